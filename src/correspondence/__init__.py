@@ -1,0 +1,24 @@
+"""Correspondence analysis of anything: the maximally correlated functions of two variables."""
+
+from correspondence import datasets
+from correspondence.ca import CA
+from correspondence.decomposition import Decomposition, load
+from correspondence.moments import Moments
+from correspondence.pairs import count_pairs
+from correspondence.points import Points
+from correspondence.table import Table
+from correspondence.validation import HeldOut
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CA",
+    "Decomposition",
+    "HeldOut",
+    "Moments",
+    "Points",
+    "Table",
+    "count_pairs",
+    "datasets",
+    "load",
+]

@@ -1,0 +1,152 @@
+"""Confidence ellipses of correspondence analysis points by multinomial resampling."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import chi2
+from sklearn.base import clone
+from tqdm import tqdm
+
+from correspondence.table import Table
+
+__all__ = ["Bootstrap", "Ellipses", "bootstrap"]
+
+
+@dataclass(frozen=True)
+class Ellipses:
+    """Ellipses in a plane, one for each point: full axes and the angle of the longer one.
+
+    Attributes
+    ----------
+    width, height : ndarray of shape (m,)
+    angle : ndarray of shape (m,)
+        In degrees, counter-clockwise from the first axis.
+    """
+
+    width: np.ndarray
+    height: np.ndarray
+    angle: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bootstrap:
+    """Spread of the points over resampled tables, in principal coordinates.
+
+    Attributes
+    ----------
+    row_covariance, column_covariance : ndarray of shape (m, k, k)
+        NaN for labels that were drawn fewer than three times.
+    n_resamples : int
+    """
+
+    row_covariance: np.ndarray
+    column_covariance: np.ndarray
+    n_resamples: int
+
+    def row_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
+        """Confidence ellipses of the rows in a plane of two axes (counted from 1)."""
+        return _ellipses(self.row_covariance, axes, level)
+
+    def column_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
+        """Confidence ellipses of the columns in a plane of two axes (counted from 1)."""
+        return _ellipses(self.column_covariance, axes, level)
+
+    def __repr__(self) -> str:
+        (m, k, _), columns = self.row_covariance.shape, len(self.column_covariance)
+        return f"Bootstrap of {m} rows and {columns} columns on {k} axes, {self.n_resamples} resamples"
+
+
+def bootstrap(
+    ca: Any, n_resamples: int, *, n_components: int, n: int | None, random_state: Any, progress: bool | None
+) -> Bootstrap:
+    """Refit a correspondence analysis to resampled tables; see ``CA.bootstrap``."""
+    if n_resamples < 3:
+        raise ValueError(f"n_resamples must be at least 3, got {n_resamples}.")
+    k = min(n_components, len(ca.pics_))
+    if k < 1:
+        raise ValueError("There are no components whose spread could be estimated.")
+    draw = _sampler(ca.table_, n, np.random.default_rng(random_state))
+    refit = clone(ca).set_params(n_components=k)
+    target = _stacked(ca, k)
+    spread = _Spread(len(target), k)
+    for _ in tqdm(range(n_resamples), desc="bootstrap", **_bar(progress)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # labels that were not drawn
+            refit.fit(draw())
+        spread.add(_turned(_stacked(refit, k), target, np.concatenate([ca.rows_.mass, ca.columns_.mass])))
+    covariance = spread.covariance()
+    return Bootstrap(covariance[: len(ca.rows_)], covariance[len(ca.rows_) :], n_resamples)
+
+
+def _bar(progress: bool | None) -> dict[str, Any]:
+    return {"delay": 2} if progress is None else {"disable": not progress}
+
+
+def _sampler(table: Table, n: int | None, rng: np.random.Generator) -> Any:
+    size = round(table.total) if n is None else n
+    if size < 1 or (n is None and not math.isclose(size, table.total, rel_tol=1e-6)):
+        raise ValueError(f"n is needed: the table does not hold counts (its total is {table.total:g}).")
+    cells = sp.coo_array(table.counts)
+    probability = cells.data / cells.data.sum()
+
+    def draw() -> Table:
+        counts = rng.multinomial(size, probability).astype(np.float64)
+        drawn = sp.csr_array(sp.coo_array((counts, (cells.row, cells.col)), shape=table.shape))
+        return Table(drawn if sp.issparse(table.counts) else drawn.toarray(), table.rows, table.columns, table.named)
+
+    return draw
+
+
+def _stacked(ca: Any, k: int) -> np.ndarray:
+    """Principal coordinates of rows and columns; missing axes, if a resample has fewer, are 0."""
+    points = np.vstack([ca.rows_.principal, ca.columns_.principal])[:, :k]
+    return np.pad(points, ((0, 0), (0, k - points.shape[1])))
+
+
+def _turned(points: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Points rotated and reflected on to the target (orthogonal Procrustes, weighted by mass)."""
+    known = np.isfinite(points).all(axis=1) & np.isfinite(target).all(axis=1)
+    U, _, Vt = np.linalg.svd((points[known] * mass[known, None]).T @ target[known])
+    return points @ (U @ Vt)
+
+
+class _Spread:
+    """Running covariance of each point over the resamples in which it occurs (Welford)."""
+
+    def __init__(self, m: int, k: int) -> None:
+        self.count = np.zeros(m)
+        self.mean = np.zeros((m, k))
+        self.scatter = np.zeros((m, k, k))
+
+    def add(self, points: np.ndarray) -> None:
+        seen = np.isfinite(points).all(axis=1)
+        self.count[seen] += 1
+        before = points[seen] - self.mean[seen]
+        self.mean[seen] += before / self.count[seen, None]
+        self.scatter[seen] += before[:, :, None] * (points[seen] - self.mean[seen])[:, None, :]
+
+    def covariance(self) -> np.ndarray:
+        degrees = np.where(self.count > 2, self.count - 1, np.nan)
+        return self.scatter / degrees[:, None, None]
+
+
+def _ellipses(covariance: np.ndarray, axes: tuple[int, int], level: float) -> Ellipses:
+    k = covariance.shape[1]
+    if not all(1 <= axis <= k for axis in axes):
+        raise ValueError(f"axes {axes} are not among the {k} of this bootstrap: ask for more n_components.")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level}.")
+    index = np.array(axes) - 1
+    plane = covariance[:, index[:, None], index]
+    known = np.isfinite(plane).all(axis=(1, 2))
+    values, vectors = np.linalg.eigh(np.where(known[:, None, None], plane, 0))
+    lengths = 2 * np.sqrt(np.maximum(values, 0) * chi2.ppf(level, 2))
+    lengths[~known] = np.nan
+    angle = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]))
+    return Ellipses(lengths[:, 1], lengths[:, 0], angle)

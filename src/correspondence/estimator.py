@@ -1,0 +1,114 @@
+"""What all estimators share: scikit-learn's conventions around one Decomposition."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from correspondence.decomposition import Decomposition
+from correspondence.validation import HeldOut, held_out
+
+__all__ = ["Estimator"]
+
+
+class Estimator(TransformerMixin, BaseEstimator, ABC):
+    """Base of all estimators: `fit` sets ``decomposition_``, everything else reads it.
+
+    Attributes
+    ----------
+    decomposition_ : Decomposition
+        The result.
+    pics_, correlations_ : ndarray of shape (d,)
+        lambda_i and sqrt(lambda_i) on the training data.
+    """
+
+    decomposition_: Decomposition
+
+    @abstractmethod
+    def fit(self, X: Any, Y: Any = None) -> Self:
+        """Learn the principal functions from pairs (x, y)."""
+
+    @property
+    def pics_(self) -> np.ndarray:
+        """Principal inertia components lambda_i of the training data, largest first."""
+        check_is_fitted(self)
+        return self.decomposition_.pics
+
+    @property
+    def correlations_(self) -> np.ndarray:
+        """Correlations sqrt(lambda_i) of the training data."""
+        check_is_fitted(self)
+        return self.decomposition_.correlations
+
+    def transform(self, X: Any, Y: Any = None) -> Any:
+        """Evaluate f at X, and g at Y if it is given.
+
+        Returns
+        -------
+        ndarray of shape (n, d), or a pair of them
+            f(X), or (f(X), g(Y)); of variance 1 on the training data. Frames if `set_output` asks for them.
+        """
+        check_is_fitted(self)
+        F = self._f(X)
+        return F if Y is None else (F, self.transform_y(Y))
+
+    def transform_y(self, Y: Any) -> np.ndarray:
+        """Evaluate g at Y.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            Of variance 1 on the training data.
+        """
+        check_is_fitted(self)
+        return self._g(Y)
+
+    def _f(self, X: Any) -> np.ndarray:
+        return self.decomposition_.f(X)
+
+    def _g(self, Y: Any) -> np.ndarray:
+        return self.decomposition_.g(Y)
+
+    def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
+        """Check the functions on pairs, best on such that the fit has not seen.
+
+        Parameters
+        ----------
+        X, Y : array-like
+            Pairs, as for `fit`.
+        sample_weight : array-like of shape (n,), optional
+            Of the pairs.
+
+        Returns
+        -------
+        HeldOut
+            ``.correlations`` of each component, ``.captured``, their intervals and ``.n``.
+        """
+        check_is_fitted(self)
+        F, G, weights = self._pairs(X, Y, sample_weight)
+        return held_out(F, G, self.correlations_, weights)
+
+    def score(self, X: Any, Y: Any = None, sample_weight: Any = None) -> float:
+        """Dependence that the functions prove on the given pairs: ``evaluate(X, Y).captured``."""
+        return self.evaluate(X, Y, sample_weight).captured
+
+    def _pairs(self, X: Any, Y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """f and g on pairs, and the weights of these."""
+        if Y is None:
+            raise ValueError("Y is missing: an evaluation needs pairs (x, y).")
+        F, G = self._f(X), self._g(Y)
+        if len(F) != len(G):
+            raise ValueError(f"X and Y must have the same length, got {len(F)} and {len(G)}.")
+        return F, G, sample_weight
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of ``transform``: f1, f2, ..."""
+        check_is_fitted(self)
+        return np.array([f"f{i + 1}" for i in range(len(self.pics_))], dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "decomposition_")

@@ -1,0 +1,93 @@
+"""Files: one safetensors file with a JSON description inside, checked on reading, never left half-written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+
+__all__ = ["decode", "encode", "new_file", "read", "write"]
+
+
+@contextmanager
+def new_file(path: str | Path) -> Iterator[Path]:
+    """Temporary path beside the target, renamed to it at the end, removed if anything goes wrong."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {target.parent}: make it first.")
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder: give the name of a file.")
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-", suffix=target.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write(path: str | Path, arrays: dict[str, np.ndarray], description: dict, kind: str, version: int) -> None:
+    """Write arrays and a description (anything JSON can hold) to one file."""
+    tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    tensors["description"] = encode(description)
+    metadata = {"format": kind, "version": str(version), "sha256": _digest(tensors)}
+    with new_file(path) as temporary:
+        temporary.write_bytes(to_bytes(tensors, metadata))
+
+
+def read(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Read what `write` wrote; anything else is a ValueError that says what is wrong."""
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"There is no file {path}.")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            found = metadata.get("format")
+            tensors = {name: file.get_tensor(name) for name in file.keys()} if found == kind else {}  # noqa: SIM118
+    except (SafetensorError, UnicodeDecodeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged, cut short, or was not written by this package ({error}).") from None
+    if found != kind:
+        raise ValueError(f"{path} was not written by this package: it holds {found or 'other tensors'}, not {kind}.")
+    if metadata.get("version") != str(version):
+        raise ValueError(
+            f"{path} has version {metadata.get('version')} of the file format, this package reads {version}: "
+            "use the release that wrote it, or save it again."
+        )
+    if metadata.get("sha256") != _digest(tensors):
+        raise ValueError(f"{path} is damaged: its checksum does not match. Save the model again.")
+    return tensors, decode(tensors.pop("description"))
+
+
+def encode(value: Any) -> np.ndarray:
+    """JSON text as bytes in an array: unlike a safetensors header it may be of any length."""
+    return np.frombuffer(json.dumps(value, ensure_ascii=False).encode(), dtype=np.uint8)
+
+
+def decode(array: np.ndarray) -> Any:
+    """Inverse of `encode`."""
+    return json.loads(array.tobytes().decode())
+
+
+def _digest(tensors: dict[str, np.ndarray]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode())
+        digest.update(tensors[name].tobytes())
+    return digest.hexdigest()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

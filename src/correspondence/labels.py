@@ -1,0 +1,143 @@
+"""Columns of labels of any hashable type, turned into integer codes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+__all__ = ["as_labels", "encode", "sort_key"]
+
+
+def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct labels of a column in sorted order, and the position of each entry among them.
+
+    The order is that of the labels themselves, of a categorical column's categories, or, for labels that
+    cannot be compared with each other, of their types and texts: never that of their appearance.
+
+    Parameters
+    ----------
+    column : array-like or series
+        One label for each observation.
+    name : str
+        How errors call the column.
+
+    Returns
+    -------
+    codes, labels : ndarray
+        ``labels[codes]`` is the column.
+
+    Examples
+    --------
+    >>> codes, labels = encode(["b", "a", "b"], "x")
+    >>> codes.tolist(), labels.tolist()
+    ([1, 0, 1], ['a', 'b'])
+    """
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series) and series.dtype in (nw.Categorical, nw.Enum):
+        return _encode_categories(series, name)
+    values = as_labels(column, name)
+    if values.dtype.kind in "biufmM":
+        labels, codes = np.unique(values, return_inverse=True)
+        return codes, as_labels(labels, name)
+    return _encode_objects(values.tolist(), name)
+
+
+def as_labels(column: Any, name: str) -> np.ndarray:
+    """One-dimensional array of labels; numbers keep their type, everything else is an object.
+
+    Raises
+    ------
+    ValueError
+        When the column is not one-dimensional, or has missing entries.
+    """
+    values = _to_array(column)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"{name} must be one column of labels, got an array of shape {values.shape}.")
+    missing = _count_missing(values)
+    if missing:
+        raise ValueError(
+            f"{name} has {missing} missing label(s): drop those rows, or give them a label of their own."
+        )
+    if values.dtype.kind in "biuf":
+        return values
+    return _objects(_python_dates(values).tolist())
+
+
+def sort_key(label: Hashable) -> tuple[str, Any]:
+    """Key by which labels of any types can be sorted, the same however they were shuffled."""
+    if isinstance(label, bool | int | float | np.number | np.bool_):
+        return ("", label)
+    return (type(label).__name__, label if isinstance(label, str) else repr(label))
+
+
+def _encode_categories(series: nw.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
+    values = as_labels(series.to_list(), name)
+    order = {label: i for i, label in enumerate(series.cat.get_categories().to_list())}
+    used, codes = np.unique(np.array([order[v] for v in values.tolist()], dtype=np.intp), return_inverse=True)
+    labels = list(order)
+    return codes, _objects([labels[i] for i in used])
+
+
+def _encode_objects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.ndarray]:
+    seen: dict[Hashable, int] = {}
+    try:
+        first = np.fromiter((seen.setdefault(v, len(seen)) for v in values), np.intp, len(values))
+    except TypeError as error:
+        raise TypeError(f"{name} has a label that cannot be hashed ({error}): use strings or numbers.") from None
+    labels = _sorted(seen)
+    position = np.empty(len(labels), np.intp)
+    position[[seen[label] for label in labels]] = np.arange(len(labels))
+    return position[first], _objects(labels)
+
+
+def _sorted(labels: Iterable[Any]) -> list[Any]:
+    try:
+        return sorted(labels)
+    except TypeError:
+        return sorted(labels, key=sort_key)
+
+
+def _to_array(column: Any) -> np.ndarray:
+    native = nw.from_native(column, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        if native.shape[1] != 1:
+            return np.empty(native.shape)
+        native = native[native.columns[0]]
+    if isinstance(native, nw.Series):
+        numeric = native.dtype.is_numeric() and not native.is_null().any()
+        return native.to_numpy() if numeric else _objects(native.to_list())
+    if isinstance(column, np.ndarray):
+        return column
+    if isinstance(column, str | bytes) or not isinstance(column, Iterable):
+        return np.asarray(column)
+    return _objects(list(column))
+
+
+def _objects(values: Sequence[Any]) -> np.ndarray:
+    """Array of the values as they are: ``np.array`` would turn ``[1, "a"]`` into two strings."""
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def _python_dates(values: np.ndarray) -> np.ndarray:
+    """Dates at a resolution that Python has; ``tolist`` makes bare integers of nanoseconds."""
+    return values.astype(f"{values.dtype.kind}8[us]") if values.dtype.kind in "mM" else values
+
+
+def _count_missing(values: np.ndarray) -> int:
+    if values.dtype.kind in "fmM":
+        return int(np.count_nonzero(values != values))  # noqa: PLR0124 (NaN and NaT differ from themselves)
+    if values.dtype.kind == "O":
+        return sum(v is None or _differs_from_itself(v) for v in values.tolist())
+    return 0
+
+
+def _differs_from_itself(value: Any) -> bool:
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"  # pandas.NA refuses to be a truth value

@@ -1,0 +1,225 @@
+"""First and second moments of two sets of features: all that a decomposition needs of the data.
+
+Names and the paper's symbols: ``cov_f``, ``cov_g`` and ``cov_fg`` are C_f, C_g and C_fg (centred); `decompose` is
+Algorithm 1, with the features that carry no information of their own left out instead of inverted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from correspondence.decomposition import Decomposition
+from correspondence.functions import LinearFunctions
+from correspondence.signs import signs
+
+__all__ = ["Moments"]
+
+
+class Moments:
+    """Additive moments of features f(x) and g(y): computed in batches, merged in any order, always the same.
+
+    Numerically safe for means that are large against the spread: deviations are summed about a nearby origin,
+    never raw squares.
+
+    Attributes
+    ----------
+    n : float
+        Total weight of the observations seen.
+    mean_f, mean_g : ndarray of shape (p,) and (q,)
+    cov_f, cov_g, cov_fg : ndarray of shape (p, p), (q, q) and (p, q)
+        Covariances, divided by n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> F = rng.normal(size=(1000, 3)); G = F[:, :2] + rng.normal(size=(1000, 2))
+    >>> whole = Moments().update(F, G)
+    >>> halves = Moments().update(F[:500], G[:500]) + Moments().update(F[500:], G[500:])
+    >>> np.allclose(whole.cov_fg, halves.cov_fg, rtol=1e-13)
+    True
+    >>> whole.decompose().correlations.round(2)
+    array([0.73, 0.69])
+    """
+
+    def __init__(self) -> None:
+        self.n = 0.0
+        self._origin = np.empty(0)  # the mean is origin + offset: two numbers, so that nothing is lost near 1e6
+        self._offset = np.empty(0)
+        self._scatter = np.empty((0, 0))  # sum of w (z - mean)(z - mean)^T over z = (f(x), g(y))
+        self._p = 0
+
+    def update(self, F: Any, G: Any, sample_weight: Any = None) -> Moments:
+        """Take in a batch of observations.
+
+        Parameters
+        ----------
+        F, G : array-like of shape (n, p) and (n, q)
+            Features of the two variables, row by row for the same observations.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each observation, at least 0; 1 each by default.
+
+        Returns
+        -------
+        Moments
+            Itself.
+        """
+        F, G, weights = _check_batch(F, G, sample_weight)
+        if self.n and (self._p, len(self._origin)) != (F.shape[1], F.shape[1] + G.shape[1]):
+            raise ValueError(
+                f"F and G must have {self._p} and {len(self._origin) - self._p} columns as in the batches before, "
+                f"got {F.shape[1]} and {G.shape[1]}."
+            )
+        if len(F) and weights.sum() > 0:
+            self._absorb(_of_batch(F, G, weights))
+        return self
+
+    def __add__(self, other: Moments) -> Moments:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        if self.n and other.n and (self._p, len(self._origin)) != (other._p, len(other._origin)):
+            raise ValueError("Moments of different numbers of features cannot be merged.")
+        total = Moments()
+        for part in (self, other):
+            if part.n:
+                total._absorb(part)
+        return total
+
+    def _absorb(self, other: Moments) -> None:
+        if not self.n:
+            self.__dict__.update({name: np.copy(v) if np.ndim(v) else v for name, v in vars(other).items()})
+            return
+        n = self.n + other.n
+        shift = (other._origin - self._origin) + (other._offset - self._offset)
+        self._scatter = self._scatter + other._scatter + np.outer(shift, shift) * (self.n / n * other.n)
+        self._offset = self._offset + shift * (other.n / n)
+        self.n = n
+
+    @property
+    def mean_f(self) -> np.ndarray:
+        """Means of the features of x."""
+        return (self._origin + self._offset)[: self._p]
+
+    @property
+    def mean_g(self) -> np.ndarray:
+        """Means of the features of y."""
+        return (self._origin + self._offset)[self._p :]
+
+    @property
+    def cov_f(self) -> np.ndarray:
+        """Covariance of the features of x."""
+        return self._scatter[: self._p, : self._p] / self.n
+
+    @property
+    def cov_g(self) -> np.ndarray:
+        """Covariance of the features of y."""
+        return self._scatter[self._p :, self._p :] / self.n
+
+    @property
+    def cov_fg(self) -> np.ndarray:
+        """Covariance between the features of x and those of y."""
+        return self._scatter[: self._p, self._p :] / self.n
+
+    def decompose(
+        self,
+        n_components: int | None = None,
+        *,
+        tol: float = 1e-10,
+        x_features: Callable[[Any], np.ndarray] | None = None,
+        y_features: Callable[[Any], np.ndarray] | None = None,
+        y_sample: Any = None,
+    ) -> Decomposition:
+        """Whiten both sides and rotate them on to each other: the paper's Algorithm 1.
+
+        The sign of a component is such that the feature of y with the largest correlation with g_i, in absolute
+        value, is positively correlated with it.
+
+        Parameters
+        ----------
+        n_components : int, optional
+            At most; as many as there are by default.
+        tol : float
+            Directions of the standardised features with a variance below `tol` times the largest are dropped.
+        x_features, y_features : callable, optional
+            How F and G were made from x and y, so that the decomposition can be evaluated on x and y.
+        y_sample : array-like, optional
+            The data of the fit, kept for conditional expectations.
+        """
+        if n_components is not None and n_components < 0:
+            raise ValueError(f"n_components must be at least 0, got {n_components}.")
+        if not self.n:
+            raise ValueError("There are no observations: call update first.")
+        x = _whitening(self.cov_f, self.mean_f, tol)
+        y = _whitening(self.cov_g, self.mean_g, tol)
+        U, s, Vt = np.linalg.svd(x.matrix.T @ self.cov_fg @ y.matrix, full_matrices=False)
+        s = np.minimum(s, 1.0)
+        A, B = x.matrix @ U[:, :n_components], y.matrix @ Vt[:n_components].T
+        sign = signs((self.cov_g @ B) / np.where(y.scale > 0, y.scale, np.inf)[:, None])
+        return Decomposition(
+            pics=s[:n_components] ** 2,
+            f=LinearFunctions(self.mean_f, A * sign, x_features),
+            g=LinearFunctions(self.mean_g, B * sign, y_features, y_sample),
+            chi2=float(np.sum(s**2)),
+            n=self.n,
+        )
+
+    def __repr__(self) -> str:
+        return f"Moments of {self._p} and {len(self._origin) - self._p} features, n {self.n:g}"
+
+
+@dataclass(frozen=True)
+class _Whitening:
+    matrix: np.ndarray
+    """Of shape (p, rank): centred features times this are uncorrelated with variance 1."""
+    scale: np.ndarray
+    """Standard deviations of the features, 0 for constants."""
+
+
+def _whitening(cov: np.ndarray, mean: np.ndarray, tol: float) -> _Whitening:
+    scale = np.sqrt(np.maximum(np.diag(cov), 0))
+    scale = np.where(scale > 1e-14 * np.abs(mean), scale, 0)  # what rounding leaves of a constant
+    varies = np.flatnonzero(scale)
+    unit = scale[varies]
+    values, vectors = np.linalg.eigh(cov[np.ix_(varies, varies)] / np.outer(unit, unit))
+    keep = values > tol * values.max(initial=0)
+    matrix = np.zeros((len(cov), int(keep.sum())))
+    matrix[varies] = vectors[:, keep] / np.sqrt(values[keep]) / unit[:, None]
+    return _Whitening(matrix, scale)
+
+
+def _of_batch(F: np.ndarray, G: np.ndarray, weights: np.ndarray) -> Moments:
+    batch = Moments()
+    batch.n = float(weights.sum())
+    batch._p = F.shape[1]
+    Z = np.hstack([F, G])
+    batch._origin = weights @ Z / batch.n
+    Z -= batch._origin
+    batch._offset = weights @ Z / batch.n
+    Z -= batch._offset
+    batch._scatter = Z.T @ (Z * weights[:, None])
+    return batch
+
+
+def _check_batch(F: Any, G: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    F, G = (_check_features(values, name) for values, name in ((F, "F"), (G, "G")))
+    if len(F) != len(G):
+        raise ValueError(f"F and G must have the same number of rows, got {len(F)} and {len(G)}.")
+    weights = np.ones(len(F)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (len(F),):
+        raise ValueError(f"sample_weight must have one number for each of {len(F)} rows, got shape {weights.shape}.")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must be finite and at least 0.")
+    return F, G, weights
+
+
+def _check_features(values: Any, name: str) -> np.ndarray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have rows and columns, got shape {array.shape}: reshape it to (n, 1) if it is one feature.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} contains NaN or infinity in column {int(np.argmin(np.isfinite(array).all(axis=0)))}.")
+    return array

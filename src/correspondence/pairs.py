@@ -1,0 +1,111 @@
+"""Counting pairs of labels: from observations to a contingency table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+
+from correspondence.labels import encode
+from correspondence.table import Table
+
+__all__ = ["count_columns", "count_pairs"]
+
+
+def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
+    """Count how often each label of column ``x`` occurs with each label of column ``y``.
+
+    Parameters
+    ----------
+    frame : pandas, polars or pyarrow frame, or two-dimensional array
+        One row for each observation.
+    x, y : str or int
+        Names of the two columns, or their positions in an array.
+    weights : str or int, optional
+        Column with the weight of each observation; 1 each by default.
+
+    Returns
+    -------
+    Table
+        Sparse counts, with the labels in sorted order (categories in theirs).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from correspondence import count_pairs
+    >>> table = count_pairs(np.array([["tea", "yes"], ["tea", "no"], ["tea", "yes"]]), 0, 1)
+    >>> table.columns.tolist(), table.toarray().tolist()
+    (['no', 'yes'], [[1.0, 2.0]])
+    """
+    native = nw.from_native(frame, eager_only=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        return _count_frame(native, x, y, weights)
+    array = np.asarray(frame)
+    if array.ndim != 2:
+        raise ValueError(f"frame must have rows and columns, got an array of shape {array.shape}.")
+    columns = [None if c is None else array[:, _position(c, array.shape[1])] for c in (x, y, weights)]
+    return count_columns(*columns)
+
+
+def count_columns(x: Any, y: Any, weights: Any = None) -> Table:
+    """Count the pairs of two columns of labels, one entry each for an observation."""
+    table, _ = count_with_codes(x, y, weights)
+    return table
+
+
+def count_with_codes(x: Any, y: Any, weights: Any = None) -> tuple[Table, tuple[np.ndarray, np.ndarray]]:
+    """Count pairs and say which row and column of the table each observation went to."""
+    (x_codes, rows), (y_codes, columns) = encode(x, "x"), encode(y, "y")
+    if len(x_codes) != len(y_codes):
+        raise ValueError(
+            f"x and y must have the same length, got {len(x_codes)} and {len(y_codes)} labels: give one y for each x."
+        )
+    if not len(x_codes):
+        raise ValueError("x and y are empty: give at least one pair of labels.")
+    cells = (_check_weights(weights, len(x_codes)), (x_codes, y_codes))
+    counts = sp.csr_array(sp.coo_array(cells, shape=(len(rows), len(columns))))
+    if not counts.data.any():
+        raise ValueError("weights are all zero: there is nothing to count.")
+    return Table(counts, rows, columns), (x_codes, y_codes)
+
+
+def _count_frame(frame: nw.DataFrame, x: str, y: str, weights: str | None) -> Table:
+    for argument, column in (("x", x), ("y", y), ("weights", weights)):
+        if column is not None and column not in frame.columns:
+            raise ValueError(f"{argument}: there is no column {column!r}; the frame has {', '.join(map(str, frame.columns))}.")
+    for column in (x, y):
+        missing = int(frame[column].is_null().sum())
+        if missing:
+            raise ValueError(
+                f"column {column!r} has {missing} missing label(s): drop those rows, or give them a label of their own."
+            )
+    if x == y or weights is not None:  # group-by wants distinct keys, and weights are checked one by one
+        return count_columns(frame[x], frame[y], None if weights is None else frame[weights].to_numpy())
+    cells = frame.select(x, y).group_by([x, y]).agg(nw.len().alias(_unused(x, y)))
+    return count_columns(cells[x], cells[y], cells[_unused(x, y)].to_numpy())
+
+
+def _unused(x: str, y: str) -> str:
+    return f"{x} {y} n"
+
+
+def _position(column: Any, width: int) -> int:
+    if not isinstance(column, int | np.integer) or not -width <= column < width:
+        raise ValueError(f"the columns of an array are 0 to {width - 1}, got {column!r}.")
+    return int(column)
+
+
+def _check_weights(weights: Any, n: int) -> np.ndarray:
+    if weights is None:
+        return np.ones(n)
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("weights must be numbers.") from None
+    if values.shape != (n,):
+        raise ValueError(f"weights must have one number for each pair ({n}), got shape {values.shape}.")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError("weights must be finite and at least 0.")
+    return values

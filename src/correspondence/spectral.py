@@ -1,0 +1,259 @@
+"""Leading axes of a contingency table: singular triples of its standardised residuals, dense or sparse.
+
+With P the table divided by its total, r and c its margins and S = D_r^(-1/2) P D_c^(-1/2), the residuals are
+Q = S - sqrt(r) sqrt(c)^T (the paper's eq. (Q)). Subtracting the trivial axis, instead of skipping the first
+singular triple of S, is what keeps tables right whose rows and columns fall into unconnected blocks: those have
+further axes of inertia 1, and any mixture of them with the trivial one is a singular vector of S.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+
+__all__ = ["Residuals", "leading_axes"]
+
+BLOCK = 1 << 16  # cells worked on at a time: small enough to stay in a core's cache
+SMALL = 100  # up to this many rows or columns, LAPACK's complete decomposition costs nothing
+NOISE = 1e-14  # singular values below this are rounding errors of a table whose largest possible one is 1
+PRECISE = 1e-9  # largest residual of a singular triple that is not worth a warning
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Standardised residuals Q = scaled - sqrt(r) sqrt(c)^T of a table.
+
+    Parameters
+    ----------
+    scaled : ndarray or CSR array
+        Q itself if dense, otherwise S (centring would fill it).
+    row_root, column_root : ndarray
+        Square roots of the masses.
+    row_inertia, column_inertia : ndarray
+        Sums of squares of Q by row and by column.
+    """
+
+    scaled: Any
+    row_root: np.ndarray
+    column_root: np.ndarray
+    row_inertia: np.ndarray
+    column_inertia: np.ndarray
+
+    @classmethod
+    def of(cls, counts: Any, rows: np.ndarray, columns: np.ndarray, total: float) -> Residuals:
+        """Residuals of counts whose rows and columns have the given masses (a subset's are those of the whole)."""
+        make = _sparse if sp.issparse(counts) else _dense
+        return cls(*make(counts, total, rows, columns))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        return self.scaled.shape
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether only S is kept."""
+        return sp.issparse(self.scaled)
+
+    @property
+    def T(self) -> Residuals:  # noqa: N802 (as in NumPy)
+        """The same with rows and columns exchanged."""
+        return Residuals(
+            self.scaled.T, self.column_root, self.row_root, self.column_inertia, self.row_inertia
+        )
+
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
+        product = self.scaled @ V
+        if self.is_sparse:
+            product -= np.multiply.outer(self.row_root, self.column_root @ V)
+        return product
+
+    def gram(self, v: np.ndarray) -> np.ndarray:
+        """Q^T Q v."""
+        if self.is_sparse:
+            return self.T @ (self @ v)
+        product = np.zeros(self.shape[1])
+        for block in _blocks(*self.shape):  # both products while the block is in the cache
+            part = self.scaled[block]
+            product += (part @ v) @ part
+        return product
+
+    def toarray(self) -> np.ndarray:
+        """Q as a dense array."""
+        if not self.is_sparse:
+            return self.scaled
+        return self.scaled.toarray() - np.multiply.outer(self.row_root, self.column_root)
+
+
+def _blocks(n_rows: int, n_columns: int) -> list[slice]:
+    step = max(1, BLOCK // n_columns)
+    return [slice(start, start + step) for start in range(0, n_rows, step)]
+
+
+def _dense(counts: np.ndarray, total: float, r: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, ...]:
+    row_root, column_root = np.sqrt(r), np.sqrt(c)
+    Q = np.empty(counts.shape)
+    row_inertia, column_inertia = np.zeros(len(r)), np.zeros(len(c))
+    for block in _blocks(*counts.shape):
+        part = Q[block]
+        np.divide(counts[block], total, out=part)
+        part -= np.multiply.outer(r[block], c)
+        part /= row_root[block, None]
+        part /= column_root
+        squares = part * part
+        row_inertia[block] = squares.sum(axis=1)
+        column_inertia += squares.sum(axis=0)
+    return Q, row_root, column_root, row_inertia, column_inertia
+
+
+def _sparse(counts: sp.csr_array, total: float, r: np.ndarray, c: np.ndarray) -> tuple[Any, ...]:
+    row_root, column_root = np.sqrt(r), np.sqrt(c)
+    row_of_cell = np.repeat(np.arange(len(r), dtype=counts.indices.dtype), np.diff(counts.indptr))
+    expected = r[row_of_cell]
+    expected *= c[counts.indices]
+    scaled = counts.data / total
+    # A cell that is zero has the square r c; all of them together, less those that are not zero.
+    squares = scaled - expected
+    squares *= squares
+    squares /= expected
+    squares -= expected
+    row_inertia = np.bincount(row_of_cell, squares, len(r)) + r * c.sum()
+    column_inertia = np.bincount(counts.indices, squares, len(c)) + c * r.sum()
+    del squares, row_of_cell
+    np.sqrt(expected, out=expected)
+    scaled /= expected
+    S = sp.csr_array((scaled, counts.indices, counts.indptr), shape=counts.shape)
+    return S, row_root, column_root, np.maximum(row_inertia, 0), np.maximum(column_inertia, 0)
+
+
+def leading_axes(Q: Residuals, k: int, *, centred: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Singular triples of Q with the k largest singular values.
+
+    Parameters
+    ----------
+    Q : Residuals
+        Of any shape.
+    k : int
+        At most the shorter side, less one if `centred`.
+    centred : bool
+        Whether the trivial axis is in Q's null space (it is, but for a subset of a table).
+
+    Returns
+    -------
+    U, s, V : ndarray of shape (rows, k), (k,), (columns, k)
+        With orthonormal columns, also where s is zero.
+
+    Warns
+    -----
+    UserWarning
+        When the iteration stopped before the triples were exact to 1e-9; it states the residual.
+    """
+    if Q.shape[0] < Q.shape[1]:
+        V, s, U = leading_axes(Q.T, k, centred=centred)
+        return U, s, V
+    if Q.row_inertia.sum() < NOISE**2 or k == 0:
+        U, s, V = np.empty((Q.shape[0], 0)), np.empty(0), np.empty((Q.shape[1], 0))
+    elif Q.shape[1] <= SMALL or 5 * k >= Q.shape[1]:
+        U, s, V = _all_axes(Q, k)
+    else:
+        U, s, V = _iterate(Q, k)
+    return _with_null_axes(Q, U, s, V, k, centred)
+
+
+def _all_axes(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    U, s, Vt = scipy.linalg.svd(Q.toarray(), full_matrices=False, check_finite=False)
+    return U[:, :k], s[:k], Vt[:k].T
+
+
+def _iterate(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """ARPACK, repeated without the axes found so far until none is missing: it may overlook equal ones."""
+    V = np.empty((Q.shape[1], 0))
+    while True:
+        V = np.hstack([V, _eigenvectors(Q, k, V)])
+        U, s, Vt = scipy.linalg.svd(Q @ np.linalg.qr(V)[0], full_matrices=False)
+        V = np.linalg.qr(V)[0] @ Vt.T
+        if not _overlooked(Q, V, s[k - 1]):
+            break
+    U, s, V = U[:, :k], s[:k], V[:, :k]
+    _check_precision(Q, U, s, V)
+    return U, s, V
+
+
+def _without(Q: Residuals, V: np.ndarray) -> LinearOperator:
+    """Q^T Q on the complement of V."""
+
+    def matvec(v: np.ndarray) -> np.ndarray:
+        w = Q.gram(v.ravel() - V @ (V.T @ v.ravel()))
+        return w - V @ (V.T @ w)
+
+    return LinearOperator((Q.shape[1],) * 2, matvec=matvec if V.size else Q.gram, dtype=np.float64)
+
+
+def _start(Q: Residuals) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal(Q.shape[1])
+
+
+def _eigenvectors(Q: Residuals, k: int, found: np.ndarray) -> np.ndarray:
+    operator = _without(Q, found)
+    for ncv in (max(2 * k + 1, 20), max(4 * k, 100)):
+        try:
+            return eigsh(operator, k=k, ncv=min(ncv, Q.shape[1]), v0=_start(Q), maxiter=10 * Q.shape[1])[1]
+        except ArpackNoConvergence as error:
+            best = error.eigenvectors
+        except ArpackError:  # fewer than k directions left: the others are found as null axes
+            best = np.empty((Q.shape[1], 0))
+    return _pad(best, k)
+
+
+def _pad(vectors: np.ndarray, k: int) -> np.ndarray:
+    missing = np.random.default_rng(1).standard_normal((len(vectors), k - vectors.shape[1]))
+    return np.linalg.qr(np.hstack([vectors, missing]))[0]
+
+
+def _overlooked(Q: Residuals, V: np.ndarray, smallest: float) -> bool:
+    """Whether the complement of V holds a singular value above the smallest one wanted, by a short Lanczos run."""
+    try:
+        largest = eigsh(_without(Q, V), k=1, ncv=min(10, Q.shape[1]), v0=_start(Q)[::-1], tol=0.3, maxiter=5)[0]
+    except ArpackError:  # nothing there, or nothing that stands out
+        return False
+    return bool(largest[-1] > smallest**2 * (1 + 1e-6))
+
+
+def _check_precision(Q: Residuals, U: np.ndarray, s: np.ndarray, V: np.ndarray) -> None:
+    residual = np.linalg.norm(Q.T @ U - V * s, axis=0).max()
+    if not residual <= PRECISE:
+        warnings.warn(
+            f"The axes are not exact: a residual of {residual:.1e} is left (at most {PRECISE:.0e} is wanted). "
+            "Ask for more or fewer n_components.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _with_null_axes(
+    Q: Residuals, U: np.ndarray, s: np.ndarray, V: np.ndarray, k: int, centred: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Axes without inertia, where the table has fewer than k others: any orthonormal completion is one."""
+    rank = int(np.count_nonzero(s > NOISE))
+    if rank == k:
+        return U, s, V
+    return (
+        _complete(U[:, :rank], Q.row_root if centred else None, k),
+        np.concatenate([s[:rank], np.zeros(k - rank)]),
+        _complete(V[:, :rank], Q.column_root if centred else None, k),
+    )
+
+
+def _complete(vectors: np.ndarray, trivial: np.ndarray | None, k: int) -> np.ndarray:
+    n, rank = vectors.shape
+    known = vectors if trivial is None else np.column_stack([vectors, trivial])
+    random = np.random.default_rng(0).standard_normal((n, k - rank))
+    for _ in range(2):  # twice is enough for orthogonality to machine precision
+        random -= known @ (np.linalg.pinv(known) @ random)
+    return np.column_stack([vectors, np.linalg.qr(random)[0]])
