@@ -1,8 +1,9 @@
 """Correspondence analysis of anything: the maximally correlated functions of two variables."""
 
-from correspondence import datasets
+from correspondence import datasets, plot
 from correspondence.ca import CA
 from correspondence.decomposition import Decomposition, load
+from correspondence.explore import explore
 from correspondence.moments import Moments
 from correspondence.pairs import count_pairs
 from correspondence.points import Points
@@ -20,5 +21,7 @@ __all__ = [
     "Table",
     "count_pairs",
     "datasets",
+    "explore",
     "load",
+    "plot",
 ]

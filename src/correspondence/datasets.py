@@ -100,9 +100,7 @@ def load_children() -> Children:
     def part(rows: slice, columns: slice) -> Table:
         return Table(whole.counts[rows, columns], whole.rows[rows], whole.columns[columns])
 
-    return Children(
-        part(slice(14), slice(5)), part(slice(14, None), slice(5)), part(slice(14), slice(5, None))
-    )
+    return Children(part(slice(14), slice(5)), part(slice(14, None), slice(5)), part(slice(14), slice(5, None)))
 
 
 def fetch_newsgroups() -> Table:

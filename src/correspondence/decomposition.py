@@ -16,7 +16,7 @@ import numpy as np
 from correspondence import io
 from correspondence.functions import FUNCTIONS, PrincipalFunctions
 
-__all__ = ["Decomposition", "load"]
+__all__ = ["Decomposition", "as_decomposition", "load"]
 
 FORMAT = "correspondence.Decomposition"
 VERSION = 1
@@ -182,6 +182,16 @@ class Decomposition:
         if shown:
             lines += [f"  {name:<11}" + "".join(f"{v:>9}" for v in values[:shown]) + more for name, values in rows]
         return "\n".join(lines)
+
+
+def as_decomposition(d_or_est: Any) -> Decomposition:
+    """Decomposition, given itself or a fitted estimator."""
+    d = getattr(d_or_est, "decomposition_", d_or_est)
+    if not isinstance(d, Decomposition):
+        raise TypeError(
+            f"A Decomposition or a fitted estimator is needed, got {type(d_or_est).__name__}: call fit first."
+        )
+    return d
 
 
 def load(path: str | Path) -> Decomposition:

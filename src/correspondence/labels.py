@@ -60,9 +60,7 @@ def as_labels(column: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} must be one column of labels, got an array of shape {values.shape}.")
     missing = _count_missing(values)
     if missing:
-        raise ValueError(
-            f"{name} has {missing} missing label(s): drop those rows, or give them a label of their own."
-        )
+        raise ValueError(f"{name} has {missing} missing label(s): drop those rows, or give them a label of their own.")
     if values.dtype.kind in "biuf":
         return values
     return _objects(_python_dates(values).tolist())
@@ -130,7 +128,7 @@ def _python_dates(values: np.ndarray) -> np.ndarray:
 
 def _count_missing(values: np.ndarray) -> int:
     if values.dtype.kind in "fmM":
-        return int(np.count_nonzero(values != values))  # noqa: PLR0124 (NaN and NaT differ from themselves)
+        return int(np.count_nonzero(values != values))  # NaN and NaT differ from themselves
     if values.dtype.kind == "O":
         return sum(v is None or _differs_from_itself(v) for v in values.tolist())
     return 0

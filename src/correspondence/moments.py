@@ -219,7 +219,9 @@ def _check_batch(F: Any, G: Any, sample_weight: Any) -> tuple[np.ndarray, np.nda
 def _check_features(values: Any, name: str) -> np.ndarray:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
-        raise ValueError(f"{name} must have rows and columns, got shape {array.shape}: reshape it to (n, 1) if it is one feature.")
+        raise ValueError(
+            f"{name} must have rows and columns, got shape {array.shape}: reshape it to (n, 1) if it is one feature."
+        )
     if not np.isfinite(array).all():
         raise ValueError(f"{name} contains NaN or infinity in column {int(np.argmin(np.isfinite(array).all(axis=0)))}.")
     return array

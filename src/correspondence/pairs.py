@@ -74,7 +74,9 @@ def count_with_codes(x: Any, y: Any, weights: Any = None) -> tuple[Table, tuple[
 def _count_frame(frame: nw.DataFrame, x: str, y: str, weights: str | None) -> Table:
     for argument, column in (("x", x), ("y", y), ("weights", weights)):
         if column is not None and column not in frame.columns:
-            raise ValueError(f"{argument}: there is no column {column!r}; the frame has {', '.join(map(str, frame.columns))}.")
+            raise ValueError(
+                f"{argument}: there is no column {column!r}; the frame has {', '.join(map(str, frame.columns))}."
+            )
     for column in (x, y):
         missing = int(frame[column].is_null().sum())
         if missing:

@@ -44,8 +44,5 @@ def signs(loadings: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
 def _sign(loading: np.ndarray, candidates: np.ndarray, labels: Any) -> float:
     if len(candidates) == 0:
         return 1.0
-    if labels is None:
-        first = candidates[0]
-    else:
-        first = min(candidates.tolist(), key=lambda i: sort_key(labels[i]))
+    first = candidates[0] if labels is None else min(candidates.tolist(), key=lambda i: sort_key(labels[i]))
     return -1.0 if loading[first] < 0 else 1.0

@@ -64,9 +64,7 @@ class Residuals:
     @property
     def T(self) -> Residuals:  # noqa: N802 (as in NumPy)
         """The same with rows and columns exchanged."""
-        return Residuals(
-            self.scaled.T, self.column_root, self.row_root, self.column_inertia, self.row_inertia
-        )
+        return Residuals(self.scaled.T, self.column_root, self.row_root, self.column_inertia, self.row_inertia)
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
         product = self.scaled @ V

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from correspondence.labels import as_labels
 
-__all__ = ["Table", "as_table", "to_frame"]
+__all__ = ["Table", "as_table", "listed", "to_frame", "weighted_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +52,11 @@ class Table:
         return self.counts.shape
 
     @property
+    def T(self) -> Table:  # noqa: N802 (as in NumPy)
+        """The same table with rows and columns exchanged."""
+        return Table(self.counts.T, self.columns, self.rows, self.named)
+
+    @property
     def total(self) -> float:
         """Sum of all counts."""
         return float(self.counts.sum(dtype=np.float64))
@@ -77,7 +82,7 @@ class Table:
         return f"Table of {rows} rows x {columns} columns, {nonzero} nonzero cells, total {self.total:g}"
 
 
-def as_table(counts: Any, name: str = "X") -> Table:
+def as_table(counts: Any, name: str = "X", *, positive: bool = True) -> Table:
     """Table from any of the ways in which people keep one, checked and in float64.
 
     Parameters
@@ -86,9 +91,22 @@ def as_table(counts: Any, name: str = "X") -> Table:
         A frame's row labels are its index (pandas) or its first column, where that is not numeric.
     name : str
         How errors call the argument.
+    positive : bool
+        Whether a table without any count is an error.
     """
     table = _read(counts, name)
-    return Table(_checked(table.counts, name), table.rows, table.columns, table.named)
+    return replace(table, counts=_checked(table.counts, name, positive))
+
+
+def weighted_columns(counts: Any, weights: np.ndarray) -> Any:
+    """Counts with each column multiplied by its weight."""
+    return counts @ sp.diags_array(weights) if sp.issparse(counts) else counts * weights
+
+
+def listed(labels: list[Any], most: int = 10) -> str:
+    """The first few labels, for a message."""
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    return ", ".join(map(str, labels[:most])) + more
 
 
 def to_frame(columns: dict[str, Any], backend: str | None = None) -> Any:
@@ -171,7 +189,7 @@ def _repeated(labels: list[Any]) -> Any:
     return next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
 
 
-def _checked(counts: Any, name: str) -> Any:
+def _checked(counts: Any, name: str, positive: bool) -> Any:
     """Counts as a float64 array or canonical CSR array, after all checks on their values."""
     if counts.dtype.kind in "US" or counts.dtype.kind not in "biufO":
         raise ValueError(
@@ -179,11 +197,14 @@ def _checked(counts: Any, name: str) -> Any:
             "To count two columns of labels give them as fit(x, y)."
         )
     if 0 in counts.shape:
-        raise ValueError(f"{name} is empty: it has 0 {'rows (0 sample(s))' if counts.shape[0] == 0 else 'columns (0 feature(s))'}.")
+        missing = "0 sample(s)" if counts.shape[0] == 0 else "0 feature(s)"
+        raise ValueError(f"{name} is empty: {missing} (shape={counts.shape}) while a minimum of 1 is required.")
     counts = _as_float(counts, name)
     cells = counts.data if sp.issparse(counts) else counts
     if cells.size:
         _check_cells(float(cells.min()), float(cells.max()), name)
+    if positive and not cells.any():
+        raise ValueError(f"{name} has only zeros: there is nothing to analyse.")
     return counts
 
 
@@ -208,8 +229,6 @@ def _check_cells(low: float, high: float, name: str) -> None:
         raise ValueError(_not_finite(name, "NaN" if math.isnan(low) else "infinity"))
     if low < 0:
         raise ValueError(f"Negative values in data: {name} must hold counts of at least 0, got {low:g}.")
-    if high == 0:
-        raise ValueError(f"{name} has only zeros: there is nothing to analyse.")
 
 
 def _not_finite(name: str, what: str) -> str:

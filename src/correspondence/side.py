@@ -1,0 +1,137 @@
+"""Rows or columns of the table of a fit: who takes part, and where new ones would lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from correspondence.points import Points
+from correspondence.table import Table, listed, weighted_columns
+
+__all__ = ["Side"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a table.
+
+    Attributes
+    ----------
+    name : {"rows", "columns"}
+    labels, mass : ndarray of shape (m,)
+        Of all labels of the table.
+    weights : ndarray of shape (m,) or None
+        By which the counts were multiplied.
+    shown : ndarray of int
+        Positions of the labels in the output: all, or the subset that was asked for.
+    kept : ndarray of int
+        Those of them that take part: the others have no mass and lie at NaN.
+    """
+
+    name: str
+    labels: np.ndarray
+    mass: np.ndarray
+    weights: np.ndarray | None
+    shown: np.ndarray
+    kept: np.ndarray
+
+    @classmethod
+    def of(cls, name: str, labels: np.ndarray, mass: np.ndarray, weights: Any, subset: Iterable[Any] | None) -> Side:
+        """Side of a table with the given masses, restricted to a subset of the labels if there is one."""
+        shown = np.arange(len(labels)) if subset is None else _positions(labels, subset, name)
+        kept = shown[mass[shown] > 0]
+        if not len(kept):
+            raise ValueError(f"subset_{name} has no label with a count.")
+        return cls(name, labels, mass, weights, shown, kept)
+
+    @property
+    def occurring(self) -> np.ndarray:
+        """Positions of all labels with a count."""
+        return np.flatnonzero(self.mass > 0)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all labels with a count take part."""
+        return len(self.kept) == len(self.occurring)
+
+    def points(self, inertia: np.ndarray, standard: np.ndarray, correlations: np.ndarray) -> Points:
+        """Points of all labels shown, from inertias and coordinates of those kept."""
+        position = np.searchsorted(self.shown, self.kept)
+        mass = self.mass[self.shown]
+        distance = np.sqrt(inertia / mass[position])
+        if len(self.kept) < len(self.shown):
+            inertia, distance, standard = (
+                _spread(values, position, len(mass), fill)
+                for values, fill in ((inertia, 0.0), (distance, np.nan), (standard, np.nan))
+            )
+        return Points(self.labels[self.shown], mass, distance, inertia, standard, correlations)
+
+    def place(self, table: Table, own: Points, name: str) -> Points:
+        """Points of new labels of the other side, given by a table whose columns are the labels of this one.
+
+        By the transition formula: principal coordinates are averages of this side's standard ones.
+        """
+        profiles, empty = self._profiles(self.align(table, name))
+        mass = self.mass[self.kept]
+        standard = own.standard[np.searchsorted(self.shown, self.kept)]
+        principal = profiles @ standard - mass @ standard
+        distance = _distances(profiles, mass)
+        principal[empty], distance[empty] = np.nan, np.nan
+        s = own.correlations
+        inverse = np.divide(1, s, out=np.zeros(len(s)), where=s > 0)
+        unknown = np.full(len(distance), np.nan)
+        return Points(table.rows, unknown, distance, unknown, principal * inverse, s)
+
+    def align(self, table: Table, name: str) -> Any:
+        """Counts of a table with its columns in the order of the labels of this side."""
+        if not table.named or self.labels.dtype.kind in "iu":
+            if table.shape[1] != len(self.labels):
+                raise ValueError(
+                    f"{name} has {table.shape[1]} {self.name}, but the fit had {len(self.labels)}: give the same ones."
+                )
+            return table.counts
+        positions = {label: i for i, label in enumerate(table.columns.tolist())}
+        missing = [label for label in self.labels.tolist() if label not in positions]
+        if missing:
+            raise ValueError(f"{name} lacks {self.name} of the fit: {listed(missing)}.")
+        extra = sorted(set(positions) - set(self.labels.tolist()), key=str)
+        if extra:
+            raise ValueError(f"{name} has {self.name} that were not in the fit: {listed(extra)}.")
+        return table.counts[:, [positions[label] for label in self.labels.tolist()]]
+
+    def _profiles(self, counts: Any) -> tuple[Any, np.ndarray]:
+        """Rows divided by their sums, over the labels kept; and which rows are empty."""
+        weights = np.ones(len(self.labels)) if self.weights is None else self.weights
+        counts = weighted_columns(counts, np.where(self.mass > 0, weights, 0))
+        total = np.asarray(counts.sum(axis=1)).ravel()
+        profiles = weighted_columns(counts.T, 1 / np.where(total > 0, total, 1)).T
+        return (profiles.tocsr() if sp.issparse(profiles) else profiles)[:, self.kept], total == 0
+
+
+def _positions(labels: np.ndarray, subset: Iterable[Any], name: str) -> np.ndarray:
+    """Where the labels of a subset stand, in the order of the table."""
+    known = {label: i for i, label in enumerate(labels.tolist())}
+    try:
+        return np.unique(np.array([known[label] for label in subset], dtype=np.intp))
+    except KeyError as error:
+        raise ValueError(f"subset_{name}: there is no label {error} among the {name}.") from None
+
+
+def _spread(values: np.ndarray, position: np.ndarray, size: int, fill: float) -> np.ndarray:
+    result = np.full((size, *values.shape[1:]), fill)
+    result[position] = values
+    return result
+
+
+def _distances(profiles: Any, mass: np.ndarray) -> np.ndarray:
+    """Chi-square distances of profiles from the average one."""
+    if not sp.issparse(profiles):
+        return np.sqrt(((profiles - mass) ** 2 / mass).sum(axis=1))
+    expected = mass[profiles.indices]
+    squares = (profiles.data - expected) ** 2 / expected - expected  # a cell of zero has the square `expected`
+    row = np.repeat(np.arange(profiles.shape[0]), np.diff(profiles.indptr))
+    return np.sqrt(np.maximum(np.bincount(row, squares, profiles.shape[0]) + mass.sum(), 0))
