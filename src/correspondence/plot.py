@@ -7,10 +7,12 @@ from typing import Any, Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
-import textalloc
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection
-from matplotlib.patches import Ellipse
+from matplotlib.backend_bases import RendererBase
+from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.patches import Ellipse, Patch
+from matplotlib.text import Annotation
 
 from correspondence.bootstrap import Bootstrap, Ellipses
 from correspondence.decomposition import Decomposition, as_decomposition
@@ -40,9 +42,12 @@ class _Cloud:
     """Points of one side, ready to be drawn."""
 
     name: str
+    known: np.ndarray
+    """Which labels of the table are here: those that occur in it."""
     labels: np.ndarray
     xy: np.ndarray
-    mass: np.ndarray
+    area: np.ndarray
+    """Of the markers, in square points."""
     weight: np.ndarray
     """How much each label deserves to be written out: its contribution to the plane."""
     is_principal: bool
@@ -69,7 +74,7 @@ def plane(
     d_or_est : Decomposition or fitted estimator
         Of two discrete variables.
     axes : (int, int)
-        Which components, counted from 1.
+        Which components, counted from 1. If there is only one, the points lie on a line.
     map : str
         How the two sides are scaled. "symmetric" has both in principal coordinates: rows may be compared with
         rows and columns with columns, but the distance of a row from a column means nothing. "rowprincipal" and
@@ -77,15 +82,16 @@ def plane(
         multiplied by the mass or its root, and "symbiplot" shares the singular values out: in these, the projection
         of a row on the direction of a column shows how far the cell is above or below independence.
     ax : Axes, optional
-        Where to draw.
+        Where to draw. The legend stands above its left end, so a title is best set with ``loc="right"``.
     size_by_mass : bool
-        Make the area of a point proportional to its mass.
+        Make the area of a point proportional to its mass, on each side for itself.
     ellipses : Bootstrap, optional
         What ``CA.bootstrap`` returned: confidence ellipses of the points in principal coordinates.
     level : float
         Of the ellipses.
     max_labels : int
-        At most so many labels are written, those that contribute most first, and none over another.
+        At most so many labels are written, those that contribute most first, and none over another. They find
+        their places when the picture is drawn, and again when it is zoomed or gets another size.
     names : (str, str)
         What the legend calls rows and columns.
 
@@ -103,17 +109,18 @@ def plane(
     """
     d = as_decomposition(d_or_est)
     index = _check_axes(d, axes)
-    rows, columns = _clouds(d, index, map, names)
+    clouds = _clouds(d, index, map, names, size_by_mass)
+    spreads = [] if ellipses is None else _spreads(clouds, ellipses, axes[: len(index)], level)
     ax = _new_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
     ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     ax.axvline(0, color="0.75", lw=0.8, ls="--", zorder=0)
-    for cloud in (rows, columns):
-        _scatter(ax, cloud, size_by_mass)
-    if ellipses is not None:
-        _draw_ellipses(ax, rows, columns, ellipses, axes, level)
+    for cloud in clouds:
+        _scatter(ax, cloud, alpha=0.45 if size_by_mass else 0.9)
+    for cloud, spread in spreads:
+        _add_ellipses(ax, cloud, spread)
     _label_axes(ax, d, index)
     _add_legend(ax)
-    _write_labels(ax, rows, columns, max_labels)
+    _write_labels(ax, clouds, max_labels)
     return ax
 
 
@@ -123,7 +130,7 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     Parameters
     ----------
     d_or_est : Decomposition or fitted estimator
-        What to draw.
+        Of any two variables.
     ax : Axes, optional
         Where to draw.
     n_components : int
@@ -134,14 +141,16 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     Axes
     """
     d = as_decomposition(d_or_est)
-    shown = min(d.n_components, n_components)
-    ax = _new_axes(ax, (max(4.0, 1.5 + 0.55 * shown), 4))
+    _check_axes(d, (1,))
+    shown = min(d.n_components, _at_least_one(n_components, "n_components"))
+    ax = _new_axes(ax, (min(8.0, max(4.0, 2.2 + 0.6 * shown)), 4))
     bars = ax.bar(np.arange(1, shown + 1), d.pics[:shown], color=ROWS, width=0.7)
     shares = [f"{100 * ratio:.1f} %" for ratio in d.inertia_ratios[:shown]]
-    ax.bar_label(bars, shares, fontsize=8 if shown <= 8 else 7, padding=2)
+    ax.bar_label(bars, shares, fontsize=8, padding=3, rotation=0 if shown <= 8 else 90)
     ax.set_xticks(np.arange(1, shown + 1))
-    ax.margins(y=0.1)
-    ax.set_xlabel("Component")
+    ax.set_xlim(0.4, max(shown, 3) + 0.6)
+    ax.set_ylim(0, 1.2 * d.pics[0] if d.pics[0] > 1e-12 else 1)
+    ax.set_xlabel("Component, with its share of chi2")
     ax.set_ylabel("Principal inertia component (PIC)")
     _plain(ax)
     return ax
@@ -168,7 +177,7 @@ def contributions(
     Returns
     -------
     Axes
-        Bars to the right stand for labels on the positive side of the axis; the dashed line is what each
+        The colour of a bar tells on which side of the axis the label lies; the dashed line is what each label
         would contribute if all did alike.
     """
     d = as_decomposition(d_or_est)
@@ -176,20 +185,17 @@ def contributions(
     if side not in ("rows", "columns"):
         raise ValueError(f'side must be "rows" or "columns", got {side!r}.')
     functions = _points(d.f if side == "rows" else d.g)
-    value = functions.mass * functions.values[:, index] ** 2
-    order = np.argsort(-np.nan_to_num(value), kind="stable")[:most][::-1]
+    known = np.flatnonzero(functions.mass > 0)
+    value = 100 * functions.mass * functions.values[:, index] ** 2
+    order = known[np.argsort(-value[known], kind="stable")][: _at_least_one(most, "most")][::-1]
     positive = functions.values[order, index] >= 0
-    ax = _new_axes(ax, (7, 1.2 + 0.3 * len(order)))
-    ax.barh(range(len(order)), 100 * value[order], color=np.where(positive, ROWS, COLUMNS))
-    ax.set_yticks(range(len(order)), [_text(functions.labels[i]) for i in order])
-    ax.axvline(100 / np.count_nonzero(functions.mass), color=GREY, lw=1, ls="--")
+    ax = _new_axes(ax, (7, 1.4 + 0.3 * len(order)))
+    ax.barh(range(len(order)), value[order], color=np.where(positive, ROWS, COLUMNS))
+    ax.set_yticks(range(len(order)), [_text(functions.labels[i]) for i in order], parse_math=False)
+    alike = ax.axvline(100 / len(known), color=GREY, lw=1, ls="--", label="if all did alike")
     ax.set_xlabel(f"Contribution of {side} to axis {axis} (%)")
-    ax.legend(
-        handles=[plt.Rectangle((0, 0), 1, 1, color=ROWS), plt.Rectangle((0, 0), 1, 1, color=COLUMNS)],
-        labels=["positive side", "negative side"],
-        loc="lower right",
-        frameon=False,
-    )
+    sides = [Patch(color=ROWS, label="positive side"), Patch(color=COLUMNS, label="negative side")]
+    ax.legend(handles=[*sides, alike], loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, fontsize=8)
     _plain(ax)
     return ax
 
@@ -201,28 +207,38 @@ def _points(functions: Any) -> LabelFunctions:
 
 
 def _check_axes(d: Decomposition, axes: tuple[int, ...]) -> list[int]:
-    """Indices of the components; a missing second one is left out if there is only one in all."""
+    """Indices of the components; a second one that there is not is left out of the first plane."""
     if d.n_components == 0:
         raise ValueError("There are no components to draw.")
-    wanted = axes[:1] if len(axes) == 2 and d.n_components == 1 and axes[0] == 1 else axes
+    wanted = (1,) if d.n_components == 1 and tuple(axes) == (1, 2) else tuple(axes)
+    if len(wanted) > 2 or len(set(wanted)) < len(wanted):
+        raise ValueError(f"axes must be two different components, got {axes}.")
     for axis in wanted:
-        if not 1 <= axis <= d.n_components:
+        if axis not in range(1, d.n_components + 1):
             raise ValueError(f"There is no axis {axis}: the decomposition has {d.n_components}, counted from 1.")
-    return [axis - 1 for axis in wanted]
+    return [int(axis) - 1 for axis in wanted]
 
 
-def _clouds(d: Decomposition, index: list[int], map: str, names: tuple[str, str]) -> tuple[_Cloud, _Cloud]:
+def _at_least_one(count: int, name: str) -> int:
+    if count < 1:
+        raise ValueError(f"{name} must be at least 1, got {count}.")
+    return count
+
+
+def _clouds(
+    d: Decomposition, index: list[int], map: str, names: tuple[str, str], by_mass: bool
+) -> tuple[_Cloud, _Cloud]:
     if map not in MAPS:
         raise ValueError(f"map must be one of {', '.join(MAPS)}, got {map!r}.")
     s = d.correlations[index]
     of_rows, of_columns = MAPS[map]
-    rows = _cloud(_points(d.f), s, index, of_rows, names[0], ROWS, "o")
-    columns = _cloud(_points(d.g), s, index, of_columns, names[1], COLUMNS, "^")
+    rows = _cloud(_points(d.f), s, index, of_rows, by_mass, name=names[0], colour=ROWS, marker="o")
+    columns = _cloud(_points(d.g), s, index, of_columns, by_mass, name=names[1], colour=COLUMNS, marker="^")
     return rows, columns
 
 
 def _cloud(
-    functions: LabelFunctions, s: np.ndarray, index: list[int], scaling: Scaling, name: str, colour: str, marker: str
+    functions: LabelFunctions, s: np.ndarray, index: list[int], scaling: Scaling, by_mass: bool, **style: str
 ) -> _Cloud:
     known = np.isfinite(functions.values).all(axis=1)
     standard, mass = functions.values[known][:, index], functions.mass[known]
@@ -237,46 +253,59 @@ def _cloud(
     if len(index) == 1:
         xy = np.column_stack([xy, np.zeros(len(xy))])
     weight = mass * ((standard * s) ** 2).sum(axis=1)
-    return _Cloud(name, functions.labels[known], xy, mass, weight, scaling == "principal", colour, marker)
+    return _Cloud(
+        known=known,
+        labels=functions.labels[known],
+        xy=xy,
+        area=_areas(mass, by_mass),
+        weight=weight,
+        is_principal=scaling == "principal",
+        **style,
+    )
+
+
+def _areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
+    if by_mass:
+        return np.maximum(500 * mass / mass.max(), 2)  # 2 can just be seen
+    return np.full(len(mass), 28.0 if len(mass) < 500 else 6.0)
 
 
 def _new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
-def _scatter(ax: Axes, cloud: _Cloud, size_by_mass: bool) -> None:
+def _scatter(ax: Axes, cloud: _Cloud, alpha: float) -> None:
     ax.scatter(
         cloud.xy[:, 0],
         cloud.xy[:, 1],
-        s=_sizes(cloud, size_by_mass),
+        s=cloud.area,
         marker=cloud.marker,
         color=cloud.colour,
-        alpha=0.45 if size_by_mass else 0.9,
+        alpha=alpha,
         linewidths=0,
         label=cloud.name,
         rasterized=len(cloud.xy) > 5000,
     )
 
 
-def _sizes(cloud: _Cloud, by_mass: bool) -> np.ndarray:
-    """Areas of the markers in square points."""
-    if by_mass:
-        return 12 + 500 * cloud.mass / cloud.mass.max()
-    return np.full(len(cloud.mass), 28.0 if len(cloud.mass) < 500 else 6.0)
-
-
-def _draw_ellipses(
-    ax: Axes, rows: _Cloud, columns: _Cloud, spread: Bootstrap, axes: tuple[int, int], level: float
-) -> None:
-    if not (rows.is_principal or columns.is_principal):
+def _spreads(
+    clouds: tuple[_Cloud, _Cloud], bootstrap: Bootstrap, axes: tuple[int, ...], level: float
+) -> list[tuple[_Cloud, Ellipses]]:
+    """Clouds in principal coordinates with the ellipses of their points."""
+    if len(axes) < 2:
+        raise ValueError("ellipses need a plane: there is only one axis here.")
+    sides = zip(clouds, (bootstrap.row_ellipses, bootstrap.column_ellipses), strict=True)
+    spreads = [(cloud, of_side((axes[0], axes[1]), level)) for cloud, of_side in sides if cloud.is_principal]
+    if not spreads:
         raise ValueError('ellipses are in principal coordinates: choose a map that has some, such as "symmetric".')
-    for cloud, of_side in ((rows, spread.row_ellipses), (columns, spread.column_ellipses)):
-        if cloud.is_principal:
-            _add_ellipses(ax, cloud, of_side(axes, level))
+    if any(len(cloud.known) != len(ellipses.width) for cloud, ellipses in spreads):
+        raise ValueError("ellipses are those of another table: their number is not that of the points.")
+    return spreads
 
 
 def _add_ellipses(ax: Axes, cloud: _Cloud, ellipses: Ellipses) -> None:
-    for xy, width, height, angle in zip(cloud.xy, ellipses.width, ellipses.height, ellipses.angle, strict=True):
+    shapes = np.column_stack([ellipses.width, ellipses.height, ellipses.angle])[cloud.known]
+    for xy, (width, height, angle) in zip(cloud.xy, shapes, strict=True):
         if np.isfinite(width):
             patch = Ellipse(xy, width, height, angle=angle, fc=cloud.colour, ec=cloud.colour, alpha=0.12, lw=0.8)
             ax.add_patch(patch)
@@ -290,8 +319,11 @@ def _label_axes(ax: Axes, d: Decomposition, index: list[int]) -> None:
         ax.set_ylabel(texts[1])
     else:
         ax.set_yticks([])
-    ax.margins(0.12)
-    ax.set_aspect("equal", adjustable="datalim")
+    width, height = ax.dataLim.size
+    ax.update_datalim(ax.dataLim.padded(0.1 * width, 0.1 * height).corners())  # equal scales may eat up margins
+    ax.margins(0.02)
+    shared = all(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
+    ax.set_aspect("equal", adjustable="box" if shared else "datalim")
 
 
 def _add_legend(ax: Axes) -> None:
@@ -301,41 +333,127 @@ def _add_legend(ax: Axes) -> None:
             handle.set_sizes([36])
 
 
-def _write_labels(ax: Axes, rows: _Cloud, columns: _Cloud, most: int) -> None:
+def _write_labels(ax: Axes, clouds: tuple[_Cloud, _Cloud], most: int) -> None:
     """Labels beside their points and clear of each other; the least important and those without room are left out."""
-    xy = np.vstack([rows.xy, columns.xy])
-    weight = np.concatenate([rows.weight, columns.weight])
-    colours = [rows.colour] * len(rows.xy) + [columns.colour] * len(columns.xy)
-    labels = np.concatenate([rows.labels.astype(object), columns.labels.astype(object)])
-    chosen = np.argsort(-weight, kind="stable")[:most]
-    if not len(chosen):
-        return
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    figure.draw_without_rendering()  # places depend on the final limits
-    textalloc.allocate(
-        ax,
-        xy[chosen, 0],
-        xy[chosen, 1],
-        [_text(labels[i]) for i in chosen],
-        x_scatter=xy[:5000, 0],
-        y_scatter=xy[:5000, 1],
-        textsize=8,
-        textcolor=[colours[i] for i in chosen],
-        linecolor="0.6",
-        linewidth=0.5,
-        min_distance=0.008,
-        max_distance=0.25,
-        draw_all=False,
+    points = [(cloud, i) for cloud in clouds for i in range(len(cloud.xy))]
+    weight = np.concatenate([cloud.weight for cloud in clouds])
+    chosen = np.argsort(-weight, kind="stable")[: max(most, 0)]
+    labels = [_write_label(ax, *points[i]) for i in chosen]
+    leaders = LineCollection([], colors="0.6", linewidths=0.5, zorder=0.5)
+    ax.add_collection(leaders, autolim=False)
+    xy, area = np.vstack([cloud.xy for cloud in clouds]), np.concatenate([cloud.area for cloud in clouds])
+    ax.add_artist(_Placing(labels, leaders, chosen, xy, np.sqrt(area) / 2))
+
+
+def _write_label(ax: Axes, cloud: _Cloud, i: int) -> Annotation:
+    label = ax.annotate(
+        _text(cloud.labels[i]),
+        cloud.xy[i],
+        (0, 0),
+        textcoords="offset points",
+        fontsize=8,
+        color=cloud.colour,
+        parse_math=False,
     )
-    for text in ax.texts:
-        text.set_in_layout(False)
+    label.set_in_layout(False)
+    return label
+
+
+class _Placing(Artist):
+    """Finds room for labels whenever the picture is drawn, for only then are layout and size known.
+
+    It is the first thing drawn on its axes, and itself invisible. All lengths are in points.
+    """
+
+    def __init__(
+        self, labels: list[Annotation], leaders: LineCollection, index: np.ndarray, xy: np.ndarray, radius: np.ndarray
+    ) -> None:
+        super().__init__()
+        self.labels, self.leaders, self.index, self.xy, self.radius = labels, leaders, index, xy, radius
+        self.seen = np.empty(0)
+        self.set_zorder(-1)
+        self.set_in_layout(False)
+
+    def draw(self, renderer: RendererBase) -> None:
+        """Place the labels, unless everything is where it was the last time."""
+        assert self.axes is not None
+        pixels: Any = renderer.points_to_pixels(1)  # in a point
+        centres = self.axes.transData.transform(self.xy) / pixels
+        frame = np.array(self.axes.bbox.extents) / pixels
+        seen = np.concatenate([centres.ravel(), frame, [pixels]])
+        if len(seen) != len(self.seen) or np.abs(seen - self.seen).max() > 0.1:
+            self.seen = seen
+            lines = self._place(centres, frame, [self._size(label, renderer) / pixels for label in self.labels])
+            self.leaders.set_segments([self.axes.transData.inverted().transform(line * pixels) for line in lines])
+        self.stale = False
+
+    def _size(self, label: Annotation, renderer: RendererBase) -> np.ndarray:
+        label.set_visible(True)  # an invisible text has no size
+        return np.array(label.get_window_extent(renderer).size)
+
+    def _place(self, centres: np.ndarray, frame: np.ndarray, sizes: list[np.ndarray]) -> list[np.ndarray]:
+        """Set the offsets of the labels, and return the lines that lead to those far off."""
+        markers = np.hstack([centres - self.radius[:, None], centres + self.radius[:, None]])
+        written, lines = np.empty((0, 4)), np.empty((0, 2))
+        far = []
+        for label, i, size in zip(self.labels, self.index, sizes, strict=True):
+            boxes, leaders = _places(centres[i], self.radius[i], size)
+            taken = np.vstack([np.delete(markers, i, axis=0), written, np.hstack([lines, lines])])
+            best = _best(boxes, leaders, taken, written, frame)
+            label.set_visible(best is not None)
+            if best is not None:
+                label.set_position(tuple(boxes[best, :2] - centres[i]))
+                written, lines = np.vstack([written, boxes[best]]), np.vstack([lines, leaders[best]])
+                if _DISTANCES[best] > 2:
+                    far.append(leaders[best, [0, -1]])
+        return far
+
+
+_ANGLES = np.radians([45, -45, 135, -135, 0, 180, 90, -90, 22, -22, 158, -158, 68, 112, -68, -112])
+_DISTANCES, _DIRECTIONS = (
+    grid.ravel() for grid in np.meshgrid([1, 4, 8, 13, 19, 26, 34, 44.0], _ANGLES, indexing="ij")
+)
+_ELBOW_ROOM = np.array([-5, -3, 5, 3])
+
+
+def _best(
+    boxes: np.ndarray, leaders: np.ndarray, taken: np.ndarray, written: np.ndarray, frame: np.ndarray
+) -> int | None:
+    """Which place for a label is free, near and, if possible, not crowded."""
+    points = leaders.reshape(-1, 2)
+    crossing = _meet(np.hstack([points, points]), written).reshape(leaders.shape[:2]).any(axis=1)
+    cost = _DISTANCES + 8 * _meet(boxes + _ELBOW_ROOM, taken)
+    cost[_meet(boxes, taken) | crossing | _outside(boxes, frame)] = np.inf
+    best = int(np.argmin(cost))
+    return best if np.isfinite(cost[best]) else None
+
+
+def _places(centre: np.ndarray, radius: float, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Boxes (left, bottom, right, top) around a marker, the nearest first, and points on the lines that lead there."""
+    towards = np.column_stack([np.cos(_DIRECTIONS), np.sin(_DIRECTIONS)])
+    edge = centre + radius * towards
+    corner = edge + _DISTANCES[:, None] * towards
+    middle = corner + np.clip(np.sqrt(2) * towards, -1, 1) * size / 2
+    leaders = edge[:, None] + np.linspace(0, 1, 8)[:, None] * (corner - edge)[:, None]
+    return np.hstack([middle - size / 2, middle + size / 2]), leaders
+
+
+def _meet(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Which boxes overlap any of the others."""
+    low, high = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
+    near = others[(others[:, :2] < high).all(axis=1) & (others[:, 2:] > low).all(axis=1)]
+    return ((boxes[:, None, :2] < near[:, 2:]) & (boxes[:, None, 2:] > near[:, :2])).all(axis=2).any(axis=1)
+
+
+def _outside(boxes: np.ndarray, frame: np.ndarray) -> np.ndarray:
+    return np.any(np.hstack([boxes[:, :2] < frame[:2] + 2, boxes[:, 2:] > frame[2:] - 2]), axis=1)
 
 
 def _text(label: Any, most: int = 40) -> str:
-    """Label as text that matplotlib does not take for mathematics."""
-    text = " ".join(str(label).split()) or "''"
-    return (text if len(text) <= most else text[: most - 1] + "…").replace("$", r"\$")
+    """Label on one line and of bounded length."""
+    text = "".join(character if character.isprintable() else " " for character in str(label))
+    text = " ".join(text.split()) or "''"
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _plain(ax: Axes) -> None:
