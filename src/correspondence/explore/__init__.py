@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +42,14 @@ def explore(d_or_est: Any, path: str | Path, *, title: str = "Correspondence ana
     environment = Environment(loader=PackageLoader("correspondence.explore", "."), autoescape=True)
     page = environment.get_template("page.html.j2").render(describe(d), title=title, plane=_plane(d), scree=_scree(d))
     with new_file(path) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+        temporary.write_text(page, encoding="utf-8", errors="replace")
     return Path(path)
 
 
 def describe(d: Decomposition) -> dict[str, Any]:
     """Everything the page says, as plain values."""
     return {
-        "n": f"{d.n:g}",
+        "n": f"{d.n:,.10g}",
         "chi2": f"{d.chi2:.4g}",
         "components": [
             {"pic": f"{pic:.4f}", "correlation": f"{r:.4f}", "share": f"{100 * share:.1f}"}
@@ -70,7 +71,7 @@ def _side(name: str, functions: Any, d: Decomposition) -> dict[str, Any]:
         {
             "label": str(functions.labels[i]),
             "mass": f"{functions.mass[i]:.4f}",
-            "axes": [(f"{x:.3f}", f"{c:.1f}") for x, c in zip(principal[i], share[i], strict=True)],
+            "axes": [(_number(x, 3), _number(c, 1)) for x, c in zip(principal[i], share[i], strict=True)],
         }
         for i in heaviest
     ]
@@ -86,9 +87,18 @@ def _scree(d: Decomposition) -> str:
 
 
 def _svg(figure: Any) -> str:
-    """Figure as an element to be put into a page; its texts are drawn as shapes, so no label becomes markup."""
-    with io.StringIO() as buffer, plt.rc_context({"svg.hashsalt": "correspondence", "svg.fonttype": "path"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-        plt.close(figure)
+    """Figure as an element to be put into a page; its texts stay texts, which matplotlib escapes."""
+    with io.StringIO() as buffer, plt.rc_context({"svg.hashsalt": "correspondence", "svg.fonttype": "none"}):
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="Glyph .* missing from")  # the browser has other fonts
+                figure.savefig(buffer, format="svg", metadata=dict.fromkeys(["Creator", "Date", "Format", "Type"]))
+        finally:
+            plt.close(figure)
         text = buffer.getvalue()
     return text[text.index("<svg") :]
+
+
+def _number(value: float, digits: int) -> str:
+    """Rounded number: never minus zero, and a dash for a label that does not occur."""
+    return f"{value:z.{digits}f}" if np.isfinite(value) else "—"
