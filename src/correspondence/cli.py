@@ -32,19 +32,26 @@ def main() -> None:
 def demo(output: Path) -> None:
     """Analyse a bundled table: who does which task in 1744 answers of couples."""
     matplotlib.use("Agg")
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise click.ClickException(f"--output: the folder {output} cannot be made: {error.strerror}.") from None
     ca = CA().fit(datasets.load_housetasks())
     picture, page = output / "plane.png", output / "page.html"
-    with new_file(picture) as temporary:
-        plot.plane(ca, names=("task", "who does it"), ellipses=ca.bootstrap(random_state=0))
-        plt.savefig(temporary, dpi=110)
-        plt.close()
-    explore(ca, page, title="Household tasks: who does what?")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        _draw(ca, picture)
+        explore(ca, page, title="Household tasks: who does what?")
+    except OSError as error:
+        reason = str(error.strerror or error).rstrip(".")
+        raise click.ClickException(f"--output: cannot write to the folder {output}: {reason}.") from None
     _summarise(ca)
     click.echo(f"\nPicture: {picture.resolve()}\nPage:    {page.resolve().as_uri()}")
+
+
+def _draw(ca: CA, path: Path) -> None:
+    plot.plane(ca, names=("task", "who does it"), ellipses=ca.bootstrap(random_state=0))
+    try:
+        with new_file(path) as temporary:
+            plt.savefig(temporary, dpi=110)
+    finally:
+        plt.close()
 
 
 def _summarise(ca: CA) -> None:
