@@ -188,7 +188,9 @@ def test_numbers_are_written_for_people():
     with pytest.warns(UserWarning, match="all their counts are zero"):
         ca = co.CA().fit(1_000_000 * np.array([[9, 2, 3], [0, 0, 0], [2, 8, 4], [1, 5, 9]]))
     content = describe(ca.decomposition_)
-    assert content["n"] == "43,000,000"
+    assert content["n"] == "43,000,000 observations"
+    shares = describe(co.CA().fit([[0.2, 0.3], [0.4, 0.25]]).decomposition_)
+    assert shares["n"] == "Total 1.15"
     empty = content["sides"][0]["points"][-1]
     assert empty["axes"] == [("—", "—")] * 2
     independent = describe(co.CA().fit(np.outer([1, 2, 3], [4, 5, 6])).decomposition_)

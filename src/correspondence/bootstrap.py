@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -89,10 +88,12 @@ def _bar(progress: bool | None) -> dict[str, Any]:
 
 
 def _sampler(table: Table, n: int | None, rng: np.random.Generator) -> Any:
-    size = round(table.total) if n is None else n
-    if size < 1 or (n is None and not math.isclose(size, table.total, rel_tol=1e-6)):
-        raise ValueError(f"n is needed: the table does not hold counts (its total is {table.total:g}).")
     cells = sp.coo_array(table.counts)
+    if n is None and not np.allclose(cells.data, np.round(cells.data), rtol=0, atol=1e-6):
+        raise ValueError("n is needed: the table does not hold whole counts, so say how many observations it is of.")
+    size = round(table.total) if n is None else n
+    if size < 1:
+        raise ValueError(f"n must be at least 1, got {size}.")
     probability = cells.data / cells.data.sum()
 
     def draw() -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -115,7 +115,7 @@ class CA(Estimator):
         Y : column of labels, optional
             The other label of each observation. Ignored with a warning if X is a table.
         sample_weight : array-like of shape (n,), optional
-            Weights of the observations, for labels.
+            Weights of the observations; for a table the same as `row_weights`.
         row_weights, column_weights : array-like, optional
             Numbers by which the rows and columns of the table are multiplied before everything else.
 
@@ -127,6 +127,10 @@ class CA(Estimator):
         self._check_parameters()
         table, codes = _read(X, Y, sample_weight)
         self._from_pairs = codes is not None
+        if sample_weight is not None and codes is None:
+            if row_weights is not None:
+                raise ValueError("For a table sample_weight and row_weights are the same: give one of them.")
+            row_weights = sample_weight
         self._remember_features(table)
         row_weights = _check_weights(row_weights, table.shape[0], "row_weights")
         column_weights = _check_weights(column_weights, table.shape[1], "column_weights")
@@ -324,26 +328,31 @@ def _read(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, 
         return count_with_codes(X, Y, sample_weight)
     if Y is not None:
         warnings.warn("Y is ignored: X is a table of counts. For pairs give one column of labels each.", stacklevel=3)
-    if sample_weight is not None:
-        raise ValueError("sample_weight is for pairs of labels: use row_weights or column_weights for a table.")
     return as_table(X), None
 
 
 def _is_table(X: Any) -> bool:
-    """Whether X has more than one column."""
-    if sp.issparse(X) or isinstance(X, Table):
-        return True
-    shape = getattr(nw.from_native(X, eager_only=True, allow_series=True, pass_through=True), "shape", None)
-    if shape is None:
-        return isinstance(X, list) and bool(X) and isinstance(X[0], list | np.ndarray) and len(X[0]) > 1
-    return len(shape) == 2 and shape[1] > 1
+    """Whether X has rows and columns, and not just one column."""
+    shape = _shape(X)
+    return len(shape) == 2 and shape[1] != 1
 
 
 def _is_column(values: Any) -> bool:
-    shape = getattr(nw.from_native(values, eager_only=True, allow_series=True, pass_through=True), "shape", None)
-    if shape is not None:
-        return len(shape) == 1
-    return isinstance(values, list | tuple) and not (values and isinstance(values[0], list | tuple | np.ndarray))
+    return len(_shape(values)) == 1
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    """Shape of anything that holds a table or labels; a list of lists has two dimensions, one of tuples only one."""
+    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if hasattr(native, "shape"):
+        return native.shape
+    if hasattr(values, "__array__"):
+        return np.asarray(values).shape
+    if not isinstance(values, Sized) or isinstance(values, str):
+        return ()
+    if isinstance(values, list) and values and isinstance(values[0], list | np.ndarray):
+        return (len(values), len(values[0]))
+    return (len(values),)
 
 
 def _check_weights(weights: Any, size: int, name: str) -> np.ndarray | None:

@@ -14,8 +14,8 @@ __all__ = ["as_labels", "encode", "sort_key"]
 def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Distinct labels of a column in sorted order, and the position of each entry among them.
 
-    The order is that of the labels themselves, of a categorical column's categories, or, for labels that
-    cannot be compared with each other, of their types and texts: never that of their appearance.
+    The order is that of the labels themselves, of an ordered categorical column's categories, or, for labels
+    that cannot be compared with each other, of their types and texts: never that of their appearance.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     ([1, 0, 1], ['a', 'b'])
     """
     series = nw.from_native(column, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series) and series.dtype in (nw.Categorical, nw.Enum):
-        return _encode_categories(series, name)
+    if isinstance(series, nw.Series) and isinstance(series.dtype, nw.Enum):
+        return _encode_categories(series, series.dtype.categories, name)
     values = as_labels(column, name)
     if values.dtype.kind in "biufmM":
         labels, codes = np.unique(values, return_inverse=True)
@@ -63,7 +63,7 @@ def as_labels(column: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} has {missing} missing label(s): drop those rows, or give them a label of their own.")
     if values.dtype.kind in "biuf":
         return values
-    return _objects(_python_dates(values).tolist())
+    return _objects([_plain(value) for value in values.tolist()] if values.dtype == object else _dates(values).tolist())
 
 
 def sort_key(label: Hashable) -> tuple[str, Any]:
@@ -73,12 +73,11 @@ def sort_key(label: Hashable) -> tuple[str, Any]:
     return (type(label).__name__, label if isinstance(label, str) else repr(label))
 
 
-def _encode_categories(series: nw.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
-    values = as_labels(series.to_list(), name)
-    order = {label: i for i, label in enumerate(series.cat.get_categories().to_list())}
-    used, codes = np.unique(np.array([order[v] for v in values.tolist()], dtype=np.intp), return_inverse=True)
-    labels = list(order)
-    return codes, _objects([labels[i] for i in used])
+def _encode_categories(series: nw.Series, categories: Sequence[str], name: str) -> tuple[np.ndarray, np.ndarray]:
+    position = {label: i for i, label in enumerate(categories)}
+    codes = np.array([position[v] for v in as_labels(series, name).tolist()], dtype=np.intp)
+    used, codes = np.unique(codes, return_inverse=True)
+    return codes, _objects([categories[i] for i in used])
 
 
 def _encode_objects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +104,7 @@ def _to_array(column: Any) -> np.ndarray:
     if isinstance(native, nw.DataFrame):
         if native.shape[1] != 1:
             return np.empty(native.shape)
-        native = native[native.columns[0]]
+        native = native[:, 0]
     if isinstance(native, nw.Series):
         numeric = native.dtype.is_numeric() and not native.is_null().any()
         return native.to_numpy() if numeric else _objects(native.to_list())
@@ -121,7 +120,12 @@ def _objects(values: Sequence[Any]) -> np.ndarray:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
-def _python_dates(values: np.ndarray) -> np.ndarray:
+def _plain(value: Any) -> Any:
+    """Python's own value for a NumPy scalar."""
+    return _dates(np.asarray(value)).item() if isinstance(value, np.generic) else value
+
+
+def _dates(values: np.ndarray) -> np.ndarray:
     """Dates at a resolution that Python has; ``tolist`` makes bare integers of nanoseconds."""
     return values.astype(f"{values.dtype.kind}8[us]") if values.dtype.kind in "mM" else values
 

@@ -71,26 +71,23 @@ def count_with_codes(x: Any, y: Any, weights: Any = None) -> tuple[Table, tuple[
     return Table(counts, rows, columns), (x_codes, y_codes)
 
 
-def _count_frame(frame: nw.DataFrame, x: str, y: str, weights: str | None) -> Table:
+def _count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
+    """Count in the frame's own library, so that only the counted cells come out."""
     for argument, column in (("x", x), ("y", y), ("weights", weights)):
         if column is not None and column not in frame.columns:
-            raise ValueError(
-                f"{argument}: there is no column {column!r}; the frame has {', '.join(map(str, frame.columns))}."
-            )
-    for column in (x, y):
-        missing = int(frame[column].is_null().sum())
+            names = ", ".join(map(str, frame.columns))
+            raise ValueError(f"{argument}: there is no column {column!r}; the frame has {names}.")
+    keys = [frame[:, frame.columns.index(column)] for column in (x, y)]
+    for series, column in zip(keys, (x, y), strict=True):
+        missing = int(series.is_null().sum())
         if missing:
             raise ValueError(
                 f"column {column!r} has {missing} missing label(s): drop those rows, or give them a label of their own."
             )
-    if x == y or weights is not None:  # group-by wants distinct keys, and weights are checked one by one
-        return count_columns(frame[x], frame[y], None if weights is None else frame[weights].to_numpy())
-    cells = frame.select(x, y).group_by([x, y]).agg(nw.len().alias(_unused(x, y)))
-    return count_columns(cells[x], cells[y], cells[_unused(x, y)].to_numpy())
-
-
-def _unused(x: str, y: str) -> str:
-    return f"{x} {y} n"
+    if weights is not None:
+        return count_columns(*keys, frame[:, frame.columns.index(weights)].to_numpy())
+    cells = keys[0].alias("x").to_frame().with_columns(keys[1].alias("y")).group_by(["x", "y"]).agg(nw.len().alias("n"))
+    return count_columns(cells["x"], cells["y"], cells["n"].to_numpy())
 
 
 def _position(column: Any, width: int) -> int:

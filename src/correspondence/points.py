@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from correspondence.table import to_frame
+from correspondence.table import Backend, to_frame
 
 __all__ = ["Points"]
 
@@ -65,7 +65,7 @@ class Points:
         squares = self.chi2_distance[:, None] ** 2
         return np.where(squares == 0, 0.0, self.principal**2 / np.where(squares == 0, 1.0, squares))
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: Backend | None = None) -> Any:
         """Everything as a data frame, one row for each label.
 
         Parameters

@@ -48,6 +48,8 @@ class Residuals:
     @classmethod
     def of(cls, counts: Any, rows: np.ndarray, columns: np.ndarray, total: float) -> Residuals:
         """Residuals of counts whose rows and columns have the given masses (a subset's are those of the whole)."""
+        if sp.issparse(counts) and counts.nnz > counts.shape[0] * counts.shape[1] / 2:
+            counts = counts.toarray()  # smaller and faster
         make = _sparse if sp.issparse(counts) else _dense
         return cls(*make(counts, total, rows, columns))
 
@@ -172,15 +174,15 @@ def _all_axes(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 def _iterate(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """ARPACK, repeated without the axes found so far until none is missing: it may overlook equal ones."""
     V = np.empty((Q.shape[1], 0))
-    while True:
-        V = np.hstack([V, _eigenvectors(Q, k, V)])
-        U, s, Vt = scipy.linalg.svd(Q @ np.linalg.qr(V)[0], full_matrices=False)
-        V = np.linalg.qr(V)[0] @ Vt.T
-        if not _overlooked(Q, V, s[k - 1]):
-            break
-    U, s, V = U[:, :k], s[:k], V[:, :k]
-    _check_precision(Q, U, s, V)
-    return U, s, V
+    while V.shape[1] + k < Q.shape[1]:
+        V = np.linalg.qr(np.hstack([V, _eigenvectors(Q, k, V)]))[0]
+        U, s, Vt = scipy.linalg.svd(Q @ V, full_matrices=False, check_finite=False)
+        V = V @ Vt.T
+        if not _overlooked(Q, V, s[k - 1] ** 2 + PRECISE * s[0] ** 2):
+            U, s, V = U[:, :k], s[:k], V[:, :k]
+            _check_precision(Q, U, s, V)
+            return U, s, V
+    return _all_axes(Q, k)
 
 
 def _without(Q: Residuals, V: np.ndarray) -> LinearOperator:
@@ -215,12 +217,12 @@ def _pad(vectors: np.ndarray, k: int) -> np.ndarray:
 
 
 def _overlooked(Q: Residuals, V: np.ndarray, smallest: float) -> bool:
-    """Whether the complement of V holds a singular value above the smallest one wanted, by a short Lanczos run."""
+    """Whether the complement of V holds a larger PIC than the smallest one wanted, by a short Lanczos run."""
     try:
         largest = eigsh(_without(Q, V), k=1, ncv=min(10, Q.shape[1]), v0=_start(Q)[::-1], tol=0.3, maxiter=5)[0]
     except ArpackError:  # nothing there, or nothing that stands out
         return False
-    return bool(largest[-1] > smallest**2 * (1 + 1e-6))
+    return bool(largest[-1] > smallest)
 
 
 def _check_precision(Q: Residuals, U: np.ndarray, s: np.ndarray, V: np.ndarray) -> None:

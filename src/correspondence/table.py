@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
+from narwhals.exceptions import DuplicateError
 
 from correspondence.labels import as_labels
 
 __all__ = ["Table", "as_table", "listed", "to_frame", "weighted_columns"]
+
+Backend = Literal["pandas", "polars", "pyarrow"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,7 @@ class Table:
         """Counts as a dense array."""
         return self.counts.toarray() if sp.issparse(self.counts) else np.asarray(self.counts)
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: Backend | None = None) -> Any:
         """Data frame with a first column ``label`` for the rows and a column for each y.
 
         Parameters
@@ -109,9 +112,10 @@ def listed(labels: list[Any], most: int = 10) -> str:
     return ", ".join(map(str, labels[:most])) + more
 
 
-def to_frame(columns: dict[str, Any], backend: str | None = None) -> Any:
+def to_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
     """Native data frame of the first library installed, or of the one asked for."""
-    for candidate in [backend] if backend else ["pandas", "polars", "pyarrow"]:
+    candidates: tuple[Backend, ...] = (backend,) if backend else ("pandas", "polars", "pyarrow")
+    for candidate in candidates:
         try:
             return nw.from_dict(columns, backend=candidate).to_native()
         except ImportError:
@@ -122,7 +126,10 @@ def to_frame(columns: dict[str, Any], backend: str | None = None) -> Any:
 def _read(counts: Any, name: str) -> Table:
     if isinstance(counts, Table):
         return counts
-    frame = nw.from_native(counts, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(counts, eager_only=True, pass_through=True)
+    except DuplicateError as error:
+        raise ValueError(f"{name} has a column more than once: rename one of them. {error}") from None
     if isinstance(frame, nw.DataFrame):
         return _from_frame(frame, name)
     if not sp.issparse(counts):
@@ -145,24 +152,23 @@ def _to_array(counts: Any, name: str) -> np.ndarray:
 
 def _from_frame(frame: nw.DataFrame, name: str) -> Table:
     columns = frame.columns
-    if len(set(columns)) < len(columns):
-        raise ValueError(f"{name} has the column {_repeated(columns)!r} more than once: rename one of them.")
     index = nw.maybe_get_index(frame)
     named_by_column = (
         (index is None or _is_default(index))
         and len(columns) > 1
-        and not frame[columns[0]].dtype.is_numeric()
-        and frame[columns[0]].dtype != nw.Boolean
+        and not (frame[:, 0].dtype.is_numeric() or frame[:, 0].dtype == nw.Boolean)
     )
     if named_by_column:
-        rows, columns = as_labels(frame[columns[0]], f"the first column of {name}"), columns[1:]
+        rows, columns = as_labels(frame[:, 0], f"the first column of {name}"), columns[1:]
     else:
         rows = np.arange(len(frame)) if index is None else as_labels(list(index), f"the index of {name}")
     if len(set(rows.tolist())) < len(rows):
         raise ValueError(
             f"{name} has the row label {_repeated(rows.tolist())!r} more than once: rename or add up those rows."
         )
-    counts = [_numbers(frame[column], column, name) for column in columns]
+    counts = [
+        _numbers(frame[:, j], frame.columns[j], name) for j in range(frame.shape[1] - len(columns), frame.shape[1])
+    ]
     return Table(np.column_stack(counts) if counts else np.empty((len(frame), 0)), rows, np.array(columns, object))
 
 
@@ -191,9 +197,10 @@ def _repeated(labels: list[Any]) -> Any:
 
 def _checked(counts: Any, name: str, positive: bool) -> Any:
     """Counts as a float64 array or canonical CSR array, after all checks on their values."""
-    if counts.dtype.kind in "US" or counts.dtype.kind not in "biufO":
+    if counts.dtype.kind not in "biufO":
+        complaint = "Complex data not supported: " if counts.dtype.kind == "c" else ""
         raise ValueError(
-            f"{name} must hold counts, got values of type {counts.dtype}. "
+            f"{complaint}{name} must hold counts, got values of type {counts.dtype}. "
             "To count two columns of labels give them as fit(x, y)."
         )
     if 0 in counts.shape:

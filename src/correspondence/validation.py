@@ -63,11 +63,15 @@ def held_out(
         Of the confidence intervals.
     """
     w = np.ones(len(F)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if w.shape != (len(F),):
+        raise ValueError(f"The weights must have one number for each of {len(F)} pairs, got shape {w.shape}.")
+    if not np.isfinite(w).all() or (w < 0).any():
+        raise ValueError("The weights must be finite and at least 0.")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level}.")
     n = float(w.sum())
     if not n > 0:
         raise ValueError("There are no pairs to evaluate on.")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level}.")
     p = w / n
     quantile = float(norm.ppf((1 + level) / 2))
     r, r_intervals = _correlations(F, G, p, n, quantile)

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import correspondence as co
+
+
+@pytest.fixture(scope="module")
+def ca():
+    return co.CA().fit(co.datasets.load_housetasks())
+
+
+def test_same_seed_same_result(ca):
+    a, b, c = (ca.bootstrap(20, random_state=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(a.row_covariance, b.row_covariance)
+    assert not np.array_equal(a.row_covariance, c.row_covariance)
+    assert a.row_covariance.shape == (13, 2, 2)
+    assert repr(a) == "Bootstrap of 13 rows and 4 columns on 2 axes, 20 resamples"
+
+
+def test_dense_and_sparse_agree(ca):
+    table = co.datasets.load_housetasks()
+    other = co.CA().fit(co.Table(sp.csr_array(table.counts), table.rows, table.columns))
+    a, b = ca.bootstrap(20, random_state=0), other.bootstrap(20, random_state=0)
+    np.testing.assert_allclose(a.row_covariance, b.row_covariance, atol=1e-9)
+
+
+def test_spread_is_that_of_new_samples(rng):
+    """Twice the information halves the variance, and the ellipses hold about as many true points as they say."""
+    P = rng.dirichlet(np.full(20, 4.0)).reshape(5, 4)
+    truth = co.CA(2).fit(P)
+    inside = []
+    for _ in range(40):
+        sample = co.CA(2).fit(rng.multinomial(5000, P.ravel()).reshape(5, 4))
+        spread = sample.bootstrap(60, random_state=rng)
+        target = np.vstack([truth.rows_.principal, truth.columns_.principal])
+        points = np.vstack([sample.rows_.principal, sample.columns_.principal])
+        mass = np.r_[truth.rows_.mass, truth.columns_.mass]
+        U, _, Vt = np.linalg.svd((target * mass[:, None]).T @ points)
+        difference = points - target @ (U @ Vt)
+        covariance = np.concatenate([spread.row_covariance, spread.column_covariance])
+        inside.append(np.einsum("ki,kij,kj->k", difference, np.linalg.inv(covariance), difference) < 5.99)
+    assert 0.85 < np.mean(inside) <= 1
+    few = truth.bootstrap(100, n=1000, random_state=0).row_covariance
+    many = truth.bootstrap(100, n=4000, random_state=0).row_covariance
+    ratio = np.trace(few, axis1=1, axis2=2) / np.trace(many, axis1=1, axis2=2)
+    assert 3 < np.median(ratio) < 5.5
+
+
+def test_ellipses_have_the_axes_of_the_covariance(ca):
+    spread = ca.bootstrap(50, random_state=0)
+    ellipses = spread.row_ellipses(level=0.95)
+    covariance = spread.row_covariance[0]
+    long, short, angle = ellipses.width[0] / 2, ellipses.height[0] / 2, np.radians(ellipses.angle[0])
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    np.testing.assert_allclose(turn @ np.diag([long**2, short**2]) @ turn.T / 5.991464547, covariance, rtol=1e-6)
+    assert (ellipses.width >= ellipses.height).all()
+    turned = spread.row_ellipses(axes=(2, 1))
+    np.testing.assert_allclose(turned.width, ellipses.width)
+
+
+def test_labels_that_are_hardly_ever_drawn_have_no_ellipse():
+    counts = np.array([[500, 400, 1], [300, 700, 0], [1, 0, 0]])
+    spread = co.CA().fit(counts).bootstrap(30, n=20, random_state=0)
+    assert np.isnan(spread.row_ellipses().width).tolist() == [False, False, True]
+
+
+def test_weights_and_subsets_are_kept(ca):
+    table = co.datasets.load_housetasks()
+    part = co.CA(subset_rows=["Laundry", "Repairs", "Driving"]).fit(table)
+    assert part.bootstrap(10, random_state=0).row_covariance.shape == (3, 2, 2)
+
+
+def test_progress_bar(ca, capsys):
+    ca.bootstrap(3, random_state=0, progress=True)
+    assert "bootstrap" in capsys.readouterr().err
+    ca.bootstrap(3, random_state=0)
+    assert capsys.readouterr().err == ""
+
+
+def test_bad_calls(ca):
+    with pytest.raises(ValueError, match="n_resamples must be at least 3"):
+        ca.bootstrap(1)
+    with pytest.raises(ValueError, match="ask for more n_components"):
+        ca.bootstrap(3, random_state=0).row_ellipses(axes=(1, 3))
+    with pytest.raises(ValueError, match="level"):
+        ca.bootstrap(3, random_state=0).row_ellipses(level=95)
+    with pytest.raises(ValueError, match="n is needed: the table does not hold whole counts"):
+        co.CA().fit([[0.1, 0.2], [0.3, 0.4]]).bootstrap(3)
+    with pytest.raises(ValueError, match="n must be at least 1"):
+        ca.bootstrap(3, n=0)
+    assert co.CA().fit([[0.1, 0.2], [0.3, 0.4]]).bootstrap(3, n=100, random_state=0).n_resamples == 3
+    with pytest.warns(UserWarning, match="one row"):
+        line = co.CA().fit([[1, 2, 3]])
+    with pytest.raises(ValueError, match="no components"):
+        line.bootstrap(3)

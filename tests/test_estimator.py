@@ -1,0 +1,224 @@
+"""The contract of all estimators, run on every one found in the package, and scikit-learn's own checks."""
+
+import importlib
+import inspect
+import pickle
+import pkgutil
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import correspondence as co
+from correspondence.estimator import Estimator
+from correspondence.moments import Moments
+
+
+class Linear(Estimator):
+    """Smallest estimator of continuous variables: what the base class is for, besides CA."""
+
+    def __init__(self, n_components=None):
+        self.n_components = n_components
+
+    def fit(self, X, Y=None):
+        self.decomposition_ = Moments().update(X, Y).decompose(self.n_components, y_sample=Y)
+        return self
+
+
+def found():
+    """Every concrete estimator of the package."""
+    for module in pkgutil.walk_packages(co.__path__, "correspondence."):
+        importlib.import_module(module.name)
+
+    def below(cls):
+        return {cls} | {c for child in cls.__subclasses__() for c in below(child)}
+
+    ours = [c for c in below(Estimator) if c.__module__.startswith("correspondence.") and not inspect.isabstract(c)]
+    return sorted(ours, key=lambda c: c.__name__)
+
+
+def label_pairs(rng, n=400):
+    x = rng.choice(["a", "b", "c", "d"], n)
+    y = np.where(rng.random(n) < 0.5, np.char.upper(x), rng.choice(["A", "B", "C", "D"], n))
+    return x, y
+
+
+def number_pairs(rng, n=400):
+    X = rng.normal(size=(n, 3))
+    return X, X[:, :2] + rng.normal(size=(n, 2))
+
+
+DATA = {"CA": label_pairs, "Linear": number_pairs}
+
+
+def test_every_estimator_has_data_for_its_contract():
+    assert {cls.__name__ for cls in found()} <= set(DATA)
+    assert co.CA in found()
+
+
+@pytest.fixture(params=[*found(), Linear], ids=lambda cls: cls.__name__)
+def case(request):
+    X, Y = DATA[request.param.__name__](np.random.default_rng(0))
+    return request.param, X, Y
+
+
+def test_fit_returns_itself_and_sets_the_result(case):
+    cls, X, Y = case
+    est = cls(n_components=2)
+    assert est.fit(X, Y) is est
+    d = est.decomposition_
+    assert d.n_components == 2
+    np.testing.assert_array_equal(est.pics_, d.pics)
+    np.testing.assert_allclose(est.correlations_, np.sqrt(est.pics_))
+    assert 0 < est.pics_[1] <= est.pics_[0] <= 1
+
+
+def test_transform_gives_standardised_correlated_functions(case):
+    cls, X, Y = case
+    est = cls(n_components=2).fit(X, Y)
+    F, G = est.transform(X, Y)
+    np.testing.assert_array_equal(est.transform(X), F)
+    np.testing.assert_array_equal(est.transform_y(Y), G)
+    np.testing.assert_array_equal(est.fit_transform(X, Y), F)
+    for values in (F, G):
+        np.testing.assert_allclose(values.mean(0), 0, atol=1e-9)
+        np.testing.assert_allclose(values.T @ values / len(values), np.eye(2), atol=1e-9)
+    np.testing.assert_allclose(F.T @ G / len(F), np.diag(est.correlations_), atol=1e-9)
+
+
+def test_evaluate_and_score(case):
+    cls, X, Y = case
+    est = cls(n_components=2).fit(X[:300], Y[:300])
+    result = est.evaluate(X[300:], Y[300:])
+    assert isinstance(result, co.HeldOut)
+    assert result.correlations.shape == (2,)
+    assert result.intervals.shape == (2, 2)
+    assert result.n == 100
+    assert est.score(X[300:], Y[300:]) == result.captured
+    weighted = est.evaluate(X[300:], Y[300:], sample_weight=np.full(100, 2.0))
+    assert weighted.captured == pytest.approx(result.captured)
+    with pytest.raises(ValueError, match="same length"):
+        est.evaluate(X[300:], Y[301:])
+
+
+def test_refitting_and_cloning_are_deterministic(case):
+    cls, X, Y = case
+    est = cls(n_components=2).fit(X, Y)
+    copy = clone(est)
+    assert copy.get_params() == est.get_params()
+    assert not hasattr(copy, "decomposition_")
+    np.testing.assert_array_equal(copy.fit(X, Y).transform(X), est.transform(X))
+    np.testing.assert_array_equal(est.fit(X, Y).transform(X), copy.transform(X))
+
+
+def test_not_fitted(case):
+    cls, X, Y = case
+    for use in (
+        lambda e: e.transform(X),
+        lambda e: e.transform_y(Y),
+        lambda e: e.score(X, Y),
+        lambda e: e.pics_,
+        lambda e: e.get_feature_names_out(),
+    ):
+        with pytest.raises(NotFittedError):
+            use(cls())
+
+
+def test_pickled_it_still_works(case):
+    cls, X, Y = case
+    est = cls(n_components=2).fit(X, Y)
+    again = pickle.loads(pickle.dumps(est))
+    np.testing.assert_array_equal(again.transform(X), est.transform(X))
+
+
+def test_frames_out(case):
+    cls, X, Y = case
+    est = cls(n_components=2).fit(X, Y)
+    assert est.get_feature_names_out().tolist() == ["f1", "f2"]
+    frame = est.set_output(transform="pandas").transform(X)
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.columns.tolist() == ["f1", "f2"]
+    assert isinstance(est.set_output(transform="polars").transform(X), pl.DataFrame)
+
+
+def test_save_and_load(case, tmp_path):
+    cls, X, Y = case
+    est = cls(n_components=2).fit(X, Y)
+    est.decomposition_.save(tmp_path / "model")
+    np.testing.assert_array_equal(co.load(tmp_path / "model").f(X), est.transform(X))
+
+
+def test_cross_validation_by_score(case):
+    cls, X, Y = case
+    scores = cross_val_score(cls(n_components=2), X, Y, cv=4)
+    assert scores.shape == (4,)
+    assert (scores > 0).all()
+
+
+def test_the_base_class_asks_for_pairs(rng):
+    X, Y = number_pairs(rng)
+    with pytest.raises(ValueError, match="Y is missing"):
+        Linear().fit(X, Y).evaluate(X)
+
+
+def test_ca_in_a_pipeline(rng):
+    counts = rng.poisson(3, (120, 8)) + 1
+    target = counts[:, 0] > counts[:, 1]
+    with pytest.warns(UserWarning, match="Y is ignored"):
+        model = make_pipeline(co.CA(n_components=5), LogisticRegression()).fit(counts, target)
+    assert model.score(counts, target) > 0.8
+
+
+def test_ca_remembers_the_names_of_columns():
+    frame = co.datasets.load_smoke().to_frame().set_index("label")
+    ca = co.CA().fit(frame)
+    assert ca.feature_names_in_.tolist() == ["none", "light", "medium", "heavy"]
+    assert ca.n_features_in_ == 4
+    assert not hasattr(ca.fit(frame.to_numpy()), "feature_names_in_")
+
+
+# --- scikit-learn's checks
+
+PAIRS = "X with a single column and Y are pairs of labels, of any hashable type"
+NOT_FOR_CA = {
+    "check_complex_data": PAIRS,
+    "check_fit1d": PAIRS,
+    "check_fit2d_predict1d": "a single column of new values is one of labels, with an error of its own for unknown ones",
+    "check_n_features_in_after_fitting": "the number of columns is checked, but the error speaks of rows and columns",
+    "check_sample_weight_equivalence_on_dense_data": "the second argument of fit is called Y, as in the paper",
+    "check_sample_weight_equivalence_on_sparse_data": "the second argument of fit is called Y, as in the paper",
+}
+
+
+@parametrize_with_checks([co.CA()], expected_failed_checks=lambda est: NOT_FOR_CA)
+@pytest.mark.filterwarnings("ignore:Y is ignored:UserWarning")
+@pytest.mark.filterwarnings("ignore:The table has one row:UserWarning")
+@pytest.mark.filterwarnings("ignore:Left out, because:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*placed at NaN:UserWarning")
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_ca_weights_of_rows_are_repetitions(rng):
+    """What scikit-learn's check of sample weights would test, with Y left out."""
+    counts, weights = rng.poisson(3, (30, 5)) + 1, rng.integers(1, 4, 30)
+    weighted = co.CA().fit(counts, sample_weight=weights)
+    repeated = co.CA().fit(np.repeat(counts, weights, axis=0))
+    np.testing.assert_allclose(weighted.transform(counts), repeated.transform(counts), atol=1e-9)
+
+
+def test_import_is_light():
+    import subprocess
+    import sys
+
+    heavy = ("torch", "plotly", "dask", "duckdb", "polars", "pyarrow")
+    code = f"import sys, correspondence; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

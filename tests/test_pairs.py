@@ -1,0 +1,118 @@
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import correspondence as co
+from correspondence.labels import encode
+
+X = ["tea", "tea", "beer", "tea", "beer", "milk"]
+Y = ["yes", "no", "yes", "yes", "yes", "no"]
+W = [1.0, 2.0, 0.5, 1.0, 0.0, 3.0]
+COLUMNS = {"x": X, "y": Y, "w": W, "other": range(6)}
+FRAMES = {
+    "pandas": pd.DataFrame(COLUMNS),
+    "polars": pl.DataFrame({**COLUMNS, "other": list(range(6))}),
+    "pyarrow": pa.table({**COLUMNS, "other": list(range(6))}),
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_frames_of_every_library(frame):
+    table = co.count_pairs(frame, "x", "y")
+    assert table.rows.tolist() == ["beer", "milk", "tea"]
+    assert table.columns.tolist() == ["no", "yes"]
+    assert table.toarray().tolist() == [[0, 2], [1, 0], [1, 2]]
+    weighted = co.count_pairs(frame, "x", "y", weights="w")
+    assert weighted.toarray().tolist() == [[0, 0.5], [3, 0], [2, 2]]
+    assert weighted.total == 7.5
+
+
+def test_arrays():
+    array = np.array([X, Y]).T
+    assert co.count_pairs(array, 0, 1).toarray().tolist() == [[0, 2], [1, 0], [1, 2]]
+    assert co.count_pairs(array, 1, -2).toarray().tolist() == [[0, 1, 1], [2, 0, 2]]
+    numbers = np.array([[1, 5, 2], [1, 6, 3], [2, 5, 4]])
+    assert co.count_pairs(numbers, 0, 1, weights=2).toarray().tolist() == [[2, 3], [4, 0]]
+    assert co.count_pairs(numbers, 0, 1).rows.tolist() == [1, 2]
+
+
+def test_columns_named_by_numbers():
+    frame = pd.DataFrame({1: X, 0: Y, "w": W})
+    assert co.count_pairs(frame, 1, 0).toarray().tolist() == [[0, 2], [1, 0], [1, 2]]
+    assert co.count_pairs(frame, 1, 0, weights="w").total == 7.5
+
+
+def test_a_column_against_itself():
+    assert co.count_pairs(FRAMES["polars"], "x", "x").toarray().tolist() == [[2, 0, 0], [0, 1, 0], [0, 0, 3]]
+
+
+def test_categories_keep_their_order():
+    sizes = pd.Categorical(["M", "S", "L", "S"], categories=["XS", "S", "M", "L"], ordered=True)
+    frame = pd.DataFrame({"size": sizes, "y": [1, 2, 1, 1]})
+    assert co.count_pairs(frame, "size", "y").rows.tolist() == ["S", "M", "L"]
+    enum = pl.Series(["M", "S", "L", "S"], dtype=pl.Enum(["XS", "S", "M", "L"]))
+    assert co.count_pairs(pl.DataFrame({"size": enum, "y": [1, 2, 1, 1]}), "size", "y").rows.tolist() == ["S", "M", "L"]
+    assert co.CA().fit(enum, [1, 2, 1, 1]).rows_.labels.tolist() == ["S", "M", "L"]
+
+
+def test_dates_and_times():
+    days = [datetime.date(2020, 1, 2), datetime.date(2020, 1, 1)]
+    for frame in (pl.DataFrame({"day": days, "y": [1, 2]}), pa.table({"day": days, "y": [1, 2]})):
+        assert co.count_pairs(frame, "day", "y").rows.tolist() == days[::-1]
+    stamps = np.array(["2020-01-02", "2020-01-01"], dtype="datetime64[ns]")
+    assert co.CA().fit(stamps, ["u", "v"]).rows_.labels[0] == datetime.datetime(2020, 1, 1)
+    assert co.count_pairs(pd.DataFrame({"day": stamps, "y": [1, 2]}), "day", "y").rows[0] == pd.Timestamp("2020-01-01")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda f: co.count_pairs(f, "z", "y"), "x: there is no column 'z'; the frame has x, y"),
+        (lambda f: co.count_pairs(f, "x", "y", weights="z"), "weights: there is no column 'z'"),
+        (lambda f: co.count_pairs(f, "x", "y", weights="y"), "weights must be numbers"),
+        (lambda f: co.count_pairs(f.with_columns(w=-pl.col("w")), "x", "y", "w"), "at least 0"),
+        (lambda f: co.count_pairs(f.with_columns(w=0.0), "x", "y", "w"), "weights are all zero"),
+        (lambda f: co.count_pairs(f.with_columns(x=pl.lit(None)), "x", "y"), "column 'x' has 6 missing label"),
+        (lambda f: co.count_pairs(f.head(0), "x", "y"), "empty"),
+        (lambda f: co.count_pairs(np.ones(3), 0, 1), "rows and columns"),
+        (lambda f: co.count_pairs(np.ones((3, 2)), 0, 2), "the columns of an array are 0 to 1, got 2"),
+        (lambda f: co.count_pairs(np.ones((3, 2)), "x", "y"), "the columns of an array are 0 to 1, got 'x'"),
+        (lambda f: co.CA().fit(X, Y, sample_weight=[1]), "one number for each pair"),
+    ],
+)
+def test_bad_calls(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(FRAMES["polars"])
+
+
+def test_mixed_labels_are_not_turned_into_text():
+    codes, labels = encode([1, "1", 1.0, True], "x")
+    assert len(labels) == 2
+    assert codes[0] == codes[2] == codes[3] != codes[1]
+
+
+def test_order_of_labels_that_cannot_be_compared_is_that_of_no_shuffle(rng):
+    values = [1, "a", ("t", 2), 2.5, "b", b"c", None]
+    values.remove(None)
+    first = [str(label) for label in encode(values, "x")[1]]
+    for _ in range(5):
+        assert [str(label) for label in encode([values[i] for i in rng.permutation(6)], "x")[1]] == first
+
+
+def test_table_repr_and_frame():
+    table = co.count_pairs(FRAMES["pandas"], "x", "y")
+    assert repr(table) == "Table of 3 rows x 2 columns, 4 nonzero cells, total 6"
+    assert table.to_frame().columns.tolist() == ["label", "no", "yes"]
+    assert co.CA().fit(table.to_frame("polars")).pics_ == pytest.approx(co.CA().fit(table).pics_)
+    assert table.T.shape == (2, 3)
+
+
+def test_table_checks_its_labels():
+    with pytest.raises(ValueError, match="rows has 1 labels for 2 rows"):
+        co.Table(np.ones((2, 2)), ["a"], ["b", "c"])
+    with pytest.raises(ValueError, match="missing label"):
+        co.Table(np.ones((2, 2)), ["a", None], ["b", "c"])
