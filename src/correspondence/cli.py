@@ -57,9 +57,9 @@ def _draw(ca: CA, path: Path) -> None:
 def _summarise(ca: CA) -> None:
     d, test = ca.decomposition_, ca.chi2_test_
     click.echo(f"Household tasks x who does them, {d.n:g} answers\n")
-    click.echo("component   PIC  correlation  % of chi2")
+    click.echo("component     PIC  correlation  % of chi2")
     for i, (pic, r, share) in enumerate(zip(d.pics, d.correlations, d.inertia_ratios, strict=True), start=1):
-        click.echo(f"{i:>9}  {pic:.4f}  {r:>10.4f}  {100 * share:>9.1f}")
+        click.echo(f"{i:>9}  {pic:.4f}  {r:>11.4f}  {100 * share:>9.1f}")
     click.echo(f"\nTest of independence: chi2 {test.statistic:.1f} on {test.dof} dof, p {_p_value(test.pvalue)}")
     for axis in range(2):
         order = ca.columns_.standard[:, axis].argsort()

@@ -266,7 +266,8 @@ def _cloud(
 
 def _areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
     if by_mass:
-        return np.maximum(500 * mass / mass.max(), 2)  # 2 can just be seen
+        largest = max(60, 500 * min(1, 20 / len(mass)))
+        return np.maximum(largest * mass / mass.max(), 2)  # 2 can just be seen
     return np.full(len(mass), 28.0 if len(mass) < 500 else 6.0)
 
 

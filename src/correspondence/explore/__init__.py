@@ -49,7 +49,7 @@ def explore(d_or_est: Any, path: str | Path, *, title: str = "Correspondence ana
 def describe(d: Decomposition) -> dict[str, Any]:
     """Everything the page says, as plain values."""
     return {
-        "n": f"{d.n:,.10g}",
+        "n": f"{d.n:,.10g} observations" if float(d.n).is_integer() else f"Total {d.n:,.6g}",
         "chi2": f"{d.chi2:.4g}",
         "components": [
             {"pic": f"{pic:.4f}", "correlation": f"{r:.4f}", "share": f"{100 * share:.1f}"}
