@@ -218,7 +218,7 @@ def test_import_is_light():
     import subprocess
     import sys
 
-    heavy = ("torch", "plotly", "dask", "duckdb", "polars", "pyarrow")
+    heavy = ("torch", "plotly", "dask", "duckdb", "polars")
     code = f"import sys, correspondence; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

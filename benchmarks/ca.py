@@ -1,0 +1,194 @@
+"""Correspondence analysis against floors and peers, in one run: ``make bench`` or ``python benchmarks/ca.py``.
+
+Floors are the bare linear algebra a user would write by hand for the same table: ARPACK on the centred operator, and
+the Gram matrix with a symmetric eigensolver. Times are the best of several interleaved runs, figures are ratios.
+"""
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
+
+import argparse
+import time
+import tracemalloc
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, svds
+
+import correspondence as co
+
+K = 5
+
+
+def arpack_floor(table):
+    """Centred operator by hand and scipy's svds, with the principal coordinates of both sides."""
+    P = table / table.sum()
+    r, c = (np.asarray(P.sum(axis=axis)).ravel() for axis in (1, 0))
+    row_root, column_root = np.sqrt(r), np.sqrt(c)
+    if sp.issparse(P):
+        S = sp.csr_array(sp.diags_array(1 / row_root) @ P @ sp.diags_array(1 / column_root))
+    else:
+        S = P / row_root[:, None] / column_root
+    operator = LinearOperator(
+        S.shape,
+        matvec=lambda v: S @ v.ravel() - row_root * (column_root @ v.ravel()),
+        rmatvec=lambda u: S.T @ u.ravel() - column_root * (row_root @ u.ravel()),
+        matmat=lambda V: S @ V - np.outer(row_root, column_root @ V),
+        dtype=np.float64,
+    )
+    U, s, Vt = svds(operator, k=K, rng=np.random.default_rng(0))
+    return U / row_root[:, None] * s, Vt.T / column_root[:, None] * s, np.sort(s**2)[::-1]
+
+
+def gram_floor(table):
+    """Gram matrix of the residuals and numpy's eigh."""
+    P = table / table.sum()
+    r, c = P.sum(axis=1), P.sum(axis=0)
+    Q = (P - np.outer(r, c)) / np.sqrt(np.outer(r, c))
+    values, V = np.linalg.eigh(Q.T @ Q)
+    V, values = V[:, : -K - 1 : -1], values[: -K - 1 : -1]
+    return (Q @ V) / np.sqrt(r)[:, None], V / np.sqrt(c)[:, None] * np.sqrt(values), values
+
+
+def ours(table):
+    ca = co.CA(n_components=K).fit(table)
+    return ca.rows_.principal, ca.columns_.principal, ca.pics_
+
+
+def prince_peer(frame):
+    import prince
+
+    ca = prince.CA(n_components=K).fit(frame)
+    return ca.row_coordinates(frame), ca.column_coordinates(frame), ca.eigenvalues_
+
+
+def race(runners, rounds):
+    """Best time of each runner; one after the other in every round, so that load hits all alike."""
+    best = dict.fromkeys(runners, np.inf)
+    for _ in range(rounds):
+        for name, run in runners.items():
+            start = time.perf_counter()
+            run()
+            best[name] = min(best[name], time.perf_counter() - start)
+    return best
+
+
+def peak_memory(run):
+    tracemalloc.start()
+    try:
+        result = run()
+        return tracemalloc.get_traced_memory()[1], result
+    finally:
+        tracemalloc.stop()
+
+
+def size_of(counts):
+    arrays = (counts.data, counts.indices, counts.indptr) if sp.issparse(counts) else (counts,)
+    return sum(array.nbytes for array in arrays)
+
+
+def sparse_table(rng, shape=(100_000, 5_000), cells=1_100_000, topics=20):
+    """Documents of a few topics over words of Zipf frequencies, with the number of nonzeros asked for."""
+    topic = rng.integers(0, topics, shape[0])
+    weight = 1 / np.arange(2, shape[1] + 2)
+    per_topic = [rng.permutation(weight) * rng.gamma(0.3, size=shape[1]) + weight for _ in range(topics)]
+    rows = np.concatenate([np.arange(shape[0]), rng.integers(0, shape[0], 2 * cells - shape[0])])
+    columns = np.empty(len(rows), dtype=np.int64)
+    for t, p in enumerate(per_topic):
+        mine = topic[rows] == t
+        columns[mine] = rng.choice(shape[1], mine.sum(), p=p / p.sum())
+    distinct = np.unique(rows * shape[1] + columns)
+    keep = np.union1d(rng.choice(distinct, min(cells, len(distinct)), replace=False), distinct[: shape[0] // 100])
+    keep = np.union1d(keep, np.arange(shape[0]) * shape[1] + rng.integers(0, shape[1], shape[0]))[:]
+    data = rng.poisson(1.5, len(keep)) + 1.0
+    return sp.csr_array((data, np.divmod(keep, shape[1])), shape=shape)
+
+
+def dense_table(rng, shape):
+    mean = rng.gamma(0.5, size=(shape[0], 8)) @ rng.gamma(0.5, size=(8, shape[1]))
+    return rng.poisson(mean + 0.05).astype(np.float64) + np.eye(*shape)
+
+
+def verdict(text, ratio, bar, at_most=True):
+    good = ratio <= bar if at_most else ratio >= bar
+    print(f"  {text}: {ratio:.2f} ({'at most' if at_most else 'at least'} {bar}: {'ok' if good else 'MISSED'})")
+
+
+def bench_sparse(rounds):
+    table = sparse_table(np.random.default_rng(0))
+    table = table[:, table.sum(axis=0) > 0]
+    print(f"\nsparse {table.shape[0]} x {table.shape[1]}, {table.nnz} nonzeros, {K} components")
+    best = race({"floor": lambda: arpack_floor(table), "ours": lambda: ours(table)}, rounds)
+    print(f"  seconds: ARPACK floor {best['floor']:.3f}, correspondence {best['ours']:.3f}")
+    verdict("time / floor", best["ours"] / best["floor"], 1.3)
+    peak, result = peak_memory(lambda: co.CA(n_components=K).fit(table))
+    fair = size_of(table) + result.rows_.standard.nbytes + result.columns_.standard.nbytes
+    print(f"  MB: table and factors {fair / 1e6:.1f}, table and peak of the fit {(size_of(table) + peak) / 1e6:.1f}")
+    verdict("memory / (table + factors)", (size_of(table) + peak) / fair, 2.0)
+    difference = np.abs(result.pics_ / arpack_floor(table)[2] - 1).max()
+    print(f"  largest relative difference of the PICs from the floor's: {difference:.1e}")
+
+
+def bench_dense(shape, rounds):
+    import pandas as pd
+
+    table = dense_table(np.random.default_rng(0), shape)
+    frame = pd.DataFrame(table, [f"r{i}" for i in range(shape[0])], [f"c{j}" for j in range(shape[1])])
+    print(f"\ndense {shape[0]} x {shape[1]}, {K} components")
+    runners = {
+        "ARPACK": lambda: arpack_floor(table),
+        "Gram": lambda: gram_floor(table),
+        "ours": lambda: ours(table),
+        "prince": lambda: prince_peer(frame),
+    }
+    best = race(runners, rounds)
+    print("  seconds: " + ", ".join(f"{name} {seconds:.4f}" for name, seconds in best.items()))
+    return best["ours"] / min(best["ARPACK"], best["Gram"]), best["prince"] / best["ours"]
+
+
+def bench_flat(size):
+    """Pure noise: the hardest spectrum, where randomised methods are silently wrong."""
+    counts = np.random.default_rng(0).poisson(2.0, (size, size))
+    start = time.perf_counter()
+    ca = co.CA(n_components=K).fit(counts)
+    seconds = time.perf_counter() - start
+    _, columns, pics = gram_floor(counts)
+    axes = columns / np.sqrt(pics) * np.sqrt(ca.columns_.mass)[:, None]
+    cosines = np.abs(np.einsum("ij,ij->j", axes, ca.columns_.standard * np.sqrt(ca.columns_.mass)[:, None]))
+    print(f"\nPoisson noise {size} x {size}: {seconds:.1f} s, against a complete eigendecomposition:")
+    print(f"  largest relative error of the PICs {np.abs(ca.pics_ / pics - 1).max():.1e} (1e-8 is wanted)")
+    print(f"  smallest |cos| of the axes {cosines.min():.9f} (0.999 is wanted)")
+
+
+def bench_newsgroups():
+    table = co.datasets.fetch_newsgroups()
+    print(f"\n20 newsgroups: {table}")
+    start = time.perf_counter()
+    ca = co.CA(n_components=K).fit(table)
+    seconds = time.perf_counter() - start
+    peak, _ = peak_memory(lambda: co.CA(n_components=K).fit(table))
+    print(f"  {seconds:.1f} s; MB: table {size_of(table.counts) / 1e6:.0f}, peak of the fit on top {peak / 1e6:.0f}")
+    print(f"  PICs {np.round(ca.pics_, 4)}, total inertia {ca.decomposition_.chi2:.1f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7, help="runs of each contender (default 7)")
+    parser.add_argument("--skip-newsgroups", action="store_true", help="leave out the 20 newsgroups table")
+    arguments = parser.parse_args()
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    bench_sparse(arguments.rounds)
+    floor, peer = bench_dense((5000, 1000), arguments.rounds)
+    verdict("time / better floor", floor, 1.2)
+    verdict("times faster than prince", peer, 3.0, at_most=False)
+    _, peer = bench_dense((1000, 200), 3 * arguments.rounds)
+    verdict("times faster than prince", peer, 1.0, at_most=False)
+    bench_flat(3000)
+    if not arguments.skip_newsgroups:
+        bench_newsgroups()
+    print(f"\nload average at the end {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()
