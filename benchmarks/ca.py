@@ -64,10 +64,14 @@ def prince_peer(frame):
 
 
 def race(runners, rounds):
-    """Best time of each runner; one after the other in every round, so that load hits all alike."""
+    """Best time of each runner; one after the other in every round, so that load hits all alike.
+
+    A pause before each lets the BLAS threads of the one before fall asleep: they spin for a while.
+    """
     best = dict.fromkeys(runners, np.inf)
     for _ in range(rounds):
         for name, run in runners.items():
+            time.sleep(0.1)
             start = time.perf_counter()
             run()
             best[name] = min(best[name], time.perf_counter() - start)

@@ -253,7 +253,7 @@ def test_an_iteration_that_stops_early_says_so(rng, monkeypatch):
     monkeypatch.setattr(
         spectral, "eigsh", lambda *a, k, **kw: (np.zeros(k), np.linalg.qr(rng.normal(size=(300, k)))[0])
     )
-    with pytest.warns(UserWarning, match="a residual of .* is left"):
+    with pytest.warns(UserWarning, match=r"a relative residual of .* is left"):
         co.CA(n_components=3).fit(rng.poisson(2.0, (400, 300)))
 
 

@@ -165,8 +165,8 @@ class CA(Estimator):
         U, s, V = leading_axes(Q, self._count(limit), centred=is_whole)
         s = np.minimum(s, 1.0)
         sign = signs(V, columns.labels[columns.kept])
-        self.rows_ = rows.points(Q.row_inertia, U * (sign / Q.row_root[:, None]), s)
-        self.columns_ = columns.points(Q.column_inertia, V * (sign / Q.column_root[:, None]), s)
+        self.rows_ = rows.points(Q.row_inertia, U * sign / Q.row_root[:, None], s)
+        self.columns_ = columns.points(Q.column_inertia, V * sign / Q.column_root[:, None], s)
         f, g = self._functions(self.rows_), self._functions(self.columns_)
         if codes is not None and is_whole:
             f, g = replace(f, codes=codes[0]), replace(g, codes=codes[1])

@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.linalg.blas import dgemm, dgemv
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 __all__ = ["Residuals", "leading_axes"]
 
-BLOCK = 1 << 16  # cells worked on at a time: small enough to stay in a core's cache
+BLOCK = 1 << 16  # cells standardised at a time: few enough to stay in a core's cache
 SMALL = 100  # up to this many rows or columns, LAPACK's complete decomposition costs nothing
 NOISE = 1e-14  # singular values below this are rounding errors of a table whose largest possible one is 1
-PRECISE = 1e-9  # largest residual of a singular triple that is not worth a warning
+PRECISE = 1e-9  # largest residual of a singular triple, relative to the first singular value, without a warning
 
 
 @dataclass(frozen=True)
@@ -69,20 +70,15 @@ class Residuals:
         return Residuals(self.scaled.T, self.column_root, self.row_root, self.column_inertia, self.row_inertia)
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
+        if not self.is_sparse:
+            return _times(self.scaled, V)
         product = self.scaled @ V
-        if self.is_sparse:
-            product -= np.multiply.outer(self.row_root, self.column_root @ V)
+        product -= np.multiply.outer(self.row_root, self.column_root @ V)
         return product
 
     def gram(self, v: np.ndarray) -> np.ndarray:
         """Q^T Q v."""
-        if self.is_sparse:
-            return self.T @ (self @ v)
-        product = np.zeros(self.shape[1])
-        for block in _blocks(*self.shape):  # both products while the block is in the cache
-            part = self.scaled[block]
-            product += (part @ v) @ part
-        return product
+        return self.T @ (self @ v)
 
     def toarray(self) -> np.ndarray:
         """Q as a dense array."""
@@ -91,21 +87,28 @@ class Residuals:
         return self.scaled.toarray() - np.multiply.outer(self.row_root, self.column_root)
 
 
+def _times(A: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """A @ V by the BLAS that ARPACK uses: NumPy's has threads of its own, and the two get in each other's way."""
+    by_columns = A.flags.f_contiguous
+    left = A if by_columns else A.T
+    return dgemv(1.0, left, V, trans=not by_columns) if V.ndim == 1 else dgemm(1.0, left, V, trans_a=not by_columns)
+
+
 def _blocks(n_rows: int, n_columns: int) -> list[slice]:
+    """Rows, some at a time."""
     step = max(1, BLOCK // n_columns)
     return [slice(start, start + step) for start in range(0, n_rows, step)]
 
 
 def _dense(counts: np.ndarray, total: float, r: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, ...]:
     row_root, column_root = np.sqrt(r), np.sqrt(c)
+    row_scale, column_scale = 1 / (total * row_root), 1 / column_root
     Q = np.empty(counts.shape)
-    row_inertia, column_inertia = np.zeros(len(r)), np.zeros(len(c))
+    row_inertia, column_inertia = np.empty(len(r)), np.zeros(len(c))
     for block in _blocks(*counts.shape):
-        part = Q[block]
-        np.divide(counts[block], total, out=part)
-        part -= np.multiply.outer(r[block], c)
-        part /= row_root[block, None]
-        part /= column_root
+        part = np.multiply(counts[block], row_scale[block, None], out=Q[block])
+        part *= column_scale
+        part -= np.multiply.outer(row_root[block], column_root)
         squares = part * part
         row_inertia[block] = squares.sum(axis=1)
         column_inertia += squares.sum(axis=0)
@@ -113,23 +116,28 @@ def _dense(counts: np.ndarray, total: float, r: np.ndarray, c: np.ndarray) -> tu
 
 
 def _sparse(counts: sp.csr_array, total: float, r: np.ndarray, c: np.ndarray) -> tuple[Any, ...]:
-    row_root, column_root = np.sqrt(r), np.sqrt(c)
-    row_of_cell = np.repeat(np.arange(len(r), dtype=counts.indices.dtype), np.diff(counts.indptr))
-    expected = r[row_of_cell]
-    expected *= c[counts.indices]
-    scaled = counts.data / total
-    # A cell that is zero has the square r c; all of them together, less those that are not zero.
-    squares = scaled - expected
-    squares *= squares
-    squares /= expected
-    squares -= expected
-    row_inertia = np.bincount(row_of_cell, squares, len(r)) + r * c.sum()
-    column_inertia = np.bincount(counts.indices, squares, len(c)) + c * r.sum()
-    del squares, row_of_cell
-    np.sqrt(expected, out=expected)
-    scaled /= expected
+    """As `_dense`, over the nonzero cells: one that is zero has the square r c, in all less than r_i for row i."""
+    scaled = np.empty(counts.nnz)
+    row_inertia, column_inertia = r * c.sum(), c * r.sum()
+    for block in _row_blocks(counts.indptr, max(BLOCK, len(c))):
+        cells = slice(counts.indptr[block.start], counts.indptr[block.stop])
+        columns = counts.indices[cells]
+        rows = np.repeat(np.arange(block.stop - block.start), np.diff(counts.indptr[block.start : block.stop + 1]))
+        expected = r[block][rows] * c[columns]
+        part = np.divide(counts.data[cells], total, out=scaled[cells])
+        squares = (part - expected) ** 2 / expected - expected
+        row_inertia[block] += np.bincount(rows, squares, block.stop - block.start)
+        column_inertia += np.bincount(columns, squares, len(c))
+        part /= np.sqrt(expected)
     S = sp.csr_array((scaled, counts.indices, counts.indptr), shape=counts.shape)
-    return S, row_root, column_root, np.maximum(row_inertia, 0), np.maximum(column_inertia, 0)
+    return S, np.sqrt(r), np.sqrt(c), np.maximum(row_inertia, 0), np.maximum(column_inertia, 0)
+
+
+def _row_blocks(indptr: np.ndarray, cells: int) -> list[slice]:
+    """Rows of a sparse table, as many at a time as have about the given number of cells."""
+    cuts = np.searchsorted(indptr, np.arange(cells, indptr[-1], cells))
+    cuts = np.unique(np.concatenate([[0], cuts, [len(indptr) - 1]]))
+    return [slice(int(start), int(stop)) for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
 
 
 def leading_axes(Q: Residuals, k: int, *, centred: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -175,8 +183,8 @@ def _iterate(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """ARPACK, repeated without the axes found so far until none is missing: it may overlook equal ones."""
     V = np.empty((Q.shape[1], 0))
     while V.shape[1] + k < Q.shape[1]:
-        V = np.linalg.qr(np.hstack([V, _eigenvectors(Q, k, V)]))[0]
-        U, s, Vt = scipy.linalg.svd(Q @ V, full_matrices=False, check_finite=False)
+        V = _orthonormal(np.hstack([V, _eigenvectors(Q, k, V)]))
+        U, s, Vt = scipy.linalg.svd(Q @ V, full_matrices=False, overwrite_a=True, check_finite=False)
         V = V @ Vt.T
         if not _overlooked(Q, V, s[k - 1] ** 2 + PRECISE * s[0] ** 2):
             U, s, V = U[:, :k], s[:k], V[:, :k]
@@ -213,23 +221,27 @@ def _eigenvectors(Q: Residuals, k: int, found: np.ndarray) -> np.ndarray:
 
 def _pad(vectors: np.ndarray, k: int) -> np.ndarray:
     missing = np.random.default_rng(1).standard_normal((len(vectors), k - vectors.shape[1]))
-    return np.linalg.qr(np.hstack([vectors, missing]))[0]
+    return _orthonormal(np.hstack([vectors, missing]))
+
+
+def _orthonormal(vectors: np.ndarray) -> np.ndarray:
+    return scipy.linalg.qr(vectors, mode="economic", check_finite=False)[0]
 
 
 def _overlooked(Q: Residuals, V: np.ndarray, smallest: float) -> bool:
     """Whether the complement of V holds a larger PIC than the smallest one wanted, by a short Lanczos run."""
     try:
-        largest = eigsh(_without(Q, V), k=1, ncv=min(10, Q.shape[1]), v0=_start(Q)[::-1], tol=0.3, maxiter=5)[0]
+        largest = eigsh(_without(Q, V), k=1, ncv=4, v0=_start(Q)[::-1], tol=0.3, maxiter=5)[0]
     except ArpackError:  # nothing there, or nothing that stands out
         return False
     return bool(largest[-1] > smallest)
 
 
 def _check_precision(Q: Residuals, U: np.ndarray, s: np.ndarray, V: np.ndarray) -> None:
-    residual = np.linalg.norm(Q.T @ U - V * s, axis=0).max()
+    residual = np.linalg.norm(Q.T @ U - V * s, axis=0).max() / s[0]
     if not residual <= PRECISE:
         warnings.warn(
-            f"The axes are not exact: a residual of {residual:.1e} is left (at most {PRECISE:.0e} is wanted). "
+            f"The axes are not exact: a relative residual of {residual:.1e} is left ({PRECISE:.0e} is wanted). "
             "Ask for more or fewer n_components.",
             UserWarning,
             stacklevel=4,
@@ -256,4 +268,4 @@ def _complete(vectors: np.ndarray, trivial: np.ndarray | None, k: int) -> np.nda
     random = np.random.default_rng(0).standard_normal((n, k - rank))
     for _ in range(2):  # twice is enough for orthogonality to machine precision
         random -= known @ (np.linalg.pinv(known) @ random)
-    return np.column_stack([vectors, np.linalg.qr(random)[0]])
+    return np.column_stack([vectors, _orthonormal(random)])

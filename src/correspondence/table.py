@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import narwhals as nw
@@ -59,7 +60,7 @@ class Table:
         """The same table with rows and columns exchanged."""
         return Table(self.counts.T, self.columns, self.rows, self.named)
 
-    @property
+    @cached_property
     def total(self) -> float:
         """Sum of all counts."""
         return float(self.counts.sum(dtype=np.float64))
