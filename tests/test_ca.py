@@ -358,9 +358,7 @@ def test_frames_are_matched_by_name():
         ca.transform(mixed.drop(columns="Wife"))
     with pytest.raises(ValueError, match="X has columns that were not in the fit: Dog"):
         ca.transform(mixed.assign(Dog=1))
-    with pytest.raises(
-        ValueError, match="columns has 12 rows, but the fit had 13|columns lacks rows of the fit: Laundry"
-    ):
+    with pytest.raises(ValueError, match="columns lacks rows of the fit: Laundry"):
         ca.supplementary(columns=table[1:])
 
 

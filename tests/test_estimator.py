@@ -190,7 +190,7 @@ PAIRS = "X with a single column and Y are pairs of labels, of any hashable type"
 NOT_FOR_CA = {
     "check_complex_data": PAIRS,
     "check_fit1d": PAIRS,
-    "check_fit2d_predict1d": "a single column of new values is one of labels, with an error of its own for unknown ones",
+    "check_fit2d_predict1d": "a single column of new values is one of labels, with its own error for unknown ones",
     "check_n_features_in_after_fitting": "the number of columns is checked, but the error speaks of rows and columns",
     "check_sample_weight_equivalence_on_dense_data": "the second argument of fit is called Y, as in the paper",
     "check_sample_weight_equivalence_on_sparse_data": "the second argument of fit is called Y, as in the paper",

@@ -112,6 +112,9 @@ def test_table_repr_and_frame():
 
 
 def test_table_checks_its_labels():
+    assert co.Table([[1, 2], [3, 4]], ["a", "b"], ["c", "d"]).shape == (2, 2)
+    with pytest.raises(ValueError, match="counts must have rows and columns, got 1"):
+        co.Table([1, 2], ["a", "b"], ["c"])
     with pytest.raises(ValueError, match="rows has 1 labels for 2 rows"):
         co.Table(np.ones((2, 2)), ["a"], ["b", "c"])
     with pytest.raises(ValueError, match="missing label"):

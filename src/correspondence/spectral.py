@@ -8,6 +8,7 @@ further axes of inertia 1, and any mixture of them with the trivial one is a sin
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -28,52 +29,63 @@ PRECISE = 1e-9  # largest residual of a singular triple, relative to the first s
 
 @dataclass(frozen=True)
 class Residuals:
-    """Standardised residuals Q = scaled - sqrt(r) sqrt(c)^T of a table.
+    """Standardised residuals Q of a table.
 
     Parameters
     ----------
-    scaled : ndarray or CSR array
-        Q itself if dense, otherwise S (centring would fill it).
+    matrix : ndarray or CSR array
+        Q itself if dense, otherwise the counts, without a copy: centring would fill them.
+    total : float
+        Sum of the counts of the whole table.
     row_root, column_root : ndarray
         Square roots of the masses.
     row_inertia, column_inertia : ndarray
         Sums of squares of Q by row and by column.
     """
 
-    scaled: Any
+    matrix: Any
+    total: float
     row_root: np.ndarray
     column_root: np.ndarray
     row_inertia: np.ndarray
     column_inertia: np.ndarray
 
     @classmethod
-    def of(cls, counts: Any, rows: np.ndarray, columns: np.ndarray, total: float) -> Residuals:
+    def of(cls, counts: Any, r: np.ndarray, c: np.ndarray, total: float) -> Residuals:
         """Residuals of counts whose rows and columns have the given masses (a subset's are those of the whole)."""
         if sp.issparse(counts) and counts.nnz > counts.shape[0] * counts.shape[1] / 2:
             counts = counts.toarray()  # smaller and faster
-        make = _sparse if sp.issparse(counts) else _dense
-        return cls(*make(counts, total, rows, columns))
+        if sp.issparse(counts):
+            return cls(counts, total, np.sqrt(r), np.sqrt(c), *_sparse_inertia(counts, r, c, total))
+        Q, *inertia = _standardised(counts, r, c, total)
+        return cls(Q, total, np.sqrt(r), np.sqrt(c), *inertia)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and columns."""
-        return self.scaled.shape
+        return self.matrix.shape
 
     @property
     def is_sparse(self) -> bool:
-        """Whether only S is kept."""
-        return sp.issparse(self.scaled)
+        """Whether `matrix` holds counts."""
+        return sp.issparse(self.matrix)
 
     @property
     def T(self) -> Residuals:  # noqa: N802 (as in NumPy)
         """The same with rows and columns exchanged."""
-        return Residuals(self.scaled.T, self.column_root, self.row_root, self.column_inertia, self.row_inertia)
+        return Residuals(
+            self.matrix.T, self.total, self.column_root, self.row_root, self.column_inertia, self.row_inertia
+        )
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
         if not self.is_sparse:
-            return _times(self.scaled, V)
-        product = self.scaled @ V
-        product -= np.multiply.outer(self.row_root, self.column_root @ V)
+            return _times(self.matrix, V)
+        if V.ndim == 2:
+            return _by_columns(self, V)
+        product = self.matrix @ (V / self.column_root)
+        product /= self.row_root
+        product /= self.total
+        product -= self.row_root * (self.column_root @ V)
         return product
 
     def gram(self, v: np.ndarray) -> np.ndarray:
@@ -83,8 +95,16 @@ class Residuals:
     def toarray(self) -> np.ndarray:
         """Q as a dense array."""
         if not self.is_sparse:
-            return self.scaled
-        return self.scaled.toarray() - np.multiply.outer(self.row_root, self.column_root)
+            return self.matrix
+        return _standardised(self.matrix.toarray(), self.row_root**2, self.column_root**2, self.total)[0]
+
+
+def _by_columns(Q: Residuals, V: np.ndarray) -> np.ndarray:
+    """Q @ V one column after the other, which saves the copies that scipy makes of long thin matrices."""
+    product = np.empty((Q.shape[0], V.shape[1]), order="F")
+    for j in range(V.shape[1]):
+        product[:, j] = Q @ V[:, j]
+    return product
 
 
 def _times(A: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -100,7 +120,10 @@ def _blocks(n_rows: int, n_columns: int) -> list[slice]:
     return [slice(start, start + step) for start in range(0, n_rows, step)]
 
 
-def _dense(counts: np.ndarray, total: float, r: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, ...]:
+def _standardised(
+    counts: np.ndarray, r: np.ndarray, c: np.ndarray, total: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Q, and its sums of squares by row and by column."""
     row_root, column_root = np.sqrt(r), np.sqrt(c)
     row_scale, column_scale = 1 / (total * row_root), 1 / column_root
     Q = np.empty(counts.shape)
@@ -112,32 +135,28 @@ def _dense(counts: np.ndarray, total: float, r: np.ndarray, c: np.ndarray) -> tu
         squares = part * part
         row_inertia[block] = squares.sum(axis=1)
         column_inertia += squares.sum(axis=0)
-    return Q, row_root, column_root, row_inertia, column_inertia
+    return Q, row_inertia, column_inertia
 
 
-def _sparse(counts: sp.csr_array, total: float, r: np.ndarray, c: np.ndarray) -> tuple[Any, ...]:
-    """As `_dense`, over the nonzero cells: one that is zero has the square r c, in all less than r_i for row i."""
-    scaled = np.empty(counts.nnz)
+def _sparse_inertia(counts: sp.csr_array, r: np.ndarray, c: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of squares of Q by row and by column: a cell that is zero has the square r c, all together r_i in row i."""
     row_inertia, column_inertia = r * c.sum(), c * r.sum()
     for block in _row_blocks(counts.indptr, max(BLOCK, len(c))):
         cells = slice(counts.indptr[block.start], counts.indptr[block.stop])
         columns = counts.indices[cells]
         rows = np.repeat(np.arange(block.stop - block.start), np.diff(counts.indptr[block.start : block.stop + 1]))
         expected = r[block][rows] * c[columns]
-        part = np.divide(counts.data[cells], total, out=scaled[cells])
-        squares = (part - expected) ** 2 / expected - expected
+        squares = (counts.data[cells] / total - expected) ** 2 / expected - expected
         row_inertia[block] += np.bincount(rows, squares, block.stop - block.start)
         column_inertia += np.bincount(columns, squares, len(c))
-        part /= np.sqrt(expected)
-    S = sp.csr_array((scaled, counts.indices, counts.indptr), shape=counts.shape)
-    return S, np.sqrt(r), np.sqrt(c), np.maximum(row_inertia, 0), np.maximum(column_inertia, 0)
+    return np.maximum(row_inertia, 0), np.maximum(column_inertia, 0)
 
 
 def _row_blocks(indptr: np.ndarray, cells: int) -> list[slice]:
     """Rows of a sparse table, as many at a time as have about the given number of cells."""
     cuts = np.searchsorted(indptr, np.arange(cells, indptr[-1], cells))
     cuts = np.unique(np.concatenate([[0], cuts, [len(indptr) - 1]]))
-    return [slice(int(start), int(stop)) for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [slice(start, stop) for start, stop in itertools.pairwise(cuts.tolist())]
 
 
 def leading_axes(Q: Residuals, k: int, *, centred: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -155,7 +174,7 @@ def leading_axes(Q: Residuals, k: int, *, centred: bool = True) -> tuple[np.ndar
     Returns
     -------
     U, s, V : ndarray of shape (rows, k), (k,), (columns, k)
-        With orthonormal columns, also where s is zero.
+        With orthonormal columns, also where s is zero; the caller may overwrite them.
 
     Warns
     -----
@@ -176,7 +195,7 @@ def leading_axes(Q: Residuals, k: int, *, centred: bool = True) -> tuple[np.ndar
 
 def _all_axes(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     U, s, Vt = scipy.linalg.svd(Q.toarray(), full_matrices=False, check_finite=False)
-    return U[:, :k], s[:k], Vt[:k].T
+    return U[:, :k].copy(), s[:k], Vt[:k].T.copy()
 
 
 def _iterate(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -187,7 +206,7 @@ def _iterate(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         U, s, Vt = scipy.linalg.svd(Q @ V, full_matrices=False, overwrite_a=True, check_finite=False)
         V = V @ Vt.T
         if not _overlooked(Q, V, s[k - 1] ** 2 + PRECISE * s[0] ** 2):
-            U, s, V = U[:, :k], s[:k], V[:, :k]
+            U, s, V = U[:, :k].copy() if len(s) > k else U, s[:k], V[:, :k].copy()
             _check_precision(Q, U, s, V)
             return U, s, V
     return _all_axes(Q, k)

@@ -44,6 +44,10 @@ class Table:
     """Whether the labels are names that the user gave, not just positions."""
 
     def __post_init__(self) -> None:
+        if not sp.issparse(self.counts):
+            object.__setattr__(self, "counts", np.asarray(self.counts))
+        if self.counts.ndim != 2:
+            raise ValueError(f"counts must have rows and columns, got {self.counts.ndim} dimension(s).")
         for side, size in zip(("rows", "columns"), self.counts.shape, strict=True):
             labels = as_labels(getattr(self, side), side)
             if len(labels) != size:
