@@ -5,7 +5,7 @@ from correspondence.ca import CA
 from correspondence.decomposition import Decomposition, load
 from correspondence.explore import explore
 from correspondence.moments import Moments
-from correspondence.pairs import count_pairs
+from correspondence.pairs import count_pairs, indicator_table
 from correspondence.points import Points
 from correspondence.table import Table
 from correspondence.validation import HeldOut
@@ -22,6 +22,7 @@ __all__ = [
     "count_pairs",
     "datasets",
     "explore",
+    "indicator_table",
     "load",
     "plot",
 ]

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from correspondence.labels import encode
 from correspondence.table import Table
 
-__all__ = ["count_columns", "count_pairs"]
+__all__ = ["count_columns", "count_pairs", "count_with_codes", "indicator_table"]
 
 
 def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
@@ -47,6 +47,41 @@ def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
         raise ValueError(f"frame must have rows and columns, got an array of shape {array.shape}.")
     columns = [None if c is None else array[:, _position(c, array.shape[1])] for c in (x, y, weights)]
     return count_columns(*columns)
+
+
+def indicator_table(frame: Any) -> Table:
+    """Indicator table of several columns of labels: one row for each observation, one column for each label.
+
+    Its correspondence analysis is multiple correspondence analysis.
+
+    Parameters
+    ----------
+    frame : pandas, polars or pyarrow frame
+        Columns of labels.
+
+    Returns
+    -------
+    Table
+        Sparse, with columns named ``column:label``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from correspondence import indicator_table
+    >>> table = indicator_table(pl.DataFrame({"drink": ["tea", "milk"], "sugar": ["no", "no"]}))
+    >>> table.columns.tolist(), table.toarray().tolist()
+    (['drink:milk', 'drink:tea', 'sugar:no'], [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    """
+    native = nw.from_native(frame, eager_only=True, pass_through=True)
+    if not isinstance(native, nw.DataFrame):
+        raise TypeError(f"frame must be a pandas, polars or pyarrow frame, got {type(frame).__name__}.")
+    if 0 in native.shape:
+        raise ValueError(f"frame is empty: it has {native.shape[0]} rows and {native.shape[1]} columns.")
+    encoded = [encode(native[:, j], f"column {name!r}") for j, name in enumerate(native.columns)]
+    n = len(native)
+    blocks = [sp.csr_array((np.ones(n), (range(n), codes)), shape=(n, len(labels))) for codes, labels in encoded]
+    names = [f"{name}:{label}" for name, (_, labels) in zip(native.columns, encoded, strict=True) for label in labels]
+    return Table(sp.csr_array(sp.hstack(blocks)), np.arange(n), np.array(names, object))
 
 
 def count_columns(x: Any, y: Any, weights: Any = None) -> Table:
