@@ -377,6 +377,17 @@ def test_evaluate_on_pairs_and_on_a_table_agree(rng):
     assert on_pairs.n == on_table.n == 100
 
 
+def test_evaluate_on_a_table_goes_by_its_labels():
+    fitted = co.CA(handle_unknown="nan").fit([0, 1, 2, 4] * 5, [0, 1, 1, 2] * 5)
+    table = co.Table([[1, 2], [3, 0]], rows=[4, 3], columns=[2, 0])
+    x, y = [4] * 3 + [3] * 3, [2, 0, 0, 2, 2, 2]
+    assert fitted.score(table) == pytest.approx(fitted.score(x, y))
+    with pytest.raises(ValueError, match="label 3 was not in the data"):
+        co.CA().fit([0, 1, 2, 4], [0, 1, 1, 2]).score(table)
+    with pytest.raises(ValueError, match=r"X must have the shape \(2, 3\) of the fit, got \(2, 2\)"):
+        co.CA().fit(GOOD).score([[1, 2], [3, 4]])
+
+
 @given(tables())
 def test_on_its_own_data_it_captures_everything(counts):
     ca = co.CA().fit(counts)
@@ -413,7 +424,7 @@ GOOD = [[1, 2, 3], [4, 5, 6]]
         (np.array([[1 + 1j, 2], [3, 4]]), "must hold counts"),
         ([[1, 2], [3]], "cannot be read as a table"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "X has a column more than once.*'a'"),
-        (pd.DataFrame([[1, 2], [3, 4]], index=["a", "a"]), "'a' more than once"),
+        (pd.DataFrame([[1, 2], [3, 4]], index=["a", "a"]), "rows have the label 'a' more than once"),
         ("table.csv", "two-dimensional table"),
         (None, "two-dimensional table"),
     ],

@@ -135,10 +135,8 @@ class CA(Estimator):
         row_weights = _check_weights(row_weights, table.shape[0], "row_weights")
         column_weights = _check_weights(column_weights, table.shape[1], "column_weights")
         self.table_ = _weighted(table, row_weights, column_weights)
-        total = self.table_.total
-        r, c = (np.asarray(self.table_.counts.sum(axis=axis)).ravel() / total for axis in (1, 0))
-        self._rows = Side.of("rows", table.rows, r, row_weights, self.subset_rows)
-        self._columns = Side.of("columns", table.columns, c, column_weights, self.subset_columns)
+        self._rows = Side.of(self.table_, "rows", row_weights, self.subset_rows)
+        self._columns = Side.of(self.table_, "columns", column_weights, self.subset_columns)
         _warn_dropped(self._rows, self._columns)
         self._decompose(codes)
         return self
@@ -272,12 +270,15 @@ class CA(Estimator):
         return np.nan_to_num(F, nan=0.0), np.nan_to_num(G, nan=0.0), sample_weight
 
     def _cells(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """f, g and counts of the cells of another table with the same rows and columns."""
+        """f, g and counts of the cells of another table: of the same shape, or with labels of its own."""
         table = as_table(X)
-        table = replace(table, counts=self._columns.align(table, "X"), columns=self._columns.labels)
-        cells = sp.coo_array(self._rows.align(table.T, "X").T)
-        d = self.decomposition_
-        return d.f(self._rows.labels[cells.row]), d.g(self._columns.labels[cells.col]), cells.data
+        rows, columns = table.rows, table.columns
+        if not (table.named and self.table_.named):
+            if table.shape != self.table_.shape:
+                raise ValueError(f"X must have the shape {self.table_.shape} of the fit, got {table.shape}.")
+            rows, columns = self.table_.rows, self.table_.columns
+        cells = sp.coo_array(table.counts)
+        return self.decomposition_.f(rows)[cells.row], self.decomposition_.g(columns)[cells.col], cells.data
 
     def bootstrap(
         self,

@@ -24,6 +24,8 @@ class Side:
     name : {"rows", "columns"}
     labels, mass : ndarray of shape (m,)
         Of all labels of the table.
+    named : bool
+        Whether the labels mean something, or are just positions.
     weights : ndarray of shape (m,) or None
         By which the counts were multiplied.
     shown : ndarray of int
@@ -35,18 +37,21 @@ class Side:
     name: str
     labels: np.ndarray
     mass: np.ndarray
+    named: bool
     weights: np.ndarray | None
     shown: np.ndarray
     kept: np.ndarray
 
     @classmethod
-    def of(cls, name: str, labels: np.ndarray, mass: np.ndarray, weights: Any, subset: Iterable[Any] | None) -> Side:
-        """Side of a table with the given masses, restricted to a subset of the labels if there is one."""
+    def of(cls, table: Table, name: str, weights: np.ndarray | None, subset: Iterable[Any] | None) -> Side:
+        """Rows or columns of a table, restricted to a subset of the labels if there is one."""
+        labels, axis = (table.rows, 1) if name == "rows" else (table.columns, 0)
+        mass = np.asarray(table.counts.sum(axis=axis)).ravel() / table.total
         shown = np.arange(len(labels)) if subset is None else _positions(labels, subset, name)
         kept = shown[mass[shown] > 0]
         if not len(kept):
             raise ValueError(f"subset_{name} has no label with a count.")
-        return cls(name, labels, mass, weights, shown, kept)
+        return cls(name, labels, mass, table.named, weights, shown, kept)
 
     @property
     def occurring(self) -> np.ndarray:
@@ -88,7 +93,7 @@ class Side:
 
     def align(self, table: Table, name: str) -> Any:
         """Counts of a table with its columns in the order of the labels of this side."""
-        if not table.named or self.labels.dtype.kind in "iu":
+        if not (table.named and self.named):
             if table.shape[1] != len(self.labels):
                 raise ValueError(
                     f"{name} has {table.shape[1]} {self.name}, but the fit had {len(self.labels)}: give the same ones."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -28,7 +28,9 @@ class Table:
     counts : ndarray or scipy sparse array of shape (r, c)
         Non-negative counts or weights; not necessarily whole numbers.
     rows, columns : ndarray of shape (r,) and (c,)
-        The labels: values of x and of y.
+        The labels: values of x and of y, all different.
+    named : bool
+        Whether the labels mean something, or are just positions.
 
     Examples
     --------
@@ -40,8 +42,7 @@ class Table:
     counts: Any
     rows: np.ndarray
     columns: np.ndarray
-    named: bool = field(default=True, repr=False)
-    """Whether the labels are names that the user gave, not just positions."""
+    named: bool = True
 
     def __post_init__(self) -> None:
         if not sp.issparse(self.counts):
@@ -52,6 +53,8 @@ class Table:
             labels = as_labels(getattr(self, side), side)
             if len(labels) != size:
                 raise ValueError(f"{side} has {len(labels)} labels for {size} {side} of counts.")
+            if self.named:
+                _check_unique(labels.tolist(), side)
             object.__setattr__(self, side, labels)
 
     @property
@@ -81,8 +84,10 @@ class Table:
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of these that is installed, unless told.
         """
-        columns = {str(label): self.toarray()[:, j] for j, label in enumerate(self.columns)}
-        return to_frame({"label": self.rows, **columns}, backend)
+        counts = self.toarray()
+        return to_frame(
+            {"label": self.rows} | {str(name): counts[:, j] for j, name in enumerate(self.columns)}, backend
+        )
 
     def __repr__(self) -> str:
         nonzero = self.counts.nnz if sp.issparse(self.counts) else np.count_nonzero(self.counts)
@@ -167,10 +172,6 @@ def _from_frame(frame: nw.DataFrame, name: str) -> Table:
         rows, columns = as_labels(frame[:, 0], f"the first column of {name}"), columns[1:]
     else:
         rows = np.arange(len(frame)) if index is None else as_labels(list(index), f"the index of {name}")
-    if len(set(rows.tolist())) < len(rows):
-        raise ValueError(
-            f"{name} has the row label {_repeated(rows.tolist())!r} more than once: rename or add up those rows."
-        )
     counts = [
         _numbers(frame[:, j], frame.columns[j], name) for j in range(frame.shape[1] - len(columns), frame.shape[1])
     ]
@@ -195,9 +196,11 @@ def _numbers(series: nw.Series, column: Any, name: str) -> np.ndarray:
     return series.to_numpy()
 
 
-def _repeated(labels: list[Any]) -> Any:
-    seen: set[Any] = set()
-    return next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
+def _check_unique(labels: list[Any], side: str) -> None:
+    if len(set(labels)) < len(labels):
+        seen: set[Any] = set()
+        repeated = next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
+        raise ValueError(f"The {side} have the label {repeated!r} more than once: rename or add up those {side}.")
 
 
 def _checked(counts: Any, name: str, positive: bool) -> Any:
