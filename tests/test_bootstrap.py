@@ -79,7 +79,7 @@ def test_progress_bar(ca, capsys):
 
 
 def test_bad_calls(ca):
-    with pytest.raises(ValueError, match="n_resamples must be at least 3"):
+    with pytest.raises(ValueError, match="n_resamples must be a whole number of at least 3"):
         ca.bootstrap(1)
     with pytest.raises(ValueError, match="ask for more n_components"):
         ca.bootstrap(3, random_state=0).row_ellipses(axes=(1, 3))
@@ -87,7 +87,7 @@ def test_bad_calls(ca):
         ca.bootstrap(3, random_state=0).row_ellipses(level=95)
     with pytest.raises(ValueError, match="n is needed: the table does not hold whole counts"):
         co.CA().fit([[0.1, 0.2], [0.3, 0.4]]).bootstrap(3)
-    with pytest.raises(ValueError, match="n must be at least 1"):
+    with pytest.raises(ValueError, match="n must be a whole number from 1"):
         ca.bootstrap(3, n=0)
     assert co.CA().fit([[0.1, 0.2], [0.3, 0.4]]).bootstrap(3, n=100, random_state=0).n_resamples == 3
     with pytest.warns(UserWarning, match="one row"):

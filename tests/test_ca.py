@@ -341,7 +341,7 @@ def test_labels_of_any_type():
 
 def test_unseen_labels():
     ca = co.CA().fit(["a", "b", "a"], ["u", "v", "v"])
-    with pytest.raises(ValueError, match="label 'c' was not in the data of the fit"):
+    with pytest.raises(ValueError, match="label 'c' is not among those of the fit"):
         ca.transform(["a", "c"])
     ca = co.CA(handle_unknown="nan").fit(["a", "b", "a"], ["u", "v", "v"])
     assert np.isnan(ca.transform(["a", "c"])).tolist() == [[False], [True]]
@@ -382,7 +382,7 @@ def test_evaluate_on_a_table_goes_by_its_labels():
     table = co.Table([[1, 2], [3, 0]], rows=[4, 3], columns=[2, 0])
     x, y = [4] * 3 + [3] * 3, [2, 0, 0, 2, 2, 2]
     assert fitted.score(table) == pytest.approx(fitted.score(x, y))
-    with pytest.raises(ValueError, match="label 3 was not in the data"):
+    with pytest.raises(ValueError, match="label 3 is not among those of the fit"):
         co.CA().fit([0, 1, 2, 4], [0, 1, 1, 2]).score(table)
     with pytest.raises(ValueError, match=r"X must have the shape \(2, 3\) of the fit, got \(2, 2\)"):
         co.CA().fit(GOOD).score([[1, 2], [3, 4]])
@@ -458,11 +458,11 @@ def test_labels_that_cannot_be_hashed():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"row_weights": [1]}, "row_weights must have 2 numbers"),
+        ({"row_weights": [1]}, "row_weights must have one number for each of 2"),
         ({"column_weights": [1, -1, 1]}, "column_weights must be finite, at least 0"),
         ({"row_weights": [0, 0]}, "not all zero"),
         ({"sample_weight": [1, 1], "row_weights": [1, 1]}, "give one of them"),
-        ({"sample_weight": [1, 1, 1]}, "must have 2 numbers"),
+        ({"sample_weight": [1, 1, 1]}, "must have one number for each of 2"),
     ],
 )
 def test_bad_weights(arguments, message):

@@ -78,10 +78,12 @@ def test_repr_and_bad_calls():
     assert "correlation 1: 0.2734" in text
     one = np.ones((2, 1))
     for weights, level, message in (
-        ([0, 0], 0.95, "no pairs"),
+        ([0, 0], 0.95, "not all zero"),
         ([1, -1], 0.95, "at least 0"),
-        ([1], 0.95, "one number for each of 2 pairs"),
+        ([1], 0.95, "one number for each of 2"),
         (None, 95, "level must be between 0 and 1"),
     ):
         with pytest.raises(ValueError, match=message):
             held_out(one, one, np.ones(1), weights, level)
+    with pytest.raises(ValueError, match="no pairs"):
+        held_out(one[:0], one[:0], np.ones(1))

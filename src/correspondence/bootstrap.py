@@ -12,6 +12,7 @@ from scipy.stats import chi2
 from sklearn.base import clone
 from tqdm import tqdm
 
+from correspondence.checks import check_whole
 from correspondence.table import Table
 
 __all__ = ["Bootstrap", "Ellipses", "bootstrap"]
@@ -65,9 +66,8 @@ def bootstrap(
     ca: Any, n_resamples: int, *, n_components: int, n: int | None, random_state: Any, progress: bool | None
 ) -> Bootstrap:
     """Refit a correspondence analysis to resampled tables; see ``CA.bootstrap``."""
-    if n_resamples < 3:
-        raise ValueError(f"n_resamples must be at least 3, got {n_resamples}.")
-    k = min(n_components, len(ca.pics_))
+    check_whole(n_resamples, "n_resamples", 3)
+    k = min(check_whole(n_components, "n_components", 1), len(ca.pics_))
     if k < 1:
         raise ValueError("There are no components whose spread could be estimated.")
     draw = _sampler(ca.table_, n, np.random.default_rng(random_state))
@@ -75,9 +75,12 @@ def bootstrap(
     target = _stacked(ca, k)
     spread = _Spread(len(target), k)
     for _ in tqdm(range(n_resamples), desc="bootstrap", **_bar(progress)):
+        resample = draw()
+        if not _occurs(resample, ca):
+            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # labels that were not drawn
-            refit.fit(draw())
+            refit.fit(resample)
         spread.add(_turned(_stacked(refit, k), target, np.concatenate([ca.rows_.mass, ca.columns_.mass])))
     covariance = spread.covariance()
     return Bootstrap(covariance[: len(ca.rows_)], covariance[len(ca.rows_) :], n_resamples)
@@ -91,9 +94,7 @@ def _sampler(table: Table, n: int | None, rng: np.random.Generator) -> Any:
     cells = sp.coo_array(table.counts)
     if n is None and not np.allclose(cells.data, np.round(cells.data), rtol=0, atol=1e-6):
         raise ValueError("n is needed: the table does not hold whole counts, so say how many observations it is of.")
-    size = round(table.total) if n is None else n
-    if size < 1:
-        raise ValueError(f"n must be at least 1, got {size}.")
+    size = check_whole(round(table.total) if n is None else n, "n", 1, 2**62)
     probability = cells.data / cells.data.sum()
 
     def draw() -> Table:
@@ -102,6 +103,14 @@ def _sampler(table: Table, n: int | None, rng: np.random.Generator) -> Any:
         return Table(drawn if sp.issparse(table.counts) else drawn.toarray(), table.rows, table.columns, table.named)
 
     return draw
+
+
+def _occurs(resample: Table, ca: Any) -> bool:
+    """Whether any label of the analysis was drawn, on both sides: those of a rare subset may all be missing."""
+    r, c = resample.counts.sum(axis=1), resample.counts.sum(axis=0)
+    return bool(
+        r[np.isin(resample.rows, ca.rows_.labels)].any() and c[np.isin(resample.columns, ca.columns_.labels)].any()
+    )
 
 
 def _stacked(ca: Any, k: int) -> np.ndarray:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Self
 
 import narwhals as nw
 import numpy as np
-import scipy.sparse as sp
 from scipy.stats import chi2 as chi2_distribution
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence.bootstrap import Bootstrap, bootstrap
+from correspondence.checks import as_frame, check_weights, check_whole
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LabelFunctions
@@ -23,6 +23,7 @@ from correspondence.side import Side
 from correspondence.signs import signs
 from correspondence.spectral import Residuals, leading_axes
 from correspondence.table import Table, as_table, listed, weighted_columns
+from correspondence.validation import HeldOut
 
 __all__ = ["CA", "Chi2Test"]
 
@@ -127,35 +128,36 @@ class CA(Estimator):
         self._check_parameters()
         table, codes = _read(X, Y, sample_weight)
         self._from_pairs = codes is not None
-        if sample_weight is not None and codes is None:
+        self._remember_features(table)
+        if sample_weight is not None and not self._from_pairs:
             if row_weights is not None:
                 raise ValueError("For a table sample_weight and row_weights are the same: give one of them.")
             row_weights = sample_weight
-        self._remember_features(table)
-        row_weights = _check_weights(row_weights, table.shape[0], "row_weights")
-        column_weights = _check_weights(column_weights, table.shape[1], "column_weights")
+        if row_weights is not None:
+            row_weights = check_weights(row_weights, table.shape[0], "row_weights")
+        if column_weights is not None:
+            column_weights = check_weights(column_weights, table.shape[1], "column_weights")
         self.table_ = _weighted(table, row_weights, column_weights)
         self._rows = Side.of(self.table_, "rows", row_weights, self.subset_rows)
         self._columns = Side.of(self.table_, "columns", column_weights, self.subset_columns)
         _warn_dropped(self._rows, self._columns)
-        self._decompose(codes)
+        self._decompose(codes, sample_weight)
         return self
 
     def _check_parameters(self) -> None:
-        k = self.n_components
-        if k is not None and (not isinstance(k, int | np.integer) or k < 0):
-            raise ValueError(f"n_components must be a whole number of at least 0 or None, got {k!r}.")
+        if self.n_components is not None:
+            check_whole(self.n_components, "n_components", 0)
         if self.handle_unknown not in ("error", "nan"):
             raise ValueError(f'handle_unknown must be "error" or "nan", got {self.handle_unknown!r}.')
 
     def _remember_features(self, table: Table) -> None:
-        self.n_features_in_ = table.shape[1]
-        if table.named and all(isinstance(label, str) for label in table.columns):
+        self.n_features_in_ = 1 if self._from_pairs else table.shape[1]
+        if not self._from_pairs and table.named and all(isinstance(label, str) for label in table.columns):
             self.feature_names_in_ = table.columns
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _decompose(self, codes: tuple[np.ndarray, np.ndarray] | None) -> None:
+    def _decompose(self, codes: tuple[np.ndarray, np.ndarray] | None, sample_weight: Any) -> None:
         rows, columns, total = self._rows, self._columns, self.table_.total
         Q = self._residuals(rows.kept, columns.kept)
         is_whole = rows.is_whole and columns.is_whole
@@ -170,7 +172,8 @@ class CA(Estimator):
         self.columns_ = columns.points(Q.column_inertia, V, s)
         f, g = self._functions(self.rows_), self._functions(self.columns_)
         if codes is not None and is_whole:
-            f, g = replace(f, codes=codes[0]), replace(g, codes=codes[1])
+            weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+            f, g = (replace(side, codes=own, code_weights=weights) for side, own in ((f, codes[0]), (g, codes[1])))
         inertia = float(Q.row_inertia.sum())
         self.decomposition_ = Decomposition(s**2, f, g, chi2=inertia, n=total)
         if not is_whole:
@@ -262,23 +265,47 @@ class CA(Estimator):
     def _place_columns(self, columns: Any, name: str) -> Points:
         return _warn_empty(self._rows.place(as_table(columns, name, positive=False).T, self.rows_, name), name)
 
-    def _pairs(self, X: Any, Y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        if Y is None:
-            F, G, sample_weight = self._cells(X)
-        else:
-            F, G, sample_weight = super()._pairs(X, Y, sample_weight)
-        return np.nan_to_num(F, nan=0.0), np.nan_to_num(G, nan=0.0), sample_weight
+    def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
+        """Check the functions on pairs, best on such that the fit has not seen.
 
-    def _cells(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """f, g and counts of the cells of another table: of the same shape, or with labels of its own."""
-        table = as_table(X)
-        rows, columns = table.rows, table.columns
-        if not (table.named and self.table_.named):
-            if table.shape != self.table_.shape:
-                raise ValueError(f"X must have the shape {self.table_.shape} of the fit, got {table.shape}.")
-            rows, columns = self.table_.rows, self.table_.columns
-        cells = sp.coo_array(table.counts)
-        return self.decomposition_.f(rows)[cells.row], self.decomposition_.g(columns)[cells.col], cells.data
+        Parameters
+        ----------
+        X : column of labels, or table
+            One label for each pair; or, without Y, another table: with labels of its own, or of the shape of the
+            fit. (Other rows of the same table are no pairs; so cross-validation is for pairs of labels.)
+        Y : column of labels, optional
+            The other label of each pair.
+        sample_weight : array-like, optional
+            Weights of the pairs, or of the rows of the table.
+
+        Returns
+        -------
+        HeldOut
+            ``.correlations`` of each component, ``.captured``, their intervals and ``.n``.
+        """
+        return super().evaluate(X, Y, sample_weight)
+
+    def _pairs(self, X: Any, Y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+        if not (self._rows.is_whole and self._columns.is_whole):
+            raise ValueError(
+                "A subset cannot be evaluated: its functions do not describe all pairs. Fit the whole table."
+            )
+        table = self._table_of_pairs(X, Y, sample_weight)
+        d = self.decomposition_
+        return np.nan_to_num(d.f(table.rows), nan=0.0), np.nan_to_num(d.g(table.columns), nan=0.0), table.counts
+
+    def _table_of_pairs(self, X: Any, Y: Any, sample_weight: Any) -> Table:
+        """Counts of pairs to be evaluated, with labels of the fit."""
+        table, codes = _read(X, Y, sample_weight)
+        if codes is not None:
+            return table
+        if sample_weight is not None:
+            table = _weighted(table, check_weights(sample_weight, table.shape[0], "sample_weight"), None)
+        if table.named and self.table_.named:
+            return table
+        if table.shape != self.table_.shape:
+            raise ValueError(f"X must have the shape {self.table_.shape} of the fit, got {table.shape}.")
+        return replace(table, rows=self.table_.rows, columns=self.table_.columns)
 
     def bootstrap(
         self,
@@ -329,7 +356,7 @@ class CA(Estimator):
 def _read(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, np.ndarray] | None]:
     """The table, and for pairs of labels the row and column of each."""
     if Y is not None and not _is_table(X):
-        return count_with_codes(X, Y, sample_weight)
+        return count_with_codes(X, Y, sample_weight, "sample_weight")
     if Y is not None:
         warnings.warn("Y is ignored: X is a table of counts. For pairs give one column of labels each.", stacklevel=3)
     return as_table(X), None
@@ -347,7 +374,8 @@ def _is_column(values: Any) -> bool:
 
 def _shape(values: Any) -> tuple[int, ...]:
     """Shape of anything that holds a table or labels; a list of lists has two dimensions, one of tuples only one."""
-    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    frame = as_frame(values, "X")
+    native = frame if frame is not None else nw.from_native(values, series_only=True, pass_through=True)
     if hasattr(native, "shape"):
         return native.shape
     if hasattr(values, "__array__"):
@@ -357,17 +385,6 @@ def _shape(values: Any) -> tuple[int, ...]:
     if isinstance(values, list) and values and isinstance(values[0], list | np.ndarray):
         return (len(values), len(values[0]))
     return (len(values),)
-
-
-def _check_weights(weights: Any, size: int, name: str) -> np.ndarray | None:
-    if weights is None:
-        return None
-    values = np.asarray(weights, dtype=np.float64)
-    if values.shape != (size,):
-        raise ValueError(f"{name} must have {size} numbers, got shape {values.shape}.")
-    if not np.isfinite(values).all() or (values < 0).any() or not values.any():
-        raise ValueError(f"{name} must be finite, at least 0, and not all zero.")
-    return values
 
 
 def _weighted(table: Table, row_weights: np.ndarray | None, column_weights: np.ndarray | None) -> Table:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from correspondence import io
+from correspondence.checks import check_whole
 from correspondence.functions import FUNCTIONS, PrincipalFunctions
 
 __all__ = ["Decomposition", "as_decomposition", "load"]
@@ -164,9 +165,7 @@ class Decomposition:
         io.write(path, arrays, description, FORMAT, VERSION)
 
     def _check_k(self, k: int) -> int:
-        if not 0 <= k <= self.n_components:
-            raise ValueError(f"k must be from 0 to {self.n_components}, the number of components, got {k}.")
-        return int(k)
+        return check_whole(k, "k", 0, self.n_components)
 
     def __repr__(self) -> str:
         shown = min(self.n_components, 8)

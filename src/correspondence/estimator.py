@@ -96,8 +96,8 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         """Dependence that the functions prove on the given pairs: ``evaluate(X, Y).captured``."""
         return self.evaluate(X, Y, sample_weight).captured
 
-    def _pairs(self, X: Any, Y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """f and g on pairs, and the weights of these."""
+    def _pairs(self, X: Any, Y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+        """f, g and the weights of pairs, as `held_out` takes them."""
         if Y is None:
             raise ValueError("Y is missing: an evaluation needs pairs (x, y).")
         F, G = self._f(X), self._g(Y)

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence import io
-from correspondence.labels import as_labels
+from correspondence.checks import to_floats
+from correspondence.labels import as_labels, objects
 
 __all__ = ["FUNCTIONS", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
 
@@ -58,6 +59,8 @@ class LabelFunctions(PrincipalFunctions):
         Probabilities of the labels; they sum to 1 (to less for a subset).
     codes : ndarray of shape (n,), optional
         Which label each observation of the fit has, if it was fitted to observations and not to a table.
+    code_weights : ndarray of shape (n,), optional
+        Weights of these observations.
     unknown : {"error", "nan"}
         What a label outside of `labels` gets.
     """
@@ -66,6 +69,7 @@ class LabelFunctions(PrincipalFunctions):
     values: np.ndarray
     mass: np.ndarray
     codes: np.ndarray | None = None
+    code_weights: np.ndarray | None = None
     unknown: str = "error"
     kind: ClassVar[str] = "labels"
 
@@ -78,8 +82,8 @@ class LabelFunctions(PrincipalFunctions):
         if self.unknown == "error" and (found < 0).any():
             unknown = wanted[int(np.argmax(found < 0))]
             raise ValueError(
-                f"The label {unknown!r} was not in the data of the fit. Labels are looked up by type and value; "
-                'use handle_unknown="nan" to get NaN instead.'
+                f"The label {unknown!r} is not among those of the fit: give one that is, "
+                'or use handle_unknown="nan" to get NaN instead.'
             )
         return np.where((found < 0)[:, None], np.nan, self.values[found])
 
@@ -93,15 +97,28 @@ class LabelFunctions(PrincipalFunctions):
     def expand(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
         if sample is not None:
             return _on_sample(h, self(sample), sample)
+        if self.mass.sum() < 1 - 1e-9:
+            raise ValueError(
+                "The labels are a subset: an expectation over Y needs all of them, so fit the whole table."
+            )
+        if (
+            not callable(h)
+            and not isinstance(h, Mapping)
+            and self.codes is not None
+            and np.shape(h)[:1] == self.codes.shape
+        ):
+            h = self._means(_checked_values(h, len(self.codes)))
         used = self.mass > 0
-        weights = self.mass[used] / self.mass[used].sum()
-        if callable(h):
-            h = h(self.labels)
-        elif isinstance(h, Mapping):
-            h = [h[label] for label in self.labels.tolist()]
-        elif self.codes is not None and len(h) == len(self.codes):
-            h = _means(_checked_values(h, len(self.codes)), self.codes, len(self.labels))
-        return _checked_values(h, len(self.labels))[used], self.values[used], weights
+        return _values_at(h, self.labels)[used], self.values[used], self.mass[used] / self.mass[used].sum()
+
+    def _means(self, values: np.ndarray) -> np.ndarray:
+        """Mean by label of values given for each observation of the fit; 0 for labels without any."""
+        assert self.codes is not None
+        weights = np.ones(len(self.codes)) if self.code_weights is None else self.code_weights
+        sums = np.zeros((len(self.labels), *values.shape[1:]))
+        np.add.at(sums, self.codes, (values.T * weights).T)
+        total = np.bincount(self.codes, weights, len(self.labels))
+        return (sums.T / np.where(total > 0, total, 1)).T
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
         arrays = {"values": self.values, "mass": self.mass}
@@ -109,8 +126,9 @@ class LabelFunctions(PrincipalFunctions):
             arrays["names"] = io.encode([_label_to_json(label) for label in self.labels.tolist()])
         else:
             arrays["numbers"] = self.labels
-        if self.codes is not None:
-            arrays["codes"] = self.codes
+        for name in ("codes", "code_weights"):
+            if getattr(self, name) is not None:
+                arrays[name] = getattr(self, name)
         return {"kind": self.kind, "unknown": self.unknown}, arrays
 
     @classmethod
@@ -119,8 +137,9 @@ class LabelFunctions(PrincipalFunctions):
             labels = arrays["numbers"]
         else:
             names = [_label_from_json(label) for label in io.decode(arrays["names"])]
-            labels = np.fromiter(names, dtype=object, count=len(names))
-        return cls(labels, arrays["values"], arrays["mass"], arrays.get("codes"), description["unknown"])
+            labels = objects(names)
+        observations = arrays.get("codes"), arrays.get("code_weights")
+        return cls(labels, arrays["values"], arrays["mass"], *observations, description["unknown"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,9 +165,11 @@ class LinearFunctions(PrincipalFunctions):
     kind: ClassVar[str] = "linear"
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        features = np.asarray(values if self.features is None else self.features(values), dtype=np.float64)
+        features = to_floats(values if self.features is None else self.features(values), "The features")
         if features.ndim != 2 or features.shape[1] != len(self.mean):
             raise ValueError(f"{len(self.mean)} features are needed for each value, got shape {features.shape}.")
+        if not np.isfinite(features).all():
+            raise ValueError("The features contain NaN or infinity: leave those values out.")
         return (features - self.mean) @ self.weights
 
     def truncate(self, k: int) -> LinearFunctions:  # noqa: D102
@@ -178,25 +199,30 @@ FUNCTIONS: dict[str, type[PrincipalFunctions]] = {cls.kind: cls for cls in (Labe
 
 def _on_sample(h: Any, functions: np.ndarray, sample: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n = len(functions)
+    if not n:
+        raise ValueError("Y is empty: an expectation needs at least one value.")
+    return _values_at(h, sample), functions, np.full(n, 1 / n)
+
+
+def _values_at(h: Any, values: Any) -> np.ndarray:
+    """Values of h, given as a function, a dictionary or themselves."""
+    n = len(values)
     if isinstance(h, Mapping):
-        values = [h[label] for label in as_labels(sample, "Y").tolist()]
-    else:
-        values = h(sample) if callable(h) else h
-    return _checked_values(values, n), functions, np.full(n, 1 / n)
+        labels = as_labels(values, "Y").tolist()
+        missing = [label for label in labels if label not in h]
+        if missing:
+            raise ValueError(f"h has no value for the label {missing[0]!r}.")
+        return _checked_values([h[label] for label in labels], n)
+    return _checked_values(h(values) if callable(h) else h, n)
 
 
 def _checked_values(values: Any, n: int) -> np.ndarray:
-    array = np.asarray(values, dtype=np.float64)
+    array = to_floats(values, "h")
     if array.ndim not in (1, 2) or len(array) != n:
         raise ValueError(f"h must give one value for each of the {n} values of Y, got shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError("h must be finite, but it has NaN or infinity among its values.")
     return array
-
-
-def _means(values: np.ndarray, codes: np.ndarray, m: int) -> np.ndarray:
-    """Mean of the values by label; 0 for labels without any."""
-    sums = np.zeros((m, *values.shape[1:]))
-    np.add.at(sums, codes, values)
-    return sums / np.maximum(np.bincount(codes, minlength=m), 1).reshape(-1, *[1] * (values.ndim - 1))
 
 
 _TAGGED: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -212,6 +238,8 @@ def _label_to_json(label: Any) -> Any:
         return label
     if isinstance(label, np.generic):
         return label.item()
+    if getattr(label, "nanosecond", 0):
+        raise TypeError(f"The label {label!r} cannot be saved: times are kept to microseconds.")
     for tag, (cls, encode, _) in _TAGGED.items():
         if isinstance(label, cls):
             return {tag: encode(label)}

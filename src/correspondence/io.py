@@ -43,7 +43,10 @@ def write(path: str | Path, arrays: dict[str, np.ndarray], description: dict, ki
     tensors["description"] = encode(description)
     metadata = {"format": kind, "version": str(version), "sha256": _digest(tensors)}
     with new_file(path) as temporary:
-        temporary.write_bytes(to_bytes(tensors, metadata))
+        try:
+            temporary.write_bytes(to_bytes(tensors, metadata))
+        except SafetensorError as error:
+            raise TypeError(f"The data of the fit cannot be saved: {error}.") from None
 
 
 def read(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -71,7 +74,7 @@ def read(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarra
 
 def encode(value: Any) -> np.ndarray:
     """JSON text as bytes in an array: unlike a safetensors header it may be of any length."""
-    return np.frombuffer(json.dumps(value, ensure_ascii=False).encode(), dtype=np.uint8)
+    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
 
 
 def decode(array: np.ndarray) -> Any:

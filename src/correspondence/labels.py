@@ -8,7 +8,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-__all__ = ["as_labels", "encode", "sort_key"]
+from correspondence.checks import as_frame
+
+__all__ = ["as_labels", "encode", "objects", "sort_key"]
 
 
 def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +44,7 @@ def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     if values.dtype.kind in "biufmM":
         labels, codes = np.unique(values, return_inverse=True)
         return codes, as_labels(labels, name)
-    return _encode_objects(values.tolist(), name)
+    return _encodeobjects(values.tolist(), name)
 
 
 def as_labels(column: Any, name: str) -> np.ndarray:
@@ -63,13 +65,15 @@ def as_labels(column: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} has {missing} missing label(s): drop those rows, or give them a label of their own.")
     if values.dtype.kind in "biuf":
         return values
-    return _objects([_plain(value) for value in values.tolist()] if values.dtype == object else _dates(values).tolist())
+    return objects([_plain(value) for value in values.tolist()] if values.dtype == object else _dates(values).tolist())
 
 
 def sort_key(label: Hashable) -> tuple[str, Any]:
     """Key by which labels of any types can be sorted, the same however they were shuffled."""
     if isinstance(label, bool | int | float | np.number | np.bool_):
         return ("", label)
+    if isinstance(label, frozenset):
+        return ("frozenset", repr(sorted(map(sort_key, label))))
     return (type(label).__name__, label if isinstance(label, str) else repr(label))
 
 
@@ -77,10 +81,10 @@ def _encode_categories(series: nw.Series, categories: Sequence[str], name: str) 
     position = {label: i for i, label in enumerate(categories)}
     codes = np.array([position[v] for v in as_labels(series, name).tolist()], dtype=np.intp)
     used, codes = np.unique(codes, return_inverse=True)
-    return codes, _objects([categories[i] for i in used])
+    return codes, objects([categories[i] for i in used])
 
 
-def _encode_objects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.ndarray]:
+def _encodeobjects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.ndarray]:
     seen: dict[Hashable, int] = {}
     try:
         first = np.fromiter((seen.setdefault(v, len(seen)) for v in values), np.intp, len(values))
@@ -89,33 +93,41 @@ def _encode_objects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.n
     labels = _sorted(seen)
     position = np.empty(len(labels), np.intp)
     position[[seen[label] for label in labels]] = np.arange(len(labels))
-    return position[first], _objects(labels)
+    return position[first], objects(labels)
 
 
 def _sorted(labels: Iterable[Any]) -> list[Any]:
+    """In their own order if they have a total one, otherwise by type and text."""
+    labels = list(labels)
     try:
-        return sorted(labels)
+        return sorted(labels, key=sort_key if any(isinstance(label, frozenset) for label in labels) else None)
     except TypeError:
         return sorted(labels, key=sort_key)
 
 
 def _to_array(column: Any) -> np.ndarray:
-    native = nw.from_native(column, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame):
-        if native.shape[1] != 1:
-            return np.empty(native.shape)
-        native = native[:, 0]
-    if isinstance(native, nw.Series):
-        numeric = native.dtype.is_numeric() and not native.is_null().any()
-        return native.to_numpy() if numeric else _objects(native.to_list())
+    frame = as_frame(column, "the column of labels")
+    if frame is not None:
+        if frame.shape[1] != 1:
+            return np.empty(frame.shape)
+        column = frame[:, 0].to_native()
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        numeric = series.dtype.is_numeric() and not series.is_null().any()
+        return series.to_numpy() if numeric else objects(series.to_list())
+    if np.ma.is_masked(column):
+        return column.astype(object).filled(None)
     if isinstance(column, np.ndarray):
         return column
+    if hasattr(column, "to_pylist"):  # a pyarrow array that is not chunked
+        return objects(column.to_pylist())
     if isinstance(column, str | bytes) or not isinstance(column, Iterable):
         return np.asarray(column)
-    return _objects(list(column))
+    values = list(column)
+    return objects([v[0] for v in values] if all(isinstance(v, list) and len(v) == 1 for v in values) else values)
 
 
-def _objects(values: Sequence[Any]) -> np.ndarray:
+def objects(values: Sequence[Any]) -> np.ndarray:
     """Array of the values as they are: ``np.array`` would turn ``[1, "a"]`` into two strings."""
     return np.fromiter(values, dtype=object, count=len(values))
 

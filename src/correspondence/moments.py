@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from correspondence.checks import check_weights, check_whole, to_floats
 from correspondence.decomposition import Decomposition
 from correspondence.functions import LinearFunctions
 from correspondence.signs import signs
@@ -89,6 +90,10 @@ class Moments:
                 total._absorb(part)
         return total
 
+    def __radd__(self, other: Any) -> Moments:
+        """Make ``sum(parts)`` work, which starts from 0."""
+        return Moments() + self if isinstance(other, int) and other == 0 else NotImplemented
+
     def _absorb(self, other: Moments) -> None:
         if not self.n:
             self.__dict__.update({name: np.copy(v) if np.ndim(v) else v for name, v in vars(other).items()})
@@ -149,8 +154,10 @@ class Moments:
         y_sample : array-like, optional
             The data of the fit, kept for conditional expectations.
         """
-        if n_components is not None and n_components < 0:
-            raise ValueError(f"n_components must be at least 0, got {n_components}.")
+        if n_components is not None:
+            check_whole(n_components, "n_components", 0)
+        if not isinstance(tol, float | int) or not 0 <= tol < 1:
+            raise ValueError(f"tol must be a number from 0 to below 1, got {tol!r}.")
         if not self.n:
             raise ValueError("There are no observations: call update first.")
         x = _whitening(self.cov_f, self.mean_f, tol)
@@ -208,20 +215,19 @@ def _check_batch(F: Any, G: Any, sample_weight: Any) -> tuple[np.ndarray, np.nda
     F, G = (_check_features(values, name) for values, name in ((F, "F"), (G, "G")))
     if len(F) != len(G):
         raise ValueError(f"F and G must have the same number of rows, got {len(F)} and {len(G)}.")
-    weights = np.ones(len(F)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (len(F),):
-        raise ValueError(f"sample_weight must have one number for each of {len(F)} rows, got shape {weights.shape}.")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("sample_weight must be finite and at least 0.")
-    return F, G, weights
+    if sample_weight is None:
+        return F, G, np.ones(len(F))
+    return F, G, check_weights(sample_weight, len(F), "sample_weight")
 
 
 def _check_features(values: Any, name: str) -> np.ndarray:
-    array = np.asarray(values, dtype=np.float64)
+    array = to_floats(values, name)
     if array.ndim != 2:
         raise ValueError(
             f"{name} must have rows and columns, got shape {array.shape}: reshape it to (n, 1) if it is one feature."
         )
     if not np.isfinite(array).all():
         raise ValueError(f"{name} contains NaN or infinity in column {int(np.argmin(np.isfinite(array).all(axis=0)))}.")
+    if array.size and not np.abs(array).max() < 1e140:
+        raise ValueError(f"{name} has values above 1e140, whose squares overflow: divide it by a constant.")
     return array

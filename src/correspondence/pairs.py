@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence.labels import encode
+from correspondence.checks import as_frame, check_weights
+from correspondence.labels import encode, objects
 from correspondence.table import Table
 
 __all__ = ["count_columns", "count_pairs", "count_with_codes", "indicator_table"]
@@ -39,14 +41,16 @@ def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
     >>> table.columns.tolist(), table.toarray().tolist()
     (['no', 'yes'], [[1.0, 2.0]])
     """
-    native = nw.from_native(frame, eager_only=True, pass_through=True)
-    if isinstance(native, nw.DataFrame):
+    native = as_frame(frame, "frame")
+    if native is not None:
         return _count_frame(native, x, y, weights)
+    if np.ma.is_masked(frame):
+        raise ValueError("frame has masked entries: leave those rows out.")
     array = np.asarray(frame)
     if array.ndim != 2:
         raise ValueError(f"frame must have rows and columns, got an array of shape {array.shape}.")
-    columns = [None if c is None else array[:, _position(c, array.shape[1])] for c in (x, y, weights)]
-    return count_columns(*columns)
+    x_labels, y_labels = (array[:, _position(column, array.shape[1])] for column in (x, y))
+    return count_columns(x_labels, y_labels, None if weights is None else array[:, _position(weights, array.shape[1])])
 
 
 def indicator_table(frame: Any) -> Table:
@@ -72,8 +76,8 @@ def indicator_table(frame: Any) -> Table:
     >>> table.columns.tolist(), table.toarray().tolist()
     (['drink:milk', 'drink:tea', 'sugar:no'], [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
     """
-    native = nw.from_native(frame, eager_only=True, pass_through=True)
-    if not isinstance(native, nw.DataFrame):
+    native = as_frame(frame, "frame")
+    if native is None:
         raise TypeError(f"frame must be a pandas, polars or pyarrow frame, got {type(frame).__name__}.")
     if 0 in native.shape:
         raise ValueError(f"frame is empty: it has {native.shape[0]} rows and {native.shape[1]} columns.")
@@ -81,7 +85,7 @@ def indicator_table(frame: Any) -> Table:
     n = len(native)
     blocks = [sp.csr_array((np.ones(n), (range(n), codes)), shape=(n, len(labels))) for codes, labels in encoded]
     names = [f"{name}:{label}" for name, (_, labels) in zip(native.columns, encoded, strict=True) for label in labels]
-    return Table(sp.csr_array(sp.hstack(blocks)), np.arange(n), np.array(names, object))
+    return Table(sp.csr_array(sp.hstack(blocks)), np.arange(n), objects(names))
 
 
 def count_columns(x: Any, y: Any, weights: Any = None) -> Table:
@@ -90,7 +94,9 @@ def count_columns(x: Any, y: Any, weights: Any = None) -> Table:
     return table
 
 
-def count_with_codes(x: Any, y: Any, weights: Any = None) -> tuple[Table, tuple[np.ndarray, np.ndarray]]:
+def count_with_codes(
+    x: Any, y: Any, weights: Any = None, weights_name: str = "weights"
+) -> tuple[Table, tuple[np.ndarray, np.ndarray]]:
     """Count pairs and say which row and column of the table each observation went to."""
     (x_codes, rows), (y_codes, columns) = encode(x, "x"), encode(y, "y")
     if len(x_codes) != len(y_codes):
@@ -99,25 +105,23 @@ def count_with_codes(x: Any, y: Any, weights: Any = None) -> tuple[Table, tuple[
         )
     if not len(x_codes):
         raise ValueError("x and y are empty: give at least one pair of labels.")
-    cells = (_check_weights(weights, len(x_codes)), (x_codes, y_codes))
-    counts = sp.csr_array(sp.coo_array(cells, shape=(len(rows), len(columns))))
-    if not counts.data.any():
-        raise ValueError("weights are all zero: there is nothing to count.")
+    amounts = np.ones(len(x_codes)) if weights is None else check_weights(weights, len(x_codes), weights_name)
+    counts = sp.csr_array(sp.coo_array((amounts, (x_codes, y_codes)), shape=(len(rows), len(columns))))
     return Table(counts, rows, columns), (x_codes, y_codes)
 
 
 def _count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
     """Count in the frame's own library, so that only the counted cells come out."""
-    for argument, column in (("x", x), ("y", y), ("weights", weights)):
-        if column is not None and column not in frame.columns:
+    for argument, column in (("x", x), ("y", y), *([] if weights is None else [("weights", weights)])):
+        if not isinstance(column, Hashable) or column not in frame.columns:
             names = ", ".join(map(str, frame.columns))
-            raise ValueError(f"{argument}: there is no column {column!r}; the frame has {names}.")
+            raise ValueError(f"{argument} must be the name of a column ({names}): there is no column {column!r}.")
     x_labels, y_labels = (frame[:, frame.columns.index(column)] for column in (x, y))
     for series, column in ((x_labels, x), (y_labels, y)):
         missing = int(series.is_null().sum())
         if missing:
             raise ValueError(
-                f"column {column!r} has {missing} missing label(s): drop those rows, or give them a label of their own."
+                f"column {column!r} has {missing} missing label(s): leave them out, or give them a label of their own."
             )
     if weights is not None:
         return count_columns(x_labels, y_labels, frame[:, frame.columns.index(weights)].to_numpy())
@@ -130,17 +134,3 @@ def _position(column: Any, width: int) -> int:
     if not isinstance(column, int | np.integer) or not -width <= column < width:
         raise ValueError(f"the columns of an array are 0 to {width - 1}, got {column!r}.")
     return int(column)
-
-
-def _check_weights(weights: Any, n: int) -> np.ndarray:
-    if weights is None:
-        return np.ones(n)
-    try:
-        values = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("weights must be numbers.") from None
-    if values.shape != (n,):
-        raise ValueError(f"weights must have one number for each pair ({n}), got shape {values.shape}.")
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError("weights must be finite and at least 0.")
-    return values

@@ -11,6 +11,8 @@ from correspondence.table import Backend, to_frame
 
 __all__ = ["Points"]
 
+CENTRE = 1e-13  # a distance below this is the rounding error of 0: such a point has no direction
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Points:
@@ -63,7 +65,8 @@ class Points:
     def cos2(self) -> np.ndarray:
         """Quality of representation: share of each axis in a label's squared distance from the centre."""
         squares = self.chi2_distance[:, None] ** 2
-        return np.where(squares == 0, 0.0, self.principal**2 / np.where(squares == 0, 1.0, squares))
+        is_centre = squares < CENTRE**2
+        return np.where(is_centre, 0.0, self.principal**2 / np.where(is_centre, 1.0, squares))
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Everything as a data frame, one row for each label.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from correspondence.labels import as_labels
 from correspondence.points import Points
+from correspondence.spectral import absent_mass
 from correspondence.table import Table, listed, weighted_columns
 
 __all__ = ["Side"]
@@ -119,11 +121,14 @@ class Side:
 
 def _positions(labels: np.ndarray, subset: Iterable[Any], name: str) -> np.ndarray:
     """Where the labels of a subset stand, in the order of the table."""
+    if isinstance(subset, str | bytes | Iterator) or not isinstance(subset, Iterable):
+        raise ValueError(f"subset_{name} must be a list of labels, got {subset!r}.")
     known = {label: i for i, label in enumerate(labels.tolist())}
-    try:
-        return np.unique(np.array([known[label] for label in subset], dtype=np.intp))
-    except KeyError as error:
-        raise ValueError(f"subset_{name}: there is no label {error} among the {name}.") from None
+    wanted = as_labels(subset, f"subset_{name}").tolist()
+    unknown = [label for label in wanted if not isinstance(label, Hashable) or label not in known]
+    if unknown:
+        raise ValueError(f"subset_{name}: there is no label {unknown[0]!r} among the {name}.")
+    return np.unique(np.array([known[label] for label in wanted], dtype=np.intp))
 
 
 def _spread(values: np.ndarray, position: np.ndarray, size: int, fill: float) -> np.ndarray:
@@ -137,6 +142,6 @@ def _distances(profiles: Any, mass: np.ndarray) -> np.ndarray:
     if not sp.issparse(profiles):
         return np.sqrt(((profiles - mass) ** 2 / mass).sum(axis=1))
     expected = mass[profiles.indices]
-    squares = (profiles.data - expected) ** 2 / expected - expected  # a cell of zero has the square `expected`
+    squares = (profiles.data - expected) ** 2 / expected
     row = np.repeat(np.arange(profiles.shape[0]), np.diff(profiles.indptr))
-    return np.sqrt(np.maximum(np.bincount(row, squares, profiles.shape[0]) + mass.sum(), 0))
+    return np.sqrt(np.bincount(row, squares, profiles.shape[0]) + absent_mass(profiles, mass))

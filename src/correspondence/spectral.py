@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ import scipy.sparse as sp
 from scipy.linalg.blas import dgemm, dgemv
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
-__all__ = ["Residuals", "leading_axes"]
+__all__ = ["Residuals", "absent_mass", "leading_axes"]
 
 BLOCK = 1 << 16  # cells standardised at a time: few enough to stay in a core's cache
 SMALL = 100  # up to this many rows or columns, LAPACK's complete decomposition costs nothing
@@ -139,24 +140,54 @@ def _standardised(
 
 
 def _sparse_inertia(counts: sp.csr_array, r: np.ndarray, c: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of squares of Q by row and by column: a cell that is zero has the square r c, all together r_i in row i."""
-    row_inertia, column_inertia = r * c.sum(), c * r.sum()
-    for block in _row_blocks(counts.indptr, max(BLOCK, len(c))):
-        cells = slice(counts.indptr[block.start], counts.indptr[block.stop])
+    """Sums of squares of Q by row and by column; a cell that is zero has the square r c."""
+    row_inertia, column_inertia = r * absent_mass(counts, c), c * _absent_by_column(counts, r)
+    for block, rows, cells in _cells(counts):
         columns = counts.indices[cells]
-        rows = np.repeat(np.arange(block.stop - block.start), np.diff(counts.indptr[block.start : block.stop + 1]))
         expected = r[block][rows] * c[columns]
-        squares = (counts.data[cells] / total - expected) ** 2 / expected - expected
+        squares = (counts.data[cells] / total - expected) ** 2 / expected
         row_inertia[block] += np.bincount(rows, squares, block.stop - block.start)
         column_inertia += np.bincount(columns, squares, len(c))
-    return np.maximum(row_inertia, 0), np.maximum(column_inertia, 0)
+    return row_inertia, column_inertia
 
 
-def _row_blocks(indptr: np.ndarray, cells: int) -> list[slice]:
-    """Rows of a sparse table, as many at a time as have about the given number of cells."""
-    cuts = np.searchsorted(indptr, np.arange(cells, indptr[-1], cells))
-    cuts = np.unique(np.concatenate([[0], cuts, [len(indptr) - 1]]))
-    return [slice(start, stop) for start, stop in itertools.pairwise(cuts.tolist())]
+def absent_mass(counts: sp.csr_array, c: np.ndarray) -> np.ndarray:
+    """Mass of the columns in which a row has no cell.
+
+    Added up over those columns in rows that have most of them: subtracting the others from the whole would leave
+    nothing but rounding errors.
+    """
+    absent = np.full(counts.shape[0], c.sum())
+    for block, rows, cells in _cells(counts):
+        absent[block] -= np.bincount(rows, c[counts.indices[cells]], block.stop - block.start)
+    many = np.flatnonzero(np.diff(counts.indptr) > len(c) / 2)
+    for block in _blocks(len(many), len(c)):
+        part = counts[many[block]]
+        missing = np.ones(part.shape, dtype=bool)
+        missing[np.repeat(np.arange(part.shape[0]), np.diff(part.indptr)), part.indices] = False
+        absent[many[block]] = missing @ c
+    return absent
+
+
+def _absent_by_column(counts: sp.csr_array, r: np.ndarray) -> np.ndarray:
+    """Mass of the rows in which a column has no cell, as `absent_mass` but without turning the whole table."""
+    absent = np.full(counts.shape[1], r.sum())
+    for block, rows, cells in _cells(counts):
+        absent -= np.bincount(counts.indices[cells], r[block][rows], counts.shape[1])
+    many = np.flatnonzero(np.bincount(counts.indices, minlength=counts.shape[1]) > len(r) / 2)
+    if len(many):
+        absent[many] = absent_mass(sp.csr_array(counts[:, many].T), r)
+    return absent
+
+
+def _cells(counts: sp.csr_array) -> Iterator[tuple[slice, np.ndarray, slice]]:
+    """Some rows at a time: which they are, the row (from 0) of each of their cells, and which cells those are."""
+    indptr = counts.indptr
+    size = max(BLOCK, counts.shape[1])
+    cuts = np.searchsorted(indptr, np.arange(size, indptr[-1], size))
+    for start, stop in itertools.pairwise(np.unique([0, *cuts, len(indptr) - 1]).tolist()):
+        rows = np.repeat(np.arange(stop - start), np.diff(indptr[start : stop + 1]))
+        yield slice(start, stop), rows, slice(indptr[start], indptr[stop])
 
 
 def leading_axes(Q: Residuals, k: int, *, centred: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,9 +10,9 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
-from narwhals.exceptions import DuplicateError
 
-from correspondence.labels import as_labels
+from correspondence.checks import as_frame, to_floats
+from correspondence.labels import as_labels, objects
 
 __all__ = ["Table", "as_table", "listed", "to_frame", "weighted_columns"]
 
@@ -45,8 +45,10 @@ class Table:
     named: bool = True
 
     def __post_init__(self) -> None:
-        if not sp.issparse(self.counts):
-            object.__setattr__(self, "counts", np.asarray(self.counts))
+        counts = self.counts
+        if sp.issparse(counts):  # to float64 first: duplicate cells of small integers would overflow
+            counts = sp.csr_array(counts.astype(np.float64, copy=False))
+        object.__setattr__(self, "counts", counts if sp.issparse(counts) else np.asarray(counts))
         if self.counts.ndim != 2:
             raise ValueError(f"counts must have rows and columns, got {self.counts.ndim} dimension(s).")
         for side, size in zip(("rows", "columns"), self.counts.shape, strict=True):
@@ -85,9 +87,10 @@ class Table:
             The first of these that is installed, unless told.
         """
         counts = self.toarray()
-        return to_frame(
-            {"label": self.rows} | {str(name): counts[:, j] for j, name in enumerate(self.columns)}, backend
-        )
+        columns = {str(name): counts[:, j] for j, name in enumerate(self.columns)}
+        if len(columns) < counts.shape[1] or "label" in columns:
+            raise ValueError('The names of the columns are not all different as text, or one is called "label".')
+        return to_frame({"label": self.rows, **columns}, backend)
 
     def __repr__(self) -> str:
         nonzero = self.counts.nnz if sp.issparse(self.counts) else np.count_nonzero(self.counts)
@@ -124,6 +127,8 @@ def listed(labels: list[Any], most: int = 10) -> str:
 
 def to_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
     """Native data frame of the first library installed, or of the one asked for."""
+    if backend not in (None, "pandas", "polars", "pyarrow"):
+        raise ValueError(f'backend must be "pandas", "polars" or "pyarrow", got {backend!r}.')
     candidates: tuple[Backend, ...] = (backend,) if backend else ("pandas", "polars", "pyarrow")
     for candidate in candidates:
         try:
@@ -136,11 +141,8 @@ def to_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
 def _read(counts: Any, name: str) -> Table:
     if isinstance(counts, Table):
         return counts
-    try:
-        frame = nw.from_native(counts, eager_only=True, pass_through=True)
-    except DuplicateError as error:
-        raise ValueError(f"{name} has a column more than once: rename one of them. {error}") from None
-    if isinstance(frame, nw.DataFrame):
+    frame = as_frame(counts, name)
+    if frame is not None:
         return _from_frame(frame, name)
     if not sp.issparse(counts):
         counts = _to_array(counts, name)
@@ -154,6 +156,8 @@ def _read(counts: Any, name: str) -> Table:
 
 
 def _to_array(counts: Any, name: str) -> np.ndarray:
+    if np.ma.is_masked(counts):
+        raise ValueError(_not_finite(name, "masked entries"))
     try:
         return np.asarray(counts)
     except ValueError as error:
@@ -161,46 +165,45 @@ def _to_array(counts: Any, name: str) -> np.ndarray:
 
 
 def _from_frame(frame: nw.DataFrame, name: str) -> Table:
-    columns = frame.columns
     index = nw.maybe_get_index(frame)
-    named_by_column = (
-        (index is None or _is_default(index))
-        and len(columns) > 1
-        and not (frame[:, 0].dtype.is_numeric() or frame[:, 0].dtype == nw.Boolean)
-    )
-    if named_by_column:
-        rows, columns = as_labels(frame[:, 0], f"the first column of {name}"), columns[1:]
+    is_numbered = index is None or getattr(index, "dtype", np.dtype(object)).kind in "iu"
+    first = int(is_numbered and frame.shape[1] > 1 and _holds_labels(frame[:, 0]))
+    if first:
+        rows = as_labels(frame[:, 0], f"the first column of {name}")
     else:
         rows = np.arange(len(frame)) if index is None else as_labels(list(index), f"the index of {name}")
-    counts = [
-        _numbers(frame[:, j], frame.columns[j], name) for j in range(frame.shape[1] - len(columns), frame.shape[1])
-    ]
-    return Table(np.column_stack(counts) if counts else np.empty((len(frame), 0)), rows, np.array(columns, object))
+    counts = [_numbers(frame[:, j], frame.columns[j], name) for j in range(first, frame.shape[1])]
+    table = np.column_stack(counts) if counts else np.empty((len(frame), 0))
+    return Table(table, rows, objects(frame.columns[first:]))
 
 
-def _is_default(index: Any) -> bool:
-    return type(index).__name__ == "RangeIndex"
+def _holds_labels(series: nw.Series) -> bool:
+    """Whether a column is of text, categories or dates."""
+    if series.dtype in (nw.Object, nw.Unknown):
+        return any(isinstance(value, str) for value in series.to_list())
+    return series.dtype in (nw.String, nw.Categorical, nw.Enum) or series.dtype.is_temporal()
 
 
 def _numbers(series: nw.Series, column: Any, name: str) -> np.ndarray:
-    if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
-        try:
-            return np.asarray(series.to_numpy(), dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"{name} must hold counts, but its column {column!r} is {series.dtype}. "
-                "To count two columns of labels give them as fit(x, y)."
-            ) from None
+    if _holds_labels(series):
+        raise ValueError(
+            f"{name} must hold counts, but its column {column!r} is {series.dtype}. "
+            "To count two columns of labels give them as fit(x, y)."
+        )
     if series.is_null().any():
         raise ValueError(_not_finite(name, "NaN"))
-    return series.to_numpy()
+    return to_floats(series.to_numpy(), f"column {column!r} of {name}")
 
 
 def _check_unique(labels: list[Any], side: str) -> None:
-    if len(set(labels)) < len(labels):
-        seen: set[Any] = set()
-        repeated = next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
-        raise ValueError(f"The {side} have the label {repeated!r} more than once: rename or add up those {side}.")
+    try:
+        if len(set(labels)) == len(labels):
+            return
+    except TypeError as error:
+        raise TypeError(f"The {side} have a label that cannot be hashed ({error}): use strings or numbers.") from None
+    seen: set[Any] = set()
+    repeated = next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
+    raise ValueError(f"The {side} have the label {repeated!r} more than once: rename or add up those {side}.")
 
 
 def _checked(counts: Any, name: str, positive: bool) -> Any:
@@ -214,29 +217,27 @@ def _checked(counts: Any, name: str, positive: bool) -> Any:
     if 0 in counts.shape:
         missing = "0 sample(s)" if counts.shape[0] == 0 else "0 feature(s)"
         raise ValueError(f"{name} is empty: {missing} (shape={counts.shape}) while a minimum of 1 is required.")
-    counts = _as_float(counts, name)
+    counts = _canonical(counts) if sp.issparse(counts) else np.ascontiguousarray(to_floats(counts, name))
     cells = counts.data if sp.issparse(counts) else counts
     if cells.size:
         _check_cells(float(cells.min()), float(cells.max()), name)
-    if positive and not cells.any():
-        raise ValueError(f"{name} has only zeros: there is nothing to analyse.")
+    if positive:
+        _check_total(float(cells.sum()), name)
     return counts
 
 
-def _as_float(counts: Any, name: str) -> Any:
-    if sp.issparse(counts):
-        counts = sp.csr_array(counts, dtype=np.float64)
-        if not counts.has_canonical_format:
-            counts = counts.copy()
-            counts.sum_duplicates()
-        return counts
-    try:
-        return np.ascontiguousarray(counts, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{name} must hold counts, but some of its values are not numbers. "
-            "To count two columns of labels give them as fit(x, y)."
-        ) from None
+def _canonical(counts: sp.csr_array) -> sp.csr_array:
+    if not counts.has_canonical_format:
+        counts = counts.copy()
+        counts.sum_duplicates()
+    return counts
+
+
+def _check_total(total: float, name: str) -> None:
+    if total == 0:
+        raise ValueError(f"{name} has only zeros: there is nothing to analyse.")
+    if not 1e-280 < total < 1e280:
+        raise ValueError(f"{name} has a total of {total:g}, too far from 1 to compute with: divide it by a constant.")
 
 
 def _check_cells(low: float, high: float, name: str) -> None:

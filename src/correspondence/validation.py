@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.stats import norm
+
+from correspondence.checks import check_weights
 
 __all__ = ["HeldOut", "held_out"]
 
@@ -46,53 +50,56 @@ class HeldOut:
         return "\n".join(lines)
 
 
-def held_out(
-    F: np.ndarray, G: np.ndarray, correlations: np.ndarray, weights: np.ndarray | None = None, level: float = 0.95
-) -> HeldOut:
+def held_out(F: np.ndarray, G: np.ndarray, correlations: np.ndarray, pairs: Any = None, level: float = 0.95) -> HeldOut:
     """Evaluate functions on new pairs.
 
     Parameters
     ----------
-    F, G : ndarray of shape (n, d)
-        f(x_k) and g(y_k) on the new pairs.
+    F, G : ndarray of shape (n, d) and (m, d)
+        Values of f and g at some x and y.
     correlations : ndarray of shape (d,)
         What the fit promised: sqrt(lambda_i).
-    weights : ndarray of shape (n,), optional
-        Of the pairs.
+    pairs : ndarray of shape (n,), or array or scipy sparse array of shape (n, m), optional
+        Weights of the pairs (x_k, y_k), 1 each by default; or of each x with each y.
     level : float
         Of the confidence intervals.
     """
-    w = np.ones(len(F)) if weights is None else np.asarray(weights, dtype=np.float64)
-    if w.shape != (len(F),):
-        raise ValueError(f"The weights must have one number for each of {len(F)} pairs, got shape {w.shape}.")
-    if not np.isfinite(w).all() or (w < 0).any():
-        raise ValueError("The weights must be finite and at least 0.")
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level}.")
-    n = float(w.sum())
-    if not n > 0:
+    if len(F) == 0:
         raise ValueError("There are no pairs to evaluate on.")
-    p = w / n
+    if pairs is None or np.ndim(pairs) == 1:
+        pairs = sp.diags_array(np.ones(len(F)) if pairs is None else check_weights(pairs, len(F), "The weights"))
+    n = float(pairs.sum())
+    joint = sp.csr_array(pairs) / n
     quantile = float(norm.ppf((1 + level) / 2))
-    r, r_intervals = _correlations(F, G, p, n, quantile)
-    captured, error = _captured(F, G, correlations, p, n)
-    interval = captured + quantile * error * np.array([-1.0, 1.0])
-    return HeldOut(r, r_intervals, captured, interval, n, level)
+    r, intervals = _correlations(F, G, joint, quantile / np.sqrt(n))
+    captured, deviation = _captured(F, G, correlations, joint)
+    interval = captured + quantile / np.sqrt(n) * deviation * np.array([-1.0, 1.0])
+    return HeldOut(r, intervals, captured, interval, n, level)
 
 
-def _correlations(
-    F: np.ndarray, G: np.ndarray, p: np.ndarray, n: float, quantile: float
-) -> tuple[np.ndarray, np.ndarray]:
+def _margins(joint: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    return joint.sum(axis=1), joint.sum(axis=0)
+
+
+def _correlations(F: np.ndarray, G: np.ndarray, joint: sp.csr_array, width: float) -> tuple[np.ndarray, np.ndarray]:
     """Pearson correlations and, by the delta method on Fisher's z scale, their intervals."""
-    f, g = _standardised(F, p), _standardised(G, p)
-    r = np.clip(p @ (f * g), -1, 1)
-    influence = f * g - r * (f**2 + g**2) / 2
-    error = np.sqrt(p @ influence**2 / n)
+    p, q = _margins(joint)
+    f, g = _standardised(F, p), _standardised(G, q)
+
+    def mean(a: int, b: int) -> np.ndarray:
+        """E[f^a g^b] for each component."""
+        return np.einsum("ij,ij->j", f**a, joint @ g**b)
+
+    r = np.clip(mean(1, 1), -1, 1)
+    # Variance of the influence f g - r (f^2 + g^2) / 2, whose mean is 0.
+    fourth = mean(4, 0) + 2 * mean(2, 2) + mean(0, 4)
+    variance = mean(2, 2) - r * (mean(3, 1) + mean(1, 3)) + r**2 / 4 * fourth
     inside = np.abs(r) < 1 - 1e-12
     z = np.arctanh(np.where(inside, r, 0))
-    width = quantile * error / np.where(inside, 1 - r**2, 1)
-    intervals = np.where(inside[:, None], np.tanh(np.column_stack([z - width, z + width])), r[:, None])
-    return r, intervals
+    half = width * np.sqrt(np.maximum(variance, 0)) / np.where(inside, 1 - r**2, 1)
+    return r, np.where(inside[:, None], np.tanh(np.column_stack([z - half, z + half])), r[:, None])
 
 
 def _standardised(F: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -101,15 +108,30 @@ def _standardised(F: np.ndarray, p: np.ndarray) -> np.ndarray:
     return centred / np.where(scale > 0, scale, 1)
 
 
-def _captured(F: np.ndarray, G: np.ndarray, correlations: np.ndarray, p: np.ndarray, n: float) -> tuple[float, float]:
-    """Score of NOTES.md and its standard error: 2 E[sum s f g] - sum_ij s_i s_j E[f_i f_j] E[g_i g_j] - 1."""
+def _captured(F: np.ndarray, G: np.ndarray, correlations: np.ndarray, joint: sp.csr_array) -> tuple[float, float]:
+    """2 E[sum_i s_i f_i g_i] - sum_ij s_i s_j E[f_i f_j] E[g_i g_j] - 1, and the deviation of its influence function.
+
+    The sums are from 0, with the constants f_0 = g_0 = s_0 = 1.
+    """
     root = np.sqrt(np.concatenate([[1.0], correlations]))
     f = np.column_stack([np.ones(len(F)), F]) * root
     g = np.column_stack([np.ones(len(G)), G]) * root
-    joint = np.einsum("ki,ki->k", f, g)
-    second_f, second_g = (f.T * p) @ f, (g.T * p) @ g
-    product = float(np.sum(second_f * second_g))
-    captured = 2 * float(p @ joint) - product - 1
-    influence = 2 * joint - np.einsum("ki,ij,kj->k", f, second_g, f) - np.einsum("ki,ij,kj->k", g, second_f, g)
-    influence -= p @ influence
-    return captured, float(np.sqrt(p @ influence**2 / n))
+    p, q = _margins(joint)
+    second_f, second_g = (f.T * p) @ f, (g.T * q) @ g
+    ratio = _at_cells(f, g, joint)
+    captured = 2 * float(joint.data @ ratio) - float(np.sum(second_f * second_g)) - 1
+    of_x, of_y = ((f @ second_g) * f).sum(axis=1), ((g @ second_f) * g).sum(axis=1)
+    rows = np.repeat(np.arange(len(f)), np.diff(joint.indptr))
+    influence = 2 * ratio - of_x[rows] - of_y[joint.indices]
+    influence -= joint.data @ influence
+    return captured, float(np.sqrt(joint.data @ influence**2))
+
+
+def _at_cells(f: np.ndarray, g: np.ndarray, joint: sp.csr_array, block: int = 1 << 16) -> np.ndarray:
+    """Sum over i of f_i(x) g_i(y) for each pair that occurs, some pairs at a time."""
+    rows = np.repeat(np.arange(len(f)), np.diff(joint.indptr))
+    sums = np.empty(joint.nnz)
+    for start in range(0, joint.nnz, block):
+        cells = slice(start, start + block)
+        sums[cells] = np.einsum("ki,ki->k", f[rows[cells]], g[joint.indices[cells]])
+    return sums

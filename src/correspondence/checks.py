@@ -1,0 +1,61 @@
+"""Checks of arguments that several modules share; each error is one sentence that names the argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+
+__all__ = ["as_frame", "check_weights", "check_whole", "to_floats"]
+
+
+def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """A whole number from `low` to `high`."""
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_whole or value < low or (high is not None and value > high):
+        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name} must be a whole number {limits}, got {value!r}.")
+    return int(value)
+
+
+def check_weights(weights: Any, n: int, name: str) -> np.ndarray:
+    """Array of n finite weights of at least 0, not all of them 0."""
+    values = to_floats(weights, name)
+    if values.shape != (n,):
+        raise ValueError(f"{name} must have one number for each of {n}, got shape {values.shape}.")
+    if not np.isfinite(values).all() or (values < 0).any() or (n and not values.any()):
+        raise ValueError(f"{name} must be finite, at least 0, and not all zero.")
+    return values
+
+
+def to_floats(values: Any, name: str) -> np.ndarray:
+    """Array of float64; text, dates and masked entries are not numbers."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked entries: fill them in or leave them out.")
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.flat):
+            raise TypeError
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be an array of numbers, got {_described(values)}.") from None
+
+
+def as_frame(values: Any, name: str) -> nw.DataFrame | None:
+    """Eager data frame of any library, or None if it is none."""
+    try:
+        frame = nw.from_native(values, pass_through=True)
+    except DuplicateError as error:
+        raise ValueError(f"{name} has a column more than once: rename one of them. {error}") from None
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError(f"{name} is a lazy frame: call collect() on it first.")
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _described(values: Any) -> str:
+    kind = getattr(values, "dtype", None)
+    return f"values of type {kind}" if kind is not None else f"{type(values).__name__} {str(values)[:40]!r}"
