@@ -57,12 +57,13 @@ class LabelPlacing(Artist):
 
     def _place(self, centres: np.ndarray, frame: np.ndarray, sizes: list[np.ndarray]) -> list[np.ndarray]:
         """Set the offsets of the labels, and return the lines that lead to those far off."""
-        markers = np.hstack([centres - self.radius[:, None], centres + self.radius[:, None]])
+        crowd = _distinct(centres)
+        markers = np.hstack([centres - self.radius[:, None], centres + self.radius[:, None]])[crowd]
         written, lines = np.empty((0, 4)), np.empty((0, 2))
         far = []
         for label, i, size in zip(self.labels, self.index, sizes, strict=True):
             boxes, leaders = _places(centres[i], self.radius[i], size)
-            taken = np.vstack([np.delete(markers, i, axis=0), written, np.hstack([lines, lines])])
+            taken = np.vstack([markers[crowd != i], written, np.hstack([lines, lines])])
             best = _best(boxes, leaders, taken, written, frame)
             label.set_visible(best is not None)
             if best is not None:
@@ -71,6 +72,13 @@ class LabelPlacing(Artist):
                 if _DISTANCES[best] > 2:
                     far.append(leaders[best, [0, -1]])
         return far
+
+
+def _distinct(centres: np.ndarray, most: int = 2000, grain: float = 3) -> np.ndarray:
+    """Points that can be told apart by eye: of many, one for each small square of the picture."""
+    if len(centres) <= most:
+        return np.arange(len(centres))
+    return np.unique(np.round(centres / grain), axis=0, return_index=True)[1]
 
 
 def _best(
