@@ -116,7 +116,7 @@ def _to_array(column: Any) -> np.ndarray:
         numeric = series.dtype.is_numeric() and not series.is_null().any()
         return series.to_numpy() if numeric else objects(series.to_list())
     if np.ma.is_masked(column):
-        return np.where(np.ma.getmaskarray(column), None, column.data.astype(object))
+        return objects([None if value is np.ma.masked else value for value in column])
     if isinstance(column, np.ndarray):
         return column
     if hasattr(column, "to_pylist"):  # a pyarrow array that is not chunked

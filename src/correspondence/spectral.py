@@ -12,6 +12,7 @@ import itertools
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -84,14 +85,35 @@ class Residuals:
         if V.ndim == 2:
             return _by_columns(self, V)
         product = self.matrix @ (V / self.column_root)
-        product /= self.row_root
-        product /= self.total
+        product /= self.row_root * self.total
         product -= self.row_root * (self.column_root @ V)
         return product
 
     def gram(self, v: np.ndarray) -> np.ndarray:
         """Q^T Q v."""
-        return self.T @ (self @ v)
+        if not self.is_sparse:
+            return self.T @ (self @ v)
+        # Q^T Q = S^T S less terms of the shorter side alone, so the longer side is gone through only once.
+        product = self.matrix @ (v / self.column_root)
+        product *= self._row_metric
+        product = self.matrix.T @ product
+        product /= self.column_root
+        along = self.column_root @ v
+        product -= self._image * along + self.column_root * (self._image @ v - self._row_mass * along)
+        return product
+
+    @cached_property
+    def _row_metric(self) -> np.ndarray:
+        return (self.row_root * self.total) ** -2
+
+    @cached_property
+    def _row_mass(self) -> float:
+        return float(self.row_root @ self.row_root)
+
+    @cached_property
+    def _image(self) -> np.ndarray:
+        """S^T sqrt(r): sqrt(c) itself, but for a subset."""
+        return self.matrix.sum(axis=0) / self.total / self.column_root
 
     def toarray(self) -> np.ndarray:
         """Q as a dense array."""
@@ -141,25 +163,38 @@ def _standardised(
 
 def _sparse_inertia(counts: sp.csr_array, r: np.ndarray, c: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
     """Sums of squares of Q by row and by column; a cell that is zero has the square r c."""
-    row_inertia, column_inertia = r * absent_mass(counts, c), c * _absent_by_column(counts, r)
-    for block, rows, cells in _cells(counts):
-        columns = counts.indices[cells]
-        expected = r[block][rows] * c[columns]
-        squares = (counts.data[cells] / total - expected) ** 2 / expected
-        row_inertia[block] += np.bincount(rows, squares, block.stop - block.start)
+    row_inertia, column_inertia, row_present, column_present = (np.zeros(n) for n in 2 * counts.shape)
+    in_column = np.zeros(len(c), dtype=np.intp)
+    for block, rows, columns, cells in _cells(counts):
+        own, other = r[block][rows], c[columns]
+        squares = (counts.data[cells] / total - own * other) ** 2 / (own * other)
+        row_inertia[block] = np.bincount(rows, squares, block.stop - block.start)
+        row_present[block] = np.bincount(rows, other, block.stop - block.start)
         column_inertia += np.bincount(columns, squares, len(c))
-    return row_inertia, column_inertia
+        column_present += np.bincount(columns, own, len(c))
+        in_column += np.bincount(columns, minlength=len(c))
+    row_inertia += r * _without_present(counts, c, row_present)
+    column_absent = r.sum() - column_present
+    many = np.flatnonzero(in_column > len(r) / 2)
+    if len(many):
+        column_absent[many] = absent_mass(sp.csr_array(counts[:, many].T), r)
+    return row_inertia, column_inertia + c * column_absent
 
 
 def absent_mass(counts: sp.csr_array, c: np.ndarray) -> np.ndarray:
-    """Mass of the columns in which a row has no cell.
+    """Mass of the columns in which a row has no cell."""
+    present = np.zeros(counts.shape[0])
+    for block, rows, columns, _ in _cells(counts):
+        present[block] = np.bincount(rows, c[columns], block.stop - block.start)
+    return _without_present(counts, c, present)
 
-    Added up over those columns in rows that have most of them: subtracting the others from the whole would leave
-    nothing but rounding errors.
+
+def _without_present(counts: sp.csr_array, c: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """Whole mass less the one present in each row; added up anew in rows that lack few columns.
+
+    There the difference would be nothing but rounding errors.
     """
-    absent = np.full(counts.shape[0], c.sum())
-    for block, rows, cells in _cells(counts):
-        absent[block] -= np.bincount(rows, c[counts.indices[cells]], block.stop - block.start)
+    absent = c.sum() - present
     many = np.flatnonzero(np.diff(counts.indptr) > len(c) / 2)
     for block in _blocks(len(many), len(c)):
         part = counts[many[block]]
@@ -169,25 +204,15 @@ def absent_mass(counts: sp.csr_array, c: np.ndarray) -> np.ndarray:
     return absent
 
 
-def _absent_by_column(counts: sp.csr_array, r: np.ndarray) -> np.ndarray:
-    """Mass of the rows in which a column has no cell, as `absent_mass` but without turning the whole table."""
-    absent = np.full(counts.shape[1], r.sum())
-    for block, rows, cells in _cells(counts):
-        absent -= np.bincount(counts.indices[cells], r[block][rows], counts.shape[1])
-    many = np.flatnonzero(np.bincount(counts.indices, minlength=counts.shape[1]) > len(r) / 2)
-    if len(many):
-        absent[many] = absent_mass(sp.csr_array(counts[:, many].T), r)
-    return absent
-
-
-def _cells(counts: sp.csr_array) -> Iterator[tuple[slice, np.ndarray, slice]]:
-    """Some rows at a time: which they are, the row (from 0) of each of their cells, and which cells those are."""
+def _cells(counts: sp.csr_array) -> Iterator[tuple[slice, np.ndarray, np.ndarray, slice]]:
+    """Some rows at a time: which they are, row (from 0) and column of each of their cells, and which these are."""
     indptr = counts.indptr
     size = max(BLOCK, counts.shape[1])
     cuts = np.searchsorted(indptr, np.arange(size, indptr[-1], size))
     for start, stop in itertools.pairwise(np.unique([0, *cuts, len(indptr) - 1]).tolist()):
+        cells = slice(indptr[start], indptr[stop])
         rows = np.repeat(np.arange(stop - start), np.diff(indptr[start : stop + 1]))
-        yield slice(start, stop), rows, slice(indptr[start], indptr[stop])
+        yield slice(start, stop), rows, counts.indices[cells].astype(np.intp), cells
 
 
 def leading_axes(Q: Residuals, k: int, *, centred: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
