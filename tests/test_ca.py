@@ -458,11 +458,11 @@ def test_labels_that_cannot_be_hashed():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"row_weights": [1]}, "row_weights must have one number for each of 2"),
+        ({"row_weights": [1]}, "row_weights must have 2 numbers"),
         ({"column_weights": [1, -1, 1]}, "column_weights must be finite, at least 0"),
         ({"row_weights": [0, 0]}, "not all zero"),
         ({"sample_weight": [1, 1], "row_weights": [1, 1]}, "give one of them"),
-        ({"sample_weight": [1, 1, 1]}, "must have one number for each of 2"),
+        ({"sample_weight": [1, 1, 1]}, "must have 2 numbers"),
     ],
 )
 def test_bad_weights(arguments, message):

@@ -83,9 +83,9 @@ def test_the_page_has_all_numbers(page, ca):
     for points in (ca.rows_, ca.columns_):
         for label, mass, x in zip(points.labels, points.mass, points.principal[:, 0], strict=True):
             assert label in text
-            assert f"{mass:.4f}" in text
+            assert f"{mass:.3g}" in text
             assert f"{x:.3f}" in text
-    assert "1,744 observations, 13 rows and 4 columns" in text
+    assert "Total count 1,744, 13 rows and 4 columns" in text
 
 
 def test_the_title_is_text(page):
@@ -188,7 +188,7 @@ def test_numbers_are_written_for_people():
     with pytest.warns(UserWarning, match="all their counts are zero"):
         ca = co.CA().fit(1_000_000 * np.array([[9, 2, 3], [0, 0, 0], [2, 8, 4], [1, 5, 9]]))
     content = describe(ca.decomposition_)
-    assert content["n"] == "43,000,000 observations"
+    assert content["n"] == "Total count 43,000,000"
     shares = describe(co.CA().fit([[0.2, 0.3], [0.4, 0.25]]).decomposition_)
     assert shares["n"] == "Total 1.15"
     empty = content["sides"][0]["points"][-1]
@@ -197,13 +197,13 @@ def test_numbers_are_written_for_people():
     assert not re.search(r"-0\.0+\b", str(independent))
 
 
-def test_long_tables_are_cut_to_the_heaviest():
+def test_long_tables_are_cut_to_what_contributes_most():
     rng = np.random.default_rng(0)
     ca = co.CA(n_components=2).fit(rng.integers(1, 50, size=(2100, 4)))
     rows = describe(ca.decomposition_)["sides"][0]
     assert rows["count"] == 2100
-    heaviest = np.argsort(-ca.rows_.mass, kind="stable")[:2000]
-    assert [point["label"] for point in rows["points"]] == [str(label) for label in ca.rows_.labels[heaviest]]
+    most = np.argsort(-(ca.rows_.contributions @ ca.pics_), kind="stable")[:2000]
+    assert [point["label"] for point in rows["points"]] == [str(label) for label in ca.rows_.labels[most]]
 
 
 def test_labels_in_any_script(tmp_path):

@@ -314,3 +314,31 @@ def test_sums_of_moments():
     parts = [co.Moments().update(D, D), co.Moments().update(D, D)]
     assert sum(parts).n == 6
     assert sum(parts[:1]).n == 3
+
+
+def test_columns_with_different_indexes_are_not_paired_by_position():
+    x, y = pd.Series(["a", "b", "a"]), pd.Series(["u", "v", "u"])
+    with pytest.raises(ValueError, match="x and y have different indexes"):
+        co.CA().fit(x, y[::-1])
+    assert co.CA().fit(x[::-1], y[::-1]).pics_ == pytest.approx(co.CA().fit(x, y).pics_)
+
+
+def test_a_bare_categorical_keeps_its_order():
+    sizes = pd.Categorical(["hi", "lo", "mid"], categories=["lo", "mid", "hi"], ordered=True)
+    assert co.CA().fit(sizes, [1, 2, 2]).rows_.labels.tolist() == ["lo", "mid", "hi"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda ca: ca.fit({"a": 1}), "got dict: read a file into a frame first"),
+        (lambda ca: ca.fit([[1, 2], [3, np.nan]]), "X contains NaN .row 1, column 1."),
+        (lambda ca: ca.fit(pd.DataFrame([[1, -2], [3, 4]], ["a", "b"], ["c", "d"])), "got -2 .row 'a', column 'd'."),
+        (lambda ca: ca.supplementary(rows=[1, 2, 3]), "a single row is"),
+        (lambda ca: co.CA().fit(["a", "b"], [1, 2]).evaluate(["a", "b"]), "Y is missing"),
+        (lambda ca: ca.decomposition_.f("a"), r"must be a list of labels, got 'a': write .'a'. for one"),
+    ],
+)
+def test_more_messages(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(co.CA().fit(D))

@@ -1,21 +1,18 @@
 """Multiple correspondence analysis is correspondence analysis of the indicator table: reference values from R."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from conftest import ORACLE
 
 import correspondence as co
 
-SHARED = Path(__file__).parents[2] / "shared" / "oracle"
-needs_wg93 = pytest.mark.skipif(not (SHARED / "wg93_data.csv").is_file(), reason="../shared/oracle is not there")
 Q = 4
 
 
 def reference(name):
-    return pd.read_csv(SHARED / f"wg93_{name}.csv", index_col=0)
+    return pd.read_csv(ORACLE / f"wg93_{name}.csv", index_col=0)
 
 
 def inertia(version):
@@ -25,7 +22,7 @@ def inertia(version):
 
 @pytest.fixture(scope="module")
 def indicator():
-    return co.indicator_table(pd.read_csv(SHARED / "wg93_data.csv", index_col=0, dtype=str)[["A", "B", "C", "D"]])
+    return co.indicator_table(pd.read_csv(ORACLE / "wg93_answers.csv", dtype=str))
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +30,6 @@ def burt(indicator):
     return (indicator.counts.T @ indicator.counts).toarray()
 
 
-@needs_wg93
 def test_indicator_version(indicator):
     ca = co.CA().fit(indicator)
     known = inertia("indicator")
@@ -48,7 +44,6 @@ def test_indicator_version(indicator):
         np.testing.assert_allclose(ours[:, :2] * np.sign((ours[:, :2] * values).sum(0)), values, rtol=1e-10, atol=1e-11)
 
 
-@needs_wg93
 def test_factominer(indicator):
     ca = co.CA().fit(indicator)
     np.testing.assert_allclose(ca.pics_[:16], reference("FactoMineR_MCA_eig")["eigenvalue"], rtol=1e-10)
@@ -59,7 +54,6 @@ def test_factominer(indicator):
     np.testing.assert_allclose(ca.columns_.cos2[:, :2], cos2, rtol=1e-10, atol=1e-13)
 
 
-@needs_wg93
 def test_burt_and_adjusted_versions(burt):
     ca = co.CA().fit(burt)
     np.testing.assert_allclose(ca.pics_[:8], inertia("Burt")["principal_inertia"], rtol=1e-10)
@@ -70,7 +64,6 @@ def test_burt_and_adjusted_versions(burt):
     assert total == pytest.approx(inertia("adjusted")["total"].iloc[0], rel=1e-10)
 
 
-@needs_wg93
 def test_joint_version(burt, indicator):
     """Diagonal blocks of the Burt table refitted from two axes until none of them moves by 1e-4, as R's mjca does."""
     variable = np.array([label.split(":")[0] for label in indicator.columns])
@@ -100,6 +93,15 @@ def test_indicator_table_of_other_frames():
         table = co.indicator_table(frame)
         assert table.columns.tolist() == ["x:a", "x:b", "n:1", "n:2"]
         assert table.toarray().tolist() == [[0, 1, 1, 0], [1, 0, 0, 1], [0, 1, 1, 0]]
+
+
+def test_new_observations_find_their_place(indicator):
+    answers = pd.read_csv(ORACLE / "wg93_answers.csv", dtype=str)
+    ca = co.CA(n_components=2).fit(indicator)
+    new = co.indicator_table(answers.iloc[[4]], columns=indicator.columns)
+    np.testing.assert_allclose(ca.supplementary(rows=new).principal[0], ca.rows_.principal[4], atol=1e-9)
+    with pytest.raises(ValueError, match="'A:9' is not among the columns"):
+        co.indicator_table(answers.iloc[[4]].assign(A="9"), columns=indicator.columns)
 
 
 def test_bad_indicator_tables():

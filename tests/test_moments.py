@@ -143,7 +143,7 @@ def test_signs_do_not_depend_on_the_order_of_the_observations(rng):
         (np.ones((3, 1)), np.ones((2, 1)), None, "same number of rows, got 3 and 2"),
         ([[1.0], [np.nan]], np.ones((2, 1)), None, "F contains NaN or infinity in column 0"),
         (np.ones((2, 1)), [[0, 1], [0, np.inf]], None, "G contains NaN or infinity in column 1"),
-        (np.ones((2, 1)), np.ones((2, 1)), [1], "sample_weight must have one number"),
+        (np.ones((2, 1)), np.ones((2, 1)), [1], "sample_weight must have 2 numbers"),
         (np.ones((2, 1)), np.ones((2, 1)), [1, -1], "at least 0"),
     ],
 )

@@ -81,7 +81,7 @@ def test_dates_and_times():
         (lambda f: co.count_pairs(np.ones(3), 0, 1), "rows and columns"),
         (lambda f: co.count_pairs(np.ones((3, 2)), 0, 2), "the columns of an array are 0 to 1, got 2"),
         (lambda f: co.count_pairs(np.ones((3, 2)), "x", "y"), "the columns of an array are 0 to 1, got 'x'"),
-        (lambda f: co.CA().fit(X, Y, sample_weight=[1]), "sample_weight must have one number for each of 6"),
+        (lambda f: co.CA().fit(X, Y, sample_weight=[1]), "sample_weight must have 6 numbers"),
     ],
 )
 def test_bad_calls(call, message):

@@ -245,9 +245,8 @@ def test_the_labels_that_contribute_most_are_written(ca):
     assert first in texts
 
 
-@pytest.mark.parametrize("most", [0, -1])
-def test_no_labels(ca, most):
-    assert not plot.plane(ca, max_labels=most).texts
+def test_no_labels(ca):
+    assert not plot.plane(ca, max_labels=0).texts
 
 
 @pytest.mark.parametrize(
@@ -491,7 +490,45 @@ def test_wrong_options_of_bars(ca):
         plot.contributions(ca, 4)
     with pytest.raises(ValueError, match="side must be"):
         plot.contributions(ca, side="row")
-    with pytest.raises(ValueError, match="most must be at least 1"):
+    with pytest.raises(ValueError, match="most must be a whole number of at least 1"):
         plot.contributions(ca, most=0)
-    with pytest.raises(ValueError, match="n_components must be at least 1"):
+    with pytest.raises(ValueError, match="n_components must be a whole number of at least 1"):
         plot.scree(ca, n_components=0)
+
+
+def test_supplementary_points_are_drawn_where_they_lie():
+    children = co.datasets.load_children()
+    ca = co.CA().fit(children.table)
+    rows, columns = ca.supplementary(rows=children.rows, columns=children.columns)
+    ax = plot.plane(ca, supplementary=[rows, columns])
+    np.testing.assert_allclose(ax.collections[2].get_offsets(), rows.principal[:, :2])
+    np.testing.assert_allclose(ax.collections[3].get_offsets(), columns.principal[:, :2])
+    ax.figure.canvas.draw()
+    shown = {text.get_text() for text in ax.texts if text.get_visible()}
+    assert {*rows.labels, *columns.labels} <= shown
+    plot.plane(ca, supplementary=rows)
+    with pytest.raises(TypeError, match="supplementary must be Points"):
+        plot.plane(ca, supplementary=[[1, 2]])
+
+
+@pytest.mark.parametrize(("labels", "sides"), [("rows", ["rows_"]), ("columns", ["columns_"]), ("none", [])])
+def test_whose_labels_are_written(ca, labels, sides):
+    ax = plot.plane(ca, labels=labels)
+    assert {text.get_text() for text in ax.texts} == {name for side in sides for name in getattr(ca, side).labels}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"labels": "all"}, ValueError, "labels must be"),
+        ({"axes": 3}, ValueError, "axes must be two components"),
+        ({"axes": "12"}, ValueError, "axes must be two components"),
+        ({"ellipses": True}, TypeError, "ellipses must be what CA.bootstrap returns, got bool"),
+        ({"ax": "here"}, TypeError, "ax must be matplotlib Axes, got str"),
+        ({"names": "ab"}, ValueError, "names must be two texts"),
+        ({"max_labels": -1}, ValueError, "max_labels must be a whole number of at least 0"),
+    ],
+)
+def test_wrong_arguments_of_plane(ca, arguments, error, message):
+    with pytest.raises(error, match=message):
+        plot.plane(ca, **arguments)

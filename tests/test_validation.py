@@ -80,7 +80,7 @@ def test_repr_and_bad_calls():
     for weights, level, message in (
         ([0, 0], 0.95, "not all zero"),
         ([1, -1], 0.95, "at least 0"),
-        ([1], 0.95, "one number for each of 2"),
+        ([1], 0.95, "must have 2 numbers"),
         (None, 95, "level must be between 0 and 1"),
     ):
         with pytest.raises(ValueError, match=message):

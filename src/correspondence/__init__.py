@@ -1,7 +1,8 @@
 """Correspondence analysis of anything: the maximally correlated functions of two variables."""
 
 from correspondence import datasets, plot
-from correspondence.ca import CA
+from correspondence.bootstrap import Bootstrap
+from correspondence.ca import CA, Chi2Test
 from correspondence.decomposition import Decomposition, load
 from correspondence.explore import explore
 from correspondence.moments import Moments
@@ -14,6 +15,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CA",
+    "Bootstrap",
+    "Chi2Test",
     "Decomposition",
     "HeldOut",
     "Moments",

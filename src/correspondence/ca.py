@@ -112,7 +112,8 @@ class CA(Estimator):
         ----------
         X : table or column of labels
             Contingency table (array, scipy sparse, pandas, polars or pyarrow frame, `Table`), or, together with
-            Y, one label for each observation.
+            Y, one label for each observation. The rows of a frame are named by its first column, if that holds
+            text, categories or dates, or else by its index (pandas); all other columns are counts.
         Y : column of labels, optional
             The other label of each observation. Ignored with a warning if X is a table.
         sample_weight : array-like of shape (n,), optional
@@ -296,6 +297,8 @@ class CA(Estimator):
 
     def _table_of_pairs(self, X: Any, Y: Any, sample_weight: Any) -> Table:
         """Counts of pairs to be evaluated, with labels of the fit."""
+        if Y is None and self._from_pairs and not _is_table(X):
+            raise ValueError("Y is missing: give the other label of each pair.")
         table, codes = _read(X, Y, sample_weight)
         if codes is not None:
             return table

@@ -24,7 +24,7 @@ def check_weights(weights: Any, n: int, name: str) -> np.ndarray:
     """Array of n finite weights of at least 0, not all of them 0."""
     values = to_floats(weights, name)
     if values.shape != (n,):
-        raise ValueError(f"{name} must have one number for each of {n}, got shape {values.shape}.")
+        raise ValueError(f"{name} must have {n} numbers, got an array of shape {values.shape}.")
     if not np.isfinite(values).all() or (values < 0).any() or (n and not values.any()):
         raise ValueError(f"{name} must be finite, at least 0, and not all zero.")
     return values

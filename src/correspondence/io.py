@@ -52,7 +52,7 @@ def write(path: str | Path, arrays: dict[str, np.ndarray], description: dict, ki
 def read(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Read what `write` wrote; anything else is a ValueError that says what is wrong."""
     if not Path(path).is_file():
-        raise FileNotFoundError(f"There is no file {path}.")
+        raise FileNotFoundError(f"There is no file '{path}'.")
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}

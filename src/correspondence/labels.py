@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -37,6 +38,8 @@ def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     >>> codes.tolist(), labels.tolist()
     ([1, 0, 1], ['a', 'b'])
     """
+    if type(column).__name__ == "Categorical" and hasattr(column, "categories"):
+        column = sys.modules["pandas"].Series(column)
     series = nw.from_native(column, series_only=True, pass_through=True)
     if isinstance(series, nw.Series) and isinstance(series.dtype, nw.Enum):
         return _encode_categories(series, series.dtype.categories, name)
@@ -58,6 +61,8 @@ def as_labels(column: Any, name: str) -> np.ndarray:
     values = _to_array(column)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
+    if values.ndim == 0:
+        raise ValueError(f"{name} must be a list of labels, got {column!r}: write [{column!r}] for one.")
     if values.ndim != 1:
         raise ValueError(f"{name} must be one column of labels, got an array of shape {values.shape}.")
     missing = _count_missing(values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import narwhals as nw
@@ -53,7 +53,7 @@ def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
     return count_columns(x_labels, y_labels, None if weights is None else array[:, _position(weights, array.shape[1])])
 
 
-def indicator_table(frame: Any) -> Table:
+def indicator_table(frame: Any, columns: Iterable[str] | None = None) -> Table:
     """Indicator table of several columns of labels: one row for each observation, one column for each label.
 
     Its correspondence analysis is multiple correspondence analysis.
@@ -62,6 +62,8 @@ def indicator_table(frame: Any) -> Table:
     ----------
     frame : pandas, polars or pyarrow frame
         Columns of labels.
+    columns : sequence of str, optional
+        Columns that the table shall have, in this order: those of an earlier one, to place new observations.
 
     Returns
     -------
@@ -85,7 +87,18 @@ def indicator_table(frame: Any) -> Table:
     n = len(native)
     blocks = [sp.csr_array((np.ones(n), (range(n), codes)), shape=(n, len(labels))) for codes, labels in encoded]
     names = [f"{name}:{label}" for name, (_, labels) in zip(native.columns, encoded, strict=True) for label in labels]
-    return Table(sp.csr_array(sp.hstack(blocks)), np.arange(n), objects(names))
+    counts = sp.csr_array(sp.hstack(blocks))
+    if columns is not None:
+        wanted = list(columns)
+        unknown = [name for name in names if name not in set(wanted)]
+        if unknown:
+            raise ValueError(f"The label {unknown[0]!r} is not among the columns asked for.")
+        turn = sp.csr_array(
+            (np.ones(len(names)), (range(len(names)), [wanted.index(name) for name in names])),
+            shape=(len(names), len(wanted)),
+        )
+        counts, names = counts @ turn, wanted
+    return Table(counts, np.arange(n), objects(names))
 
 
 def count_columns(x: Any, y: Any, weights: Any = None) -> Table:
@@ -98,6 +111,7 @@ def count_with_codes(
     x: Any, y: Any, weights: Any = None, weights_name: str = "weights"
 ) -> tuple[Table, tuple[np.ndarray, np.ndarray]]:
     """Count pairs and say which row and column of the table each observation went to."""
+    _check_index(x, y)
     (x_codes, rows), (y_codes, columns) = encode(x, "x"), encode(y, "y")
     if len(x_codes) != len(y_codes):
         raise ValueError(
@@ -110,10 +124,24 @@ def count_with_codes(
     return Table(counts, rows, columns), (x_codes, y_codes)
 
 
+def _check_index(x: Any, y: Any) -> None:
+    """Two pandas columns whose rows are named differently were hardly meant to be paired by position."""
+    x_index, y_index = (_index(column) for column in (x, y))
+    if x_index is not None and y_index is not None and len(x) == len(y) and not x_index.equals(y_index):
+        raise ValueError("x and y have different indexes: align them first, or give x.to_numpy() and y.to_numpy().")
+
+
+def _index(column: Any) -> Any:
+    native = nw.from_native(column, allow_series=True, pass_through=True)
+    return nw.maybe_get_index(native) if isinstance(native, nw.Series | nw.DataFrame) else None
+
+
 def _count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
     """Count in the frame's own library, so that only the counted cells come out."""
     for argument, column in (("x", x), ("y", y), *([] if weights is None else [("weights", weights)])):
-        if not isinstance(column, Hashable) or column not in frame.columns:
+        if not isinstance(column, Hashable):
+            raise ValueError(f"{argument} must be the name of a column, got {type(column).__name__}.")
+        if column not in frame.columns:
             names = ", ".join(map(str, frame.columns))
             raise ValueError(f"{argument} must be the name of a column ({names}): there is no column {column!r}.")
     x_labels, y_labels = (frame[:, frame.columns.index(column)] for column in (x, y))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,9 +14,11 @@ from matplotlib.patches import Ellipse, Patch
 from matplotlib.text import Annotation
 
 from correspondence.bootstrap import Bootstrap, Ellipses
+from correspondence.checks import check_whole
 from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.functions import LabelFunctions
 from correspondence.placing import LabelPlacing
+from correspondence.points import Points
 
 __all__ = ["MAPS", "contributions", "plane", "scree"]
 
@@ -36,7 +39,7 @@ MAPS: dict[str, tuple[Scaling, Scaling]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Cloud:
     """Points of one side, ready to be drawn."""
 
@@ -63,6 +66,8 @@ def plane(
     size_by_mass: bool = False,
     ellipses: Bootstrap | None = None,
     level: float = 0.95,
+    supplementary: Points | Sequence[Points] = (),
+    labels: str = "both",
     max_labels: int = 80,
     names: tuple[str, str] = ("rows", "columns"),
 ) -> Axes:
@@ -88,6 +93,10 @@ def plane(
         What ``CA.bootstrap`` returned: confidence ellipses of the points in principal coordinates.
     level : float
         Of the ellipses.
+    supplementary : Points or sequence of Points
+        What ``CA.supplementary`` returned: drawn in principal coordinates.
+    labels : {"both", "rows", "columns", "none"}
+        Whose labels are written, besides those of supplementary points.
     max_labels : int
         At most so many labels are written, those that contribute most first, and none over another. They find
         their places when the picture is drawn, and again when it is zoomed or gets another size.
@@ -108,8 +117,14 @@ def plane(
     """
     d = as_decomposition(d_or_est)
     index = _check_axes(d, axes)
-    clouds = _clouds(d, index, map, names, size_by_mass)
-    spreads = [] if ellipses is None else _spreads(clouds, ellipses, axes[: len(index)], level)
+    sides = _clouds(d, index, map, names, size_by_mass)
+    spreads = [] if ellipses is None else _spreads(sides, ellipses, axes[: len(index)], level)
+    placed = [
+        _placed(points, index) for points in ([supplementary] if isinstance(supplementary, Points) else supplementary)
+    ]
+    written = _written(sides, labels) + placed
+    check_whole(max_labels, "max_labels", 0)
+    clouds = [*sides, *placed]
     ax = _new_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
     ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     ax.axvline(0, color="0.75", lw=0.8, ls="--", zorder=0)
@@ -119,7 +134,7 @@ def plane(
         _add_ellipses(ax, cloud, spread)
     _label_axes(ax, d, index)
     _add_legend(ax)
-    _write_labels(ax, clouds, max_labels)
+    _write_labels(ax, clouds, written, max_labels)
     return ax
 
 
@@ -141,7 +156,7 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     """
     d = as_decomposition(d_or_est)
     _check_axes(d, (1,))
-    shown = min(d.n_components, _at_least_one(n_components, "n_components"))
+    shown = min(d.n_components, check_whole(n_components, "n_components", 1))
     ax = _new_axes(ax, (min(8.0, max(4.0, 2.2 + 0.6 * shown)), 4))
     bars = ax.bar(np.arange(1, shown + 1), d.pics[:shown], color=ROWS, width=0.7)
     shares = [f"{100 * ratio:.1f} %" for ratio in d.inertia_ratios[:shown]]
@@ -177,7 +192,7 @@ def contributions(
     -------
     Axes
         The colour of a bar tells on which side of the axis the label lies; the dashed line is what each label
-        would contribute if all did alike.
+        would contribute if all contributed the same.
     """
     d = as_decomposition(d_or_est)
     (index,) = _check_axes(d, (axis,))
@@ -186,12 +201,12 @@ def contributions(
     functions = _points(d.f if side == "rows" else d.g)
     known = np.flatnonzero(functions.mass > 0)
     value = 100 * functions.mass * functions.values[:, index] ** 2
-    order = known[np.argsort(-value[known], kind="stable")][: _at_least_one(most, "most")][::-1]
+    order = known[np.argsort(-value[known], kind="stable")][: check_whole(most, "most", 1)][::-1]
     positive = functions.values[order, index] >= 0
     ax = _new_axes(ax, (7, 1.4 + 0.3 * len(order)))
     ax.barh(range(len(order)), value[order], color=np.where(positive, ROWS, COLUMNS))
     ax.set_yticks(range(len(order)), [_text(functions.labels[i]) for i in order], parse_math=False)
-    alike = ax.axvline(100 / len(known), color=GREY, lw=1, ls="--", label="if all did alike")
+    alike = ax.axvline(100 / len(known), color=GREY, lw=1, ls="--", label="equal shares")
     ax.set_xlabel(f"Contribution of {side} to axis {axis} (%)")
     sides = [Patch(color=ROWS, label="positive side"), Patch(color=COLUMNS, label="negative side")]
     ax.legend(handles=[*sides, alike], loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, fontsize=8)
@@ -209,24 +224,22 @@ def _check_axes(d: Decomposition, axes: tuple[int, ...]) -> list[int]:
     """Indices of the components; a second one that there is not is left out of the first plane."""
     if d.n_components == 0:
         raise ValueError("There are no components to draw.")
+    if not isinstance(axes, tuple | list):
+        raise ValueError(f"axes must be two components such as (1, 2), got {axes!r}.")
     wanted = (1,) if d.n_components == 1 and tuple(axes) == (1, 2) else tuple(axes)
     if len(wanted) > 2 or len(set(wanted)) < len(wanted):
         raise ValueError(f"axes must be two different components, got {axes}.")
     for axis in wanted:
         if axis not in range(1, d.n_components + 1):
-            raise ValueError(f"There is no axis {axis}: the decomposition has {d.n_components}, counted from 1.")
+            raise ValueError(f"There is no axis {axis!r}: the decomposition has {d.n_components}, counted from 1.")
     return [int(axis) - 1 for axis in wanted]
-
-
-def _at_least_one(count: int, name: str) -> int:
-    if count < 1:
-        raise ValueError(f"{name} must be at least 1, got {count}.")
-    return count
 
 
 def _clouds(
     d: Decomposition, index: list[int], map: str, names: tuple[str, str], by_mass: bool
 ) -> tuple[_Cloud, _Cloud]:
+    if isinstance(names, str) or len(names) != 2:
+        raise ValueError(f"names must be two texts, for rows and columns, got {names!r}.")
     if map not in MAPS:
         raise ValueError(f"map must be one of {', '.join(MAPS)}, got {map!r}.")
     s = d.correlations[index]
@@ -271,6 +284,8 @@ def _areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
 
 
 def _new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    if ax is not None and not isinstance(ax, Axes):
+        raise TypeError(f"ax must be matplotlib Axes, got {type(ax).__name__}.")
     return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
@@ -294,6 +309,8 @@ def _spreads(
     """Clouds in principal coordinates with the ellipses of their points."""
     if len(axes) < 2:
         raise ValueError("ellipses need a plane: there is only one axis here.")
+    if not isinstance(bootstrap, Bootstrap):
+        raise TypeError(f"ellipses must be what CA.bootstrap returns, got {type(bootstrap).__name__}.")
     sides = zip(clouds, (bootstrap.row_ellipses, bootstrap.column_ellipses), strict=True)
     spreads = [(cloud, of_side((axes[0], axes[1]), level)) for cloud, of_side in sides if cloud.is_principal]
     if not spreads:
@@ -327,21 +344,40 @@ def _label_axes(ax: Axes, d: Decomposition, index: list[int]) -> None:
 
 
 def _add_legend(ax: Axes) -> None:
-    legend = ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, frameon=False, handletextpad=0.2)
+    legend = ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False, handletextpad=0.2)
     for handle in legend.legend_handles:
         if isinstance(handle, PathCollection):
             handle.set_sizes([36])
 
 
-def _write_labels(ax: Axes, clouds: tuple[_Cloud, _Cloud], most: int) -> None:
+def _placed(points: Points, index: list[int]) -> _Cloud:
+    """Supplementary points; they come before all others when labels are written."""
+    if not isinstance(points, Points):
+        raise TypeError(f"supplementary must be Points, as CA.supplementary returns them, got {type(points).__name__}.")
+    known = np.isfinite(points.principal).all(axis=1)
+    xy = points.principal[known][:, index]
+    if len(index) == 1:
+        xy = np.column_stack([xy, np.zeros(len(xy))])
+    area, weight = np.full(len(xy), 28.0), np.full(len(xy), np.inf)
+    return _Cloud("supplementary", known, points.labels[known], xy, area, weight, True, "0.25", "D")
+
+
+def _written(sides: tuple[_Cloud, _Cloud], labels: str) -> list[_Cloud]:
+    chosen = {"both": list(sides), "rows": [sides[0]], "columns": [sides[1]], "none": []}
+    if labels not in chosen:
+        raise ValueError(f'labels must be "both", "rows", "columns" or "none", got {labels!r}.')
+    return chosen[labels]
+
+
+def _write_labels(ax: Axes, clouds: list[_Cloud], written: list[_Cloud], most: int) -> None:
     """Labels beside their points and clear of each other; the least important and those without room are left out."""
+    xy, area = np.vstack([cloud.xy for cloud in clouds]), np.concatenate([cloud.area for cloud in clouds])
     points = [(cloud, i) for cloud in clouds for i in range(len(cloud.xy))]
-    weight = np.concatenate([cloud.weight for cloud in clouds])
-    chosen = np.argsort(-weight, kind="stable")[: max(most, 0)]
+    weight = np.concatenate([cloud.weight if cloud in written else np.full(len(cloud.xy), np.nan) for cloud in clouds])
+    chosen = np.argsort(-weight, kind="stable")[: min(most, np.count_nonzero(~np.isnan(weight)))]
     labels = [_write_label(ax, *points[i]) for i in chosen]
     leaders = LineCollection([], colors="0.6", linewidths=0.5, zorder=0.5)
     ax.add_collection(leaders, autolim=False)
-    xy, area = np.vstack([cloud.xy for cloud in clouds]), np.concatenate([cloud.area for cloud in clouds])
     ax.add_artist(LabelPlacing(labels, leaders, chosen, xy, np.sqrt(area) / 2))
 
 

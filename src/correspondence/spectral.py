@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.linalg.blas import dgemm, dgemv
+from scipy.linalg.blas import ddot, dgemm, dgemv  # ARPACK's: NumPy's has threads of its own
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 __all__ = ["Residuals", "absent_mass", "leading_axes"]
@@ -86,7 +86,7 @@ class Residuals:
             return _by_columns(self, V)
         product = self.matrix @ (V / self.column_root)
         product /= self.row_root * self.total
-        product -= self.row_root * (self.column_root @ V)
+        product -= self.row_root * ddot(self.column_root, V)
         return product
 
     def gram(self, v: np.ndarray) -> np.ndarray:
@@ -98,8 +98,8 @@ class Residuals:
         product *= self._row_metric
         product = self.matrix.T @ product
         product /= self.column_root
-        along = self.column_root @ v
-        product -= self._image * along + self.column_root * (self._image @ v - self._row_mass * along)
+        along = ddot(self.column_root, v)
+        product -= self._image * along + self.column_root * (ddot(self._image, v) - self._row_mass * along)
         return product
 
     @cached_property
@@ -131,7 +131,7 @@ def _by_columns(Q: Residuals, V: np.ndarray) -> np.ndarray:
 
 
 def _times(A: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """A @ V by the BLAS that ARPACK uses: NumPy's has threads of its own, and the two get in each other's way."""
+    """A @ V by the BLAS that ARPACK uses: its threads and those of NumPy's would get in each other's way."""
     by_columns = A.flags.f_contiguous
     left = A if by_columns else A.T
     return dgemv(1.0, left, V, trans=not by_columns) if V.ndim == 1 else dgemm(1.0, left, V, trans_a=not by_columns)

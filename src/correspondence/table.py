@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -111,7 +112,11 @@ def as_table(counts: Any, name: str = "X", *, positive: bool = True) -> Table:
         Whether a table without any count is an error.
     """
     table = _read(counts, name)
-    return replace(table, counts=_checked(table.counts, name, positive))
+    table = replace(table, counts=_as_float(table.counts, name))
+    _check_cells(table, name)
+    if positive:
+        _check_total(table.total, name)
+    return table
 
 
 def weighted_columns(counts: Any, weights: np.ndarray) -> Any:
@@ -148,16 +153,21 @@ def _read(counts: Any, name: str) -> Table:
         counts = _to_array(counts, name)
     if counts.ndim != 2:
         raise ValueError(
-            f"{name} must be a two-dimensional table of counts, got {counts.ndim} dimension(s). "
-            "Reshape your data, or give two columns of labels: fit(x, y)."
+            f"{name} must be a two-dimensional table of counts, got {counts.ndim} dimension(s). Reshape your data: "
+            "a single row is [[...]]; two columns of labels are counted by fit(x, y)."
         )
     rows, columns = (np.arange(size) for size in counts.shape)
     return Table(counts, rows, columns, named=False)
 
 
 def _to_array(counts: Any, name: str) -> np.ndarray:
+    if counts is None or isinstance(counts, str | bytes | dict):
+        raise ValueError(
+            f"{name} must be a two-dimensional table of counts, got {type(counts).__name__}: "
+            "read a file into a frame first, and make an array or a frame of anything else."
+        )
     if np.ma.is_masked(counts):
-        raise ValueError(_not_finite(name, "masked entries"))
+        raise ValueError(_not_finite(f"{name} contains masked entries"))
     try:
         return np.asarray(counts)
     except ValueError as error:
@@ -191,7 +201,7 @@ def _numbers(series: nw.Series, column: Any, name: str) -> np.ndarray:
             "To count two columns of labels give them as fit(x, y)."
         )
     if series.is_null().any():
-        raise ValueError(_not_finite(name, "NaN"))
+        raise ValueError(_not_finite(f"{name} contains NaN (column {column!r})"))
     return to_floats(series.to_numpy(), f"column {column!r} of {name}")
 
 
@@ -206,24 +216,18 @@ def _check_unique(labels: list[Any], side: str) -> None:
     raise ValueError(f"The {side} have the label {repeated!r} more than once: rename or add up those {side}.")
 
 
-def _checked(counts: Any, name: str, positive: bool) -> Any:
-    """Counts as a float64 array or canonical CSR array, after all checks on their values."""
+def _as_float(counts: Any, name: str) -> Any:
+    """Counts as a float64 array or canonical CSR array."""
     if counts.dtype.kind not in "biufO":
         complaint = "Complex data not supported: " if counts.dtype.kind == "c" else ""
+        kind = "text" if counts.dtype.kind in "US" else f"values of type {counts.dtype}"
         raise ValueError(
-            f"{complaint}{name} must hold counts, got values of type {counts.dtype}. "
-            "To count two columns of labels give them as fit(x, y)."
+            f"{complaint}{name} must hold counts, got {kind}. To count two columns of labels give them as fit(x, y)."
         )
     if 0 in counts.shape:
         missing = "0 sample(s)" if counts.shape[0] == 0 else "0 feature(s)"
         raise ValueError(f"{name} is empty: {missing} (shape={counts.shape}) while a minimum of 1 is required.")
-    counts = _canonical(counts) if sp.issparse(counts) else np.ascontiguousarray(to_floats(counts, name))
-    cells = counts.data if sp.issparse(counts) else counts
-    if cells.size:
-        _check_cells(float(cells.min()), float(cells.max()), name)
-    if positive:
-        _check_total(float(cells.sum()), name)
-    return counts
+    return _canonical(counts) if sp.issparse(counts) else np.ascontiguousarray(to_floats(counts, name))
 
 
 def _canonical(counts: sp.csr_array) -> sp.csr_array:
@@ -240,12 +244,26 @@ def _check_total(total: float, name: str) -> None:
         raise ValueError(f"{name} has a total of {total:g}, too far from 1 to compute with: divide it by a constant.")
 
 
-def _check_cells(low: float, high: float, name: str) -> None:
-    if math.isnan(low) or math.isinf(high) or math.isinf(low):
-        raise ValueError(_not_finite(name, "NaN" if math.isnan(low) else "infinity"))
+def _check_cells(table: Table, name: str) -> None:
+    counts = table.counts
+    cells = counts.data if sp.issparse(counts) else counts
+    low, high = (float(cells.min()), float(cells.max())) if cells.size else (0.0, 0.0)
+    if math.isnan(low):
+        raise ValueError(_not_finite(f"{name} contains NaN{_where(table, np.isnan)}"))
+    if math.isinf(high) or math.isinf(low):
+        raise ValueError(_not_finite(f"{name} contains infinity{_where(table, np.isinf)}"))
     if low < 0:
-        raise ValueError(f"Negative values in data: {name} must hold counts of at least 0, got {low:g}.")
+        where = _where(table, lambda values: values < 0)
+        raise ValueError(f"Negative values in data: {name} must hold counts of at least 0, got {low:g}{where}.")
 
 
-def _not_finite(name: str, what: str) -> str:
-    return f"{name} contains {what}: replace it by a count, or give those rows or columns as supplementary."
+def _where(table: Table, is_bad: Callable[[np.ndarray], np.ndarray]) -> str:
+    """First bad cell, by its labels."""
+    cells = sp.coo_array(table.counts)
+    first = int(np.argmax(is_bad(cells.data)))
+    row, column = table.rows[cells.row[[first]]].tolist(), table.columns[cells.col[[first]]].tolist()
+    return f" (row {row[0]!r}, column {column[0]!r})"
+
+
+def _not_finite(complaint: str) -> str:
+    return f"{complaint}: replace it by a count, or give such rows or columns as supplementary."

@@ -44,7 +44,9 @@ class HeldOut:
 
     def __repr__(self) -> str:
         low, high = self.captured_interval
-        lines = [f"HeldOut on n {self.n:g}: captured {self.captured:.4g} [{low:.4g}, {high:.4g}]"]
+        lines = [
+            f"HeldOut on n {self.n:g}: captured {self.captured:.4g} [{low:.4g}, {high:.4g}] ({100 * self.level:g} %)"
+        ]
         for i, (value, (low, high)) in enumerate(zip(self.correlations, self.intervals, strict=True), start=1):
             lines.append(f"  correlation {i}: {value:.4f} [{low:.4f}, {high:.4f}]")
         return "\n".join(lines)

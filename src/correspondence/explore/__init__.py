@@ -49,7 +49,7 @@ def explore(d_or_est: Any, path: str | Path, *, title: str = "Correspondence ana
 def describe(d: Decomposition) -> dict[str, Any]:
     """Everything the page says, as plain values."""
     return {
-        "n": f"{d.n:,.10g} observations" if float(d.n).is_integer() else f"Total {d.n:,.6g}",
+        "n": f"Total count {d.n:,.10g}" if float(d.n).is_integer() else f"Total {d.n:,.6g}",
         "chi2": f"{d.chi2:.4g}",
         "components": [
             {"pic": f"{pic:.4f}", "correlation": f"{r:.4f}", "share": f"{100 * share:.1f}"}
@@ -66,14 +66,17 @@ def _side(name: str, functions: Any, d: Decomposition) -> dict[str, Any]:
     k = min(d.n_components, 3)
     principal = functions.values[:, :k] * d.correlations[:k]
     share = 100 * functions.mass[:, None] * functions.values[:, :k] ** 2
-    heaviest = np.argsort(-functions.mass, kind="stable")[:MOST_LABELS]
+    weight = np.nan_to_num(share @ d.pics[:k])
+    first = np.lexsort([-functions.mass, -weight])[:MOST_LABELS]
     points = [
         {
             "label": str(functions.labels[i]),
-            "mass": f"{functions.mass[i]:.4f}",
-            "axes": [(_number(x, 3), _number(c, 1)) for x, c in zip(principal[i], share[i], strict=True)],
+            "mass": f"{functions.mass[i]:.3g}",
+            "axes": [
+                (_number(x, 3), _number(c, 1 if c >= 0.1 else 3)) for x, c in zip(principal[i], share[i], strict=True)
+            ],
         }
-        for i in heaviest
+        for i in first
     ]
     return {"name": name, "axes": range(1, k + 1), "points": points, "count": len(functions.labels)}
 
