@@ -506,6 +506,7 @@ def test_supplementary_points_are_drawn_where_they_lie():
     ax.figure.canvas.draw()
     shown = {text.get_text() for text in ax.texts if text.get_visible()}
     assert {*rows.labels, *columns.labels} <= shown
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rows", "columns", "supplementary"]
     plot.plane(ca, supplementary=rows)
     with pytest.raises(TypeError, match="supplementary must be Points"):
         plot.plane(ca, supplementary=[[1, 2]])

@@ -119,9 +119,8 @@ def plane(
     index = _check_axes(d, axes)
     sides = _clouds(d, index, map, names, size_by_mass)
     spreads = [] if ellipses is None else _spreads(sides, ellipses, axes[: len(index)], level)
-    placed = [
-        _placed(points, index) for points in ([supplementary] if isinstance(supplementary, Points) else supplementary)
-    ]
+    groups = [supplementary] if isinstance(supplementary, Points) else supplementary
+    placed = [_placed(points, index, is_first=i == 0) for i, points in enumerate(groups)]
     written = _written(sides, labels) + placed
     check_whole(max_labels, "max_labels", 0)
     clouds = [*sides, *placed]
@@ -350,7 +349,7 @@ def _add_legend(ax: Axes) -> None:
             handle.set_sizes([36])
 
 
-def _placed(points: Points, index: list[int]) -> _Cloud:
+def _placed(points: Points, index: list[int], is_first: bool) -> _Cloud:
     """Supplementary points; they come before all others when labels are written."""
     if not isinstance(points, Points):
         raise TypeError(f"supplementary must be Points, as CA.supplementary returns them, got {type(points).__name__}.")
@@ -359,7 +358,8 @@ def _placed(points: Points, index: list[int]) -> _Cloud:
     if len(index) == 1:
         xy = np.column_stack([xy, np.zeros(len(xy))])
     area, weight = np.full(len(xy), 28.0), np.full(len(xy), np.inf)
-    return _Cloud("supplementary", known, points.labels[known], xy, area, weight, True, "0.25", "D")
+    name = "supplementary" if is_first else "_"  # once is enough for the legend
+    return _Cloud(name, known, points.labels[known], xy, area, weight, True, "0.25", "D")
 
 
 def _written(sides: tuple[_Cloud, _Cloud], labels: str) -> list[_Cloud]:
