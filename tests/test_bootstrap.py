@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 import correspondence as co
+from correspondence.bootstrap import _Spread, _turned
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,37 @@ def test_labels_that_are_hardly_ever_drawn_have_no_ellipse():
     assert np.isnan(spread.row_ellipses().width).tolist() == [False, False, True]
 
 
-def test_weights_and_subsets_are_kept(ca):
+def test_rotation_is_found_from_the_heavy_points(rng):
+    cloud, mass = rng.normal(size=(50, 2)), rng.random(50)
+    turn = np.array([[0.6, -0.8], [-0.8, -0.6]])
+    np.testing.assert_allclose(_turned(cloud @ turn, cloud, mass), cloud, atol=1e-12)
+    moved = cloud @ turn
+    moved[0] += 100  # a point without mass has no say
+    np.testing.assert_allclose(_turned(moved, cloud, np.where(np.arange(50) == 0, 0, mass))[1:], cloud[1:], atol=1e-12)
+    assert np.linalg.norm(_turned(2 * moved, cloud, mass), axis=1) == pytest.approx(np.linalg.norm(2 * moved, axis=1))
+
+
+def test_running_covariance_is_numpys(rng):
+    points = rng.normal(size=(30, 4, 2)) + 1000
+    points[5, 2] = np.nan
+    spread = _Spread(4, 2)
+    for values in points:
+        spread.add(values)
+    for j in range(4):
+        seen = points[np.isfinite(points[:, j]).all(axis=1), j]
+        np.testing.assert_allclose(spread.covariance()[j], np.cov(seen.T), rtol=1e-8)
+
+
+def test_weights_do_not_make_more_observations():
+    table = co.datasets.load_housetasks()
+    plain = co.CA().fit(table).bootstrap(20, random_state=0).row_covariance
+    tenfold = co.CA().fit(table, row_weights=np.full(13, 10.0)).bootstrap(20, random_state=0).row_covariance
+    np.testing.assert_allclose(tenfold, plain, rtol=1e-6)
+    half = co.CA().fit(table, column_weights=[0.5, 1, 1, 1]).bootstrap(20, random_state=0)
+    assert np.isfinite(half.row_covariance).all()
+
+
+def test_subsets_are_kept(ca):
     table = co.datasets.load_housetasks()
     part = co.CA(subset_rows=["Laundry", "Repairs", "Driving"]).fit(table)
     assert part.bootstrap(10, random_state=0).row_covariance.shape == (3, 2, 2)

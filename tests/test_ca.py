@@ -215,14 +215,35 @@ def test_unconnected_blocks(form, sizes, rng):
     np.testing.assert_allclose((F * ca.rows_.mass[:, None]).T @ F, np.eye(k), atol=1e-8)
 
 
-def test_equal_pics_are_all_found():
-    channel = np.array([[0.9, 0.1], [0.1, 0.9]])
-    eight_bits = np.ones((1, 1))
-    for _ in range(8):
-        eight_bits = np.kron(eight_bits, channel)
-    for form in (np.asarray, sp.csr_array):
-        ca = co.CA(n_components=12).fit(form(eight_bits))
-        np.testing.assert_allclose(ca.correlations_, [0.8] * 8 + [0.64] * 4, atol=1e-10)
+@pytest.mark.parametrize("bits", [7, 8, 9])
+@pytest.mark.parametrize("delta", [0.02, 0.1, 0.25])
+def test_equal_pics_are_all_found(bits, delta):
+    """Bits through a symmetric channel: one bit each has the correlation 1 - 2 delta, two bits its square."""
+    table = np.ones((1, 1))
+    for _ in range(bits):
+        table = np.kron(table, [[1 - delta, delta], [delta, 1 - delta]])
+    for k in (bits - 2, bits, bits + 2):
+        expected = ([1 - 2 * delta] * bits + [(1 - 2 * delta) ** 2] * 2)[:k]
+        for form in (np.asarray, sp.csr_array):
+            np.testing.assert_allclose(co.CA(n_components=k).fit(form(table)).correlations_, expected, atol=1e-8)
+
+
+def test_what_arpack_overlooks_is_looked_for(rng, monkeypatch):
+    """With a solver that misses the first axis in its first run."""
+    from correspondence import spectral
+
+    counts = rng.poisson(5.0, (400, 300)) + 20.0 * np.kron(np.eye(4), np.ones((100, 75)))
+    expected = co.CA(n_components=3).fit(counts).pics_
+    true_eigsh, calls = spectral.eigsh, []
+
+    def forgetful(*args, k, **options):
+        calls.append(k)
+        values, vectors = true_eigsh(*args, k=k + 1 if len(calls) == 1 else k, **options)
+        return (values[:-1], vectors[:, :-1]) if len(calls) == 1 else (values, vectors)
+
+    monkeypatch.setattr(spectral, "eigsh", forgetful)
+    np.testing.assert_allclose(co.CA(n_components=3).fit(counts).pics_, expected, rtol=1e-9)
+    assert len(calls) > 2
 
 
 def test_perfect_association():
@@ -253,8 +274,12 @@ def test_an_iteration_that_stops_early_says_so(rng, monkeypatch):
     monkeypatch.setattr(
         spectral, "eigsh", lambda *a, k, **kw: (np.zeros(k), np.linalg.qr(rng.normal(size=(300, k)))[0])
     )
+    counts = rng.poisson(2.0, (400, 300))
+    exact = co.CA(n_components=3).fit(counts)  # small enough to start again with LAPACK
+    np.testing.assert_allclose(exact.pics_, np.linalg.svd(_residuals(counts), compute_uv=False)[:3] ** 2)
+    monkeypatch.setattr(spectral, "AFFORDABLE", 0)
     with pytest.warns(UserWarning, match=r"a relative residual of .* is left"):
-        co.CA(n_components=3).fit(rng.poisson(2.0, (400, 300)))
+        co.CA(n_components=3).fit(counts)
 
 
 def test_wide_tall_and_rank_deficient_sparse_tables(rng):
@@ -301,6 +326,32 @@ def test_subsets_share_out_the_inertia():
     table = oracle("housetasks_table")
     parts = [co.CA(subset_rows=table.index[i]).fit(table).decomposition_.chi2 for i in (slice(5), slice(5, None))]
     assert sum(parts) == pytest.approx(co.CA().fit(table).decomposition_.chi2)
+
+
+def test_a_sparse_subset_is_iterated_as_a_dense_one(rng):
+    counts = sp.random_array((600, 500), density=0.05, rng=rng, data_sampler=lambda size: rng.integers(1, 9, size))
+    counts = sp.csr_array(counts + sp.eye_array(600, 500) + sp.eye_array(600, 500, k=-100))
+    part = {"subset_rows": range(50, 400), "subset_columns": range(100, 450), "n_components": 5}
+    sparse, dense = co.CA(**part).fit(counts), co.CA(**part).fit(counts.toarray())
+    np.testing.assert_allclose(sparse.pics_, dense.pics_, rtol=1e-10)
+    np.testing.assert_allclose(sparse.rows_.standard, dense.rows_.standard, atol=1e-7)
+    np.testing.assert_allclose(sparse.columns_.inertia, dense.columns_.inertia, rtol=1e-10)
+
+
+def test_a_mask_is_not_a_subset():
+    with pytest.raises(ValueError, match="subset_rows looks like a mask"):
+        co.CA(subset_rows=[True, False]).fit(GOOD)
+
+
+def test_a_fit_that_fails_leaves_everything_as_it_was():
+    ca = co.CA().fit(oracle("housetasks_table"))
+    before = ca.rows_, ca.table_, ca.n_features_in_
+    ca.set_params(subset_rows=["nobody"])
+    with pytest.raises(ValueError, match="nobody"):
+        ca.fit(["a", "b"], [1, 2])
+    assert (ca.rows_, ca.table_, ca.n_features_in_) == before
+    assert ca.subset_rows == ["nobody"]
+    assert ca.transform(oracle("housetasks_table")).shape == (13, 3)
 
 
 def test_unknown_and_empty_subsets():

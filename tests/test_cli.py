@@ -93,7 +93,7 @@ def test_demo_on_a_full_disk(tmp_path, monkeypatch):
     def fail(*args, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("correspondence.io.tempfile.mkstemp", fail)
+    monkeypatch.setattr("pathlib.Path.touch", fail)
     assert "No space left" in assert_one_sentence(run("demo", "-o", tmp_path))
 
 

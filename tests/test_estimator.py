@@ -145,7 +145,13 @@ def test_frames_out(case):
     frame = est.set_output(transform="pandas").transform(X)
     assert isinstance(frame, pd.DataFrame)
     assert frame.columns.tolist() == ["f1", "f2"]
+    f, g = est.transform(X, pd.Series(Y, index=range(5, 405)) if Y.ndim == 1 else Y)
+    assert isinstance(f, pd.DataFrame)
+    assert g.columns.tolist() == ["g1", "g2"]
+    assert Y.ndim > 1 or g.index[0] == 5
     assert isinstance(est.set_output(transform="polars").transform(X), pl.DataFrame)
+    assert isinstance(clone(est).fit(X, Y).transform_y(Y), pl.DataFrame)
+    assert isinstance(est.set_output(transform="default").transform_y(Y), np.ndarray)
 
 
 def test_save_and_load(case, tmp_path):
@@ -195,9 +201,12 @@ NOT_FOR_CA = {
     "check_sample_weight_equivalence_on_dense_data": "the second argument of fit is called Y, as in the paper",
     "check_sample_weight_equivalence_on_sparse_data": "the second argument of fit is called Y, as in the paper",
 }
+NOT_FOR = {"CA": NOT_FOR_CA}
 
 
-@parametrize_with_checks([co.CA()], expected_failed_checks=lambda est: NOT_FOR_CA)
+@parametrize_with_checks(
+    [cls() for cls in found()], expected_failed_checks=lambda est: NOT_FOR.get(type(est).__name__, {})
+)
 @pytest.mark.filterwarnings("ignore:Y is ignored:UserWarning")
 @pytest.mark.filterwarnings("ignore:The table has one row:UserWarning")
 @pytest.mark.filterwarnings("ignore:Left out, because:UserWarning")

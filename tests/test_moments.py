@@ -136,6 +136,39 @@ def test_signs_do_not_depend_on_the_order_of_the_observations(rng):
     assert (loadings[np.arange(3), np.abs(loadings).argmax(axis=1)] > 0).all()
 
 
+def test_signs_go_by_correlation_not_by_scale(rng):
+    z = rng.normal(size=(500, 2))
+    G = np.column_stack([z[:, 0] * 1000, -z[:, 0] * 0.001 + 1e-4 * z[:, 1], z[:, 1]])
+    d = Moments().update(z + 0.1 * rng.normal(size=(500, 2)), G).decompose()
+    correlation = np.corrcoef(d.g(G).T, G.T)[:2, 2:]
+    assert (correlation[[0, 1], np.abs(correlation).argmax(axis=1)] > 0).all()
+
+
+def test_the_same_features_on_both_sides_have_correlation_one(rng):
+    F = rng.normal(size=(50, 4)) @ rng.normal(size=(4, 4))
+    d = Moments().update(F, F).decompose()
+    assert (d.pics <= 1).all()
+    np.testing.assert_allclose(d.pics, 1)
+
+
+def test_a_constant_that_rounding_blurs_is_still_one(rng):
+    m = Moments()
+    for _ in range(300):
+        w = rng.random(7)
+        m.update(np.column_stack([np.full(7, 0.1), rng.normal(size=7)]), rng.normal(size=(7, 1)), w)
+    assert m.decompose().f([[0.1, 0.0], [0.1 + 1e-9, 0.0]]).std() < 1e-6
+    assert m.update([[1.0, 2.0]], [[3.0]], [0.0]).n == m.n
+
+
+def test_conditional_expectation_is_weighted_regression(rng):
+    X = rng.normal(size=(300, 1))
+    Y = X**2 + X + rng.normal(size=(300, 1))
+    w = np.where(X[:, 0] > 0, 1.0, 0.01)
+    d = Moments().update(X, Y, w).decompose(y_sample=Y, y_weight=w)
+    slope, intercept = np.polyfit(X[:, 0], Y[:, 0], 1, w=np.sqrt(w))
+    np.testing.assert_allclose(d.conditional_expectation(Y[:, 0], [[0.0], [1.0]]), [intercept, intercept + slope])
+
+
 @pytest.mark.parametrize(
     ("F", "G", "weight", "message"),
     [

@@ -62,14 +62,33 @@ def test_intervals_cover_the_truth(rng):
     assert 0.9 < captured / 300 <= 1
 
 
+def test_errors_are_those_of_a_bootstrap_away_from_the_truth(rng):
+    n = 2000
+    x = rng.exponential(size=n)
+    F = np.column_stack([x, np.sin(3 * x)])
+    G = F + rng.normal(size=(n, 2)) * (1 + x[:, None])
+    s = np.array([0.5, 0.3])
+    result = held_out(F, G, s)
+    again = []
+    for _ in range(400):
+        i = rng.integers(0, n, n)
+        other = held_out(F[i], G[i], s)
+        again.append([other.captured, *np.arctanh(other.correlations)])
+    error = np.std(again, axis=0)
+    assert np.diff(result.captured_interval)[0] / 3.92 == pytest.approx(error[0], rel=0.15)
+    half = np.diff(np.arctanh(result.intervals), axis=1)[:, 0] / 3.92
+    np.testing.assert_allclose(half, error[1:], rtol=0.15)
+
+
 def test_perfect_and_constant_functions_have_no_nan():
     one = np.array([[1.0], [-1.0], [1.0], [-1.0]])
     perfect = held_out(one, one, np.ones(1))
     assert perfect.correlations == pytest.approx([1])
     assert perfect.intervals == pytest.approx(np.array([[1, 1]]))
-    constant = held_out(np.ones((4, 1)), one, np.ones(1))
-    assert constant.correlations == pytest.approx([0])
-    assert np.isfinite(constant.intervals).all()
+    for value in (1.0, 0.1, 1 / 3):
+        constant = held_out(np.full((4, 1), value), one, np.ones(1))
+        assert constant.correlations.tolist() == [0]
+        assert constant.intervals.tolist() == [[-1, 1]]
 
 
 def test_repr_and_bad_calls():

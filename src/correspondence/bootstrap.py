@@ -70,7 +70,7 @@ def bootstrap(
     k = min(check_whole(n_components, "n_components", 1), len(ca.pics_))
     if k < 1:
         raise ValueError("There are no components whose spread could be estimated.")
-    draw = _sampler(ca.table_, n, np.random.default_rng(random_state))
+    draw = _sampler(ca._unweighted, n, np.random.default_rng(random_state))
     refit = clone(ca).set_params(n_components=k)
     target = _stacked(ca, k)
     spread = _Spread(len(target), k)
@@ -80,7 +80,7 @@ def bootstrap(
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # labels that were not drawn
-            refit.fit(resample)
+            refit.fit(resample, row_weights=ca._rows.weights, column_weights=ca._columns.weights)
         spread.add(_turned(_stacked(refit, k), target, np.concatenate([ca.rows_.mass, ca.columns_.mass])))
     covariance = spread.covariance()
     return Bootstrap(covariance[: len(ca.rows_)], covariance[len(ca.rows_) :], n_resamples)

@@ -126,6 +126,15 @@ class CA(Estimator):
         CA
             Itself.
         """
+        before = self.__dict__.copy()
+        try:
+            self._fit(X, Y, sample_weight, row_weights, column_weights)
+        except BaseException:  # a fit that fails leaves everything as it was
+            self.__dict__ = before
+            raise
+        return self
+
+    def _fit(self, X: Any, Y: Any, sample_weight: Any, row_weights: Any, column_weights: Any) -> None:
         self._check_parameters()
         table, codes = _read(X, Y, sample_weight)
         self._from_pairs = codes is not None
@@ -133,17 +142,17 @@ class CA(Estimator):
         if sample_weight is not None and not self._from_pairs:
             if row_weights is not None:
                 raise ValueError("For a table sample_weight and row_weights are the same: give one of them.")
-            row_weights = sample_weight
+            row_weights, sample_weight = sample_weight, None
         if row_weights is not None:
             row_weights = check_weights(row_weights, table.shape[0], "row_weights")
         if column_weights is not None:
             column_weights = check_weights(column_weights, table.shape[1], "column_weights")
+        self._unweighted = table
         self.table_ = _weighted(table, row_weights, column_weights)
         self._rows = Side.of(self.table_, "rows", row_weights, self.subset_rows)
         self._columns = Side.of(self.table_, "columns", column_weights, self.subset_columns)
         _warn_dropped(self._rows, self._columns)
         self._decompose(codes, sample_weight)
-        return self
 
     def _check_parameters(self) -> None:
         if self.n_components is not None:
@@ -163,7 +172,7 @@ class CA(Estimator):
         Q = self._residuals(rows.kept, columns.kept)
         is_whole = rows.is_whole and columns.is_whole
         limit = min(len(rows.kept) - rows.is_whole, len(columns.kept) - columns.is_whole)
-        U, s, V = leading_axes(Q, self._count(limit), centred=is_whole)
+        U, s, V = leading_axes(Q, self._count(limit), centred=(rows.is_whole, columns.is_whole))
         s = np.minimum(s, 1.0)
         sign = signs(V, columns.labels[columns.kept])
         for vectors, root in ((U, Q.row_root), (V, Q.column_root)):
@@ -173,13 +182,24 @@ class CA(Estimator):
         self.columns_ = columns.points(Q.column_inertia, V, s)
         f, g = self._functions(self.rows_), self._functions(self.columns_)
         if codes is not None and is_whole:
-            weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+            weights = self._observation_weights(codes, sample_weight)
             f, g = (replace(side, codes=own, code_weights=weights) for side, own in ((f, codes[0]), (g, codes[1])))
         inertia = float(Q.row_inertia.sum())
         self.decomposition_ = Decomposition(s**2, f, g, chi2=inertia, n=total)
         if not is_whole:
             inertia = float(self._residuals(rows.occurring, columns.occurring).row_inertia.sum())
         self.chi2_test_ = _chi2_test(inertia * total, len(rows.occurring), len(columns.occurring))
+
+    def _observation_weights(self, codes: tuple[np.ndarray, np.ndarray], sample_weight: Any) -> np.ndarray | None:
+        """What each pair of labels counts, with the weights of its row and column."""
+        factors = [
+            side.weights[own]
+            for side, own in zip((self._rows, self._columns), codes, strict=True)
+            if side.weights is not None
+        ]
+        if sample_weight is not None:
+            factors.append(np.asarray(sample_weight, dtype=np.float64))
+        return np.prod(factors, axis=0) if factors else None
 
     def _residuals(self, rows: np.ndarray, columns: np.ndarray) -> Residuals:
         counts = self.table_.counts
@@ -193,12 +213,12 @@ class CA(Estimator):
     def _count(self, limit: int) -> int:
         """How many components to compute of the `limit` that there are."""
         if limit == 0:
-            warnings.warn("The table has one row or one column: there are no components.", stacklevel=4)
+            warnings.warn("The table has one row or one column: there are no components.", stacklevel=5)
         if self.n_components is None:
             return limit if limit <= ALL_UP_TO else OTHERWISE
         if self.n_components > limit > 0:
             warnings.warn(
-                f"n_components={self.n_components} is more than the table has: {limit} are kept.", stacklevel=4
+                f"n_components={self.n_components} is more than the table has: {limit} are kept.", stacklevel=5
             )
         return min(int(self.n_components), limit)
 
@@ -361,7 +381,7 @@ def _read(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, 
     if Y is not None and not _is_table(X):
         return count_with_codes(X, Y, sample_weight, "sample_weight")
     if Y is not None:
-        warnings.warn("Y is ignored: X is a table of counts. For pairs give one column of labels each.", stacklevel=3)
+        warnings.warn("Y is ignored: X is a table of counts. For pairs give one column of labels each.", stacklevel=4)
     return as_table(X), None
 
 
@@ -406,7 +426,7 @@ def _warn_dropped(rows: Side, columns: Side) -> None:
         if len(side.occurring) < len(side.labels)
     ]
     if dropped:
-        warnings.warn(f"Left out, because all their counts are zero: {'; '.join(dropped)}.", stacklevel=3)
+        warnings.warn(f"Left out, because all their counts are zero: {'; '.join(dropped)}.", stacklevel=4)
 
 
 def _warn_empty(points: Points, name: str) -> Points:

@@ -20,12 +20,12 @@ def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int
     return int(value)
 
 
-def check_weights(weights: Any, n: int, name: str) -> np.ndarray:
-    """Array of n finite weights of at least 0, not all of them 0."""
+def check_weights(weights: Any, n: int, name: str, *, allow_zero: bool = False) -> np.ndarray:
+    """Array of n finite weights of at least 0, and not all of them 0 unless that is allowed."""
     values = to_floats(weights, name)
     if values.shape != (n,):
         raise ValueError(f"{name} must have {n} numbers, got an array of shape {values.shape}.")
-    if not np.isfinite(values).all() or (values < 0).any() or (n and not values.any()):
+    if not np.isfinite(values).all() or (values < 0).any() or not (allow_zero or values.any()):
         raise ValueError(f"{name} must be finite, at least 0, and not all zero.")
     return values
 

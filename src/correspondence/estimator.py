@@ -6,10 +6,12 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence.decomposition import Decomposition
+from correspondence.table import to_frame
 from correspondence.validation import HeldOut, held_out
 
 __all__ = ["Estimator"]
@@ -56,16 +58,18 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         F = self._f(X)
         return F if Y is None else (F, self.transform_y(Y))
 
-    def transform_y(self, Y: Any) -> np.ndarray:
+    def transform_y(self, Y: Any) -> Any:
         """Evaluate g at Y.
 
         Returns
         -------
         ndarray of shape (n, d)
-            Of variance 1 on the training data.
+            Of variance 1 on the training data. A frame with columns g1, g2, ... if `set_output` asks for one.
         """
         check_is_fitted(self)
-        return self._g(Y)
+        G = self._g(Y)
+        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        return G if wanted == "default" else _framed(G, wanted, getattr(Y, "index", None))
 
     def _f(self, X: Any) -> np.ndarray:
         return self.decomposition_.f(X)
@@ -112,3 +116,10 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "decomposition_")
+
+
+def _framed(G: np.ndarray, backend: Any, index: Any) -> Any:
+    frame = to_frame({f"g{i + 1}": values for i, values in enumerate(G.T)}, backend)
+    if backend == "pandas" and hasattr(index, "equals") and len(index) == len(frame):
+        frame.index = index
+    return frame

@@ -156,12 +156,15 @@ class LinearFunctions(PrincipalFunctions):
         From values of the variable to an array of shape (n, p); the values themselves by default.
     sample : array-like, optional
         The data of the fit, kept for conditional expectations.
+    sample_weight : ndarray of shape (n,), optional
+        Weights of these.
     """
 
     mean: np.ndarray
     weights: np.ndarray
     features: Callable[[Any], np.ndarray] | None = None
     sample: Any = None
+    sample_weight: np.ndarray | None = None
     kind: ClassVar[str] = "linear"
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
@@ -176,32 +179,38 @@ class LinearFunctions(PrincipalFunctions):
         return replace(self, weights=self.weights[:, :k])
 
     def expand(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
-        sample = self.sample if sample is None else sample
-        if sample is None:
+        if sample is not None:
+            return _on_sample(h, self(sample), sample)
+        if self.sample is None:
             raise ValueError("Y is needed: this decomposition does not keep the data of its fit.")
-        return _on_sample(h, self(sample), sample)
+        return _on_sample(h, self(self.sample), self.sample, self.sample_weight)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
         if self.features is not None:
             raise TypeError(f"Features made by {self.features!r} cannot be saved.")
         arrays = {"mean": self.mean, "weights": self.weights}
-        if self.sample is not None:
-            arrays["sample"] = np.asarray(self.sample)
+        for name in ("sample", "sample_weight"):
+            if getattr(self, name) is not None:
+                arrays[name] = np.asarray(getattr(self, name))
         return {"kind": self.kind}, arrays
 
     @classmethod
     def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> LinearFunctions:  # noqa: D102
-        return cls(arrays["mean"], arrays["weights"], None, arrays.get("sample"))
+        return cls(arrays["mean"], arrays["weights"], None, arrays.get("sample"), arrays.get("sample_weight"))
 
 
 FUNCTIONS: dict[str, type[PrincipalFunctions]] = {cls.kind: cls for cls in (LabelFunctions, LinearFunctions)}
 
 
-def _on_sample(h: Any, functions: np.ndarray, sample: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _on_sample(
+    h: Any, functions: np.ndarray, sample: Any, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n = len(functions)
     if not n:
         raise ValueError("Y is empty: an expectation needs at least one value.")
-    return _values_at(h, sample), functions, np.full(n, 1 / n)
+    if not np.isfinite(functions).all():
+        raise ValueError("Y has a value that does not occur in the fit: leave it out.")
+    return _values_at(h, sample), functions, np.full(n, 1 / n) if weights is None else weights / weights.sum()
 
 
 def _values_at(h: Any, values: Any) -> np.ndarray:

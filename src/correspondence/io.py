@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,12 +25,10 @@ def new_file(path: str | Path) -> Iterator[Path]:
         raise FileNotFoundError(f"There is no folder {target.parent}: make it first.")
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder: give the name of a file.")
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-", suffix=target.suffix)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = target.with_name(f".{secrets.token_hex(8)}{target.suffix}")
+    temporary.touch(exist_ok=False)
     try:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -88,9 +85,3 @@ def _digest(tensors: dict[str, np.ndarray]) -> str:
         digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode())
         digest.update(tensors[name].tobytes())
     return digest.hexdigest()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -47,7 +47,7 @@ def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     if values.dtype.kind in "biufmM":
         labels, codes = np.unique(values, return_inverse=True)
         return codes, as_labels(labels, name)
-    return _encodeobjects(values.tolist(), name)
+    return _encode_objects(values.tolist(), name)
 
 
 def as_labels(column: Any, name: str) -> np.ndarray:
@@ -89,7 +89,7 @@ def _encode_categories(series: nw.Series, categories: Sequence[str], name: str) 
     return codes, objects([categories[i] for i in used])
 
 
-def _encodeobjects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.ndarray]:
+def _encode_objects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.ndarray]:
     seen: dict[Hashable, int] = {}
     try:
         first = np.fromiter((seen.setdefault(v, len(seen)) for v in values), np.intp, len(values))

@@ -137,6 +137,7 @@ class Moments:
         x_features: Callable[[Any], np.ndarray] | None = None,
         y_features: Callable[[Any], np.ndarray] | None = None,
         y_sample: Any = None,
+        y_weight: Any = None,
     ) -> Decomposition:
         """Whiten both sides and rotate them on to each other: the paper's Algorithm 1.
 
@@ -153,6 +154,8 @@ class Moments:
             How F and G were made from x and y, so that the decomposition can be evaluated on x and y.
         y_sample : array-like, optional
             The data of the fit, kept for conditional expectations.
+        y_weight : array-like, optional
+            The weights it was given with.
         """
         if n_components is not None:
             check_whole(n_components, "n_components", 0)
@@ -160,6 +163,7 @@ class Moments:
             raise ValueError(f"tol must be a number from 0 to below 1, got {tol!r}.")
         if not self.n:
             raise ValueError("There are no observations: call update first.")
+        kept_weight = None if y_weight is None else check_weights(y_weight, len(y_sample), "y_weight")
         x = _whitening(self.cov_f, self.mean_f, tol)
         y = _whitening(self.cov_g, self.mean_g, tol)
         U, s, Vt = np.linalg.svd(x.matrix.T @ self.cov_fg @ y.matrix, full_matrices=False)
@@ -169,7 +173,7 @@ class Moments:
         return Decomposition(
             pics=s[:n_components] ** 2,
             f=LinearFunctions(self.mean_f, A * sign, x_features),
-            g=LinearFunctions(self.mean_g, B * sign, y_features, y_sample),
+            g=LinearFunctions(self.mean_g, B * sign, y_features, y_sample, kept_weight),
             chi2=float(np.sum(s**2)),
             n=self.n,
         )
@@ -217,7 +221,7 @@ def _check_batch(F: Any, G: Any, sample_weight: Any) -> tuple[np.ndarray, np.nda
         raise ValueError(f"F and G must have the same number of rows, got {len(F)} and {len(G)}.")
     if sample_weight is None:
         return F, G, np.ones(len(F))
-    return F, G, check_weights(sample_weight, len(F), "sample_weight")
+    return F, G, check_weights(sample_weight, len(F), "sample_weight", allow_zero=True)
 
 
 def _check_features(values: Any, name: str) -> np.ndarray:

@@ -124,6 +124,10 @@ def _positions(labels: np.ndarray, subset: Iterable[Any], name: str) -> np.ndarr
     if isinstance(subset, str | bytes | Iterator) or not isinstance(subset, Iterable):
         raise ValueError(f"subset_{name} must be a list of labels, got {subset!r}.")
     known = {label: i for i, label in enumerate(labels.tolist())}
+    if any(isinstance(label, bool | np.bool_) for label in subset) and not any(
+        isinstance(label, bool) for label in known
+    ):
+        raise ValueError(f"subset_{name} looks like a mask: give the labels instead.")
     wanted = as_labels(subset, f"subset_{name}").tolist()
     unknown = [label for label in wanted if not isinstance(label, Hashable) or label not in known]
     if unknown:

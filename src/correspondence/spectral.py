@@ -26,6 +26,8 @@ __all__ = ["Residuals", "absent_mass", "leading_axes"]
 BLOCK = 1 << 16  # cells standardised at a time: few enough to stay in a core's cache
 SMALL = 100  # up to this many rows or columns, LAPACK's complete decomposition costs nothing
 NOISE = 1e-14  # singular values below this are rounding errors of a table whose largest possible one is 1
+AFFORDABLE = 25_000_000  # cells of a table for LAPACK's decomposition when the iteration is not exact
+LOOK = 20  # Lanczos steps for the search of overlooked axes
 PRECISE = 1e-9  # largest residual of a singular triple, relative to the first singular value, without a warning
 
 
@@ -215,7 +217,9 @@ def _cells(counts: sp.csr_array) -> Iterator[tuple[slice, np.ndarray, np.ndarray
         yield slice(start, stop), rows, counts.indices[cells].astype(np.intp), cells
 
 
-def leading_axes(Q: Residuals, k: int, *, centred: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def leading_axes(
+    Q: Residuals, k: int, *, centred: tuple[bool, bool] = (True, True)
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Singular triples of Q with the k largest singular values.
 
     Parameters
@@ -223,9 +227,9 @@ def leading_axes(Q: Residuals, k: int, *, centred: bool = True) -> tuple[np.ndar
     Q : Residuals
         Of any shape.
     k : int
-        At most the shorter side, less one if `centred`.
-    centred : bool
-        Whether the trivial axis is in Q's null space (it is, but for a subset of a table).
+        At most the shorter side, less one if it is centred.
+    centred : (bool, bool)
+        Whether rows and columns are orthogonal to the trivial axis: they are, but for a subset.
 
     Returns
     -------
@@ -238,7 +242,7 @@ def leading_axes(Q: Residuals, k: int, *, centred: bool = True) -> tuple[np.ndar
         When the iteration stopped before the triples were exact to 1e-9; it states the residual.
     """
     if Q.shape[0] < Q.shape[1]:
-        V, s, U = leading_axes(Q.T, k, centred=centred)
+        V, s, U = leading_axes(Q.T, k, centred=(centred[1], centred[0]))
         return U, s, V
     if Q.row_inertia.sum() < NOISE**2 or k == 0:
         U, s, V = np.empty((Q.shape[0], 0)), np.empty(0), np.empty((Q.shape[1], 0))
@@ -256,16 +260,26 @@ def _all_axes(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def _iterate(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """ARPACK, repeated without the axes found so far until none is missing: it may overlook equal ones."""
-    V = np.empty((Q.shape[1], 0))
+    V, residual = np.empty((Q.shape[1], 0)), np.inf
     while V.shape[1] + k < Q.shape[1]:
         V = _orthonormal(np.hstack([V, _eigenvectors(Q, k, V)]))
         U, s, Vt = scipy.linalg.svd(Q @ V, full_matrices=False, overwrite_a=True, check_finite=False)
         V = V @ Vt.T
         if not _overlooked(Q, V, s[k - 1] ** 2 + PRECISE * s[0] ** 2):
             U, s, V = U[:, :k].copy() if len(s) > k else U, s[:k], V[:, :k].copy()
-            _check_precision(Q, U, s, V)
-            return U, s, V
-    return _all_axes(Q, k)
+            residual = float(np.linalg.norm(Q.T @ U - V * s, axis=0).max() / s[0])
+            if residual <= PRECISE:
+                return U, s, V
+            break
+    if Q.shape[0] * Q.shape[1] <= AFFORDABLE:
+        return _all_axes(Q, k)
+    warnings.warn(
+        f"The axes are not exact: a relative residual of {residual:.1e} is left ({PRECISE:.0e} is wanted). "
+        "Ask for more or fewer n_components.",
+        UserWarning,
+        stacklevel=7,
+    )
+    return U, s, V
 
 
 def _without(Q: Residuals, V: np.ndarray) -> LinearOperator:
@@ -306,34 +320,25 @@ def _orthonormal(vectors: np.ndarray) -> np.ndarray:
 def _overlooked(Q: Residuals, V: np.ndarray, smallest: float) -> bool:
     """Whether the complement of V holds a larger PIC than the smallest one wanted, by a short Lanczos run."""
     try:
-        largest = eigsh(_without(Q, V), k=1, ncv=4, v0=_start(Q)[::-1], tol=0.3, maxiter=5)[0]
-    except ArpackError:  # nothing there, or nothing that stands out
+        largest = eigsh(_without(Q, V), k=1, ncv=min(LOOK, Q.shape[1]), v0=_start(Q)[::-1], tol=0.3)[0]
+    except ArpackNoConvergence:  # something is there
+        return True
+    except ArpackError:  # nothing at all is there
         return False
     return bool(largest[-1] > smallest)
 
 
-def _check_precision(Q: Residuals, U: np.ndarray, s: np.ndarray, V: np.ndarray) -> None:
-    residual = np.linalg.norm(Q.T @ U - V * s, axis=0).max() / s[0]
-    if not residual <= PRECISE:
-        warnings.warn(
-            f"The axes are not exact: a relative residual of {residual:.1e} is left ({PRECISE:.0e} is wanted). "
-            "Ask for more or fewer n_components.",
-            UserWarning,
-            stacklevel=4,
-        )
-
-
 def _with_null_axes(
-    Q: Residuals, U: np.ndarray, s: np.ndarray, V: np.ndarray, k: int, centred: bool
+    Q: Residuals, U: np.ndarray, s: np.ndarray, V: np.ndarray, k: int, centred: tuple[bool, bool]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Axes without inertia, where the table has fewer than k others: any orthonormal completion is one."""
     rank = int(np.count_nonzero(s > NOISE))
     if rank == k:
         return U, s, V
     return (
-        _complete(U[:, :rank], Q.row_root if centred else None, k),
+        _complete(U[:, :rank], Q.row_root if centred[0] else None, k),
         np.concatenate([s[:rank], np.zeros(k - rank)]),
-        _complete(V[:, :rank], Q.column_root if centred else None, k),
+        _complete(V[:, :rank], Q.column_root if centred[1] else None, k),
     )
 
 

@@ -21,7 +21,8 @@ class HeldOut:
     Attributes
     ----------
     correlations : ndarray of shape (d,)
-        Pearson correlation of f_i(x) and g_i(y) over the new pairs.
+        Pearson correlation of f_i(x) and g_i(y) over the new pairs; 0, with the interval [-1, 1], where one of
+        them is constant.
     intervals : ndarray of shape (d, 2)
         Confidence intervals of the correlations (large-sample, for any distribution).
     captured : float
@@ -30,7 +31,7 @@ class HeldOut:
     captured_interval : ndarray of shape (2,)
         Its confidence interval.
     n : float
-        Number (total weight) of the new pairs.
+        Number of the new pairs. Weights count as numbers of pairs: the intervals take their sum for the sample size.
     level : float
         Of the confidence intervals.
     """
@@ -98,16 +99,20 @@ def _correlations(F: np.ndarray, G: np.ndarray, joint: sp.csr_array, width: floa
     # Variance of the influence f g - r (f^2 + g^2) / 2, whose mean is 0.
     fourth = mean(4, 0) + 2 * mean(2, 2) + mean(0, 4)
     variance = mean(2, 2) - r * (mean(3, 1) + mean(1, 3)) + r**2 / 4 * fourth
+    is_defined = (mean(2, 0) > 0.5) & (mean(0, 2) > 0.5)  # neither function is constant on these pairs
     inside = np.abs(r) < 1 - 1e-12
     z = np.arctanh(np.where(inside, r, 0))
     half = width * np.sqrt(np.maximum(variance, 0)) / np.where(inside, 1 - r**2, 1)
-    return r, np.where(inside[:, None], np.tanh(np.column_stack([z - half, z + half])), r[:, None])
+    intervals = np.where(inside[:, None], np.tanh(np.column_stack([z - half, z + half])), r[:, None])
+    return np.where(is_defined, r, 0.0), np.where(is_defined[:, None], intervals, [-1.0, 1.0])
 
 
 def _standardised(F: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Mean 0 and variance 1; a constant, but for rounding errors, becomes 0."""
     centred = F - p @ F
     scale = np.sqrt(p @ centred**2)
-    return centred / np.where(scale > 0, scale, 1)
+    varies = scale > 1e-12 * np.abs(F).max(axis=0, initial=0)
+    return np.where(varies, centred / np.where(varies, scale, 1), 0)
 
 
 def _captured(F: np.ndarray, G: np.ndarray, correlations: np.ndarray, joint: sp.csr_array) -> tuple[float, float]:
