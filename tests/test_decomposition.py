@@ -105,6 +105,10 @@ def test_it_is_frozen():
         d.pics = None
     with pytest.raises(ValueError, match="read-only"):
         d.pics[0] = 1
+    ca = co.CA().fit(co.datasets.load_smoke())
+    for array in (ca.rows_.standard, ca.rows_.mass, d.f.values, d.g.mass):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
 
 
 def test_density_ratio_pairs_and_their_lengths():

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-__all__ = ["as_frame", "check_weights", "check_whole", "to_floats"]
+__all__ = ["as_frame", "check_weights", "check_whole", "read_only", "to_floats"]
 
 
 def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int:
@@ -28,6 +28,14 @@ def check_weights(weights: Any, n: int, name: str, *, allow_zero: bool = False) 
     if not np.isfinite(values).all() or (values < 0).any() or not (allow_zero or values.any()):
         raise ValueError(f"{name} must be finite, at least 0, and not all zero.")
     return values
+
+
+def read_only(result: Any, *names: str) -> None:
+    """Make arrays of a frozen result read-only, without touching those that they are views of."""
+    for name in names:
+        view = np.asarray(getattr(result, name)).view()
+        view.flags.writeable = False
+        object.__setattr__(result, name, view)
 
 
 def to_floats(values: Any, name: str) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from correspondence import io
-from correspondence.checks import check_whole
+from correspondence.checks import check_whole, read_only
 from correspondence.functions import FUNCTIONS, PrincipalFunctions
 
 __all__ = ["Decomposition", "as_decomposition", "load"]
@@ -59,9 +59,7 @@ class Decomposition:
     n: float
 
     def __post_init__(self) -> None:
-        pics = np.array(self.pics, dtype=np.float64)
-        pics.flags.writeable = False
-        object.__setattr__(self, "pics", pics)
+        read_only(self, "pics")
 
     @property
     def n_components(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence import io
-from correspondence.checks import to_floats
+from correspondence.checks import read_only, to_floats
 from correspondence.labels import as_labels, objects
 
 __all__ = ["FUNCTIONS", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
@@ -72,6 +72,9 @@ class LabelFunctions(PrincipalFunctions):
     code_weights: np.ndarray | None = None
     unknown: str = "error"
     kind: ClassVar[str] = "labels"
+
+    def __post_init__(self) -> None:
+        read_only(self, "values", "mass")
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
         wanted = as_labels(values, "the column of labels").tolist()
@@ -166,6 +169,9 @@ class LinearFunctions(PrincipalFunctions):
     sample: Any = None
     sample_weight: np.ndarray | None = None
     kind: ClassVar[str] = "linear"
+
+    def __post_init__(self) -> None:
+        read_only(self, "mean", "weights")
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
         features = to_floats(values if self.features is None else self.features(values), "The features")

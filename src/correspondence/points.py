@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from correspondence.checks import read_only
 from correspondence.table import Backend, to_frame
 
 __all__ = ["Points"]
@@ -50,6 +51,9 @@ class Points:
     inertia: np.ndarray
     standard: np.ndarray
     correlations: np.ndarray
+
+    def __post_init__(self) -> None:
+        read_only(self, "mass", "chi2_distance", "inertia", "standard", "correlations")
 
     @property
     def principal(self) -> np.ndarray:

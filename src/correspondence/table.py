@@ -27,7 +27,7 @@ class Table:
     Parameters
     ----------
     counts : ndarray or scipy sparse array of shape (r, c)
-        Non-negative counts or weights; not necessarily whole numbers.
+        Non-negative counts or weights; not necessarily whole numbers. They are not copied if they are float64.
     rows, columns : ndarray of shape (r,) and (c,)
         The labels: values of x and of y, all different.
     named : bool
