@@ -5,15 +5,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # A stamp for each extra, written after a complete install.
 INPUTS := pyproject.toml constraints.txt
-# Before anything else: a .venv is thrown away whose pip does not run, that was made in another folder (scripts in it know
-# their path), or whose stamps promise packages that are not there.
-CHECK_core := click, matplotlib, scipy, sklearn
-CHECK_dev := hypothesis, mypy, polars, pytest, xdist
-CHECK_bench := pandas, prince
-REPAIRED := $(shell [ ! -e $(VENV) ] || { $(BIN)/python -m pip --version && \
-  for stamp in $(VENV)/.installed-*; do [ ! -e $$stamp ] || { grep -qx "$(CURDIR)" $$stamp && case $$stamp in \
-    *-core) $(BIN)/python -c "import $(CHECK_core); from importlib.util import find_spec as f; assert f('correspondence')";; *-dev) $(BIN)/python -c "import $(CHECK_dev)";; \
-    *-bench) $(BIN)/python -c "import $(CHECK_bench)";; esac; } || exit 1; done; } >/dev/null 2>&1 || rm -rf $(VENV))
+# Before anything else: a .venv that does not work is thrown away.
+REPAIRED := $(shell [ ! -e $(VENV) ] || .ci/venv-works $(VENV) >/dev/null 2>&1 || rm -rf $(VENV))
 
 ifneq ($(wildcard ../shared/data),)
 export CORRESPONDENCE_DATA ?= $(abspath ../shared/data)
