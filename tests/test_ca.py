@@ -198,6 +198,16 @@ def test_independent_tables_have_no_inertia_and_no_nan():
         np.testing.assert_allclose((F * ca.rows_.mass[:, None]).T @ F, np.eye(2), atol=1e-12)
 
 
+@pytest.mark.parametrize("strength", [1e-3, 1e-6, 1e-9])
+def test_nearly_independent_tables_keep_their_digits(rng, strength):
+    r, c = rng.dirichlet(np.ones(400)), rng.dirichlet(np.ones(300))
+    F, G = rng.normal(size=(400, 3)), rng.normal(size=(300, 3))
+    P = np.outer(r, c) * (1 + strength * (F - r @ F) * [3, 2, 1] @ (G - c @ G).T / 100)
+    ca = co.CA(n_components=3).fit(P)
+    np.testing.assert_allclose(ca.correlations_, np.linalg.svd(_residuals(P), compute_uv=False)[:3], rtol=1e-5)
+    assert (ca.correlations_ > strength / 100).all()
+
+
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("sizes", [[(3, 4), (2, 2)], [(40, 60), (70, 50), (30, 30), (30, 30)]])
 def test_unconnected_blocks(form, sizes, rng):

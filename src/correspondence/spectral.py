@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.linalg.blas import ddot, dgemm, dgemv  # ARPACK's: NumPy's has threads of its own
+from scipy.linalg.blas import ddot, dgemv  # ARPACK's: NumPy's has threads of its own
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 __all__ = ["Residuals", "absent_mass", "leading_axes"]
@@ -33,12 +33,12 @@ PRECISE = 1e-9  # largest residual of a singular triple, relative to the first s
 
 @dataclass(frozen=True)
 class Residuals:
-    """Standardised residuals Q of a table.
+    """Standardised residuals Q of a table, kept as the counts themselves: centring is part of every product.
 
     Parameters
     ----------
-    matrix : ndarray or CSR array
-        Q itself if dense, otherwise the counts, without a copy: centring would fill them.
+    counts : ndarray or CSR array
+        Without a copy.
     total : float
         Sum of the counts of the whole table.
     row_root, column_root : ndarray
@@ -47,7 +47,7 @@ class Residuals:
         Sums of squares of Q by row and by column.
     """
 
-    matrix: Any
+    counts: Any
     total: float
     row_root: np.ndarray
     column_root: np.ndarray
@@ -59,46 +59,34 @@ class Residuals:
         """Residuals of counts whose rows and columns have the given masses (a subset's are those of the whole)."""
         if sp.issparse(counts) and counts.nnz > counts.shape[0] * counts.shape[1] / 2:
             counts = counts.toarray()  # smaller and faster
-        if sp.issparse(counts):
-            return cls(counts, total, np.sqrt(r), np.sqrt(c), *_sparse_inertia(counts, r, c, total))
-        Q, *inertia = _standardised(counts, r, c, total)
-        return cls(Q, total, np.sqrt(r), np.sqrt(c), *inertia)
+        inertia = (_sparse_inertia if sp.issparse(counts) else _dense_inertia)(counts, r, c, total)
+        return cls(counts, total, np.sqrt(r), np.sqrt(c), *inertia)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and columns."""
-        return self.matrix.shape
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether `matrix` holds counts."""
-        return sp.issparse(self.matrix)
+        return self.counts.shape
 
     @property
     def T(self) -> Residuals:  # noqa: N802 (as in NumPy)
         """The same with rows and columns exchanged."""
         return Residuals(
-            self.matrix.T, self.total, self.column_root, self.row_root, self.column_inertia, self.row_inertia
+            self.counts.T, self.total, self.column_root, self.row_root, self.column_inertia, self.row_inertia
         )
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
-        if not self.is_sparse:
-            return _times(self.matrix, V)
         if V.ndim == 2:
             return _by_columns(self, V)
-        product = self.matrix @ (V / self.column_root)
+        product = _times(self.counts, V / self.column_root)
         product /= self.row_root * self.total
         product -= self.row_root * ddot(self.column_root, V)
         return product
 
     def gram(self, v: np.ndarray) -> np.ndarray:
-        """Q^T Q v."""
-        if not self.is_sparse:
-            return self.T @ (self @ v)
-        # Q^T Q = S^T S less terms of the shorter side alone, so the longer side is gone through only once.
-        product = self.matrix @ (v / self.column_root)
+        """Q^T Q v: S^T S v less terms of the shorter side alone, so that the longer one is gone through only once."""
+        product = _times(self.counts, v / self.column_root)
         product *= self._row_metric
-        product = self.matrix.T @ product
+        product = _times(self.counts.T, product)
         product /= self.column_root
         along = ddot(self.column_root, v)
         product -= self._image * along + self.column_root * (ddot(self._image, v) - self._row_mass * along)
@@ -115,13 +103,15 @@ class Residuals:
     @cached_property
     def _image(self) -> np.ndarray:
         """S^T sqrt(r): sqrt(c) itself, but for a subset."""
-        return self.matrix.sum(axis=0) / self.total / self.column_root
+        return self.counts.sum(axis=0) / self.total / self.column_root
 
     def toarray(self) -> np.ndarray:
         """Q as a dense array."""
-        if not self.is_sparse:
-            return self.matrix
-        return _standardised(self.matrix.toarray(), self.row_root**2, self.column_root**2, self.total)[0]
+        counts = self.counts.toarray() if sp.issparse(self.counts) else self.counts
+        Q = np.empty(self.shape)
+        for block, part in _standardised(counts, self.row_root**2, self.column_root**2, self.total):
+            Q[block] = part
+        return Q
 
 
 def _by_columns(Q: Residuals, V: np.ndarray) -> np.ndarray:
@@ -132,11 +122,12 @@ def _by_columns(Q: Residuals, V: np.ndarray) -> np.ndarray:
     return product
 
 
-def _times(A: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """A @ V by the BLAS that ARPACK uses: its threads and those of NumPy's would get in each other's way."""
+def _times(A: Any, v: np.ndarray) -> np.ndarray:
+    """A @ v by the BLAS that ARPACK uses: its threads and those of NumPy's would get in each other's way."""
+    if sp.issparse(A):
+        return A @ v
     by_columns = A.flags.f_contiguous
-    left = A if by_columns else A.T
-    return dgemv(1.0, left, V, trans=not by_columns) if V.ndim == 1 else dgemm(1.0, left, V, trans_a=not by_columns)
+    return dgemv(1.0, A if by_columns else A.T, v, trans=not by_columns)
 
 
 def _blocks(n_rows: int, n_columns: int) -> list[slice]:
@@ -145,26 +136,32 @@ def _blocks(n_rows: int, n_columns: int) -> list[slice]:
     return [slice(start, start + step) for start in range(0, n_rows, step)]
 
 
-def _standardised(
-    counts: np.ndarray, r: np.ndarray, c: np.ndarray, total: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Q, and its sums of squares by row and by column."""
+def _standardised(counts: np.ndarray, r: np.ndarray, c: np.ndarray, total: float) -> Iterator[tuple[slice, np.ndarray]]:
+    """Q, some rows at a time; the array is overwritten by the next ones."""
     row_root, column_root = np.sqrt(r), np.sqrt(c)
     row_scale, column_scale = 1 / (total * row_root), 1 / column_root
-    Q = np.empty(counts.shape)
-    row_inertia, column_inertia = np.empty(len(r)), np.zeros(len(c))
-    for block in _blocks(*counts.shape):
-        part = np.multiply(counts[block], row_scale[block, None], out=Q[block])
+    blocks = _blocks(*counts.shape)
+    room, trivial = (np.empty((min(blocks[0].stop, len(r)), len(c))) for _ in range(2))
+    for block in blocks:
+        n = len(row_root[block])
+        part = np.multiply(counts[block], row_scale[block, None], out=room[:n])
         part *= column_scale
-        part -= np.multiply.outer(row_root[block], column_root)
-        squares = part * part
-        row_inertia[block] = squares.sum(axis=1)
-        column_inertia += squares.sum(axis=0)
-    return Q, row_inertia, column_inertia
+        part -= np.multiply.outer(row_root[block], column_root, out=trivial[:n])
+        yield block, part
+
+
+def _dense_inertia(counts: np.ndarray, r: np.ndarray, c: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of squares of Q by row and by column."""
+    row_inertia, column_inertia = np.empty(len(r)), np.zeros(len(c))
+    for block, part in _standardised(counts, r, c, total):
+        part *= part
+        row_inertia[block] = part.sum(axis=1)
+        column_inertia += part.sum(axis=0)
+    return row_inertia, column_inertia
 
 
 def _sparse_inertia(counts: sp.csr_array, r: np.ndarray, c: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of squares of Q by row and by column; a cell that is zero has the square r c."""
+    """As `_dense_inertia`; a cell that is zero has the square r c."""
     row_inertia, column_inertia, row_present, column_present = (np.zeros(n) for n in 2 * counts.shape)
     in_column = np.zeros(len(c), dtype=np.intp)
     for block, rows, columns, cells in _cells(counts):
@@ -246,11 +243,16 @@ def leading_axes(
         return U, s, V
     if Q.row_inertia.sum() < NOISE**2 or k == 0:
         U, s, V = np.empty((Q.shape[0], 0)), np.empty(0), np.empty((Q.shape[1], 0))
-    elif Q.shape[1] <= SMALL or 5 * k >= Q.shape[1]:
+    elif Q.shape[1] <= SMALL or 5 * k >= Q.shape[1] or _is_nearly_independent(Q):
         U, s, V = _all_axes(Q, k)
     else:
         U, s, V = _iterate(Q, k)
     return _with_null_axes(Q, U, s, V, k, centred)
+
+
+def _is_nearly_independent(Q: Residuals) -> bool:
+    """Whether products with the counts would lose Q in rounding errors, and Q itself is small enough to be made."""
+    return bool(Q.row_inertia.sum() < 1e-4 and Q.shape[0] * Q.shape[1] <= AFFORDABLE)
 
 
 def _all_axes(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
