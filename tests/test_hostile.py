@@ -240,7 +240,7 @@ def test_weights_of_rows_count_in_the_score():
         ca.score(D, sample_weight="junk")
 
 
-def test_evaluation_of_many_cells_is_quick_and_small(rng):
+def test_evaluation_of_a_table_with_many_cells(rng):
     counts = rng.poisson(3, (300, 300)) + 1
     ca = co.CA().fit(counts)
     assert ca.score(counts) == pytest.approx(ca.decomposition_.chi2)
