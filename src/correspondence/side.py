@@ -49,8 +49,10 @@ class Side:
         """Rows or columns of a table, restricted to a subset of the labels if there is one."""
         labels, axis = (table.rows, 1) if name == "rows" else (table.columns, 0)
         mass = np.asarray(table.counts.sum(axis=axis)).ravel() / table.total
-        shown = np.arange(len(labels)) if subset is None else _positions(labels, subset, name)
-        kept = shown[mass[shown] > 0]
+        everything = np.arange(len(labels)) if table.named else labels  # which are positions then
+        shown = everything if subset is None else _positions(labels, subset, name)
+        occurs = mass[shown] > 0
+        kept = shown if occurs.all() else shown[occurs]  # the same array where it can be: there may be millions
         if not len(kept):
             raise ValueError(f"subset_{name} has no label with a count.")
         return cls(name, labels, mass, table.named, weights, shown, kept)

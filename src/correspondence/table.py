@@ -46,10 +46,8 @@ class Table:
     named: bool = True
 
     def __post_init__(self) -> None:
-        counts = self.counts
-        if sp.issparse(counts):  # to float64 first: duplicate cells of small integers would overflow
-            counts = sp.csr_array(counts.astype(np.float64, copy=False))
-        object.__setattr__(self, "counts", counts if sp.issparse(counts) else np.asarray(counts))
+        counts = _as_csr(self.counts) if sp.issparse(self.counts) else np.asarray(self.counts)
+        object.__setattr__(self, "counts", counts)
         if self.counts.ndim != 2:
             raise ValueError(f"counts must have rows and columns, got {self.counts.ndim} dimension(s).")
         for side, size in zip(("rows", "columns"), self.counts.shape, strict=True):
@@ -117,6 +115,14 @@ def as_table(counts: Any, name: str = "X", *, positive: bool = True) -> Table:
     if positive:
         _check_total(table.total, name)
     return table
+
+
+def _as_csr(counts: Any) -> sp.csr_array:
+    """CSR array of float64; its indices are those of the input where they can be, to save memory."""
+    if counts.format == "csr":
+        data = counts.data.astype(np.float64, copy=False)
+        return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
+    return sp.csr_array(counts.astype(np.float64, copy=False))  # first, or duplicates of small integers overflow
 
 
 def weighted_columns(counts: Any, weights: np.ndarray) -> Any:
