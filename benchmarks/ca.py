@@ -126,9 +126,7 @@ def bench_sparse(rounds):
         counts = table.astype(kind)
         peak, result = peak_memory(lambda counts=counts: co.CA(n_components=K).fit(counts))
         fair = size_of(counts) + result.rows_.standard.nbytes + result.columns_.standard.nbytes
-        print(
-            f"  MB: {kind.__name__} table and factors {fair / 1e6:.1f}, peak of the fit {peak / 1e6:.1f} on top of the table"
-        )
+        print(f"  MB: {kind.__name__} table and factors {fair / 1e6:.1f}, peak of the fit on top {peak / 1e6:.1f}")
         verdict("(table + peak) / (table + factors)", (size_of(counts) + peak) / fair, 2.0)
     difference = np.abs(result.pics_ / arpack_floor(table)[2] - 1).max()
     print(f"  largest relative difference of the PICs from the floor's: {difference:.1e}")
