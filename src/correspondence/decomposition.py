@@ -191,27 +191,32 @@ def as_decomposition(d_or_est: Any) -> Decomposition:
     return d
 
 
-def load(path: str | Path) -> Decomposition:
+def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Decomposition:
     """Read a decomposition that `Decomposition.save` wrote.
 
     Parameters
     ----------
     path : str or Path
         The file.
+    x_net, y_net : torch.nn.Module, optional
+        Nets of your own that the model was fitted with; their weights are read from the file.
 
     Raises
     ------
     ValueError
-        When the file is damaged, cut short, or not one of ours.
+        When the file is damaged, cut short, or not one of ours, or a net is missing or does not fit.
     """
     arrays, description = io.read(path, FORMAT, VERSION)
     try:
-        sides = {name: _load_functions(name, description, arrays) for name in ("f", "g")}
+        nets = {"f": x_net, "g": y_net}
+        sides = {name: _load_functions(name, description, arrays, nets[name]) for name in ("f", "g")}
         return Decomposition(arrays["pics"], sides["f"], sides["g"], description["chi2"], description["n"])
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged: {error} is missing or wrong. Save the model again.") from None
 
 
-def _load_functions(name: str, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> PrincipalFunctions:
+def _load_functions(
+    name: str, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any
+) -> PrincipalFunctions:
     state = {key.removeprefix(f"{name}."): a for key, a in arrays.items() if key.startswith(f"{name}.")}
-    return FUNCTIONS[description[name]["kind"]].from_state(description[name], state)
+    return FUNCTIONS[description[name]["kind"]].from_state(description[name], state, net)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -13,9 +13,30 @@ import numpy as np
 
 from correspondence import io
 from correspondence.checks import read_only, to_floats
-from correspondence.labels import as_labels, objects
+from correspondence.labels import as_labels, label_from_json, label_to_json, objects
 
-__all__ = ["FUNCTIONS", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
+__all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
+
+FEATURE_MAPS = {"nets": "correspondence.pice.sides:Side"}  # by name, so that loading imports torch only if it must
+
+
+class FeatureMap(ABC):
+    """Features of one variable that can be saved: ``features(values)`` has shape (n, p)."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def __call__(self, values: Any) -> np.ndarray:
+        """Evaluate the features at each of the values."""
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return a JSON description and the arrays from which `from_state` makes the same features."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None) -> FeatureMap:
+        """Inverse of `state`; a net that is the user's own has to be given."""
 
 
 class PrincipalFunctions(ABC):
@@ -41,8 +62,10 @@ class PrincipalFunctions(ABC):
 
     @classmethod
     @abstractmethod
-    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> PrincipalFunctions:
-        """Inverse of `state`."""
+    def from_state(
+        cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
+    ) -> PrincipalFunctions:
+        """Inverse of `state`; a net that is the user's own has to be given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +149,7 @@ class LabelFunctions(PrincipalFunctions):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
         arrays = {"values": self.values, "mass": self.mass}
         if self.labels.dtype == object:
-            arrays["names"] = io.encode([_label_to_json(label) for label in self.labels.tolist()])
+            arrays["names"] = io.encode([label_to_json(label) for label in self.labels.tolist()])
         else:
             arrays["numbers"] = self.labels
         for name in ("codes", "code_weights"):
@@ -135,11 +158,13 @@ class LabelFunctions(PrincipalFunctions):
         return {"kind": self.kind, "unknown": self.unknown}, arrays
 
     @classmethod
-    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> LabelFunctions:  # noqa: D102
+    def from_state(  # noqa: D102
+        cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
+    ) -> LabelFunctions:
         if "numbers" in arrays:
             labels = arrays["numbers"]
         else:
-            names = [_label_from_json(label) for label in io.decode(arrays["names"])]
+            names = [label_from_json(label) for label in io.decode(arrays["names"])]
             labels = objects(names)
         observations = arrays.get("codes"), arrays.get("code_weights")
         return cls(labels, arrays["values"], arrays["mass"], *observations, description["unknown"])
@@ -192,17 +217,37 @@ class LinearFunctions(PrincipalFunctions):
         return _on_sample(h, self(self.sample), self.sample, self.sample_weight)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
-        if self.features is not None:
+        arrays = {"mean": self.mean, "weights": self.weights} | self._sample_arrays()
+        if self.features is None:
+            return {"kind": self.kind}, arrays
+        if not isinstance(self.features, FeatureMap):
             raise TypeError(f"Features made by {self.features!r} cannot be saved.")
-        arrays = {"mean": self.mean, "weights": self.weights}
-        for name in ("sample", "sample_weight"):
-            if getattr(self, name) is not None:
-                arrays[name] = np.asarray(getattr(self, name))
-        return {"kind": self.kind}, arrays
+        description, state = self.features.state()
+        features = {f"features.{name}": array for name, array in state.items()}
+        return {"kind": self.kind, "features": description | {"kind": self.features.kind}}, arrays | features
+
+    def _sample_arrays(self) -> dict[str, np.ndarray]:
+        """The data of the fit if it is a plain table of numbers; a loaded model needs Y again for anything else."""
+        sample = None if self.sample is None else np.asarray(self.sample)
+        if sample is None or sample.dtype.kind not in "biuf" or sample.ndim > 2:
+            return {}
+        weight = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
+        return {"sample": sample} | weight
 
     @classmethod
-    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> LinearFunctions:  # noqa: D102
-        return cls(arrays["mean"], arrays["weights"], None, arrays.get("sample"), arrays.get("sample_weight"))
+    def from_state(  # noqa: D102
+        cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
+    ) -> LinearFunctions:
+        features = None
+        if "features" in description:
+            state = {k.removeprefix("features."): a for k, a in arrays.items() if k.startswith("features.")}
+            features = _feature_map(description["features"]["kind"]).from_state(description["features"], state, net)
+        return cls(arrays["mean"], arrays["weights"], features, arrays.get("sample"), arrays.get("sample_weight"))
+
+
+def _feature_map(kind: str) -> type[FeatureMap]:
+    module, name = FEATURE_MAPS[kind].split(":")
+    return getattr(importlib.import_module(module), name)
 
 
 FUNCTIONS: dict[str, type[PrincipalFunctions]] = {cls.kind: cls for cls in (LabelFunctions, LinearFunctions)}
@@ -238,31 +283,3 @@ def _checked_values(values: Any, n: int) -> np.ndarray:
     if not np.isfinite(array).all():
         raise ValueError("h must be finite, but it has NaN or infinity among its values.")
     return array
-
-
-_TAGGED: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "datetime": (datetime.datetime, datetime.datetime.isoformat, datetime.datetime.fromisoformat),
-    "date": (datetime.date, datetime.date.isoformat, datetime.date.fromisoformat),
-    "seconds": (datetime.timedelta, datetime.timedelta.total_seconds, lambda s: datetime.timedelta(seconds=s)),
-    "tuple": (tuple, lambda t: [_label_to_json(v) for v in t], lambda t: tuple(_label_from_json(v) for v in t)),
-}
-
-
-def _label_to_json(label: Any) -> Any:
-    if isinstance(label, str | bool | int | float):
-        return label
-    if isinstance(label, np.generic):
-        return label.item()
-    if getattr(label, "nanosecond", 0):
-        raise TypeError(f"The label {label!r} cannot be saved: times are kept to microseconds.")
-    for tag, (cls, encode, _) in _TAGGED.items():
-        if isinstance(label, cls):
-            return {tag: encode(label)}
-    raise TypeError(f"The label {label!r} of type {type(label).__name__} cannot be saved: use strings or numbers.")
-
-
-def _label_from_json(label: Any) -> Any:
-    if isinstance(label, dict):
-        ((tag, value),) = label.items()
-        return _TAGGED[tag][2](value)
-    return label

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -11,7 +12,7 @@ import numpy as np
 
 from correspondence.checks import as_frame
 
-__all__ = ["as_labels", "encode", "objects", "sort_key"]
+__all__ = ["as_labels", "encode", "label_from_json", "label_to_json", "objects", "sort_key"]
 
 
 def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -160,3 +161,33 @@ def _differs_from_itself(value: Any) -> bool:
         return bool(value != value)
     except (TypeError, ValueError):
         return type(value).__name__ == "NAType"  # pandas.NA refuses to be a truth value
+
+
+_TAGGED: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "datetime": (datetime.datetime, datetime.datetime.isoformat, datetime.datetime.fromisoformat),
+    "date": (datetime.date, datetime.date.isoformat, datetime.date.fromisoformat),
+    "seconds": (datetime.timedelta, datetime.timedelta.total_seconds, lambda s: datetime.timedelta(seconds=s)),
+    "tuple": (tuple, lambda t: [label_to_json(v) for v in t], lambda t: tuple(label_from_json(v) for v in t)),
+}
+
+
+def label_to_json(label: Any) -> Any:
+    """Label as something that JSON can hold."""
+    if isinstance(label, str | bool | int | float):
+        return label
+    if isinstance(label, np.generic):
+        return label.item()
+    if getattr(label, "nanosecond", 0):
+        raise TypeError(f"The label {label!r} cannot be saved: times are kept to microseconds.")
+    for tag, (cls, encode, _) in _TAGGED.items():
+        if isinstance(label, cls):
+            return {tag: encode(label)}
+    raise TypeError(f"The label {label!r} of type {type(label).__name__} cannot be saved: use strings or numbers.")
+
+
+def label_from_json(label: Any) -> Any:
+    """Inverse of `label_to_json`."""
+    if isinstance(label, dict):
+        ((tag, value),) = label.items()
+        return _TAGGED[tag][2](value)
+    return label

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from correspondence.checks import check_weights
 
-__all__ = ["HeldOut", "held_out"]
+__all__ = ["HeldOut", "captured_by_moments", "captured_terms", "gain", "held_out"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +77,8 @@ def held_out(F: np.ndarray, G: np.ndarray, correlations: np.ndarray, pairs: Any 
     joint = sp.csr_array(pairs) / n
     quantile = float(norm.ppf((1 + level) / 2))
     r, intervals = _correlations(F, G, joint, quantile / np.sqrt(n))
-    captured, deviation = _captured(F, G, correlations, joint)
+    captured, influence = _captured(F, G, correlations, joint)
+    deviation = float(np.sqrt(joint.data @ influence**2))
     interval = captured + quantile / np.sqrt(n) * deviation * np.array([-1.0, 1.0])
     return HeldOut(r, intervals, captured, interval, n, level)
 
@@ -115,8 +116,37 @@ def _standardised(F: np.ndarray, p: np.ndarray) -> np.ndarray:
     return np.where(varies, centred / np.where(varies, scale, 1), 0)
 
 
-def _captured(F: np.ndarray, G: np.ndarray, correlations: np.ndarray, joint: sp.csr_array) -> tuple[float, float]:
-    """2 E[sum_i s_i f_i g_i] - sum_ij s_i s_j E[f_i f_j] E[g_i g_j] - 1, and the deviation of its influence function.
+def captured_by_moments(
+    moments: Any, mean_f: np.ndarray, A: np.ndarray, mean_g: np.ndarray, B: np.ndarray, correlations: np.ndarray
+) -> float:
+    """`captured` of the functions (F - mean_f) @ A and (G - mean_g) @ B, from the moments of features F and G alone."""
+    root = np.sqrt(correlations)
+    A, B = A * root, B * root
+    a, b = (moments.mean_f - mean_f) @ A, (moments.mean_g - mean_g) @ B
+    cross = np.einsum("pi,pq,qi->", A, moments.cov_fg, B, optimize=True) + a @ b
+    second_f = A.T @ moments.cov_f @ A + np.outer(a, a)
+    second_g = B.T @ moments.cov_g @ B + np.outer(b, b)
+    return float(2 * cross - 2 * a @ b - np.sum(second_f * second_g))
+
+
+def gain(first: np.ndarray, second: np.ndarray) -> float:
+    """How many standard errors the second of two `captured` values is above the first, from their terms."""
+    difference = second - first
+    error = difference.std() / np.sqrt(len(difference))
+    return float(difference.mean() / error) if error > 0 else 0.0
+
+
+def captured_terms(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -> np.ndarray:
+    """One term for each pair, whose mean is `captured` and whose variance is that of n times its estimate."""
+    joint = sp.csr_array(sp.diags_array(np.full(len(F), 1 / len(F))))
+    captured, influence = _captured(F, G, correlations, joint)
+    return captured + influence
+
+
+def _captured(
+    F: np.ndarray, G: np.ndarray, correlations: np.ndarray, joint: sp.csr_array
+) -> tuple[float, np.ndarray]:
+    """2 E[sum_i s_i f_i g_i] - sum_ij s_i s_j E[f_i f_j] E[g_i g_j] - 1, and its influence function at each pair.
 
     The sums are from 0, with the constants f_0 = g_0 = s_0 = 1.
     """
@@ -131,7 +161,7 @@ def _captured(F: np.ndarray, G: np.ndarray, correlations: np.ndarray, joint: sp.
     rows = np.repeat(np.arange(len(f)), np.diff(joint.indptr))
     influence = 2 * ratio - of_x[rows] - of_y[joint.indices]
     influence -= joint.data @ influence
-    return captured, float(np.sqrt(joint.data @ influence**2))
+    return captured, influence
 
 
 def _at_cells(f: np.ndarray, g: np.ndarray, joint: sp.csr_array, block: int = 1 << 16) -> np.ndarray:

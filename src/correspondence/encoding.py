@@ -1,0 +1,467 @@
+"""From data of any kind to arrays that a method can work on: tables, bags of words, text, images.
+
+An encoder is made from the data of the fit (`encoder_for`) and gives the same columns for new data of the same kind.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import ndtri
+from sklearn.feature_extraction.text import CountVectorizer
+
+from correspondence.checks import as_frame
+from correspondence.labels import as_labels, encode, label_from_json, label_to_json, objects
+
+__all__ = ["Bag", "Columns", "Encoder", "Images", "Text", "encoder_for", "encoder_from_state"]
+
+LINEAR = 3.0  # robust standard deviations within which a coordinate is the value itself
+TAIL = 6.0  # a column whose coordinates go beyond is turned into normal scores
+WORDS = 5000
+
+
+class Encoder(ABC):
+    """Turns values of one variable into rows of numbers."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def __call__(self, values: Any, name: str) -> Any:
+        """Rows for the values; errors call them `name`."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Return a description from which `encoder_from_state` makes the same encoder."""
+
+
+def encoder_for(values: Any, name: str) -> Encoder:
+    """Encoder that fits the kind of the data.
+
+    Parameters
+    ----------
+    values : array-like, frame or sparse matrix
+        The data of the fit.
+    name : str
+        How errors and warnings call it.
+
+    Returns
+    -------
+    Encoder
+        `Bag` for sparse matrices, `Images` for arrays of shape (n, channels, height, width), `Text` for strings most
+        of which differ and have several words, `Columns` for everything else.
+
+    Examples
+    --------
+    >>> encoder_for([[1.0, 2.0], [3.0, 5.0], [0.0, 4.0]], "X").kind
+    'columns'
+    >>> encoder_for(["red", "blue", "red"], "Y").width
+    2
+    """
+    if sp.issparse(values):
+        return Bag.fit(values, name)
+    if as_frame(values, name) is None and np.ndim(_plain(values)) > 2:
+        return Images.fit(values, name)
+    if _is_text(values):
+        return Text.fit(values, name)
+    return Columns.fit(values, name)
+
+
+def encoder_from_state(state: dict[str, Any]) -> Encoder:
+    """Inverse of ``Encoder.state``."""
+    return {cls.kind: cls for cls in (Columns, Bag, Text, Images)}[state["kind"]].from_state(state)
+
+
+# --- tables: columns of numbers and of categories
+
+
+@dataclass(frozen=True)
+class Number:
+    """Column of numbers: robustly standardised, logarithmic beyond `LINEAR` standard deviations."""
+
+    center: float
+    scale: float
+    type: str = "number"
+    width: ClassVar[int] = 1
+
+    @classmethod
+    def fit(cls, values: np.ndarray) -> Number:
+        low, center, high = np.quantile(values, [0.25, 0.5, 0.75])
+        scale = (high - low) / 1.349
+        return cls(float(center), float(scale if scale > 1e-12 * np.abs(values).max() else values.std()))
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        t = (values - self.center) / self.scale
+        return (np.sign(t) * (np.minimum(np.abs(t), LINEAR) + np.log1p(np.maximum(np.abs(t) - LINEAR, 0))))[:, None]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Column of numbers with heavy tails: the normal quantile of its rank, so that any monotone map of it is the same."""
+
+    points: list[float]
+    scores: list[float]
+    type: str = "scores"
+    width: ClassVar[int] = 1
+
+    @classmethod
+    def fit(cls, values: np.ndarray) -> Scores:
+        n = len(values)
+        ordered = np.sort(values)
+        points = np.unique(np.quantile(ordered, np.linspace(0, 1, min(n, 1000)), method="nearest"))
+        rank = (np.searchsorted(ordered, points) + np.searchsorted(ordered, points, side="right")) / 2
+        return cls(points.tolist(), ndtri(rank / n).tolist())
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        return np.interp(values, self.points, self.scores)[:, None]
+
+
+@dataclass(frozen=True)
+class Category:
+    """Column of labels: one indicator for each."""
+
+    labels: list[Any]
+    type: str = "category"
+
+    @property
+    def width(self) -> int:
+        return len(self.labels)
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        position = {label: i for i, label in enumerate(self.labels)}
+        codes = np.array([position.get(label, -1) for label in values.tolist()], dtype=np.intp)
+        if (codes < 0).any():
+            raise ValueError(f"has the label {values[int(np.argmin(codes))]!r}, which the fit has not seen: leave it out.")
+        return np.eye(len(self.labels))[codes]
+
+
+Column = Number | Scores | Category
+
+
+@dataclass(frozen=True)
+class Columns(Encoder):
+    """Columns of numbers and categories, as one array of float64.
+
+    Attributes
+    ----------
+    columns : dict
+        Encoder of each column that is not constant, by its name.
+    names : list
+        All columns of the data, constant ones included.
+    """
+
+    columns: dict[Any, Column]
+    names: list[Any]
+    kind: ClassVar[str] = "columns"
+
+    @classmethod
+    def fit(cls, values: Any, name: str) -> Columns:
+        data = _columns(values, name)
+        encoders = {key: _column_encoder(column) for key, column in data.items()}
+        constant = [key for key, encoder in encoders.items() if encoder is None]
+        columns = {key: encoder for key, encoder in encoders.items() if encoder is not None}
+        if not columns:
+            what = "one class only" if next(iter(data.values())).dtype == object else "one value only"
+            raise ValueError(f"{name} has {what}: nothing can be correlated with a constant.")
+        if constant:
+            listed = ", ".join(repr(key) for key in constant[:5]) + (", ..." if len(constant) > 5 else "")
+            warnings.warn(f"Left out, because they are constant: column(s) {listed} of {name}.", UserWarning, stacklevel=4)
+        return cls(columns, list(data))
+
+    @property
+    def width(self) -> int:
+        """Number of columns of the encoded array."""
+        return sum(column.width for column in self.columns.values())
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Which columns of the encoded array are numbers (the others are indicators of a category)."""
+        return np.concatenate([np.full(c.width, not isinstance(c, Category)) for c in self.columns.values()])
+
+    def __call__(self, values: Any, name: str) -> np.ndarray:
+        data = _columns(values, name)
+        if all(isinstance(key, str) for key in self.names) and set(self.names) <= set(data):
+            data = {key: data[key] for key in self.names}
+        if len(data) != len(self.names) or (_has_names(data) and list(data) != self.names and _has_names(self.names)):
+            raise ValueError(
+                f"{name} has {len(data)} features ({_listed(data)}), but the fit had {len(self.names)} features "
+                f"({_listed(self.names)}): give the same columns."
+            )
+        columns = dict(zip(self.names, data.values(), strict=True))
+        return np.hstack([_encoded(c, columns[key], key, name) for key, c in self.columns.items()])
+
+    def state(self) -> dict[str, Any]:
+        columns = [[label_to_json(key), _column_state(c)] for key, c in self.columns.items()]
+        return {"kind": self.kind, "columns": columns, "names": [label_to_json(key) for key in self.names]}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Columns:
+        columns = {label_from_json(key): _column_from_state(column) for key, column in state["columns"]}
+        return cls(columns, [label_from_json(key) for key in state["names"]])
+
+
+def _column_encoder(column: np.ndarray) -> Column | None:
+    """None for a constant."""
+    if column.dtype == object:
+        labels = encode(column, "the column")[1].tolist()
+        return Category(labels) if len(labels) > 1 else None
+    if not np.ptp(column) > 1e-14 * np.abs(column).max():
+        return None
+    number = Number.fit(column)
+    return Scores.fit(column) if np.abs(number(column)).max() > TAIL else number
+
+
+def _encoded(encoder: Column, column: np.ndarray, key: Any, name: str) -> np.ndarray:
+    where = name if key is None else f"Column {key!r} of {name}"
+    if isinstance(encoder, Category) != (column.dtype == object):
+        expected = "labels" if isinstance(encoder, Category) else "numbers"
+        raise ValueError(f"{where} must hold {expected}, as in the fit.")
+    try:
+        return encoder(column)
+    except ValueError as error:
+        raise ValueError(f"{where} {error}") from None
+
+
+def _column_state(column: Column) -> dict[str, Any]:
+    if isinstance(column, Category):
+        return {"type": column.type, "labels": [label_to_json(label) for label in column.labels]}
+    return asdict(column)
+
+
+def _column_from_state(state: dict[str, Any]) -> Column:
+    if state["type"] == "category":
+        return Category([label_from_json(label) for label in state["labels"]])
+    cls: type[Number | Scores] = {"number": Number, "scores": Scores}[state["type"]]
+    return cls(**state)
+
+
+def _has_names(keys: Any) -> bool:
+    return all(isinstance(key, str) for key in keys)
+
+
+def _listed(keys: Any) -> str:
+    keys = list(keys)
+    return ", ".join(map(str, keys[:5])) + (", ..." if len(keys) > 5 else "")
+
+
+def _columns(values: Any, name: str) -> dict[Any, np.ndarray]:
+    """Columns by name: float64 for numbers, objects for labels. The name of a single unnamed column is None."""
+    frame = as_frame(values, name)
+    if frame is not None:
+        data = {key: _series(frame[key], f"Column {key!r} of {name}") for key in frame.columns}
+    elif isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series):
+        data = {None: _series(nw.from_native(values, series_only=True), name)}
+    else:
+        data = _array_columns(values, name)
+    if not data or not len(next(iter(data.values()))):
+        raise ValueError(f"{name} is empty: it has 0 sample(s) or 0 feature(s), and at least 1 of each is needed.")
+    return data
+
+
+def _array_columns(values: Any, name: str) -> dict[Any, np.ndarray]:
+    array = np.asarray(_plain(values))
+    if array.ndim == 0:
+        raise ValueError(f"{name} must have one row for each observation, got the single value {values!r}.")
+    if array.ndim > 2:
+        raise ValueError(f"{name} must have rows and columns, got an array of shape {array.shape}.")
+    if array.ndim == 1:
+        return {None: _column(array, name)}
+    return {j: _column(array[:, j], f"Column {j} of {name}") for j in range(array.shape[1])}
+
+
+def _series(series: nw.Series, where: str) -> np.ndarray:
+    if series.dtype.is_numeric():
+        return _finite(series.cast(nw.Float64).to_numpy(), where)
+    if series.dtype.is_temporal():
+        raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
+    if series.dtype == nw.Object:
+        return _column(objects(series.to_list()), where)
+    return _as_objects(as_labels(series, where))
+
+
+def _column(values: np.ndarray, where: str) -> np.ndarray:
+    if values.dtype.kind in "iuf":
+        return _finite(values.astype(np.float64), where)
+    if values.dtype.kind == "c":
+        raise ValueError(f"{where} holds complex data not supported: give real and imaginary parts as two columns.")
+    if values.dtype.kind in "mM":
+        raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
+    if values.dtype.kind == "O" and all(_is_number(v) for v in values.tolist()):
+        return _finite(np.array([np.nan if v is None else v for v in values.tolist()], dtype=np.float64), where)
+    return _as_objects(as_labels(values, where))
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool))
+
+
+def _as_objects(values: np.ndarray) -> np.ndarray:
+    return values if values.dtype == object else objects(values.tolist())
+
+
+def _finite(values: np.ndarray, where: str) -> np.ndarray:
+    bad = int(np.count_nonzero(~np.isfinite(values)))
+    if bad:
+        raise ValueError(f"{where} contains NaN or infinity in {bad} row(s): fill them in or leave those rows out.")
+    return values
+
+
+def _plain(values: Any) -> Any:
+    """NumPy's array for a torch tensor, which may need gradients or live elsewhere."""
+    return values.detach().cpu().numpy() if hasattr(values, "detach") else values
+
+
+# --- bags of words
+
+
+@dataclass(frozen=True)
+class Bag(Encoder):
+    """Sparse matrix of counts or weights: rows of logarithms of 1 + count, scaled to length 1."""
+
+    width: int
+    kind: ClassVar[str] = "bag"
+
+    @classmethod
+    def fit(cls, values: Any, name: str) -> Bag:
+        return cls(_sparse(values, name).shape[1])
+
+    def __call__(self, values: Any, name: str) -> sp.csr_array:
+        rows = _sparse(values, name)
+        if rows.shape[1] != self.width:
+            raise ValueError(f"{name} has {rows.shape[1]} features, but the fit had {self.width} features.")
+        rows.data = np.sign(rows.data) * np.log1p(np.abs(rows.data))
+        length = np.sqrt(rows.multiply(rows).sum(axis=1))
+        rows.data /= np.repeat(np.where(length > 0, length, 1), np.diff(rows.indptr))
+        return rows
+
+    def state(self) -> dict[str, Any]:
+        return {"kind": self.kind, "width": self.width}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Bag:
+        return cls(state["width"])
+
+
+def _sparse(values: Any, name: str) -> sp.csr_array:
+    if not sp.issparse(values):
+        raise ValueError(f"{name} must be a sparse matrix, as in the fit, got {type(values).__name__}.")
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, got {values.dtype} (complex data not supported).")
+    rows = sp.csr_array(values, dtype=np.float64, copy=True)
+    if not rows.shape[0] or not rows.shape[1]:
+        raise ValueError(f"{name} is empty: it has 0 sample(s) or 0 feature(s), and at least 1 of each is needed.")
+    bad = np.flatnonzero(~np.isfinite(rows.data))
+    if len(bad):
+        raise ValueError(f"Column {rows.indices[bad[0]]} of {name} contains NaN or infinity: leave those rows out.")
+    return rows
+
+
+@dataclass(frozen=True)
+class Text(Encoder):
+    """Strings of words: a bag of the most frequent ones."""
+
+    words: list[str]
+    kind: ClassVar[str] = "text"
+    _bag: Bag = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_bag", Bag(len(self.words)))
+
+    @classmethod
+    def fit(cls, values: Any, name: str) -> Text:
+        texts = _texts(values, name)
+        try:
+            counter = CountVectorizer(max_features=WORDS, min_df=2 if len(texts) >= 100 else 1).fit(texts)
+        except ValueError:
+            raise ValueError(f"{name} has no word that occurs twice: longer texts are needed.") from None
+        return cls(counter.get_feature_names_out().tolist())
+
+    @property
+    def width(self) -> int:
+        """Number of words."""
+        return len(self.words)
+
+    def __call__(self, values: Any, name: str) -> sp.csr_array:
+        counter = CountVectorizer(vocabulary=self.words)
+        return self._bag(sp.csr_array(counter.transform(_texts(values, name))), name)
+
+    def state(self) -> dict[str, Any]:
+        return {"kind": self.kind, "words": self.words}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Text:
+        return cls(state["words"])
+
+
+def _texts(values: Any, name: str) -> list[str]:
+    texts = as_labels(values, name).tolist()
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{name} must hold strings, as in the fit.")
+    return texts
+
+
+def _is_text(values: Any) -> bool:
+    """Whether most values differ and have several words; a column of a frame with others is never text."""
+    frame = as_frame(values, "the data")
+    if frame is not None and frame.shape[1] != 1:
+        return False
+    array = np.asarray(frame[:, 0].to_list() if frame is not None else _plain(values))
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or array.dtype.kind not in "UTO" or not all(isinstance(v, str) for v in array.tolist()):
+        return False
+    several = np.mean([" " in text.strip() for text in array.tolist()]) if len(array) else 0
+    return len(set(array.tolist())) > len(array) / 2 and several > 0.5
+
+
+# --- images
+
+
+@dataclass(frozen=True)
+class Images(Encoder):
+    """Array of shape (n, channels, height, width), each channel standardised."""
+
+    shape: tuple[int, ...]
+    mean: list[float]
+    scale: list[float]
+    kind: ClassVar[str] = "images"
+
+    @classmethod
+    def fit(cls, values: Any, name: str) -> Images:
+        array = _pixels(values, name)
+        sample = array[: max(1, 10_000_000 // max(1, array[0].size))].astype(np.float64)
+        _finite(sample, name)
+        scale = sample.std(axis=(0, 2, 3))
+        if not scale.any():
+            raise ValueError(f"{name} has one image only, again and again: nothing can be correlated with a constant.")
+        return cls(array.shape[1:], sample.mean(axis=(0, 2, 3)).tolist(), np.where(scale > 0, scale, 1).tolist())
+
+    def __call__(self, values: Any, name: str) -> np.ndarray:
+        array = _pixels(values, name)
+        if array.shape[1:] != self.shape:
+            raise ValueError(f"{name} must have images of shape {self.shape}, as in the fit, got {array.shape[1:]}.")
+        channel = (slice(None), None, None)
+        mean, scale = (np.asarray(v, dtype=np.float32)[channel] for v in (self.mean, self.scale))
+        return _finite((array.astype(np.float32) - mean) / scale, name)
+
+    def state(self) -> dict[str, Any]:
+        return {"kind": self.kind, "shape": list(self.shape), "mean": self.mean, "scale": self.scale}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Images:
+        return cls(tuple(state["shape"]), state["mean"], state["scale"])
+
+
+def _pixels(values: Any, name: str) -> np.ndarray:
+    array = np.asarray(_plain(values))
+    if array.ndim != 4 or array.dtype.kind not in "biuf" or not array.size:
+        raise ValueError(
+            f"{name} must be numbers of shape (n, channels, height, width), got {array.dtype} of shape {array.shape}"
+            + (": write X[:, None] for a single channel." if array.ndim == 3 else ".")
+        )
+    return array

@@ -1,0 +1,204 @@
+"""Sums of smooth functions of columns: maximally correlated ones in closed form, their smoothness chosen by cross-validation.
+
+The features of a column of numbers are natural cubic splines, those of an indicator the indicator. The covariances C_f
+and C_g of the features become C_f + smoothing * R_f, where R_f is the mean squared second derivative; the functions so
+found are then whitened without the penalty, so that it chooses the shape of the functions but does not shrink them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from correspondence.moments import Moments
+from correspondence.validation import captured_by_moments
+
+__all__ = ["AdditiveFunctions", "SplineBasis", "fit_additive"]
+
+SMOOTHING = 10.0 ** np.arange(-6, 1.5, 0.5)
+KNOTS = 24  # of a column, if there are few columns
+FEATURES = 200  # that the columns of numbers of one side share
+FOLDS = 5
+OUTSIDE = 5  # observations beyond the outermost knots, where the functions are linear
+
+
+class SplineBasis:
+    """Features of the columns of an array: natural cubic splines, or the column itself where there are no knots.
+
+    Parameters
+    ----------
+    knots : sequence of ndarray
+        Of each column, ascending; at least 3 for a spline, fewer for the column itself.
+    """
+
+    def __init__(self, knots: Sequence[np.ndarray]) -> None:
+        self.knots = [np.asarray(k, dtype=np.float64) for k in knots]
+        self._splines = [
+            CubicSpline(k, np.eye(len(k)), bc_type="natural") if len(k) > 2 else None for k in self.knots
+        ]
+
+    @classmethod
+    def for_columns(cls, Z: np.ndarray, is_number: np.ndarray) -> SplineBasis:
+        """Knots for an array; columns that are not numbers are taken as they are."""
+        share = FEATURES // max(1, int(is_number.sum()))
+        n_knots = min(KNOTS, share) if share >= 4 else 0
+        return cls([_knots(z, n_knots) if number else np.empty(0) for z, number in zip(Z.T, is_number, strict=True)])
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return sum(max(1, len(k)) if s else 1 for k, s in zip(self.knots, self._splines, strict=True))
+
+    def __call__(self, Z: np.ndarray) -> np.ndarray:
+        """Features of shape (n, width)."""
+        return np.hstack([_values(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)])
+
+    def curvature(self, Z: np.ndarray) -> np.ndarray:
+        """Second derivatives of the features."""
+        return np.hstack([_second(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)])
+
+
+def _knots(z: np.ndarray, n_knots: int) -> np.ndarray:
+    distinct = np.unique(z)
+    if len(distinct) <= n_knots:
+        return distinct
+    outside = min(OUTSIDE / len(z), 0.1)
+    low, high = np.quantile(z, [outside, 1 - outside])
+    return np.linspace(low, high, n_knots) if high > low else np.empty(0)
+
+
+def _values(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.ndarray:
+    if spline is None:
+        return z[:, None]
+    low, high = knots[0], knots[-1]
+    below, above = np.minimum(z - low, 0)[:, None], np.maximum(z - high, 0)[:, None]
+    return spline(np.clip(z, low, high)) + below * spline(low, 1) + above * spline(high, 1)
+
+
+def _second(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.ndarray:
+    if spline is None:
+        return np.zeros((len(z), 1))
+    return np.where(((z >= knots[0]) & (z <= knots[-1]))[:, None], spline(z, 2), 0)
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveFunctions:
+    """d sums of functions of the columns: (basis(Z) - mean) @ weights."""
+
+    basis: SplineBasis
+    mean: np.ndarray
+    weights: np.ndarray
+
+    def __call__(self, Z: np.ndarray) -> np.ndarray:
+        return (self.basis(Z) - self.mean) @ self.weights
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return arrays from which `from_state` makes the same functions."""
+        lengths = np.array([len(k) for k in self.basis.knots], dtype=np.int64)
+        return {
+            "knots": np.concatenate([*self.basis.knots, np.empty(0)]),
+            "lengths": lengths,
+            "mean": self.mean,
+            "weights": self.weights,
+        }
+
+    @classmethod
+    def from_state(cls, arrays: dict[str, np.ndarray]) -> AdditiveFunctions:
+        """Inverse of `state`."""
+        knots = np.split(arrays["knots"], np.cumsum(arrays["lengths"])[:-1])
+        return cls(SplineBasis(knots), arrays["mean"], arrays["weights"])
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveFit:
+    """Pair of additive functions with the correlations they have on the data of the fit."""
+
+    f: AdditiveFunctions
+    g: AdditiveFunctions
+    correlations: np.ndarray
+    smoothing: float
+
+
+def fit_additive(
+    batches: Iterable[tuple[np.ndarray, np.ndarray]], basis_x: SplineBasis, basis_y: SplineBasis, n_components: int
+) -> AdditiveFit:
+    """Most correlated additive functions of two arrays.
+
+    Parameters
+    ----------
+    batches : iterable of pairs of ndarray
+        Rows of the two arrays, in any number of batches.
+    basis_x, basis_y : SplineBasis
+        Features of the two sides.
+    n_components : int
+        At most; the rank of the features may be smaller.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(2000, 1)); y = x**2 + 0.1 * rng.normal(size=(2000, 1))
+    >>> number = np.array([True])
+    >>> bases = [SplineBasis.for_columns(z, number) for z in (x, y)]
+    >>> fit_additive([(x, y)], *bases, n_components=1).correlations.round(2)
+    array([0.99])
+    """
+    folds = [Moments() for _ in range(FOLDS)]
+    rough_x, rough_y, seen = np.zeros((basis_x.width,) * 2), np.zeros((basis_y.width,) * 2), 0
+    for Zx, Zy in batches:
+        F, G, fold = basis_x(Zx), basis_y(Zy), (seen + np.arange(len(Zx))) % FOLDS
+        for k, moments in enumerate(folds):
+            moments.update(F[fold == k], G[fold == k])
+        for rough, D in ((rough_x, basis_x.curvature(Zx)), (rough_y, basis_y.curvature(Zy))):
+            rough += D.T @ D
+        seen += len(Zx)
+    penalty = rough_x / seen, rough_y / seen
+    smoothing = _best_smoothing(folds, penalty, n_components)
+    total = sum(folds, start=Moments())
+    A, B, s = next(_solutions(total, penalty, n_components, [smoothing]))
+    f, g = AdditiveFunctions(basis_x, total.mean_f, A), AdditiveFunctions(basis_y, total.mean_g, B)
+    return AdditiveFit(f, g, s, float(smoothing))
+
+
+Penalty = tuple[np.ndarray, np.ndarray]
+Solution = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _best_smoothing(folds: list[Moments], penalty: Penalty, n_components: int) -> float:
+    if not any(p.any() for p in penalty) or any(not fold.n for fold in folds):
+        return SMOOTHING[0]
+    scores = np.zeros(len(SMOOTHING))
+    for k, held_out in enumerate(folds):
+        rest = sum(folds[:k] + folds[k + 1 :], start=Moments())
+        solutions = _solutions(rest, penalty, n_components, SMOOTHING)
+        scores += [captured_by_moments(held_out, rest.mean_f, A, rest.mean_g, B, s) for A, B, s in solutions]
+    return SMOOTHING[int(np.argmax(scores))]
+
+
+def _solutions(moments: Moments, penalty: Penalty, d: int, smoothing: Iterable[Any]) -> Iterator[Solution]:
+    """Weights of the functions of x and y and their correlations, for each degree of smoothing."""
+    (A, a), (B, b) = (_diagonal(c, p) for c, p in zip((moments.cov_f, moments.cov_g), penalty, strict=True))
+    K = A.T @ moments.cov_fg @ B
+    for value in smoothing:
+        shrink_x, shrink_y = 1 / np.sqrt(1 + value * a), 1 / np.sqrt(1 + value * b)
+        U, _, Vt = np.linalg.svd(shrink_x[:, None] * K * shrink_y, full_matrices=False)
+        U, V = _orthonormal(shrink_x[:, None] * U[:, :d]), _orthonormal(shrink_y[:, None] * Vt[:d].T)
+        P, s, Qt = np.linalg.svd(U.T @ K @ V)
+        yield A @ U @ P, B @ V @ Qt.T, np.minimum(s, 1.0)
+
+
+def _diagonal(cov: np.ndarray, penalty: np.ndarray, tol: float = 1e-9) -> tuple[np.ndarray, np.ndarray]:
+    """Directions in which the covariance is 1 and the penalty diagonal, and its values there."""
+    values, vectors = np.linalg.eigh(cov)
+    keep = values > tol * values.max(initial=0)
+    R = vectors[:, keep] / np.sqrt(values[keep])
+    rough, Q = np.linalg.eigh(R.T @ penalty @ R)
+    return R @ Q, np.maximum(rough, 0)
+
+
+def _orthonormal(U: np.ndarray) -> np.ndarray:
+    """Orthonormal columns with the same span."""
+    return np.linalg.qr(U)[0]
