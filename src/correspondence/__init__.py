@@ -1,5 +1,7 @@
 """Correspondence analysis of anything: the maximally correlated functions of two variables."""
 
+from typing import Any
+
 from correspondence import datasets, plot
 from correspondence.bootstrap import Bootstrap
 from correspondence.ca import CA, Chi2Test
@@ -15,6 +17,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CA",
+    "PICE",
     "Bootstrap",
     "Chi2Test",
     "Decomposition",
@@ -29,3 +32,12 @@ __all__ = [
     "load",
     "plot",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import PICE, and torch with it, when it is first used."""
+    if name == "PICE":
+        from correspondence.pice import PICE
+
+        return PICE
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,9 @@
-"""The command line: ``correspondence demo``."""
+"""The command line: ``correspondence demo`` and ``correspondence reproduce``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -10,6 +12,7 @@ import matplotlib.pyplot as plt
 
 from correspondence import CA, __version__, datasets, explore, plot
 from correspondence.io import new_file
+from correspondence.studies import STUDIES, reproduce
 
 __all__ = ["main"]
 
@@ -34,15 +37,50 @@ def demo(output: Path) -> None:
     matplotlib.use("Agg")
     ca = CA().fit(datasets.load_housetasks())
     picture, page = output / "plane.png", output / "page.html"
-    try:
+    with _writing_to(output):
         output.mkdir(parents=True, exist_ok=True)
         _draw(ca, picture)
         explore(ca, page, title="Household tasks: who does what?")
-    except OSError as error:
-        reason = str(error.strerror or error).rstrip(".")
-        raise click.ClickException(f"--output: cannot write to the folder {output}: {reason}.") from None
     _summarise(ca)
     click.echo(f"\nPicture: {picture.resolve()}\nPage:    {page.resolve().as_uri()}")
+
+
+# \b keeps the lines of a paragraph as they are.
+@main.command("reproduce", epilog="\b\nStudies:\n" + "\n".join(f"  {name:<10}{s.title}" for name, s in STUDIES.items()))
+@click.argument("name", metavar="NAME", type=click.Choice(list(STUDIES)))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    show_default="results/NAME",
+    help="Folder for the table (CSV), the figures (PNG) and the text (Markdown).",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    show_default="10, with --quick 2",
+    help="How many data sets are drawn and fitted.",
+)
+@click.option("--quick", is_flag=True, help="Fewer pairs, in seconds: to see that it works, not for the numbers.")
+def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: bool) -> None:
+    """Compute a table or figure of the paper again, beside the exact values and on data that the fit has not seen."""
+    folder = Path("results", name) if output is None else output
+    try:
+        with _writing_to(folder):
+            files = reproduce(name, folder, seeds, quick)
+    except ImportError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"Written to {folder.resolve()}: {', '.join(path.name for path in files)}")
+
+
+@contextmanager
+def _writing_to(folder: Path) -> Iterator[None]:
+    """One sentence instead of a traceback where files cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        reason = str(error.strerror or error).rstrip(".")
+        raise click.ClickException(f"--output: cannot write to the folder {folder}: {reason}.") from None
 
 
 def _draw(ca: CA, path: Path) -> None:

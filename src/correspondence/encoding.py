@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from correspondence.checks import as_frame
 from correspondence.labels import as_labels, encode, label_from_json, label_to_json, objects
 
-__all__ = ["Bag", "Columns", "Encoder", "Images", "Text", "encoder_for", "encoder_from_state"]
+__all__ = ["Bag", "Columns", "Encoder", "Images", "Plain", "Text", "encoder_for", "encoder_from_state"]
 
 LINEAR = 3.0  # robust standard deviations within which a coordinate is the value itself
 TAIL = 6.0  # a column whose coordinates go beyond is turned into normal scores
@@ -40,7 +40,7 @@ class Encoder(ABC):
         """Return a description from which `encoder_from_state` makes the same encoder."""
 
 
-def encoder_for(values: Any, name: str) -> Encoder:
+def encoder_for(values: Any, name: str, plain: bool = False) -> Encoder:
     """Encoder that fits the kind of the data.
 
     Parameters
@@ -49,6 +49,8 @@ def encoder_for(values: Any, name: str) -> Encoder:
         The data of the fit.
     name : str
         How errors and warnings call it.
+    plain : bool
+        Whether arrays of numbers are left as they are: `Plain`.
 
     Returns
     -------
@@ -65,6 +67,8 @@ def encoder_for(values: Any, name: str) -> Encoder:
     """
     if sp.issparse(values):
         return Bag.fit(values, name)
+    if plain and np.asarray(_plain(values)).dtype.kind in "iuf" and as_frame(values, name) is None:
+        return Plain.fit(values, name)
     if as_frame(values, name) is None and np.ndim(_plain(values)) > 2:
         return Images.fit(values, name)
     if _is_text(values):
@@ -74,7 +78,7 @@ def encoder_for(values: Any, name: str) -> Encoder:
 
 def encoder_from_state(state: dict[str, Any]) -> Encoder:
     """Inverse of ``Encoder.state``."""
-    return {cls.kind: cls for cls in (Columns, Bag, Text, Images)}[state["kind"]].from_state(state)
+    return {cls.kind: cls for cls in (Columns, Bag, Text, Images, Plain)}[state["kind"]].from_state(state)
 
 
 # --- tables: columns of numbers and of categories
@@ -136,7 +140,9 @@ class Category:
         position = {label: i for i, label in enumerate(self.labels)}
         codes = np.array([position.get(label, -1) for label in values.tolist()], dtype=np.intp)
         if (codes < 0).any():
-            raise ValueError(f"has the label {values[int(np.argmin(codes))]!r}, which the fit has not seen: leave it out.")
+            raise ValueError(
+                f"has the label {values[int(np.argmin(codes))]!r}, which the fit has not seen: leave it out."
+            )
         return np.eye(len(self.labels))[codes]
 
 
@@ -170,7 +176,9 @@ class Columns(Encoder):
             raise ValueError(f"{name} has {what}: nothing can be correlated with a constant.")
         if constant:
             listed = ", ".join(repr(key) for key in constant[:5]) + (", ..." if len(constant) > 5 else "")
-            warnings.warn(f"Left out, because they are constant: column(s) {listed} of {name}.", UserWarning, stacklevel=4)
+            warnings.warn(
+                f"Left out, because they are constant: column(s) {listed} of {name}.", UserWarning, stacklevel=4
+            )
         return cls(columns, list(data))
 
     @property
@@ -465,3 +473,39 @@ def _pixels(values: Any, name: str) -> np.ndarray:
             + (": write X[:, None] for a single channel." if array.ndim == 3 else ".")
         )
     return array
+
+
+# --- numbers as they are
+
+
+@dataclass(frozen=True)
+class Plain(Encoder):
+    """Array of numbers of any shape (n, ...), unchanged but for float32."""
+
+    shape: tuple[int, ...]
+    kind: ClassVar[str] = "plain"
+
+    @classmethod
+    def fit(cls, values: Any, name: str) -> Plain:
+        return cls(_at_least_2d(values, name).shape[1:])
+
+    def __call__(self, values: Any, name: str) -> np.ndarray:
+        array = _at_least_2d(values, name)
+        if array.shape[1:] != self.shape:
+            raise ValueError(f"{name} must have shape (n, {', '.join(map(str, self.shape))}), got {array.shape}.")
+        return array
+
+    def state(self) -> dict[str, Any]:
+        return {"kind": self.kind, "shape": list(self.shape)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Plain:
+        return cls(tuple(state["shape"]))
+
+
+def _at_least_2d(values: Any, name: str) -> np.ndarray:
+    array = np.asarray(_plain(values))
+    if array.dtype.kind not in "biuf" or not array.size or not array.ndim:
+        raise ValueError(f"{name} must be a filled array of numbers, got {array.dtype} of shape {array.shape}.")
+    array = _finite(array.astype(np.float32), name)
+    return array[:, None] if array.ndim == 1 else array

@@ -36,7 +36,7 @@ def new_file(path: str | Path) -> Iterator[Path]:
 
 def write(path: str | Path, arrays: dict[str, np.ndarray], description: dict, kind: str, version: int) -> None:
     """Write arrays and a description (anything JSON can hold) to one file."""
-    tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    tensors = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     tensors["description"] = encode(description)
     metadata = {"format": kind, "version": str(version), "sha256": _digest(tensors)}
     with new_file(path) as temporary:

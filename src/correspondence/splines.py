@@ -1,4 +1,4 @@
-"""Sums of smooth functions of columns: maximally correlated ones in closed form, their smoothness chosen by cross-validation.
+"""Sums of smooth functions of columns: maximally correlated ones in closed form, as smooth as the data allow.
 
 The features of a column of numbers are natural cubic splines, those of an indicator the indicator. The covariances C_f
 and C_g of the features become C_f + smoothing * R_f, where R_f is the mean squared second derivative; the functions so
@@ -24,6 +24,7 @@ KNOTS = 24  # of a column, if there are few columns
 FEATURES = 200  # that the columns of numbers of one side share
 FOLDS = 5
 OUTSIDE = 5  # observations beyond the outermost knots, where the functions are linear
+EXTREME = 1  # observations at each end that count as the one next to them: a single outlier shall not carry a function
 
 
 class SplineBasis:
@@ -33,20 +34,23 @@ class SplineBasis:
     ----------
     knots : sequence of ndarray
         Of each column, ascending; at least 3 for a spline, fewer for the column itself.
+    limits : ndarray of shape (columns, 2), optional
+        Beyond which all values of a column count as the same in a fit; the functions go on beyond.
     """
 
-    def __init__(self, knots: Sequence[np.ndarray]) -> None:
-        self.knots = [np.asarray(k, dtype=np.float64) for k in knots]
-        self._splines = [
-            CubicSpline(k, np.eye(len(k)), bc_type="natural") if len(k) > 2 else None for k in self.knots
-        ]
+    def __init__(self, knots: Sequence[np.ndarray], limits: np.ndarray | None = None) -> None:
+        self.knots, self.limits = [np.asarray(k, dtype=np.float64) for k in knots], limits
+        self._splines = [CubicSpline(k, np.eye(len(k)), bc_type="natural") if len(k) > 2 else None for k in self.knots]
 
     @classmethod
     def for_columns(cls, Z: np.ndarray, is_number: np.ndarray) -> SplineBasis:
         """Knots for an array; columns that are not numbers are taken as they are."""
         share = FEATURES // max(1, int(is_number.sum()))
         n_knots = min(KNOTS, share) if share >= 4 else 0
-        return cls([_knots(z, n_knots) if number else np.empty(0) for z, number in zip(Z.T, is_number, strict=True)])
+        knots = [_knots(z, n_knots) if number else np.empty(0) for z, number in zip(Z.T, is_number, strict=True)]
+        ordered = np.sort(Z, axis=0)
+        extreme = EXTREME if len(Z) >= 100 else 0
+        return cls(knots, np.where(is_number[:, None], ordered[[extreme, -1 - extreme]].T, [-np.inf, np.inf]))
 
     @property
     def width(self) -> int:
@@ -56,6 +60,10 @@ class SplineBasis:
     def __call__(self, Z: np.ndarray) -> np.ndarray:
         """Features of shape (n, width)."""
         return np.hstack([_values(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)])
+
+    def clipped(self, Z: np.ndarray) -> np.ndarray:
+        """Values within the limits."""
+        return Z if self.limits is None else np.clip(Z, *self.limits.T)
 
     def curvature(self, Z: np.ndarray) -> np.ndarray:
         """Second derivatives of the features."""
@@ -144,11 +152,12 @@ def fit_additive(
     >>> number = np.array([True])
     >>> bases = [SplineBasis.for_columns(z, number) for z in (x, y)]
     >>> fit_additive([(x, y)], *bases, n_components=1).correlations.round(2)
-    array([0.99])
+    array([1.])
     """
     folds = [Moments() for _ in range(FOLDS)]
     rough_x, rough_y, seen = np.zeros((basis_x.width,) * 2), np.zeros((basis_y.width,) * 2), 0
     for Zx, Zy in batches:
+        Zx, Zy = basis_x.clipped(Zx), basis_y.clipped(Zy)
         F, G, fold = basis_x(Zx), basis_y(Zy), (seen + np.arange(len(Zx))) % FOLDS
         for k, moments in enumerate(folds):
             moments.update(F[fold == k], G[fold == k])
@@ -170,12 +179,19 @@ Solution = tuple[np.ndarray, np.ndarray, np.ndarray]
 def _best_smoothing(folds: list[Moments], penalty: Penalty, n_components: int) -> float:
     if not any(p.any() for p in penalty) or any(not fold.n for fold in folds):
         return SMOOTHING[0]
-    scores = np.zeros(len(SMOOTHING))
+    scores = []
     for k, held_out in enumerate(folds):
         rest = sum(folds[:k] + folds[k + 1 :], start=Moments())
         solutions = _solutions(rest, penalty, n_components, SMOOTHING)
-        scores += [captured_by_moments(held_out, rest.mean_f, A, rest.mean_g, B, s) for A, B, s in solutions]
-    return SMOOTHING[int(np.argmax(scores))]
+        scores.append([captured_by_moments(held_out, rest.mean_f, A, rest.mean_g, B, s) for A, B, s in solutions])
+    return SMOOTHING[_smoothest(np.array(scores))]
+
+
+def _smoothest(scores: np.ndarray) -> int:
+    """Last column of scores, one row for each fold, that is within a standard error of the best column."""
+    loss = scores[:, [int(np.argmax(scores.mean(axis=0)))]] - scores
+    error = loss.std(axis=0, ddof=1) / np.sqrt(len(scores))
+    return int(np.flatnonzero(loss.mean(axis=0) <= error).max())
 
 
 def _solutions(moments: Moments, penalty: Penalty, d: int, smoothing: Iterable[Any]) -> Iterator[Solution]:

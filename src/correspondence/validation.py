@@ -143,9 +143,7 @@ def captured_terms(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -> np
     return captured + influence
 
 
-def _captured(
-    F: np.ndarray, G: np.ndarray, correlations: np.ndarray, joint: sp.csr_array
-) -> tuple[float, np.ndarray]:
+def _captured(F: np.ndarray, G: np.ndarray, correlations: np.ndarray, joint: sp.csr_array) -> tuple[float, np.ndarray]:
     """2 E[sum_i s_i f_i g_i] - sum_ij s_i s_j E[f_i f_j] E[g_i g_j] - 1, and its influence function at each pair.
 
     The sums are from 0, with the constants f_0 = g_0 = s_0 = 1.

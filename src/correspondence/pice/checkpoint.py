@@ -1,0 +1,78 @@
+"""A training run on disk: one file, replaced as a whole, from which the run goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from correspondence import io
+
+if TYPE_CHECKING:
+    from correspondence.pice.training import Trainer
+
+__all__ = ["restore", "save"]
+
+FORMAT, VERSION = "correspondence.PICE.training", 1
+FILE = "training.safetensors"
+
+
+def save(trainer: Trainer) -> None:
+    """Write the state of a run to its folder, if it has one."""
+    folder = trainer.settings.checkpoint
+    if folder is None:
+        return
+    arrays: dict[str, np.ndarray] = {}
+    for name in ("nets", "averages", "best"):
+        arrays |= {f"{name}.{key}": value.cpu().numpy() for key, value in getattr(trainer, name).state_dict().items()}
+    arrays |= {f"running.{key}": value.cpu().numpy() for key, value in trainer.covariances.running.items()}
+    for i, state in trainer.optimizer.state_dict()["state"].items():
+        arrays |= {f"optimizer.{i}.{key}": value.cpu().numpy() for key, value in state.items()}
+    description = {
+        "fingerprint": trainer.settings.fingerprint,
+        "counts": trainer.counts,
+        "history": trainer.history,
+        "scale": trainer.scale,
+    }
+    arrays |= {"best_terms": trainer.best_terms, "last_clear": trainer.last_clear}
+    io.write(folder / FILE, arrays, description, FORMAT, VERSION)
+
+
+def restore(trainer: Trainer) -> None:
+    """Take up the run that the folder holds, if there is one."""
+    folder = trainer.settings.checkpoint
+    if folder is None or not (folder / FILE).exists():
+        return
+    arrays, description = io.read(folder / FILE, FORMAT, VERSION)
+    if description["fingerprint"] != trainer.settings.fingerprint:
+        raise ValueError(
+            f"checkpoint: the folder {folder} holds a run with other data or settings: give an empty folder, or the same ones."
+        )
+    for name in ("nets", "averages", "best"):
+        _load(getattr(trainer, name), _below(arrays, f"{name}."))
+    trainer.covariances.running = {k: torch.from_numpy(v.copy()) for k, v in _below(arrays, "running.").items()}
+    _load_optimizer(trainer.optimizer, _below(arrays, "optimizer."))
+    trainer.counts, trainer.history = description["counts"], description["history"]
+    trainer.scale, trainer.best_terms, trainer.last_clear = (
+        description["scale"],
+        arrays["best_terms"],
+        arrays["last_clear"],
+    )
+
+
+def _load(nets: nn.Module, arrays: dict[str, np.ndarray]) -> None:
+    nets.load_state_dict({key: torch.from_numpy(value.copy()) for key, value in arrays.items()})
+
+
+def _load_optimizer(optimizer: torch.optim.Optimizer, arrays: dict[str, np.ndarray]) -> None:
+    state: dict[int, dict[str, Any]] = {}
+    for key, value in arrays.items():
+        i, name = key.split(".")
+        state.setdefault(int(i), {})[name] = torch.from_numpy(value.copy())
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+def _below(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}

@@ -1,0 +1,181 @@
+"""Pairs (x, y) for training: arrays in memory, or batches that are read again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from correspondence.checks import as_frame
+from correspondence.encoding import Images
+from correspondence.pice.sides import BLOCK, Side
+
+__all__ = ["Arrays", "Pairs", "Stream", "first_rows", "length", "take"]
+
+Batch = tuple[Any, Any]
+
+
+class Pairs(Protocol):
+    """What training asks of its data."""
+
+    def blocks(self) -> Iterator[Batch]:
+        """All pairs once, some rows at a time."""
+
+    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:
+        """Endless random batches, the same for the same seed, without the first ones."""
+
+
+class Arrays:
+    """Pairs in memory.
+
+    Parameters
+    ----------
+    x, y : array-like
+        Rows as `Side.rows` makes them; images are encoded when they are needed.
+    """
+
+    def __init__(self, x: Any, y: Any) -> None:
+        self.x, self.y = x, y
+        self.n = x.shape[0]
+
+    @classmethod
+    def encoded(cls, sides: tuple[Side, Side], X: Any, Y: Any, index: np.ndarray) -> Arrays:
+        """Pairs of the given rows of data."""
+        x, y = (_rows(side, take(values, index)) for side, values in zip(sides, (X, Y), strict=True))
+        return cls(x, y)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def blocks(self) -> Iterator[Batch]:
+        for start in range(0, self.n, BLOCK):
+            yield self.x[start : start + BLOCK], self.y[start : start + BLOCK]
+
+    def first(self, n: int) -> Arrays:
+        """The first n pairs."""
+        return self if n >= self.n else Arrays(self.x[:n], self.y[:n])
+
+    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:
+        size = min(size, self.n)
+        each = self.n // size
+        step = skip
+        while True:
+            epoch, first = divmod(step, each)
+            order = np.random.default_rng([seed, epoch]).permutation(self.n)
+            for i in range(first, each):
+                rows = order[i * size : (i + 1) * size]
+                yield self.x[rows], self.y[rows]
+                step += 1
+
+
+class _Encoded:
+    """Rows of images, encoded when they are asked for."""
+
+    def __init__(self, side: Side, values: np.ndarray) -> None:
+        self.side, self.values, self.shape = side, values, values.shape
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        return self.side.rows(self.values[rows])
+
+
+def _rows(side: Side, values: Any) -> Any:
+    return _Encoded(side, np.asarray(values)) if isinstance(side.encoder, Images) else side.rows(values)
+
+
+class Stream:
+    """Pairs in batches (x, y) that an iterable, such as a torch DataLoader, gives anew each time it is read."""
+
+    def __init__(self, sides: tuple[Side, Side], batches: Iterable[Any]) -> None:
+        self.sides, self.source = sides, batches
+
+    def blocks(self) -> Iterator[Batch]:
+        for x, y in _checked(self.source):
+            yield self.sides[0].rows(x), self.sides[1].rows(y)
+
+    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:
+        step, epoch = 0, 0
+        while True:
+            torch.manual_seed(seed + epoch)  # a DataLoader that shuffles takes its order from here
+            for x, y in _checked(self.source):
+                step += 1
+                if step > skip:
+                    yield self.sides[0].rows(x), self.sides[1].rows(y)
+            epoch += 1
+
+
+def _checked(batches: Iterable[Any]) -> Iterator[Batch]:
+    if iter(batches) is batches:
+        raise ValueError(
+            "X is an iterator, which can be read only once: give a DataLoader, a list of batches or another iterable "
+            "that starts anew each time."
+        )
+    empty = True
+    for batch in batches:
+        if not isinstance(batch, tuple | list) or len(batch) != 2:
+            raise ValueError(
+                f"X without Y must give batches (x, y), got {type(batch).__name__}: pass Y, or such batches."
+            )
+        if length(batch[0], "X") != length(batch[1], "Y"):
+            raise ValueError(
+                f"x and y of a batch must have the same length, got {length(batch[0], 'X')} and {length(batch[1], 'Y')}."
+            )
+        empty = False
+        yield batch[0], batch[1]
+    if empty:
+        raise ValueError("X is empty: it gives no batches.")
+
+
+def first_rows(batches: Iterable[Any], limit: int) -> Batch:
+    """The first rows of a stream as one batch."""
+    xs, ys, n = [], [], 0
+    for x, y in _checked(batches):
+        xs.append(x)
+        ys.append(y)
+        n += length(x, "X")
+        if n >= limit:
+            break
+    return _joined(xs), _joined(ys)
+
+
+def _joined(parts: list[Any]) -> Any:
+    first = parts[0]
+    if as_frame(first, "X") is not None:
+        return nw.concat([nw.from_native(part) for part in parts]).to_native()
+    if sp.issparse(first):
+        return sp.vstack(parts, format="csr")
+    if isinstance(first, list | tuple):
+        return [value for part in parts for value in part]
+    return np.concatenate(
+        [part.detach().cpu().numpy() if hasattr(part, "detach") else np.asarray(part) for part in parts]
+    )
+
+
+def length(values: Any, name: str) -> int:
+    """Number of observations."""
+    if sp.issparse(values):
+        return values.shape[0]
+    try:
+        return len(values)
+    except TypeError:
+        raise ValueError(f"{name} must hold one value for each observation, got {type(values).__name__}.") from None
+
+
+def take(values: Any, index: np.ndarray) -> Any:
+    """Some observations of data of any kind."""
+    frame = as_frame(values, "the data")
+    if frame is not None:
+        return frame[index.tolist()].to_native()
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series[index.tolist()].to_native()
+    if sp.issparse(values):
+        return sp.csr_array(values)[index]
+    if isinstance(values, list | tuple):
+        return [values[i] for i in index]
+    if hasattr(values, "detach"):
+        return values.detach().cpu().numpy()[index]
+    return np.asarray(values)[index]

@@ -1,0 +1,103 @@
+"""The nets that PICE builds itself, each from a small description, so that a saved one can be built again."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["BagNet", "ColumnNet", "ImageNet", "build"]
+
+WIDTH = 128
+LIMIT = 4.0  # of the coordinates that a net sees: beyond, all values look the same to it
+DROPOUT = 0.2
+
+
+class ColumnNet(nn.Module):
+    """Two hidden layers on the columns, added to a linear map of functions that are known already.
+
+    Parameters
+    ----------
+    inputs : int
+        Number of columns.
+    outputs : int
+        Number of functions.
+    known : int
+        Number of known functions, given behind the columns; training starts from them.
+    """
+
+    def __init__(self, inputs: int, outputs: int, known: int = 0) -> None:
+        super().__init__()
+        self.config = {"type": "columns", "inputs": inputs, "outputs": outputs, "known": known}
+        self.inputs = inputs
+        self.body = nn.Sequential(
+            nn.Linear(inputs, WIDTH), nn.SiLU(), nn.Linear(WIDTH, WIDTH), nn.SiLU(), nn.Linear(WIDTH, outputs)
+        )
+        self.skip = nn.Linear(known, outputs, bias=False) if known else None
+        if self.skip is not None:
+            last = self.body[-1]
+            with torch.no_grad():
+                last.weight.mul_(0.3)
+                last.bias.zero_()
+                self.skip.weight.copy_(torch.eye(outputs, known))
+        self.register_buffer("mean", torch.zeros(inputs))
+        self.register_buffer("scale", torch.ones(inputs))
+
+    def standardise(self, rows: Tensor) -> None:
+        """Take mean and scale of the columns from a sample."""
+        columns = rows[:, : self.inputs].clamp(-LIMIT, LIMIT)
+        self.mean.copy_(columns.mean(0))
+        self.scale.copy_(columns.std(0).clamp_min(1e-3))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Outputs of shape (n, outputs)."""
+        columns = (rows[:, : self.inputs].clamp(-LIMIT, LIMIT) - self.mean) / self.scale
+        learned = self.body(columns)
+        return learned if self.skip is None else learned + self.skip(rows[:, self.inputs :])
+
+
+class BagNet(nn.Module):
+    """Sum of a vector for each word, one hidden layer behind it; takes (indices, offsets, weights) of sparse rows."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.config = {"type": "bag", "inputs": inputs, "outputs": outputs}
+        self.words = nn.EmbeddingBag(inputs, WIDTH, mode="sum")
+        nn.init.normal_(self.words.weight, std=0.3)
+        self.body = nn.Sequential(
+            nn.Dropout(DROPOUT), nn.SiLU(), nn.Linear(WIDTH, WIDTH), nn.SiLU(), nn.Linear(WIDTH, outputs)
+        )
+
+    def forward(self, rows: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+        """Outputs of shape (n, outputs)."""
+        indices, offsets, weights = rows
+        return self.body(self.words(indices, offsets, per_sample_weights=weights))
+
+
+class ImageNet(nn.Module):
+    """Convolutions that halve the image until it is at most 4 pixels wide, batch norm, mean over what is left."""
+
+    def __init__(self, shape: tuple[int, ...], outputs: int) -> None:
+        super().__init__()
+        self.config = {"type": "images", "shape": list(shape), "outputs": outputs}
+        channels, size = shape[0], max(shape[1:])
+        halvings = min(4, max(1, math.ceil(math.log2(size / 4)))) if size > 4 else 1
+        layers: list[nn.Module] = []
+        for i in range(halvings):
+            width = min(32 * 2**i, WIDTH)
+            layers += [nn.Conv2d(channels, width, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(width), nn.SiLU()]
+            channels = width
+        self.body = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(4 * channels, WIDTH))
+        self.head = nn.Sequential(nn.BatchNorm1d(WIDTH), nn.SiLU(), nn.Linear(WIDTH, outputs))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Outputs of shape (n, outputs)."""
+        return self.head(self.body(rows))
+
+
+def build(config: dict[str, Any]) -> nn.Module:
+    """Net from its ``config``."""
+    kwargs = {name: value for name, value in config.items() if name != "type"}
+    return {"columns": ColumnNet, "bag": BagNet, "images": ImageNet}[config["type"]](**kwargs)

@@ -1,0 +1,172 @@
+"""One variable's way from data to features: encoder, known functions, net, and functions of the leading output."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import nn
+
+from correspondence.encoding import Bag, Columns, Encoder, Images, Text, encoder_from_state
+from correspondence.functions import FeatureMap
+from correspondence.pice.nets import BagNet, ColumnNet, ImageNet, build
+from correspondence.splines import AdditiveFunctions
+
+__all__ = ["Index", "Side"]
+
+BLOCK = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Functions of one number, the leading output of a net: a single-index model."""
+
+    mean: np.ndarray
+    direction: np.ndarray
+    functions: AdditiveFunctions
+
+    def values(self, outputs: np.ndarray) -> np.ndarray:
+        """Leading output, of shape (n, 1)."""
+        return (outputs - self.mean) @ self.direction
+
+
+@dataclass(frozen=True, eq=False)
+class Side(FeatureMap):
+    """Features of one variable.
+
+    Parameters
+    ----------
+    name : str
+        "X" or "Y", for errors.
+    encoder : Encoder
+        From data to rows of numbers.
+    known : AdditiveFunctions, optional
+        Additive functions of the rows; the features, if there is no net.
+    net : torch.nn.Module, optional
+        From rows, with the known functions behind them, to the features.
+    index : Index, optional
+        From the outputs of the net to the features.
+    """
+
+    name: str
+    encoder: Encoder
+    known: AdditiveFunctions | None = None
+    net: nn.Module | None = None
+    index: Index | None = None
+    kind: ClassVar[str] = "nets"
+
+    def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
+        if not isinstance(self.encoder, Images):
+            return self.features(self.rows(values))
+        values = values if isinstance(values, np.ndarray) else np.asarray(values)  # encoded block by block: it is large
+        blocks = [self.features(self.rows(values[i : i + BLOCK])) for i in range(0, max(1, len(values)), BLOCK)]
+        return np.vstack(blocks)
+
+    def rows(self, values: Any) -> Any:
+        """Encoded values, with the known functions behind them."""
+        rows = self.encoder(values, self.name)
+        return rows if self.known is None else np.hstack([rows, self.known(rows)])
+
+    def features(self, rows: Any) -> np.ndarray:
+        """Features of rows, in float64."""
+        if self.net is None:
+            assert self.known is not None
+            return rows[:, -self.known.weights.shape[1] :]
+        outputs = self.outputs(rows)
+        return outputs if self.index is None else self.index.functions(self.index.values(outputs))
+
+    @torch.no_grad()
+    def outputs(self, rows: Any) -> np.ndarray:
+        """Outputs of the net, in float64."""
+        assert self.net is not None
+        self.net.eval()
+        n = rows.shape[0]
+        blocks = [self.net(self.tensors(rows[i : i + BLOCK])) for i in range(0, n, BLOCK)]
+        return torch.cat(blocks).cpu().double().numpy()
+
+    def tensors(self, rows: Any) -> Any:
+        """Rows as the net takes them, on its device."""
+        device = _device(self.net)
+        if not sp.issparse(rows):
+            return torch.from_numpy(np.ascontiguousarray(rows, dtype=np.float32)).to(device)
+        if not isinstance(self.net, BagNet):
+            return torch.from_numpy(rows.toarray().astype(np.float32)).to(device)
+        offsets = torch.from_numpy(rows.indptr[:-1].astype(np.int64))
+        weights = torch.from_numpy(rows.data.astype(np.float32))
+        return torch.from_numpy(rows.indices.astype(np.int64)).to(device), offsets.to(device), weights.to(device)
+
+    def with_net(self, outputs: int) -> Side:
+        """Side with a new net of the kind that suits the data."""
+        if isinstance(self.encoder, Columns):
+            known = 0 if self.known is None else self.known.weights.shape[1]
+            return replace(self, net=ColumnNet(self.encoder.width, outputs, known))
+        if isinstance(self.encoder, Images):
+            return replace(self, net=ImageNet(self.encoder.shape, outputs))
+        assert isinstance(self.encoder, Bag | Text)
+        return replace(self, net=BagNet(self.encoder.width, outputs))
+
+    def frozen(self) -> Side:
+        """Copy that further training does not change."""
+        return replace(self, net=copy.deepcopy(self.net))
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
+        description = {"name": self.name, "encoder": self.encoder.state(), "net": None}
+        arrays = {}
+        if self.known is not None:
+            arrays |= {f"known.{key}": value for key, value in self.known.state().items()}
+        if self.index is not None:
+            arrays |= {f"index.{key}": value for key, value in self.index.functions.state().items()}
+            arrays |= {"index_mean": self.index.mean, "index_direction": self.index.direction}
+        if self.net is not None:
+            description["net"] = getattr(self.net, "config", {"type": "own", "name": type(self.net).__name__})
+            arrays |= {f"net.{key}": value.cpu().numpy() for key, value in self.net.state_dict().items()}
+        return description, arrays
+
+    @classmethod
+    def from_state(  # noqa: D102
+        cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
+    ) -> Side:
+        known, index, weights = (_below(arrays, prefix) for prefix in ("known.", "index.", "net."))
+        return cls(
+            description["name"],
+            encoder_from_state(description["encoder"]),
+            AdditiveFunctions.from_state(known) if known else None,
+            _net_from_state(description, weights, net),
+            Index(arrays["index_mean"], arrays["index_direction"], AdditiveFunctions.from_state(index))
+            if index
+            else None,
+        )
+
+
+def _net_from_state(description: dict[str, Any], weights: dict[str, np.ndarray], net: Any) -> nn.Module | None:
+    config, argument = description["net"], f"{description['name'].lower()}_net"
+    if config is None:
+        return None
+    if config["type"] != "own":
+        net = build(config)
+    elif net is None:
+        raise ValueError(
+            f"{argument} is missing: the model was fitted with a net of your own, {config['name']}, so pass one "
+            f"of the same shape, load(path, {argument}=...)."
+        )
+    else:
+        net = copy.deepcopy(net)
+    try:
+        net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"{argument} does not have the shape of the net that was saved: {reason}.") from None
+    return net.eval()
+
+
+def _below(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
+
+
+def _device(net: nn.Module | None) -> torch.device:
+    parameter = next(net.parameters(), None) if net is not None else None
+    return torch.device("cpu") if parameter is None else parameter.device

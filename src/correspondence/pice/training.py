@@ -1,0 +1,316 @@
+"""Minimising a loss of two nets: Adam on random batches, averaged weights, chosen by what they capture of held-out pairs."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from correspondence.decomposition import Decomposition
+from correspondence.moments import Moments
+from correspondence.pice import checkpoint
+from correspondence.pice.data import Arrays, Pairs
+from correspondence.pice.losses import LOSSES, Covariances
+from correspondence.pice.sides import Side
+from correspondence.validation import captured_terms, gain
+
+__all__ = ["Judge", "Judgement", "Settings", "Trainer", "decompose", "threads"]
+
+TOLERANCE = 1e-6  # nets compute in float32: what is smaller is rounding
+CLEAR = 2.0  # standard errors by which a more flexible model must win
+AVERAGE = 0.98
+WARM_UP = 50
+DROPS = 2
+RESTARTS = 4
+
+Callback = Callable[[int, Decomposition], Any]
+Sides = tuple[Side, Side]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train; the parameters of `PICE` of the same names."""
+
+    n_components: int
+    loss: str
+    batch_size: int
+    learning_rate: float
+    weight_decay: float
+    max_steps: int
+    evaluate_every: int
+    patience: int
+    seed: int
+    checkpoint: Path | None
+    checkpoint_every: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """Decomposition on the training pairs, and what it captures of each held-out pair (None without any)."""
+
+    decomposition: Decomposition
+    terms: np.ndarray | None
+
+    @property
+    def captured(self) -> float | None:
+        """What the functions capture of the held-out pairs."""
+        return None if self.terms is None else float(self.terms.mean())
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Whitens features on training pairs and tries them on held-out ones."""
+
+    training: Arrays
+    validation: Arrays | None
+    n_components: int
+
+    def __call__(self, sides: Sides) -> Judgement:
+        d = decompose(sides, self.training, self.n_components)
+        if self.validation is None:
+            return Judgement(d, None)
+        parts = [
+            (_apply(d.f, s.features(x)), _apply(d.g, t.features(y)))
+            for s, t in [sides]
+            for x, y in self.validation.blocks()
+        ]
+        F, G = (np.vstack(values) for values in zip(*parts, strict=True))
+        return Judgement(d, captured_terms(F, G, d.correlations))
+
+
+def _apply(functions: Any, features: np.ndarray) -> np.ndarray:
+    return (features - functions.mean) @ functions.weights
+
+
+def decompose(sides: Sides, pairs: Pairs, n_components: int, y_sample: Any = None) -> Decomposition:
+    """One exact whitening (Algorithm 1) of the features over all pairs, a block at a time."""
+    moments = Moments()
+    for x, y in pairs.blocks():
+        moments.update(sides[0].features(x), sides[1].features(y))
+    return moments.decompose(n_components, tol=TOLERANCE, x_features=sides[0], y_features=sides[1], y_sample=y_sample)
+
+
+class Trainer:
+    """Trains the nets of two sides.
+
+    Parameters
+    ----------
+    sides : pair of Side
+        With nets, which are trained in place.
+    pairs : Pairs
+        To train on.
+    judge : Judge
+        Who says how good the nets are.
+    baseline : Judgement or None
+        What they have to beat.
+    settings : Settings
+        How to train.
+    callbacks : list of callable
+        Called with (step, Decomposition) after each evaluation; one that returns True ends the training.
+    progress : bool
+        Whether to show a bar, if the output is a terminal.
+    """
+
+    def __init__(
+        self,
+        sides: Sides,
+        pairs: Pairs,
+        judge: Judge,
+        baseline: Judgement | None,
+        settings: Settings,
+        callbacks: list[Callback],
+        progress: bool,
+    ) -> None:
+        self.sides, self.pairs, self.judge, self.baseline = sides, pairs, judge, baseline
+        self.settings, self.callbacks, self.progress = settings, callbacks, progress
+        self.nets = nn.ModuleList([side.net for side in sides])
+        self.averages = copy.deepcopy(self.nets)
+        self.best = copy.deepcopy(self.nets)
+        self._parameters, self._averaged = list(self.nets.parameters()), list(self.averages.parameters())
+        self._buffers = list(zip(self.averages.buffers(), self.nets.buffers(), strict=True))
+        self.covariances = Covariances()
+        self.optimizer = self._new_optimizer()
+        self.history: list[dict[str, Any]] = []
+        self.counts = {"step": 0, "bad": 0, "drops": 0, "restarts": 0, "done": 0}
+        self.scale = 1.0
+        self.best_terms, self.last_clear = np.empty(0), np.empty(0)
+
+    def run(self) -> Sides:
+        """Train to the end and return the sides with the best nets."""
+        s, counts = self.settings, self.counts
+        checkpoint.restore(self)
+        batches = self.pairs.shuffled(s.batch_size, s.seed, skip=counts["step"])
+        with tqdm(
+            total=s.max_steps, initial=counts["step"], desc="PICE", disable=None if self.progress else True
+        ) as bar:
+            while not counts["done"]:
+                x, y = next(batches)
+                counts["step"] += 1
+                loss = self._update(x, y)
+                if loss is not None and counts["step"] % s.evaluate_every == 0:
+                    self._evaluate(loss, bar)
+                if counts["step"] >= s.max_steps:
+                    counts["done"] = 1
+                if counts["step"] % s.checkpoint_every == 0 or counts["done"]:
+                    checkpoint.save(self)
+                bar.update()
+        if not len(self.best_terms):
+            self.best.load_state_dict(self.averages.state_dict())
+        return self._with(self.best)
+
+    def _with(self, nets: nn.ModuleList) -> Sides:
+        x, y = (replace(side, net=net) for side, net in zip(self.sides, nets, strict=True))
+        return x, y
+
+    def _new_optimizer(self) -> torch.optim.Optimizer:
+        s = self.settings
+        return torch.optim.AdamW(self.nets.parameters(), s.learning_rate, weight_decay=s.weight_decay, foreach=True)
+
+    def _update(self, x: Any, y: Any) -> float | None:
+        """One step; None if it went wrong and the nets were set back."""
+        _seed(self.settings.seed + self.counts["step"])  # the same after a restart, whatever was drawn
+        for group in self.optimizer.param_groups:
+            group["lr"] = self._learning_rate()
+        self.nets.train()
+        f, g = (side.net(side.tensors(rows)) for side, rows in zip(self.sides, (x, y), strict=True) if side.net)
+        try:
+            loss = LOSSES[self.settings.loss](*self.covariances(f, g))
+        except torch.linalg.LinAlgError:
+            return self._set_back()
+        self.optimizer.zero_grad()
+        loss.backward()
+        norm = nn.utils.clip_grad_norm_(self._parameters, 1e3)
+        if not (torch.isfinite(loss) and torch.isfinite(norm)):
+            return self._set_back()
+        self.optimizer.step()
+        self._average()
+        return float(loss)
+
+    def _learning_rate(self) -> float:
+        s, step = self.settings, self.counts["step"]
+        rate = s.learning_rate * self.scale * min(1.0, step / WARM_UP)
+        return rate if self.judge.validation is not None else rate * min(1.0, 2.5 * (1 - (step - 1) / s.max_steps))
+
+    @torch.no_grad()
+    def _average(self) -> None:
+        step = self.counts["step"]
+        weight = 1 - min(AVERAGE, step / (step + 10))
+        torch._foreach_lerp_(self._averaged, self._parameters, weight)
+        for average, value in self._buffers:
+            average.copy_(value)
+
+    def _set_back(self) -> None:
+        """Go on from the best nets so far with a quarter of the step."""
+        self.counts["restarts"] += 1
+        if self.counts["restarts"] > RESTARTS:
+            raise RuntimeError(
+                f"Training diverged {RESTARTS + 1} times, even with a learning rate of "
+                f"{self.settings.learning_rate * self.scale:.1g}: use a smaller learning_rate, or check the nets."
+            )
+        self._quarter_the_step()
+
+    def _quarter_the_step(self) -> None:
+        self.scale /= 4
+        for nets in (self.nets, self.averages):
+            nets.load_state_dict(self.best.state_dict())
+        self.optimizer = self._new_optimizer()
+        self.covariances = Covariances()
+
+    def _evaluate(self, loss: float, bar: Any) -> None:
+        sides = self._with(self.averages)
+        judgement = self.judge(sides)
+        captured = judgement.captured
+        self.history.append(
+            {
+                "step": self.counts["step"],
+                "loss": loss,
+                "learning_rate": self._learning_rate(),
+                "correlations": judgement.decomposition.correlations.tolist(),
+                "captured": captured,
+            }
+        )
+        if captured is not None:
+            bar.set_postfix_str(f"captured, held out: {captured:.4f}")
+            self._compare(judgement, captured)
+        self._call(sides)
+
+    def _compare(self, judgement: Judgement, captured: float) -> None:
+        terms = judgement.terms
+        assert terms is not None
+        if not len(self.best_terms) or captured > self.best_terms.mean():
+            self.best_terms = terms
+            self.best.load_state_dict(self.averages.state_dict())
+        if not len(self.last_clear) or gain(self.last_clear, terms) > 1:
+            self.last_clear, self.counts["bad"] = terms, 0
+            return
+        self.counts["bad"] += 1
+        if self.counts["bad"] < self.settings.patience:
+            return
+        if self.counts["drops"] < DROPS and self._is_ahead():
+            self.counts["drops"] += 1
+            self.counts["bad"] = max(0, self.settings.patience - 2)
+            self._quarter_the_step()
+        else:
+            self.counts["done"] = 1
+
+    def _is_ahead(self) -> bool:
+        baseline = None if self.baseline is None else self.baseline.terms
+        return baseline is None or gain(baseline, self.best_terms) > CLEAR
+
+    def _call(self, sides: Sides) -> None:
+        if not self.callbacks:
+            return
+        frozen = (sides[0].frozen(), sides[1].frozen())
+        decomposition = decompose(frozen, self.judge.training, self.settings.n_components)
+        for callback in self.callbacks:
+            if callback(self.counts["step"], decomposition) is True:
+                self.counts["done"] = 1
+
+
+def _seed(seed: int) -> None:
+    """``torch.manual_seed``, which on a machine without a GPU costs as much as a step of training."""
+    if torch.cuda.is_available():
+        torch.cuda.manual_seed_all(seed)
+    torch.default_generator.manual_seed(seed)
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Limit torch to n threads for a while."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(min(n, before))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def check_outputs(side: Side, rows: Any, n_components: int) -> int:
+    """Width of a net's outputs, after checking that it can be trained on."""
+    argument, n = f"{side.name.lower()}_net", rows.shape[0]
+    assert side.net is not None
+    try:
+        with torch.no_grad():
+            outputs = side.net.eval()(side.tensors(rows))
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"{argument} cannot be applied to {n} rows of {side.name}: {reason}.") from None
+    if not isinstance(outputs, Tensor) or outputs.ndim != 2 or len(outputs) != n:
+        got = f"shape {tuple(outputs.shape)}" if isinstance(outputs, Tensor) else type(outputs).__name__
+        raise ValueError(
+            f"{argument} must return a tensor of shape (n, at least {n_components}), got {got} for n = {n}."
+        )
+    if outputs.shape[1] < n_components:
+        raise ValueError(f"{argument} returns {outputs.shape[1]} columns, fewer than n_components = {n_components}.")
+    if not torch.isfinite(outputs).all():
+        raise ValueError(f"{argument} returns NaN or infinity for finite {side.name}: check its layers and weights.")
+    return outputs.shape[1]

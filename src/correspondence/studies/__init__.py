@@ -1,0 +1,71 @@
+"""Studies: the tables and figures of the paper, computed again and set beside the exact values.
+
+Each study is one file with a function ``run(settings) -> Report`` that calls public names only; `reproduce` runs it and
+writes its results folder. To add a study, write its file and enter it in `STUDIES`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from correspondence.studies import bsc, gaussian
+from correspondence.studies.report import Report, provenance, write
+from correspondence.studies.runs import Settings
+
+__all__ = ["STUDIES", "Study", "reproduce"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What `reproduce` can run."""
+
+    title: str
+    """One line, for the list of all studies."""
+    run: Callable[[Settings], Report]
+
+
+STUDIES: dict[str, Study] = {
+    "bsc": Study(bsc.TITLE, bsc.run),
+    "gaussian": Study(gaussian.TITLE, gaussian.run),
+}
+
+
+def reproduce(name: str, output: str | Path | None = None, seeds: int | None = None, quick: bool = False) -> list[Path]:
+    """Run a study and write its table, figures and text to a folder.
+
+    Parameters
+    ----------
+    name : str
+        One of `STUDIES`.
+    output : path, optional
+        The folder, made if there is none; files of an earlier run are replaced. ``results/NAME`` by default.
+    seeds : int, optional
+        How many data sets are drawn and fitted; 10 by default, 2 if `quick`.
+    quick : bool
+        Fewer training and fresh pairs: to see that it works, not for the numbers.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    if name not in STUDIES:
+        raise ValueError(f"There is no study {name!r}: choose one of {', '.join(STUDIES)}.")
+    folder = Path("results", name) if output is None else Path(output)
+    settings = Settings.of(seeds, quick)
+    _check_folder(folder)
+    start = time.perf_counter()
+    report = STUDIES[name].run(settings)
+    origin = provenance(name, folder, settings, time.perf_counter() - start)
+    return write(report, name, folder, origin)
+
+
+def _check_folder(folder: Path) -> None:
+    """Make the folder and see that it takes files: better now than after minutes of fitting."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass

@@ -1,0 +1,146 @@
+"""The results folder of a study: NAME.csv, NAME.png and NAME.md, each of them whole or not there."""
+
+from __future__ import annotations
+
+import csv
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import correspondence as co
+from correspondence.io import new_file
+from correspondence.studies.runs import Runs, Settings
+
+__all__ = ["Report", "correlation_rows", "markdown_table", "provenance", "write"]
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What a study found."""
+
+    title: str
+    rows: list[dict[str, Any]]
+    """Lines of the CSV file, from column to value; None is left empty."""
+    text: str
+    """Markdown below the title."""
+    figures: dict[str, Figure]
+    """Figures by what is added to the name of the file: "" for NAME.png, "-more" for NAME-more.png."""
+
+
+def write(report: Report, name: str, folder: Path, origin: str) -> list[Path]:
+    """Write the files of a report; those of an earlier run are replaced one by one, and only by complete ones.
+
+    Parameters
+    ----------
+    report : Report
+        What to write.
+    name : str
+        Of the study, and of its files.
+    folder : Path
+        Must exist.
+    origin : str
+        How the results were made: the last section of the text.
+
+    Returns
+    -------
+    list of Path
+        Table, figures, text.
+    """
+    table, text = folder / f"{name}.csv", folder / f"{name}.md"
+    pictures = {folder / f"{name}{suffix}.png": figure for suffix, figure in report.figures.items()}
+    _write_csv(table, report.rows)
+    for path, figure in pictures.items():
+        with new_file(path) as temporary:
+            figure.savefig(temporary, dpi=130)
+    with new_file(text) as temporary:
+        temporary.write_text(f"# {report.title}\n\n{report.text}\n\n{origin}\n", encoding="utf-8")
+    return [table, *pictures, text]
+
+
+def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+    with new_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({column: _cell(value) for column, value in row.items()} for row in rows)
+
+
+def _cell(value: Any) -> Any:
+    return f"{value:.6f}" if isinstance(value, float) else value
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Table in Markdown; numbers with four decimals, None as an empty cell."""
+    lines = [header, ["---:"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(_shown(value) for value in line) + " |" for line in lines)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def correlation_rows(runs: Runs, **printed: Sequence[float]) -> list[dict[str, Any]]:
+    """Lines of the CSV file for one problem: one for each component, and one for their mean error.
+
+    Parameters
+    ----------
+    runs : Runs
+        What was measured.
+    **printed : sequences of float
+        Columns with the numbers that the paper prints for the first components.
+    """
+    rows = [_component(runs, i, printed) for i in range(len(runs.problem.correlations))]
+    mean = dict.fromkeys(rows[0]) | {"component": "mean", "error": float(runs.errors.mean())}
+    return [{"problem": runs.problem.name, **row} for row in [*rows, mean]]
+
+
+def _component(runs: Runs, i: int, printed: dict[str, Sequence[float]]) -> dict[str, Any]:
+    exact = float(runs.problem.correlations[i])
+    return {
+        "component": i + 1,
+        **{column: values[i] if i < len(values) else None for column, values in printed.items()},
+        "exact": exact,
+        "exact_pic": exact**2,
+        **_summary("held_out", runs.held_out[:, i]),
+        **_summary("training", runs.training[:, i]),
+        "error": float(runs.errors[i]),
+    }
+
+
+def _summary(name: str, values: np.ndarray) -> dict[str, float]:
+    return {name: float(values.mean()), f"{name}_low": float(values.min()), f"{name}_high": float(values.max())}
+
+
+def provenance(name: str, folder: Path, settings: Settings, seconds: float) -> str:
+    """Last section of the text: command, seeds, versions and time."""
+    quick = " --quick" if settings.quick else ""
+    command = f"correspondence reproduce {name} --output {shlex.quote(str(folder))} --seeds {settings.seeds}{quick}"
+    seeds = "0" if settings.seeds == 1 else f"0 to {settings.seeds - 1}"
+    lines = [
+        "## How this was made",
+        f"```\n{command}\n```",
+        f"Seeds {seeds}, each for the data and for the start of its fit; {_versions()}; {seconds:.1f} seconds in all.",
+    ]
+    if settings.quick:
+        lines.append(
+            "This was a quick run on fewer pairs: it shows that the study works, its numbers are not to be quoted."
+        )
+    return "\n\n".join(lines)
+
+
+def _versions() -> str:
+    return ", ".join([f"correspondence {co.__version__}", *filter(None, map(_version, ("numpy", "torch")))])
+
+
+def _version(package: str) -> str | None:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return None

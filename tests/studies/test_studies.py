@@ -1,0 +1,145 @@
+"""The studies: run quickly, with the files that they write read back."""
+
+import csv
+import re
+
+import numpy as np
+import pytest
+
+import correspondence as co
+from correspondence.studies import STUDIES, gaussian, problems, reproduce
+from correspondence.studies.report import Report, markdown_table, write
+from correspondence.studies.runs import Runs, Settings
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A results folder of each study, made once."""
+    made = {}
+    for name in STUDIES:
+        made[name] = tmp_path_factory.mktemp("results") / "new" / name
+        files = reproduce(name, made[name], seeds=2, quick=True)
+        assert [path.name for path in files] == [f"{name}.csv", f"{name}.png", f"{name}.md"]
+    return made
+
+
+def table(folders, name):
+    with (folders[name] / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def numbers(rows, column):
+    return np.array([float(row[column]) for row in rows if row["component"] != "mean"])
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_files(folders, name):
+    assert sorted(path.name for path in folders[name].iterdir()) == [f"{name}.csv", f"{name}.md", f"{name}.png"]
+    assert (folders[name] / f"{name}.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_text_says_how_it_was_made(folders, name):
+    text = (folders[name] / f"{name}.md").read_text(encoding="utf-8")
+    assert text.startswith(f"# {STUDIES[name].title}\n")
+    assert f"correspondence reproduce {name} --output {folders[name]} --seeds 2 --quick" in text
+    assert "Seeds 0 to 1" in text
+    assert f"correspondence {co.__version__}" in text
+    assert re.search(r"\d+\.\d seconds in all", text)
+    assert "quick run" in text
+    assert f"({name}.png)" in text
+    assert "## What it corrects" in text
+
+
+def test_bsc_beside_its_exact_values(folders):
+    rows = table(folders, "bsc")
+    fair, rare = rows[:16], rows[16:]
+    assert np.allclose(numbers(fair, "exact"), [0.8] * 5 + [0.64] * 10)
+    assert np.allclose(numbers(fair, "exact_pic"), [0.64] * 5 + [0.4096] * 10)
+    assert np.allclose(numbers(rare, "exact"), 0.6247, atol=5e-5)
+    assert [row["paper"] for row in fair[:5]] == ["0.801100", "0.794200", "0.791800", "0.788300", ""]
+    assert float(fair[-1]["error"]) < 0.1
+    assert float(rare[-1]["error"]) < 0.1
+
+
+def test_gaussian_beside_its_exact_values(folders):
+    rows = table(folders, "gaussian")
+    assert np.allclose(numbers(rows, "exact"), 2 ** (-np.arange(1, 5) / 2), atol=1e-6)
+    assert numbers(rows, "paper_analytic").tolist() == [0.6977, 0.4675, 0.2979, 0.2113]
+    assert float(rows[-1]["error"]) < 0.1
+    text = (folders["gaussian"] / "gaussian.md").read_text(encoding="utf-8")
+    assert f"eight functions: {float(rows[-1]['distance']):.4f}" in text
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_ranges_hold_their_means(folders, name):
+    rows = table(folders, name)
+    for kind in ("held_out", "training"):
+        mean, low, high = (numbers(rows, kind + suffix) for suffix in ("", "_low", "_high"))
+        assert (low <= mean).all()
+        assert (mean <= high).all()
+    means = [float(row["error"]) for row in rows if row["component"] == "mean"]
+    parts = {row["problem"]: [] for row in rows}
+    for row in rows:
+        if row["component"] != "mean":
+            parts[row["problem"]].append(float(row["error"]))
+    assert np.allclose(means, [np.mean(errors) for errors in parts.values()], atol=1e-6)
+
+
+def test_distance_of_known_functions():
+    """The exact functions are at distance 0 whatever their signs, a constant factor c is at |c - 1|."""
+
+    class Known:
+        def __init__(self, factor):
+            self.factor = factor * np.array([1, -1, 1, -1])
+
+        def f(self, X):
+            return self.factor * hermite(X[:, 0])
+
+        def g(self, Y):
+            return self.factor * hermite(Y[:, 0] / np.sqrt(2))
+
+    def hermite(x):
+        values = [x, (x**2 - 1) / 2**0.5, (x**3 - 3 * x) / 6**0.5, (x**4 - 6 * x**2 + 3) / 24**0.5]
+        return np.column_stack(values)
+
+    problem = problems.gaussian()
+    nothing = np.zeros((2, 4))
+    runs = Runs(problem, 1, 1, nothing, nothing, np.zeros(2), [Known(1.0), Known(1.5)])
+    for curves in gaussian._curves(runs).values():
+        assert np.allclose(curves.distances, [[0] * 4, [0.5] * 4], atol=1e-5)
+
+
+def test_settings():
+    assert Settings.of().seeds == 10
+    assert Settings.of(quick=True).seeds == 2
+    assert Settings.of(3, True).seeds == 3
+    assert Settings.of().fresh == 200_000
+    assert Settings.of().training(problems.bsc()) == problems.bsc().n
+    with pytest.raises(ValueError, match="at least 1"):
+        Settings.of(0)
+
+
+def test_unknown_study(tmp_path):
+    with pytest.raises(ValueError, match=r"no study 'bcs': choose one of bsc, gaussian"):
+        reproduce("bcs", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_markdown_table():
+    assert markdown_table(["a", "b"], [[1, None], [2, 0.5]]) == "| a | b |\n| ---: | ---: |\n| 1 |  |\n| 2 | 0.5000 |"
+
+
+def test_an_old_file_survives_a_failure(tmp_path):
+    """A figure that cannot be drawn leaves the picture of the last run, and nothing half-written."""
+
+    class Broken:
+        def savefig(self, path, dpi):
+            path.write_bytes(b"half")
+            raise OSError(28, "No space left on device")
+
+    (tmp_path / "x.png").write_bytes(b"old")
+    with pytest.raises(OSError, match="No space"):
+        write(Report("x", [{"a": 1}], "text", {"": Broken()}), "x", tmp_path, "origin")
+    assert (tmp_path / "x.png").read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv", "x.png"]
