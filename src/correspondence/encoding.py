@@ -106,7 +106,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Scores:
-    """Column of numbers with heavy tails: the normal quantile of its rank, so that any monotone map of it is the same."""
+    """Column of numbers with heavy tails: the normal quantile of the rank, the same for any monotone map of it."""
 
     points: list[float]
     scores: list[float]
@@ -166,7 +166,7 @@ class Columns(Encoder):
     kind: ClassVar[str] = "columns"
 
     @classmethod
-    def fit(cls, values: Any, name: str) -> Columns:
+    def fit(cls, values: Any, name: str) -> Columns:  # noqa: D102
         data = _columns(values, name)
         encoders = {key: _column_encoder(column) for key, column in data.items()}
         constant = [key for key, encoder in encoders.items() if encoder is None]
@@ -191,7 +191,7 @@ class Columns(Encoder):
         """Which columns of the encoded array are numbers (the others are indicators of a category)."""
         return np.concatenate([np.full(c.width, not isinstance(c, Category)) for c in self.columns.values()])
 
-    def __call__(self, values: Any, name: str) -> np.ndarray:
+    def __call__(self, values: Any, name: str) -> np.ndarray:  # noqa: D102
         data = _columns(values, name)
         if all(isinstance(key, str) for key in self.names) and set(self.names) <= set(data):
             data = {key: data[key] for key in self.names}
@@ -203,12 +203,12 @@ class Columns(Encoder):
         columns = dict(zip(self.names, data.values(), strict=True))
         return np.hstack([_encoded(c, columns[key], key, name) for key, c in self.columns.items()])
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:  # noqa: D102
         columns = [[label_to_json(key), _column_state(c)] for key, c in self.columns.items()]
         return {"kind": self.kind, "columns": columns, "names": [label_to_json(key) for key in self.names]}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Columns:
+    def from_state(cls, state: dict[str, Any]) -> Columns:  # noqa: D102
         columns = {label_from_json(key): _column_from_state(column) for key, column in state["columns"]}
         return cls(columns, [label_from_json(key) for key in state["names"]])
 
@@ -260,6 +260,7 @@ def _listed(keys: Any) -> str:
 def _columns(values: Any, name: str) -> dict[Any, np.ndarray]:
     """Columns by name: float64 for numbers, objects for labels. The name of a single unnamed column is None."""
     frame = as_frame(values, name)
+    data: dict[Any, np.ndarray]
     if frame is not None:
         data = {key: _series(frame[key], f"Column {key!r} of {name}") for key in frame.columns}
     elif isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series):
@@ -335,10 +336,10 @@ class Bag(Encoder):
     kind: ClassVar[str] = "bag"
 
     @classmethod
-    def fit(cls, values: Any, name: str) -> Bag:
+    def fit(cls, values: Any, name: str) -> Bag:  # noqa: D102
         return cls(_sparse(values, name).shape[1])
 
-    def __call__(self, values: Any, name: str) -> sp.csr_array:
+    def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
         rows = _sparse(values, name)
         if rows.shape[1] != self.width:
             raise ValueError(f"{name} has {rows.shape[1]} features, but the fit had {self.width} features.")
@@ -347,11 +348,11 @@ class Bag(Encoder):
         rows.data /= np.repeat(np.where(length > 0, length, 1), np.diff(rows.indptr))
         return rows
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:  # noqa: D102
         return {"kind": self.kind, "width": self.width}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Bag:
+    def from_state(cls, state: dict[str, Any]) -> Bag:  # noqa: D102
         return cls(state["width"])
 
 
@@ -381,7 +382,7 @@ class Text(Encoder):
         object.__setattr__(self, "_bag", Bag(len(self.words)))
 
     @classmethod
-    def fit(cls, values: Any, name: str) -> Text:
+    def fit(cls, values: Any, name: str) -> Text:  # noqa: D102
         texts = _texts(values, name)
         try:
             counter = CountVectorizer(max_features=WORDS, min_df=2 if len(texts) >= 100 else 1).fit(texts)
@@ -394,15 +395,15 @@ class Text(Encoder):
         """Number of words."""
         return len(self.words)
 
-    def __call__(self, values: Any, name: str) -> sp.csr_array:
+    def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
         counter = CountVectorizer(vocabulary=self.words)
         return self._bag(sp.csr_array(counter.transform(_texts(values, name))), name)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:  # noqa: D102
         return {"kind": self.kind, "words": self.words}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Text:
+    def from_state(cls, state: dict[str, Any]) -> Text:  # noqa: D102
         return cls(state["words"])
 
 
@@ -424,7 +425,7 @@ def _is_text(values: Any) -> bool:
     if array.ndim != 1 or array.dtype.kind not in "UTO" or not all(isinstance(v, str) for v in array.tolist()):
         return False
     several = np.mean([" " in text.strip() for text in array.tolist()]) if len(array) else 0
-    return len(set(array.tolist())) > len(array) / 2 and several > 0.5
+    return len(set(array.tolist())) > len(array) / 2 and bool(several > 0.5)
 
 
 # --- images
@@ -440,7 +441,7 @@ class Images(Encoder):
     kind: ClassVar[str] = "images"
 
     @classmethod
-    def fit(cls, values: Any, name: str) -> Images:
+    def fit(cls, values: Any, name: str) -> Images:  # noqa: D102
         array = _pixels(values, name)
         sample = array[: max(1, 10_000_000 // max(1, array[0].size))].astype(np.float64)
         _finite(sample, name)
@@ -449,7 +450,7 @@ class Images(Encoder):
             raise ValueError(f"{name} has one image only, again and again: nothing can be correlated with a constant.")
         return cls(array.shape[1:], sample.mean(axis=(0, 2, 3)).tolist(), np.where(scale > 0, scale, 1).tolist())
 
-    def __call__(self, values: Any, name: str) -> np.ndarray:
+    def __call__(self, values: Any, name: str) -> np.ndarray:  # noqa: D102
         array = _pixels(values, name)
         if array.shape[1:] != self.shape:
             raise ValueError(f"{name} must have images of shape {self.shape}, as in the fit, got {array.shape[1:]}.")
@@ -457,11 +458,11 @@ class Images(Encoder):
         mean, scale = (np.asarray(v, dtype=np.float32)[channel] for v in (self.mean, self.scale))
         return _finite((array.astype(np.float32) - mean) / scale, name)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:  # noqa: D102
         return {"kind": self.kind, "shape": list(self.shape), "mean": self.mean, "scale": self.scale}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Images:
+    def from_state(cls, state: dict[str, Any]) -> Images:  # noqa: D102
         return cls(tuple(state["shape"]), state["mean"], state["scale"])
 
 
@@ -486,20 +487,20 @@ class Plain(Encoder):
     kind: ClassVar[str] = "plain"
 
     @classmethod
-    def fit(cls, values: Any, name: str) -> Plain:
+    def fit(cls, values: Any, name: str) -> Plain:  # noqa: D102
         return cls(_at_least_2d(values, name).shape[1:])
 
-    def __call__(self, values: Any, name: str) -> np.ndarray:
+    def __call__(self, values: Any, name: str) -> np.ndarray:  # noqa: D102
         array = _at_least_2d(values, name)
         if array.shape[1:] != self.shape:
             raise ValueError(f"{name} must have shape (n, {', '.join(map(str, self.shape))}), got {array.shape}.")
         return array
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:  # noqa: D102
         return {"kind": self.kind, "shape": list(self.shape)}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Plain:
+    def from_state(cls, state: dict[str, Any]) -> Plain:  # noqa: D102
         return cls(tuple(state["shape"]))
 
 

@@ -204,6 +204,10 @@ class LinearFunctions(PrincipalFunctions):
             raise ValueError(f"{len(self.mean)} features are needed for each value, got shape {features.shape}.")
         if not np.isfinite(features).all():
             raise ValueError("The features contain NaN or infinity: leave those values out.")
+        return self.of_features(features)
+
+    def of_features(self, features: np.ndarray) -> np.ndarray:
+        """Values of the functions, given the features."""
         return (features - self.mean) @ self.weights
 
     def truncate(self, k: int) -> LinearFunctions:  # noqa: D102

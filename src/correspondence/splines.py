@@ -101,7 +101,7 @@ class AdditiveFunctions:
     mean: np.ndarray
     weights: np.ndarray
 
-    def __call__(self, Z: np.ndarray) -> np.ndarray:
+    def __call__(self, Z: np.ndarray) -> np.ndarray:  # noqa: D102
         return (self.basis(Z) - self.mean) @ self.weights
 
     def state(self) -> dict[str, np.ndarray]:

@@ -48,7 +48,8 @@ def restore(trainer: Trainer) -> None:
     arrays, description = io.read(folder / FILE, FORMAT, VERSION)
     if description["fingerprint"] != trainer.settings.fingerprint:
         raise ValueError(
-            f"checkpoint: the folder {folder} holds a run with other data or settings: give an empty folder, or the same ones."
+            f"checkpoint: the folder {folder} holds a run with other data or settings: give an empty folder, or "
+            "the same data and settings."
         )
     for name in ("nets", "averages", "best"):
         _load(getattr(trainer, name), _below(arrays, f"{name}."))

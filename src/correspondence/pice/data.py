@@ -12,7 +12,7 @@ import torch
 
 from correspondence.checks import as_frame
 from correspondence.encoding import Images
-from correspondence.pice.sides import BLOCK, Side
+from correspondence.pice.sides import BLOCK, Side, Sides
 
 __all__ = ["Arrays", "Pairs", "Stream", "first_rows", "length", "take"]
 
@@ -43,7 +43,7 @@ class Arrays:
         self.n = x.shape[0]
 
     @classmethod
-    def encoded(cls, sides: tuple[Side, Side], X: Any, Y: Any, index: np.ndarray) -> Arrays:
+    def encoded(cls, sides: Sides, X: Any, Y: Any, index: np.ndarray) -> Arrays:
         """Pairs of the given rows of data."""
         x, y = (_rows(side, take(values, index)) for side, values in zip(sides, (X, Y), strict=True))
         return cls(x, y)
@@ -51,7 +51,15 @@ class Arrays:
     def __len__(self) -> int:
         return self.n
 
-    def blocks(self) -> Iterator[Batch]:
+    def extended(self, sides: Sides) -> Arrays:
+        """The same pairs with the known functions of the sides, found since, behind the rows."""
+        x, y = (
+            rows if side.known is None else np.hstack([rows, side.known(rows)])
+            for side, rows in zip(sides, (self.x, self.y), strict=True)
+        )
+        return Arrays(x, y)
+
+    def blocks(self) -> Iterator[Batch]:  # noqa: D102
         for start in range(0, self.n, BLOCK):
             yield self.x[start : start + BLOCK], self.y[start : start + BLOCK]
 
@@ -59,7 +67,7 @@ class Arrays:
         """The first n pairs."""
         return self if n >= self.n else Arrays(self.x[:n], self.y[:n])
 
-    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:
+    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
         size = min(size, self.n)
         each = self.n // size
         step = skip
@@ -89,14 +97,14 @@ def _rows(side: Side, values: Any) -> Any:
 class Stream:
     """Pairs in batches (x, y) that an iterable, such as a torch DataLoader, gives anew each time it is read."""
 
-    def __init__(self, sides: tuple[Side, Side], batches: Iterable[Any]) -> None:
+    def __init__(self, sides: Sides, batches: Iterable[Any]) -> None:
         self.sides, self.source = sides, batches
 
-    def blocks(self) -> Iterator[Batch]:
+    def blocks(self) -> Iterator[Batch]:  # noqa: D102
         for x, y in _checked(self.source):
             yield self.sides[0].rows(x), self.sides[1].rows(y)
 
-    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:
+    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
         step, epoch = 0, 0
         while True:
             torch.manual_seed(seed + epoch)  # a DataLoader that shuffles takes its order from here
@@ -121,7 +129,8 @@ def _checked(batches: Iterable[Any]) -> Iterator[Batch]:
             )
         if length(batch[0], "X") != length(batch[1], "Y"):
             raise ValueError(
-                f"x and y of a batch must have the same length, got {length(batch[0], 'X')} and {length(batch[1], 'Y')}."
+                "x and y of a batch must have the same length, "
+                f"got {length(batch[0], 'X')} and {length(batch[1], 'Y')}."
             )
         empty = False
         yield batch[0], batch[1]

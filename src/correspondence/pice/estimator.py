@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
-import inspect
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,38 +12,22 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 import torch
-from torch import nn
 
 from correspondence.checks import as_frame, check_whole
-from correspondence.encoding import Columns, encoder_for
+from correspondence.encoding import encoder_for
 from correspondence.estimator import Estimator
+from correspondence.pice import models
 from correspondence.pice.data import Arrays, Pairs, Stream, first_rows, length, take
 from correspondence.pice.losses import LOSSES
-from correspondence.pice.nets import ColumnNet
-from correspondence.pice.sides import Index, Side
-from correspondence.pice.training import (
-    CLEAR,
-    Callback,
-    Judge,
-    Judgement,
-    Settings,
-    Sides,
-    Trainer,
-    check_outputs,
-    decompose,
-    threads,
-)
-from correspondence.splines import SplineBasis, fit_additive
-from correspondence.validation import HeldOut, gain, held_out
+from correspondence.pice.models import Model
+from correspondence.pice.sides import Side, Sides
+from correspondence.pice.training import Callback, Judge, Settings, Trainer, decompose, threads
+from correspondence.validation import HeldOut, held_out
 
 __all__ = ["PICE"]
 
-EXTRA = 4  # outputs of a net beyond n_components: training converges faster with some to spare
 SAMPLE = 20_000  # pairs on which nets are judged while they are trained
-HELD_OUT = 20  # pairs at least; fewer cannot choose between models
-ADDITIVE = 300  # features of a side, beyond which additive functions are not tried
-
-Fitted = tuple[Sides, Judgement]
+HELD_OUT = 40  # pairs at least; fewer cannot choose between models
 
 
 class PICE(Estimator):
@@ -108,7 +90,7 @@ class PICE(Estimator):
         The same functions on the pairs held out. They chose between models, so `evaluate` on new data is a little
         stricter.
     model_ : {"additive", "net", "index"}
-        Which of the three models it is.
+        Which of the three models it is: "additive" also when there are fewer than 40 pairs to hold out.
     history_ : list of dict
         Step, loss, learning rate, training correlations and held-out score of each evaluation.
 
@@ -125,6 +107,8 @@ class PICE(Estimator):
     (3000, 2)
     """
 
+    validation_: HeldOut | None
+
     def __init__(
         self,
         n_components: int = 2,
@@ -137,7 +121,7 @@ class PICE(Estimator):
         weight_decay: float = 1e-3,
         max_steps: int = 3000,
         evaluate_every: int = 100,
-        patience: int = 4,
+        patience: int = 3,
         validation_fraction: float = 0.15,
         device: str = "auto",
         random_state: int = 0,
@@ -183,164 +167,87 @@ class PICE(Estimator):
             Itself.
         """
         self._check_parameters()
-        single = all(isinstance(net, str) for net in (self.x_net, self.y_net)) and np.ndim(X) < 3
-        with torch.random.fork_rng(devices=[]), threads(1 if single else torch.get_num_threads()):
+        with torch.random.fork_rng(devices=[]), threads(1 if self._is_small(X, Y) else torch.get_num_threads()):
             torch.manual_seed(self.random_state)
-            sides, pairs, judge, y_sample = self._prepare(X, Y, validation)
-            model, (sides, judgement), history, nets = self._choose(sides, pairs, judge)
-        self._finish(model, sides, pairs, judge, y_sample)
+            sides, pairs, judge = self._prepare(X, Y, validation)
+            model, history, nets = self._choose(sides, pairs, judge)
+            self._finish(model, pairs, judge, Y)
         self.history_, self._nets = history, nets
-        if X is not None and Y is not None:
+        if Y is not None:
             self._remember_columns(X)
         return self
 
     # --- data
 
-    def _prepare(self, X: Any, Y: Any, validation: Any) -> tuple[Sides, Pairs, Judge, Any]:
+    def _prepare(self, X: Any, Y: Any, validation: Any) -> tuple[Sides, Pairs, Judge]:
         if Y is None:
             return self._prepare_stream(X, validation)
         n = _check_lengths(X, Y, self.n_components)
         order = np.random.default_rng(self.random_state).permutation(n)
-        n_held_out = 0 if validation is not None else round(n * self.validation_fraction)
-        held, rest = order[:n_held_out], np.sort(order[n_held_out:])
+        n_held = 0 if validation is not None else round(n * self.validation_fraction)
+        held, rest = np.split(order, [n_held if n_held >= HELD_OUT else 0])
         sides = self._sides(X, Y)
-        pairs = Arrays.encoded(sides, X, Y, rest)
-        sides, pairs = self._with_known(sides, pairs)
-        if validation is not None:
-            held_out_pairs = _held_out(sides, *validation)
-        elif n_held_out:
-            held_out_pairs = Arrays.encoded(sides, X, Y, np.sort(held))
-        else:
-            held_out_pairs = None
-        return sides, pairs, Judge(pairs.first(SAMPLE), held_out_pairs, self.n_components), Y
+        pairs = Arrays.encoded(sides, X, Y, np.sort(rest))
+        sides = self._with_known(sides, pairs, pairs)
+        pairs = pairs.extended(sides)
+        if validation is None and len(held):
+            validation = take(X, np.sort(held)), take(Y, np.sort(held))
+        return sides, pairs, Judge(pairs.first(SAMPLE), _held_out(sides, validation), self.n_components)
 
-    def _prepare_stream(self, X: Any, validation: Any) -> tuple[Sides, Pairs, Judge, Any]:
-        if (
-            not isinstance(X, Iterable)
-            or isinstance(X, np.ndarray | str)
-            or as_frame(X, "X") is not None
-            or sp.issparse(X)
-        ):
+    def _prepare_stream(self, batches: Any, validation: Any) -> tuple[Sides, Pairs, Judge]:
+        if not _is_stream(batches):
             raise ValueError(
                 "Y is missing: requires y to be passed, but the target y is None; give Y, or batches (x, y) for X."
             )
-        first = first_rows(X, SAMPLE)
-        sides = self._sides(*first)
-        stream = Stream(sides, X)
-        sample = Arrays.encoded(sides, *first, np.arange(length(first[0], "X")))
-        sides, sample = self._with_known(sides, sample, stream)
-        held = None if validation is None else _held_out(sides, *validation)
-        return sides, Stream(sides, X), Judge(sample, held, self.n_components), None
+        X, Y = first_rows(batches, SAMPLE)
+        sides = self._sides(X, Y)
+        sample = Arrays.encoded(sides, X, Y, np.arange(length(X, "X")))
+        sides = self._with_known(sides, sample, Stream(sides, batches))
+        judge = Judge(sample.extended(sides), _held_out(sides, validation), self.n_components)
+        return sides, Stream(sides, batches), judge
 
     def _sides(self, X: Any, Y: Any) -> Sides:
         if self._is_warm():
-            return tuple(replace(side, known=None, net=None) for side in self._nets)  # type: ignore[return-value]
+            x, y = (Side(side.name, side.encoder) for side in self._nets)
+            return x, y
         x, y = (
             Side(name, encoder_for(values, name, plain=not isinstance(net, str)))
             for name, values, net in (("X", X, self.x_net), ("Y", Y, self.y_net))
         )
         return x, y
 
-    def _with_known(self, sides: Sides, sample: Arrays, pairs: Pairs | None = None) -> tuple[Sides, Arrays]:
-        """Additive functions in closed form, if both sides are tables of a moderate number of columns."""
-        own = [net for net in (self.x_net, self.y_net) if not isinstance(net, str)]
-        if own or not all(isinstance(side.encoder, Columns) and side.encoder.width <= ADDITIVE for side in sides):
-            return sides, sample
+    def _with_known(self, sides: Sides, sample: Arrays, pairs: Pairs) -> Sides:
         if self._is_warm():
-            fitted = [side.known for side in self._nets]
-        else:
-            bases = [
-                SplineBasis.for_columns(rows, side.encoder.coordinates)
-                for side, rows in zip(sides, (sample.x, sample.y), strict=True)
-            ]
-            fit = fit_additive((pairs or sample).blocks(), *bases, n_components=self.n_components)
-            fitted = [fit.f, fit.g]
-        x, y = (replace(side, known=known) for side, known in zip(sides, fitted, strict=True))
-        return (x, y), Arrays(*(np.hstack([rows, s.known(rows)]) for s, rows in ((x, sample.x), (y, sample.y))))
+            x, y = (replace(side, known=before.known) for side, before in zip(sides, self._nets, strict=True))
+            return x, y
+        if not all(isinstance(net, str) for net in (self.x_net, self.y_net)):
+            return sides
+        return models.with_additive(sides, sample, pairs, self.n_components)
 
     # --- models
 
-    def _choose(self, sides: Sides, pairs: Pairs, judge: Judge) -> tuple[str, Fitted, list[dict[str, Any]], Sides]:
-        """The most flexible of the three models that is clearly worth it."""
-        additive = (sides, judge(sides)) if sides[0].known is not None else None
-        held = judge.validation
-        if additive and held is None and self.validation_fraction:
-            return "additive", additive, [], sides
-        start = self._with_nets(sides, judge)
-        baseline = additive[1] if additive and held is not None else None
-        trainer = Trainer(
-            start, pairs, judge, baseline, self._settings(judge), list(self.callbacks or []), self.progress
+    def _choose(self, sides: Sides, pairs: Pairs, judge: Judge) -> tuple[Model, list[dict[str, Any]], Sides]:
+        """The most flexible of the three models that is clearly worth it, the history of training, and the nets."""
+        additive = Model("additive", sides, judge(sides)) if sides[0].known is not None else None
+        if additive and judge.validation is None and isinstance(pairs, Arrays) and self.validation_fraction:
+            return additive, [], sides
+        start = models.with_nets(
+            sides, judge.training, (self.x_net, self.y_net), self.n_components, _device(self.device)
         )
-        nets = trainer.run()
-        net = (nets, judge(nets))
-        if additive and not _is_better(additive[1], net[1]):
-            return "additive", additive, trainer.history, nets
-        index = self._index(nets, judge, net[1]) if held is not None else None
-        if index is not None and _is_better(net[1], index[1]):
-            return "index", index, trainer.history, nets
-        return "net", net, trainer.history, nets
-
-    def _with_nets(self, sides: Sides, judge: Judge) -> Sides:
-        outputs = self.n_components + EXTRA
-        device = _device(self.device)
-        made = []
-        for side, rows, own in zip(sides, (judge.training.x, judge.training.y), (self.x_net, self.y_net), strict=True):
-            new = (
-                side.with_net(outputs)
-                if isinstance(own, str)
-                else replace(side, net=_own_net(own, rows, outputs, side))
-            )
-            if isinstance(new.net, ColumnNet):
-                new.net.standardise(new.tensors(rows))
-            assert new.net is not None
-            new.net.to(device)
-            made.append(new)
-        widths = [
-            check_outputs(side, rows[:8], self.n_components)
-            for side, rows in zip(made, (judge.training.x, judge.training.y), strict=True)
-        ]
-        if widths[0] != widths[1]:
-            made = self._matched(made, widths, device)
         if self._is_warm():
-            for side, before in zip(made, self._nets, strict=True):
-                side.net.load_state_dict(before.net.state_dict())
-        return made[0], made[1]
+            for side, before in zip(start, self._nets, strict=True):
+                side.network.load_state_dict(before.network.state_dict())
+        baseline = additive.judgement if additive and judge.validation is not None else None
+        settings, callbacks = self._settings(judge), list(self.callbacks or [])
+        trainer = Trainer(start, pairs, judge, baseline, settings, callbacks, self.progress)
+        nets = trainer.run()
+        net = Model("net", nets, judge(nets))
+        if additive and not net.beats(additive):
+            return additive, trainer.history, nets
+        return models.with_index(net, judge) if judge.validation is not None else net, trainer.history, nets
 
-    def _matched(self, made: list[Side], widths: list[int], device: torch.device) -> list[Side]:
-        """Give the automatic net the width of the user's own."""
-        automatic = [isinstance(net, str) for net in (self.x_net, self.y_net)]
-        if not any(automatic):
-            raise ValueError(f"x_net and y_net must return as many columns, got {widths[0]} and {widths[1]}.")
-        i = automatic.index(True)
-        made[i] = made[i].with_net(widths[1 - i])
-        made[i].net.to(device)  # type: ignore[union-attr]
-        return made
-
-    def _index(self, sides: Sides, judge: Judge, judgement: Judgement) -> Fitted | None:
-        """Smooth functions of the leading pair that the nets have found."""
-        d = judgement.decomposition
-        if not d.n_components:
-            return None
-        leading = [
-            Index(f.mean, f.weights[:, :1], None)  # type: ignore[arg-type]
-            for f in (d.f, d.g)
-        ]
-        values = [
-            index.values(side.outputs(rows))
-            for index, side, rows in zip(leading, sides, (judge.training.x, judge.training.y), strict=True)
-        ]
-        bases = [SplineBasis.for_columns(v, np.array([True])) for v in values]
-        fit = fit_additive([tuple(values)], *bases, n_components=self.n_components)  # type: ignore[list-item]
-        x, y = (
-            replace(side, index=replace(index, functions=functions))
-            for side, index, functions in zip(sides, leading, (fit.f, fit.g), strict=True)
-        )
-        return (x, y), judge((x, y))
-
-    def _finish(self, model: str, sides: Sides, pairs: Pairs, judge: Judge, y_sample: Any) -> None:
-        if model == "additive":
-            sides = (replace(sides[0], net=None), replace(sides[1], net=None))
-        d = decompose(sides, pairs, self.n_components, y_sample)
+    def _finish(self, model: Model, pairs: Pairs, judge: Judge, y_sample: Any) -> None:
+        d = decompose(model.sides, pairs, self.n_components, y_sample)
         if d.n_components < self.n_components:
             warnings.warn(
                 f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "
@@ -348,7 +255,7 @@ class PICE(Estimator):
                 UserWarning,
                 stacklevel=3,
             )
-        result = _on_held_out(sides, judge, d)
+        result = None if judge.validation is None else held_out(*judge.apply(d, model.sides), d.correlations)
         if result is not None and result.captured_interval[0] <= 0:
             low, high = result.captured_interval
             warnings.warn(
@@ -357,7 +264,7 @@ class PICE(Estimator):
                 UserWarning,
                 stacklevel=3,
             )
-        self.decomposition_, self.validation_, self.model_ = d, result, model
+        self.decomposition_, self.validation_, self.model_ = d, result, model.name
 
     def summary(self) -> str:
         """Training and held-out correlations side by side.
@@ -431,13 +338,17 @@ class PICE(Estimator):
                 digest.update((some.toarray() if sp.issparse(some) else np.ascontiguousarray(some)).tobytes())
         return digest.hexdigest()
 
+    def _is_small(self, X: Any, Y: Any) -> bool:
+        """Whether nets are so small that a second thread costs more than it gains."""
+        own = not all(isinstance(net, str) for net in (self.x_net, self.y_net))
+        return not own and Y is not None and all(getattr(values, "ndim", 1) < 3 for values in (X, Y))
+
     def _is_warm(self) -> bool:
         return bool(self.warm_start and hasattr(self, "_nets") and self._nets[0].net is not None)
 
     def _remember_columns(self, X: Any) -> None:
         frame = as_frame(X, "X")
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self.__dict__.pop("feature_names_in_", None)
         if frame is not None and all(isinstance(name, str) for name in frame.columns):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
         if frame is not None or np.ndim(X) == 2 or sp.issparse(X):
@@ -459,37 +370,17 @@ def _check_lengths(X: Any, Y: Any, n_components: int) -> int:
     return n
 
 
-def _held_out(sides: Sides, X: Any, Y: Any) -> Arrays:
-    n = length(X, "validation")
-    if n != length(Y, "validation"):
-        raise ValueError(f"validation must be a pair (X, Y) of the same length, got {n} and {length(Y, 'validation')}.")
-    return Arrays.encoded(sides, X, Y, np.arange(n))
+def _is_stream(values: Any) -> bool:
+    is_table = isinstance(values, np.ndarray | str | torch.Tensor) or sp.issparse(values)
+    return isinstance(values, Iterable) and not is_table and as_frame(values, "X") is None
 
 
-def _is_better(simple: Judgement, flexible: Judgement) -> bool:
-    return simple.terms is None or flexible.terms is None or gain(simple.terms, flexible.terms) > CLEAR
-
-
-def _on_held_out(sides: Sides, judge: Judge, d: Any) -> HeldOut | None:
-    if judge.validation is None:
+def _held_out(sides: Sides, pair: Any) -> Arrays | None:
+    if pair is None:
         return None
-    parts = [(sides[0].features(x), sides[1].features(y)) for x, y in judge.validation.blocks()]
-    F, G = (np.vstack(part) for part in zip(*parts, strict=True))
-    return held_out((F - d.f.mean) @ d.f.weights, (G - d.g.mean) @ d.g.weights, d.correlations)
-
-
-def _own_net(own: Any, rows: Any, outputs: int, side: Side) -> nn.Module:
-    """Copy of the user's module, or what the user's function makes."""
-    if isinstance(own, nn.Module):
-        return copy.deepcopy(own)
-    shape = rows.shape[1:]
-    made = own(shape[0] if len(shape) == 1 else shape, outputs)
-    if not isinstance(made, nn.Module):
-        name = f"{side.name.lower()}_net"
-        raise ValueError(
-            f"{name} must be or make a torch.nn.Module, but {inspect.getattr_static(own, '__name__', own)!r} made {type(made).__name__}."
-        )
-    return made
+    if not isinstance(pair, tuple | list) or len(pair) != 2 or length(pair[0], "X") != length(pair[1], "Y"):
+        raise ValueError("validation must be a pair (X, Y) of the same length.")
+    return Arrays.encoded(sides, pair[0], pair[1], np.arange(length(pair[0], "X")))
 
 
 def _device(device: Any) -> torch.device:

@@ -1,7 +1,7 @@
 """What the nets minimise: three functions of the covariances of their outputs.
 
-Names and the paper's symbols: ``cov_f``, ``cov_g`` and ``cov_fg`` are C_f, C_g and C_fg, of outputs with mean 0, so that
-the constant pair of functions is not among the components.
+Names and the paper's symbols: ``cov_f``, ``cov_g`` and ``cov_fg`` are C_f, C_g and C_fg, of outputs with mean 0, so
+that the constant pair of functions is not among the components.
 """
 
 from __future__ import annotations

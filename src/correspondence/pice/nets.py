@@ -28,6 +28,9 @@ class ColumnNet(nn.Module):
         Number of known functions, given behind the columns; training starts from them.
     """
 
+    mean: Tensor
+    scale: Tensor
+
     def __init__(self, inputs: int, outputs: int, known: int = 0) -> None:
         super().__init__()
         self.config = {"type": "columns", "inputs": inputs, "outputs": outputs, "known": known}
@@ -38,10 +41,11 @@ class ColumnNet(nn.Module):
         self.skip = nn.Linear(known, outputs, bias=False) if known else None
         if self.skip is not None:
             last = self.body[-1]
+            assert isinstance(last, nn.Linear)
+            nn.init.eye_(self.skip.weight)
             with torch.no_grad():
                 last.weight.mul_(0.3)
-                last.bias.zero_()
-                self.skip.weight.copy_(torch.eye(outputs, known))
+            nn.init.zeros_(last.bias)
         self.register_buffer("mean", torch.zeros(inputs))
         self.register_buffer("scale", torch.ones(inputs))
 

@@ -16,7 +16,7 @@ from correspondence.functions import FeatureMap
 from correspondence.pice.nets import BagNet, ColumnNet, ImageNet, build
 from correspondence.splines import AdditiveFunctions
 
-__all__ = ["Index", "Side"]
+__all__ = ["BLOCK", "Index", "Side", "Sides"]
 
 BLOCK = 4096
 
@@ -27,11 +27,16 @@ class Index:
 
     mean: np.ndarray
     direction: np.ndarray
-    functions: AdditiveFunctions
+    functions: AdditiveFunctions | None = None
 
     def values(self, outputs: np.ndarray) -> np.ndarray:
         """Leading output, of shape (n, 1)."""
         return (outputs - self.mean) @ self.direction
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        """Functions of the leading output."""
+        assert self.functions is not None
+        return self.functions(self.values(outputs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +64,17 @@ class Side(FeatureMap):
     index: Index | None = None
     kind: ClassVar[str] = "nets"
 
+    @property
+    def network(self) -> nn.Module:
+        """The net, where there must be one."""
+        assert self.net is not None
+        return self.net
+
+    @property
+    def argument(self) -> str:
+        """What users call the net."""
+        return f"{self.name.lower()}_net"
+
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
         if not isinstance(self.encoder, Images):
             return self.features(self.rows(values))
@@ -77,15 +93,13 @@ class Side(FeatureMap):
             assert self.known is not None
             return rows[:, -self.known.weights.shape[1] :]
         outputs = self.outputs(rows)
-        return outputs if self.index is None else self.index.functions(self.index.values(outputs))
+        return outputs if self.index is None else self.index(outputs)
 
     @torch.no_grad()
     def outputs(self, rows: Any) -> np.ndarray:
         """Outputs of the net, in float64."""
-        assert self.net is not None
-        self.net.eval()
-        n = rows.shape[0]
-        blocks = [self.net(self.tensors(rows[i : i + BLOCK])) for i in range(0, n, BLOCK)]
+        net = self.network.eval()
+        blocks = [net(self.tensors(rows[i : i + BLOCK])) for i in range(0, rows.shape[0], BLOCK)]
         return torch.cat(blocks).cpu().double().numpy()
 
     def tensors(self, rows: Any) -> Any:
@@ -114,11 +128,12 @@ class Side(FeatureMap):
         return replace(self, net=copy.deepcopy(self.net))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
-        description = {"name": self.name, "encoder": self.encoder.state(), "net": None}
-        arrays = {}
+        description: dict[str, Any] = {"name": self.name, "encoder": self.encoder.state(), "net": None}
+        arrays: dict[str, np.ndarray] = {}
         if self.known is not None:
             arrays |= {f"known.{key}": value for key, value in self.known.state().items()}
         if self.index is not None:
+            assert self.index.functions is not None
             arrays |= {f"index.{key}": value for key, value in self.index.functions.state().items()}
             arrays |= {"index_mean": self.index.mean, "index_direction": self.index.direction}
         if self.net is not None:
@@ -140,6 +155,9 @@ class Side(FeatureMap):
             if index
             else None,
         )
+
+
+Sides = tuple[Side, Side]
 
 
 def _net_from_state(description: dict[str, Any], weights: dict[str, np.ndarray], net: Any) -> nn.Module | None:

@@ -1,4 +1,4 @@
-"""Minimising a loss of two nets: Adam on random batches, averaged weights, chosen by what they capture of held-out pairs."""
+"""Minimising a loss of two nets: AdamW on random batches, averaged weights, judged by held-out pairs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from correspondence.decomposition import Decomposition
+from correspondence.functions import LinearFunctions
 from correspondence.moments import Moments
 from correspondence.pice import checkpoint
 from correspondence.pice.data import Arrays, Pairs
 from correspondence.pice.losses import LOSSES, Covariances
-from correspondence.pice.sides import Side
+from correspondence.pice.sides import Sides
 from correspondence.validation import captured_terms, gain
 
 __all__ = ["Judge", "Judgement", "Settings", "Trainer", "decompose", "threads"]
@@ -32,7 +33,6 @@ DROPS = 2
 RESTARTS = 4
 
 Callback = Callable[[int, Decomposition], Any]
-Sides = tuple[Side, Side]
 
 
 @dataclass(frozen=True)
@@ -75,20 +75,19 @@ class Judge:
     n_components: int
 
     def __call__(self, sides: Sides) -> Judgement:
+        """Judge the features of two sides."""
         d = decompose(sides, self.training, self.n_components)
-        if self.validation is None:
-            return Judgement(d, None)
-        parts = [
-            (_apply(d.f, s.features(x)), _apply(d.g, t.features(y)))
-            for s, t in [sides]
-            for x, y in self.validation.blocks()
-        ]
-        F, G = (np.vstack(values) for values in zip(*parts, strict=True))
-        return Judgement(d, captured_terms(F, G, d.correlations))
+        terms = None if self.validation is None else captured_terms(*self.apply(d, sides), d.correlations)
+        return Judgement(d, terms)
 
-
-def _apply(functions: Any, features: np.ndarray) -> np.ndarray:
-    return (features - functions.mean) @ functions.weights
+    def apply(self, d: Decomposition, sides: Sides) -> tuple[np.ndarray, np.ndarray]:
+        """Values of f and g on the held-out pairs."""
+        assert self.validation is not None
+        assert isinstance(d.f, LinearFunctions)
+        assert isinstance(d.g, LinearFunctions)
+        blocks = list(self.validation.blocks())
+        F = [d.f.of_features(sides[0].features(x)) for x, _ in blocks]
+        return np.vstack(F), np.vstack([d.g.of_features(sides[1].features(y)) for _, y in blocks])
 
 
 def decompose(sides: Sides, pairs: Pairs, n_components: int, y_sample: Any = None) -> Decomposition:
@@ -132,10 +131,11 @@ class Trainer:
     ) -> None:
         self.sides, self.pairs, self.judge, self.baseline = sides, pairs, judge, baseline
         self.settings, self.callbacks, self.progress = settings, callbacks, progress
-        self.nets = nn.ModuleList([side.net for side in sides])
+        self.nets = nn.ModuleList([side.network for side in sides])
         self.averages = copy.deepcopy(self.nets)
         self.best = copy.deepcopy(self.nets)
-        self._parameters, self._averaged = list(self.nets.parameters()), list(self.averages.parameters())
+        self._parameters: list[Tensor] = list(self.nets.parameters())
+        self._averaged: list[Tensor] = list(self.averages.parameters())
         self._buffers = list(zip(self.averages.buffers(), self.nets.buffers(), strict=True))
         self.covariances = Covariances()
         self.optimizer = self._new_optimizer()
@@ -181,16 +181,18 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()
         self.nets.train()
-        f, g = (side.net(side.tensors(rows)) for side, rows in zip(self.sides, (x, y), strict=True) if side.net)
+        f, g = (side.network(side.tensors(rows)) for side, rows in zip(self.sides, (x, y), strict=True))
         try:
             loss = LOSSES[self.settings.loss](*self.covariances(f, g))
         except torch.linalg.LinAlgError:
-            return self._set_back()
+            self._set_back()
+            return None
         self.optimizer.zero_grad()
         loss.backward()
         norm = nn.utils.clip_grad_norm_(self._parameters, 1e3)
         if not (torch.isfinite(loss) and torch.isfinite(norm)):
-            return self._set_back()
+            self._set_back()
+            return None
         self.optimizer.step()
         self._average()
         return float(loss)
@@ -292,25 +294,3 @@ def threads(n: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def check_outputs(side: Side, rows: Any, n_components: int) -> int:
-    """Width of a net's outputs, after checking that it can be trained on."""
-    argument, n = f"{side.name.lower()}_net", rows.shape[0]
-    assert side.net is not None
-    try:
-        with torch.no_grad():
-            outputs = side.net.eval()(side.tensors(rows))
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"{argument} cannot be applied to {n} rows of {side.name}: {reason}.") from None
-    if not isinstance(outputs, Tensor) or outputs.ndim != 2 or len(outputs) != n:
-        got = f"shape {tuple(outputs.shape)}" if isinstance(outputs, Tensor) else type(outputs).__name__
-        raise ValueError(
-            f"{argument} must return a tensor of shape (n, at least {n_components}), got {got} for n = {n}."
-        )
-    if outputs.shape[1] < n_components:
-        raise ValueError(f"{argument} returns {outputs.shape[1]} columns, fewer than n_components = {n_components}.")
-    if not torch.isfinite(outputs).all():
-        raise ValueError(f"{argument} returns NaN or infinity for finite {side.name}: check its layers and weights.")
-    return outputs.shape[1]
