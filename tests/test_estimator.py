@@ -55,7 +55,7 @@ def number_pairs(rng, n=400):
     return X, X[:, :2] + rng.normal(size=(n, 2))
 
 
-DATA = {"CA": label_pairs, "Linear": number_pairs}
+DATA = {"CA": label_pairs, "Linear": number_pairs, "PICE": number_pairs}
 
 
 def test_every_estimator_has_data_for_its_contract():
@@ -201,14 +201,26 @@ NOT_FOR_CA = {
     "check_sample_weight_equivalence_on_dense_data": "the second argument of fit is called Y, as in the paper",
     "check_sample_weight_equivalence_on_sparse_data": "the second argument of fit is called Y, as in the paper",
 }
-NOT_FOR = {"CA": NOT_FOR_CA}
+NOT_FOR_PICE = {
+    "check_dtype_object": "labels may be of any hashable type, and the error says so",
+    "check_fit1d": "a single column may be given as a vector",
+    "check_fit2d_predict1d": "a vector is a single column: the error says that there were more in the fit",
+    "check_n_features_in_after_fitting": "the number of columns is checked, but the error names the columns",
+}
+NOT_FOR = {"CA": NOT_FOR_CA, "PICE": NOT_FOR_PICE}
+
+
+QUICK = {"PICE": {"max_steps": 100, "progress": False}}
 
 
 @parametrize_with_checks(
-    [cls() for cls in found()], expected_failed_checks=lambda est: NOT_FOR.get(type(est).__name__, {})
+    [cls(**QUICK.get(cls.__name__, {})) for cls in found()],
+    expected_failed_checks=lambda est: NOT_FOR.get(type(est).__name__, {}),
 )
 @pytest.mark.filterwarnings("ignore:Y is ignored:UserWarning")
 @pytest.mark.filterwarnings("ignore:The table has one row:UserWarning")
+@pytest.mark.filterwarnings("ignore:There are only:UserWarning")
+@pytest.mark.filterwarnings("ignore:Nothing was found:UserWarning")
 @pytest.mark.filterwarnings("ignore:Left out, because:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*placed at NaN:UserWarning")
 def test_scikit_learn(estimator, check):

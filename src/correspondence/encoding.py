@@ -69,7 +69,7 @@ def encoder_for(values: Any, name: str, plain: bool = False) -> Encoder:
         return Bag.fit(values, name)
     if plain and np.asarray(_plain(values)).dtype.kind in "iuf" and as_frame(values, name) is None:
         return Plain.fit(values, name)
-    if as_frame(values, name) is None and np.ndim(_plain(values)) > 2:
+    if as_frame(values, name) is None and np.asarray(_plain(values)).ndim > 2:
         return Images.fit(values, name)
     if _is_text(values):
         return Text.fit(values, name)
@@ -267,8 +267,11 @@ def _columns(values: Any, name: str) -> dict[Any, np.ndarray]:
         data = {None: _series(nw.from_native(values, series_only=True), name)}
     else:
         data = _array_columns(values, name)
-    if not data or not len(next(iter(data.values()))):
-        raise ValueError(f"{name} is empty: it has 0 sample(s) or 0 feature(s), and at least 1 of each is needed.")
+    n = len(next(iter(data.values()))) if data else len(values)
+    if not data:
+        raise ValueError(f"{name} is empty: it has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
+    if not n:
+        raise ValueError(f"{name} is empty: it has 0 sample(s) while a minimum of 1 is required.")
     return data
 
 
@@ -297,7 +300,7 @@ def _column(values: np.ndarray, where: str) -> np.ndarray:
     if values.dtype.kind in "iuf":
         return _finite(values.astype(np.float64), where)
     if values.dtype.kind == "c":
-        raise ValueError(f"{where} holds complex data not supported: give real and imaginary parts as two columns.")
+        raise ValueError(f"Complex data not supported: give real and imaginary parts of {where} as two columns.")
     if values.dtype.kind in "mM":
         raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
     if values.dtype.kind == "O" and all(_is_number(v) for v in values.tolist()):
@@ -360,7 +363,7 @@ def _sparse(values: Any, name: str) -> sp.csr_array:
     if not sp.issparse(values):
         raise ValueError(f"{name} must be a sparse matrix, as in the fit, got {type(values).__name__}.")
     if values.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold real numbers, got {values.dtype} (complex data not supported).")
+        raise ValueError(f"{name} must hold real numbers, got {values.dtype}: Complex data not supported.")
     rows = sp.csr_array(values, dtype=np.float64, copy=True)
     if not rows.shape[0] or not rows.shape[1]:
         raise ValueError(f"{name} is empty: it has 0 sample(s) or 0 feature(s), and at least 1 of each is needed.")

@@ -14,7 +14,7 @@ from correspondence.checks import as_frame
 from correspondence.encoding import Images
 from correspondence.pice.sides import BLOCK, Side, Sides
 
-__all__ = ["Arrays", "Pairs", "Stream", "first_rows", "length", "take"]
+__all__ = ["Arrays", "Pairs", "Stream", "first_rows", "length"]
 
 Batch = tuple[Any, Any]
 
@@ -43,10 +43,14 @@ class Arrays:
         self.n = x.shape[0]
 
     @classmethod
-    def encoded(cls, sides: Sides, X: Any, Y: Any, index: np.ndarray) -> Arrays:
-        """Pairs of the given rows of data."""
-        x, y = (_rows(side, take(values, index)) for side, values in zip(sides, (X, Y), strict=True))
+    def encoded(cls, sides: Sides, X: Any, Y: Any) -> Arrays:
+        """Pairs of two data sets."""
+        x, y = (_rows(side, values) for side, values in zip(sides, (X, Y), strict=True))
         return cls(x, y)
+
+    def take(self, index: np.ndarray) -> Arrays:
+        """Some of the pairs."""
+        return Arrays(_take(self.x, index), _take(self.y, index))
 
     def __len__(self) -> int:
         return self.n
@@ -65,7 +69,7 @@ class Arrays:
 
     def first(self, n: int) -> Arrays:
         """The first n pairs."""
-        return self if n >= self.n else Arrays(self.x[:n], self.y[:n])
+        return self if n >= self.n else self.take(np.arange(n))
 
     def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
         size = min(size, self.n)
@@ -88,6 +92,10 @@ class _Encoded:
 
     def __getitem__(self, rows: Any) -> np.ndarray:
         return self.side.rows(self.values[rows])
+
+
+def _take(rows: Any, index: np.ndarray) -> Any:
+    return _Encoded(rows.side, rows.values[index]) if isinstance(rows, _Encoded) else rows[index]
 
 
 def _rows(side: Side, values: Any) -> Any:
@@ -170,21 +178,8 @@ def length(values: Any, name: str) -> int:
     try:
         return len(values)
     except TypeError:
+        pass
+    try:
+        return len(np.asarray(values))
+    except TypeError:
         raise ValueError(f"{name} must hold one value for each observation, got {type(values).__name__}.") from None
-
-
-def take(values: Any, index: np.ndarray) -> Any:
-    """Some observations of data of any kind."""
-    frame = as_frame(values, "the data")
-    if frame is not None:
-        return frame[index.tolist()].to_native()
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        return series[index.tolist()].to_native()
-    if sp.issparse(values):
-        return sp.csr_array(values)[index]
-    if isinstance(values, list | tuple):
-        return [values[i] for i in index]
-    if hasattr(values, "detach"):
-        return values.detach().cpu().numpy()[index]
-    return np.asarray(values)[index]

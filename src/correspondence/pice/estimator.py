@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ from correspondence.checks import as_frame, check_whole
 from correspondence.encoding import encoder_for
 from correspondence.estimator import Estimator
 from correspondence.pice import models
-from correspondence.pice.data import Arrays, Pairs, Stream, first_rows, length, take
+from correspondence.pice.data import Arrays, Pairs, Stream, first_rows, length
 from correspondence.pice.losses import LOSSES
 from correspondence.pice.models import Model
 from correspondence.pice.sides import Side, Sides
@@ -30,13 +30,24 @@ SAMPLE = 20_000  # pairs on which nets are judged while they are trained
 HELD_OUT = 40  # pairs at least; fewer cannot choose between models
 
 
+@dataclass(frozen=True, eq=False)
+class _Data:
+    sides: Sides
+    pairs: Pairs
+    """To train on."""
+    judge: Judge
+    everything: Arrays | None
+    """All pairs in memory, the held-out ones included, without known functions."""
+
+
 class PICE(Estimator):
     """Principal functions of two variables of any kind, learned by two nets, F-Net and G-Net.
 
     Three models compete, each more flexible than the one before: sums of smooth functions of the columns, in closed
     form; the same with a net added, trained by gradient descent; smooth functions of the leading pair of functions
     that the nets have found. A part of the pairs is held out, and a more flexible model is taken only if it captures
-    clearly more of them (by two standard errors). Data that are not tables have no first model.
+    clearly more of them (by two standard errors). At last its functions are whitened on all pairs. Data that are not
+    tables have no first model.
 
     Parameters
     ----------
@@ -87,8 +98,8 @@ class PICE(Estimator):
     pics_, correlations_ : ndarray of shape (n_components,)
         On the training pairs.
     validation_ : HeldOut or None
-        The same functions on the pairs held out. They chose between models, so `evaluate` on new data is a little
-        stricter.
+        The model on the pairs held out, before the last whitening, which takes all pairs. These pairs chose between
+        models, so `evaluate` on new data is a little stricter.
     model_ : {"additive", "net", "index"}
         Which of the three models it is: "additive" also when there are fewer than 40 pairs to hold out.
     history_ : list of dict
@@ -169,9 +180,9 @@ class PICE(Estimator):
         self._check_parameters()
         with torch.random.fork_rng(devices=[]), threads(1 if self._is_small(X, Y) else torch.get_num_threads()):
             torch.manual_seed(self.random_state)
-            sides, pairs, judge = self._prepare(X, Y, validation)
-            model, history, nets = self._choose(sides, pairs, judge)
-            self._finish(model, pairs, judge, Y)
+            data = self._prepare(X, Y, validation)
+            model, history, nets = self._choose(data.sides, data.pairs, data.judge)
+            self._finish(model, data, Y)
         self.history_, self._nets = history, nets
         if Y is not None:
             self._remember_columns(X)
@@ -179,7 +190,7 @@ class PICE(Estimator):
 
     # --- data
 
-    def _prepare(self, X: Any, Y: Any, validation: Any) -> tuple[Sides, Pairs, Judge]:
+    def _prepare(self, X: Any, Y: Any, validation: Any) -> _Data:
         if Y is None:
             return self._prepare_stream(X, validation)
         n = _check_lengths(X, Y, self.n_components)
@@ -187,24 +198,25 @@ class PICE(Estimator):
         n_held = 0 if validation is not None else round(n * self.validation_fraction)
         held, rest = np.split(order, [n_held if n_held >= HELD_OUT else 0])
         sides = self._sides(X, Y)
-        pairs = Arrays.encoded(sides, X, Y, np.sort(rest))
+        everything = Arrays.encoded(sides, X, Y)
+        pairs = everything.take(np.sort(rest))
         sides = self._with_known(sides, pairs, pairs)
         pairs = pairs.extended(sides)
-        if validation is None and len(held):
-            validation = take(X, np.sort(held)), take(Y, np.sort(held))
-        return sides, pairs, Judge(pairs.first(SAMPLE), _held_out(sides, validation), self.n_components)
+        tried = everything.take(np.sort(held)).extended(sides) if len(held) else _held_out(sides, validation)
+        return _Data(sides, pairs, Judge(pairs.first(SAMPLE), tried, self.n_components), everything)
 
-    def _prepare_stream(self, batches: Any, validation: Any) -> tuple[Sides, Pairs, Judge]:
+    def _prepare_stream(self, batches: Any, validation: Any) -> _Data:
         if not _is_stream(batches):
             raise ValueError(
                 "Y is missing: requires y to be passed, but the target y is None; give Y, or batches (x, y) for X."
             )
         X, Y = first_rows(batches, SAMPLE)
         sides = self._sides(X, Y)
-        sample = Arrays.encoded(sides, X, Y, np.arange(length(X, "X")))
+        sample = Arrays.encoded(sides, X, Y)
         sides = self._with_known(sides, sample, Stream(sides, batches))
         judge = Judge(sample.extended(sides), _held_out(sides, validation), self.n_components)
-        return sides, Stream(sides, batches), judge
+        stream = Stream(sides, batches)
+        return _Data(sides, stream, judge, None)
 
     def _sides(self, X: Any, Y: Any) -> Sides:
         if self._is_warm():
@@ -246,8 +258,18 @@ class PICE(Estimator):
             return additive, trainer.history, nets
         return models.with_index(net, judge) if judge.validation is not None else net, trainer.history, nets
 
-    def _finish(self, model: Model, pairs: Pairs, judge: Judge, y_sample: Any) -> None:
-        d = decompose(model.sides, pairs, self.n_components, y_sample)
+    def _finish(self, model: Model, data: _Data, y_sample: Any) -> None:
+        """Whiten once more, on all pairs; what was held out has been judged before."""
+        sides, pairs, judge = model.sides, data.pairs, data.judge
+        result = None
+        if judge.validation is not None:
+            before = model.judgement.decomposition
+            result = held_out(*judge.apply(before, sides), before.correlations)
+        if data.everything is not None:
+            if model.name == "additive" and not self._is_warm():
+                sides = models.with_additive(sides, data.everything, data.everything, self.n_components)
+            pairs = data.everything.extended(sides)
+        d = decompose(sides, pairs, self.n_components, y_sample)
         if d.n_components < self.n_components:
             warnings.warn(
                 f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "
@@ -255,11 +277,10 @@ class PICE(Estimator):
                 UserWarning,
                 stacklevel=3,
             )
-        result = None if judge.validation is None else held_out(*judge.apply(d, model.sides), d.correlations)
         if result is not None and result.captured_interval[0] <= 0:
             low, high = result.captured_interval
             warnings.warn(
-                f"Nothing was found: of {result.n:g} pairs held out, the functions capture {result.captured:.3g} "
+                f"Nothing was found: of {result.n:g} pairs held out the functions capture {result.captured:.3g} "
                 f"[{low:.3g}, {high:.3g}], which may be 0; the correlations on the training pairs are chance.",
                 UserWarning,
                 stacklevel=3,
@@ -351,7 +372,7 @@ class PICE(Estimator):
         self.__dict__.pop("feature_names_in_", None)
         if frame is not None and all(isinstance(name, str) for name in frame.columns):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        if frame is not None or np.ndim(X) == 2 or sp.issparse(X):
+        if getattr(X, "ndim", 1) == 2 or frame is not None:
             self.n_features_in_ = X.shape[1]
 
     def __sklearn_tags__(self) -> Any:
@@ -380,7 +401,7 @@ def _held_out(sides: Sides, pair: Any) -> Arrays | None:
         return None
     if not isinstance(pair, tuple | list) or len(pair) != 2 or length(pair[0], "X") != length(pair[1], "Y"):
         raise ValueError("validation must be a pair (X, Y) of the same length.")
-    return Arrays.encoded(sides, pair[0], pair[1], np.arange(length(pair[0], "X")))
+    return Arrays.encoded(sides, pair[0], pair[1])
 
 
 def _device(device: Any) -> torch.device:

@@ -195,7 +195,7 @@ class Trainer:
             return None
         self.optimizer.step()
         self._average()
-        return float(loss)
+        return loss.item()
 
     def _learning_rate(self) -> float:
         s, step = self.settings, self.counts["step"]
