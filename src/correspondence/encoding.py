@@ -225,7 +225,7 @@ def _column_encoder(column: np.ndarray) -> Column | None:
 
 
 def _encoded(encoder: Column, column: np.ndarray, key: Any, name: str) -> np.ndarray:
-    where = name if key is None else f"Column {key!r} of {name}"
+    where = f"Column {key!r} of {name}"
     if isinstance(encoder, Category) != (column.dtype == object):
         expected = "labels" if isinstance(encoder, Category) else "numbers"
         raise ValueError(f"{where} must hold {expected}, as in the fit.")
@@ -258,13 +258,13 @@ def _listed(keys: Any) -> str:
 
 
 def _columns(values: Any, name: str) -> dict[Any, np.ndarray]:
-    """Columns by name: float64 for numbers, objects for labels. The name of a single unnamed column is None."""
+    """Columns by name: float64 for numbers, objects for labels. A single column without a name is 0."""
     frame = as_frame(values, name)
     data: dict[Any, np.ndarray]
     if frame is not None:
         data = {key: _series(frame[key], f"Column {key!r} of {name}") for key in frame.columns}
     elif isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series):
-        data = {None: _series(nw.from_native(values, series_only=True), name)}
+        data = {0: _series(nw.from_native(values, series_only=True), name)}
     else:
         data = _array_columns(values, name)
     n = len(next(iter(data.values()))) if data else len(values)
@@ -282,7 +282,7 @@ def _array_columns(values: Any, name: str) -> dict[Any, np.ndarray]:
     if array.ndim > 2:
         raise ValueError(f"{name} must have rows and columns, got an array of shape {array.shape}.")
     if array.ndim == 1:
-        return {None: _column(array, name)}
+        return {0: _column(array, name)}
     return {j: _column(array[:, j], f"Column {j} of {name}") for j in range(array.shape[1])}
 
 

@@ -24,7 +24,7 @@ KNOTS = 24  # of a column, if there are few columns
 FEATURES = 200  # that the columns of numbers of one side share
 FOLDS = 5
 OUTSIDE = 5  # observations beyond the outermost knots, where the functions are linear
-EXTREME = 1  # observations at each end that count as the one next to them: a single outlier shall not carry a function
+EXTREME = 1  # observations at each end that count as half as far out: a single outlier shall not carry a function
 
 
 class SplineBasis:
@@ -35,7 +35,7 @@ class SplineBasis:
     knots : sequence of ndarray
         Of each column, ascending; at least 3 for a spline, fewer for the column itself.
     limits : ndarray of shape (columns, 2), optional
-        Beyond which all values of a column count as the same in a fit; the functions go on beyond.
+        Beyond which values count as half as far out in a fit; the functions themselves go on beyond.
     """
 
     def __init__(self, knots: Sequence[np.ndarray], limits: np.ndarray | None = None) -> None:
@@ -61,9 +61,9 @@ class SplineBasis:
         """Features of shape (n, width)."""
         return np.hstack([_values(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)])
 
-    def clipped(self, Z: np.ndarray) -> np.ndarray:
-        """Values within the limits."""
-        return Z if self.limits is None else np.clip(Z, *self.limits.T)
+    def tempered(self, Z: np.ndarray) -> np.ndarray:
+        """Values for a fit, those beyond the limits half as far out."""
+        return Z if self.limits is None else (Z + np.clip(Z, *self.limits.T)) / 2
 
     def curvature(self, Z: np.ndarray) -> np.ndarray:
         """Second derivatives of the features."""
@@ -157,7 +157,7 @@ def fit_additive(
     folds = [Moments() for _ in range(FOLDS)]
     rough_x, rough_y, seen = np.zeros((basis_x.width,) * 2), np.zeros((basis_y.width,) * 2), 0
     for Zx, Zy in batches:
-        Zx, Zy = basis_x.clipped(Zx), basis_y.clipped(Zy)
+        Zx, Zy = basis_x.tempered(Zx), basis_y.tempered(Zy)
         F, G, fold = basis_x(Zx), basis_y(Zy), (seen + np.arange(len(Zx))) % FOLDS
         for k, moments in enumerate(folds):
             moments.update(F[fold == k], G[fold == k])

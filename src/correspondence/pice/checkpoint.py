@@ -55,7 +55,8 @@ def restore(trainer: Trainer) -> None:
         _load(getattr(trainer, name), _below(arrays, f"{name}."))
     trainer.covariances.running = {k: torch.from_numpy(v.copy()) for k, v in _below(arrays, "running.").items()}
     _load_optimizer(trainer.optimizer, _below(arrays, "optimizer."))
-    trainer.counts, trainer.history = description["counts"], description["history"]
+    trainer.counts.update(description["counts"])
+    trainer.history = description["history"]
     trainer.scale, trainer.best_terms, trainer.last_clear = (
         description["scale"],
         arrays["best_terms"],

@@ -1,0 +1,104 @@
+"""Interrupted training goes on as if nothing had happened."""
+
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+import correspondence as co
+from correspondence.pice.checkpoint import FILE
+
+SCRIPT = """
+import json, sys
+import numpy as np
+import correspondence as co
+rng = np.random.default_rng(0)
+X = rng.normal(size=(1500, 4))
+Y = np.sign(X[:, 0] * X[:, 1]) + 0.3 * rng.normal(size=1500)
+options = dict(batch_size=32, max_steps=600, evaluate_every=30, patience=100, progress=False, checkpoint_every=7)
+est = co.PICE(2, checkpoint=sys.argv[1] or None, **options).fit(X, Y)
+print(json.dumps([est.model_, est.transform(X).tolist(), est.history_, est.validation_.captured]))
+"""
+
+
+def start(folder):
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], stdout=subprocess.PIPE, text=True)
+
+
+def finish(folder):
+    out, _ = start(folder).communicate(timeout=300)
+    return json.loads(out)
+
+
+def test_killed_at_any_moment_it_ends_with_the_same_numbers(tmp_path):
+    whole = finish("")
+    folder = tmp_path / "run"
+    for _ in range(3):
+        process = start(folder)
+        seen = (folder / FILE).stat().st_mtime_ns if (folder / FILE).exists() else 0
+        while process.poll() is None and not ((folder / FILE).exists() and (folder / FILE).stat().st_mtime_ns > seen):
+            time.sleep(0.01)
+        time.sleep(0.3)
+        process.kill()
+        process.communicate()
+        assert (folder / FILE).exists()
+    assert finish(folder) == whole
+    assert finish(folder) == whole
+
+
+def data(rng):
+    X = rng.normal(size=(300, 2))
+    return X, X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=300)
+
+
+def options(folder, **others):
+    return {
+        "n_components": 1,
+        "max_steps": 30,
+        "progress": False,
+        "checkpoint": folder,
+        "checkpoint_every": 10,
+    } | others
+
+
+def test_other_data_or_settings_are_refused(tmp_path, rng):
+    X, Y = data(rng)
+    co.PICE(**options(tmp_path)).fit(X, Y)
+    with pytest.raises(ValueError, match="holds a run with other data or settings"):
+        co.PICE(**options(tmp_path)).fit(X, Y + 1e-3 * X[:, 0])
+    with pytest.raises(ValueError, match="holds a run with other data or settings"):
+        co.PICE(**options(tmp_path, learning_rate=1e-4)).fit(X, Y)
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path, rng):
+    X, Y = data(rng)
+    co.PICE(**options(tmp_path)).fit(X, Y)
+    (tmp_path / FILE).write_bytes((tmp_path / FILE).read_bytes()[:-100])
+    with pytest.raises(ValueError, match="damaged"):
+        co.PICE(**options(tmp_path)).fit(X, Y)
+
+
+def test_nothing_but_the_checkpoint_is_left(tmp_path, rng):
+    co.PICE(**options(tmp_path / "new" / "folder")).fit(*data(rng))
+    assert [path.name for path in (tmp_path / "new" / "folder").iterdir()] == [FILE]
+
+
+def test_a_stream_goes_on_too(tmp_path, rng):
+    X, Y = data(rng)
+    loader = DataLoader(TensorDataset(torch.tensor(X), torch.tensor(Y)), batch_size=32, shuffle=True)
+    whole = co.PICE(**options(None, evaluate_every=15)).fit(loader)
+
+    def interrupt(step, d):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        co.PICE(**options(tmp_path, evaluate_every=15, callbacks=[interrupt], checkpoint_every=5)).fit(loader)
+    assert (tmp_path / FILE).exists()
+    resumed = co.PICE(**options(tmp_path, evaluate_every=15)).fit(loader)
+    assert resumed.history_ == whole.history_
+    np.testing.assert_array_equal(resumed.transform(X), whole.transform(X))

@@ -1,0 +1,411 @@
+"""PICE on data of every kind, what it refuses, and what it promises."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+import correspondence as co
+from correspondence.studies import problems
+
+
+def fit(X, Y, n_components=2, **options):
+    return co.PICE(n_components, **({"max_steps": 200, "progress": False} | options)).fit(X, Y)
+
+
+def pairs(problem, n, seed=0):
+    return problem.draw(n, np.random.default_rng(seed))
+
+
+# --- accuracy: far looser than benchmarks/pice.py, on small samples
+
+
+@pytest.mark.parametrize(
+    ("problem", "tolerance"),
+    [
+        (problems.gaussian(0.5, d=2), 0.03),
+        (problems.circular(d=2), 0.03),
+        (problems.mixture(), 0.03),
+        (problems.heavy_tails(d=2), 0.05),
+        (problems.bsc(0.1, d=3), 0.05),
+        (problems.random_table(8, 6, d=2), 0.05),
+    ],
+    ids=lambda value: value.name if isinstance(value, problems.Problem) else "",
+)
+def test_exact_values_are_found(problem, tolerance):
+    d = len(problem.correlations)
+    est = fit(*pairs(problem, 3000), d, max_steps=100)
+    found = est.evaluate(*pairs(problem, 50_000, 1)).correlations
+    np.testing.assert_allclose(found, problem.correlations, atol=tolerance)
+
+
+def test_interactions_need_the_net(rng):
+    X = rng.choice([-1.0, 1.0], size=(3000, 3))
+    Y = np.where(rng.random(3000) < 0.9, X[:, 0] * X[:, 1], -X[:, 0] * X[:, 1])
+    est = fit(X[:2500], Y[:2500], 1)
+    assert est.model_ in ("net", "index")
+    assert est.evaluate(X[2500:], Y[2500:]).correlations[0] == pytest.approx(0.8, abs=0.06)
+
+
+def test_functions_of_one_index_are_found():
+    """Nets find the leading pair quickly, and the other pairs are functions of it."""
+    problem = problems.single_index()
+    est = fit(*pairs(problem, 20_000), 2, max_steps=500)
+    assert est.model_ == "index"
+    np.testing.assert_allclose(est.evaluate(*pairs(problem, 50_000, 1)).correlations, problem.correlations, rtol=0.05)
+
+
+@pytest.mark.parametrize("loss", ["pice", "lowrank", "dcca"])
+def test_every_loss_learns(rng, loss):
+    X = rng.normal(size=(3000, 4))
+    Y = np.sign(X[:, 0] * X[:, 1]) + 0.2 * rng.normal(size=3000)
+    est = fit(X, Y, 1, loss=loss, max_steps=500)
+    assert est.validation_.correlations[0] > 0.7
+
+
+def test_unrelated_data_give_a_warning(rng):
+    with pytest.warns(UserWarning, match="Nothing was found"):
+        est = fit(rng.normal(size=(1000, 3)), rng.normal(size=(1000, 3)))
+    assert np.abs(est.evaluate(rng.normal(size=(20_000, 3)), rng.normal(size=(20_000, 3))).correlations).max() < 0.05
+
+
+# --- data of every kind
+
+
+@pytest.fixture
+def shapes(rng):
+    """Images of bright halves, with the side and the colour that they show."""
+    side, channel = rng.integers(2, size=(2, 600))
+    images = rng.normal(0, 0.3, size=(600, 3, 8, 8))
+    for image, s, c in zip(images, side, channel, strict=True):
+        image[c, :, 4 * s : 4 * s + 4] += 1
+    return images.astype(np.float32), side, channel
+
+
+def test_images_and_labels(shapes):
+    images, side, channel = shapes
+    labels = np.array(["left", "right"])[side]
+    est = fit(images[:500], labels[:500], 1, batch_size=64)
+    assert est.model_ in ("net", "index")
+    assert est.evaluate(images[500:], labels[500:]).correlations[0] > 0.9
+    frame = pd.DataFrame({"side": labels, "channel": channel})
+    assert fit(images, frame, 2, batch_size=64).validation_.correlations.min() > 0.8
+
+
+def test_texts_and_bags_of_words(rng):
+    animals, plants = ["dog", "cat", "horse", "cow"], ["rose", "oak", "fern", "moss"]
+    topic = rng.integers(2, size=600)
+    texts = [
+        " ".join([*rng.choice((animals, plants)[t], 3), *rng.choice(["a", "of", "big", "one", "old"], 3)])
+        for t in topic
+    ]
+    labels = np.array(["animal", "plant"])[topic]
+    est = fit(texts[:500], labels[:500], 1)
+    assert est.evaluate(texts[500:], labels[500:]).correlations[0] > 0.9
+    counts = sp.csr_array(rng.poisson(np.where(topic[:, None] == np.arange(20) % 2, 2.0, 0.1)))
+    assert fit(counts, labels, 1).validation_.correlations[0] > 0.9
+    assert fit(labels, counts, 1).validation_.correlations[0] > 0.9
+
+
+def test_frames_of_numbers_and_categories(rng):
+    n = 1500
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=n),
+            "colour": pd.Categorical(rng.choice(["r", "g", "b"], n)),
+            "big": rng.random(n) < 0.5,
+        }
+    )
+    y = frame["size"] * frame["big"] + (frame["colour"] == "r") + 0.1 * rng.normal(size=n)
+    est = fit(frame, y, 1, max_steps=500)
+    assert est.validation_.correlations[0] > 0.85
+    assert est.feature_names_in_.tolist() == ["size", "colour", "big"]
+    np.testing.assert_allclose(est.transform(pl.from_pandas(frame)), est.transform(frame))
+
+
+def test_lists_and_tensors(rng):
+    x, y = rng.normal(size=(300, 2)), rng.normal(size=(300, 1))
+    y += x[:, :1]
+    expected = fit(x, y, 1).transform(x)
+    np.testing.assert_array_equal(fit(x.tolist(), y.tolist(), 1).transform(x), expected)
+    np.testing.assert_array_equal(fit(torch.tensor(x), torch.tensor(y), 1).transform(torch.tensor(x)), expected)
+
+
+# --- nets of the user's own
+
+
+def test_own_nets_are_used_as_they_are(rng):
+    X = rng.normal(size=(800, 3))
+    Y = X[:, :1] ** 2 + 0.1 * rng.normal(size=(800, 1))
+    net = nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Linear(16, 2))
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    est = fit(X, Y, 1, x_net=net, y_net=lambda inputs, outputs: nn.Linear(inputs, outputs), max_steps=400)
+    assert est.model_ in ("net", "index")
+    assert est.validation_.correlations[0] > 0.8
+    assert all((net.state_dict()[name] == value).all() for name, value in before.items())
+    assert fit(X, Y, 1, x_net=net).transform(X).shape == (800, 1)
+
+
+def test_own_net_for_images(shapes):
+    images, side, _ = shapes
+    est = fit(images, side, 1, x_net=lambda shape, k: nn.Sequential(nn.Flatten(), nn.Linear(int(np.prod(shape)), k)))
+    assert est.validation_.correlations[0] > 0.8
+
+
+class Broken(nn.Module):
+    def __init__(self, result):
+        super().__init__()
+        self.layer = nn.Linear(3, 4)
+        self.result = result
+
+    def forward(self, rows):
+        return self.result(self.layer(rows))
+
+
+@pytest.mark.parametrize(
+    ("net", "message"),
+    [
+        (Broken(lambda out: out[:, 0]), r"x_net must return a tensor of shape \(n, k\), got shape \(8,\)"),
+        (Broken(lambda out: out[:3]), "x_net must return a tensor of shape"),
+        (Broken(lambda out: (out, out)), "got tuple"),
+        (Broken(lambda out: out[:, :1]), "x_net returns 1 columns, fewer than n_components = 2"),
+        (Broken(lambda out: out * float("nan")), "x_net returns NaN"),
+        (nn.Linear(5, 4), "x_net cannot be applied to 8 rows of X"),
+        (lambda inputs, outputs: "net", "it made str"),
+        ("mlp", 'x_net must be "auto"'),
+        (3, 'x_net must be "auto"'),
+    ],
+)
+def test_bad_nets(rng, net, message):
+    with pytest.raises(ValueError, match=message):
+        fit(rng.normal(size=(100, 3)), rng.normal(size=100), x_net=net)
+
+
+def test_nets_of_different_width(rng):
+    with pytest.raises(ValueError, match="as many columns, got 3 and 4"):
+        fit(rng.normal(size=(100, 2)), rng.normal(size=(100, 1)), x_net=nn.Linear(2, 3), y_net=nn.Linear(1, 4))
+
+
+def test_divergence_is_caught(rng):
+    class Exploding(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = nn.Parameter(torch.zeros(3, 2))
+            self.steps = 0
+
+        def forward(self, rows):
+            self.steps += self.training
+            return rows @ (self.w + torch.randn(3, 2)) * (float("nan") if self.steps in self.bad else 1)
+
+    X, Y = rng.normal(size=(200, 3)), rng.normal(size=(200, 1))
+    net = Exploding()
+    net.bad = {20}
+    est = co.PICE(1, x_net=net, max_steps=60, validation_fraction=0, progress=False).fit(X, Y)
+    assert np.isfinite(est.transform(X)).all()
+    net.bad = range(20, 1000)
+    with pytest.raises(RuntimeError, match="diverged 5 times"):
+        co.PICE(1, x_net=net, max_steps=60, validation_fraction=0, progress=False).fit(X, Y)
+
+
+# --- bad input
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "message"),
+    [
+        (np.zeros((5, 2)), np.zeros(4), "same length, got 5 and 4"),
+        (np.zeros((2, 2)), np.zeros(2), "needs more than as many samples, got 2"),
+        (np.array([[1.0, np.nan], [2, 3], [4, 5]]), np.zeros(3), "Column 1 of X contains NaN"),
+        (np.arange(6.0), ["a"] * 6, "Y has one class only"),
+        (np.arange(6.0), None, "Y is missing"),
+        (iter([]), None, "read only once"),
+        ([], None, "gives no batches"),
+        ([1, 2, 3], None, r"must give batches \(x, y\)"),
+        ([(np.zeros(3), np.zeros(2))], None, "must have the same length, got 3 and 2"),
+        (5, np.zeros(3), "X must hold one value for each observation, got int"),
+    ],
+)
+def test_bad_data(X, Y, message):
+    with pytest.raises(ValueError, match=message):
+        fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_components": 0}, "n_components must be a whole number of at least 1"),
+        ({"loss": "mse"}, "loss must be one of 'pice', 'lowrank', 'dcca', got 'mse'"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"learning_rate": -1.0}, "learning_rate must be a number of at least"),
+        ({"learning_rate": float("nan")}, "learning_rate"),
+        ({"validation_fraction": 1.0}, "validation_fraction must be a number from 0 to below 1"),
+        ({"device": "abacus"}, 'device must be "auto"'),
+        ({"random_state": None}, "random_state"),
+    ],
+)
+def test_bad_parameters(rng, options, message):
+    x = rng.normal(size=50)
+    with pytest.raises(ValueError, match=message):
+        fit(x, x, **options)
+
+
+def test_a_fit_that_fails_changes_nothing(rng):
+    x = rng.normal(size=(200, 1))
+    est = fit(x, x + rng.normal(size=(200, 1)), 1)
+    before = est.transform(x)
+    with pytest.raises(ValueError, match="same length"):
+        est.fit(x, x[1:])
+    np.testing.assert_array_equal(est.transform(x), before)
+
+
+def test_fewer_components_than_asked_for(rng):
+    x = rng.normal(size=500)
+    with pytest.warns(UserWarning, match="only 1 components"):
+        est = fit(x, x > 0, 3)
+    assert est.pics_.shape == (1,)
+
+
+# --- promises
+
+
+def test_equal_seeds_give_equal_results(rng):
+    X = rng.normal(size=(600, 3))
+    Y = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=600)
+    torch.manual_seed(5)
+    state = torch.get_rng_state()
+    first, second, other = (fit(X, Y, random_state=seed) for seed in (1, 1, 2))
+    assert (torch.get_rng_state() == state).all()
+    np.testing.assert_array_equal(first.transform(X), second.transform(X))
+    assert first.history_ == second.history_
+    assert np.abs(first.transform(X) - other.transform(X)).max() > 1e-6
+
+
+def test_training_and_held_out_values_side_by_side(rng):
+    x = rng.normal(size=1000)
+    est = fit(x, x + rng.normal(size=1000))
+    assert est.validation_.n == 150
+    assert est.decomposition_.n == 1000
+    lines = est.summary().splitlines()
+    assert "additive model, 1000 training pairs" in lines[0]
+    assert f"{est.correlations_[0]:.4f}" in lines[2]
+    assert f"{est.validation_.correlations[0]:.4f} [" in lines[2]
+    assert "captured" in lines[-1]
+    assert {"step", "loss", "learning_rate", "correlations", "captured"} == set(est.history_[0])
+
+
+def test_held_out_pairs_of_the_user(rng):
+    x, z = rng.normal(size=(2, 500))
+    noise = rng.normal(size=(2, 500))
+    est = co.PICE(1, max_steps=100, progress=False).fit(x, x + noise[0], validation=(z, z + noise[1]))
+    assert est.validation_.n == 500
+    with pytest.raises(ValueError, match="validation must be a pair"):
+        est.fit(x, x, validation=(z, z[1:]))
+
+
+def test_without_validation_the_nets_are_trained_to_the_end(rng):
+    x = rng.normal(size=500)
+    est = fit(x, x + rng.normal(size=500), validation_fraction=0, max_steps=150, evaluate_every=50)
+    assert est.validation_ is None
+    assert est.model_ == "net"
+    assert est.history_[-1]["step"] == 150
+    assert est.history_[-1]["captured"] is None
+
+
+def test_batches_smaller_than_the_number_of_components(rng):
+    X = rng.normal(size=(1000, 3))
+    Y = X + 0.3 * rng.normal(size=(1000, 3))
+    for loss in ("dcca", "lowrank", "pice"):
+        est = fit(X, Y, 5, batch_size=2, loss=loss, max_steps=300)
+        assert np.isfinite(est.transform(X)).all()
+        assert est.validation_.captured > 1
+
+
+def test_callbacks_receive_decompositions(rng):
+    X = rng.normal(size=(600, 2))
+    Y = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=600)
+    seen = []
+
+    def callback(step, d):
+        seen.append((step, d.f(X[:5]), d))
+        return step == 100
+
+    fit(X, Y, 1, evaluate_every=50, callbacks=[callback], max_steps=500)
+    assert [step for step, _, _ in seen] == [50, 100]
+    np.testing.assert_array_equal(seen[0][2].f(X[:5]), seen[0][1])
+    assert isinstance(seen[0][2], co.Decomposition)
+
+
+def test_warm_start_goes_on(rng):
+    X = rng.normal(size=(1500, 4))
+    Y = np.sign(X[:, 0] * X[:, 1]) + 0.3 * rng.normal(size=1500)
+    cold = fit(X, Y, 1, max_steps=100)
+    warm = co.PICE(1, max_steps=100, progress=False, warm_start=True).fit(X, Y)
+    first = warm.validation_.captured
+    assert first == cold.validation_.captured
+    assert warm.fit(X, Y).validation_.captured > first
+
+
+def test_larger_than_memory(rng):
+    X = rng.normal(size=(3000, 2))
+    Y = X[:, :1] + 0.5 * rng.normal(size=(3000, 1))
+    loader = DataLoader(TensorDataset(torch.tensor(X), torch.tensor(Y)), batch_size=256, shuffle=True)
+    held_out = X[:300] * 1.0, Y[:300] * 1.0
+    est = co.PICE(1, max_steps=100, progress=False).fit(loader, validation=held_out)
+    assert est.decomposition_.n == 3000
+    assert est.correlations_[0] == pytest.approx(1 / np.sqrt(1.25), abs=0.03)
+    again = co.PICE(1, max_steps=100, progress=False).fit(loader, validation=held_out)
+    np.testing.assert_allclose(again.transform(X), est.transform(X), atol=1e-6)
+    batches = [(X[i : i + 500], Y[i : i + 500]) for i in range(0, 3000, 500)]
+    listed = co.PICE(1, max_steps=100, progress=False).fit(batches)
+    assert listed.validation_ is None
+    assert listed.correlations_[0] == pytest.approx(1 / np.sqrt(1.25), abs=0.03)
+
+
+# --- saving
+
+
+@pytest.mark.parametrize("kind", ["additive", "net", "text", "images"])
+def test_saved_and_loaded(tmp_path, rng, kind, shapes):
+    X, Y = {
+        "additive": lambda: (rng.normal(size=300), rng.normal(size=300)),
+        "net": lambda: (rng.normal(size=(300, 2)), rng.choice(["a", "b", "c"], 300)),
+        "text": lambda: (
+            [" ".join(rng.choice(list("abcdefgh"), 2)) + f" w{i % 9} v{i}" for i in range(300)],
+            rng.normal(size=300),
+        ),
+        "images": lambda: (shapes[0][:300], shapes[1][:300]),
+    }[kind]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        est = fit(X, Y, 1, max_steps=20, validation_fraction=0.5 if kind == "additive" else 0)
+    est.decomposition_.save(tmp_path / "model")
+    d = co.load(tmp_path / "model")
+    np.testing.assert_array_equal(d.f(X), est.transform(X))
+    np.testing.assert_array_equal(d.g(Y), est.transform_y(Y))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(est)).transform(X), est.transform(X))
+
+
+def test_own_nets_are_needed_to_load(tmp_path, rng):
+    X, Y = rng.normal(size=(200, 2)), rng.normal(size=(200, 1))
+    est = fit(X, Y, 1, x_net=nn.Linear(2, 1), max_steps=5, validation_fraction=0)
+    est.decomposition_.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"x_net is missing: .*a net of your own, Linear"):
+        co.load(tmp_path / "model")
+    with pytest.raises(ValueError, match="x_net does not have the shape"):
+        co.load(tmp_path / "model", x_net=nn.Linear(3, 1))
+    np.testing.assert_array_equal(co.load(tmp_path / "model", x_net=nn.Linear(2, 1)).f(X), est.transform(X))
+
+
+def test_conditional_expectation(rng):
+    x = rng.normal(size=4000)
+    y = x + 0.5 * rng.normal(size=4000)
+    d = fit(x, y, 3, max_steps=100).decomposition_
+    at = np.array([-1.0, 0.0, 1.0])
+    np.testing.assert_allclose(d.conditional_expectation(lambda values: values, at), at, atol=0.1)
