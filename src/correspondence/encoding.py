@@ -21,7 +21,7 @@ from correspondence.labels import as_labels, encode, label_from_json, label_to_j
 
 __all__ = ["Bag", "Columns", "Encoder", "Images", "Plain", "Text", "encoder_for", "encoder_from_state"]
 
-LINEAR = 3.0  # robust standard deviations within which a coordinate is the value itself
+LINEAR = 3.5  # robust standard deviations within which a coordinate is the value itself
 TAIL = 6.0  # a column whose coordinates go beyond is turned into normal scores
 WORDS = 5000
 

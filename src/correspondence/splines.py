@@ -1,8 +1,8 @@
 """Sums of smooth functions of columns: maximally correlated ones in closed form, as smooth as the data allow.
 
-The features of a column of numbers are natural cubic splines, those of an indicator the indicator. The covariances C_f
-and C_g of the features become C_f + smoothing * R_f, where R_f is the mean squared second derivative; the functions so
-found are then whitened without the penalty, so that it chooses the shape of the functions but does not shrink them.
+The features of a column of numbers are cubic splines with linear tails, those of an indicator the indicator. The
+covariances C_f and C_g of the features become C_f + smoothing * R_f, where R_f is the mean squared third derivative; the
+functions so found are then whitened without the penalty, so that it chooses their shape but does not shrink them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from correspondence.validation import captured_by_moments
 
 __all__ = ["AdditiveFunctions", "SplineBasis", "fit_additive"]
 
-SMOOTHING = 10.0 ** np.arange(-6, 1.5, 0.5)
+SMOOTHING = 10.0 ** np.arange(-8, 1.5, 0.5)
 KNOTS = 24  # of a column, if there are few columns
 FEATURES = 200  # that the columns of numbers of one side share
 FOLDS = 5
@@ -28,7 +28,7 @@ EXTREME = 1  # observations at each end that count as half as far out: a single 
 
 
 class SplineBasis:
-    """Features of the columns of an array: natural cubic splines, or the column itself where there are no knots.
+    """Features of the columns of an array: cubic splines with linear tails, or the column itself.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class SplineBasis:
 
     def __init__(self, knots: Sequence[np.ndarray], limits: np.ndarray | None = None) -> None:
         self.knots, self.limits = [np.asarray(k, dtype=np.float64) for k in knots], limits
-        self._splines = [CubicSpline(k, np.eye(len(k)), bc_type="natural") if len(k) > 2 else None for k in self.knots]
+        self._splines = [CubicSpline(k, np.eye(len(k))) if len(k) > 2 else None for k in self.knots]
 
     @classmethod
     def for_columns(cls, Z: np.ndarray, is_number: np.ndarray) -> SplineBasis:
@@ -65,9 +65,9 @@ class SplineBasis:
         """Values for a fit, those beyond the limits half as far out."""
         return Z if self.limits is None else (Z + np.clip(Z, *self.limits.T)) / 2
 
-    def curvature(self, Z: np.ndarray) -> np.ndarray:
-        """Second derivatives of the features."""
-        return np.hstack([_second(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)])
+    def roughness(self, Z: np.ndarray) -> np.ndarray:
+        """Third derivatives of the features."""
+        return np.hstack([_third(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)])
 
 
 def _knots(z: np.ndarray, n_knots: int) -> np.ndarray:
@@ -87,10 +87,10 @@ def _values(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.
     return spline(np.clip(z, low, high)) + below * spline(low, 1) + above * spline(high, 1)
 
 
-def _second(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.ndarray:
+def _third(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.ndarray:
     if spline is None:
         return np.zeros((len(z), 1))
-    return np.where(((z >= knots[0]) & (z <= knots[-1]))[:, None], spline(z, 2), 0)
+    return np.where(((z >= knots[0]) & (z <= knots[-1]))[:, None], spline(z, 3), 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +161,7 @@ def fit_additive(
         F, G, fold = basis_x(Zx), basis_y(Zy), (seen + np.arange(len(Zx))) % FOLDS
         for k, moments in enumerate(folds):
             moments.update(F[fold == k], G[fold == k])
-        for rough, D in ((rough_x, basis_x.curvature(Zx)), (rough_y, basis_y.curvature(Zy))):
+        for rough, D in ((rough_x, basis_x.roughness(Zx)), (rough_y, basis_y.roughness(Zy))):
             rough += D.T @ D
         seen += len(Zx)
     penalty = rough_x / seen, rough_y / seen
