@@ -1,4 +1,5 @@
 # make demo: install into .venv and show what it does.   make test: install and run the tests.   make lint: what CI checks first.
+# make reproduce: the studies of the paper, into results/.   make bench: speed and accuracy beside peers (about 20 minutes).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -15,7 +16,7 @@ export OPENBLAS_NUM_THREADS ?= 2
 export OMP_NUM_THREADS ?= 2
 export MPLBACKEND ?= Agg
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format reproduce bench clean
 
 demo: $(VENV)/.installed-core
 	$(BIN)/correspondence demo
@@ -33,8 +34,13 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+reproduce: $(VENV)/.installed-neural
+	$(BIN)/correspondence reproduce bsc
+	$(BIN)/correspondence reproduce gaussian
+
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/ca.py
+	$(BIN)/python benchmarks/pice.py
 
 clean:
 	rm -rf $(VENV)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import factorial, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from numpy.polynomial.hermite_e import hermevander
 
 import correspondence as co
 from correspondence.studies import problems
+from correspondence.studies.hermite import hermite_curves
 from correspondence.studies.problems import Problem
 from correspondence.studies.report import Report, correlation_rows, markdown_table
 from correspondence.studies.runs import Runs, Settings, measure
@@ -78,16 +78,11 @@ def run(settings: Settings) -> Report:
 
 
 def _curves(runs: Runs) -> dict[str, _Curves]:
-    exact = _hermite(len(runs.problem.correlations))
+    exact = hermite_curves(GRID, len(runs.problem.correlations))
     fitted = [_signed(_on_grid(runs.problem, d), exact) for d in runs.decompositions]
     return {
         side: _Curves(SCALES[side] * GRID, exact, np.array([values[side] for values in fitted])) for side in ("f", "g")
     }
-
-
-def _hermite(d: int) -> np.ndarray:
-    """Hermite polynomials of degree 1 to d on the grid, of variance 1."""
-    return hermevander(GRID, d)[:, 1:] / np.sqrt([factorial(i) for i in range(1, d + 1)])
 
 
 def _on_grid(problem: Problem, d: co.Decomposition) -> dict[str, np.ndarray]:
