@@ -145,3 +145,12 @@ def test_numbers_left_as_they_are():
 
 def test_text_with_unknown_words_only():
     assert encoder_for(SENTENCES, "X")(["zebra quagga"], "X").nnz == 0
+
+
+def test_many_labels_become_sparse():
+    labels = np.array([f"label {i}" for i in range(400)])
+    encoder = encoder_for(pd.DataFrame({"label": labels, "x": np.arange(400.0)}), "X")
+    rows = encoder(pd.DataFrame({"label": labels[:3], "x": [0.0, 1.0, 2.0]}), "X")
+    assert encoder.is_sparse
+    assert sp.issparse(rows)
+    assert rows.shape == (3, 401)

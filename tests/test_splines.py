@@ -57,6 +57,15 @@ def test_functions_are_linear_beyond_the_knots_and_can_be_saved(rng):
     np.testing.assert_array_equal(AdditiveFunctions.from_state(f.state())(x), f(x))
 
 
+def test_functions_are_combinations_of_the_features(rng):
+    Z, y = rng.normal(size=(500, 3)), rng.normal(size=(500, 1))
+    Z[:, 1] = Z[:, 1] > 0
+    basis = [SplineBasis.for_columns(Z, np.array([True, True, False])), *bases(y)]
+    f = fit_additive([(Z, y)], *basis, n_components=2).f
+    new = 5 * rng.normal(size=(50, 3))
+    np.testing.assert_allclose(f(new), (f.basis(new) - f.mean) @ f.weights, atol=1e-9)
+
+
 def test_roughness_is_the_third_derivative(rng):
     z = rng.normal(size=(300, 1))
     basis = SplineBasis.for_columns(z, NUMBER)

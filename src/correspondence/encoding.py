@@ -24,6 +24,7 @@ __all__ = ["Bag", "Columns", "Encoder", "Images", "Plain", "Text", "encoder_for"
 LINEAR = 3.5  # robust standard deviations within which a coordinate is the value itself
 TAIL = 6.0  # a column whose coordinates go beyond is turned into normal scores
 WORDS = 5000
+WIDE = 300  # encoded columns; with more, tables with categories become sparse
 
 
 class Encoder(ABC):
@@ -136,14 +137,13 @@ class Category:
     def width(self) -> int:
         return len(self.labels)
 
-    def __call__(self, values: np.ndarray) -> np.ndarray:
+    def __call__(self, values: np.ndarray) -> sp.csr_array:
         position = {label: i for i, label in enumerate(self.labels)}
         codes = np.array([position.get(label, -1) for label in values.tolist()], dtype=np.intp)
         if (codes < 0).any():
-            raise ValueError(
-                f"has the label {values[int(np.argmin(codes))]!r}, which the fit has not seen: leave it out."
-            )
-        return np.eye(len(self.labels))[codes]
+            unknown = values[int(np.argmin(codes))]
+            raise ValueError(f"has the label {unknown!r}, which the fit has not seen: leave it out.")
+        return sp.csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), self.width))
 
 
 Column = Number | Scores | Category
@@ -151,7 +151,7 @@ Column = Number | Scores | Category
 
 @dataclass(frozen=True)
 class Columns(Encoder):
-    """Columns of numbers and categories, as one array of float64.
+    """Columns of numbers and categories, as one array of float64, or a sparse one if the categories are many.
 
     Attributes
     ----------
@@ -187,11 +187,16 @@ class Columns(Encoder):
         return sum(column.width for column in self.columns.values())
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether the encoded array is sparse."""
+        return self.width > WIDE and any(isinstance(c, Category) for c in self.columns.values())
+
+    @property
     def coordinates(self) -> np.ndarray:
         """Which columns of the encoded array are numbers (the others are indicators of a category)."""
         return np.concatenate([np.full(c.width, not isinstance(c, Category)) for c in self.columns.values()])
 
-    def __call__(self, values: Any, name: str) -> np.ndarray:  # noqa: D102
+    def __call__(self, values: Any, name: str) -> np.ndarray | sp.csr_array:  # noqa: D102
         data = _columns(values, name)
         if all(isinstance(key, str) for key in self.names) and set(self.names) <= set(data):
             data = {key: data[key] for key in self.names}
@@ -201,7 +206,10 @@ class Columns(Encoder):
                 f"({_listed(self.names)}): give the same columns."
             )
         columns = dict(zip(self.names, data.values(), strict=True))
-        return np.hstack([_encoded(c, columns[key], key, name) for key, c in self.columns.items()])
+        parts = [_encoded(c, columns[key], key, name) for key, c in self.columns.items()]
+        if self.is_sparse:
+            return sp.hstack([sp.csr_array(part) for part in parts], format="csr")
+        return np.hstack([_dense(part) for part in parts])
 
     def state(self) -> dict[str, Any]:  # noqa: D102
         columns = [[label_to_json(key), _column_state(c)] for key, c in self.columns.items()]
@@ -224,7 +232,7 @@ def _column_encoder(column: np.ndarray) -> Column | None:
     return Scores.fit(column) if np.abs(number(column)).max() > TAIL else number
 
 
-def _encoded(encoder: Column, column: np.ndarray, key: Any, name: str) -> np.ndarray:
+def _encoded(encoder: Column, column: np.ndarray, key: Any, name: str) -> np.ndarray | sp.csr_array:
     where = f"Column {key!r} of {name}"
     if isinstance(encoder, Category) != (column.dtype == object):
         expected = "labels" if isinstance(encoder, Category) else "numbers"
@@ -233,6 +241,10 @@ def _encoded(encoder: Column, column: np.ndarray, key: Any, name: str) -> np.nda
         return encoder(column)
     except ValueError as error:
         raise ValueError(f"{where} {error}") from None
+
+
+def _dense(part: Any) -> np.ndarray:
+    return part.toarray() if sp.issparse(part) else part
 
 
 def _column_state(column: Column) -> dict[str, Any]:

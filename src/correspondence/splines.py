@@ -1,14 +1,16 @@
 """Sums of smooth functions of columns: maximally correlated ones in closed form, as smooth as the data allow.
 
 The features of a column of numbers are cubic splines with linear tails, those of an indicator the indicator. The
-covariances C_f and C_g of the features become C_f + smoothing * R_f, where R_f is the mean squared third derivative; the
-functions so found are then whitened without the penalty, so that it chooses their shape but does not shrink them.
+covariance C_f of the features becomes C_f + smoothing * R_f, where R_f is the mean squared third derivative (and C_g
+likewise); the functions so found are then whitened without the penalty, which thus chooses their shape but does not
+shrink them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,7 +57,7 @@ class SplineBasis:
     @property
     def width(self) -> int:
         """Number of features."""
-        return sum(max(1, len(k)) if s else 1 for k, s in zip(self.knots, self._splines, strict=True))
+        return sum(len(k) if len(k) > 2 else 1 for k in self.knots)
 
     def __call__(self, Z: np.ndarray) -> np.ndarray:
         """Features of shape (n, width)."""
@@ -101,8 +103,25 @@ class AdditiveFunctions:
     mean: np.ndarray
     weights: np.ndarray
 
-    def __call__(self, Z: np.ndarray) -> np.ndarray:  # noqa: D102
-        return (self.basis(Z) - self.mean) @ self.weights
+    def __call__(self, Z: np.ndarray) -> np.ndarray:
+        """Values of shape (n, d): the splines of each column summed up, without their features."""
+        values = np.tile(-self.mean @ self.weights, (len(Z), 1))
+        for z, knots, spline, weights in zip(Z.T, self.basis.knots, self._splines, self._parts, strict=True):
+            values += z[:, None] * weights if spline is None else _values(z, spline, knots)
+        return values
+
+    @cached_property
+    def _parts(self) -> list[np.ndarray]:
+        """Weights of the features of each column."""
+        widths = [len(k) if len(k) > 2 else 1 for k in self.basis.knots]
+        return np.split(self.weights, np.cumsum(widths)[:-1])
+
+    @cached_property
+    def _splines(self) -> list[CubicSpline | None]:
+        return [
+            CubicSpline(k, weights) if len(k) > 2 else None
+            for k, weights in zip(self.basis.knots, self._parts, strict=True)
+        ]
 
     def state(self) -> dict[str, np.ndarray]:
         """Return arrays from which `from_state` makes the same functions."""

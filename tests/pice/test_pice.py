@@ -130,6 +130,13 @@ def test_frames_of_numbers_and_categories(rng):
     np.testing.assert_allclose(est.transform(pl.from_pandas(frame)), est.transform(frame))
 
 
+def test_many_labels(rng):
+    x = rng.integers(400, size=4000)
+    y = np.where(rng.random(4000) < 0.8, x % 3, rng.integers(3, size=4000))
+    est = fit(np.array([f"item {i}" for i in x]), y, 1, max_steps=400)
+    assert est.validation_.correlations[0] > 0.6
+
+
 def test_lists_and_tensors(rng):
     x, y = rng.normal(size=(300, 2)), rng.normal(size=(300, 1))
     y += x[:, :1]

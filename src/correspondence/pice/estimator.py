@@ -27,7 +27,8 @@ from correspondence.validation import HeldOut, held_out
 __all__ = ["PICE"]
 
 SAMPLE = 20_000  # pairs on which nets are judged while they are trained
-HELD_OUT = 40  # pairs at least; fewer cannot choose between models
+HELD_OUT = 20  # pairs at least; fewer cannot choose between models
+FEW = 100  # pairs, from which on some are held out
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class PICE(Estimator):
     patience : int
         Looks without an improvement after which the learning rate is lowered, and at last the training ended.
     validation_fraction : float
-        Share of the pairs that is held out. With 0 nothing is, the nets are trained for `max_steps`, and no model
+        Share of the pairs that is held out, at least 20 of them, if there are 100 or more. With 0 nothing is, the nets are trained for `max_steps`, and no model
         is compared with another.
     device : str
         "auto" takes a GPU if there is one.
@@ -101,7 +102,7 @@ class PICE(Estimator):
         The model on the pairs held out, before the last whitening, which takes all pairs. These pairs chose between
         models, so `evaluate` on new data is a little stricter.
     model_ : {"additive", "net", "index"}
-        Which of the three models it is: "additive" also when there are fewer than 40 pairs to hold out.
+        Which of the three models it is: "additive" for tables of fewer than 100 pairs.
     history_ : list of dict
         Step, loss, learning rate, training correlations and held-out score of each evaluation.
 
@@ -195,8 +196,7 @@ class PICE(Estimator):
             return self._prepare_stream(X, validation)
         n = _check_lengths(X, Y, self.n_components)
         order = np.random.default_rng(self.random_state).permutation(n)
-        n_held = 0 if validation is not None else round(n * self.validation_fraction)
-        held, rest = np.split(order, [n_held if n_held >= HELD_OUT else 0])
+        held, rest = np.split(order, [0 if validation is not None else self._n_held_out(n)])
         sides = self._sides(X, Y)
         everything = Arrays.encoded(sides, X, Y)
         pairs = everything.take(np.sort(rest))
@@ -217,6 +217,9 @@ class PICE(Estimator):
         judge = Judge(sample.extended(sides), _held_out(sides, validation), self.n_components)
         stream = Stream(sides, batches)
         return _Data(sides, stream, judge, None)
+
+    def _n_held_out(self, n: int) -> int:
+        return max(round(n * self.validation_fraction), HELD_OUT) if self.validation_fraction and n >= FEW else 0
 
     def _sides(self, X: Any, Y: Any) -> Sides:
         if self._is_warm():
@@ -281,7 +284,7 @@ class PICE(Estimator):
             low, high = result.captured_interval
             warnings.warn(
                 f"Nothing was found: of {result.n:g} pairs held out the functions capture {result.captured:.3g} "
-                f"[{low:.3g}, {high:.3g}], which may be 0; the correlations on the training pairs are chance.",
+                f"[{low:.3g}, {high:.3g}], which may be 0; the correlations on the training pairs may be chance.",
                 UserWarning,
                 stacklevel=3,
             )

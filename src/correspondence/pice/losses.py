@@ -70,6 +70,6 @@ class Covariances:
 
     def _blend(self, name: str, value: Tensor, weight: float) -> Tensor:
         if weight < 1 and name in self.running:
-            value = weight * value + (1 - weight) * self.running[name]
+            value = weight * value + (1 - weight) * self.running[name].to(value.device)
         self.running[name] = value.detach()
         return value

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from correspondence.encoding import Columns
+from correspondence.encoding import WIDE, Columns
 from correspondence.functions import LinearFunctions
 from correspondence.pice.data import Arrays, Pairs
 from correspondence.pice.nets import ColumnNet
@@ -22,7 +22,6 @@ from correspondence.validation import gain
 __all__ = ["Model", "with_additive", "with_index", "with_nets"]
 
 EXTRA = 4  # outputs of a net beyond n_components: training converges faster with some to spare
-ADDITIVE = 300  # columns of a side, beyond which additive functions are not tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +41,7 @@ class Model:
 def with_additive(sides: Sides, sample: Arrays, pairs: Pairs, n_components: int) -> Sides:
     """Sides with additive functions in closed form, if both are tables of a moderate number of columns."""
     encoders = [side.encoder for side in sides]
-    tables = [encoder for encoder in encoders if isinstance(encoder, Columns) and encoder.width <= ADDITIVE]
+    tables = [encoder for encoder in encoders if isinstance(encoder, Columns) and encoder.width <= WIDE]
     if len(tables) < 2:
         return sides
     basis_x = SplineBasis.for_columns(sample.x, tables[0].coordinates)

@@ -115,12 +115,12 @@ class Side(FeatureMap):
 
     def with_net(self, outputs: int) -> Side:
         """Side with a new net of the kind that suits the data."""
-        if isinstance(self.encoder, Columns):
+        if isinstance(self.encoder, Columns) and not self.encoder.is_sparse:
             known = 0 if self.known is None else self.known.weights.shape[1]
             return replace(self, net=ColumnNet(self.encoder.width, outputs, known))
         if isinstance(self.encoder, Images):
             return replace(self, net=ImageNet(self.encoder.shape, outputs))
-        assert isinstance(self.encoder, Bag | Text)
+        assert isinstance(self.encoder, Bag | Text | Columns)
         return replace(self, net=BagNet(self.encoder.width, outputs))
 
     def frozen(self) -> Side:
