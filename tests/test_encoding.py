@@ -97,6 +97,10 @@ def test_integers_declared_categorical_are_categories():
         (np.zeros((3, 1, 4, 4)), "one image only"),
         (sp.csr_array(np.array([[1.0, np.nan]])), "Column 1 of X contains NaN"),
         (5.0, "single value"),
+        (np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]), "masked entries"),
+        (np.array([(1, 2.0)], dtype=[("a", int), ("b", float)]), "structured array"),
+        ([[1, 2], [3]], "rows of different lengths"),
+        (sp.csr_array((3, 2)), "X has zeros only"),
     ],
 )
 def test_bad_data(values, message):
@@ -115,7 +119,7 @@ def test_constant_columns_are_left_out():
     [
         ([["x", 1.0]], "'x', which the fit has not seen"),
         ([["a", 1.0, 2.0]], "3 features"),
-        ([[1.0, 1.0]], "must hold labels"),
+        ([[1.0, 1.0]], "label 1.0, which the fit has not seen"),
         ([["a", "b"]], "must hold numbers"),
     ],
 )
@@ -149,8 +153,48 @@ def test_text_with_unknown_words_only():
 
 def test_many_labels_become_sparse():
     labels = np.array([f"label {i}" for i in range(400)])
-    encoder = encoder_for(pd.DataFrame({"label": labels, "x": np.arange(400.0)}), "X")
+    encoder = encoder_for(pd.DataFrame({"label": np.tile(labels, 3), "x": np.arange(1200.0)}), "X")
     rows = encoder(pd.DataFrame({"label": labels[:3], "x": [0.0, 1.0, 2.0]}), "X")
     assert encoder.is_sparse
     assert sp.issparse(rows)
     assert rows.shape == (3, 401)
+
+
+def test_frames_without_names(rng):
+    values = rng.normal(size=(10, 2))
+    encoder = encoder_for(pd.DataFrame(values), "X")
+    np.testing.assert_array_equal(encoder(values, "X"), encoder_for(values, "X")(values, "X"))
+    np.testing.assert_array_equal(encoder(pd.DataFrame(values, columns=[5, 9]), "X"), encoder(values, "X"))
+
+
+def test_rows_of_numbers_and_strings_keep_their_types():
+    encoder = encoder_for([[1.0, "a"], [2.0, "b"], [3.0, "a"]], "X")
+    assert encoder.coordinates.tolist() == [True, False, False]
+
+
+def test_outliers_do_not_set_the_scale(rng):
+    x = rng.normal(size=300)
+    x[:5] = 1e20
+    z = encoder_for(x, "X")(x, "X")
+    assert z[5:].std() > 0.5
+    zeros = np.zeros(300)
+    zeros[:2] = 1e300, 1
+    assert np.isfinite(encoder_for(zeros, "X")(zeros, "X")).all()
+
+
+def test_columns_that_name_the_rows_are_left_out(rng):
+    frame = pd.DataFrame({"id": [f"r{i}" for i in range(50)], "x": rng.normal(size=50)})
+    with pytest.warns(UserWarning, match=r"nearly every row has its own label: column\(s\) 'id'"):
+        assert encoder_for(frame, "X").width == 1
+
+
+def test_labels_are_the_same_as_numbers_or_booleans():
+    encoder = encoder_for(pd.Series([1, 2, "a", "b"] * 3, dtype=object), "X")
+    assert encoder([1, 2], "X").sum() == 2
+    assert encoder_for([True, False, True], "X")([1, 0], "X").sum() == 2
+
+
+def test_tensors_that_need_gradients():
+    torch = pytest.importorskip("torch")
+    assert encoder_for(torch.rand(5, 1, 4, 4, requires_grad=True), "X").kind == "images"
+    assert encoder_for(torch.rand(5, 2, dtype=torch.bfloat16), "X").kind == "columns"

@@ -5,6 +5,7 @@ An encoder is made from the data of the fit (`encoder_for`) and gives the same c
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field
@@ -19,11 +20,13 @@ from sklearn.feature_extraction.text import CountVectorizer
 from correspondence.checks import as_frame
 from correspondence.labels import as_labels, encode, label_from_json, label_to_json, objects
 
-__all__ = ["Bag", "Columns", "Encoder", "Images", "Plain", "Text", "encoder_for", "encoder_from_state"]
+__all__ = ["Bag", "Columns", "Encoder", "Images", "Plain", "Text", "encoder_for", "encoder_from_state", "to_array"]
 
 LINEAR = 3.5  # robust standard deviations within which a coordinate is the value itself
 TAIL = 6.0  # a column whose coordinates go beyond is turned into normal scores
 WORDS = 5000
+WORD = r"(?u)\b\w+\b"
+CALLER = 7  # frames from the warning of an encoder up to the line of the user
 WIDE = 300  # encoded columns; with more, tables with categories become sparse
 
 
@@ -68,10 +71,12 @@ def encoder_for(values: Any, name: str, plain: bool = False) -> Encoder:
     """
     if sp.issparse(values):
         return Bag.fit(values, name)
-    if plain and np.asarray(_plain(values)).dtype.kind in "iuf" and as_frame(values, name) is None:
-        return Plain.fit(values, name)
-    if as_frame(values, name) is None and np.asarray(_plain(values)).ndim > 2:
-        return Images.fit(values, name)
+    if as_frame(values, name) is None:
+        array = to_array(values, name)
+        if plain and array.dtype.kind in "iuf":
+            return Plain.fit(values, name)
+        if array.ndim > 2:
+            return Images.fit(values, name)
     if _is_text(values):
         return Text.fit(values, name)
     return Columns.fit(values, name)
@@ -97,11 +102,14 @@ class Number:
     @classmethod
     def fit(cls, values: np.ndarray) -> Number:
         low, center, high = np.quantile(values, [0.25, 0.5, 0.75])
-        scale = (high - low) / 1.349
-        return cls(float(center), float(scale if scale > 1e-12 * np.abs(values).max() else values.std()))
+        if high > low:
+            return cls(float(center), float((high - low) / 1.349))
+        away = np.abs(values - center)
+        return cls(float(center), float(np.median(away[away > 0])))
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        t = (values - self.center) / self.scale
+        with np.errstate(over="ignore"):
+            t = np.clip((values - self.center) / self.scale, -1e100, 1e100)
         return (np.sign(t) * (np.minimum(np.abs(t), LINEAR) + np.log1p(np.maximum(np.abs(t) - LINEAR, 0))))[:, None]
 
 
@@ -170,15 +178,17 @@ class Columns(Encoder):
         data = _columns(values, name)
         encoders = {key: _column_encoder(column) for key, column in data.items()}
         constant = [key for key, encoder in encoders.items() if encoder is None]
-        columns = {key: encoder for key, encoder in encoders.items() if encoder is not None}
+        names = [key for key, encoder in encoders.items() if len(data) > 1 and _is_name(encoder, data[key])]
+        columns = {key: c for key, c in encoders.items() if c is not None and key not in names}
         if not columns:
             what = "one class only" if next(iter(data.values())).dtype == object else "one value only"
             raise ValueError(f"{name} has {what}: nothing can be correlated with a constant.")
-        if constant:
-            listed = ", ".join(repr(key) for key in constant[:5]) + (", ..." if len(constant) > 5 else "")
-            warnings.warn(
-                f"Left out, because they are constant: column(s) {listed} of {name}.", UserWarning, stacklevel=4
-            )
+        for reason, keys in (("they are constant", constant), ("nearly every row has its own label", names)):
+            if keys:
+                listed = ", ".join(repr(key) for key in keys[:5]) + (", ..." if len(keys) > 5 else "")
+                warnings.warn(
+                    f"Left out, because {reason}: column(s) {listed} of {name}.", UserWarning, stacklevel=CALLER
+                )
         return cls(columns, list(data))
 
     @property
@@ -226,17 +236,23 @@ def _column_encoder(column: np.ndarray) -> Column | None:
     if column.dtype == object:
         labels = encode(column, "the column")[1].tolist()
         return Category(labels) if len(labels) > 1 else None
-    if not np.ptp(column) > 1e-14 * np.abs(column).max():
+    if not np.ptp(column / 2) > 1e-15 * np.abs(column).max():
         return None
     number = Number.fit(column)
     return Scores.fit(column) if np.abs(number(column)).max() > TAIL else number
 
 
+def _is_name(encoder: Column | None, column: np.ndarray) -> bool:
+    """Whether the labels name the rows, instead of grouping them."""
+    return isinstance(encoder, Category) and len(column) >= 20 and encoder.width > len(column) / 2
+
+
 def _encoded(encoder: Column, column: np.ndarray, key: Any, name: str) -> np.ndarray | sp.csr_array:
     where = f"Column {key!r} of {name}"
-    if isinstance(encoder, Category) != (column.dtype == object):
-        expected = "labels" if isinstance(encoder, Category) else "numbers"
-        raise ValueError(f"{where} must hold {expected}, as in the fit.")
+    if isinstance(encoder, Category):
+        column = _as_objects(column)  # 1, 1.0 and True are the same label
+    elif column.dtype == object:
+        raise ValueError(f"{where} must hold numbers, as in the fit.")
     try:
         return encoder(column)
     except ValueError as error:
@@ -274,7 +290,8 @@ def _columns(values: Any, name: str) -> dict[Any, np.ndarray]:
     frame = as_frame(values, name)
     data: dict[Any, np.ndarray]
     if frame is not None:
-        data = {key: _series(frame[key], f"Column {key!r} of {name}") for key in frame.columns}
+        columns = zip(frame.columns, frame.iter_columns(), strict=True)
+        data = {key: _series(series, f"Column {key!r} of {name}") for key, series in columns}
     elif isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series):
         data = {0: _series(nw.from_native(values, series_only=True), name)}
     else:
@@ -288,7 +305,7 @@ def _columns(values: Any, name: str) -> dict[Any, np.ndarray]:
 
 
 def _array_columns(values: Any, name: str) -> dict[Any, np.ndarray]:
-    array = np.asarray(_plain(values))
+    array = to_array(values, name)
     if array.ndim == 0:
         raise ValueError(f"{name} must have one row for each observation, got the single value {values!r}.")
     if array.ndim > 2:
@@ -313,15 +330,17 @@ def _column(values: np.ndarray, where: str) -> np.ndarray:
         return _finite(values.astype(np.float64), where)
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: give real and imaginary parts of {where} as two columns.")
+    if values.dtype.kind == "V":
+        raise ValueError(f"{where} is a structured array: give a frame, or a plain array.")
     if values.dtype.kind in "mM":
         raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
     if values.dtype.kind == "O" and all(_is_number(v) for v in values.tolist()):
-        return _finite(np.array([np.nan if v is None else v for v in values.tolist()], dtype=np.float64), where)
+        return _finite(np.array([np.nan if v is None else float(v) for v in values.tolist()]), where)
     return _as_objects(as_labels(values, where))
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool))
+    return value is None or (isinstance(value, numbers.Number) and not isinstance(value, bool | complex))
 
 
 def _as_objects(values: np.ndarray) -> np.ndarray:
@@ -335,9 +354,19 @@ def _finite(values: np.ndarray, where: str) -> np.ndarray:
     return values
 
 
-def _plain(values: Any) -> Any:
-    """NumPy's array for a torch tensor, which may need gradients or live elsewhere."""
-    return values.detach().cpu().numpy() if hasattr(values, "detach") else values
+def to_array(values: Any, name: str) -> np.ndarray:
+    """NumPy's array of a list or a torch tensor; rows of numbers and strings keep their types."""
+    if hasattr(values, "detach"):
+        tensor = values.detach().cpu()
+        return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked entries: fill them in or leave those rows out.")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} has rows of different lengths.") from None
+    is_mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
+    return np.array(values, dtype=object) if is_mixed else array
 
 
 # --- bags of words
@@ -352,7 +381,10 @@ class Bag(Encoder):
 
     @classmethod
     def fit(cls, values: Any, name: str) -> Bag:  # noqa: D102
-        return cls(_sparse(values, name).shape[1])
+        rows = _sparse(values, name)
+        if not rows.count_nonzero():
+            raise ValueError(f"{name} has zeros only: nothing can be correlated with a constant.")
+        return cls(rows.shape[1])
 
     def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
         rows = _sparse(values, name)
@@ -400,7 +432,8 @@ class Text(Encoder):
     def fit(cls, values: Any, name: str) -> Text:  # noqa: D102
         texts = _texts(values, name)
         try:
-            counter = CountVectorizer(max_features=WORDS, min_df=2 if len(texts) >= 100 else 1).fit(texts)
+            counter = CountVectorizer(max_features=WORDS, min_df=2 if len(texts) >= 100 else 1, token_pattern=WORD)
+            counter.fit(texts)
         except ValueError:
             raise ValueError(f"{name} has no word that occurs twice: longer texts are needed.") from None
         return cls(counter.get_feature_names_out().tolist())
@@ -411,7 +444,7 @@ class Text(Encoder):
         return len(self.words)
 
     def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
-        counter = CountVectorizer(vocabulary=self.words)
+        counter = CountVectorizer(vocabulary=self.words, token_pattern=WORD)
         return self._bag(sp.csr_array(counter.transform(_texts(values, name))), name)
 
     def state(self) -> dict[str, Any]:  # noqa: D102
@@ -434,7 +467,7 @@ def _is_text(values: Any) -> bool:
     frame = as_frame(values, "the data")
     if frame is not None and frame.shape[1] != 1:
         return False
-    array = np.asarray(frame[:, 0].to_list() if frame is not None else _plain(values))
+    array = np.asarray(frame[:, 0].to_list()) if frame is not None else to_array(values, "the data")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 or array.dtype.kind not in "UTO" or not all(isinstance(v, str) for v in array.tolist()):
@@ -482,7 +515,7 @@ class Images(Encoder):
 
 
 def _pixels(values: Any, name: str) -> np.ndarray:
-    array = np.asarray(_plain(values))
+    array = to_array(values, name)
     if array.ndim != 4 or array.dtype.kind not in "biuf" or not array.size:
         raise ValueError(
             f"{name} must be numbers of shape (n, channels, height, width), got {array.dtype} of shape {array.shape}"
@@ -520,7 +553,7 @@ class Plain(Encoder):
 
 
 def _at_least_2d(values: Any, name: str) -> np.ndarray:
-    array = np.asarray(_plain(values))
+    array = to_array(values, name)
     if array.dtype.kind not in "biuf" or not array.size or not array.ndim:
         raise ValueError(f"{name} must be a filled array of numbers, got {array.dtype} of shape {array.shape}.")
     array = _finite(array.astype(np.float32), name)

@@ -231,12 +231,14 @@ class LinearFunctions(PrincipalFunctions):
         return {"kind": self.kind, "features": description | {"kind": self.features.kind}}, arrays | features
 
     def _sample_arrays(self) -> dict[str, np.ndarray]:
-        """The data of the fit if it is a plain table of numbers; a loaded model needs Y again for anything else."""
+        """The data of the fit, if they are numbers or labels; a loaded model needs Y again for anything else."""
         sample = None if self.sample is None else np.asarray(self.sample)
-        if sample is None or sample.dtype.kind not in "biuf" or sample.ndim > 2:
-            return {}
-        weight = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
-        return {"sample": sample} | weight
+        arrays = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
+        if sample is not None and sample.dtype.kind in "biuf" and sample.ndim <= 2:
+            return arrays | {"sample": sample.astype(np.float64) if sample.dtype == np.longdouble else sample}
+        if sample is not None and sample.dtype.kind in "OU" and sample.ndim == 1:
+            return arrays | {"labels": io.encode([label_to_json(label) for label in sample.tolist()])}
+        return {}
 
     @classmethod
     def from_state(  # noqa: D102
@@ -246,7 +248,10 @@ class LinearFunctions(PrincipalFunctions):
         if "features" in description:
             state = {k.removeprefix("features."): a for k, a in arrays.items() if k.startswith("features.")}
             features = _feature_map(description["features"]["kind"]).from_state(description["features"], state, net)
-        return cls(arrays["mean"], arrays["weights"], features, arrays.get("sample"), arrays.get("sample_weight"))
+        sample = arrays.get("sample")
+        if "labels" in arrays:
+            sample = objects([label_from_json(label) for label in io.decode(arrays["labels"])])
+        return cls(arrays["mean"], arrays["weights"], features, sample, arrays.get("sample_weight"))
 
 
 def _feature_map(kind: str) -> type[FeatureMap]:

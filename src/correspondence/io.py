@@ -36,7 +36,7 @@ def new_file(path: str | Path) -> Iterator[Path]:
 
 def write(path: str | Path, arrays: dict[str, np.ndarray], description: dict, kind: str, version: int) -> None:
     """Write arrays and a description (anything JSON can hold) to one file."""
-    tensors = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    tensors = {name: _native(array) for name, array in arrays.items()}
     tensors["description"] = encode(description)
     metadata = {"format": kind, "version": str(version), "sha256": _digest(tensors)}
     with new_file(path) as temporary:
@@ -67,6 +67,11 @@ def read(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarra
     if metadata.get("sha256") != _digest(tensors):
         raise ValueError(f"{path} is damaged: its checksum does not match. Save the model again.")
     return tensors, decode(tensors.pop("description"))
+
+
+def _native(array: np.ndarray) -> np.ndarray:
+    """Contiguous and in the byte order of this machine, as safetensors wants it."""
+    return np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
 
 
 def encode(value: Any) -> np.ndarray:

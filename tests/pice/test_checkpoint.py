@@ -75,6 +75,25 @@ def test_other_data_or_settings_are_refused(tmp_path, rng):
         co.PICE(**options(tmp_path, learning_rate=1e-4)).fit(X, Y)
 
 
+def test_nets_made_by_a_function_go_on(tmp_path, rng):
+    X, Y = data(rng)
+    first, second = (
+        co.PICE(**options(tmp_path, x_net=lambda i, k: torch.nn.Linear(i, k), y_net=lambda i, k: torch.nn.Linear(i, k)))
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(first.fit(X, Y).transform(X), second.fit(X, Y).transform(X))
+    with pytest.raises(ValueError, match="holds a run with other"):
+        co.PICE(**options(tmp_path, x_net=torch.nn.Linear(2, 3), y_net=torch.nn.Linear(1, 3))).fit(X, Y)
+
+
+def test_warm_starts_go_beyond_a_finished_run(tmp_path, rng):
+    X, Y = data(rng)
+    est = co.PICE(**options(tmp_path, warm_start=True)).fit(X, Y)
+    first = est._nets[0].net.state_dict()["body.0.weight"].clone()
+    est.fit(X, Y)
+    assert not torch.equal(est._nets[0].net.state_dict()["body.0.weight"], first)
+
+
 def test_a_damaged_checkpoint_is_named(tmp_path, rng):
     X, Y = data(rng)
     co.PICE(**options(tmp_path)).fit(X, Y)

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.exceptions import NotFittedError
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -186,6 +187,8 @@ class Broken(nn.Module):
         (Broken(lambda out: out * float("nan")), "x_net returns NaN"),
         (nn.Linear(5, 4), "x_net cannot be applied to 8 rows of X"),
         (lambda inputs, outputs: "net", "it made str"),
+        (lambda inputs: nn.Linear(inputs, 4), "x_net could not be made: TypeError"),
+        (lambda inputs, outputs: nn.Linear(inputs, outputs + 1), "as many columns, got 7 and 6"),
         ("mlp", 'x_net must be "auto"'),
         (3, 'x_net must be "auto"'),
     ],
@@ -255,12 +258,17 @@ def test_bad_data(X, Y, message):
         ({"validation_fraction": 1.0}, "validation_fraction must be a number from 0 to below 1"),
         ({"device": "abacus"}, 'device must be "auto"'),
         ({"random_state": None}, "random_state"),
+        ({"random_state": 2**40}, "random_state"),
+        ({"callbacks": print}, "callbacks must be a list of functions"),
+        ({"callbacks": [3]}, "callbacks must be a list of functions"),
+        ({"checkpoint": "/proc/none/there"}, "checkpoint: '/proc/none/there' cannot be made a folder"),
+        ({"validation_fraction": 0.999, "n_components": 30}, "leaves only"),
     ],
 )
 def test_bad_parameters(rng, options, message):
-    x = rng.normal(size=50)
+    x = rng.normal(size=120)
     with pytest.raises(ValueError, match=message):
-        fit(x, x, **options)
+        fit(x, x + rng.normal(size=120), **options)
 
 
 def test_a_fit_that_fails_changes_nothing(rng):
@@ -300,8 +308,8 @@ def test_training_and_held_out_values_side_by_side(rng):
     assert est.validation_.n == 150
     assert est.decomposition_.n == 1000
     lines = est.summary().splitlines()
-    assert "additive model, 1000 training pairs" in lines[0]
-    assert f"{est.correlations_[0]:.4f}" in lines[2]
+    assert "additive model, 1000 pairs" in lines[0]
+    assert float(lines[2].split()[1]) == pytest.approx(est.correlations_[0], abs=0.05)
     assert f"{est.validation_.correlations[0]:.4f} [" in lines[2]
     assert "captured" in lines[-1]
     assert {"step", "loss", "learning_rate", "correlations", "captured"} == set(est.history_[0])
@@ -416,3 +424,89 @@ def test_conditional_expectation(rng):
     d = fit(x, y, 3, max_steps=100).decomposition_
     at = np.array([-1.0, 0.0, 1.0])
     np.testing.assert_allclose(d.conditional_expectation(lambda values: values, at), at, atol=0.1)
+
+
+def test_the_data_of_the_fit_are_kept(tmp_path, rng):
+    x = rng.normal(size=300)
+    y = np.where(x + 0.1 * rng.normal(size=300) > 0, "high", "low").astype(object)
+    d = fit(x, y, 1).decomposition_
+    d.save(tmp_path / "model")
+    expected = d.conditional_expectation({"high": 1, "low": 0}, [2.0])
+    np.testing.assert_array_equal(
+        co.load(tmp_path / "model").conditional_expectation({"high": 1, "low": 0}, [2.0]), expected
+    )
+    y[:] = "low"
+    np.testing.assert_array_equal(d.conditional_expectation({"high": 1, "low": 0}, [2.0]), expected)
+
+
+def test_other_byte_orders_can_be_saved(tmp_path, rng):
+    x = rng.normal(size=300)
+    d = fit(x, (x + rng.normal(size=300)).astype(">f8"), 1).decomposition_
+    d.save(tmp_path / "model")
+    np.testing.assert_array_equal(co.load(tmp_path / "model").f(x), d.f(x))
+
+
+def test_nets_with_a_config_of_their_own(tmp_path, rng):
+    X, Y = rng.normal(size=(200, 2)), rng.normal(size=(200, 1))
+    net = nn.Linear(2, 1)
+    net.config = {"type": "mine"}
+    est = fit(X, Y, 1, x_net=net, max_steps=5, validation_fraction=0)
+    est.decomposition_.save(tmp_path / "model")
+    np.testing.assert_array_equal(co.load(tmp_path / "model", x_net=net).f(X), est.transform(X))
+    with pytest.raises(ValueError, match=r"x_net must be a torch.nn.Module"):
+        co.load(tmp_path / "model", x_net=lambda inputs, outputs: net)
+
+
+def test_unrelated_data_of_other_kinds_give_a_warning(rng):
+    """Nets could learn 200 noise images or 500 columns by heart."""
+    y = rng.normal(size=200)
+    for X in (rng.normal(size=(200, 1, 8, 8)), rng.normal(size=(200, 400))):
+        with pytest.warns(UserWarning, match="Nothing was found"):
+            fit(X, y, 1)
+
+
+def test_a_weak_but_certain_component_is_not_called_nothing(rng):
+    x = rng.normal(size=2000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(x, x + rng.normal(size=2000), 10, max_steps=100)
+
+
+def test_batches_of_one_row(shapes):
+    images, side, _ = shapes
+    loader = DataLoader(TensorDataset(torch.tensor(images[:257]), torch.tensor(side[:257])), batch_size=128)
+    assert co.PICE(1, max_steps=10, progress=False).fit(loader).decomposition_.n == 257
+    co.PICE(1, max_steps=10, progress=False, batch_size=1).fit(images, side)
+
+
+def test_nets_without_anything_to_train(rng):
+    X = rng.normal(size=(300, 2))
+    est = fit(X, X + rng.normal(size=(300, 2)), 2, x_net=nn.Identity(), y_net=nn.Identity())
+    assert est.history_ == []
+    assert est.correlations_[0] == pytest.approx(0.7, abs=0.1)
+
+
+def test_warm_start_with_other_settings_starts_anew(rng):
+    X = rng.normal(size=(300, 2))
+    Y = X[:, 0] * X[:, 1]
+    est = co.PICE(1, max_steps=50, progress=False, warm_start=True).fit(X, Y)
+    assert est.set_params(n_components=2).fit(X, Y).pics_.shape == (2,)
+
+
+def test_nets_that_fail_on_some_rows(rng):
+    class Log(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(1, 1)
+
+        def forward(self, rows):
+            return self.layer(torch.log(rows))
+
+    X = np.r_[np.ones(100) + rng.random(100), -1.0][:, None]
+    with pytest.raises((RuntimeError, ValueError), match=r"x_net return(s|ed) NaN"):
+        fit(X, rng.normal(size=101), 1, x_net=Log(), validation_fraction=0)
+
+
+def test_a_summary_needs_a_fit():
+    with pytest.raises(NotFittedError):
+        co.PICE().summary()

@@ -46,6 +46,8 @@ def restore(trainer: Trainer) -> None:
     if folder is None or not (folder / FILE).exists():
         return
     arrays, description = io.read(folder / FILE, FORMAT, VERSION)
+    if trainer.settings.warm and description["counts"]["done"]:
+        return  # that run is what this one starts from
     if description["fingerprint"] != trainer.settings.fingerprint:
         raise ValueError(
             f"checkpoint: the folder {folder} holds a run with other data or settings: give an empty folder, or "

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import torch
 
 from correspondence.checks import as_frame
-from correspondence.encoding import Images
+from correspondence.encoding import Images, to_array
 from correspondence.pice.sides import BLOCK, Side, Sides
 
 __all__ = ["Arrays", "Pairs", "Stream", "first_rows", "length"]
@@ -99,7 +99,7 @@ def _take(rows: Any, index: np.ndarray) -> Any:
 
 
 def _rows(side: Side, values: Any) -> Any:
-    return _Encoded(side, np.asarray(values)) if isinstance(side.encoder, Images) else side.rows(values)
+    return _Encoded(side, to_array(values, side.name)) if isinstance(side.encoder, Images) else side.rows(values)
 
 
 class Stream:
@@ -141,7 +141,8 @@ def _checked(batches: Iterable[Any]) -> Iterator[Batch]:
                 f"got {length(batch[0], 'X')} and {length(batch[1], 'Y')}."
             )
         empty = False
-        yield batch[0], batch[1]
+        if length(batch[0], "X"):
+            yield batch[0], batch[1]
     if empty:
         raise ValueError("X is empty: it gives no batches.")
 
@@ -162,17 +163,21 @@ def _joined(parts: list[Any]) -> Any:
     first = parts[0]
     if as_frame(first, "X") is not None:
         return nw.concat([nw.from_native(part) for part in parts]).to_native()
+    if isinstance(nw.from_native(first, series_only=True, pass_through=True), nw.Series):
+        return _joined([nw.from_native(part, series_only=True).alias("value").to_frame().to_native() for part in parts])
     if sp.issparse(first):
         return sp.vstack(parts, format="csr")
     if isinstance(first, list | tuple):
         return [value for part in parts for value in part]
-    return np.concatenate(
-        [part.detach().cpu().numpy() if hasattr(part, "detach") else np.asarray(part) for part in parts]
-    )
+    arrays = [to_array(part, "X") for part in parts]
+    if len({array.shape[1:] for array in arrays}) > 1:
+        raise ValueError("The batches must have rows of the same shape.")
+    return np.concatenate(arrays)
 
 
 def length(values: Any, name: str) -> int:
     """Number of observations."""
+    as_frame(values, name)  # a lazy frame has its own message
     if sp.issparse(values):
         return values.shape[0]
     try:

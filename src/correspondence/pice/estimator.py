@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import numbers
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -12,9 +13,10 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 import torch
+from sklearn.utils.validation import check_is_fitted
 
 from correspondence.checks import as_frame, check_whole
-from correspondence.encoding import encoder_for
+from correspondence.encoding import encoder_for, to_array
 from correspondence.estimator import Estimator
 from correspondence.pice import models
 from correspondence.pice.data import Arrays, Pairs, Stream, first_rows, length
@@ -28,6 +30,7 @@ __all__ = ["PICE"]
 
 SAMPLE = 20_000  # pairs on which nets are judged while they are trained
 HELD_OUT = 20  # pairs at least; fewer cannot choose between models
+CHANCE = 0.01  # that the held-out pairs show something where there is nothing
 FEW = 100  # pairs, from which on some are held out
 
 
@@ -74,8 +77,8 @@ class PICE(Estimator):
     patience : int
         Looks without an improvement after which the learning rate is lowered, and at last the training ended.
     validation_fraction : float
-        Share of the pairs that is held out, at least 20 of them, if there are 100 or more. With 0 nothing is, the nets are trained for `max_steps`, and no model
-        is compared with another.
+        Share of the pairs that is held out, at least 20 of them, if there are 100 or more. With 0 nothing is, the nets
+        are trained for `max_steps`, and no model is compared with another.
     device : str
         "auto" takes a GPU if there is one.
     random_state : int
@@ -179,12 +182,14 @@ class PICE(Estimator):
             Itself.
         """
         self._check_parameters()
-        with torch.random.fork_rng(devices=[]), threads(1 if self._is_small(X, Y) else torch.get_num_threads()):
+        gpus = range(torch.cuda.device_count())
+        with torch.random.fork_rng(devices=gpus), threads(1 if self._is_small(X, Y) else torch.get_num_threads()):
             torch.manual_seed(self.random_state)
             data = self._prepare(X, Y, validation)
             model, history, nets = self._choose(data.sides, data.pairs, data.judge)
-            self._finish(model, data, Y)
+            self._finish(model, data, _kept(Y))
         self.history_, self._nets = history, nets
+        self._trained = self._kind() if nets[0].net is not None else None
         if Y is not None:
             self._remember_columns(X)
         return self
@@ -197,6 +202,10 @@ class PICE(Estimator):
         n = _check_lengths(X, Y, self.n_components)
         order = np.random.default_rng(self.random_state).permutation(n)
         held, rest = np.split(order, [0 if validation is not None else self._n_held_out(n)])
+        if len(rest) <= self.n_components:
+            raise ValueError(
+                f"validation_fraction = {self.validation_fraction} leaves only {len(rest)} pairs to train on."
+            )
         sides = self._sides(X, Y)
         everything = Arrays.encoded(sides, X, Y)
         pairs = everything.take(np.sort(rest))
@@ -211,6 +220,7 @@ class PICE(Estimator):
                 "Y is missing: requires y to be passed, but the target y is None; give Y, or batches (x, y) for X."
             )
         X, Y = first_rows(batches, SAMPLE)
+        _check_lengths(X, Y, self.n_components)
         sides = self._sides(X, Y)
         sample = Arrays.encoded(sides, X, Y)
         sides = self._with_known(sides, sample, Stream(sides, batches))
@@ -252,8 +262,10 @@ class PICE(Estimator):
         if self._is_warm():
             for side, before in zip(start, self._nets, strict=True):
                 side.network.load_state_dict(before.network.state_dict())
+        if not any(p.requires_grad for side in start for p in side.network.parameters()):
+            return Model("net", start, judge(start)), [], start
         baseline = additive.judgement if additive and judge.validation is not None else None
-        settings, callbacks = self._settings(judge), list(self.callbacks or [])
+        settings, callbacks = self._settings(judge, start), list(self.callbacks or [])
         trainer = Trainer(start, pairs, judge, baseline, settings, callbacks, self.progress)
         nets = trainer.run()
         net = Model("net", nets, judge(nets))
@@ -264,10 +276,11 @@ class PICE(Estimator):
     def _finish(self, model: Model, data: _Data, y_sample: Any) -> None:
         """Whiten once more, on all pairs; what was held out has been judged before."""
         sides, pairs, judge = model.sides, data.pairs, data.judge
-        result = None
+        result, before = None, model.judgement.decomposition
         if judge.validation is not None:
-            before = model.judgement.decomposition
-            result = held_out(*judge.apply(before, sides), before.correlations)
+            F, G = judge.apply(before, sides)
+            result = held_out(F, G, before.correlations)
+            self._warn_of_nothing(result, held_out(F, G, before.correlations, level=1 - CHANCE / max(1, len(F.T))))
         if data.everything is not None:
             if model.name == "additive" and not self._is_warm():
                 sides = models.with_additive(sides, data.everything, data.everything, self.n_components)
@@ -276,30 +289,36 @@ class PICE(Estimator):
         if d.n_components < self.n_components:
             warnings.warn(
                 f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "
-                "one of the variables has too few different values.",
-                UserWarning,
-                stacklevel=3,
-            )
-        if result is not None and result.captured_interval[0] <= 0:
-            low, high = result.captured_interval
-            warnings.warn(
-                f"Nothing was found: of {result.n:g} pairs held out the functions capture {result.captured:.3g} "
-                f"[{low:.3g}, {high:.3g}], which may be 0; the correlations on the training pairs may be chance.",
+                "one of the variables, or the model of it, allows no more.",
                 UserWarning,
                 stacklevel=3,
             )
         self.decomposition_, self.validation_, self.model_ = d, result, model.name
+        self._compared = before.correlations
+
+    def _warn_of_nothing(self, result: HeldOut, strict: HeldOut) -> None:
+        """Warn if neither the score nor a correlation is above 0, at a level that allows for the choices made."""
+        if strict.captured_interval[0] > 0 or (strict.intervals[:, 0] > 0).any():
+            return
+        low, high = result.captured_interval
+        warnings.warn(
+            f"Nothing was found: of {result.n:g} pairs held out the functions capture {result.captured:.3g} "
+            f"[{low:.3g}, {high:.3g}], which may be 0; the correlations on the training pairs may be chance.",
+            UserWarning,
+            stacklevel=4,
+        )
 
     def summary(self) -> str:
-        """Training and held-out correlations side by side.
+        """Correlations on the pairs of the training and on those held out, side by side.
 
         Returns
         -------
         str
             A table, with 95 % intervals of the held-out values.
         """
-        rows = [f"{self.model_} model, {self.decomposition_.n:g} training pairs", "component  training  held out"]
-        for i, r in enumerate(self.correlations_):
+        check_is_fitted(self)
+        rows = [f"{self.model_} model, {self.decomposition_.n:g} pairs", "component  training  held out"]
+        for i, r in enumerate(self._compared):
             rows.append(f"{i + 1:>9}  {r:>8.4f}")
             if self.validation_ is not None:
                 low, high = self.validation_.intervals[i]
@@ -315,26 +334,26 @@ class PICE(Estimator):
         check_whole(self.n_components, "n_components", 1)
         for name in ("batch_size", "max_steps", "evaluate_every", "patience", "checkpoint_every"):
             check_whole(getattr(self, name), name, 1)
-        check_whole(self.random_state, "random_state", 0)
+        check_whole(self.random_state, "random_state", 0, 2**32 - 1)
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {self.loss!r}.")
         for name, low in (("learning_rate", 1e-12), ("weight_decay", 0.0)):
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or not np.isfinite(value) or value < low:
+            value: Any = getattr(self, name)
+            if not _is_number(value) or not np.isfinite(value) or value < low:
                 raise ValueError(f"{name} must be a number of at least {low:g}, got {value!r}.")
-        fraction = self.validation_fraction
-        if not isinstance(fraction, int | float) or not 0 <= fraction < 1:
+        fraction: Any = self.validation_fraction
+        if not _is_number(fraction) or not 0 <= fraction < 1:
             raise ValueError(f"validation_fraction must be a number from 0 to below 1, got {fraction!r}.")
         for name in ("x_net", "y_net"):
             net = getattr(self, name)
             if not (net == "auto" if isinstance(net, str) else callable(net)):
                 raise ValueError(f'{name} must be "auto", a torch.nn.Module or a callable that makes one, got {net!r}.')
+        if self.callbacks is not None and not all(map(callable, _listed(self.callbacks))):
+            raise ValueError(f"callbacks must be a list of functions of (step, decomposition), got {self.callbacks!r}.")
         _device(self.device)
 
-    def _settings(self, judge: Judge) -> Settings:
-        folder = None if self.checkpoint is None else Path(self.checkpoint)
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+    def _settings(self, judge: Judge, start: Sides) -> Settings:
+        folder = _folder(self.checkpoint)
         return Settings(
             n_components=self.n_components,
             loss=self.loss,
@@ -347,14 +366,17 @@ class PICE(Estimator):
             seed=int(self.random_state),
             checkpoint=folder,
             checkpoint_every=self.checkpoint_every,
-            fingerprint=self._fingerprint(judge) if folder is not None else "",
+            fingerprint=self._fingerprint(judge, start) if folder is not None else "",
+            warm=self._is_warm(),
         )
 
-    def _fingerprint(self, judge: Judge) -> str:
-        """Of data and settings, so that a checkpoint is not continued with others."""
-        outside = ("checkpoint", "checkpoint_every", "callbacks", "progress", "warm_start", "device")
+    def _fingerprint(self, judge: Judge, start: Sides) -> str:
+        """Of data, settings and untrained nets, so that a checkpoint is not continued with others."""
+        outside = ("x_net", "y_net", "checkpoint", "checkpoint_every", "callbacks", "progress", "warm_start", "device")
         settings = {k: str(v) for k, v in self.get_params(deep=False).items() if k not in outside}
         digest = hashlib.sha256(repr(sorted(settings.items())).encode())
+        for name, value in ((name, v) for side in start for name, v in side.network.state_dict().items()):
+            digest.update(name.encode() + value.cpu().numpy().tobytes())
         for pairs in (judge.training, judge.validation):
             for rows in () if pairs is None else (pairs.x, pairs.y):
                 some = rows[:1000]
@@ -368,11 +390,16 @@ class PICE(Estimator):
         return not own and Y is not None and all(getattr(values, "ndim", 1) < 3 for values in (X, Y))
 
     def _is_warm(self) -> bool:
-        return bool(self.warm_start and hasattr(self, "_nets") and self._nets[0].net is not None)
+        return bool(self.warm_start and getattr(self, "_trained", None) == self._kind())
+
+    def _kind(self) -> tuple[Any, ...]:
+        """What must be the same for a fit to go on from the one before."""
+        return self.n_components, self.x_net, self.y_net
 
     def _remember_columns(self, X: Any) -> None:
         frame = as_frame(X, "X")
-        self.__dict__.pop("feature_names_in_", None)
+        for name in ("feature_names_in_", "n_features_in_"):
+            self.__dict__.pop(name, None)
         if frame is not None and all(isinstance(name, str) for name in frame.columns):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
         if getattr(X, "ndim", 1) == 2 or frame is not None:
@@ -394,6 +421,32 @@ def _check_lengths(X: Any, Y: Any, n_components: int) -> int:
     return n
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _listed(callbacks: Any) -> list[Any]:
+    return list(callbacks) if isinstance(callbacks, list | tuple) else [None]
+
+
+def _folder(checkpoint: Any) -> Path | None:
+    if checkpoint is None:
+        return None
+    try:
+        folder = Path(checkpoint)
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, TypeError) as error:
+        raise ValueError(f"checkpoint: {checkpoint!r} cannot be made a folder, {error}.") from None
+    return folder
+
+
+def _kept(Y: Any) -> Any:
+    """Copy of Y for expectations over it, so that changing Y later changes nothing; large arrays are not copied."""
+    if isinstance(Y, torch.Tensor):
+        Y = to_array(Y, "Y")
+    return Y.copy() if isinstance(Y, np.ndarray) and Y.ndim <= 2 else Y
+
+
 def _is_stream(values: Any) -> bool:
     is_table = isinstance(values, np.ndarray | str | torch.Tensor) or sp.issparse(values)
     return isinstance(values, Iterable) and not is_table and as_frame(values, "X") is None
@@ -411,8 +464,6 @@ def _device(device: Any) -> torch.device:
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        return torch.device(device)
-    except (RuntimeError, TypeError):
-        raise ValueError(
-            f'device must be "auto" or one that torch knows, such as "cpu" or "cuda:0", got {device!r}.'
-        ) from None
+        return torch.empty(0, device=device).device
+    except (RuntimeError, TypeError, AssertionError):
+        raise ValueError(f'device must be "auto" or one that torch has here, such as "cpu", got {device!r}.') from None

@@ -57,14 +57,13 @@ def with_nets(sides: Sides, sample: Arrays, own: tuple[Any, Any], n_components: 
         None if isinstance(net, str) else _width(side, some, net, n_components)
         for side, some, net in zip(sides, rows, own, strict=True)
     ]
-    given = {width for width in widths if width is not None}
-    if len(given) > 1:
-        raise ValueError(f"x_net and y_net must return as many columns, got {widths[0]} and {widths[1]}.")
-    outputs = given.pop() if given else outputs
+    outputs = next((width for width in widths if width is not None), outputs)
     made = [_with_net(side, some, net, outputs) for side, some, net in zip(sides, rows, own, strict=True)]
-    for side, some in zip(made, rows, strict=True):
+    for side in made:
         side.network.to(device)
-        _check_outputs(side, some[:8], n_components)
+    found = [_check_outputs(side, some[:8], n_components) for side, some in zip(made, rows, strict=True)]
+    if found[0] != found[1]:
+        raise ValueError(f"x_net and y_net must return as many columns, got {found[0]} and {found[1]}.")
     return made[0], made[1]
 
 
@@ -84,7 +83,10 @@ def _with_net(side: Side, rows: Any, own: Any, outputs: int) -> Side:
     if isinstance(own, nn.Module):
         return replace(side, net=copy.deepcopy(own))
     shape = rows.shape[1:]
-    net = own(shape[0] if len(shape) == 1 else shape, outputs)
+    try:
+        net = own(shape[0] if len(shape) == 1 else shape, outputs)
+    except Exception as error:
+        raise ValueError(f"{side.argument} could not be made: {_reason(error)}.") from error
     if not isinstance(net, nn.Module):
         raise ValueError(f"{side.argument} must be or make a torch.nn.Module, but it made {type(net).__name__}.")
     return replace(side, net=net)
@@ -96,9 +98,8 @@ def _check_outputs(side: Side, rows: Any, n_components: int) -> int:
     try:
         with torch.no_grad():
             outputs = side.network.eval()(side.tensors(rows))
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"{side.argument} cannot be applied to {n} rows of {side.name}: {reason}.") from None
+    except Exception as error:
+        raise ValueError(f"{side.argument} cannot be applied to {n} rows of {side.name}: {_reason(error)}.") from error
     if not isinstance(outputs, Tensor) or outputs.ndim != 2 or len(outputs) != n:
         got = f"shape {tuple(outputs.shape)}" if isinstance(outputs, Tensor) else type(outputs).__name__
         raise ValueError(f"{side.argument} must return a tensor of shape (n, k), got {got} for n = {n}.")
@@ -111,6 +112,10 @@ def _check_outputs(side: Side, rows: Any, n_components: int) -> int:
             f"{side.argument} returns NaN or infinity for finite {side.name}: check its layers and weights."
         )
     return outputs.shape[1]
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}, {' '.join(str(error).split())[:200]}".rstrip(".")
 
 
 def with_index(net: Model, judge: Judge) -> Model:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import torch
 from torch import nn
 
-from correspondence.encoding import Bag, Columns, Encoder, Images, Text, encoder_from_state
+from correspondence.encoding import Bag, Columns, Encoder, Images, Text, encoder_from_state, to_array
 from correspondence.functions import FeatureMap
 from correspondence.pice.nets import BagNet, ColumnNet, ImageNet, build
 from correspondence.splines import AdditiveFunctions
@@ -78,7 +78,7 @@ class Side(FeatureMap):
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
         if not isinstance(self.encoder, Images):
             return self.features(self.rows(values))
-        values = values if isinstance(values, np.ndarray) else np.asarray(values)  # encoded block by block: it is large
+        values = to_array(values, self.name)  # encoded block by block: it is large
         blocks = [self.features(self.rows(values[i : i + BLOCK])) for i in range(0, max(1, len(values)), BLOCK)]
         return np.vstack(blocks)
 
@@ -100,7 +100,10 @@ class Side(FeatureMap):
         """Outputs of the net, in float64."""
         net = self.network.eval()
         blocks = [net(self.tensors(rows[i : i + BLOCK])) for i in range(0, rows.shape[0], BLOCK)]
-        return torch.cat(blocks).cpu().double().numpy()
+        outputs = torch.cat(blocks).cpu().double().numpy()
+        if not np.isfinite(outputs).all():
+            raise ValueError(f"{self.argument} returns NaN or infinity for some of {self.name}: check its layers.")
+        return outputs
 
     def tensors(self, rows: Any) -> Any:
         """Rows as the net takes them, on its device."""
@@ -137,7 +140,8 @@ class Side(FeatureMap):
             arrays |= {f"index.{key}": value for key, value in self.index.functions.state().items()}
             arrays |= {"index_mean": self.index.mean, "index_direction": self.index.direction}
         if self.net is not None:
-            description["net"] = getattr(self.net, "config", {"type": "own", "name": type(self.net).__name__})
+            ours = isinstance(self.net, ColumnNet | BagNet | ImageNet)
+            description["net"] = self.net.config if ours else {"type": "own", "name": type(self.net).__name__}
             arrays |= {f"net.{key}": value.cpu().numpy() for key, value in self.net.state_dict().items()}
         return description, arrays
 
@@ -171,6 +175,8 @@ def _net_from_state(description: dict[str, Any], weights: dict[str, np.ndarray],
             f"{argument} is missing: the model was fitted with a net of your own, {config['name']}, so pass one "
             f"of the same shape, load(path, {argument}=...)."
         )
+    elif not isinstance(net, nn.Module):
+        raise ValueError(f"{argument} must be a torch.nn.Module, got {type(net).__name__}.")
     else:
         net = copy.deepcopy(net)
     try:

@@ -51,6 +51,7 @@ class Settings:
     checkpoint: Path | None
     checkpoint_every: int
     fingerprint: str
+    warm: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,18 +181,21 @@ class Trainer:
         _seed(self.settings.seed + self.counts["step"])  # the same after a restart, whatever was drawn
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()
-        self.nets.train()
+        self.nets.train(x.shape[0] > 1)  # batch norm has no variance of a single row
         f, g = (side.network(side.tensors(rows)) for side, rows in zip(self.sides, (x, y), strict=True))
+        at_fault = [
+            s.argument for s, values in zip(self.sides, (f, g), strict=True) if not torch.isfinite(values).all()
+        ]
         try:
             loss = LOSSES[self.settings.loss](*self.covariances(f, g))
         except torch.linalg.LinAlgError:
-            self._set_back()
+            self._set_back(at_fault)
             return None
         self.optimizer.zero_grad()
         loss.backward()
         norm = nn.utils.clip_grad_norm_(self._parameters, 1e3)
         if not (torch.isfinite(loss) and torch.isfinite(norm)):
-            self._set_back()
+            self._set_back(at_fault)
             return None
         self.optimizer.step()
         self._average()
@@ -210,13 +214,14 @@ class Trainer:
         for average, value in self._buffers:
             average.copy_(value)
 
-    def _set_back(self) -> None:
+    def _set_back(self, at_fault: list[str]) -> None:
         """Go on from the best nets so far with a quarter of the step."""
         self.counts["restarts"] += 1
         if self.counts["restarts"] > RESTARTS:
+            why = f", and {' and '.join(at_fault)} returned NaN or infinity" if at_fault else ""
             raise RuntimeError(
                 f"Training diverged {RESTARTS + 1} times, even with a learning rate of "
-                f"{self.settings.learning_rate * self.scale:.1g}: use a smaller learning_rate, or check the nets."
+                f"{self.settings.learning_rate * self.scale:.1g}{why}: check the nets, or use a smaller learning_rate."
             )
         self._quarter_the_step()
 
@@ -274,7 +279,8 @@ class Trainer:
         frozen = (sides[0].frozen(), sides[1].frozen())
         decomposition = decompose(frozen, self.judge.training, self.settings.n_components)
         for callback in self.callbacks:
-            if callback(self.counts["step"], decomposition) is True:
+            answer = callback(self.counts["step"], decomposition)
+            if isinstance(answer, bool | np.bool_) and answer:
                 self.counts["done"] = 1
 
 
