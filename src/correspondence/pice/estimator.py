@@ -103,7 +103,7 @@ class PICE(Estimator):
         On the training pairs.
     validation_ : HeldOut or None
         The model on the pairs held out, before the last whitening, which takes all pairs. These pairs chose between
-        models, so `evaluate` on new data is a little stricter.
+        models, and the encoding (medians, labels, words) takes all pairs: `evaluate` on new data is a little stricter.
     model_ : {"additive", "net", "index"}
         Which of the three models it is: "additive" for tables of fewer than 100 pairs.
     history_ : list of dict
