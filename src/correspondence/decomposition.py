@@ -218,5 +218,4 @@ def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Decompositio
 def _load_functions(
     name: str, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any
 ) -> PrincipalFunctions:
-    state = {key.removeprefix(f"{name}."): a for key, a in arrays.items() if key.startswith(f"{name}.")}
-    return FUNCTIONS[description[name]["kind"]].from_state(description[name], state, net)
+    return FUNCTIONS[description[name]["kind"]].from_state(description[name], io.below(arrays, f"{name}."), net)

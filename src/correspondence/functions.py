@@ -246,8 +246,8 @@ class LinearFunctions(PrincipalFunctions):
     ) -> LinearFunctions:
         features = None
         if "features" in description:
-            state = {k.removeprefix("features."): a for k, a in arrays.items() if k.startswith("features.")}
-            features = _feature_map(description["features"]["kind"]).from_state(description["features"], state, net)
+            kind = _feature_map(description["features"]["kind"])
+            features = kind.from_state(description["features"], io.below(arrays, "features."), net)
         sample = arrays.get("sample")
         if "labels" in arrays:
             sample = objects([label_from_json(label) for label in io.decode(arrays["labels"])])

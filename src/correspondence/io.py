@@ -14,7 +14,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
-__all__ = ["decode", "encode", "new_file", "read", "write"]
+__all__ = ["below", "decode", "encode", "new_file", "read", "write"]
 
 
 @contextmanager
@@ -67,6 +67,11 @@ def read(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarra
     if metadata.get("sha256") != _digest(tensors):
         raise ValueError(f"{path} is damaged: its checksum does not match. Save the model again.")
     return tensors, decode(tensors.pop("description"))
+
+
+def below(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """Arrays whose names start with a prefix, named without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _native(array: np.ndarray) -> np.ndarray:

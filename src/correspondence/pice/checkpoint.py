@@ -54,9 +54,9 @@ def restore(trainer: Trainer) -> None:
             "the same data and settings."
         )
     for name in ("nets", "averages", "best"):
-        _load(getattr(trainer, name), _below(arrays, f"{name}."))
-    trainer.covariances.running = {k: torch.from_numpy(v.copy()) for k, v in _below(arrays, "running.").items()}
-    _load_optimizer(trainer.optimizer, _below(arrays, "optimizer."))
+        _load(getattr(trainer, name), io.below(arrays, f"{name}."))
+    trainer.covariances.running = {k: torch.from_numpy(v.copy()) for k, v in io.below(arrays, "running.").items()}
+    _load_optimizer(trainer.optimizer, io.below(arrays, "optimizer."))
     trainer.counts.update(description["counts"])
     trainer.history = description["history"]
     trainer.scale, trainer.best_terms, trainer.last_clear = (
@@ -76,7 +76,3 @@ def _load_optimizer(optimizer: torch.optim.Optimizer, arrays: dict[str, np.ndarr
         i, name = key.split(".")
         state.setdefault(int(i), {})[name] = torch.from_numpy(value.copy())
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
-
-
-def _below(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 import torch
 from torch import nn
 
+from correspondence import io
 from correspondence.encoding import Bag, Columns, Encoder, Images, Text, encoder_from_state, to_array
 from correspondence.functions import FeatureMap
 from correspondence.pice.nets import BagNet, ColumnNet, ImageNet, build
@@ -149,7 +150,7 @@ class Side(FeatureMap):
     def from_state(  # noqa: D102
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
     ) -> Side:
-        known, index, weights = (_below(arrays, prefix) for prefix in ("known.", "index.", "net."))
+        known, index, weights = (io.below(arrays, prefix) for prefix in ("known.", "index.", "net."))
         return cls(
             description["name"],
             encoder_from_state(description["encoder"]),
@@ -185,10 +186,6 @@ def _net_from_state(description: dict[str, Any], weights: dict[str, np.ndarray],
         reason = " ".join(str(error).split())[:200]
         raise ValueError(f"{argument} does not have the shape of the net that was saved: {reason}.") from None
     return net.eval()
-
-
-def _below(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
 
 
 def _device(net: nn.Module | None) -> torch.device:
