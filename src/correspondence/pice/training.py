@@ -157,9 +157,10 @@ class Trainer:
                 x, y = next(batches)
                 counts["step"] += 1
                 loss = self._update(x, y)
-                if loss is not None and counts["step"] % s.evaluate_every == 0:
+                is_last = counts["step"] >= s.max_steps
+                if loss is not None and (is_last or counts["step"] % s.evaluate_every == 0):
                     self._evaluate(loss, bar)
-                if counts["step"] >= s.max_steps:
+                if is_last:
                     counts["done"] = 1
                 if counts["step"] % s.checkpoint_every == 0 or counts["done"]:
                     checkpoint.save(self)
