@@ -24,6 +24,7 @@ __all__ = ["AdditiveFunctions", "SplineBasis", "fit_additive"]
 SMOOTHING = 10.0 ** np.arange(-8, 1.5, 0.5)
 KNOTS = 24  # of a column, if there are few columns
 FEATURES = 200  # that the columns of numbers of one side share
+PER_FEATURE = 10  # observations at least; with fewer the functions are linear
 FOLDS = 5
 OUTSIDE = 5  # observations beyond the outermost knots, where the functions are linear
 EXTREME = 1  # observations at each end that count as half as far out: a single outlier shall not carry a function
@@ -47,7 +48,7 @@ class SplineBasis:
     @classmethod
     def for_columns(cls, Z: np.ndarray, is_number: np.ndarray) -> SplineBasis:
         """Knots for an array; columns that are not numbers are taken as they are."""
-        share = FEATURES // max(1, int(is_number.sum()))
+        share = min(FEATURES, len(Z) // PER_FEATURE) // max(1, int(is_number.sum()))
         n_knots = min(KNOTS, share) if share >= 4 else 0
         knots = [_knots(z, n_knots) if number else np.empty(0) for z, number in zip(Z.T, is_number, strict=True)]
         ordered = np.sort(Z, axis=0)
