@@ -220,6 +220,7 @@ QUICK = {"PICE": {"max_steps": 100, "progress": False}}
 @pytest.mark.filterwarnings("ignore:Y is ignored:UserWarning")
 @pytest.mark.filterwarnings("ignore:The table has one row:UserWarning")
 @pytest.mark.filterwarnings("ignore:There are only:UserWarning")
+@pytest.mark.filterwarnings("ignore:Nothing is held out:UserWarning")
 @pytest.mark.filterwarnings("ignore:Nothing was found:UserWarning")
 @pytest.mark.filterwarnings("ignore:Left out, because:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*placed at NaN:UserWarning")

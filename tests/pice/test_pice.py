@@ -507,6 +507,14 @@ def test_nets_that_fail_on_some_rows(rng):
         fit(X, rng.normal(size=101), 1, x_net=Log(), validation_fraction=0)
 
 
+def test_few_pairs_give_a_warning(rng):
+    x = rng.normal(size=50)
+    with pytest.warns(UserWarning, match="Nothing is held out of fewer than 100 pairs"):
+        est = fit(x, x + rng.normal(size=50))
+    assert est.model_ == "additive"
+    assert est.validation_ is None
+
+
 def test_a_summary_needs_a_fit():
     with pytest.raises(NotFittedError):
         co.PICE().summary()

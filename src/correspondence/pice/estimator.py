@@ -65,7 +65,8 @@ class PICE(Estimator):
         one row and k, and returns such a module.
     loss : {"dcca", "lowrank", "pice"}
         "dcca" is the sum of the canonical correlations, "lowrank" the distance from the density ratio, "pice" the
-        paper's. The default is the most accurate one over the problems of ``benchmarks/pice.py --losses``.
+        paper's. The default is, by a little, the most accurate and the fastest over the problems with a bar in
+        ``benchmarks/pice.py --losses``; "lowrank" is better on vectors of Gaussians.
     batch_size : int
         Pairs in a step; may be smaller than `n_components`.
     learning_rate, weight_decay : float
@@ -142,7 +143,7 @@ class PICE(Estimator):
         random_state: int = 0,
         warm_start: bool = False,
         checkpoint: str | Path | None = None,
-        checkpoint_every: int = 500,
+        checkpoint_every: int = 100,
         callbacks: list[Callback] | None = None,
         progress: bool = True,
     ) -> None:
@@ -205,6 +206,13 @@ class PICE(Estimator):
         if len(rest) <= self.n_components:
             raise ValueError(
                 f"validation_fraction = {self.validation_fraction} leaves only {len(rest)} pairs to train on."
+            )
+        if n < FEW and validation is None and self.validation_fraction:
+            warnings.warn(
+                f"Nothing is held out of fewer than {FEW} pairs, so the training correlations are too high: "
+                "evaluate on other pairs, or give `validation`.",
+                UserWarning,
+                stacklevel=4,
             )
         sides = self._sides(X, Y)
         everything = Arrays.encoded(sides, X, Y)
