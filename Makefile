@@ -21,6 +21,9 @@ export MPLBACKEND ?= Agg
 demo: $(VENV)/.installed-core
 	$(BIN)/correspondence demo
 
+# Two workers with a thread each: more threads than cores would wait for each other.
+test: export OPENBLAS_NUM_THREADS = 1
+test: export OMP_NUM_THREADS = 1
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 

@@ -30,6 +30,7 @@ CLEAR = 2.0  # standard errors by which a more flexible model must win
 AVERAGE = 0.98
 WARM_UP = 50
 DROPS = 2
+TRIFLE = 0.002
 RESTARTS = 4
 
 Callback = Callable[[int, Decomposition], Any]
@@ -257,7 +258,7 @@ class Trainer:
         if not len(self.best_terms) or captured > self.best_terms.mean():
             self.best_terms = terms
             self.best.load_state_dict(self.averages.state_dict())
-        if not len(self.last_clear) or gain(self.last_clear, terms) > 1:
+        if not len(self.last_clear) or _is_worth_it(self.last_clear, terms):
             self.last_clear, self.counts["bad"] = terms, 0
             return
         self.counts["bad"] += 1
@@ -283,6 +284,11 @@ class Trainer:
             answer = callback(self.counts["step"], decomposition)
             if isinstance(answer, bool | np.bool_) and answer:
                 self.counts["done"] = 1
+
+
+def _is_worth_it(before: np.ndarray, now: np.ndarray) -> bool:
+    """Whether training has brought more than chance may, and more than a trifle."""
+    return gain(before, now) > 1 and now.mean() - before.mean() > TRIFLE * abs(before.mean())
 
 
 def _seed(seed: int) -> None:
