@@ -177,9 +177,9 @@ class Columns(Encoder):
     def fit(cls, values: Any, name: str) -> Columns:  # noqa: D102
         data = _columns(values, name)
         encoders = {key: _column_encoder(column) for key, column in data.items()}
-        constant = [key for key, encoder in encoders.items() if encoder is None]
-        names = [key for key, encoder in encoders.items() if len(data) > 1 and _is_name(encoder, data[key])]
-        columns = {key: c for key, c in encoders.items() if c is not None and key not in names}
+        varying = {key: encoder for key, encoder in encoders.items() if encoder is not None}
+        columns = {key: c for key, c in varying.items() if not _is_name(c, data[key])} or varying
+        constant, names = [key for key in data if key not in varying], [key for key in varying if key not in columns]
         if not columns:
             what = "one class only" if next(iter(data.values())).dtype == object else "one value only"
             raise ValueError(f"{name} has {what}: nothing can be correlated with a constant.")
@@ -207,19 +207,23 @@ class Columns(Encoder):
         return np.concatenate([np.full(c.width, not isinstance(c, Category)) for c in self.columns.values()])
 
     def __call__(self, values: Any, name: str) -> np.ndarray | sp.csr_array:  # noqa: D102
-        data = _columns(values, name)
-        if all(isinstance(key, str) for key in self.names) and set(self.names) <= set(data):
-            data = {key: data[key] for key in self.names}
-        if len(data) != len(self.names) or (_has_names(data) and list(data) != self.names and _has_names(self.names)):
-            raise ValueError(
-                f"{name} has {len(data)} features ({_listed(data)}), but the fit had {len(self.names)} features "
-                f"({_listed(self.names)}): give the same columns."
-            )
-        columns = dict(zip(self.names, data.values(), strict=True))
+        columns = self._matched(_columns(values, name), name)
         parts = [_encoded(c, columns[key], key, name) for key, c in self.columns.items()]
         if self.is_sparse:
             return sp.hstack([sp.csr_array(part) for part in parts], format="csr")
         return np.hstack([_dense(part) for part in parts])
+
+    def _matched(self, data: dict[Any, np.ndarray], name: str) -> dict[Any, np.ndarray]:
+        """Columns of new data under the names of the fit: by name if both have names, otherwise by position."""
+        by_name = _has_names(self.names) and _has_names(data)
+        if by_name and set(self.names) <= set(data):
+            return {key: data[key] for key in self.names}
+        if by_name or len(data) != len(self.names):
+            raise ValueError(
+                f"{name} has {len(data)} features ({_listed(data)}), but the fit had {len(self.names)} features "
+                f"({_listed(self.names)}): give the same columns."
+            )
+        return dict(zip(self.names, data.values(), strict=True))
 
     def state(self) -> dict[str, Any]:  # noqa: D102
         columns = [[label_to_json(key), _column_state(c)] for key, c in self.columns.items()]
@@ -242,7 +246,7 @@ def _column_encoder(column: np.ndarray) -> Column | None:
     return Scores.fit(column) if np.abs(number(column)).max() > TAIL else number
 
 
-def _is_name(encoder: Column | None, column: np.ndarray) -> bool:
+def _is_name(encoder: Column, column: np.ndarray) -> bool:
     """Whether the labels name the rows, instead of grouping them."""
     return isinstance(encoder, Category) and len(column) >= 20 and encoder.width > len(column) / 2
 
