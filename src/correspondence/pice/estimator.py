@@ -207,13 +207,6 @@ class PICE(Estimator):
             raise ValueError(
                 f"validation_fraction = {self.validation_fraction} leaves only {len(rest)} pairs to train on."
             )
-        if n < FEW and validation is None and self.validation_fraction:
-            warnings.warn(
-                f"Nothing is held out of fewer than {FEW} pairs, so the training correlations are too high: "
-                "evaluate on other pairs, or give `validation`.",
-                UserWarning,
-                stacklevel=4,
-            )
         sides = self._sides(X, Y)
         everything = Arrays.encoded(sides, X, Y)
         pairs = everything.take(np.sort(rest))
@@ -294,6 +287,13 @@ class PICE(Estimator):
                 sides = models.with_additive(sides, data.everything, data.everything, self.n_components)
             pairs = data.everything.extended(sides)
         d = decompose(sides, pairs, self.n_components, y_sample)
+        if result is None and isinstance(data.pairs, Arrays) and self.validation_fraction:
+            warnings.warn(
+                f"Nothing is held out of fewer than {FEW} pairs, so the training correlations are too high: "
+                "evaluate on other pairs, or give `validation`.",
+                UserWarning,
+                stacklevel=3,
+            )
         if d.n_components < self.n_components:
             warnings.warn(
                 f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "
