@@ -11,7 +11,7 @@ from correspondence.moments import Moments
 from correspondence.pairs import count_pairs, indicator_table
 from correspondence.points import Points
 from correspondence.table import Table
-from correspondence.validation import HeldOut
+from correspondence.heldout import HeldOut
 
 __version__ = "0.1.0"
 

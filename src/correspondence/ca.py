@@ -23,7 +23,7 @@ from correspondence.side import Side
 from correspondence.signs import signs
 from correspondence.spectral import Residuals, leading_axes
 from correspondence.table import Table, as_table, listed, weighted_columns
-from correspondence.validation import HeldOut
+from correspondence.heldout import HeldOut
 
 __all__ = ["CA", "Chi2Test"]
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 from narwhals.exceptions import DuplicateError
 
-__all__ = ["as_frame", "check_weights", "check_whole", "read_only", "to_floats"]
+__all__ = ["as_frame", "check_weights", "check_whole", "length", "read_only", "to_floats"]
 
 
 def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int:
@@ -62,6 +63,21 @@ def as_frame(values: Any, name: str) -> nw.DataFrame | None:
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"{name} is a lazy frame: call collect() on it first.")
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def length(values: Any, name: str) -> int:
+    """Number of observations."""
+    as_frame(values, name)  # a lazy frame has its own message
+    if sp.issparse(values):
+        return values.shape[0]
+    try:
+        return len(values)
+    except TypeError:
+        pass
+    try:
+        return len(np.asarray(values))
+    except TypeError:
+        raise ValueError(f"{name} must hold one value for each observation, got {type(values).__name__}.") from None
 
 
 def _described(values: Any) -> str:

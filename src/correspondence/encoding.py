@@ -20,7 +20,19 @@ from sklearn.feature_extraction.text import CountVectorizer
 from correspondence.checks import as_frame
 from correspondence.labels import as_labels, encode, label_from_json, label_to_json, objects
 
-__all__ = ["Bag", "Columns", "Encoder", "Images", "Plain", "Text", "encoder_for", "encoder_from_state", "to_array"]
+__all__ = [
+    "Bag",
+    "Columns",
+    "Encoder",
+    "Images",
+    "Plain",
+    "Text",
+    "discrete",
+    "encoder_for",
+    "encoder_from_state",
+    "kept",
+    "to_array",
+]
 
 LINEAR = 3.5  # robust standard deviations within which a coordinate is the value itself
 TAIL = 6.0  # a column whose coordinates go beyond is turned into normal scores
@@ -44,7 +56,7 @@ class Encoder(ABC):
         """Return a description from which `encoder_from_state` makes the same encoder."""
 
 
-def encoder_for(values: Any, name: str, plain: bool = False) -> Encoder:
+def encoder_for(values: Any, name: str, plain: bool = False, linear: bool = False) -> Encoder:
     """Encoder that fits the kind of the data.
 
     Parameters
@@ -55,6 +67,9 @@ def encoder_for(values: Any, name: str, plain: bool = False) -> Encoder:
         How errors and warnings call it.
     plain : bool
         Whether arrays of numbers are left as they are: `Plain`.
+    linear : bool
+        Whether columns of numbers are only shifted and scaled, however heavy their tails; sparse matrices are then
+        columns of numbers too.
 
     Returns
     -------
@@ -70,7 +85,7 @@ def encoder_for(values: Any, name: str, plain: bool = False) -> Encoder:
     2
     """
     if sp.issparse(values):
-        return Bag.fit(values, name)
+        return Columns.fit(values, name, linear=True) if linear else Bag.fit(values, name)
     if as_frame(values, name) is None:
         array = to_array(values, name)
         if plain and array.dtype.kind in "iuf":
@@ -79,7 +94,7 @@ def encoder_for(values: Any, name: str, plain: bool = False) -> Encoder:
             return Images.fit(values, name)
     if _is_text(values):
         return Text.fit(values, name)
-    return Columns.fit(values, name)
+    return Columns.fit(values, name, linear)
 
 
 def encoder_from_state(state: dict[str, Any]) -> Encoder:
@@ -135,6 +150,23 @@ class Scores:
 
 
 @dataclass(frozen=True)
+class Linear:
+    """Column of numbers: shifted and scaled."""
+
+    center: float
+    scale: float
+    type: str = "linear"
+    width: ClassVar[int] = 1
+
+    @classmethod
+    def fit(cls, values: np.ndarray) -> Linear:
+        return cls(float(values.mean()), float(values.std()))
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        return ((values - self.center) / self.scale)[:, None]
+
+
+@dataclass(frozen=True)
 class Category:
     """Column of labels: one indicator for each."""
 
@@ -154,7 +186,7 @@ class Category:
         return sp.csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), self.width))
 
 
-Column = Number | Scores | Category
+Column = Number | Scores | Linear | Category
 
 
 @dataclass(frozen=True)
@@ -174,9 +206,9 @@ class Columns(Encoder):
     kind: ClassVar[str] = "columns"
 
     @classmethod
-    def fit(cls, values: Any, name: str) -> Columns:  # noqa: D102
+    def fit(cls, values: Any, name: str, linear: bool = False) -> Columns:  # noqa: D102
         data = _columns(values, name)
-        encoders = {key: _column_encoder(column) for key, column in data.items()}
+        encoders = {key: _column_encoder(column, linear) for key, column in data.items()}
         varying = {key: encoder for key, encoder in encoders.items() if encoder is not None}
         columns = {key: c for key, c in varying.items() if not _is_name(c, data[key])} or varying
         constant, names = [key for key in data if key not in varying], [key for key in varying if key not in columns]
@@ -235,13 +267,15 @@ class Columns(Encoder):
         return cls(columns, [label_from_json(key) for key in state["names"]])
 
 
-def _column_encoder(column: np.ndarray) -> Column | None:
+def _column_encoder(column: np.ndarray, linear: bool) -> Column | None:
     """None for a constant."""
     if column.dtype == object:
         labels = encode(column, "the column")[1].tolist()
         return Category(labels) if len(labels) > 1 else None
     if not np.ptp(column / 2) > 1e-15 * np.abs(column).max():
         return None
+    if linear:
+        return Linear.fit(column)
     number = Number.fit(column)
     return Scores.fit(column) if np.abs(number(column)).max() > TAIL else number
 
@@ -276,7 +310,7 @@ def _column_state(column: Column) -> dict[str, Any]:
 def _column_from_state(state: dict[str, Any]) -> Column:
     if state["type"] == "category":
         return Category([label_from_json(label) for label in state["labels"]])
-    cls: type[Number | Scores] = {"number": Number, "scores": Scores}[state["type"]]
+    cls: type[Number | Scores | Linear] = {c.type: c for c in (Number, Scores, Linear)}[state["type"]]
     return cls(**state)
 
 
@@ -291,6 +325,8 @@ def _listed(keys: Any) -> str:
 
 def _columns(values: Any, name: str) -> dict[Any, np.ndarray]:
     """Columns by name: float64 for numbers, objects for labels. A single column without a name is 0."""
+    if sp.issparse(values):
+        values = _sparse(values, name).toarray()
     frame = as_frame(values, name)
     data: dict[Any, np.ndarray]
     if frame is not None:
@@ -371,6 +407,19 @@ def to_array(values: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} has rows of different lengths.") from None
     is_mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
     return np.array(values, dtype=object) if is_mixed else array
+
+
+def kept(Y: Any) -> Any:
+    """Copy of Y for expectations over it, so that changing Y later changes nothing; large arrays are not copied."""
+    if hasattr(Y, "detach"):
+        Y = to_array(Y, "Y")
+    return Y.copy() if isinstance(Y, np.ndarray) and Y.ndim <= 2 else Y
+
+
+def discrete(encoder: Encoder) -> Category | None:
+    """The one column of labels that the encoded data consist of, if that is so."""
+    columns = list(encoder.columns.values()) if isinstance(encoder, Columns) else []
+    return columns[0] if len(columns) == 1 and isinstance(columns[0], Category) else None
 
 
 # --- bags of words

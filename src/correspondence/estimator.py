@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -10,11 +11,12 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from correspondence.checks import as_frame, length
 from correspondence.decomposition import Decomposition
 from correspondence.table import to_frame
-from correspondence.validation import HeldOut, held_out
+from correspondence.heldout import HeldOut, held_out
 
-__all__ = ["Estimator"]
+__all__ = ["Estimator", "PairsEstimator"]
 
 
 class Estimator(TransformerMixin, BaseEstimator, ABC):
@@ -116,6 +118,47 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "decomposition_")
+
+
+class PairsEstimator(Estimator):
+    """Base of the estimators that learn from pairs (x, y) of any kind."""
+
+    n_components: int
+
+    def _check_pairs(self, X: Any, Y: Any) -> int:
+        """Number of pairs, more than there shall be components."""
+        if Y is None:
+            raise ValueError("Y is missing: requires y to be passed, but the target y is None; give Y.")
+        n, m = length(X, "X"), length(Y, "Y")
+        if n != m:
+            raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
+        if n <= self.n_components:
+            raise ValueError(f"n_components = {self.n_components} needs more than as many samples, got {n} sample(s).")
+        return n
+
+    def _set(self, d: Decomposition, X: Any = None, stacklevel: int = 3) -> None:
+        """Keep the result, with a warning if there is less than asked for, and the names of the columns of X."""
+        if d.n_components < self.n_components:
+            warnings.warn(
+                f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "
+                "one of the variables, or the model of it, allows no more.",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+        self.decomposition_ = d
+        frame = as_frame(X, "X")
+        for name in ("feature_names_in_", "n_features_in_"):
+            self.__dict__.pop(name, None)
+        if frame is not None and all(isinstance(name, str) for name in frame.columns):
+            self.feature_names_in_ = np.array(frame.columns, dtype=object)
+        if getattr(X, "ndim", 1) == 2 or frame is not None:
+            self.n_features_in_ = X.shape[1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
 
 
 def _framed(G: np.ndarray, backend: Any, index: Any) -> Any:

@@ -1,9 +1,7 @@
 """Sums of smooth functions of columns: maximally correlated ones in closed form, as smooth as the data allow.
 
 The features of a column of numbers are cubic splines with linear tails, those of an indicator the indicator. The
-covariance C_f of the features becomes C_f + smoothing * R_f, where R_f is the mean squared third derivative (and C_g
-likewise); the functions so found are then whitened without the penalty, which thus chooses their shape but does not
-shrink them.
+penalty is the mean squared third derivative.
 """
 
 from __future__ import annotations
@@ -11,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from correspondence.moments import Moments
-from correspondence.validation import captured_by_moments
+from correspondence.penalised import fit_penalised, in_folds
 
 __all__ = ["AdditiveFunctions", "SplineBasis", "fit_additive"]
 
@@ -25,7 +21,6 @@ SMOOTHING = 10.0 ** np.arange(-8, 1.5, 0.5)
 KNOTS = 24  # of a column, if there are few columns
 FEATURES = 200  # that the columns of numbers of one side share
 PER_FEATURE = 10  # observations at least; with fewer the functions are linear
-FOLDS = 5
 OUTSIDE = 5  # observations beyond the outermost knots, where the functions are linear
 EXTREME = 1  # observations at each end that count as half as far out: a single outlier shall not carry a function
 
@@ -174,67 +169,18 @@ def fit_additive(
     >>> fit_additive([(x, y)], *bases, n_components=1).correlations.round(2)
     array([1.])
     """
-    folds = [Moments() for _ in range(FOLDS)]
-    rough_x, rough_y, seen = np.zeros((basis_x.width,) * 2), np.zeros((basis_y.width,) * 2), 0
-    for Zx, Zy in batches:
-        Zx, Zy = basis_x.tempered(Zx), basis_y.tempered(Zy)
-        F, G, fold = basis_x(Zx), basis_y(Zy), (seen + np.arange(len(Zx))) % FOLDS
-        for k, moments in enumerate(folds):
-            moments.update(F[fold == k], G[fold == k])
-        for rough, D in ((rough_x, basis_x.roughness(Zx)), (rough_y, basis_y.roughness(Zy))):
-            rough += D.T @ D
-        seen += len(Zx)
-    penalty = rough_x / seen, rough_y / seen
-    smoothing = _best_smoothing(folds, penalty, n_components)
-    total = sum(folds, start=Moments())
-    A, B, s = next(_solutions(total, penalty, n_components, [smoothing]))
-    f, g = AdditiveFunctions(basis_x, total.mean_f, A), AdditiveFunctions(basis_y, total.mean_g, B)
-    return AdditiveFit(f, g, s, float(smoothing))
+    rough = [np.zeros((basis.width, basis.width)) for basis in (basis_x, basis_y)]
 
+    def features() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for Zx, Zy in batches:
+            Zx, Zy = basis_x.tempered(Zx), basis_y.tempered(Zy)
+            for total, D in zip(rough, (basis_x.roughness(Zx), basis_y.roughness(Zy)), strict=True):
+                total += D.T @ D
+            yield basis_x(Zx), basis_y(Zy)
 
-Penalty = tuple[np.ndarray, np.ndarray]
-Solution = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def _best_smoothing(folds: list[Moments], penalty: Penalty, n_components: int) -> float:
-    if not any(p.any() for p in penalty) or any(not fold.n for fold in folds):
-        return SMOOTHING[0]
-    scores = []
-    for k, held_out in enumerate(folds):
-        rest = sum(folds[:k] + folds[k + 1 :], start=Moments())
-        solutions = _solutions(rest, penalty, n_components, SMOOTHING)
-        scores.append([captured_by_moments(held_out, rest.mean_f, A, rest.mean_g, B, s) for A, B, s in solutions])
-    return SMOOTHING[_smoothest(np.array(scores))]
-
-
-def _smoothest(scores: np.ndarray) -> int:
-    """Last column of scores, one row for each fold, that is within a standard error of the best column."""
-    loss = scores[:, [int(np.argmax(scores.mean(axis=0)))]] - scores
-    error = loss.std(axis=0, ddof=1) / np.sqrt(len(scores))
-    return int(np.flatnonzero(loss.mean(axis=0) <= error).max())
-
-
-def _solutions(moments: Moments, penalty: Penalty, d: int, smoothing: Iterable[Any]) -> Iterator[Solution]:
-    """Weights of the functions of x and y and their correlations, for each degree of smoothing."""
-    (A, a), (B, b) = (_diagonal(c, p) for c, p in zip((moments.cov_f, moments.cov_g), penalty, strict=True))
-    K = A.T @ moments.cov_fg @ B
-    for value in smoothing:
-        shrink_x, shrink_y = 1 / np.sqrt(1 + value * a), 1 / np.sqrt(1 + value * b)
-        U, _, Vt = np.linalg.svd(shrink_x[:, None] * K * shrink_y, full_matrices=False)
-        U, V = _orthonormal(shrink_x[:, None] * U[:, :d]), _orthonormal(shrink_y[:, None] * Vt[:d].T)
-        P, s, Qt = np.linalg.svd(U.T @ K @ V)
-        yield A @ U @ P, B @ V @ Qt.T, np.minimum(s, 1.0)
-
-
-def _diagonal(cov: np.ndarray, penalty: np.ndarray, tol: float = 1e-9) -> tuple[np.ndarray, np.ndarray]:
-    """Directions in which the covariance is 1 and the penalty diagonal, and its values there."""
-    values, vectors = np.linalg.eigh(cov)
-    keep = values > tol * values.max(initial=0)
-    R = vectors[:, keep] / np.sqrt(values[keep])
-    rough, Q = np.linalg.eigh(R.T @ penalty @ R)
-    return R @ Q, np.maximum(rough, 0)
-
-
-def _orthonormal(U: np.ndarray) -> np.ndarray:
-    """Orthonormal columns with the same span."""
-    return np.linalg.qr(U)[0]
+    folds = in_folds(features())
+    n = sum(fold.n for fold in folds)
+    fit = fit_penalised(folds, (rough[0] / n, rough[1] / n), n_components, SMOOTHING)
+    f = AdditiveFunctions(basis_x, fit.moments.mean_f, fit.A)
+    g = AdditiveFunctions(basis_y, fit.moments.mean_g, fit.B)
+    return AdditiveFit(f, g, fit.correlations, fit.strength)

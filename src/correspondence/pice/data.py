@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from correspondence.checks import as_frame
+from correspondence.checks import as_frame, length
 from correspondence.encoding import Images, to_array
 from correspondence.pice.sides import BLOCK, Side, Sides
 
-__all__ = ["Arrays", "Pairs", "Stream", "first_rows", "length"]
+__all__ = ["Arrays", "Pairs", "Stream", "first_rows"]
 
 Batch = tuple[Any, Any]
 
@@ -173,18 +173,3 @@ def _joined(parts: list[Any]) -> Any:
     if len({array.shape[1:] for array in arrays}) > 1:
         raise ValueError("The batches must have rows of the same shape.")
     return np.concatenate(arrays)
-
-
-def length(values: Any, name: str) -> int:
-    """Number of observations."""
-    as_frame(values, name)  # a lazy frame has its own message
-    if sp.issparse(values):
-        return values.shape[0]
-    try:
-        return len(values)
-    except TypeError:
-        pass
-    try:
-        return len(np.asarray(values))
-    except TypeError:
-        raise ValueError(f"{name} must hold one value for each observation, got {type(values).__name__}.") from None

@@ -15,16 +15,16 @@ import scipy.sparse as sp
 import torch
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence.checks import as_frame, check_whole
-from correspondence.encoding import encoder_for, to_array
-from correspondence.estimator import Estimator
+from correspondence.checks import as_frame, check_whole, length
+from correspondence.encoding import encoder_for, kept
+from correspondence.estimator import PairsEstimator
 from correspondence.pice import models
-from correspondence.pice.data import Arrays, Pairs, Stream, first_rows, length
+from correspondence.pice.data import Arrays, Pairs, Stream, first_rows
 from correspondence.pice.losses import LOSSES
 from correspondence.pice.models import Model
 from correspondence.pice.sides import Side, Sides
 from correspondence.pice.training import Callback, Judge, Settings, Trainer, decompose, threads
-from correspondence.validation import HeldOut, held_out
+from correspondence.heldout import HeldOut, held_out
 
 __all__ = ["PICE"]
 
@@ -44,7 +44,7 @@ class _Data:
     """All pairs in memory, the held-out ones included, without known functions."""
 
 
-class PICE(Estimator):
+class PICE(PairsEstimator):
     """Principal functions of two variables of any kind, learned by two nets, F-Net and G-Net.
 
     Three models compete, each more flexible than the one before: sums of smooth functions of the columns, in closed
@@ -188,11 +188,9 @@ class PICE(Estimator):
             torch.manual_seed(self.random_state)
             data = self._prepare(X, Y, validation)
             model, history, nets = self._choose(data.sides, data.pairs, data.judge)
-            self._finish(model, data, _kept(Y))
+            self._finish(model, data, X if Y is not None else None, kept(Y))
         self.history_, self._nets = history, nets
         self._trained = self._kind() if nets[0].net is not None else None
-        if Y is not None:
-            self._remember_columns(X)
         return self
 
     # --- data
@@ -200,7 +198,7 @@ class PICE(Estimator):
     def _prepare(self, X: Any, Y: Any, validation: Any) -> _Data:
         if Y is None:
             return self._prepare_stream(X, validation)
-        n = _check_lengths(X, Y, self.n_components)
+        n = self._check_pairs(X, Y)
         order = np.random.default_rng(self.random_state).permutation(n)
         held, rest = np.split(order, [0 if validation is not None else self._n_held_out(n)])
         if len(rest) <= self.n_components:
@@ -221,7 +219,7 @@ class PICE(Estimator):
                 "Y is missing: requires y to be passed, but the target y is None; give Y, or batches (x, y) for X."
             )
         X, Y = first_rows(batches, SAMPLE)
-        _check_lengths(X, Y, self.n_components)
+        self._check_pairs(X, Y)
         sides = self._sides(X, Y)
         sample = Arrays.encoded(sides, X, Y)
         sides = self._with_known(sides, sample, Stream(sides, batches))
@@ -274,7 +272,7 @@ class PICE(Estimator):
             return additive, trainer.history, nets
         return models.with_index(net, judge) if judge.validation is not None else net, trainer.history, nets
 
-    def _finish(self, model: Model, data: _Data, y_sample: Any) -> None:
+    def _finish(self, model: Model, data: _Data, X: Any, y_sample: Any) -> None:
         """Whiten once more, on all pairs; what was held out has been judged before."""
         sides, pairs, judge = model.sides, data.pairs, data.judge
         result, before = None, model.judgement.decomposition
@@ -294,14 +292,8 @@ class PICE(Estimator):
                 UserWarning,
                 stacklevel=3,
             )
-        if d.n_components < self.n_components:
-            warnings.warn(
-                f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "
-                "one of the variables, or the model of it, allows no more.",
-                UserWarning,
-                stacklevel=3,
-            )
-        self.decomposition_, self.validation_, self.model_ = d, result, model.name
+        self._set(d, X, stacklevel=4)
+        self.validation_, self.model_ = result, model.name
         self._compared = before.correlations
 
     def _warn_of_nothing(self, result: HeldOut, strict: HeldOut) -> None:
@@ -404,30 +396,6 @@ class PICE(Estimator):
         """What must be the same for a fit to go on from the one before."""
         return self.n_components, self.x_net, self.y_net
 
-    def _remember_columns(self, X: Any) -> None:
-        frame = as_frame(X, "X")
-        for name in ("feature_names_in_", "n_features_in_"):
-            self.__dict__.pop(name, None)
-        if frame is not None and all(isinstance(name, str) for name in frame.columns):
-            self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        if getattr(X, "ndim", 1) == 2 or frame is not None:
-            self.n_features_in_ = X.shape[1]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        return tags
-
-
-def _check_lengths(X: Any, Y: Any, n_components: int) -> int:
-    n, m = length(X, "X"), length(Y, "Y")
-    if n != m:
-        raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
-    if n <= n_components:
-        raise ValueError(f"n_components = {n_components} needs more than as many samples, got {n} sample(s).")
-    return n
-
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
@@ -446,13 +414,6 @@ def _folder(checkpoint: Any) -> Path | None:
     except (OSError, TypeError) as error:
         raise ValueError(f"checkpoint: {checkpoint!r} cannot be made a folder, {error}.") from None
     return folder
-
-
-def _kept(Y: Any) -> Any:
-    """Copy of Y for expectations over it, so that changing Y later changes nothing; large arrays are not copied."""
-    if isinstance(Y, torch.Tensor):
-        Y = to_array(Y, "Y")
-    return Y.copy() if isinstance(Y, np.ndarray) and Y.ndim <= 2 else Y
 
 
 def _is_stream(values: Any) -> bool:

@@ -17,7 +17,7 @@ from correspondence.pice.nets import ColumnNet
 from correspondence.pice.sides import Index, Side, Sides
 from correspondence.pice.training import CLEAR, Judge, Judgement
 from correspondence.splines import SplineBasis, fit_additive
-from correspondence.validation import gain
+from correspondence.heldout import gain
 
 __all__ = ["Model", "with_additive", "with_index", "with_nets"]
 

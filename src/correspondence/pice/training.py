@@ -21,7 +21,7 @@ from correspondence.pice import checkpoint
 from correspondence.pice.data import Arrays, Pairs
 from correspondence.pice.losses import LOSSES, Covariances
 from correspondence.pice.sides import Sides
-from correspondence.validation import captured_terms, gain
+from correspondence.heldout import captured_terms, gain
 
 __all__ = ["Judge", "Judgement", "Settings", "Trainer", "decompose", "threads"]
 

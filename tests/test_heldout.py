@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import correspondence as co
-from correspondence.validation import held_out
+from correspondence.heldout import held_out
 
 
 def direct_captured(F, G, s, w):
