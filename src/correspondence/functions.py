@@ -17,7 +17,12 @@ from correspondence.labels import as_labels, label_from_json, label_to_json, obj
 
 __all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
 
-FEATURE_MAPS = {"nets": "correspondence.pice.sides:Side"}  # by name, so that loading imports torch only if it must
+FEATURE_MAPS = {  # by name, so that loading imports torch only if it must
+    "additive": "correspondence.features:Additive",
+    "encoded": "correspondence.features:Encoded",
+    "kernel": "correspondence.kernel:KernelFeatures",
+    "nets": "correspondence.pice.sides:Side",
+}
 
 
 class FeatureMap(ABC):

@@ -7,7 +7,6 @@ Algorithm 1, with the features that carry no information of their own left out i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -134,6 +133,7 @@ class Moments:
         n_components: int | None = None,
         *,
         tol: float = 1e-10,
+        span: tuple[np.ndarray, np.ndarray] | None = None,
         x_features: Callable[[Any], np.ndarray] | None = None,
         y_features: Callable[[Any], np.ndarray] | None = None,
         y_sample: Any = None,
@@ -150,6 +150,8 @@ class Moments:
             At most; as many as there are by default.
         tol : float
             Directions of the standardised features with a variance below `tol` times the largest are dropped.
+        span : pair of ndarray of shape (p, k) and (q, l), optional
+            Combinations of the features, one in each column, that functions may be made of; all by default.
         x_features, y_features : callable, optional
             How F and G were made from x and y, so that the decomposition can be evaluated on x and y.
         y_sample : array-like, optional
@@ -164,12 +166,13 @@ class Moments:
         if not self.n:
             raise ValueError("There are no observations: call update first.")
         kept_weight = None if y_weight is None else check_weights(y_weight, len(y_sample), "y_weight")
-        x = _whitening(self.cov_f, self.mean_f, tol)
-        y = _whitening(self.cov_g, self.mean_g, tol)
-        U, s, Vt = np.linalg.svd(x.matrix.T @ self.cov_fg @ y.matrix, full_matrices=False)
+        in_x, in_y = (None, None) if span is None else span
+        x, y = _whitening(self.cov_f, self.mean_f, tol, in_x), _whitening(self.cov_g, self.mean_g, tol, in_y)
+        U, s, Vt = np.linalg.svd(x.T @ self.cov_fg @ y, full_matrices=False)
         s = np.minimum(s, 1.0)
-        A, B = x.matrix @ U[:, :n_components], y.matrix @ Vt[:n_components].T
-        sign = signs((self.cov_g @ B) / np.where(y.scale > 0, y.scale, np.inf)[:, None])
+        A, B = x @ U[:, :n_components], y @ Vt[:n_components].T
+        scale = _scale(self.cov_g, self.mean_g)
+        sign = signs((self.cov_g @ B) / np.where(scale > 0, scale, np.inf)[:, None])
         return Decomposition(
             pics=s[:n_components] ** 2,
             f=LinearFunctions(self.mean_f, A * sign, x_features),
@@ -182,24 +185,24 @@ class Moments:
         return f"Moments of {self._p} and {len(self._origin) - self._p} features, n {self.n:g}"
 
 
-@dataclass(frozen=True)
-class _Whitening:
-    matrix: np.ndarray
-    """Of shape (p, rank): centred features times this are uncorrelated with variance 1."""
-    scale: np.ndarray
-    """Standard deviations of the features, 0 for constants."""
-
-
-def _whitening(cov: np.ndarray, mean: np.ndarray, tol: float) -> _Whitening:
+def _scale(cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Standard deviations of features, 0 for constants."""
     scale = np.sqrt(np.maximum(np.diag(cov), 0))
-    scale = np.where(scale > 1e-14 * np.abs(mean), scale, 0)  # what rounding leaves of a constant
+    return np.where(scale > 1e-14 * np.abs(mean), scale, 0)  # what rounding leaves of a constant
+
+
+def _whitening(cov: np.ndarray, mean: np.ndarray, tol: float, span: np.ndarray | None = None) -> np.ndarray:
+    """Matrix of shape (p, rank): centred features times this are uncorrelated with variance 1."""
+    if span is not None:
+        return span @ _whitening(span.T @ cov @ span, mean @ span, tol)
+    scale = _scale(cov, mean)
     varies = np.flatnonzero(scale)
     unit = scale[varies]
     values, vectors = np.linalg.eigh(cov[np.ix_(varies, varies)] / np.outer(unit, unit))
     keep = values > tol * values.max(initial=0)
     matrix = np.zeros((len(cov), int(keep.sum())))
     matrix[varies] = vectors[:, keep] / np.sqrt(values[keep]) / unit[:, None]
-    return _Whitening(matrix, scale)
+    return matrix
 
 
 def _of_batch(F: np.ndarray, G: np.ndarray, weights: np.ndarray) -> Moments:
