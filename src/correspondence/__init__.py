@@ -3,25 +3,31 @@
 from typing import Any
 
 from correspondence import datasets, plot
+from correspondence.ace import ACE
 from correspondence.bootstrap import Bootstrap
 from correspondence.ca import CA, Chi2Test
+from correspondence.cca import CCA
 from correspondence.decomposition import Decomposition, load
 from correspondence.explore import explore
+from correspondence.heldout import HeldOut
+from correspondence.kernel import KernelCCA
 from correspondence.moments import Moments
 from correspondence.pairs import count_pairs, indicator_table
 from correspondence.points import Points
 from correspondence.table import Table
-from correspondence.heldout import HeldOut
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ACE",
     "CA",
+    "CCA",
     "PICE",
     "Bootstrap",
     "Chi2Test",
     "Decomposition",
     "HeldOut",
+    "KernelCCA",
     "Moments",
     "Points",
     "Table",

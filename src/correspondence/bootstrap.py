@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import chi2
 from sklearn.base import clone
-from tqdm import tqdm
 
 from correspondence.checks import check_whole
+from correspondence.progress import bar
 from correspondence.table import Table
 
 __all__ = ["Bootstrap", "Ellipses", "bootstrap"]
@@ -74,20 +74,18 @@ def bootstrap(
     refit = clone(ca).set_params(n_components=k)
     target = _stacked(ca, k)
     spread = _Spread(len(target), k)
-    for _ in tqdm(range(n_resamples), desc="bootstrap", **_bar(progress)):
-        resample = draw()
-        if not _occurs(resample, ca):
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # labels that were not drawn
-            refit.fit(resample, row_weights=ca._rows.weights, column_weights=ca._columns.weights)
-        spread.add(_turned(_stacked(refit, k), target, np.concatenate([ca.rows_.mass, ca.columns_.mass])))
+    with bar(n_resamples, "bootstrap", progress) as done:
+        for _ in range(n_resamples):
+            resample = draw()
+            done.update()
+            if not _occurs(resample, ca):
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # labels that were not drawn
+                refit.fit(resample, row_weights=ca._rows.weights, column_weights=ca._columns.weights)
+            spread.add(_turned(_stacked(refit, k), target, np.concatenate([ca.rows_.mass, ca.columns_.mass])))
     covariance = spread.covariance()
     return Bootstrap(covariance[: len(ca.rows_)], covariance[len(ca.rows_) :], n_resamples)
-
-
-def _bar(progress: bool | None) -> dict[str, Any]:
-    return {"delay": 2} if progress is None else {"disable": not progress}
 
 
 def _sampler(table: Table, n: int | None, rng: np.random.Generator) -> Any:

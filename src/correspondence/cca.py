@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from correspondence.checks import check_whole
+from correspondence.checks import check_whole, is_number
 from correspondence.decomposition import Decomposition
 from correspondence.encoding import encoder_for, kept
 from correspondence.estimator import PairsEstimator
@@ -99,8 +98,7 @@ def strengths(regularization: Any, wide: bool) -> Sequence[float]:
     """Strengths of a ridge to choose from: the one given, or none for data that are not wide."""
     if isinstance(regularization, str) and regularization == "auto":
         return RIDGE if wide else (0.0,)
-    is_number = isinstance(regularization, numbers.Real) and not isinstance(regularization, bool)
-    if not is_number or not np.isfinite(regularization) or regularization < 0:
+    if not is_number(regularization) or regularization < 0:
         raise ValueError(f'regularization must be "auto" or a number of at least 0, got {regularization!r}.')
     return (float(regularization),)
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from narwhals.exceptions import DuplicateError
 
-__all__ = ["as_frame", "check_weights", "check_whole", "length", "read_only", "to_floats"]
+__all__ = ["as_frame", "check_weights", "check_whole", "is_number", "length", "read_only", "take", "to_floats"]
 
 
 def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int:
@@ -19,6 +19,11 @@ def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int
         limits = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise ValueError(f"{name} must be a whole number {limits}, got {value!r}.")
     return int(value)
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a finite real number."""
+    return type(value) is not bool and isinstance(value, int | float | np.number) and bool(np.isfinite(value))
 
 
 def check_weights(weights: Any, n: int, name: str, *, allow_zero: bool = False) -> np.ndarray:
@@ -78,6 +83,16 @@ def length(values: Any, name: str) -> int:
         return len(np.asarray(values))
     except TypeError:
         raise ValueError(f"{name} must hold one value for each observation, got {type(values).__name__}.") from None
+
+
+def take(values: Any, rows: np.ndarray) -> Any:
+    """Some rows of data of any kind, by position."""
+    frame = nw.from_native(values, pass_through=True, allow_series=True)
+    if isinstance(frame, nw.DataFrame | nw.Series):
+        return frame[rows.tolist()].to_native()
+    if isinstance(values, list | tuple):
+        return [values[i] for i in rows.tolist()]
+    return sp.csr_array(values)[rows] if sp.issparse(values) else values[rows]
 
 
 def _described(values: Any) -> str:

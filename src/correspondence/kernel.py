@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -12,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 from correspondence.cca import strengths
-from correspondence.checks import check_whole
+from correspondence.checks import check_whole, is_number
 from correspondence.encoding import Encoder, encoder_for, encoder_from_state, kept
 from correspondence.estimator import PairsEstimator
 from correspondence.features import blocks, dense
@@ -190,9 +189,7 @@ class KernelCCA(PairsEstimator):
         penalty = _unit(total.cov_f), _unit(total.cov_g)
         ridge = RIDGE if self.regularization == "auto" else strengths(self.regularization, wide=False)
         fit = fit_penalised(folds, penalty, self.n_components, ridge)
-        d = fit.moments.decompose(
-            self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=kept(Y)
-        )
+        d = fit.moments.decompose(self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=kept(Y))
         self._set(d, X)
         self.regularization_ = fit.strength
         return self
@@ -224,15 +221,11 @@ class KernelCCA(PairsEstimator):
                 raise ValueError(f"{name} must be one of {', '.join(KERNELS)}, or a callable, got {kernel!r}.")
         for name in ("gamma", "y_gamma"):
             value: Any = getattr(self, name)
-            if value != "median" and not (_is_real(value) and value > 0):
+            if value != "median" and not (is_number(value) and value > 0):
                 raise ValueError(f'{name} must be "median" or a number above 0, got {value!r}.')
         for name in ("degree", "coef0"):
-            if not _is_real(getattr(self, name)) or getattr(self, name) < 0:
+            if not is_number(getattr(self, name)) or getattr(self, name) < 0:
                 raise ValueError(f"{name} must be a number of at least 0, got {getattr(self, name)!r}.")
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
 def _flat(rows: Any) -> Any:

@@ -17,7 +17,7 @@ from correspondence.penalised import fit_penalised, in_folds
 
 __all__ = ["AdditiveFunctions", "SplineBasis", "fit_additive"]
 
-SMOOTHING = 10.0 ** np.arange(-8, 1.5, 0.5)
+SMOOTHING = (10.0 ** np.arange(-8, 1.5, 0.5)).tolist()
 KNOTS = 24  # of a column, if there are few columns
 FEATURES = 200  # that the columns of numbers of one side share
 PER_FEATURE = 10  # observations at least; with fewer the functions are linear
@@ -41,10 +41,10 @@ class SplineBasis:
         self._splines = [CubicSpline(k, np.eye(len(k))) if len(k) > 2 else None for k in self.knots]
 
     @classmethod
-    def for_columns(cls, Z: np.ndarray, is_number: np.ndarray) -> SplineBasis:
-        """Knots for an array; columns that are not numbers are taken as they are."""
+    def for_columns(cls, Z: np.ndarray, is_number: np.ndarray, n_knots: int | None = None) -> SplineBasis:
+        """Knots for an array, as many as the data allow or as given; columns that are not numbers stay as they are."""
         share = min(FEATURES, len(Z) // PER_FEATURE) // max(1, int(is_number.sum()))
-        n_knots = min(KNOTS, share) if share >= 4 else 0
+        n_knots = n_knots or (min(KNOTS, share) if share >= 4 else 0)
         knots = [_knots(z, n_knots) if number else np.empty(0) for z, number in zip(Z.T, is_number, strict=True)]
         ordered = np.sort(Z, axis=0)
         extreme = EXTREME if len(Z) >= 100 else 0

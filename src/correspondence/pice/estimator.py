@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import numbers
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,16 +14,16 @@ import scipy.sparse as sp
 import torch
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence.checks import as_frame, check_whole, length
+from correspondence.checks import as_frame, check_whole, is_number, length
 from correspondence.encoding import encoder_for, kept
 from correspondence.estimator import PairsEstimator
+from correspondence.heldout import HeldOut, held_out
 from correspondence.pice import models
 from correspondence.pice.data import Arrays, Pairs, Stream, first_rows
 from correspondence.pice.losses import LOSSES
 from correspondence.pice.models import Model
 from correspondence.pice.sides import Side, Sides
 from correspondence.pice.training import Callback, Judge, Settings, Trainer, decompose, threads
-from correspondence.heldout import HeldOut, held_out
 
 __all__ = ["PICE"]
 
@@ -339,10 +338,10 @@ class PICE(PairsEstimator):
             raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {self.loss!r}.")
         for name, low in (("learning_rate", 1e-12), ("weight_decay", 0.0)):
             value: Any = getattr(self, name)
-            if not _is_number(value) or not np.isfinite(value) or value < low:
+            if not is_number(value) or value < low:
                 raise ValueError(f"{name} must be a number of at least {low:g}, got {value!r}.")
         fraction: Any = self.validation_fraction
-        if not _is_number(fraction) or not 0 <= fraction < 1:
+        if not is_number(fraction) or not 0 <= fraction < 1:
             raise ValueError(f"validation_fraction must be a number from 0 to below 1, got {fraction!r}.")
         for name in ("x_net", "y_net"):
             net = getattr(self, name)
@@ -395,10 +394,6 @@ class PICE(PairsEstimator):
     def _kind(self) -> tuple[Any, ...]:
         """What must be the same for a fit to go on from the one before."""
         return self.n_components, self.x_net, self.y_net
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _listed(callbacks: Any) -> list[Any]:

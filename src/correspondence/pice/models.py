@@ -12,12 +12,12 @@ from torch import Tensor, nn
 
 from correspondence.encoding import WIDE, Columns
 from correspondence.functions import LinearFunctions
+from correspondence.heldout import gain
 from correspondence.pice.data import Arrays, Pairs
 from correspondence.pice.nets import ColumnNet
 from correspondence.pice.sides import Index, Side, Sides
 from correspondence.pice.training import CLEAR, Judge, Judgement
 from correspondence.splines import SplineBasis, fit_additive
-from correspondence.heldout import gain
 
 __all__ = ["Model", "with_additive", "with_index", "with_nets"]
 

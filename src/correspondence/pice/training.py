@@ -16,12 +16,12 @@ from tqdm import tqdm
 
 from correspondence.decomposition import Decomposition
 from correspondence.functions import LinearFunctions
+from correspondence.heldout import captured_terms, gain
 from correspondence.moments import Moments
 from correspondence.pice import checkpoint
 from correspondence.pice.data import Arrays, Pairs
 from correspondence.pice.losses import LOSSES, Covariances
 from correspondence.pice.sides import Sides
-from correspondence.heldout import captured_terms, gain
 
 __all__ = ["Judge", "Judgement", "Settings", "Trainer", "decompose", "threads"]
 
