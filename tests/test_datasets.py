@@ -1,9 +1,16 @@
 import os
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import correspondence as co
+
+
+def needs(name):
+    path = Path(os.environ.get("CORRESPONDENCE_DATA", "nowhere"), name)
+    return pytest.mark.skipif(not path.is_file(), reason=f"CORRESPONDENCE_DATA does not hold {name}")
 
 
 def test_small_tables():
@@ -11,10 +18,7 @@ def test_small_tables():
     assert shapes == [(5, 4), (13, 4), (4, 4)]
 
 
-@pytest.mark.skipif(
-    not Path(os.environ.get("CORRESPONDENCE_DATA", "nowhere"), "scale/20news-bydate.tar.xz").is_file(),
-    reason="CORRESPONDENCE_DATA does not hold scale/20news-bydate.tar.xz",
-)
+@needs("scale/20news-bydate.tar.xz")
 def test_newsgroups():
     table = co.datasets.fetch_newsgroups()
     assert table.shape == (18846, 173762)
@@ -31,3 +35,112 @@ def test_newsgroups_come_from_scikit_learn_without_a_data_folder(monkeypatch):
     table = co.datasets.fetch_newsgroups()
     assert table.rows.tolist() == ["a/1", "b/2"]
     assert table.columns.tolist() == ["again", "hello", "world"]
+
+
+@pytest.mark.parametrize(
+    ("color", "qualities", "repeated"),
+    [
+        pytest.param("red", [10, 53, 681, 638, 199, 18], 240, marks=needs("wine/winequality-red.csv")),
+        pytest.param("white", [20, 163, 1457, 2198, 880, 175, 5], 937, marks=needs("wine/winequality-white.csv")),
+    ],
+)
+def test_wine(color, qualities, repeated):
+    wine = co.datasets.fetch_wine(color)
+    assert wine.X.shape == (sum(qualities), 11)
+    assert wine.X.dtype == np.float64
+    assert wine.quality.dtype.kind == "i"
+    assert np.bincount(wine.quality)[3:].tolist() == qualities
+    assert wine.attributes[0] == "fixed acidity"
+    assert wine.attributes[-1] == "alcohol"
+    assert len(wine.X) - len(np.unique(wine.groups)) == repeated
+
+
+def test_wines_with_equal_measurements_are_one_group():
+    wine = co.datasets.Wine(np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 2.0]]), np.array([5, 5, 6]), ["a", "b"])
+    assert wine.groups.tolist() == [1, 0, 1]
+
+
+def test_wine_is_red_or_white():
+    with pytest.raises(ValueError, match='color must be "red" or "white", got \'rose\''):
+        co.datasets.fetch_wine("rose")
+
+
+@needs("brands/brandassoc.csv")
+def test_brands():
+    table = co.datasets.fetch_brands()
+    assert table.shape == (42, 15)
+    assert table.rows[0] == "Porsche"
+    assert table.columns[[0, -1]].tolist() == ["Charming", "Wholesome"]
+    assert table.counts[0, 0] == 0.5
+    assert (table.counts >= 0).all()
+    assert (table.counts <= 1).all()
+
+
+@needs("whats_cooking/train.json.zip")
+def test_recipes():
+    recipes = co.datasets.fetch_recipes()
+    assert len(recipes.ingredients) == len(recipes.cuisine) == 39774
+    assert len(set(recipes.cuisine)) == 20
+    assert sum(map(len, recipes.ingredients)) == 428275
+    assert len({name for names in recipes.ingredients for name in names}) == 6714
+
+
+@pytest.fixture
+def no_folder(monkeypatch):
+    monkeypatch.delenv("CORRESPONDENCE_DATA", raising=False)
+
+
+@pytest.mark.usefixtures("no_folder")
+def test_recipes_say_where_to_get_them():
+    with pytest.raises(FileNotFoundError, match=r"kaggle\.com/c/whats-cooking/data .*whats_cooking.train\.json\.zip"):
+        co.datasets.fetch_recipes()
+
+
+@pytest.mark.usefixtures("no_folder")
+def test_a_file_is_downloaded_once_its_checksum_is_known(monkeypatch, tmp_path):
+    pooch = pytest.importorskip("pooch")
+    calls = []
+
+    def retrieve(url, known_hash, fname, path):
+        calls.append((url, known_hash, fname, path))
+        (tmp_path / fname).write_text(',Charming,"Upper class"\nPorsche,0.5,0.89\n')
+        return str(tmp_path / fname)
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    table = co.datasets.fetch_brands()
+    assert table.toarray().tolist() == [[0.5, 0.89]]
+    assert table.columns.tolist() == ["Charming", "Upper class"]
+    [(url, known_hash, fname, path)] = calls
+    assert url.endswith("/inst/extdata/brandassoc.csv")
+    assert known_hash.startswith("sha256:ffd90967")
+    assert fname == "brandassoc.csv"
+    assert path == pooch.os_cache("correspondence")
+
+
+@pytest.mark.usefixtures("no_folder")
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ConnectionError("no route\nto host"), "ConnectionError"),
+        (ValueError("SHA256 hash of downloaded file does not match"), "its checksum is wrong"),
+    ],
+)
+def test_a_failed_download_is_one_sentence(monkeypatch, error, reason):
+    pooch = pytest.importorskip("pooch")
+
+    def retrieve(*args):
+        raise error
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    message = (
+        rf"winequality-white\.csv could not be downloaded \({reason}\): put the file at wine/winequality-white\.csv"
+    )
+    with pytest.raises(OSError, match=message):
+        co.datasets.fetch_wine("white")
+
+
+@pytest.mark.usefixtures("no_folder")
+def test_a_download_needs_pooch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(ImportError, match=r'pip install "correspondence\[data\]"'):
+        co.datasets.fetch_wine()

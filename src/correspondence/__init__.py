@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from correspondence import datasets, plot
+from correspondence import datasets, plot, validation
 from correspondence.ace import ACE
 from correspondence.bootstrap import Bootstrap
 from correspondence.ca import CA, Chi2Test
@@ -15,6 +15,16 @@ from correspondence.moments import Moments
 from correspondence.pairs import count_pairs, indicator_table
 from correspondence.points import Points
 from correspondence.table import Table
+from correspondence.validation import (
+    CrossFit,
+    LatentDimension,
+    PermutationTest,
+    PicIntervals,
+    crossfit,
+    latent_dimension,
+    permutation_test,
+    pic_intervals,
+)
 
 __version__ = "0.1.0"
 
@@ -25,18 +35,27 @@ __all__ = [
     "PICE",
     "Bootstrap",
     "Chi2Test",
+    "CrossFit",
     "Decomposition",
     "HeldOut",
     "KernelCCA",
+    "LatentDimension",
     "Moments",
+    "PermutationTest",
+    "PicIntervals",
     "Points",
     "Table",
     "count_pairs",
+    "crossfit",
     "datasets",
     "explore",
     "indicator_table",
+    "latent_dimension",
     "load",
+    "permutation_test",
+    "pic_intervals",
     "plot",
+    "validation",
 ]
 
 

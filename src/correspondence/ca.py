@@ -17,13 +17,13 @@ from correspondence.checks import as_frame, check_weights, check_whole
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LabelFunctions
+from correspondence.heldout import HeldOut
 from correspondence.pairs import count_with_codes
 from correspondence.points import Points
 from correspondence.side import Side
 from correspondence.signs import signs
 from correspondence.spectral import Residuals, leading_axes
 from correspondence.table import Table, as_table, listed, weighted_columns
-from correspondence.heldout import HeldOut
 
 __all__ = ["CA", "Chi2Test"]
 

@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import tarfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
+from correspondence.labels import objects
 from correspondence.table import Table
 
-__all__ = ["Children", "fetch_newsgroups", "load_children", "load_hair_eye", "load_housetasks", "load_smoke"]
+__all__ = [
+    "Children",
+    "Recipes",
+    "Wine",
+    "fetch_brands",
+    "fetch_newsgroups",
+    "fetch_recipes",
+    "fetch_wine",
+    "load_children",
+    "load_hair_eye",
+    "load_housetasks",
+    "load_smoke",
+]
+
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+DISPLAYR = "https://raw.githubusercontent.com/Displayr/flipExampleData/e9abd49971bfe64e054d8f0976852b796436d911"
+SOURCES = {  # name in the data folder: address, sha256
+    "wine/winequality-red.csv": (
+        f"{UCI}/wine-quality/winequality-red.csv",
+        "4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e",
+    ),
+    "wine/winequality-white.csv": (
+        f"{UCI}/wine-quality/winequality-white.csv",
+        "76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836",
+    ),
+    "brands/brandassoc.csv": (
+        f"{DISPLAYR}/inst/extdata/brandassoc.csv",
+        "ffd90967ff84e2d6b6c2771b00c1a1f15b98af5b9fc0165549cdca71604de449",
+    ),
+}
 
 
 def load_smoke() -> Table:
@@ -128,6 +161,138 @@ def _newsgroup_posts() -> Iterator[tuple[str, str]]:
             content = files.extractfile(member)
             if content is not None:
                 yield member.name, content.read().decode("latin-1")
+
+
+class Wine(NamedTuple):
+    """Wines of `fetch_wine`.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, 11)
+        Physical and chemical measurements.
+    quality : ndarray of shape (n,)
+        Grade by tasters, a whole number.
+    attributes : list of str
+        Names of the columns of X.
+    """
+
+    X: np.ndarray
+    quality: np.ndarray
+    attributes: list[str]
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Whole numbers, equal for wines with the same measurements: the groups of a cross-validation."""
+        return np.unique(self.X, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def fetch_wine(color: Literal["red", "white"] = "red") -> Wine:
+    """Wine Quality (Cortez et al. 2009): 11 measurements and the grade of 1599 red or 4898 white wines.
+
+    In the order of the file; 240 of the red and 937 of the white wines repeat the measurements of an earlier one, so
+    split them by `Wine.groups`. Read from ``wine/winequality-red.csv`` (or ``-white``) in the folder named by the
+    environment variable ``CORRESPONDENCE_DATA``, or downloaded from UCI and kept; that needs pooch.
+
+    Parameters
+    ----------
+    color : {"red", "white"}
+        Which wines.
+
+    Returns
+    -------
+    Wine
+        The measurements, the grade (3 to 8 for red, 3 to 9 for white) and the names of the measurements.
+
+    Examples
+    --------
+    >>> wine = fetch_wine()  # doctest: +SKIP
+    >>> wine.X.shape, wine.attributes[:2]  # doctest: +SKIP
+    ((1599, 11), ['fixed acidity', 'volatile acidity'])
+    """
+    if color not in ("red", "white"):
+        raise ValueError(f'color must be "red" or "white", got {color!r}.')
+    (*attributes, _), *rows = _csv(f"wine/winequality-{color}.csv", ";")
+    values = np.array(rows, dtype=np.float64)
+    return Wine(values[:, :-1], values[:, -1].astype(np.intp), attributes)
+
+
+def fetch_brands() -> Table:
+    """Brands x personality traits: 42 x 15, the proportion of 3173 Australians who see the trait in the brand (2005).
+
+    Read from ``brands/brandassoc.csv`` in the folder named by the environment variable ``CORRESPONDENCE_DATA``, or
+    downloaded from Displayr's flipExampleData and kept; that needs pooch.
+    """
+    (_, *traits), *rows = _csv("brands/brandassoc.csv", ",")
+    proportions = np.array([cells for _, *cells in rows], dtype=np.float64)
+    return Table(proportions, objects([brand for brand, *_ in rows]), objects(traits))
+
+
+class Recipes(NamedTuple):
+    """Recipes of `fetch_recipes`.
+
+    Attributes
+    ----------
+    ingredients : list of lists of str
+        Ingredients of each recipe as they are spelled there.
+    cuisine : ndarray of shape (n,)
+        Where it is from, one of 20 names.
+    """
+
+    ingredients: list[list[str]]
+    cuisine: np.ndarray
+
+
+def fetch_recipes() -> Recipes:
+    """What's Cooking: ingredients and cuisine of 39774 recipes, from Kaggle.
+
+    Kaggle asks for a login, so the file has to be put by hand: ``whats_cooking/train.json.zip`` in the folder named by
+    the environment variable ``CORRESPONDENCE_DATA``. `correspondence.recipes.Ingredients` makes an array of it.
+
+    Examples
+    --------
+    >>> recipes = fetch_recipes()  # doctest: +SKIP
+    >>> recipes.cuisine[0], recipes.ingredients[0][:2]  # doctest: +SKIP
+    ('greek', ['romaine lettuce', 'black olives'])
+    """
+    archive = _in_data_folder("whats_cooking/train.json.zip")
+    if archive is None:
+        folder = os.environ.get("CORRESPONDENCE_DATA", "CORRESPONDENCE_DATA")
+        raise FileNotFoundError(
+            "The recipes cannot be downloaded without a login: get train.json.zip from "
+            "https://www.kaggle.com/c/whats-cooking/data and put it at "
+            f"{Path(folder, 'whats_cooking', 'train.json.zip')}, where CORRESPONDENCE_DATA is an environment variable "
+            "that names a folder."
+        )
+    with zipfile.ZipFile(archive) as files, files.open("train.json") as file:
+        recipes = json.load(file)
+    return Recipes([recipe["ingredients"] for recipe in recipes], objects([recipe["cuisine"] for recipe in recipes]))
+
+
+def _csv(name: str, separator: str) -> list[list[str]]:
+    with open(_path(name), encoding="utf-8", newline="") as file:
+        return list(csv.reader(file, delimiter=separator))
+
+
+def _path(name: str) -> Path:
+    """Path of a file of SOURCES: in the data folder, or downloaded and kept."""
+    return _in_data_folder(name) or _downloaded(name)
+
+
+def _downloaded(name: str) -> Path:
+    try:
+        import pooch
+    except ImportError as error:
+        raise ImportError('Downloading needs pooch: pip install "correspondence[data]".') from error
+    address, sha256 = SOURCES[name]
+    try:
+        path = pooch.retrieve(address, f"sha256:{sha256}", Path(name).name, pooch.os_cache("correspondence"))
+    except Exception as error:  # of any of the libraries through which pooch downloads
+        reason = "its checksum is wrong" if "hash" in str(error) else type(error).__name__
+        raise OSError(
+            f"{address} could not be downloaded ({reason}): put the file at {name} in a folder named by "
+            "the environment variable CORRESPONDENCE_DATA."
+        ) from error
+    return Path(path)
 
 
 def _in_data_folder(name: str) -> Path | None:

@@ -18,7 +18,7 @@ from scipy.special import ndtri
 from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence.checks import as_frame
-from correspondence.labels import as_labels, encode, label_from_json, label_to_json, objects
+from correspondence.labels import as_labels, encode, label_from_json, label_to_json, objects, unknown_is_mean
 
 __all__ = [
     "Bag",
@@ -171,7 +171,14 @@ class Category:
     """Column of labels: one indicator for each."""
 
     labels: list[Any]
+    shares: list[float]
+    """Relative frequencies in the fit: what stands for an unknown label where that is allowed."""
     type: str = "category"
+
+    @classmethod
+    def fit(cls, values: np.ndarray) -> Category:
+        codes, labels = encode(values, "the column")
+        return cls(labels.tolist(), (np.bincount(codes, minlength=len(labels)) / len(codes)).tolist())
 
     @property
     def width(self) -> int:
@@ -180,10 +187,16 @@ class Category:
     def __call__(self, values: np.ndarray) -> sp.csr_array:
         position = {label: i for i, label in enumerate(self.labels)}
         codes = np.array([position.get(label, -1) for label in values.tolist()], dtype=np.intp)
-        if (codes < 0).any():
-            unknown = values[int(np.argmin(codes))]
-            raise ValueError(f"has the label {unknown!r}, which the fit has not seen: leave it out.")
-        return sp.csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), self.width))
+        unknown = np.flatnonzero(codes < 0)
+        if len(unknown) and not unknown_is_mean.get():
+            raise ValueError(f"has the label {values[unknown[0]]!r}, which the fit has not seen: leave it out.")
+        known = np.flatnonzero(codes >= 0)
+        shape = (len(codes), self.width)
+        rows = sp.csr_array((np.ones(len(known)), (known, codes[known])), shape=shape)
+        if not len(unknown):
+            return rows
+        cells = np.repeat(unknown, self.width), np.tile(np.arange(self.width), len(unknown))
+        return rows + sp.csr_array((np.tile(self.shares, len(unknown)), cells), shape=shape)
 
 
 Column = Number | Scores | Linear | Category
@@ -270,8 +283,8 @@ class Columns(Encoder):
 def _column_encoder(column: np.ndarray, linear: bool) -> Column | None:
     """None for a constant."""
     if column.dtype == object:
-        labels = encode(column, "the column")[1].tolist()
-        return Category(labels) if len(labels) > 1 else None
+        category = Category.fit(column)
+        return category if category.width > 1 else None
     if not np.ptp(column / 2) > 1e-15 * np.abs(column).max():
         return None
     if linear:
@@ -303,13 +316,13 @@ def _dense(part: Any) -> np.ndarray:
 
 def _column_state(column: Column) -> dict[str, Any]:
     if isinstance(column, Category):
-        return {"type": column.type, "labels": [label_to_json(label) for label in column.labels]}
+        return asdict(column) | {"labels": [label_to_json(label) for label in column.labels]}
     return asdict(column)
 
 
 def _column_from_state(state: dict[str, Any]) -> Column:
     if state["type"] == "category":
-        return Category([label_from_json(label) for label in state["labels"]])
+        return Category([label_from_json(label) for label in state["labels"]], state["shares"])
     cls: type[Number | Scores | Linear] = {c.type: c for c in (Number, Scores, Linear)}[state["type"]]
     return cls(**state)
 

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from correspondence.checks import as_frame, length
 from correspondence.decomposition import Decomposition
-from correspondence.table import to_frame
 from correspondence.heldout import HeldOut, held_out
+from correspondence.table import to_frame
 
 __all__ = ["Estimator", "PairsEstimator"]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from correspondence import io
 from correspondence.checks import read_only, to_floats
-from correspondence.labels import as_labels, label_from_json, label_to_json, objects
+from correspondence.labels import as_labels, label_from_json, label_to_json, objects, unknown_is_mean
 
 __all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
 
@@ -110,7 +110,7 @@ class LabelFunctions(PrincipalFunctions):
             found = np.fromiter((self._positions.get(label, -1) for label in wanted), np.intp, len(wanted))
         except TypeError as error:
             raise TypeError(f"A label cannot be hashed: {error}.") from None
-        if self.unknown == "error" and (found < 0).any():
+        if self.unknown == "error" and (found < 0).any() and not unknown_is_mean.get():
             unknown = wanted[int(np.argmax(found < 0))]
             raise ValueError(
                 f"The label {unknown!r} is not among those of the fit: give one that is, "

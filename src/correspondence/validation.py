@@ -1,0 +1,658 @@
+"""How much of a decomposition is real: cross-fitting, intervals, tests and the number of components.
+
+Everything here takes an unfitted estimator and pairs, fits copies of it, and judges them on pairs that they have not
+seen. Nothing depends on which estimator it is.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import norm
+from sklearn.base import clone
+
+from correspondence.checks import as_frame, check_whole, length, read_only, take
+from correspondence.decomposition import Decomposition
+from correspondence.heldout import HeldOut, captured_terms, held_out
+from correspondence.labels import unknown_labels_as_mean
+from correspondence.progress import bar
+from correspondence.splits import splits
+
+__all__ = [
+    "CrossFit",
+    "LatentDimension",
+    "PermutationTest",
+    "PicIntervals",
+    "crossfit",
+    "latent_dimension",
+    "permutation_test",
+    "pic_intervals",
+]
+
+BLOCKS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
+
+
+# --- cross-fitting
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossFit:
+    """Functions of all pairs, each by a fit that has not seen the pair.
+
+    Attributes
+    ----------
+    correlations : ndarray of shape (d,)
+        Of f_i and g_i over all held-out pairs, centred and scaled within each split.
+    intervals : ndarray of shape (d, 2)
+        Their confidence intervals.
+    captured, captured_interval : float, ndarray of shape (2,)
+        What the functions capture of the held-out pairs, averaged over the splits, and its confidence interval.
+    training : ndarray of shape (d,)
+        Correlations that the fits had on their own pairs, averaged over the splits.
+    F, G : ndarray of shape (n, d)
+        Out-of-fold values of f and g, the signs of each fit as those of the first; NaN for pairs that no split holds
+        out, and the value of the last split for those held out several times.
+    splits : list of HeldOut
+        Each split for itself.
+    seconds : float
+        Of a fit, on average.
+    """
+
+    correlations: np.ndarray
+    intervals: np.ndarray
+    captured: float
+    captured_interval: np.ndarray
+    training: np.ndarray
+    F: np.ndarray
+    G: np.ndarray
+    splits: list[HeldOut]
+    seconds: float
+    terms: np.ndarray
+    """What is captured of each held-out pair, split after split; its mean is `captured`."""
+
+    def __post_init__(self) -> None:
+        read_only(self, "correlations", "intervals", "captured_interval", "training", "F", "G", "terms")
+
+    def __repr__(self) -> str:
+        low, high = self.captured_interval
+        lines = [
+            f"CrossFit with {len(self.splits)} splits, {int(np.isfinite(self.F).all(axis=1).sum())} pairs held out: "
+            f"captured {self.captured:.4g} [{low:.4g}, {high:.4g}] (95 %)",
+            "  component  training  held out",
+        ]
+        rows = zip(self.training, self.correlations, self.intervals, strict=True)
+        lines += [f"  {i:>9}  {t:>8.4f}  {r:>8.4f} [{a:.4f}, {b:.4f}]" for i, (t, r, (a, b)) in enumerate(rows, 1)]
+        return "\n".join(lines)
+
+
+def crossfit(
+    est: Any,
+    X: Any,
+    Y: Any,
+    cv: Any = 5,
+    *,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> CrossFit:
+    """Fit on a part of the pairs and judge on the others, in turn.
+
+    Parameters
+    ----------
+    est : estimator
+        Unfitted; copies are fitted.
+    X, Y : array-like, frame, ...
+        Pairs, as for its `fit`.
+    cv : int, splitter or iterable
+        Number of folds, shuffled; or one of scikit-learn's splitters; or pairs of positions.
+    groups : array-like of shape (n,), optional
+        Pairs of the same group, such as duplicates or repeated measurements, are never on both sides of a split.
+    random_state : int
+        Seed of the folds.
+    n_jobs : int, optional
+        Fits at the same time, as in scikit-learn.
+    progress : bool or None
+        Show a bar, by default from two seconds on.
+
+    Returns
+    -------
+    CrossFit
+        Held-out correlations, with intervals, beside those of the training.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(1000, 1)); y = x**2 + rng.normal(size=(1000, 1))
+    >>> co.crossfit(co.ACE(n_components=1), x, y)
+    CrossFit with 5 splits, 1000 pairs held out: captured 0.6647 [0.5894, 0.7399] (95 %)
+      component  training  held out
+              1    0.8854    0.8645 [0.8242, 0.8960]
+    """
+    n = _check(est, X, Y)
+    parts = splits(cv, n, labels=_labels(Y), groups=groups, random_state=random_state)
+    fits = _run(
+        _fit_and_apply, [(est, X, Y, train, test, groups) for train, test in parts], n_jobs, "cross-fit", progress
+    )
+    d = max(fit.d.n_components for fit in fits)
+    F, G = np.full((n, d), np.nan), np.full((n, d), np.nan)
+    for (_, test), fit in zip(parts, fits, strict=True):
+        sign = _signs(fit, fits[0], X)
+        F[test], G[test] = _padded(fit.F * sign, d), _padded(fit.G * sign, d)
+    pooled, terms = _pooled([test for _, test in parts], fits, n, d)
+    training = np.mean([_padded(fit.d.correlations[None], d)[0] for fit in fits], axis=0)
+    each = [held_out(fit.F, fit.G, fit.d.correlations) for fit in fits]
+    return CrossFit(
+        pooled.correlations,
+        pooled.intervals,
+        pooled.captured,
+        pooled.captured_interval,
+        training,
+        F,
+        G,
+        each,
+        float(np.mean([fit.seconds for fit in fits])),
+        terms,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Decomposition fitted to some pairs, and its functions on others."""
+
+    d: Decomposition
+    F: np.ndarray
+    G: np.ndarray
+    seconds: float
+
+
+def _fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray, groups: Any) -> _Fit:
+    start = time.perf_counter()
+    fitted = _fitted(est, take(X, train), take(Y, train), None if groups is None else np.asarray(groups)[train])
+    seconds = time.perf_counter() - start
+    d = fitted.decomposition_
+    with unknown_labels_as_mean():
+        F, G = np.nan_to_num(d.f(take(X, test))), np.nan_to_num(d.g(take(Y, test)))
+    return _Fit(d, F, G, seconds)
+
+
+def _fitted(est: Any, X: Any, Y: Any, groups: Any = None) -> Any:
+    """Fit of a copy; it is told of groups if it can use them."""
+    model = clone(est)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "There are only|Nothing |n_components=|Left out", UserWarning)
+        if groups is not None and "groups" in inspect.signature(model.fit).parameters:
+            return model.fit(X, Y, groups=groups)
+        return model.fit(X, Y)
+
+
+def _run(
+    task: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None, text: str, progress: bool | None
+) -> list[Any]:
+    """Results of a task for all arguments, several at a time, with a bar."""
+    arguments = list(arguments)
+    results = []
+    with bar(len(arguments), text, progress) as done:
+        for result in _in_parallel(task, arguments, n_jobs):
+            results.append(result)
+            done.update()
+    return results
+
+
+def _in_parallel(task: Callable[..., Any], arguments: list[tuple[Any, ...]], n_jobs: int | None) -> Iterator[Any]:
+    if n_jobs in (None, 1):
+        return (task(*a) for a in arguments)
+    return Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*a) for a in arguments)
+
+
+def _check(est: Any, X: Any, Y: Any) -> int:
+    """Number of pairs, after checking that there is something to fit."""
+    if isinstance(est, type) or not all(hasattr(est, name) for name in ("fit", "get_params", "evaluate")):
+        raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {est!r}.")
+    if Y is None:
+        raise ValueError("Y is missing: give pairs (x, y). Count tables have no pairs to hold out.")
+    n, m = length(X, "X"), length(Y, "Y")
+    if n != m:
+        raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
+    return n
+
+
+def _labels(Y: Any) -> np.ndarray | None:
+    """Y as labels to be spread evenly over folds, if it is one column of them."""
+    frame = as_frame(Y, "Y")
+    if frame is not None:
+        if frame.shape[1] != 1:
+            return None
+        values = frame[:, 0].to_numpy()
+    else:
+        values = np.asarray(Y) if not hasattr(Y, "tocsr") else np.empty((0, 0))
+    if values.ndim != 1 or values.dtype.kind not in "OUSb":
+        return None
+    return np.array([str(value) for value in values.tolist()])
+
+
+def _signs(fit: _Fit, first: _Fit, X: Any) -> np.ndarray:
+    """Signs that make the functions of a fit agree with those of the first one."""
+    d = min(fit.d.n_components, first.d.n_components)
+    sign = np.ones(fit.d.n_components)
+    if fit is not first:
+        some = take(X, np.arange(min(2000, length(X, "X"))))
+        with unknown_labels_as_mean():
+            a, b = np.nan_to_num(fit.d.f(some)), np.nan_to_num(first.d.f(some))
+        sign[:d] = np.where((a[:, :d] * b[:, :d]).sum(axis=0) < 0, -1.0, 1.0)
+    return sign
+
+
+def _padded(values: np.ndarray, d: int) -> np.ndarray:
+    return np.pad(values, ((0, 0), (0, d - values.shape[1])))
+
+
+def _pooled(tests: list[np.ndarray], fits: list[_Fit], n: int, d: int) -> tuple[HeldOut, np.ndarray]:
+    """All splits together; a pair that is held out several times weighs no more than others."""
+    rows = np.concatenate(tests)
+    weights = 1 / np.bincount(rows, minlength=n)[rows]
+    F, G = (
+        np.vstack([_padded(_standardised(values), d) for values in side])
+        for side in ([fit.F for fit in fits], [fit.G for fit in fits])
+    )
+    terms = np.concatenate([captured_terms(fit.F, fit.G, fit.d.correlations) for fit in fits])
+    correlation = held_out(F, G, np.zeros(d), weights)
+    captured = float(np.average(terms, weights=weights))
+    error = np.sqrt(np.average((terms - captured) ** 2, weights=weights) / weights.sum())
+    interval = captured + norm.ppf((1 + correlation.level) / 2) * error * np.array([-1.0, 1.0])
+    pooled = HeldOut(
+        correlation.correlations, correlation.intervals, captured, interval, correlation.n, correlation.level
+    )
+    return pooled, terms
+
+
+def _standardised(F: np.ndarray) -> np.ndarray:
+    centred = F - F.mean(axis=0)
+    scale = centred.std(axis=0)
+    return np.where(scale > 1e-12, centred / np.where(scale > 1e-12, scale, 1), 0)
+
+
+# --- permutation test
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PermutationTest:
+    """Whether each component is more than chance.
+
+    Attributes
+    ----------
+    pvalues : ndarray of shape (d,)
+        Of each component; never smaller than that of the one before.
+    correlations : ndarray of shape (d,)
+        What was tested: of held-out pairs, or with `refit` of the training.
+    null : ndarray of shape (n_permutations, d)
+        The same of permuted pairs. With `refit`, the largest of each permutation in all columns.
+    n_permutations : int
+    refit : bool
+        Which of the two tests it is.
+    """
+
+    pvalues: np.ndarray
+    correlations: np.ndarray
+    null: np.ndarray
+    n_permutations: int
+    refit: bool
+
+    def __post_init__(self) -> None:
+        read_only(self, "pvalues", "correlations", "null")
+
+    @property
+    def band(self) -> np.ndarray:
+        """Correlation of each component that chance exceeds in 5 % of the permutations."""
+        return np.quantile(self.null, 0.95, axis=0)
+
+    def __repr__(self) -> str:
+        kind = "training correlations, refitted" if self.refit else "held-out correlations"
+        lines = [f"PermutationTest of {kind}, {self.n_permutations} permutations", "  component  correlation  p-value"]
+        rows = zip(self.correlations, self.pvalues, strict=True)
+        return "\n".join(lines + [f"  {i:>9}  {r:>11.4f}  {p:>7.4f}" for i, (r, p) in enumerate(rows, 1)])
+
+
+def permutation_test(
+    est: Any,
+    X: Any,
+    Y: Any,
+    n_permutations: int = 999,
+    *,
+    refit: bool = False,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> PermutationTest:
+    """Test each component against pairs whose partners are exchanged at random.
+
+    By default three fits are enough: the pairs are shuffled, the blocks from 40 to 60, to 80 and to 100 % are judged by
+    a fit to all pairs before the block, and within each block partners are exchanged. (Ordinary k-fold values would not
+    do: each fold's fit has seen the noise of all others, and such a test rejects two to three times too often.) A
+    component is tested for correlation, studentised, so that mere dependence, such as a common scale, does not count.
+
+    Parameters
+    ----------
+    est : estimator
+        Unfitted; its n_components are tested.
+    X, Y : array-like, frame, ...
+        Pairs, as for its `fit`.
+    n_permutations : int
+        The smallest possible p-value is 1 / (n_permutations + 1).
+    refit : bool
+        Fit again to each permutation, and compare training correlations with the largest of each: slow, has more
+        power for the first component, less for others, and says "dependent", not "correlated". No use for
+        estimators that can fit anything.
+    groups : array-like of shape (n,), optional
+        Pairs of the same group stay together, and only one of them is judged. Not with `refit`.
+    random_state : int
+        Seed.
+    n_jobs : int, optional
+        Fits at the same time.
+    progress : bool or None
+        Show a bar, by default from two seconds on.
+
+    Returns
+    -------
+    PermutationTest
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3)); Y = np.column_stack([X[:, 0] + rng.normal(size=500), rng.normal(size=500)])
+    >>> test = co.permutation_test(co.CCA(n_components=2), X, Y)
+    >>> (test.pvalues < 0.05).tolist()
+    [True, False]
+    """
+    check_whole(n_permutations, "n_permutations", 19)
+    _check(est, X, Y)
+    if refit:
+        return _refitted(est, X, Y, n_permutations, groups, random_state, n_jobs, progress)
+    fits = _sequential(est, X, Y, groups, random_state, n_jobs, progress)
+    d = min(fit.d.n_components for fit in fits)
+    pairs = [(_standardised(fit.F[:, :d]), _standardised(fit.G[:, :d])) for fit in fits]
+    observed, r = _studentised(pairs)
+    rng = np.random.default_rng(random_state)
+    draws = [_studentised([(F, G[rng.permutation(len(G))]) for F, G in pairs]) for _ in range(n_permutations)]
+    null_z, null_r = (np.array([draw[i] for draw in draws]) for i in (0, 1))
+    exceeded = (null_z >= observed - 1e-12).sum(axis=0)
+    return PermutationTest(_running((1 + exceeded) / (1 + n_permutations)), r, null_r, n_permutations, False)
+
+
+def _sequential(est: Any, X: Any, Y: Any, groups: Any, seed: int, n_jobs: Any, progress: Any) -> list[_Fit]:
+    """Blocks of pairs, each judged by a fit to the pairs before it."""
+    n = length(X, "X")
+    order, is_first = _in_groups(n, groups, np.random.default_rng(seed))
+    ends = np.round(np.array(BLOCKS) * n).astype(int)
+    tasks = []
+    for begin, end in pairwise(ends):
+        block = np.arange(begin, end)
+        before = order[:begin]
+        if groups is not None:
+            codes = np.asarray(groups)
+            block = block[is_first[begin:end] & ~np.isin(codes[order[block]], codes[before])]
+        if len(block) < 3 or not begin:
+            raise ValueError(f"X has too few pairs, {n}, for a test on held-out ones: at least 20 are needed.")
+        tasks.append((est, X, Y, before, order[block], groups))
+    return _run(_fit_and_apply, tasks, n_jobs, "test", progress)
+
+
+def _in_groups(n: int, groups: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Random order in which pairs of a group follow each other, and which of them is the first of its group."""
+    if groups is None:
+        return rng.permutation(n), np.ones(n, dtype=bool)
+    codes = np.unique(np.asarray(groups), return_inverse=True)[1]
+    if codes.shape != (n,):
+        raise ValueError(f"groups must have one value for each of the {n} pairs, got shape {np.shape(groups)}.")
+    rank = rng.permutation(codes.max() + 1)[codes]
+    order = np.lexsort((rng.random(n), rank))
+    return order, np.r_[True, np.diff(rank[order]) != 0]
+
+
+def _studentised(pairs: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Sum of f g over all pairs in units of its own standard deviation, and the correlation."""
+    products = np.vstack([F * G for F, G in pairs])
+    scale = np.sqrt((products**2).sum(axis=0))
+    return products.sum(axis=0) / np.where(scale > 0, scale, 1), products.mean(axis=0)
+
+
+def _running(pvalues: np.ndarray) -> np.ndarray:
+    return np.maximum.accumulate(pvalues)
+
+
+def _refitted(
+    est: Any, X: Any, Y: Any, n_permutations: int, groups: Any, seed: int, n_jobs: Any, progress: Any
+) -> PermutationTest:
+    if groups is not None:
+        raise ValueError("groups cannot be kept together when partners are exchanged: use refit=False.")
+    observed = _fitted(est, X, Y).decomposition_.correlations
+    rng, n = np.random.default_rng(seed), length(X, "X")
+    tasks = ((est, X, Y, rng.permutation(n)) for _ in range(n_permutations))
+    largest = np.array(_run(_largest, tasks, n_jobs, "permutations", progress))
+    exceeded = (largest[:, None] >= observed - 1e-12).sum(axis=0)
+    null = np.tile(largest[:, None], (1, len(observed)))
+    return PermutationTest(_running((1 + exceeded) / (1 + n_permutations)), observed, null, n_permutations, True)
+
+
+def _largest(est: Any, X: Any, Y: Any, order: np.ndarray) -> float:
+    return _fitted(est, X, take(Y, order)).decomposition_.maximal_correlation
+
+
+# --- intervals of PICs
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PicIntervals:
+    """PICs of the population, with confidence intervals.
+
+    Attributes
+    ----------
+    pics : ndarray of shape (d,)
+        Without the bias of the training values.
+    intervals : ndarray of shape (d, 2)
+        Of the PICs; their roots are those of the correlations.
+    training : ndarray of shape (d,)
+        PICs of the fit to all pairs.
+    level : float
+    n_resamples : int
+    """
+
+    pics: np.ndarray
+    intervals: np.ndarray
+    training: np.ndarray
+    level: float
+    n_resamples: int
+
+    def __post_init__(self) -> None:
+        read_only(self, "pics", "intervals", "training")
+
+    def __repr__(self) -> str:
+        lines = [
+            f"PICs with {100 * self.level:g} % intervals from {self.n_resamples} half-samples",
+            "  component  training     PIC",
+        ]
+        rows = zip(self.training, self.pics, self.intervals, strict=True)
+        lines += [f"  {i:>9}  {t:>8.4f}  {v:.4f} [{a:.4f}, {b:.4f}]" for i, (t, v, (a, b)) in enumerate(rows, 1)]
+        return "\n".join(lines)
+
+
+def pic_intervals(
+    est: Any,
+    X: Any,
+    Y: Any,
+    n_resamples: int = 50,
+    *,
+    level: float = 0.95,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> PicIntervals:
+    """Confidence intervals of the PICs of the population, by resampling.
+
+    The estimator is fitted to random halves of the pairs. How much their PICs differ shows the spread, and how much
+    they lie above that of the whole shows the bias, which is taken off. (Halves, not samples with
+    replacement: a repeated pair would be on both sides of the splits that many estimators make for themselves.) The
+    intervals are meant for components that are there; around a component that is not, they do not reach down to 0
+    as often as they should, so ask `permutation_test` first.
+
+    Parameters
+    ----------
+    est : estimator
+        Unfitted; copies are fitted.
+    X, Y : array-like, frame, ...
+        Pairs, as for its `fit`.
+    n_resamples : int
+        Number of halves.
+    level : float
+        Of the intervals.
+    groups : array-like of shape (n,), optional
+        Pairs of the same group are drawn together.
+    random_state : int
+        Seed.
+    n_jobs : int, optional
+        Fits at the same time.
+    progress : bool or None
+        Show a bar, by default from two seconds on.
+
+    Returns
+    -------
+    PicIntervals
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3)); Y = X[:, 0] + rng.normal(size=500)       # the exact PIC is 0.5
+    >>> co.pic_intervals(co.CCA(n_components=1), X, Y)
+    PICs with 95 % intervals from 50 half-samples
+      component  training     PIC
+              1    0.4961  0.4970 [0.4307, 0.5592]
+    """
+    check_whole(n_resamples, "n_resamples", 5)
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level}.")
+    n = _check(est, X, Y)
+    whole = _fitted(est, X, Y, groups)
+    d = whole.decomposition_
+    rng = np.random.default_rng(random_state)
+    tasks = ((est, X, Y, _half(n, groups, rng), groups) for _ in range(n_resamples))
+    halves = np.array([_padded(r[None], d.n_components)[0] for r in _run(_of_rows, tasks, n_jobs, "halves", progress)])
+    z, of_halves = np.arctanh(np.minimum(d.correlations, 1 - 1e-12)), np.arctanh(np.minimum(halves, 1 - 1e-12))
+    centre = 2 * z - of_halves.mean(axis=0)
+    error = np.maximum(of_halves.std(axis=0, ddof=1), _error(d, X, Y))
+    reach = float(norm.ppf((1 + level) / 2)) * error
+    values = np.tanh(np.maximum(np.column_stack([centre, centre - reach, centre + reach]), 0)) ** 2
+    return PicIntervals(values[:, 0], values[:, 1:], d.pics, level, n_resamples)
+
+
+def _half(n: int, groups: Any, rng: np.random.Generator) -> np.ndarray:
+    order, _ = _in_groups(n, groups, rng)
+    return np.sort(order[: n // 2])
+
+
+def _of_rows(est: Any, X: Any, Y: Any, rows: np.ndarray, groups: Any) -> np.ndarray:
+    within = None if groups is None else np.asarray(groups)[rows]
+    return _fitted(est, take(X, rows), take(Y, rows), within).decomposition_.correlations
+
+
+def _error(d: Decomposition, X: Any, Y: Any) -> np.ndarray:
+    """Standard error of arctanh of the correlations, for given functions."""
+    F, G = np.nan_to_num(d.f(X)), np.nan_to_num(d.g(Y))
+    intervals = held_out(F, G, d.correlations, level=0.6826894921370859).intervals  # one standard error to each side
+    return np.arctanh(np.clip(intervals, -1 + 1e-12, 1 - 1e-12)) @ np.array([-0.5, 0.5])
+
+
+# --- number of components
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LatentDimension:
+    """How many components two variables share.
+
+    Attributes
+    ----------
+    n_components : int
+        Leading components whose p-value is at most `alpha`.
+    pvalues, correlations : ndarray of shape (d,)
+        Of each component tested; the correlations are held out.
+    alpha : float
+    test : PermutationTest
+        That decided.
+    """
+
+    n_components: int
+    pvalues: np.ndarray
+    correlations: np.ndarray
+    alpha: float
+    test: PermutationTest
+
+    def __repr__(self) -> str:
+        more = self.n_components == len(self.pvalues)
+        what = f"at least {self.n_components}, as many as were tested" if more else str(self.n_components)
+        return f"LatentDimension: {what} (alpha {self.alpha:g})\n{self.test!r}"
+
+
+def latent_dimension(
+    est: Any,
+    X: Any,
+    Y: Any,
+    alpha: float = 0.05,
+    *,
+    n_permutations: int = 999,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> LatentDimension:
+    """Count the components that are more than chance on pairs that the fit has not seen.
+
+    Components are tested one after the other by `permutation_test` until one is not significant. Two variables that
+    share a class of M share M - 1 components.
+
+    Parameters
+    ----------
+    est : estimator
+        Unfitted; its n_components are the most that can be found.
+    X, Y : array-like, frame, ...
+        Pairs, as for its `fit`.
+    alpha : float
+        How often one component too many may be found.
+    n_permutations, groups, random_state, n_jobs, progress
+        As for `permutation_test`.
+
+    Returns
+    -------
+    LatentDimension
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> shared = rng.normal(size=(1000, 2))
+    >>> X, Y = (np.hstack([shared + rng.normal(size=(1000, 2)), rng.normal(size=(1000, 2))]) for _ in range(2))
+    >>> co.latent_dimension(co.CCA(n_components=4), X, Y).n_components
+    2
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha}.")
+    test = permutation_test(
+        est, X, Y, n_permutations, groups=groups, random_state=random_state, n_jobs=n_jobs, progress=progress
+    )
+    found = int((test.pvalues <= alpha).sum())
+    return LatentDimension(found, test.pvalues, test.correlations, alpha, test)

@@ -1,0 +1,246 @@
+"""Cross-fitting, tests, intervals and the number of components."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.model_selection import ShuffleSplit
+
+import correspondence as co
+from correspondence.estimator import Estimator
+
+
+def linear_pairs(rng, n=300, p=4, q=3, shared=1, noise=1.0):
+    common = rng.normal(size=(n, shared))
+    X, Y = rng.normal(size=(n, p)), rng.normal(size=(n, q))
+    X[:, :shared] = common
+    Y[:, :shared] = common + noise * Y[:, :shared]
+    return X, Y
+
+
+class Memory(Estimator):
+    """Knows every training pair by heart, and nothing else."""
+
+    def __init__(self, n_components=1):
+        self.n_components = n_components
+
+    def fit(self, X, Y=None):
+        self.decomposition_ = co.CA(n_components=1, handle_unknown="nan").fit(X, Y).decomposition_
+        return self
+
+
+# --- crossfit
+
+
+def test_out_of_fold_values_are_those_of_fits_without_the_fold(rng):
+    X, Y = linear_pairs(rng, shared=2)
+    folds = [(np.arange(100, 300), np.arange(100)), (np.arange(100), np.arange(100, 300))]
+    result = co.crossfit(co.CCA(n_components=2), X, Y, cv=folds)
+    for train, test in folds:
+        fit = co.CCA(n_components=2).fit(X[train], Y[train])
+        F, G = fit.transform(X[test], Y[test])
+        sign = np.sign((F * result.F[test]).sum(axis=0))
+        np.testing.assert_allclose(result.F[test], F * sign)
+        np.testing.assert_allclose(result.G[test], G * sign)
+    assert [split.n for split in result.splits] == [100, 200]
+    captured = np.array([split.captured for split in result.splits])
+    assert result.captured == pytest.approx(captured @ [1 / 3, 2 / 3])
+    assert result.terms.mean() == pytest.approx(result.captured)
+    assert (result.training > result.correlations).any()
+
+
+def test_signs_agree_over_the_folds(rng):
+    X, Y = linear_pairs(rng, n=600, noise=0.3)
+    result = co.crossfit(co.CCA(n_components=1), X, Y)
+    assert abs(np.corrcoef(result.F[:, 0], X[:, 0])[0, 1]) > 0.95
+
+
+def test_memorising_is_found_out(rng):
+    x, y = np.arange(200), rng.integers(4, size=200)
+    result = co.crossfit(Memory(), x, y)
+    assert result.training[0] == pytest.approx(1)
+    assert result.correlations[0] == 0
+    assert result.captured <= 0
+
+
+def test_groups_are_never_on_both_sides(rng):
+    """Each x occurs five times with the same y: without groups an estimator only has to remember it."""
+    x, y = rng.normal(size=(80, 1)), rng.normal(size=(80, 1))
+    X, Y, groups = np.repeat(x, 5, axis=0), np.repeat(y, 5, axis=0), np.repeat(np.arange(80), 5)
+    est = co.KernelCCA(n_components=1, gamma=1000.0, regularization=1e-6)
+    assert co.crossfit(est, X, Y).correlations[0] > 0.7
+    assert co.crossfit(est, X, Y, groups=groups).correlations[0] < 0.4
+
+
+def test_pairs_held_out_several_times_weigh_no_more(rng):
+    X, Y = linear_pairs(rng, n=200)
+    result = co.crossfit(co.CCA(n_components=1), X, Y, cv=ShuffleSplit(20, test_size=0.2, random_state=0))
+    once = co.crossfit(co.CCA(n_components=1), X, Y)
+    assert len(result.splits) == 20
+    assert np.diff(result.intervals[0])[0] == pytest.approx(np.diff(once.intervals[0])[0], rel=0.3)
+    missing = co.crossfit(co.CCA(n_components=1), X, Y, cv=ShuffleSplit(1, test_size=0.2, random_state=0))
+    assert np.isnan(missing.F).all(axis=1).sum() == 160
+
+
+def test_rare_labels_of_the_held_out_part_count_as_the_mean(rng):
+    x = np.array(["a", "b", "c"])[rng.integers(3, size=200)].astype(object)
+    y = np.where(rng.random(200) < 0.8, x, "a")
+    x[7] = "only once"
+    for est in (co.CA(n_components=2), co.CCA(n_components=2), co.ACE(n_components=2), co.KernelCCA(n_components=2)):
+        result = co.crossfit(est, x, y)
+        np.testing.assert_allclose(result.F[7], 0, atol=0.4)
+        assert result.correlations[0] > 0.5
+    with pytest.raises(ValueError, match="not seen"):
+        co.CCA().fit(x[8:], y[8:]).transform(x)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, lambda d: {k: v.tolist() for k, v in d.items()}["a"]])
+def test_data_of_any_kind(rng, frame):
+    a = rng.normal(size=300)
+    labels = np.where(a + rng.normal(size=300) > 0, "high", "low").tolist()
+    result = co.crossfit(co.CCA(n_components=1), frame({"a": a}), labels, cv=3, n_jobs=2)
+    assert result.correlations[0] > 0.4
+
+
+def test_repr_and_errors(rng):
+    X, Y = linear_pairs(rng)
+    text = repr(co.crossfit(co.CCA(n_components=2), X, Y))
+    assert text.startswith("CrossFit with 5 splits, 300 pairs held out: captured ")
+    assert "training  held out" in text
+    with pytest.raises(TypeError, match="est must be an estimator"):
+        co.crossfit(co.CCA, X, Y)
+    with pytest.raises(ValueError, match="same length"):
+        co.crossfit(co.CCA(), X, Y[1:])
+    with pytest.raises(ValueError, match="Y is missing"):
+        co.crossfit(co.CA(), co.datasets.load_smoke(), None)
+    with pytest.raises(ValueError, match="cv must be a whole number"):
+        co.crossfit(co.CCA(), X, Y, cv=1)
+    with pytest.raises(ValueError, match="cv must be a number of folds"):
+        co.crossfit(co.CCA(), X, Y, cv=None)
+    with pytest.raises(ValueError, match="groups must have one value"):
+        co.crossfit(co.CCA(), X, Y, groups=[1, 2])
+    with pytest.raises(ValueError, match="at least two"):
+        co.crossfit(co.CCA(), X, Y, groups=np.zeros(300))
+
+
+# --- permutation test
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_type_one_error(refit):
+    """Independent pairs: at 5 % the test rejects in 2 to 8 % of the data sets."""
+    n_sets, rejected = 300 if not refit else 200, 0
+    for seed in range(n_sets):
+        rng = np.random.default_rng(seed)
+        X, Y = rng.standard_t(4, size=(80, 3)), rng.normal(size=(80, 2))
+        est = co.CCA(n_components=1)
+        test = co.permutation_test(est, X, Y, 39 if refit else 199, refit=refit, random_state=seed, progress=False)
+        rejected += test.pvalues[0] <= 0.05
+    assert 0.02 <= rejected / n_sets <= 0.08
+
+
+def test_the_second_component_is_not_found_because_of_the_first():
+    found = 0
+    for seed in range(100):
+        X, Y = linear_pairs(np.random.default_rng(seed), n=200)
+        found += co.permutation_test(co.CCA(n_components=2), X, Y, 99, random_state=seed).pvalues[1] <= 0.05
+    assert found <= 11  # 5 % of 100, and two standard deviations and a half
+
+
+def test_power_and_order_of_pvalues(rng):
+    X, Y = linear_pairs(rng, n=400, shared=2)
+    for refit in (False, True):
+        test = co.permutation_test(co.CCA(n_components=3), X, Y, 99, refit=refit, n_jobs=2 if refit else None)
+        assert test.pvalues[:2].max() == pytest.approx(0.01)
+        assert (np.diff(test.pvalues) >= 0).all()
+        assert test.null.shape == (99, 3)
+        assert test.band[0] < test.correlations[0]
+
+
+def test_memorising_is_not_significant(rng):
+    x, y = np.arange(200), rng.integers(4, size=200)
+    assert co.permutation_test(Memory(), x, y, 99).pvalues[0] > 0.05
+
+
+def test_groups_in_the_test(rng):
+    """Twenty copies of each pair of unrelated values prove nothing."""
+    significant = {True: 0, False: 0}
+    for seed in range(20):
+        r = np.random.default_rng(seed)
+        X, Y = np.repeat(r.normal(size=(30, 2)), 20, axis=0), np.repeat(r.normal(size=(30, 2)), 20, axis=0)
+        for grouped in significant:
+            groups = np.repeat(np.arange(30), 20) if grouped else None
+            test = co.permutation_test(co.CCA(n_components=1), X, Y, 99, groups=groups)
+            significant[grouped] += test.pvalues[0] < 0.05
+    assert significant[False] >= 15
+    assert significant[True] <= 4
+
+
+def test_permutation_errors(rng):
+    X, Y = linear_pairs(rng)
+    with pytest.raises(ValueError, match="n_permutations must be a whole number of at least 19"):
+        co.permutation_test(co.CCA(), X, Y, 5)
+    with pytest.raises(ValueError, match="too few pairs"):
+        co.permutation_test(co.CCA(n_components=1), X[:6], Y[:6])
+    with pytest.raises(ValueError, match="refit=False"):
+        co.permutation_test(co.CCA(), X, Y, refit=True, groups=np.arange(300))
+    assert "p-value" in repr(co.permutation_test(co.CCA(), X, Y, 19))
+
+
+# --- intervals
+
+
+def test_intervals_cover_the_truth():
+    """Two correlations, 0.71 and 0.45, and noise columns that bias the training values upward."""
+    truth, inside = np.array([1 / 2, 1 / 5]), np.zeros(2)
+    above = np.zeros(2)
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(300, 6))
+        noise = rng.normal(size=(300, 5))
+        Y = noise + np.column_stack([X[:, 0], X[:, 1] / 2, np.zeros((300, 3))])
+        result = co.pic_intervals(co.CCA(n_components=2), X, Y, 30, random_state=seed)
+        inside += (result.intervals[:, 0] <= truth) & (truth <= result.intervals[:, 1])
+        above += result.training - result.pics
+    assert (inside >= 52).all()  # 57 expected
+    assert (above / 60 > 0.005).all()
+
+
+def test_interval_errors_and_repr(rng):
+    X, Y = linear_pairs(rng)
+    result = co.pic_intervals(co.CCA(n_components=2), X, Y, 10, groups=np.arange(300) // 2)
+    assert "half-samples" in repr(result)
+    assert (result.intervals[:, 0] <= result.pics).all()
+    assert (result.pics <= result.intervals[:, 1]).all()
+    with pytest.raises(ValueError, match="level must be between"):
+        co.pic_intervals(co.CCA(), X, Y, level=2)
+    with pytest.raises(ValueError, match="n_resamples"):
+        co.pic_intervals(co.CCA(), X, Y, 2)
+
+
+# --- number of components
+
+
+def test_latent_dimension():
+    right = {0: 0, 1: 0, 3: 0}
+    for shared in right:
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            X, Y = linear_pairs(rng, n=500, p=6, q=5, shared=shared) if shared else rng.normal(size=(2, 500, 5))
+            found = co.latent_dimension(co.CCA(n_components=5), X, Y, n_permutations=99, random_state=seed)
+            right[shared] += found.n_components == shared
+    assert min(right.values()) >= 17
+
+
+def test_classes_share_one_component_less():
+    found = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        w = rng.integers(4, size=1500)
+        X, Y = (np.eye(4)[w][:, :3] * 4 + rng.normal(size=(1500, 3)) for _ in range(2))
+        found.append(co.latent_dimension(co.ACE(n_components=6), X, Y, random_state=seed))
+    assert [result.n_components for result in found].count(3) >= 4
+    assert any(repr(result).startswith("LatentDimension: 3 (alpha 0.05)") for result in found)
+    assert repr(co.latent_dimension(co.ACE(n_components=2), X, Y)).startswith("LatentDimension: at least 2")
+    with pytest.raises(ValueError, match="alpha must be between"):
+        co.latent_dimension(co.CCA(), X, Y, alpha=5)
