@@ -4,9 +4,11 @@ from typing import Any
 
 from correspondence import datasets, plot, validation
 from correspondence.ace import ACE
+from correspondence.auto import decompose
 from correspondence.bootstrap import Bootstrap
 from correspondence.ca import CA, Chi2Test
 from correspondence.cca import CCA
+from correspondence.compare import Comparison, compare
 from correspondence.decomposition import Decomposition, load
 from correspondence.explore import explore
 from correspondence.heldout import HeldOut
@@ -35,6 +37,7 @@ __all__ = [
     "PICE",
     "Bootstrap",
     "Chi2Test",
+    "Comparison",
     "CrossFit",
     "Decomposition",
     "HeldOut",
@@ -45,9 +48,11 @@ __all__ = [
     "PicIntervals",
     "Points",
     "Table",
+    "compare",
     "count_pairs",
     "crossfit",
     "datasets",
+    "decompose",
     "explore",
     "indicator_table",
     "latent_dimension",

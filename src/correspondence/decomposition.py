@@ -37,6 +37,8 @@ class Decomposition:
         Sum of all PICs, those not kept included; for a table its chi-square statistic divided by the total.
     n : float
         Number (total weight) of the pairs it was computed from.
+    origin : str
+        How it was made, if `decompose` did.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Decomposition:
     g: PrincipalFunctions
     chi2: float
     n: float
+    origin: str = ""
 
     def __post_init__(self) -> None:
         read_only(self, "pics")
@@ -156,7 +159,7 @@ class Decomposition:
             Replaced if it exists, and only once the new file is complete.
         """
         arrays: dict[str, np.ndarray] = {"pics": self.pics}
-        description: dict[str, Any] = {"chi2": self.chi2, "n": self.n}
+        description: dict[str, Any] = {"chi2": self.chi2, "n": self.n, "origin": self.origin}
         for name, functions in (("f", self.f), ("g", self.g)):
             description[name], state = functions.state()
             arrays |= {f"{name}.{key}": value for key, value in state.items()}
@@ -178,6 +181,8 @@ class Decomposition:
         more = " ..." if shown < self.n_components else ""
         if shown:
             lines += [f"  {name:<11}" + "".join(f"{v:>9}" for v in values[:shown]) + more for name, values in rows]
+        if self.origin:
+            lines.append(f"  {self.origin}")
         return "\n".join(lines)
 
 
@@ -210,7 +215,8 @@ def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Decompositio
     try:
         nets = {"f": x_net, "g": y_net}
         sides = {name: _load_functions(name, description, arrays, nets[name]) for name in ("f", "g")}
-        return Decomposition(arrays["pics"], sides["f"], sides["g"], description["chi2"], description["n"])
+        numbers = (description[name] for name in ("chi2", "n", "origin"))
+        return Decomposition(arrays["pics"], sides["f"], sides["g"], *numbers)
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged: {error} is missing or wrong. Save the model again.") from None
 

@@ -32,6 +32,7 @@ __all__ = [
     "PermutationTest",
     "PicIntervals",
     "crossfit",
+    "fitted",
     "latent_dimension",
     "permutation_test",
     "pic_intervals",
@@ -178,15 +179,15 @@ class _Fit:
 
 def _fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray, groups: Any) -> _Fit:
     start = time.perf_counter()
-    fitted = _fitted(est, take(X, train), take(Y, train), None if groups is None else np.asarray(groups)[train])
+    within = None if groups is None else np.asarray(groups)[train]
+    d = fitted(est, take(X, train), take(Y, train), within).decomposition_
     seconds = time.perf_counter() - start
-    d = fitted.decomposition_
     with unknown_labels_as_mean():
         F, G = np.nan_to_num(d.f(take(X, test))), np.nan_to_num(d.g(take(Y, test)))
     return _Fit(d, F, G, seconds)
 
 
-def _fitted(est: Any, X: Any, Y: Any, groups: Any = None) -> Any:
+def fitted(est: Any, X: Any, Y: Any, groups: Any = None) -> Any:
     """Fit of a copy; it is told of groups if it can use them."""
     model = clone(est)
     with warnings.catch_warnings():
@@ -438,7 +439,7 @@ def _refitted(
 ) -> PermutationTest:
     if groups is not None:
         raise ValueError("groups cannot be kept together when partners are exchanged: use refit=False.")
-    observed = _fitted(est, X, Y).decomposition_.correlations
+    observed = fitted(est, X, Y).decomposition_.correlations
     rng, n = np.random.default_rng(seed), length(X, "X")
     tasks = ((est, X, Y, rng.permutation(n)) for _ in range(n_permutations))
     largest = np.array(_run(_largest, tasks, n_jobs, "permutations", progress))
@@ -448,7 +449,7 @@ def _refitted(
 
 
 def _largest(est: Any, X: Any, Y: Any, order: np.ndarray) -> float:
-    return _fitted(est, X, take(Y, order)).decomposition_.maximal_correlation
+    return fitted(est, X, take(Y, order)).decomposition_.maximal_correlation
 
 
 # --- intervals of PICs
@@ -547,7 +548,7 @@ def pic_intervals(
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level}.")
     n = _check(est, X, Y)
-    whole = _fitted(est, X, Y, groups)
+    whole = fitted(est, X, Y, groups)
     d = whole.decomposition_
     rng = np.random.default_rng(random_state)
     tasks = ((est, X, Y, _half(n, groups, rng), groups) for _ in range(n_resamples))
@@ -567,7 +568,7 @@ def _half(n: int, groups: Any, rng: np.random.Generator) -> np.ndarray:
 
 def _of_rows(est: Any, X: Any, Y: Any, rows: np.ndarray, groups: Any) -> np.ndarray:
     within = None if groups is None else np.asarray(groups)[rows]
-    return _fitted(est, take(X, rows), take(Y, rows), within).decomposition_.correlations
+    return fitted(est, take(X, rows), take(Y, rows), within).decomposition_.correlations
 
 
 def _error(d: Decomposition, X: Any, Y: Any) -> np.ndarray:

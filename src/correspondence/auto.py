@@ -1,0 +1,144 @@
+"""One call for any two variables: which estimator to use, and why."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import replace
+from typing import Any
+
+from correspondence.ca import CA
+from correspondence.checks import check_whole
+from correspondence.compare import Comparison, compare
+from correspondence.decomposition import Decomposition
+from correspondence.methods import METHODS, Pairs, estimator, sensible
+from correspondence.validation import fitted
+
+__all__ = ["decompose"]
+
+
+def decompose(
+    X: Any,
+    Y: Any = None,
+    n_components: int | None = None,
+    method: str = "auto",
+    *,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    verbose: bool = True,
+) -> Decomposition:
+    """Decompose the dependence of two variables of any kind, by the method that suits them.
+
+    A table of counts and two columns of labels go to `CA`. For anything else the sensible methods are compared by what
+    they capture of pairs that they have not seen, the simplest of those not clearly behind the best is taken, and
+    fitted to all pairs.
+
+    Parameters
+    ----------
+    X : table of counts, or with Y array-like, frame, list of labels, sparse matrix, list of texts or array of images
+        One row for each pair.
+    Y : the same, optional
+        The other variable.
+    n_components : int, optional
+        By default those of ten whose held-out correlation is above 0 (95 % interval), at least one; all for `CA`.
+    method : str
+        "auto", or one of "ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice".
+    groups : array-like of shape (n,), optional
+        Pairs of the same group, such as duplicates, are never on both sides of a split.
+    random_state : int
+        Seed of folds and methods.
+    n_jobs : int, optional
+        Fits at the same time.
+    progress : bool or None
+        Show bars, by default from two seconds on.
+    verbose : bool
+        Say in one line, on the error output, which method was taken and why. It is also the `origin` of the result.
+
+    Returns
+    -------
+    Decomposition
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2)); Y = X[:, 0] + rng.normal(size=400)
+    >>> d = co.decompose(X, Y, method="cca", verbose=False)
+    >>> d.n_components, d.origin
+    (1, 'cca: asked for; 1 of 1 components above 0 on held-out pairs.')
+    """
+    if method != "auto" and method not in METHODS:
+        raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {method!r}.")
+    if n_components is not None:
+        check_whole(n_components, "n_components", 1)
+    if Y is None:
+        d, origin = _of_table(X, n_components, method)
+    else:
+        d, origin = _of_pairs(X, Y, n_components, method, groups, random_state, n_jobs, progress)
+    if verbose:
+        print(origin, file=sys.stderr)
+    return replace(d, origin=origin)
+
+
+def _of_table(X: Any, n_components: int | None, method: str) -> tuple[Decomposition, str]:
+    if method not in ("auto", "ca"):
+        raise ValueError(f"Y is missing: method {method!r} needs pairs (x, y).")
+    return CA(n_components=n_components).fit(X).decomposition_, "ca: X is a table of counts."
+
+
+def _of_pairs(
+    X: Any, Y: Any, n_components: int | None, method: str, groups: Any, random_state: int, n_jobs: Any, progress: Any
+) -> tuple[Decomposition, str]:
+    pairs = Pairs.of(X, Y)
+    names = sensible(pairs) if method == "auto" else [method]
+    reason = "asked for" if method != "auto" else f"X and Y are {pairs.x.labels} and {pairs.y.labels} labels"
+    if names == ["ca"]:
+        return CA(n_components=n_components).fit(X, Y).decomposition_, f"ca: {reason}."
+    if n_components is not None and len(names) == 1:
+        est = estimator(names[0], pairs, n_components, random_state)
+        return fitted(
+            est, X, Y, groups
+        ).decomposition_, f"{names[0]}: {reason if method != 'auto' else 'nothing else suits'}."
+    comparison = compare(
+        X,
+        Y,
+        names,
+        n_components,
+        groups=groups,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    best = comparison.best
+    d = fitted(comparison.estimators[best], X, Y, groups).decomposition_
+    if len(names) > 1:
+        reason = _why(comparison, best)
+    if n_components is None:
+        d, counted = _real(d, comparison.results[best].intervals)
+        reason += counted
+    return d, f"{best}: {reason}."
+
+
+def _why(comparison: Comparison, best: str) -> str:
+    captured = {name: result.captured for name, result in comparison.results.items() if name != best}
+    mine = f"captures {comparison.results[best].captured:.3g} of held-out pairs"
+    others = ", ".join(f"{name} {value:.3g}" for name, value in sorted(captured.items(), key=lambda item: -item[1]))
+    return f"{mine} ({others})" if others else mine
+
+
+def _real(d: Decomposition, intervals: Any) -> tuple[Decomposition, str]:
+    """The leading components whose held-out correlation is above 0."""
+    above = [bool(low > 0) for low, _ in intervals[: d.n_components]]
+    count = above.index(False) if False in above else len(above)
+    text = f"; {count} of {d.n_components} components above 0 on held-out pairs"
+    if not count:
+        warnings.warn(
+            "Nothing was found: no component has a held-out correlation clearly above 0, and the one that is kept "
+            "may be chance.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return d.truncate(max(1, count)), text

@@ -1,0 +1,158 @@
+"""Several methods on the same pairs, judged by pairs that they have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
+
+from correspondence.checks import check_whole
+from correspondence.heldout import gain
+from correspondence.methods import Pairs, estimator, sensible
+from correspondence.table import to_frame
+from correspondence.validation import CrossFit, crossfit
+
+__all__ = ["Comparison", "compare"]
+
+CLEAR = 1.0  # standard errors by which a more flexible method must be ahead
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What each method reaches on held-out pairs.
+
+    Attributes
+    ----------
+    results : dict of str to CrossFit
+        By method, from simple to flexible.
+    estimators : dict of str to estimator
+        Unfitted.
+    """
+
+    results: dict[str, CrossFit]
+    estimators: dict[str, Any]
+
+    @property
+    def best(self) -> str:
+        """The simplest method that is not clearly behind the one that captures most."""
+        ahead = self.results[max(self.results, key=lambda name: self.results[name].captured)]
+        return next(
+            name for name, result in self.results.items() if result is ahead or gain(result.terms, ahead.terms) <= CLEAR
+        )
+
+    def to_frame(self, backend: Any = None) -> Any:
+        """One row for each method: captured, seconds, held-out and training correlations."""
+        d = max(len(result.correlations) for result in self.results.values())
+        columns: dict[str, Any] = {
+            "method": np.array(list(self.results), dtype=object),
+            "captured": np.array([result.captured for result in self.results.values()]),
+            "seconds": np.array([result.seconds for result in self.results.values()]),
+        }
+        for name in ("correlations", "training"):
+            label = "held_out" if name == "correlations" else name
+            values = [_padded(getattr(result, name), d) for result in self.results.values()]
+            columns |= {f"{label}_{i + 1}": np.array(column) for i, column in enumerate(zip(*values, strict=True))}
+        return to_frame(columns, backend)
+
+    def __repr__(self) -> str:
+        shown = min(10, max(len(result.correlations) for result in self.results.values()))
+        width = max(map(len, self.results)) + 2
+        head = f"{'':{width}}captured  seconds  held-out correlations (training below)"
+        lines = [head]
+        for name, result in self.results.items():
+            mark = "* " if name == self.best else "  "
+            lines.append(
+                f"{mark + name:{width}}{result.captured:>8.4f} {result.seconds:>8.2f} "
+                + "".join(f"{r:>8.3f}" for r in result.correlations[:shown])
+            )
+            lines.append(f"{'':{width + 17}} " + "".join(f"{r:>8.3f}" for r in result.training[:shown]))
+        return "\n".join([*lines, "* the simplest that is not clearly behind the best"])
+
+
+def compare(
+    X: Any,
+    Y: Any,
+    methods: Iterable[str] | Mapping[str, Any] | None = None,
+    n_components: int | None = None,
+    cv: Any = None,
+    *,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Try several methods on the same pairs.
+
+    Parameters
+    ----------
+    X, Y : array-like, frame, list of labels, sparse matrix, list of texts or array of images
+        One row for each pair.
+    methods : list of str, or dict of str to estimator, optional
+        Of "ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice", or estimators of your own; those that
+        are sensible for the data by default.
+    n_components : int, optional
+        Of each; ten, or as many as labels allow, by default. Estimators of your own have their own.
+    cv : int, splitter or iterable, optional
+        As in `crossfit`. By default five folds, three from 2000 pairs on, and from 20,000 on a single quarter.
+    groups : array-like of shape (n,), optional
+        Pairs of the same group are never on both sides of a split.
+    random_state : int
+        Seed of folds and methods.
+    n_jobs : int, optional
+        Fits at the same time.
+    progress : bool or None
+        Show a bar, by default from two seconds on.
+
+    Returns
+    -------
+    Comparison
+        With `results`, `best`, `to_frame()`; print it for a table, and see `plot.comparison`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(600, 1)); y = x**2 + 0.5 * rng.normal(size=(600, 1))
+    >>> comparison = co.compare(x, y, ["cca", "ace"], n_components=1)
+    >>> comparison.best
+    'ace'
+    >>> bool(comparison.results["cca"].captured < 0.1 < comparison.results["ace"].captured)
+    True
+    """
+    pairs = Pairs.of(X, Y)
+    chosen = _chosen(methods, pairs, n_components, random_state)
+    folds = _folds(pairs.n, groups, random_state) if cv is None else cv
+    common = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs}
+    results = {}
+    for name, est in chosen.items():
+        results[name] = crossfit(est, X, Y, folds, progress=progress, **common)
+    return Comparison(results, chosen)
+
+
+def _chosen(methods: Any, pairs: Pairs, n_components: int | None, random_state: int) -> dict[str, Any]:
+    if isinstance(methods, Mapping):
+        if not methods:
+            raise ValueError("methods is empty: name at least one.")
+        return dict(methods)
+    if isinstance(methods, str):
+        raise ValueError(f"methods must be a list of names or a dictionary, got {methods!r}.")
+    d = pairs.most if n_components is None else check_whole(n_components, "n_components", 1)
+    names = sensible(pairs) if methods is None else list(methods)
+    if not names:
+        raise ValueError("methods is empty: name at least one.")
+    return {name: estimator(name, pairs, d, random_state) for name in names}
+
+
+def _folds(n: int, groups: Any, random_state: int) -> Any:
+    if n < 20_000:
+        return 5 if n < 2000 else 3
+    kind = ShuffleSplit if groups is None else GroupShuffleSplit
+    return kind(1, test_size=0.25, random_state=random_state)
+
+
+def _padded(values: np.ndarray, d: int) -> np.ndarray:
+    return np.concatenate([values, np.full(d - len(values), np.nan)])
