@@ -55,7 +55,7 @@ class CrossFit:
     intervals : ndarray of shape (d, 2)
         Their confidence intervals.
     captured, captured_interval : float, ndarray of shape (2,)
-        What the functions capture of the held-out pairs, averaged over the splits, and its confidence interval.
+        What the functions capture of all held-out pairs, and its confidence interval.
     training : ndarray of shape (d,)
         Correlations that the fits had on their own pairs, averaged over the splits.
     F, G : ndarray of shape (n, d)
@@ -136,7 +136,7 @@ def crossfit(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(1000, 1)); y = x**2 + rng.normal(size=(1000, 1))
     >>> co.crossfit(co.ACE(n_components=1), x, y)
-    CrossFit with 5 splits, 1000 pairs held out: captured 0.6647 [0.5894, 0.7399] (95 %)
+    CrossFit with 5 splits, 1000 pairs held out: captured 0.7642 [0.7145, 0.814] (95 %)
       component  training  held out
               1    0.8854    0.8645 [0.8242, 0.8960]
     """
@@ -266,7 +266,9 @@ def _pooled(tests: list[np.ndarray], fits: list[_Fit], n: int, d: int) -> tuple[
         np.vstack([_padded(_standardised(values), d) for values in side])
         for side in ([fit.F for fit in fits], [fit.G for fit in fits])
     )
-    terms = np.concatenate([captured_terms(fit.F, fit.G, fit.d.correlations) for fit in fits])
+    scaled = [(fit.F * np.sqrt(fit.d.correlations), fit.G * np.sqrt(fit.d.correlations)) for fit in fits]
+    f, g = (np.vstack([_padded(pair[side], d) for pair in scaled]) for side in (0, 1))
+    terms = captured_terms(f, g, np.ones(d))  # of all splits at once: in a small one, a single outlier may decide
     correlation = held_out(F, G, np.zeros(d), weights)
     captured = float(np.average(terms, weights=weights))
     error = np.sqrt(np.average((terms - captured) ** 2, weights=weights) / weights.sum())
