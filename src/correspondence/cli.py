@@ -1,4 +1,4 @@
-"""The command line: ``correspondence demo`` and ``correspondence reproduce``."""
+"""The command line: ``correspondence demo``, ``compare`` and ``reproduce``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import click
 import matplotlib
 import matplotlib.pyplot as plt
 
-from correspondence import CA, __version__, datasets, explore, plot
+from correspondence import CA, Comparison, __version__, compare, datasets, explore, plot
 from correspondence.io import new_file
+from correspondence.methods import METHODS
+from correspondence.reading import read_pairs
 from correspondence.studies import STUDIES, reproduce
 
 __all__ = ["main"]
@@ -43,6 +45,71 @@ def demo(output: Path) -> None:
         explore(ca, page, title="Household tasks: who does what?")
     _summarise(ca)
     click.echo(f"\nPicture: {picture.resolve()}\nPage:    {page.resolve().as_uri()}")
+
+
+def _names(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
+    """Names given one by one or separated by commas."""
+    return [name.strip() for value in values for name in value.split(",") if name.strip()]
+
+
+@main.command("compare", epilog="\b\nMethods:\n" + "\n".join(f"  {name:<10}{m.text}" for name, m in METHODS.items()))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--x", "x", multiple=True, callback=_names, help="Columns of X, with commas; all others if left out.")
+@click.option("--y", "y", multiple=True, required=True, callback=_names, help="Columns of Y, with commas.")
+@click.option("--labels", multiple=True, callback=_names, help="Columns of numbers that are labels, such as grades.")
+@click.option("--groups", help="Column of groups that are never on both sides of a split.")
+@click.option("--methods", multiple=True, callback=_names, help="Which methods; by default those that suit the data.")
+@click.option("--components", type=click.IntRange(min=1), show_default="10, or as labels allow", help="Of each method.")
+@click.option("--cv", type=click.IntRange(min=2), show_default="5, 3 from 2000 rows on", help="Number of folds.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of folds and methods.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("comparison"),
+    show_default=True,
+    help="Folder for the table (CSV) and the figure (PNG).",
+)
+def compare_command(
+    file: Path,
+    x: list[str],
+    y: list[str],
+    labels: list[str],
+    groups: str | None,
+    methods: list[str],
+    components: int | None,
+    cv: int | None,
+    seed: int,
+    output: Path,
+) -> None:
+    """Compare methods on the columns of FILE (CSV, TSV, Parquet or JSON lines) by rows that they have not seen."""
+    matplotlib.use("Agg")
+    try:
+        data = read_pairs(file, x, y, labels, groups)
+        if data.n_missing:
+            click.echo(f"{data.n_missing} row(s) with missing values left out.", err=True)
+        comparison = compare(
+            data.X, data.Y, methods or None, components, cv, groups=data.groups, random_state=seed, progress=None
+        )
+    except (ImportError, TypeError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(repr(comparison))
+    table, picture = output / "comparison.csv", output / "comparison.png"
+    with _writing_to(output):
+        output.mkdir(parents=True, exist_ok=True)
+        _write_comparison(comparison, table, picture)
+    click.echo(f"\nTable:  {table.resolve()}\nFigure: {picture.resolve()}")
+
+
+def _write_comparison(comparison: Comparison, table: Path, picture: Path) -> None:
+    with new_file(table) as temporary:
+        temporary.write_text(comparison.to_csv(), encoding="utf-8")
+    try:
+        plot.comparison(comparison)
+        with new_file(picture) as temporary:
+            plt.savefig(temporary, dpi=110)
+    finally:
+        plt.close()
 
 
 # \b keeps the lines of a paragraph as they are.

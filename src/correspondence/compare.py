@@ -44,18 +44,33 @@ class Comparison:
         )
 
     def to_frame(self, backend: Any = None) -> Any:
-        """One row for each method: captured, seconds, held-out and training correlations."""
-        d = max(len(result.correlations) for result in self.results.values())
-        columns: dict[str, Any] = {
+        """One row for each method: captured, seconds, held-out and training correlations; see `Points.to_frame`."""
+        return to_frame(self._columns(), backend)
+
+    def to_csv(self) -> str:
+        """Return the same table as text."""
+        columns = self._columns()
+        rows = zip(*columns.values(), strict=True)
+        lines = [",".join(columns), *(",".join(_cell(value) for value in row) for row in rows)]
+        return "\n".join(lines) + "\n"
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        results = self.results.values()
+        d = max(len(result.correlations) for result in results)
+        columns = {
             "method": np.array(list(self.results), dtype=object),
-            "captured": np.array([result.captured for result in self.results.values()]),
-            "seconds": np.array([result.seconds for result in self.results.values()]),
+            "captured": np.array([result.captured for result in results]),
+            "seconds": np.array([result.seconds for result in results]),
         }
-        for name in ("correlations", "training"):
-            label = "held_out" if name == "correlations" else name
-            values = [_padded(getattr(result, name), d) for result in self.results.values()]
-            columns |= {f"{label}_{i + 1}": np.array(column) for i, column in enumerate(zip(*values, strict=True))}
-        return to_frame(columns, backend)
+        for name, values in (
+            ("held_out", [result.correlations for result in results]),
+            ("low", [result.intervals[:, 0] for result in results]),
+            ("high", [result.intervals[:, 1] for result in results]),
+            ("training", [result.training for result in results]),
+        ):
+            padded = np.array([np.pad(v, (0, d - len(v)), constant_values=np.nan) for v in values])
+            columns |= {f"{name}_{i + 1}": padded[:, i] for i in range(d)}
+        return columns
 
     def __repr__(self) -> str:
         shown = min(10, max(len(result.correlations) for result in self.results.values()))
@@ -154,5 +169,7 @@ def _folds(n: int, groups: Any, random_state: int) -> Any:
     return kind(1, test_size=0.25, random_state=random_state)
 
 
-def _padded(values: np.ndarray, d: int) -> np.ndarray:
-    return np.concatenate([values, np.full(d - len(values), np.nan)])
+def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return '"' + value.replace('"', '""') + '"' if set(value) & set(',"\n') else value
+    return "" if np.isnan(value) else f"{value:.6g}"

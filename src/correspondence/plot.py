@@ -1,4 +1,4 @@
-"""Pictures of a decomposition: the factoring plane, the scree and the contributions. They only read, never estimate."""
+"""Pictures of a decomposition, and of a comparison of several. They only read, never estimate."""
 
 from __future__ import annotations
 
@@ -15,15 +15,23 @@ from matplotlib.text import Annotation
 
 from correspondence.bootstrap import Bootstrap, Ellipses
 from correspondence.checks import check_whole
+from correspondence.compare import Comparison
 from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.functions import LabelFunctions
 from correspondence.placing import LabelPlacing
 from correspondence.points import Points
 
-__all__ = ["MAPS", "contributions", "plane", "scree"]
+__all__ = ["MAPS", "comparison", "contributions", "plane", "scree"]
 
 ROWS, COLUMNS = "#0067A5", "#C1440E"  # told apart by colour-blind readers, and by marker
 GREY = "0.45"
+_STYLES = list(  # told apart by colour-blind readers, and by marker
+    zip(
+        ["#0067A5", "#C1440E", "#2A8B57", "#8E4B9E", "#B8860B", "#444444", "#00A0B0", "#D0508B"] * 3,
+        "o^sDvPX*o^sDvPX*o^sDvPX*",
+        strict=True,
+    )
+)
 
 Scaling = Literal["principal", "standard", "symmetric", "mass", "root_mass"]
 
@@ -209,6 +217,48 @@ def contributions(
     ax.set_xlabel(f"Contribution of {side} to axis {axis} (%)")
     sides = [Patch(color=ROWS, label="positive side"), Patch(color=COLUMNS, label="negative side")]
     ax.legend(handles=[*sides, alike], loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, fontsize=8)
+    _plain(ax)
+    return ax
+
+
+def comparison(results: Comparison, ax: Axes | None = None, *, n_components: int = 10) -> Axes:
+    """Draw the held-out correlations of several methods, with intervals, and their training values.
+
+    Parameters
+    ----------
+    results : Comparison
+        What `compare` returned.
+    ax : Axes, optional
+        Where to draw.
+    n_components : int
+        At most so many.
+
+    Returns
+    -------
+    Axes
+        Filled markers are held-out correlations with 95 % intervals, hollow ones those of the training: the distance
+        between the two is what was learned by heart.
+    """
+    if not isinstance(results, Comparison):
+        raise TypeError(f"results must be what compare returns, got {type(results).__name__}.")
+    check_whole(n_components, "n_components", 1)
+    shown = min(n_components, max(len(result.correlations) for result in results.results.values()))
+    ax = _new_axes(ax, (max(6.0, 2.5 + 0.8 * shown), 5))
+    places = np.linspace(-0.36, 0.36, len(results.results)) if len(results.results) > 1 else np.zeros(1)
+    for place, (name, result), (colour, marker) in zip(places, results.results.items(), _STYLES, strict=False):
+        k = min(shown, len(result.correlations))
+        at, r = np.arange(1, k + 1) + place, result.correlations[:k]
+        ax.vlines(at, *result.intervals[:k].T, color=colour, lw=1.2, alpha=0.7)
+        ax.plot(at, result.training[:k], marker, mfc="none", mec=colour, ms=6, alpha=0.7)
+        ax.plot(at, r, marker, color=colour, ms=6, label=f"{_text(name)}: captured {result.captured:.3g}")
+    ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
+    for boundary in np.arange(1.5, shown):
+        ax.axvline(boundary, color="0.9", lw=0.8, zorder=0)
+    ax.set_xticks(np.arange(1, shown + 1))
+    ax.set_xlim(0.5, shown + 0.5)
+    ax.set_xlabel("Component")
+    ax.set_ylabel("Correlation: held out (filled, 95 %), training (hollow)")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False, fontsize=8, handletextpad=0.2)
     _plain(ax)
     return ax
 
