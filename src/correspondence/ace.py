@@ -21,9 +21,9 @@ from correspondence.checks import check_whole, length
 from correspondence.decomposition import Decomposition
 from correspondence.encoding import WIDE, Columns, Encoder, discrete, encoder_for, kept
 from correspondence.estimator import PairsEstimator
-from correspondence.features import Additive, Encoded, blocks, dense
+from correspondence.features import Additive, Encoded, blocks, dense, signed
 from correspondence.functions import FeatureMap, LinearFunctions
-from correspondence.moments import Moments
+from correspondence.moments import Moments, whitening
 from correspondence.progress import bar
 from correspondence.splines import AdditiveFunctions, SplineBasis, fit_additive
 from correspondence.splits import Split, splits
@@ -150,7 +150,7 @@ class ACE(PairsEstimator):
         for a, b in blocks(*rows):
             moments.update(fit.f(a), fit.g(b))
         d = moments.decompose(self.n_components, x_features=x, y_features=y, y_sample=kept(Y))
-        return d, fit.smoothing
+        return signed(d, ((fit.g(b), b) for (b,) in blocks(rows[1]))), fit.smoothing
 
     def _basis(self, encoder: Encoder, rows: np.ndarray) -> SplineBasis:
         assert isinstance(encoder, Columns)
@@ -170,16 +170,18 @@ class ACE(PairsEstimator):
         )
         known = _known("Y", encoders[1], y.rows) if self.y_regressor is None else None
         if known is not None:
-            F, fx = self._regressed(x, known(Y), folds)
-            return _decomposed(F, fx, known(Y), known, self.n_components, Y)
+            G = known(Y)
+            F, fx = self._regressed(x, G, folds)
+            return _decomposed(F, fx, G, known, self.n_components, Y, y.rows, span=_expected(F, G, "y"))
         known = _known("X", encoders[0], x.rows) if self.x_regressor is None else None
         if known is not None:
-            G, gy = self._regressed(y, known(X), folds)
-            return _decomposed(known(X), known, G, gy, self.n_components, Y)
+            F = known(X)
+            G, gy = self._regressed(y, F, folds)
+            return _decomposed(F, known, G, gy, self.n_components, Y, y.rows, span=_expected(F, G, "x"))
         F, fx, G, gy = self._alternated(
             x, y, [(*_halves(train, groups, self.random_state), test) for train, test in folds]
         )
-        return _decomposed(F, fx, G, gy, self.n_components, Y)
+        return _decomposed(F, fx, G, gy, self.n_components, Y, y.rows)
 
     def _regressed(self, side: _Expectation, targets: np.ndarray, folds: list[Split]) -> tuple[np.ndarray, _Regressed]:
         """Expectations of known functions: cross-fitted values, and the mean over the folds for new data."""
@@ -284,6 +286,8 @@ def _few_labels(encoder: Encoder) -> bool:
 def _halves(train: np.ndarray, groups: Any, random_state: int) -> Split:
     """Two parts of some pairs, of which those of a group stay together."""
     within = None if groups is None else np.asarray(groups)[train]
+    if within is not None and len(set(within.tolist())) < 2:
+        raise ValueError("groups must be at least two in each training part of cv, of which each learns one side.")
     first, second = splits(2, len(train), groups=within, random_state=random_state)[0]
     return train[first], train[second]
 
@@ -392,5 +396,33 @@ def _most_correlated(F: np.ndarray, G: np.ndarray, k: int) -> LinearFunctions:
     return replace(f, weights=np.pad(f.weights, ((0, 0), (0, missing))))
 
 
-def _decomposed(F: np.ndarray, x_features: Any, G: np.ndarray, y_features: Any, d: int, Y: Any) -> Decomposition:
-    return Moments().update(F, G).decompose(d, x_features=x_features, y_features=y_features, y_sample=kept(Y))
+def _expected(F: np.ndarray, G: np.ndarray, known: str) -> np.ndarray:
+    """Combinations to which expectations and the functions that they are of are both restricted.
+
+    If F estimates E[G | X] then E[F G^T] estimates E[E[G | X] E[G | X]^T], which is symmetric and positive. Leading
+    directions of that kind are a result; others, such as a negative one, which comes from the mean of a fold being low
+    in the others when it is high in the fold, are not.
+    """
+    moments = Moments().update(F, G)
+    W = whitening(*((moments.cov_g, moments.mean_g) if known == "y" else (moments.cov_f, moments.mean_f)), 1e-10)
+    C = W.T @ moments.cov_fg @ W
+    values, vectors = np.linalg.eigh((C + C.T) / 2)
+    return W @ vectors[:, values > 0][:, ::-1]
+
+
+def _decomposed(
+    F: np.ndarray,
+    x_features: Any,
+    G: np.ndarray,
+    y_features: Any,
+    d: int,
+    Y: Any,
+    columns: Any,
+    span: np.ndarray | None = None,
+) -> Decomposition:
+    """Decomposition of cross-fitted values; of `span` the first d columns, if it is given."""
+    within = None if span is None else (span[:, :d], span[:, :d])
+    result = (
+        Moments().update(F, G).decompose(d, span=within, x_features=x_features, y_features=y_features, y_sample=kept(Y))
+    )
+    return signed(result, ((g, dense(rows)) for g, rows in blocks(G, columns)))

@@ -9,13 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from correspondence.checks import check_whole, is_number
-from correspondence.decomposition import Decomposition
 from correspondence.encoding import encoder_for, kept
 from correspondence.estimator import PairsEstimator
-from correspondence.features import Encoded, blocks
+from correspondence.features import Encoded, blocks, signed
 from correspondence.functions import LinearFunctions
 from correspondence.penalised import fit_penalised, in_folds
-from correspondence.signs import signs
 
 __all__ = ["CCA", "strengths"]
 
@@ -35,7 +33,7 @@ class CCA(PairsEstimator):
     n_components : int
         Number of pairs of functions, at most the number of columns of each side.
     regularization : "auto" or float
-        Strength of the ridge, in units of the variance of a column; 0 for none.
+        Strength of the ridge, in units of the variance of a column of numbers; 0 for none.
 
     Attributes
     ----------
@@ -89,7 +87,7 @@ class CCA(PairsEstimator):
         span = None if ridge == (0.0,) else (fit.A, fit.B)
         d = fit.moments.decompose(self.n_components, span=span, y_sample=kept(Y))
         f, g = _on_columns(d.f, x, F, basis_x), _on_columns(d.g, y, G, basis_y)
-        self._set(_with_signs(replace(d, f=f, g=g), G), X)
+        self._set(signed(replace(d, f=f, g=g), blocks(G, G)), X)
         self.regularization_ = fit.strength
         return self
 
@@ -116,13 +114,3 @@ def _basis(F: np.ndarray) -> np.ndarray:
 def _on_columns(functions: Any, features: Encoded, F: np.ndarray, basis: np.ndarray) -> LinearFunctions:
     """Functions of the features, given as functions of features @ basis."""
     return replace(functions, mean=F.mean(axis=0), weights=basis @ functions.weights, features=features)
-
-
-def _with_signs(d: Decomposition, G: np.ndarray) -> Decomposition:
-    """Signs by the columns of y, which a basis of its own may have hidden."""
-    assert isinstance(d.f, LinearFunctions)
-    assert isinstance(d.g, LinearFunctions)
-    centred = G - G.mean(axis=0)
-    sign = signs(centred.T @ d.g.of_features(G) / len(G))
-    f, g = replace(d.f, weights=d.f.weights * sign), replace(d.g, weights=d.g.weights * sign)
-    return replace(d, f=f, g=g)

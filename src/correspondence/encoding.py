@@ -569,8 +569,8 @@ class Images(Encoder):
         if array.shape[1:] != self.shape:
             raise ValueError(f"{name} must have images of shape {self.shape}, as in the fit, got {array.shape[1:]}.")
         channel = (slice(None), None, None)
-        mean, scale = (np.asarray(v, dtype=np.float32)[channel] for v in (self.mean, self.scale))
-        return _finite((array.astype(np.float32) - mean) / scale, name)
+        mean, scale = (np.asarray(v)[channel] for v in (self.mean, self.scale))
+        return _finite(((array - mean) / scale).astype(np.float32), name)
 
     def state(self) -> dict[str, Any]:  # noqa: D102
         return {"kind": self.kind, "shape": list(self.shape), "mean": self.mean, "scale": self.scale}

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
+from correspondence.decomposition import Decomposition
 from correspondence.encoding import Encoder, encoder_from_state
-from correspondence.functions import FeatureMap
+from correspondence.functions import FeatureMap, LinearFunctions
+from correspondence.signs import signs
 from correspondence.splines import AdditiveFunctions
 
-__all__ = ["Additive", "Encoded", "blocks", "dense"]
+__all__ = ["Additive", "Encoded", "blocks", "dense", "signed"]
 
 BLOCK = 4096
 
@@ -28,6 +30,29 @@ def blocks(*sides: Any) -> Iterator[tuple[Any, ...]]:
     """Some rows of all sides at a time."""
     for start in range(0, sides[0].shape[0], BLOCK):
         yield tuple(rows[start : start + BLOCK] for rows in sides)
+
+
+def signed(d: Decomposition, batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Decomposition:
+    """Decomposition with signs by the columns of y: the one with the largest correlation with g_i has a positive one.
+
+    Parameters
+    ----------
+    d : Decomposition
+        Of features.
+    batches : iterable of pairs of ndarray
+        Features of y, of which g is made, and the encoded columns of y: all that d was computed from.
+    """
+    assert isinstance(d.f, LinearFunctions)
+    assert isinstance(d.g, LinearFunctions)
+    n, products, sums, squares = 0, 0.0, 0.0, 0.0
+    for G, columns in batches:
+        n += len(G)
+        products = products + columns.T @ d.g.of_features(G)  # g has mean 0
+        sums, squares = sums + columns.sum(axis=0), squares + (columns**2).sum(axis=0)
+    variance = squares / n - (sums / n) ** 2
+    scale = np.sqrt(np.where(variance > 1e-12, variance, np.inf))
+    sign = signs(products / n / scale[:, None])
+    return replace(d, f=replace(d.f, weights=d.f.weights * sign), g=replace(d.g, weights=d.g.weights * sign))
 
 
 @dataclass(frozen=True, eq=False)

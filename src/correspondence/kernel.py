@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 from correspondence.cca import strengths
-from correspondence.checks import check_whole, is_number
+from correspondence.checks import check_whole, is_number, to_floats
 from correspondence.encoding import Encoder, encoder_for, encoder_from_state, kept
 from correspondence.estimator import PairsEstimator
-from correspondence.features import blocks, dense
+from correspondence.features import blocks, dense, signed
 from correspondence.functions import FeatureMap
 from correspondence.penalised import fit_penalised, in_folds
 
@@ -61,7 +61,7 @@ class KernelFeatures(FeatureMap):
         """Find the projection that makes the landmarks' coordinates reproduce the kernel."""
         K = _kernel(landmarks, landmarks, kernel, options, name)
         values, vectors = np.linalg.eigh((K + K.T) / 2)
-        keep = values > RANK * values.max(initial=0)
+        keep = values > RANK * np.abs(values).max(initial=0)
         if not keep.any():
             raise ValueError(f"kernel must be positive on {name}, but it is 0 or negative everywhere.")
         return cls(name, encoder, kernel, options, landmarks, vectors[:, keep] / np.sqrt(values[keep]))
@@ -110,7 +110,7 @@ class KernelCCA(PairsEstimator):
     gamma, y_gamma : "median" or float
         Width of "rbf", exp(-gamma |a - b|^2), and factor of "poly", (gamma <a, b> + coef0)^degree. "median" is one over
         the median squared distance (rbf), or over the number of columns (poly).
-    degree, coef0 : float
+    degree, coef0 : int, float
         Of "poly".
     n_landmarks : int
         Of each side.
@@ -149,7 +149,7 @@ class KernelCCA(PairsEstimator):
         *,
         gamma: str | float = "median",
         y_gamma: str | float = "median",
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 1,
         n_landmarks: int = 500,
         regularization: str | float = "auto",
@@ -190,7 +190,7 @@ class KernelCCA(PairsEstimator):
         ridge = RIDGE if self.regularization == "auto" else strengths(self.regularization, wide=False)
         fit = fit_penalised(folds, penalty, self.n_components, ridge)
         d = fit.moments.decompose(self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=kept(Y))
-        self._set(d, X)
+        self._set(signed(d, ((y.of_rows(b), dense(b)) for (b,) in blocks(rows_y))), X)
         self.regularization_ = fit.strength
         return self
 
@@ -217,15 +217,16 @@ class KernelCCA(PairsEstimator):
         strengths(self.regularization, wide=False)
         for name in ("kernel", "y_kernel"):
             kernel: Any = getattr(self, name)
-            if not (callable(kernel) or kernel in KERNELS or (kernel is None and name == "y_kernel")):
+            known = isinstance(kernel, str) and kernel in KERNELS
+            if not (callable(kernel) or known or (kernel is None and name == "y_kernel")):
                 raise ValueError(f"{name} must be one of {', '.join(KERNELS)}, or a callable, got {kernel!r}.")
         for name in ("gamma", "y_gamma"):
             value: Any = getattr(self, name)
-            if value != "median" and not (is_number(value) and value > 0):
+            if not (isinstance(value, str) and value == "median") and not (is_number(value) and value > 0):
                 raise ValueError(f'{name} must be "median" or a number above 0, got {value!r}.')
-        for name in ("degree", "coef0"):
-            if not is_number(getattr(self, name)) or getattr(self, name) < 0:
-                raise ValueError(f"{name} must be a number of at least 0, got {getattr(self, name)!r}.")
+        check_whole(self.degree, "degree", 1)
+        if not is_number(self.coef0) or self.coef0 < 0:
+            raise ValueError(f"coef0 must be a number of at least 0, got {self.coef0!r}.")
 
 
 def _flat(rows: Any) -> Any:
@@ -254,7 +255,7 @@ def _median_distance(rows: Any, rng: np.random.Generator) -> float:
 def _kernel(a: Any, b: Any, kernel: Kernel, options: dict[str, float], name: str) -> np.ndarray:
     if isinstance(kernel, str):
         return pairwise_kernels(a, b, metric=kernel, **options)
-    K = np.asarray(kernel(dense(a), dense(b)), dtype=np.float64)
+    K = to_floats(kernel(dense(a), dense(b)), "What kernel returns")
     if K.shape != (a.shape[0], b.shape[0]) or not np.isfinite(K).all():
         raise ValueError(
             f"kernel must return finite values of shape (len(a), len(b)) for rows of {name}, got shape {K.shape} "

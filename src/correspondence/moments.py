@@ -16,7 +16,7 @@ from correspondence.decomposition import Decomposition
 from correspondence.functions import LinearFunctions
 from correspondence.signs import signs
 
-__all__ = ["Moments"]
+__all__ = ["Moments", "whitening"]
 
 
 class Moments:
@@ -167,7 +167,7 @@ class Moments:
             raise ValueError("There are no observations: call update first.")
         kept_weight = None if y_weight is None else check_weights(y_weight, len(y_sample), "y_weight")
         in_x, in_y = (None, None) if span is None else span
-        x, y = _whitening(self.cov_f, self.mean_f, tol, in_x), _whitening(self.cov_g, self.mean_g, tol, in_y)
+        x, y = whitening(self.cov_f, self.mean_f, tol, in_x), whitening(self.cov_g, self.mean_g, tol, in_y)
         U, s, Vt = np.linalg.svd(x.T @ self.cov_fg @ y, full_matrices=False)
         s = np.minimum(s, 1.0)
         A, B = x @ U[:, :n_components], y @ Vt[:n_components].T
@@ -191,10 +191,10 @@ def _scale(cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
     return np.where(scale > 1e-14 * np.abs(mean), scale, 0)  # what rounding leaves of a constant
 
 
-def _whitening(cov: np.ndarray, mean: np.ndarray, tol: float, span: np.ndarray | None = None) -> np.ndarray:
+def whitening(cov: np.ndarray, mean: np.ndarray, tol: float, span: np.ndarray | None = None) -> np.ndarray:
     """Matrix of shape (p, rank): centred features times this are uncorrelated with variance 1."""
     if span is not None:
-        return span @ _whitening(span.T @ cov @ span, mean @ span, tol)
+        return span @ whitening(span.T @ cov @ span, mean @ span, tol)
     scale = _scale(cov, mean)
     varies = np.flatnonzero(scale)
     unit = scale[varies]

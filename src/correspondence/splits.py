@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from correspondence.checks import check_whole
+from correspondence.labels import encode, objects
 
 __all__ = ["Split", "splits"]
 
@@ -30,31 +31,44 @@ def splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_st
     random_state : int
         Seed of the folds.
     """
-    groups = None if groups is None else _checked(groups, n)
-    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-        most = n if groups is None else len(np.unique(groups))
-        cv = _folds(check_whole(cv, "cv", 2, max(2, most)), labels, groups, random_state)
-    if not hasattr(cv, "split") and not np.iterable(cv):
-        raise ValueError(f"cv must be a number of folds, a splitter or pairs of positions, got {cv!r}.")
-    stand_in = np.zeros(n) if labels is None else np.unique(np.asarray(labels), return_inverse=True)[1]
-    parts = cv.split(np.zeros((n, 1)), stand_in, groups) if hasattr(cv, "split") else cv
-    pairs = [(np.asarray(train), np.asarray(test)) for train, test in parts]
-    if not pairs or any(not len(part) for pair in pairs for part in pair):
-        raise ValueError("cv must give at least one split, with pairs to fit and pairs to judge on.")
-    return pairs
-
-
-def _checked(groups: Any, n: int) -> np.ndarray:
-    codes = np.unique(np.asarray(groups), return_inverse=True)[1]
-    if codes.shape != (n,):
-        raise ValueError(f"groups must have one value for each of the {n} pairs, got shape {np.shape(groups)}.")
-    if codes.max() < 1:
+    strata = None if labels is None else _codes(labels, n, "labels")
+    together = None if groups is None else _codes(groups, n, "groups")
+    if together is not None and together.max() < 1:
         raise ValueError("groups must be at least two different ones, or there is nothing to hold out.")
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        most = n if together is None else int(together.max()) + 1
+        cv = _folds(check_whole(cv, "cv", 2, max(2, most)), strata, together, random_state)
+    parts = cv
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        parts = cv.split(np.zeros((n, 1)), np.zeros(n) if strata is None else strata, together)
+    return _checked(parts, cv, n)
+
+
+def _codes(values: Any, n: int, name: str) -> np.ndarray:
+    """Integers that are equal where the values are, whatever their types."""
+    codes = encode(values if hasattr(values, "dtype") else objects(list(values)), name)[0]
+    if codes.shape != (n,):
+        raise ValueError(f"{name} must have one value for each of the {n} pairs, got shape {np.shape(values)}.")
     return codes
 
 
-def _folds(k: int, labels: Any, groups: Any, random_state: int) -> Any:
-    frequent = labels is not None and np.unique(np.asarray(labels), return_counts=True)[1].min() >= k
+def _checked(parts: Any, cv: Any, n: int) -> list[Split]:
+    """Pairs of positions, all of them among those that there are."""
+    try:
+        pairs = [(np.asarray(train), np.asarray(test)) for train, test in parts]
+    except (TypeError, ValueError):
+        raise ValueError(f"cv must be a number of folds, a splitter or pairs of positions, got {cv!r}.") from None
+    if not pairs or any(not part.size for pair in pairs for part in pair):
+        raise ValueError("cv must give at least one split, with pairs to fit and pairs to judge on.")
+    if any(
+        part.dtype.kind not in "iu" or part.ndim != 1 or part.min() < 0 or part.max() >= n for p in pairs for part in p
+    ):
+        raise ValueError(f"cv must give positions from 0 to {n - 1}, as arrays of whole numbers.")
+    return pairs
+
+
+def _folds(k: int, labels: np.ndarray | None, groups: np.ndarray | None, random_state: int) -> Any:
+    frequent = labels is not None and np.bincount(labels).min() >= k
     if groups is not None:
         kind = StratifiedGroupKFold if frequent else GroupKFold
     else:

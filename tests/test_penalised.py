@@ -1,0 +1,193 @@
+"""Functions under a penalty: none is the plain problem, more is smoother, and the folds choose."""
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+from correspondence import penalised
+from correspondence.heldout import held_out
+from correspondence.moments import Moments
+from correspondence.penalised import FOLDS, fit_penalised, in_folds
+
+
+def pairs(rng, n=300, p=6, q=5):
+    F = rng.normal(size=(n, p)) @ rng.normal(size=(p, p))
+    return F, F[:, :q] + 2 * rng.normal(size=(n, q)) @ rng.normal(size=(q, q)) + 10
+
+
+def ones(F, G):
+    return np.ones(F.shape[1]), np.ones(G.shape[1])
+
+
+def penalty_of(weights, R):
+    """Of each function, which has variance 1."""
+    return np.einsum("pi,pq,qi->i", weights, np.diag(R) if R.ndim == 1 else R, weights)
+
+
+# --- folds
+
+
+def test_rows_are_dealt_out_in_turn_however_they_come(rng):
+    F, G = pairs(rng, n=103)
+    whole = in_folds([(F, G)])
+    for sizes in ([1] * 103, [50, 53], [3, 0, 100], [102, 1]):
+        ends = np.cumsum(sizes)
+        parts = in_folds((F[end - size : end], G[end - size : end]) for size, end in zip(sizes, ends, strict=True))
+        for a, b in zip(parts, whole, strict=True):
+            assert a.n == b.n
+            np.testing.assert_allclose(a.cov_fg, b.cov_fg, atol=1e-10)
+            np.testing.assert_allclose(a.mean_g, b.mean_g, atol=1e-12)
+    for k, fold in enumerate(whole):
+        np.testing.assert_allclose(fold.cov_f, np.cov(F[k::FOLDS].T, bias=True), atol=1e-10)
+
+
+# --- the solution for one strength
+
+
+def test_no_penalty_is_the_plain_problem(rng):
+    F, G = pairs(rng)
+    fit = fit_penalised(in_folds([(F, G)]), ones(F, G), 3, [0.0])
+    plain = Moments().update(F, G).decompose(3)
+    np.testing.assert_allclose(fit.correlations, plain.correlations, atol=1e-10)
+    for ours, theirs in ((fit.A, plain.f.weights), (fit.B, plain.g.weights)):
+        np.testing.assert_allclose(ours, theirs * np.sign((ours * theirs).sum(axis=0)), atol=1e-8)
+    assert fit.strength == 0
+
+
+@pytest.mark.parametrize("strength", [0.01, 1.0, 100.0])
+def test_the_shape_is_that_of_the_penalised_problem_and_the_size_is_not(rng, strength):
+    """One component, by the generalised eigenvalue problem of both sides at once."""
+    F, G = pairs(rng)
+    R = tuple(np.diag(rng.random(k)) + 0.1 for k in (6, 5))
+    fit = fit_penalised(in_folds([(F, G)]), R, 1, [strength])
+    C = np.cov(np.hstack([F, G]).T, bias=True)
+    left, right = np.zeros((11, 11)), np.zeros((11, 11))
+    left[:6, 6:], left[6:, :6] = C[:6, 6:], C[6:, :6]
+    right[:6, :6], right[6:, 6:] = C[:6, :6] + strength * R[0], C[6:, 6:] + strength * R[1]
+    first = eigh(left, right)[1][:, -1]
+    for weights, shape, cov in ((fit.A, first[:6], C[:6, :6]), (fit.B, first[6:], C[6:, 6:])):
+        expected = shape / np.sqrt(shape @ cov @ shape)
+        np.testing.assert_allclose(weights[:, 0] * np.sign(weights[:, 0] @ expected), expected, atol=1e-8)
+    r = np.corrcoef((F @ fit.A)[:, 0], (G @ fit.B)[:, 0])[0, 1]
+    assert fit.correlations[0] == pytest.approx(r)
+
+
+def test_functions_are_standardised_and_correlated_in_pairs(rng):
+    F, G = pairs(rng)
+    fit = fit_penalised(in_folds([(F, G)]), ones(F, G), 3, [5.0])
+    f, g = (F - F.mean(axis=0)) @ fit.A, (G - G.mean(axis=0)) @ fit.B
+    np.testing.assert_allclose(f.T @ f / len(f), np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(g.T @ g / len(g), np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(f.T @ g / len(g), np.diag(fit.correlations), atol=1e-9)
+
+
+def test_more_penalty_gives_smaller_weights_and_correlations(rng):
+    F, G = pairs(rng, n=60, p=20, q=15)
+    fits = [fit_penalised(in_folds([(F, G)]), ones(F, G), 1, [s]) for s in (0.0, 0.1, 1.0, 10.0, 1e6)]
+    for weights in ([fit.A for fit in fits], [fit.B for fit in fits]):
+        sizes = [penalty_of(w, np.ones(len(w)))[0] for w in weights]
+        assert sizes == sorted(sizes, reverse=True)
+        assert sizes[-1] < sizes[0] / 5
+    correlations = [fit.correlations[0] for fit in fits]
+    assert correlations == sorted(correlations, reverse=True)
+
+
+def test_what_is_not_penalised_stays(rng):
+    """An infinite penalty on all but the first two features of x leaves these."""
+    F, G = pairs(rng)
+    R = np.where(np.arange(6) < 2, 0.0, 1.0), np.zeros(5)
+    strong = fit_penalised(in_folds([(F, G)]), R, 2, [1e12])
+    np.testing.assert_allclose(strong.A[2:], 0, atol=1e-5)
+    plain = Moments().update(F[:, :2], G).decompose(2)
+    np.testing.assert_allclose(strong.correlations, plain.correlations, atol=1e-6)
+
+
+def test_vectors_are_diagonal_matrices(rng):
+    F, G = pairs(rng)
+    R = rng.random(6), rng.random(5)
+    vector = fit_penalised(in_folds([(F, G)]), R, 2, [1.0])
+    matrix = fit_penalised(in_folds([(F, G)]), (np.diag(R[0]), np.diag(R[1])), 2, [1.0])
+    np.testing.assert_allclose(vector.A, matrix.A, atol=1e-9)
+
+
+def test_features_that_repeat_others_and_constants_do_no_harm(rng):
+    F, G = pairs(rng)
+    more = np.column_stack([F, F[:, 0] - F[:, 1], np.full(len(F), 3.0)])
+    fit = fit_penalised(in_folds([(more, G)]), ones(more, G), 5, [0.0])
+    np.testing.assert_allclose(fit.correlations, Moments().update(F, G).decompose().correlations, atol=1e-9)
+    assert fit_penalised(in_folds([(more, G)]), ones(more, G), 50, [1.0]).A.shape == (8, 5)
+
+
+# --- many features
+
+
+@pytest.mark.parametrize("shape", [(40, 30), (30, 40), (35, 35)])
+@pytest.mark.parametrize("rank", [30, 4])
+def test_leading_vectors_by_eigenvalues_are_those_by_svd(rng, monkeypatch, shape, rank):
+    K = rng.normal(size=(shape[0], rank)) @ rng.normal(size=(rank, shape[1]))
+    exact = penalised._leading(K, 4)
+    monkeypatch.setattr(penalised, "LARGE", 10)
+    for fast, slow in zip(penalised._leading(K, 4), exact, strict=True):
+        np.testing.assert_allclose(fast @ fast.T, slow @ slow.T, atol=1e-9)
+        np.testing.assert_allclose(np.abs((fast * slow).sum(axis=0)), 1, atol=1e-9)
+
+
+def test_more_features_than_are_decomposed_in_full(rng, monkeypatch):
+    F = rng.normal(size=(700, 310))
+    G = F[:, :305] + rng.normal(size=(700, 305))
+    folds = in_folds([(F, G)])
+    fast = fit_penalised(folds, ones(F, G), 3, [2.0])
+    monkeypatch.setattr(penalised, "LARGE", 1000)
+    slow = fit_penalised(folds, ones(F, G), 3, [2.0])
+    np.testing.assert_allclose(fast.correlations, slow.correlations, atol=1e-9)
+    np.testing.assert_allclose(np.abs(fast.A), np.abs(slow.A), atol=1e-7)
+
+
+def test_leading_vectors_beyond_the_rank_are_still_functions(rng, monkeypatch):
+    """Nothing is shared beyond the first component: the others are uncorrelated functions all the same."""
+    monkeypatch.setattr(penalised, "LARGE", 3)
+    F = rng.normal(size=(400, 8))
+    G = np.column_stack([F[:, 0], rng.normal(size=(400, 5))])
+    residual = G[:, 1:] - F @ np.linalg.lstsq(F, G[:, 1:], rcond=None)[0]
+    G[:, 1:] = residual - residual.mean(axis=0)
+    fit = fit_penalised(in_folds([(F, G)]), ones(F, G), 3, [0.0])
+    assert fit.correlations[0] == pytest.approx(1)
+    np.testing.assert_allclose(fit.A.T @ np.cov(F.T, bias=True) @ fit.A, np.eye(3), atol=1e-8)
+
+
+# --- the choice of the strength
+
+
+def test_the_strongest_within_a_standard_error_of_the_best():
+    scores = np.array([[1.0, 2.0, 1.9, 0.0], [1.0, 2.2, 2.3, 0.0], [1.0, 2.1, 1.9, 0.0]])
+    assert penalised._strongest(scores) == 2  # differences 0.1, -0.1 and 0.2: mean 0.07, standard error 0.09
+    scores[:, 2] = [1.9, 2.1, 2.0]
+    assert penalised._strongest(scores) == 1  # 0.1 worse in every fold
+    assert penalised._strongest(np.ones((5, 4))) == 3
+
+
+def test_scores_are_what_is_captured_of_the_fold(rng):
+    F, G = pairs(rng)
+    scores = penalised._scores(in_folds([(F, G)]), ones(F, G), 2, [0.1, 10.0])
+    assert scores.shape == (FOLDS, 2)
+    fold = np.arange(len(F)) % FOLDS == 1
+    for score, strength in zip(scores[1], (0.1, 10.0), strict=True):
+        fit = fit_penalised([Moments().update(F[~fold], G[~fold])], ones(F, G), 2, [strength])
+        f, g = (F[fold] - F[~fold].mean(axis=0)) @ fit.A, (G[fold] - G[~fold].mean(axis=0)) @ fit.B
+        assert score == pytest.approx(held_out(f, g, fit.correlations).captured)
+
+
+def test_noise_asks_for_more_than_signal(rng):
+    strengths = (10.0 ** np.arange(-3, 4)).tolist()
+    F = rng.normal(size=(200, 30))
+    clear, blurred = F[:, :20] + 0.1 * rng.normal(size=(200, 20)), rng.normal(size=(200, 20))
+    chosen = [fit_penalised(in_folds([(F, G)]), ones(F, G), 2, strengths).strength for G in (clear, blurred)]
+    assert chosen[0] < chosen[1]
+    assert set(chosen) <= set(strengths)
+
+
+def test_nothing_to_choose_from(rng):
+    """No penalty at all, or fewer pairs than folds: the first strength."""
+    F, G = pairs(rng)
+    assert fit_penalised(in_folds([(F, G)]), (np.zeros(6), np.zeros(5)), 1, [0.5, 1.0]).strength == 0.5
+    assert fit_penalised(in_folds([(F[:4], G[:4])]), ones(F, G), 1, [0.5, 1.0]).strength == 0.5
