@@ -17,7 +17,7 @@ from correspondence.checks import as_frame, check_weights, check_whole
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LabelFunctions
-from correspondence.heldout import HeldOut
+from correspondence.heldout import HeldOut, held_out
 from correspondence.pairs import count_with_codes
 from correspondence.points import Points
 from correspondence.side import Side
@@ -304,16 +304,15 @@ class CA(Estimator):
         HeldOut
             ``.correlations`` of each component, ``.captured``, their intervals and ``.n``.
         """
-        return super().evaluate(X, Y, sample_weight)
-
-    def _pairs(self, X: Any, Y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+        check_is_fitted(self)
         if not (self._rows.is_whole and self._columns.is_whole):
             raise ValueError(
                 "A subset cannot be evaluated: its functions do not describe all pairs. Fit the whole table."
             )
         table = self._table_of_pairs(X, Y, sample_weight)
         d = self.decomposition_
-        return np.nan_to_num(d.f(table.rows), nan=0.0), np.nan_to_num(d.g(table.columns), nan=0.0), table.counts
+        F, G = np.nan_to_num(d.f(table.rows), nan=0.0), np.nan_to_num(d.g(table.columns), nan=0.0)
+        return held_out(F, G, d.correlations, table.counts)
 
     def _table_of_pairs(self, X: Any, Y: Any, sample_weight: Any) -> Table:
         """Counts of pairs to be evaluated, with labels of the fit."""

@@ -16,6 +16,7 @@ import numpy as np
 from correspondence import io
 from correspondence.checks import check_whole, read_only
 from correspondence.functions import FUNCTIONS, PrincipalFunctions
+from correspondence.heldout import HeldOut, held_out
 
 __all__ = ["Decomposition", "as_decomposition", "load"]
 
@@ -98,6 +99,26 @@ class Decomposition:
         """Return the same decomposition with only its first k components."""
         k = self._check_k(k)
         return replace(self, pics=self.pics[:k], f=self.f.truncate(k), g=self.g.truncate(k))
+
+    def evaluate(self, X: Any, Y: Any, sample_weight: Any = None) -> HeldOut:
+        """Check the functions on pairs, best on such that the fit has not seen.
+
+        Parameters
+        ----------
+        X, Y : array-like
+            Pairs.
+        sample_weight : array-like of shape (n,), optional
+            Of the pairs.
+
+        Returns
+        -------
+        HeldOut
+            ``.correlations`` of each component, ``.captured``, their intervals and ``.n``.
+        """
+        F, G = self.f(X), self.g(Y)
+        if len(F) != len(G):
+            raise ValueError(f"X and Y must have the same length, got {len(F)} and {len(G)}.")
+        return held_out(F, G, self.correlations, sample_weight)
 
     def density_ratio(self, X: Any, Y: Any, pairwise: bool = False) -> np.ndarray:
         """Ratio p(x, y) / (p(x) p(y)) by Lancaster's formula.

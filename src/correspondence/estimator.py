@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from correspondence.checks import as_frame, length
 from correspondence.decomposition import Decomposition
-from correspondence.heldout import HeldOut, held_out
+from correspondence.heldout import HeldOut
 from correspondence.table import to_frame
 
 __all__ = ["Estimator", "PairsEstimator"]
@@ -95,21 +95,13 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
             ``.correlations`` of each component, ``.captured``, their intervals and ``.n``.
         """
         check_is_fitted(self)
-        F, G, weights = self._pairs(X, Y, sample_weight)
-        return held_out(F, G, self.correlations_, weights)
+        if Y is None:
+            raise ValueError("Y is missing: an evaluation needs pairs (x, y).")
+        return self.decomposition_.evaluate(X, Y, sample_weight)
 
     def score(self, X: Any, Y: Any = None, sample_weight: Any = None) -> float:
         """Dependence that the functions prove on the given pairs: ``evaluate(X, Y).captured``."""
         return self.evaluate(X, Y, sample_weight).captured
-
-    def _pairs(self, X: Any, Y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, Any]:
-        """f, g and the weights of pairs, as `held_out` takes them."""
-        if Y is None:
-            raise ValueError("Y is missing: an evaluation needs pairs (x, y).")
-        F, G = self._f(X), self._g(Y)
-        if len(F) != len(G):
-            raise ValueError(f"X and Y must have the same length, got {len(F)} and {len(G)}.")
-        return F, G, sample_weight
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of ``transform``: f1, f2, ..."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.colors import to_hex
 from matplotlib.patches import Ellipse, Patch
 from matplotlib.text import Annotation
 
@@ -25,7 +26,7 @@ __all__ = ["MAPS", "comparison", "contributions", "plane", "scree"]
 
 ROWS, COLUMNS = "#0067A5", "#C1440E"  # told apart by colour-blind readers, and by marker
 GREY = "0.45"
-_STYLES = list(  # told apart by colour-blind readers, and by marker
+STYLES = list(  # told apart by colour-blind readers, and by marker
     zip(
         ["#0067A5", "#C1440E", "#2A8B57", "#8E4B9E", "#B8860B", "#444444", "#00A0B0", "#D0508B"] * 3,
         "o^sDvPX*o^sDvPX*o^sDvPX*",
@@ -63,6 +64,8 @@ class _Cloud:
     is_principal: bool
     colour: str
     marker: str
+    colours: np.ndarray | None = None
+    """One for each point, if they differ."""
 
 
 def plane(
@@ -77,14 +80,18 @@ def plane(
     supplementary: Points | Sequence[Points] = (),
     labels: str = "both",
     max_labels: int = 80,
-    names: tuple[str, str] = ("rows", "columns"),
+    names: Sequence[str] = ("rows", "columns"),
+    X: Any = None,
+    Y: Any = None,
+    classes: Any = None,
+    marks: tuple[Sequence[Any], Any] | None = None,
 ) -> Axes:
-    """Draw the factoring plane: rows and columns as points of the same picture.
+    """Draw the factoring plane: x and y, or rows and columns, as points of the same picture.
 
     Parameters
     ----------
     d_or_est : Decomposition or fitted estimator
-        Of two discrete variables.
+        Of two discrete variables; of any two, if X (and Y, unless that are labels) say what to draw.
     axes : (int, int)
         Which components, counted from 1. If there is only one, the points lie on a line.
     map : str
@@ -108,8 +115,15 @@ def plane(
     max_labels : int
         At most so many labels are written, those that contribute most first, and none over another. They find
         their places when the picture is drawn, and again when it is zoomed or gets another size.
-    names : (str, str)
-        What the legend calls rows and columns.
+    names : (str, str) or (str, str, str)
+        What the legend calls rows and columns, and marks.
+    X, Y : array-like, optional
+        Values to draw at f(x) and g(y), as small points where they are no labels. Needed for functions of anything but
+        labels.
+    classes : array-like, optional
+        One for each of X, by which the points are coloured, and the labels of Y that they are.
+    marks : (labels, X), optional
+        More values of x, each with a label that is written.
 
     Returns
     -------
@@ -125,10 +139,14 @@ def plane(
     """
     d = as_decomposition(d_or_est)
     index = _check_axes(d, axes)
-    sides = _clouds(d, index, map, names, size_by_mass)
+    sides = _clouds(d, index, map, names, size_by_mass, X, Y)
+    if classes is not None:
+        sides = _coloured(sides, classes)
     spreads = [] if ellipses is None else _spreads(sides, ellipses, axes[: len(index)], level)
     groups = [supplementary] if isinstance(supplementary, Points) else supplementary
     placed = [_placed(points, index, is_first=i == 0) for i, points in enumerate(groups)]
+    if marks is not None:
+        placed.append(_marked(d, marks, index, map, names[2] if len(names) > 2 else "marked"))
     written = _written(sides, labels) + placed
     check_whole(max_labels, "max_labels", 0)
     clouds = [*sides, *placed]
@@ -140,7 +158,7 @@ def plane(
     for cloud, spread in spreads:
         _add_ellipses(ax, cloud, spread)
     _label_axes(ax, d, index)
-    _add_legend(ax)
+    _add_legend(ax, _class_handles(sides, classes))
     _write_labels(ax, clouds, written, max_labels)
     return ax
 
@@ -245,7 +263,7 @@ def comparison(results: Comparison, ax: Axes | None = None, *, n_components: int
     shown = min(n_components, max(len(result.correlations) for result in results.results.values()))
     ax = _new_axes(ax, (max(6.0, 2.5 + 0.8 * shown), 5))
     places = np.linspace(-0.36, 0.36, len(results.results)) if len(results.results) > 1 else np.zeros(1)
-    for place, (name, result), (colour, marker) in zip(places, results.results.items(), _STYLES, strict=False):
+    for place, (name, result), (colour, marker) in zip(places, results.results.items(), STYLES, strict=False):
         k = min(shown, len(result.correlations))
         at, r = np.arange(1, k + 1) + place, result.correlations[:k]
         ax.vlines(at, *result.intervals[:k].T, color=colour, lw=1.2, alpha=0.7)
@@ -285,24 +303,50 @@ def _check_axes(d: Decomposition, axes: tuple[int, ...]) -> list[int]:
 
 
 def _clouds(
-    d: Decomposition, index: list[int], map: str, names: tuple[str, str], by_mass: bool
+    d: Decomposition, index: list[int], map: str, names: Sequence[str], by_mass: bool, X: Any = None, Y: Any = None
 ) -> tuple[_Cloud, _Cloud]:
-    if isinstance(names, str) or len(names) != 2:
-        raise ValueError(f"names must be two texts, for rows and columns, got {names!r}.")
+    if isinstance(names, str) or len(names) not in (2, 3):
+        raise ValueError(f"names must be two texts, for rows and columns, or three, got {names!r}.")
     if map not in MAPS:
         raise ValueError(f"map must be one of {', '.join(MAPS)}, got {map!r}.")
     s = d.correlations[index]
     of_rows, of_columns = MAPS[map]
-    rows = _cloud(_points(d.f), s, index, of_rows, by_mass, name=names[0], colour=ROWS, marker="o")
-    columns = _cloud(_points(d.g), s, index, of_columns, by_mass, name=names[1], colour=COLUMNS, marker="^")
+    rows = _cloud(_side(d.f, X, "X"), s, index, of_rows, by_mass, name=names[0], colour=ROWS, marker="o")
+    columns = _cloud(_side(d.g, Y, "Y"), s, index, of_columns, by_mass, name=names[1], colour=COLUMNS, marker="^")
     return rows, columns
 
 
-def _cloud(
-    functions: LabelFunctions, s: np.ndarray, index: list[int], scaling: Scaling, by_mass: bool, **style: str
-) -> _Cloud:
-    known = np.isfinite(functions.values).all(axis=1)
-    standard, mass = functions.values[known][:, index], functions.mass[known]
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """What is drawn of one variable."""
+
+    labels: np.ndarray
+    """None where nothing is to be written."""
+    values: np.ndarray
+    mass: np.ndarray | None
+
+
+def _side(functions: Any, values: Any, name: str) -> _Side:
+    if values is None and isinstance(functions, LabelFunctions):
+        return _Side(functions.labels, functions.values, functions.mass)
+    if values is None:
+        sample = getattr(functions, "sample", None)
+        if not isinstance(sample, np.ndarray) or sample.ndim != 1 or sample.dtype.kind not in "OUb":
+            raise TypeError(f"{name} is needed: give the values to draw, {name}=..., or a fit to labels.")
+        labels, counts = np.unique(sample, return_counts=True)
+        return _Side(labels, functions(labels), counts / len(sample))
+    points = functions(values)
+    array = np.asarray(values) if not hasattr(values, "tocsr") else np.empty((0, 0))
+    are_labels = array.ndim == 1 and array.dtype.kind in "OU"
+    return _Side(array if are_labels else np.full(len(points), None), points, None)
+
+
+def _cloud(side: _Side, s: np.ndarray, index: list[int], scaling: Scaling, by_mass: bool, **style: Any) -> _Cloud:
+    known = np.isfinite(side.values).all(axis=1)
+    standard = side.values[known][:, index]
+    if side.mass is None and (by_mass or scaling in ("mass", "root_mass")):
+        raise ValueError("These points have no mass: choose another map, and leave out size_by_mass.")
+    mass = np.full(len(standard), 1 / max(1, len(standard))) if side.mass is None else side.mass[known]
     factor = {
         "principal": s[None, :],
         "standard": np.ones((1, 1)),
@@ -313,16 +357,54 @@ def _cloud(
     xy = standard * factor
     if len(index) == 1:
         xy = np.column_stack([xy, np.zeros(len(xy))])
+    labels = side.labels[known]
     weight = mass * ((standard * s) ** 2).sum(axis=1)
     return _Cloud(
         known=known,
-        labels=functions.labels[known],
+        labels=labels,
         xy=xy,
         area=_areas(mass, by_mass),
-        weight=weight,
+        weight=np.where([label is None for label in labels], np.nan, weight),
         is_principal=scaling == "principal",
         **style,
     )
+
+
+def _coloured(sides: tuple[_Cloud, _Cloud], classes: Any) -> tuple[_Cloud, _Cloud]:
+    """The points of x in the colours of their classes, and the labels of y that are classes in the same."""
+    values = np.asarray(classes, dtype=object)
+    if values.shape != sides[0].known.shape:
+        raise ValueError(f"classes must have one value for each of the {len(sides[0].known)} points of X.")
+    colour = _class_colours(values)
+    x = np.array([colour[value] for value in values[sides[0].known].tolist()])
+    y = np.array([colour.get(label, COLUMNS) for label in sides[1].labels.tolist()])
+    return replace(sides[0], colours=x), replace(sides[1], colours=y)
+
+
+def _class_colours(values: np.ndarray) -> dict[Any, str]:
+    distinct = sorted(set(values.tolist()), key=str)
+    palette = plt.get_cmap("tab10")
+    shade = [1.0, 0.55, 0.8]  # of the first ten, the next ten, ...: light colours could not be read as text
+    return {value: to_hex(np.array(palette(i % 10)[:3]) * shade[min(i // 10, 2)]) for i, value in enumerate(distinct)}
+
+
+def _class_handles(sides: tuple[_Cloud, _Cloud], classes: Any) -> list[Patch]:
+    """Legend of the classes, unless they are written in the picture."""
+    if classes is None:
+        return []
+    colour = _class_colours(np.asarray(classes, dtype=object))
+    if set(colour) <= set(sides[1].labels.tolist()) or len(colour) > 20:
+        return []
+    return [Patch(color=value, label=_text(name)) for name, value in colour.items()]
+
+
+def _marked(d: Decomposition, marks: Any, index: list[int], map: str, name: str) -> _Cloud:
+    labels, values = marks
+    side = _Side(np.array(list(labels), dtype=object), d.f(values), None)
+    if len(side.labels) != len(side.values):
+        raise ValueError(f"marks must be as many labels as values, got {len(side.labels)} and {len(side.values)}.")
+    cloud = _cloud(side, d.correlations[index], index, MAPS[map][0], False, name=name, colour="0.25", marker="D")
+    return replace(cloud, area=np.full(len(cloud.xy), 12.0))
 
 
 def _areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
@@ -339,13 +421,14 @@ def _new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def _scatter(ax: Axes, cloud: _Cloud, alpha: float) -> None:
+    many = len(cloud.xy) > 500
     ax.scatter(
         cloud.xy[:, 0],
         cloud.xy[:, 1],
         s=cloud.area,
         marker=cloud.marker,
-        color=cloud.colour,
-        alpha=alpha,
+        color=cloud.colour if cloud.colours is None else cloud.colours,
+        alpha=0.35 if many and cloud.colours is not None else alpha,
         linewidths=0,
         label=cloud.name,
         rasterized=len(cloud.xy) > 5000,
@@ -392,8 +475,12 @@ def _label_axes(ax: Axes, d: Decomposition, index: list[int]) -> None:
     ax.set_aspect("equal", adjustable="box" if shared else "datalim")
 
 
-def _add_legend(ax: Axes) -> None:
-    legend = ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False, handletextpad=0.2)
+def _add_legend(ax: Axes, more: list[Patch]) -> None:
+    handles = [*ax.get_legend_handles_labels()[0], *more]
+    columns = 3 if not more else 6
+    legend = ax.legend(
+        handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=columns, frameon=False, handletextpad=0.2
+    )
     for handle in legend.legend_handles:
         if isinstance(handle, PathCollection):
             handle.set_sizes([36])
@@ -438,7 +525,8 @@ def _write_label(ax: Axes, cloud: _Cloud, i: int) -> Annotation:
         (0, 0),
         textcoords="offset points",
         fontsize=8,
-        color=cloud.colour,
+        color=cloud.colour if cloud.colours is None else cloud.colours[i],
+        fontweight="normal" if cloud.colours is None else "bold",
         parse_math=False,
     )
     label.set_in_layout(False)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from correspondence.studies import bsc, gaussian
+from correspondence.studies import bsc, cooking, gaussian
 from correspondence.studies.report import Report, provenance, write
 from correspondence.studies.runs import Settings
 
@@ -31,6 +31,7 @@ class Study:
 STUDIES: dict[str, Study] = {
     "bsc": Study(bsc.TITLE, bsc.run),
     "gaussian": Study(gaussian.TITLE, gaussian.run),
+    "cooking": Study(cooking.TITLE, cooking.run),
 }
 
 
