@@ -384,8 +384,13 @@ def _coloured(sides: tuple[_Cloud, _Cloud], classes: Any) -> tuple[_Cloud, _Clou
 def _class_colours(values: np.ndarray) -> dict[Any, str]:
     distinct = sorted(set(values.tolist()), key=str)
     palette = plt.get_cmap("tab10")
-    shade = [1.0, 0.55, 0.8]  # of the first ten, the next ten, ...: light colours could not be read as text
-    return {value: to_hex(np.array(palette(i % 10)[:3]) * shade[min(i // 10, 2)]) for i, value in enumerate(distinct)}
+    shades = (1.0, 0.55, 0.8)  # of the first ten, the next ten, ...: light colours could not be read as text
+    colours = {}
+    for i, value in enumerate(distinct):
+        red, green, blue, _ = palette(i % 10)
+        shade = shades[min(i // 10, 2)]
+        colours[value] = to_hex((shade * red, shade * green, shade * blue))
+    return colours
 
 
 def _class_handles(sides: tuple[_Cloud, _Cloud], classes: Any) -> list[Patch]:

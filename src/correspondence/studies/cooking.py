@@ -227,15 +227,16 @@ def _finding(results: dict[str, list[_Result]], best: str) -> str:
     counts = ", ".join(f"{name} {chosen.count(name)} times" for name in dict.fromkeys(chosen))
     return (
         f"The best row is {best}: held-out correlations sum to {held_out.sum():.2f} "
-        f"(PICE {_mean(results['PICE']):.2f}, auto {_mean(results['auto']):.2f}), where the paper's training values sum to {paper.sum():.2f}; {above} of "
-        f"{COMPONENTS} are above the paper's. `co.decompose` chose {counts}."
+        f"(PICE {_mean(results['PICE']):.2f}, auto {_mean(results['auto']):.2f}), where the paper's training values "
+        f"sum to {paper.sum():.2f}; {above} of {COMPONENTS} are above the paper's. `co.decompose` chose {counts}."
     )
 
 
 def _caption(plane: _Plane) -> str:
     return (
-        f'*First factoring plane of "ACE, net" on the first split. Dots: {len(plane.X):,} recipes that it has not seen, '
-        "in the colour of their cuisine. Triangles: the cuisines. Diamonds: ingredients, each as a recipe of nothing else.*"
+        f'*First factoring plane of "ACE, net" on the first split. Dots: {len(plane.X):,} recipes that it has not '
+        "seen, in the colour of their cuisine. Triangles: the cuisines. Diamonds: ingredients, each as a recipe of "
+        "nothing else.*"
     )
 
 
