@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from correspondence.studies import bsc, cooking, gaussian
+from correspondence.studies import brands, bsc, cooking, gaussian, wine
 from correspondence.studies.report import Report, provenance, write
 from correspondence.studies.runs import Settings
 
@@ -32,6 +32,8 @@ STUDIES: dict[str, Study] = {
     "bsc": Study(bsc.TITLE, bsc.run),
     "gaussian": Study(gaussian.TITLE, gaussian.run),
     "cooking": Study(cooking.TITLE, cooking.run),
+    "wine": Study(wine.TITLE, wine.run),
+    "brands": Study(brands.TITLE, brands.run),
 }
 
 

@@ -1,0 +1,263 @@
+"""Red wine: the paper's factoring planes of attributes and quality, with what is real told from what is learned by heart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.model_selection import GroupShuffleSplit
+from tqdm import tqdm
+
+import correspondence as co
+from correspondence.studies.report import Report, markdown_table
+from correspondence.studies.runs import Settings
+
+__all__ = ["TITLE", "run"]
+
+TITLE = "Factoring planes, red wine: 11 attributes and quality, held out"
+COMPONENTS = 4
+PAPER = {"paper's code, training": (0.998, 0.994, 0.057), "paper's code, held out": (0.319, 0.152, 0.088)}
+BEST = "ACE, trees"
+LOW, HIGH = 0.05, 0.95  # quantiles from which to which an attribute is moved
+
+ERRATA = """\
+## What it corrects
+
+- The red set has 1599 wines of quality 3 to 8; 4898 is the size of the white set.
+- 240 of the wines are duplicates in all attributes. Spread over training and held-out part they are a leak, so here
+  all copies of a wine are on the same side of every split, also of those that estimators make for themselves.
+- The paper's published run has correlations 0.998, 0.994, 0.057 on the training part and 0.319, 0.152, 0.088 on the
+  other part of its data: it memorised. Its picture is one of training wines."""
+
+
+def _methods(quick: bool) -> dict[str, Any]:
+    trees = ExtraTreesClassifier(50 if quick else 300, max_features=0.6, criterion="log_loss", random_state=0)
+    return {
+        "CCA": co.CCA(COMPONENTS),
+        "KernelCCA": co.KernelCCA(COMPONENTS),
+        "ACE, additive": co.ACE(COMPONENTS),
+        BEST: co.ACE(COMPONENTS, x_regressor=trees, cv=3 if quick else 10, progress=False),
+        "PICE": co.PICE(COMPONENTS, progress=False),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _Planes:
+    """A fit to a part of the wines, and the others."""
+
+    d: co.Decomposition
+    X: np.ndarray
+    quality: np.ndarray
+    sample: np.ndarray
+    """Wines over which the effect of an attribute is averaged."""
+    attributes: list[str]
+
+
+def run(settings: Settings) -> Report:
+    """Compare methods, count components, and draw the planes of the best method."""
+    wine = co.datasets.fetch_wine("red")
+    X, y, groups = wine.X, wine.quality.astype(str).astype(object), wine.groups
+    methods = _methods(settings.quick)
+    comparisons = [
+        co.compare(X, y, methods, cv=5, groups=groups, random_state=seed, n_jobs=2, progress=False)
+        for seed in tqdm(range(settings.seeds), desc="wine, folds", unit="seed", disable=None)
+    ]
+    resamples = 5 if settings.quick else 20
+    intervals = {
+        name: co.pic_intervals(est, X, y, resamples, groups=groups, n_jobs=2, progress=False)
+        for name, est in tqdm(methods.items(), desc="wine, intervals", unit="method", disable=None)
+    }
+    dimension = co.latent_dimension(methods[BEST], X, y, groups=groups, n_jobs=2, progress=False)
+    planes = _planes(methods[BEST], X, y, groups, wine.attributes)
+    effects = _effects(planes)
+    sections = [
+        f"X are the 11 attributes of {len(X)} red wines, Y the quality from 3 to 8 as a label. Five folds, "
+        f"{settings.seeds} times, copies of a wine always together.",
+        f"![Factoring planes](wine.png)\n\n{_caption(planes)}",
+        _table(comparisons, intervals),
+        f"![Held-out and training correlations](wine-methods.png)\n\n{CAPTION}",
+        _count(dimension),
+        _effect_table(effects),
+        ERRATA,
+    ]
+    rows = [row for seed, c in enumerate(comparisons) for row in _rows(seed, c)]
+    figures = {"": _figure(planes, effects), "-methods": _comparison_figure(comparisons[0])}
+    return Report(TITLE, rows, "\n\n".join(sections), figures)
+
+
+CAPTION = """\
+*Of the first seed. Filled: held-out wines with 95 % intervals. Hollow: the training.*"""
+
+
+def _planes(est: Any, X: np.ndarray, y: np.ndarray, groups: np.ndarray, attributes: list[str]) -> _Planes:
+    train, test = next(GroupShuffleSplit(1, test_size=0.3, random_state=0).split(X, y, groups))
+    d = est.fit(X[train], y[train], groups=groups[train]).decomposition_
+    sample = np.random.default_rng(0).choice(train, 200, replace=False)
+    return _Planes(d, X[test], y[test], X[sample], list(attributes))
+
+
+def _effects(planes: _Planes) -> dict[str, np.ndarray]:
+    """Mean position of wines of which one attribute is moved from low to high, in principal coordinates."""
+    effects = {}
+    for j, attribute in enumerate(planes.attributes):
+        grid = np.quantile(planes.sample[:, j], np.linspace(LOW, HIGH, 10))
+        moved = np.repeat(planes.sample, len(grid), axis=0)
+        moved[:, j] = np.tile(grid, len(planes.sample))
+        f = planes.d.f(moved) * planes.d.correlations
+        effects[attribute] = f.reshape(len(planes.sample), len(grid), -1).mean(axis=0)
+    return effects
+
+
+def _rows(seed: int, comparison: co.Comparison) -> list[dict[str, Any]]:
+    return [
+        {
+            "method": name,
+            "seed": seed,
+            "component": i + 1,
+            "held_out": float(result.correlations[i]),
+            "low": float(result.intervals[i, 0]),
+            "high": float(result.intervals[i, 1]),
+            "training": float(result.training[i]),
+            "captured": float(result.captured),
+            "seconds": float(result.seconds),
+        }
+        for name, result in comparison.results.items()
+        for i in range(len(result.correlations))
+    ]
+
+
+def _table(comparisons: list[co.Comparison], intervals: dict[str, co.PicIntervals]) -> str:
+    header = ["method", "data", *(f"{i + 1}" for i in range(COMPONENTS)), "captured", "seconds"]
+    lines: list[list[Any]] = []
+    for name in comparisons[0].results:
+        results = [comparison.results[name] for comparison in comparisons]
+        held_out, low, high, training = (
+            _mean([values(r) for r in results])
+            for values in (
+                lambda r: r.correlations,
+                lambda r: r.intervals[:, 0],
+                lambda r: r.intervals[:, 1],
+                lambda r: r.training,
+            )
+        )
+        captured, seconds = (float(np.mean([getattr(r, what) for r in results])) for what in ("captured", "seconds"))
+        cells = [f"{r:.3f} [{a:.3f}, {b:.3f}]" for r, a, b in zip(held_out, low, high, strict=True)]
+        lines.append([f"**{name}**", "held out", *_filled(cells), f"{captured:.3f}", f"{seconds:.1f}"])
+        lines.append(["", "training", *_filled([f"{r:.3f}" for r in training]), "", ""])
+        pics = intervals[name]
+        cells = [f"{p:.3f} [{a:.3f}, {b:.3f}]" for p, (a, b) in zip(pics.pics, pics.intervals, strict=True)]
+        lines.append(["", "PIC", *_filled(cells), "", ""])
+    lines += [[name, "", *_filled([f"{v:.3f}" for v in values]), "", ""] for name, values in PAPER.items()]
+    return (
+        "## Correlations and PICs\n\nHeld-out correlations with 95 % intervals, both averaged over the seeds; training "
+        "correlations (with regressors, as for the trees, they are cross-fitted); PICs of the population with 95 % "
+        f"intervals (`co.pic_intervals`).\n\n{markdown_table(header, lines)}"
+    )
+
+
+def _mean(values: list[np.ndarray]) -> np.ndarray:
+    d = min(map(len, values))
+    return np.mean([v[:d] for v in values], axis=0)
+
+
+def _filled(cells: list[str]) -> list[str]:
+    return [*cells, *[""] * (COMPONENTS - len(cells))]
+
+
+def _count(dimension: co.LatentDimension) -> str:
+    header = ["component", "held-out correlation", "p-value"]
+    lines = [
+        [i + 1, float(r), float(p)]
+        for i, (r, p) in enumerate(zip(dimension.correlations, dimension.pvalues, strict=True))
+    ]
+    return (
+        f"## How many components are real?\n\n{dimension.n_components}, at a level of {dimension.alpha:g} "
+        f"(`co.latent_dimension`, {BEST}: blocks of wines, each judged by a fit to the blocks before it, one copy of each "
+        f"wine).\n\n{markdown_table(header, lines)}"
+    )
+
+
+def _effect_table(effects: dict[str, np.ndarray]) -> str:
+    header = ["attribute", "f1 low", "f1 high", "f2 low", "f2 high"]
+    order = sorted(effects, key=lambda name: -abs(effects[name][-1, 0] - effects[name][0, 0]))
+    lines = [[name, *(float(effects[name][end, axis]) for axis in (0, 1) for end in (0, -1))] for name in order]
+    return (
+        "## What each attribute does\n\nMean position (in principal coordinates) of 200 wines of which one attribute "
+        f"is moved from its {100 * LOW:.0f} % to its {100 * HIGH:.0f} % quantile, largest effect on the first axis "
+        f"first.\n\n{markdown_table(header, lines)}"
+    )
+
+
+def _caption(planes: _Planes) -> str:
+    return (
+        f"*{BEST}, fitted to 70 % of the wines. Above: the {len(planes.X)} others in the first (left) and second (right) "
+        "factoring plane, coloured by quality, whose labels stand at g(y). Below left: the path of the mean wine when one "
+        "attribute is moved from low (dot) to high (arrow). Below right: the straight line from a bad to a good wine in "
+        "the space of the attributes, drawn in the plane.*"
+    )
+
+
+def _figure(planes: _Planes, effects: dict[str, np.ndarray]) -> Figure:
+    figure = Figure(figsize=(13, 11), layout="constrained")
+    (first, second), (paths, way) = figure.subplots(2, 2)
+    d = planes.d
+    for ax, axes in ((first, (1, 2)), (second, (2, 3))):
+        if max(axes) <= d.n_components:
+            _draw_plane(ax, planes, axes)
+    _draw_effects(paths, d, effects)
+    _draw_plane(way, planes, (1, 2))
+    _draw_way(way, planes)
+    for ax, title in (
+        (first, "First plane"),
+        (second, "Second plane"),
+        (paths, "Attributes"),
+        (way, "From bad to good"),
+    ):
+        ax.set_title(title, loc="right")
+    return figure
+
+
+def _draw_plane(ax: Axes, planes: _Planes, axes: tuple[int, int]) -> None:
+    co.plot.plane(
+        planes.d,
+        axes,
+        X=planes.X,
+        Y=np.unique(planes.quality),
+        classes=planes.quality,
+        names=("wine", "quality"),
+        ax=ax,
+    )
+
+
+def _draw_effects(ax: Axes, d: co.Decomposition, effects: dict[str, np.ndarray]) -> None:
+    ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
+    ax.axvline(0, color="0.75", lw=0.8, ls="--", zorder=0)
+    for (name, path), (colour, _) in zip(effects.items(), co.plot.STYLES, strict=False):
+        ax.plot(path[:, 0], path[:, 1], color=colour, lw=1.3)
+        ax.plot(*path[0, :2], "o", color=colour, ms=4)
+        ax.annotate("", path[-1, :2], path[-2, :2], arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.3})
+        ax.annotate(name, path[-1, :2], (4, 3), textcoords="offset points", fontsize=8, color=colour)
+    ax.set(xlabel=f"Axis 1: PIC {d.pics[0]:.4f}", ylabel=f"Axis 2: PIC {d.pics[1]:.4f}")
+    ax.margins(0.15)
+
+
+def _draw_way(ax: Axes, planes: _Planes) -> None:
+    """From the wine of the lowest to that of the highest quality, the first of each in the part not seen."""
+    quality = planes.quality.astype(int)
+    bad, good = planes.X[np.argmin(quality)], planes.X[np.argmax(quality)]
+    steps = np.linspace(0, 1, 60)[:, None]
+    way = planes.d.f(bad + steps * (good - bad)) * planes.d.correlations
+    ax.plot(way[:, 0], way[:, 1], color="black", lw=1.5, zorder=3)
+    for place, text in ((0, f"quality {quality.min()}"), (-1, f"quality {quality.max()}")):
+        ax.annotate(text, way[place, :2], (6, 6), textcoords="offset points", fontsize=9, fontweight="bold", zorder=4)
+        ax.plot(*way[place, :2], "s", color="black", ms=6, zorder=4)
+
+
+def _comparison_figure(comparison: co.Comparison) -> Figure:
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    co.plot.comparison(comparison, ax=figure.subplots())
+    return figure
