@@ -135,7 +135,7 @@ def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: 
     try:
         with _writing_to(folder):
             files = reproduce(name, folder, seeds, quick)
-    except ImportError as error:
+    except (ImportError, datasets.MissingData) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"Written to {folder.resolve()}: {', '.join(path.name for path in files)}")
 
@@ -145,6 +145,8 @@ def _writing_to(folder: Path) -> Iterator[None]:
     """One sentence instead of a traceback where files cannot be written."""
     try:
         yield
+    except datasets.MissingData:
+        raise
     except OSError as error:
         reason = str(error.strerror or error).rstrip(".")
         raise click.ClickException(f"--output: cannot write to the folder {folder}: {reason}.") from None

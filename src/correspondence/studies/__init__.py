@@ -26,13 +26,15 @@ class Study:
     title: str
     """One line, for the list of all studies."""
     run: Callable[[Settings], Report]
+    seeds: str = ""
+    """What each seed is for; empty if nothing is drawn."""
 
 
 STUDIES: dict[str, Study] = {
-    "bsc": Study(bsc.TITLE, bsc.run),
-    "gaussian": Study(gaussian.TITLE, gaussian.run),
-    "cooking": Study(cooking.TITLE, cooking.run),
-    "wine": Study(wine.TITLE, wine.run),
+    "bsc": Study(bsc.TITLE, bsc.run, "each for the data and for the start of its fit"),
+    "gaussian": Study(gaussian.TITLE, gaussian.run, "each for the data and for the start of its fit"),
+    "cooking": Study(cooking.TITLE, cooking.run, "each for a split and for the fits to it"),
+    "wine": Study(wine.TITLE, wine.run, "each for the folds"),
     "brands": Study(brands.TITLE, brands.run),
 }
 
@@ -63,7 +65,7 @@ def reproduce(name: str, output: str | Path | None = None, seeds: int | None = N
     _check_folder(folder)
     start = time.perf_counter()
     report = STUDIES[name].run(settings)
-    origin = provenance(name, folder, settings, time.perf_counter() - start)
+    origin = provenance(name, folder, settings, time.perf_counter() - start, STUDIES[name].seeds)
     return write(report, name, folder, origin)
 
 

@@ -38,7 +38,7 @@ ERRATA = """\
 ## What it corrects
 
 - The paper reads "Mercedes and Arnott's are upper class" off its picture. In a symmetric map the distance of a brand
-  from a trait means nothing; the density ratio below does: it is how many times more often than by chance a
+  from a trait means nothing; the density ratio above does: it is how many times more often than by chance a
   trait goes to a brand.
 - Its picture is of 15 brands drawn at random, without saying which; with others the plane is another."""
 
@@ -50,8 +50,8 @@ def run(settings: Settings) -> Report:
     others = np.setdiff1d(np.arange(len(table.rows)), chosen)
     ca = co.CA().fit(_part(table, chosen))
     sections = [
-        f"{len(BRANDS)} brands x {len(table.columns)} traits, the share of {RESPONDENTS} Australians who gave the trait to "
-        "the brand (2005).",
+        f"{len(BRANDS)} brands x {len(table.columns)} traits: the share of {RESPONDENTS} Australians who gave the "
+        "trait to the brand (2005).",
         "![Brands and traits in the first factoring plane](brands.png)\n\n*Symmetric map, with 95 % ellipses for "
         f"{RESPONDENTS} answers. Brands may be compared with brands and traits with traits.*",
         _axes(ca),
@@ -107,8 +107,8 @@ def _claims(ca: co.CA) -> str:
     upper = ca.decomposition_.density_ratio(["Mercedes", "Arnott's"], ["Upper class"], pairwise=True)[:, 0]
     return (
         "## The paper's reading, checked\n\n"
-        f'- "Mercedes and Arnott\'s are upper class": of all traits given to Mercedes, upper class is {upper[0]:.1f} times '
-        f"as frequent as on average, for Arnott's {upper[1]:.1f} times.\n"
+        f"- Mercedes and Arnott's as upper class: of all traits given to Mercedes, upper class is {upper[0]:.1f} "
+        f"times as frequent as on average, for Arnott's {upper[1]:.1f} times.\n"
         f'- "Porsche goes with upper class, daring, spirited and cheerful": its strongest traits are '
         f"{', '.join(strongest)}.\n"
         f'- "Successful and wholesome do not tell brands apart": from the origin outward the traits are '

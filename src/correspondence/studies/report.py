@@ -118,15 +118,16 @@ def _summary(name: str, values: np.ndarray) -> dict[str, float]:
     return {name: float(values.mean()), f"{name}_low": float(values.min()), f"{name}_high": float(values.max())}
 
 
-def provenance(name: str, folder: Path, settings: Settings, seconds: float) -> str:
+def provenance(name: str, folder: Path, settings: Settings, seconds: float, use_of_seeds: str) -> str:
     """Last section of the text: command, seeds, versions and time."""
     quick = " --quick" if settings.quick else ""
     command = f"correspondence reproduce {name} --output {shlex.quote(str(folder))} --seeds {settings.seeds}{quick}"
-    seeds = "0" if settings.seeds == 1 else f"0 to {settings.seeds - 1}"
+    seeds = "Seed 0" if settings.seeds == 1 else f"Seeds 0 to {settings.seeds - 1}"
+    drawn = f"{seeds}, {use_of_seeds}; " if use_of_seeds else ""
     lines = [
         "## How this was made",
         f"```\n{command}\n```",
-        f"Seeds {seeds}, each for the data and for the start of its fit; {_versions()}; {seconds:.1f} seconds in all.",
+        f"{drawn}{_versions()}; {seconds:.1f} seconds in all.",
     ]
     if settings.quick:
         lines.append(

@@ -1,4 +1,4 @@
-"""Red wine: the paper's factoring planes of attributes and quality, with what is real told from what is learned by heart."""
+"""Red wine: the paper's factoring planes of attributes and quality, on wines that no fit has seen."""
 
 from __future__ import annotations
 
@@ -176,8 +176,8 @@ def _count(dimension: co.LatentDimension) -> str:
     ]
     return (
         f"## How many components are real?\n\n{dimension.n_components}, at a level of {dimension.alpha:g} "
-        f"(`co.latent_dimension`, {BEST}: blocks of wines, each judged by a fit to the blocks before it, one copy of each "
-        f"wine).\n\n{markdown_table(header, lines)}"
+        f"(`co.latent_dimension`, {BEST}: blocks of wines, each judged by a fit to the blocks before it, one copy of "
+        f"each wine).\n\n{markdown_table(header, lines)}"
     )
 
 
@@ -194,10 +194,10 @@ def _effect_table(effects: dict[str, np.ndarray]) -> str:
 
 def _caption(planes: _Planes) -> str:
     return (
-        f"*{BEST}, fitted to 70 % of the wines. Above: the {len(planes.X)} others in the first (left) and second (right) "
-        "factoring plane, coloured by quality, whose labels stand at g(y). Below left: the path of the mean wine when one "
-        "attribute is moved from low (dot) to high (arrow). Below right: the straight line from a bad to a good wine in "
-        "the space of the attributes, drawn in the plane.*"
+        f"*{BEST}, fitted to 70 % of the wines. Above: the {len(planes.X)} others in the first (left) and second "
+        "(right) factoring plane, coloured by quality, whose labels stand at g(y). Below left: the path of the mean "
+        "wine when one attribute is moved from low (dot) to high (arrow). Below right: the straight line from a bad "
+        "to a good wine in the space of the attributes, drawn in the plane.*"
     )
 
 
@@ -239,8 +239,9 @@ def _draw_effects(ax: Axes, d: co.Decomposition, effects: dict[str, np.ndarray])
     for (name, path), (colour, _) in zip(effects.items(), co.plot.STYLES, strict=False):
         ax.plot(path[:, 0], path[:, 1], color=colour, lw=1.3)
         ax.plot(*path[0, :2], "o", color=colour, ms=4)
-        ax.annotate("", path[-1, :2], path[-2, :2], arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.3})
-        ax.annotate(name, path[-1, :2], (4, 3), textcoords="offset points", fontsize=8, color=colour)
+        before, end = tuple(path[-2, :2]), tuple(path[-1, :2])
+        ax.annotate("", end, before, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.3})
+        ax.annotate(name, end, (4, 3), textcoords="offset points", fontsize=8, color=colour)
     ax.set(xlabel=f"Axis 1: PIC {d.pics[0]:.4f}", ylabel=f"Axis 2: PIC {d.pics[1]:.4f}")
     ax.margins(0.15)
 
@@ -253,7 +254,9 @@ def _draw_way(ax: Axes, planes: _Planes) -> None:
     way = planes.d.f(bad + steps * (good - bad)) * planes.d.correlations
     ax.plot(way[:, 0], way[:, 1], color="black", lw=1.5, zorder=3)
     for place, text in ((0, f"quality {quality.min()}"), (-1, f"quality {quality.max()}")):
-        ax.annotate(text, way[place, :2], (6, 6), textcoords="offset points", fontsize=9, fontweight="bold", zorder=4)
+        ax.annotate(
+            text, tuple(way[place, :2]), (6, 6), textcoords="offset points", fontsize=9, fontweight="bold", zorder=4
+        )
         ax.plot(*way[place, :2], "s", color="black", ms=6, zorder=4)
 
 
