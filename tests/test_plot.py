@@ -398,7 +398,7 @@ def test_continuous_variables_have_no_points(draw):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 2))
     d = co.Moments().update(X, X + rng.normal(size=X.shape)).decompose()
-    with pytest.raises(TypeError, match="two discrete variables|X is needed"):
+    with pytest.raises(TypeError, match=r"two discrete variables|X is needed"):
         draw(d)
     assert len(plot.scree(d).patches) == 2
 

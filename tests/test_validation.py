@@ -214,6 +214,25 @@ def test_intervals_cover_the_truth():
     assert (above / 60 > 0.005).all()
 
 
+class Varying(Estimator):
+    """Finds more components in fewer pairs."""
+
+    def __init__(self, n_components=2):
+        self.n_components = n_components
+
+    def fit(self, X, Y=None):
+        self.decomposition_ = co.CCA(n_components=1 if len(X) > 200 else 2).fit(X, Y).decomposition_
+        return self
+
+
+def test_fits_may_have_different_numbers_of_components(rng):
+    X, Y = linear_pairs(rng)
+    assert co.pic_intervals(Varying(), X, Y, 10).pics.shape == (1,)
+    assert co.permutation_test(Varying(), X, Y, 19).pvalues.shape == (1,)
+    halves = [(np.arange(250), np.arange(250, 300)), (np.arange(150), np.arange(150, 300))]
+    assert co.crossfit(Varying(), X, Y, cv=halves).F.shape == (300, 2)
+
+
 def test_interval_errors_and_repr(rng):
     X, Y = linear_pairs(rng)
     result = co.pic_intervals(co.CCA(n_components=2), X, Y, 10, groups=np.arange(300) // 2)

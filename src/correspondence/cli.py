@@ -135,7 +135,7 @@ def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: 
     try:
         with _writing_to(folder):
             files = reproduce(name, folder, seeds, quick)
-    except (ImportError, datasets.MissingData) as error:
+    except (ImportError, datasets.MissingDataError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"Written to {folder.resolve()}: {', '.join(path.name for path in files)}")
 
@@ -145,7 +145,7 @@ def _writing_to(folder: Path) -> Iterator[None]:
     """One sentence instead of a traceback where files cannot be written."""
     try:
         yield
-    except datasets.MissingData:
+    except datasets.MissingDataError:
         raise
     except OSError as error:
         reason = str(error.strerror or error).rstrip(".")

@@ -19,7 +19,7 @@ from correspondence.table import Table
 
 __all__ = [
     "Children",
-    "MissingData",
+    "MissingDataError",
     "Recipes",
     "Wine",
     "fetch_brands",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-class MissingData(FileNotFoundError):
+class MissingDataError(FileNotFoundError):
     """Data that are neither in the data folder nor could be downloaded; the message says where to put them."""
 
 
@@ -263,7 +263,7 @@ def fetch_recipes() -> Recipes:
     archive = _in_data_folder("whats_cooking/train.json.zip")
     if archive is None:
         folder = os.environ.get("CORRESPONDENCE_DATA", "CORRESPONDENCE_DATA")
-        raise MissingData(
+        raise MissingDataError(
             "The recipes cannot be downloaded without a login: get train.json.zip from "
             "https://www.kaggle.com/c/whats-cooking/data and put it at "
             f"{Path(folder, 'whats_cooking', 'train.json.zip')}, where CORRESPONDENCE_DATA is an environment variable "
@@ -294,7 +294,7 @@ def _downloaded(name: str) -> Path:
         path = pooch.retrieve(address, f"sha256:{sha256}", Path(name).name, pooch.os_cache("correspondence"))
     except Exception as error:  # of any of the libraries through which pooch downloads
         reason = "its checksum is wrong" if "hash" in str(error) else type(error).__name__
-        raise MissingData(
+        raise MissingDataError(
             f"{address} could not be downloaded ({reason}): put the file at {name} in a folder named by "
             "the environment variable CORRESPONDENCE_DATA."
         ) from error

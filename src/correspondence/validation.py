@@ -254,7 +254,8 @@ def _turned(fit: _Fit, first: _Fit, X: Any) -> _Fit:
 
 
 def _padded(values: np.ndarray, d: int) -> np.ndarray:
-    return np.pad(values, ((0, 0), (0, d - values.shape[1])))
+    """The first d columns, with zeros where there are fewer."""
+    return np.pad(values[:, :d], ((0, 0), (0, max(0, d - values.shape[1]))))
 
 
 def _pooled(tests: list[np.ndarray], fits: list[_Fit], n: int, d: int) -> tuple[HeldOut, np.ndarray]:
