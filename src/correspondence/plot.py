@@ -382,15 +382,27 @@ def _coloured(sides: tuple[_Cloud, _Cloud], classes: Any) -> tuple[_Cloud, _Clou
 
 
 def _class_colours(values: np.ndarray) -> dict[Any, str]:
+    """Colours that can be read as text: from dark to light where classes are numbers, otherwise far from each other."""
     distinct = sorted(set(values.tolist()), key=str)
-    palette = plt.get_cmap("tab10")
-    shades = (1.0, 0.55, 0.8)  # of the first ten, the next ten, ...: light colours could not be read as text
-    colours = {}
-    for i, value in enumerate(distinct):
-        red, green, blue, _ = palette(i % 10)
-        shade = shades[min(i // 10, 2)]
-        colours[value] = to_hex((shade * red, shade * green, shade * blue))
-    return colours
+    if all(map(_is_number, distinct)):
+        order = sorted(distinct, key=float)
+        scale = plt.get_cmap("plasma")
+        return {value: to_hex(scale(0.85 * i / max(1, len(order) - 1))) for i, value in enumerate(order)}
+    return {value: _shaded(i) for i, value in enumerate(distinct)}
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return bool(np.isfinite(float(value)))
+    except (TypeError, ValueError):
+        return False
+
+
+def _shaded(i: int) -> str:
+    """Ten colours, then the same darker."""
+    red, green, blue, _ = plt.get_cmap("tab10")(i % 10)
+    shade = (1.0, 0.55, 0.8)[min(i // 10, 2)]
+    return to_hex((shade * red, shade * green, shade * blue))
 
 
 def _class_handles(sides: tuple[_Cloud, _Cloud], classes: Any) -> list[Patch]:
@@ -416,7 +428,7 @@ def _areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
     if by_mass:
         largest = max(60, 500 * min(1, 20 / len(mass)))
         return np.maximum(largest * mass / mass.max(), 2)  # 2 can just be seen
-    return np.full(len(mass), 28.0 if len(mass) < 500 else 6.0)
+    return np.full(len(mass), 28.0 if len(mass) < 200 else 12.0 if len(mass) < 1000 else 6.0)
 
 
 def _new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
@@ -426,14 +438,14 @@ def _new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def _scatter(ax: Axes, cloud: _Cloud, alpha: float) -> None:
-    many = len(cloud.xy) > 500
+    many = len(cloud.xy) > 200
     ax.scatter(
         cloud.xy[:, 0],
         cloud.xy[:, 1],
         s=cloud.area,
         marker=cloud.marker,
         color=cloud.colour if cloud.colours is None else cloud.colours,
-        alpha=0.35 if many and cloud.colours is not None else alpha,
+        alpha=0.45 if many and cloud.colours is not None else alpha,
         linewidths=0,
         label=cloud.name,
         rasterized=len(cloud.xy) > 5000,
@@ -489,6 +501,9 @@ def _add_legend(ax: Axes, more: list[Patch]) -> None:
     for handle in legend.legend_handles:
         if isinstance(handle, PathCollection):
             handle.set_sizes([36])
+            handle.set_alpha(0.9)
+            if len(handle.get_facecolor()) > 1:
+                handle.set_facecolor(GREY)  # each point has its own
 
 
 def _placed(points: Points, index: list[int], is_first: bool) -> _Cloud:

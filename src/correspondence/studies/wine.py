@@ -22,6 +22,8 @@ TITLE = "Factoring planes, red wine: 11 attributes and quality, held out"
 COMPONENTS = 4
 PAPER = {"paper's code, training": (0.998, 0.994, 0.057), "paper's code, held out": (0.319, 0.152, 0.088)}
 BEST = "ACE, trees"
+SAMPLE = 400  # wines over which the effect of an attribute is averaged
+NAMED = 5  # attributes named in the figure
 LOW, HIGH = 0.05, 0.95  # quantiles from which to which an attribute is moved
 
 ERRATA = """\
@@ -96,7 +98,7 @@ CAPTION = """\
 def _planes(est: Any, X: np.ndarray, y: np.ndarray, groups: np.ndarray, attributes: list[str]) -> _Planes:
     train, test = next(GroupShuffleSplit(1, test_size=0.3, random_state=0).split(X, y, groups))
     d = est.fit(X[train], y[train], groups=groups[train]).decomposition_
-    sample = np.random.default_rng(0).choice(train, 200, replace=False)
+    sample = np.random.default_rng(0).choice(train, SAMPLE, replace=False)
     return _Planes(d, X[test], y[test], X[sample], list(attributes))
 
 
@@ -186,8 +188,8 @@ def _effect_table(effects: dict[str, np.ndarray]) -> str:
     order = sorted(effects, key=lambda name: -abs(effects[name][-1, 0] - effects[name][0, 0]))
     lines = [[name, *(float(effects[name][end, axis]) for axis in (0, 1) for end in (0, -1))] for name in order]
     return (
-        "## What each attribute does\n\nMean position (in principal coordinates) of 200 wines of which one attribute "
-        f"is moved from its {100 * LOW:.0f} % to its {100 * HIGH:.0f} % quantile, largest effect on the first axis "
+        f"## What each attribute does\n\nMean position (in principal coordinates) of {SAMPLE} wines of which one "
+        f"attribute is moved from its {100 * LOW:.0f} % to its {100 * HIGH:.0f} % quantile, largest effect on the first axis "
         f"first.\n\n{markdown_table(header, lines)}"
     )
 
@@ -236,14 +238,20 @@ def _draw_plane(ax: Axes, planes: _Planes, axes: tuple[int, int]) -> None:
 def _draw_effects(ax: Axes, d: co.Decomposition, effects: dict[str, np.ndarray]) -> None:
     ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     ax.axvline(0, color="0.75", lw=0.8, ls="--", zorder=0)
-    for (name, path), (colour, _) in zip(effects.items(), co.plot.STYLES, strict=False):
-        ax.plot(path[:, 0], path[:, 1], color=colour, lw=1.3)
-        ax.plot(*path[0, :2], "o", color=colour, ms=4)
+    reach = {name: float(np.linalg.norm(np.ptp(path[:, :2], axis=0))) for name, path in effects.items()}
+    largest = sorted(reach, key=lambda name: -reach[name])[:NAMED]
+    for name in [name for name in effects if name not in largest]:
+        ax.plot(effects[name][:, 0], effects[name][:, 1], color="0.8", lw=1, zorder=1)
+    for name, (colour, _) in zip(largest, co.plot.STYLES, strict=False):
+        path = effects[name]
         before, end = tuple(path[-2, :2]), tuple(path[-1, :2])
-        ax.annotate("", end, before, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.3})
-        ax.annotate(name, end, (4, 3), textcoords="offset points", fontsize=8, color=colour)
+        ax.plot(path[:, 0], path[:, 1], color=colour, lw=1.5)
+        ax.plot(*path[0, :2], "o", color=colour, ms=5, label=name)
+        ax.annotate("", end, before, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.5})
+    ax.plot([], [], color="0.8", label="other attributes")
     ax.set(xlabel=f"Axis 1: PIC {d.pics[0]:.4f}", ylabel=f"Axis 2: PIC {d.pics[1]:.4f}")
-    ax.margins(0.15)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False, fontsize=8)
+    ax.margins(0.1)
 
 
 def _draw_way(ax: Axes, planes: _Planes) -> None:
