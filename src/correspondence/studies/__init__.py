@@ -62,9 +62,15 @@ def reproduce(name: str, output: str | Path | None = None, seeds: int | None = N
         raise ValueError(f"There is no study {name!r}: choose one of {', '.join(STUDIES)}.")
     folder = Path("results", name) if output is None else Path(output)
     settings = Settings.of(seeds, quick)
+    is_new = not folder.exists()
     _check_folder(folder)
     start = time.perf_counter()
-    report = STUDIES[name].run(settings)
+    try:
+        report = STUDIES[name].run(settings)
+    except BaseException:
+        if is_new:
+            folder.rmdir()
+        raise
     origin = provenance(name, folder, settings, time.perf_counter() - start, STUDIES[name].seeds)
     return write(report, name, folder, origin)
 

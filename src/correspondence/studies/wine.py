@@ -189,7 +189,7 @@ def _effect_table(effects: dict[str, np.ndarray]) -> str:
     lines = [[name, *(float(effects[name][end, axis]) for axis in (0, 1) for end in (0, -1))] for name in order]
     return (
         f"## What each attribute does\n\nMean position (in principal coordinates) of {SAMPLE} wines of which one "
-        f"attribute is moved from its {100 * LOW:.0f} % to its {100 * HIGH:.0f} % quantile, largest effect on the first axis "
+        f"attribute is moved from its {100 * LOW:.0f} % to its {100 * HIGH:.0f} % quantile, largest effect on axis 1 "
         f"first.\n\n{markdown_table(header, lines)}"
     )
 

@@ -1,0 +1,110 @@
+"""The studies with real data: run quickly, with the files that they write read back."""
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import correspondence as co
+from correspondence.studies import brands, cooking, reproduce, wine
+
+NEEDS = {
+    "cooking": "whats_cooking/train.json.zip",
+    "wine": "wine/winequality-red.csv",
+    "brands": "brands/brandassoc.csv",
+}
+FILES = {
+    "cooking": ["cooking.csv", "cooking.png", "cooking-plane.png", "cooking.md"],
+    "wine": ["wine.csv", "wine.png", "wine-methods.png", "wine.md"],
+    "brands": ["brands.csv", "brands.png", "brands-others.png", "brands.md"],
+}
+
+
+def results(name, folder):
+    """Rows and text of a quick run."""
+    if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), NEEDS[name]).is_file():
+        pytest.skip(f"CORRESPONDENCE_DATA has no {NEEDS[name]}")
+    files = reproduce(name, folder / name, seeds=1, quick=True)
+    assert [path.name for path in files] == FILES[name]
+    for path in files[1:-1]:
+        assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    with files[0].open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    text = files[-1].read_text(encoding="utf-8")
+    assert f"correspondence reproduce {name} " in text
+    assert "## What it corrects" in text
+    for path in files[1:-1]:
+        assert f"({path.name})" in text or name == "brands"
+    return rows, text
+
+
+def test_cooking(tmp_path):
+    rows, text = results("cooking", tmp_path)
+    assert [row["method"] for row in rows[::2]] == list(cooking.METHODS)
+    total = {(row["method"], row["data"]): float(row["sum"]) for row in rows}
+    assert total["CA", "training"] > 9.9  # learned by heart
+    assert total["CA", "held out"] < 2
+    assert total["ACE, net", "held out"] > total["CCA", "held out"] > 4
+    assert total["auto", "held out"] > total["CCA", "held out"]
+    for row in rows:
+        assert float(row["sum"]) == pytest.approx(sum(float(row[f"correlation_{i}"]) for i in range(1, 11)), abs=1e-4)
+    assert "0.909 | 0.867 | 0.841" in text
+    assert "soy sauce" in text
+
+
+def test_the_vocabulary_is_learned_from_training_recipes_only(monkeypatch):
+    seen = []
+    fit = cooking.Ingredients.fit
+    monkeypatch.setattr(cooking.Ingredients, "fit", lambda self, X, y=None: seen.append(len(X)) or fit(self, X))
+    monkeypatch.setattr(cooking, "METHODS", {"ACE, net": ("", lambda seed: co.CCA(2))})
+    recipes = co.datasets.Recipes(
+        [["salt", "soy sauce"], ["salt", "pasta"], ["pasta", "basil"], ["soy sauce", "rice"], ["curry"]] * 40,
+        np.array(["a", "b", "b", "a", "c"] * 40, dtype=object),
+    )
+    results, _ = cooking._split(recipes, 200, seed=0)
+    assert seen == [160]
+    assert results["ACE, net"].held_out[0] > 0.9
+
+
+def test_wine(tmp_path):
+    rows, text = results("wine", tmp_path)
+    first = {row["method"]: float(row["held_out"]) for row in rows if row["component"] == "1"}
+    assert list(first) == list(wine._methods(True))
+    assert min(first.values()) > 0.5
+    assert first["ACE, trees"] > 0.6
+    assert "## How many components are real?" in text
+    for attribute in ("alcohol", "sulphates", "volatile acidity", "pH"):
+        assert f"| {attribute} |" in text
+
+
+def test_brands(tmp_path):
+    rows, text = results("brands", tmp_path)
+    assert [row["label"] for row in rows if row["side"] == "brand"] == list(brands.BRANDS)
+    assert len([row for row in rows if row["side"] == "trait"]) == 15
+    assert "upper class is 2.2 times" in text  # from exact CA, and by hand: see the next test
+    assert "Seed" not in text
+
+
+def test_the_ratio_of_a_brand_by_hand():
+    if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), NEEDS["brands"]).is_file():
+        pytest.skip("CORRESPONDENCE_DATA has no brands")
+    table = co.datasets.fetch_brands()
+    chosen = np.isin(table.rows, brands.BRANDS)
+    counts = np.asarray(table.counts)[chosen]
+    row, column = table.rows[chosen].tolist().index("Mercedes"), table.columns.tolist().index("Upper class")
+    ratio = counts[row, column] * counts.sum() / counts[row].sum() / counts[:, column].sum()
+    assert ratio == pytest.approx(2.2, abs=0.05)
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_without_the_data(name, tmp_path, monkeypatch):
+    def offline(*args, **options):
+        raise ConnectionError
+
+    monkeypatch.delenv("CORRESPONDENCE_DATA", raising=False)
+    monkeypatch.setattr(pytest.importorskip("pooch"), "retrieve", offline)
+    with pytest.raises(co.datasets.MissingDataError, match="CORRESPONDENCE_DATA"):
+        reproduce(name, tmp_path / name, quick=True)
+    assert not list(tmp_path.iterdir())
