@@ -1,0 +1,81 @@
+"""Is `decompose` ever much worse than the best single method? Captured of fresh pairs, auto beside every method.
+
+    python benchmarks/auto.py            # all problems, about 15 minutes
+    python benchmarks/auto.py --only gaussian
+
+The last column is auto divided by the best single method, chosen after the fact by the fresh pairs themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import warnings
+
+import numpy as np
+from sklearn.model_selection import GroupShuffleSplit
+
+import correspondence as co
+from correspondence.methods import Pairs, estimator, sensible
+from correspondence.studies import problems
+
+PROBLEMS = [
+    problems.gaussian(),
+    problems.gaussian(0.5),
+    problems.bsc(),
+    problems.bsc(p=0.1, d=5),
+    problems.random_table(),
+    problems.single_index(),
+    problems.gaussian_vectors(),
+    problems.mixture(),
+    problems.circular(),
+    problems.gamma_poisson(),
+    problems.heavy_tails(),
+    problems.unrelated(),
+]
+
+
+def simulated(problem, seed=0):
+    rng = np.random.default_rng(seed)
+    return problem.draw(problem.n, rng), problem.draw(50_000, rng), problem.d
+
+
+def wine(seed=0):
+    data = co.datasets.fetch_wine()
+    y = data.quality.astype(str).astype(object)
+    train, test = next(GroupShuffleSplit(1, test_size=0.4, random_state=seed).split(data.X, y, data.groups))
+    return (data.X[train], y[train]), (data.X[test], y[test]), 3
+
+
+def measure(name, training, fresh, d):
+    pairs = Pairs.of(*training)
+    captured = {}
+    for method in sensible(pairs):
+        captured[method] = estimator(method, pairs, d).fit(*training).evaluate(*fresh).captured
+    start = time.perf_counter()
+    auto = co.decompose(*training, d, verbose=False, progress=False)
+    seconds = time.perf_counter() - start
+    found = auto.evaluate(*fresh).captured
+    best = max(captured, key=captured.get)
+    singles = "  ".join(f"{method} {value:.3f}" for method, value in captured.items())
+    ratio = f"{found / captured[best]:.3f}" if captured[best] > 0.02 else "nothing to find"
+    chosen = auto.origin.split(":")[0]
+    print(f"{name:34s} auto ({chosen}) {found:.3f} in {seconds:.0f} s | {singles} | auto / best: {ratio}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="problems whose name contains this")
+    only = parser.parse_args().only.lower()
+    warnings.simplefilter("ignore")
+    print(f"load average {os.getloadavg()[0]:.1f}")
+    for problem in PROBLEMS:
+        if only in problem.name.lower():
+            measure(problem.name, *simulated(problem))
+    if only in "red wine":
+        measure("red wine", *wine())
+
+
+if __name__ == "__main__":
+    main()
