@@ -1,5 +1,5 @@
 # make demo: install into .venv and show what it does.   make test: install and run the tests.   make lint: what CI checks first.
-# make reproduce: the studies of the paper, into results/.   make bench: speed and accuracy beside peers (about 20 minutes).
+# make reproduce: the studies of the paper, into results/.   make bench: speed and accuracy beside peers (about 40 minutes).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,13 +37,17 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-reproduce: $(VENV)/.installed-neural
+reproduce: $(VENV)/.installed-studies
 	$(BIN)/correspondence reproduce bsc
 	$(BIN)/correspondence reproduce gaussian
+	$(BIN)/correspondence reproduce brands
+	$(BIN)/correspondence reproduce wine
+	$(BIN)/correspondence reproduce cooking
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/ca.py
 	$(BIN)/python benchmarks/pice.py
+	$(BIN)/python benchmarks/auto.py
 
 clean:
 	rm -rf $(VENV)
