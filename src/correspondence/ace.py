@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 
-from correspondence.checks import check_whole, length
+from correspondence.checks import check_whole
 from correspondence.decomposition import Decomposition
 from correspondence.encoding import WIDE, Columns, Encoder, discrete, encoder_for, kept
 from correspondence.estimator import PairsEstimator
@@ -159,15 +159,13 @@ class ACE(PairsEstimator):
 
     def _cross_fit(self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any, groups: Any) -> Decomposition:
         """Decomposition with regressors."""
-        labels = next((v for v, encoder in ((Y, encoders[1]), (X, encoders[0])) if discrete(encoder)), None)
-        n = length(X, "X")
+        rows = [_rows(encoder, values, name) for name, encoder, values in zip("XY", encoders, (X, Y), strict=True)]
+        labels = next((rows[side].argmax(axis=1) for side in (1, 0) if discrete(encoders[side])), None)
+        n = rows[0].shape[0]
         folds = splits(self.cv, n, labels=labels, groups=groups, random_state=self.random_state)
         if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
             raise ValueError("cv must hold out each pair exactly once, as k-fold splitters do.")
-        x, y = (
-            _Expectation(name, encoder, encoder(values, name), self._model(side, encoders))
-            for side, (name, encoder, values) in enumerate(zip("XY", encoders, (X, Y), strict=True))
-        )
+        x, y = (_Expectation("XY"[side], encoders[side], rows[side], self._model(side, encoders)) for side in (0, 1))
         known = _known("Y", encoders[1], y.rows) if self.y_regressor is None else None
         if known is not None:
             G = known(Y)
@@ -268,6 +266,12 @@ def _table(encoder: Encoder, values: Any, name: str) -> np.ndarray:
     return dense(encoder(values, name))
 
 
+def _rows(encoder: Encoder, values: Any, name: str) -> Any:
+    """Encoded rows as scikit-learn takes them."""
+    rows = encoder(values, name)
+    return rows if rows.ndim == 2 else dense(rows)
+
+
 def _known(name: str, encoder: Encoder, rows: Any) -> FeatureMap | None:
     """Functions that span all those of a variable, or nearly so: the indicators of labels, splines of a number."""
     if _few_labels(encoder):
@@ -352,7 +356,7 @@ class _Regressed:
     models: list[_Model]
 
     def __call__(self, values: Any) -> np.ndarray:
-        rows = self.encoder(values, self.name)
+        rows = _rows(self.encoder, values, self.name)
         return np.mean([model(rows) for model in self.models], axis=0)
 
     def __repr__(self) -> str:

@@ -70,7 +70,7 @@ def decompose(
     >>> d.n_components, d.origin
     (1, 'cca: asked for; 1 of 1 components above 0 on held-out pairs.')
     """
-    if method != "auto" and method not in METHODS:
+    if not isinstance(method, str) or (method != "auto" and method not in METHODS):
         raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {method!r}.")
     if n_components is not None:
         check_whole(n_components, "n_components", 1)

@@ -12,8 +12,9 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 from correspondence.checks import check_whole
 from correspondence.heldout import gain
 from correspondence.methods import Pairs, estimator, sensible
+from correspondence.splits import splits
 from correspondence.table import to_frame
-from correspondence.validation import CrossFit, crossfit
+from correspondence.validation import CrossFit, crossfit, labels_of
 
 __all__ = ["Comparison", "compare"]
 
@@ -74,13 +75,14 @@ class Comparison:
 
     def __repr__(self) -> str:
         shown = min(10, max(len(result.correlations) for result in self.results.values()))
-        width = max(map(len, self.results)) + 2
+        names = {name: " ".join(name.split())[:20] for name in self.results}
+        width = max(map(len, names.values())) + 2
         head = f"{'':{width}}captured  seconds  held-out correlations (training below)"
         lines = [head]
         for name, result in self.results.items():
             mark = "* " if name == self.best else "  "
             lines.append(
-                f"{mark + name:{width}}{result.captured:>8.4f} {result.seconds:>8.2f} "
+                f"{mark + names[name]:{width}}{result.captured:>8.4f} {result.seconds:>8.2f} "
                 + "".join(f"{r:>8.3f}" for r in result.correlations[:shown])
             )
             lines.append(f"{'':{width + 17}} " + "".join(f"{r:>8.3f}" for r in result.training[:shown]))
@@ -141,20 +143,21 @@ def compare(
     pairs = Pairs.of(X, Y)
     chosen = _chosen(methods, pairs, n_components, random_state)
     folds = _folds(pairs.n, groups, random_state) if cv is None else cv
-    common = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs}
-    results = {}
-    for name, est in chosen.items():
-        results[name] = crossfit(est, X, Y, folds, progress=progress, **common)
+    parts = splits(folds, pairs.n, labels=labels_of(Y), groups=groups, random_state=random_state)
+    results = {
+        name: crossfit(est, X, Y, parts, groups=groups, n_jobs=n_jobs, progress=progress)
+        for name, est in chosen.items()
+    }
     return Comparison(results, chosen)
 
 
 def _chosen(methods: Any, pairs: Pairs, n_components: int | None, random_state: int) -> dict[str, Any]:
-    if isinstance(methods, Mapping):
-        if not methods:
-            raise ValueError("methods is empty: name at least one.")
-        return dict(methods)
-    if isinstance(methods, str):
+    if isinstance(methods, str) or not (methods is None or isinstance(methods, Iterable)):
         raise ValueError(f"methods must be a list of names or a dictionary, got {methods!r}.")
+    if isinstance(methods, Mapping):
+        if not methods or not all(isinstance(name, str) for name in methods):
+            raise ValueError(f"methods must have at least one name, a text, with its estimator, got {methods!r}.")
+        return dict(methods)
     d = pairs.most if n_components is None else check_whole(n_components, "n_components", 1)
     names = sensible(pairs) if methods is None else list(methods)
     if not names:
@@ -164,12 +167,13 @@ def _chosen(methods: Any, pairs: Pairs, n_components: int | None, random_state: 
 
 def _folds(n: int, groups: Any, random_state: int) -> Any:
     if n < 20_000:
-        return 5 if n < 2000 else 3
+        most = n if groups is None else len(set(np.asarray(groups).tolist()))
+        return max(2, min(5 if n < 2000 else 3, most))
     kind = ShuffleSplit if groups is None else GroupShuffleSplit
     return kind(1, test_size=0.25, random_state=random_state)
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, str):
-        return '"' + value.replace('"', '""') + '"' if set(value) & set(',"\n') else value
+        return '"' + value.replace('"', '""') + '"' if set(value) & set(',"\r\n') else value
     return "" if np.isnan(value) else f"{value:.6g}"

@@ -133,7 +133,11 @@ def gain(first: np.ndarray, second: np.ndarray) -> float:
     """How many standard errors the second of two `captured` values is above the first, from their terms."""
     difference = second - first
     error = difference.std() / np.sqrt(len(difference))
-    return float(difference.mean() / error) if error > 0 else 0.0
+    return (
+        float(difference.mean() / error)
+        if error > 0
+        else float(np.sign(difference.mean()) * np.inf if difference.any() else 0)
+    )
 
 
 def captured_terms(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -> np.ndarray:

@@ -191,7 +191,9 @@ METHODS: dict[str, Method] = {
 
 def sensible(pairs: Pairs) -> list[str]:
     """Names of the methods worth trying, from simple to flexible; for two columns of labels there is only one."""
-    return ["ca"] if pairs.are_labels else [name for name, method in METHODS.items() if method.suits(pairs)]
+    if pairs.are_labels:
+        return ["ca"]
+    return [name for name, method in METHODS.items() if method.suits(pairs)] or ["kernel"]
 
 
 def estimator(method: str, pairs: Pairs, n_components: int, random_state: int = 0) -> Estimator:

@@ -19,8 +19,10 @@ from correspondence.checks import check_whole
 from correspondence.compare import Comparison
 from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.functions import LabelFunctions
+from correspondence.labels import encode
 from correspondence.placing import LabelPlacing
 from correspondence.points import Points
+from correspondence.validation import labels_of
 
 __all__ = ["MAPS", "comparison", "contributions", "plane", "scree"]
 
@@ -263,12 +265,14 @@ def comparison(results: Comparison, ax: Axes | None = None, *, n_components: int
     shown = min(n_components, max(len(result.correlations) for result in results.results.values()))
     ax = _new_axes(ax, (max(6.0, 2.5 + 0.8 * shown), 5))
     places = np.linspace(-0.36, 0.36, len(results.results)) if len(results.results) > 1 else np.zeros(1)
+    handles, names = [], []
     for place, (name, result), (colour, marker) in zip(places, results.results.items(), STYLES, strict=False):
         k = min(shown, len(result.correlations))
         at, r = np.arange(1, k + 1) + place, result.correlations[:k]
         ax.vlines(at, *result.intervals[:k].T, color=colour, lw=1.2, alpha=0.7)
         ax.plot(at, result.training[:k], marker, mfc="none", mec=colour, ms=6, alpha=0.7)
-        ax.plot(at, r, marker, color=colour, ms=6, label=f"{_text(name)}: captured {result.captured:.3g}")
+        handles += ax.plot(at, r, marker, color=colour, ms=6)
+        names.append(f"{_text(name)}: captured {result.captured:.3g}")
     ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     for boundary in np.arange(1.5, shown):
         ax.axvline(boundary, color="0.9", lw=0.8, zorder=0)
@@ -276,7 +280,18 @@ def comparison(results: Comparison, ax: Axes | None = None, *, n_components: int
     ax.set_xlim(0.5, shown + 0.5)
     ax.set_xlabel("Component")
     ax.set_ylabel("Correlation: held out (filled, 95 %), training (hollow)")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False, fontsize=8, handletextpad=0.2)
+    legend = ax.legend(
+        handles,
+        names,
+        loc="lower left",
+        bbox_to_anchor=(0, 1.0),
+        ncols=3,
+        frameon=False,
+        fontsize=8,
+        handletextpad=0.2,
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
     _plain(ax)
     return ax
 
@@ -331,10 +346,11 @@ def _side(functions: Any, values: Any, name: str) -> _Side:
         return _Side(functions.labels, functions.values, functions.mass)
     if values is None:
         sample = getattr(functions, "sample", None)
-        if not isinstance(sample, np.ndarray) or sample.ndim != 1 or sample.dtype.kind not in "OUb":
+        column = None if sample is None else labels_of(sample)
+        if column is None:
             raise TypeError(f"{name} is needed: give the values to draw, {name}=..., or a fit to labels.")
-        labels, counts = np.unique(sample, return_counts=True)
-        return _Side(labels, functions(labels), counts / len(sample))
+        codes, labels = encode(column, name)
+        return _Side(labels, functions(labels), np.bincount(codes) / len(codes))
     points = functions(values)
     array = np.asarray(values) if not hasattr(values, "tocsr") else np.empty((0, 0))
     are_labels = array.ndim == 1 and array.dtype.kind in "OU"
@@ -416,12 +432,14 @@ def _class_handles(sides: tuple[_Cloud, _Cloud], classes: Any) -> list[Patch]:
 
 
 def _marked(d: Decomposition, marks: Any, index: list[int], map: str, name: str) -> _Cloud:
+    if not isinstance(marks, tuple | list) or len(marks) != 2:
+        raise ValueError("marks must be a pair: labels, and as many values of x.")
     labels, values = marks
     side = _Side(np.array(list(labels), dtype=object), d.f(values), None)
     if len(side.labels) != len(side.values):
         raise ValueError(f"marks must be as many labels as values, got {len(side.labels)} and {len(side.values)}.")
     cloud = _cloud(side, d.correlations[index], index, MAPS[map][0], False, name=name, colour="0.25", marker="D")
-    return replace(cloud, area=np.full(len(cloud.xy), 12.0))
+    return replace(cloud, area=np.full(len(cloud.xy), 12.0), weight=1e-9 * cloud.weight)  # written after all others
 
 
 def _areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
@@ -498,6 +516,8 @@ def _add_legend(ax: Axes, more: list[Patch]) -> None:
     legend = ax.legend(
         handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=columns, frameon=False, handletextpad=0.2
     )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
     for handle in legend.legend_handles:
         if isinstance(handle, PathCollection):
             handle.set_sizes([36])

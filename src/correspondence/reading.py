@@ -15,6 +15,12 @@ __all__ = ["PairsFile", "read_pairs"]
 
 BACKENDS = ("polars", "pandas", "pyarrow")
 SEPARATORS = ",;\t|"
+MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]
+_CSV: dict[str, dict[str, Any]] = {  # the type of a column from all of its rows, and no column as an index
+    "polars": {"infer_schema_length": None, "null_values": MISSING},
+    "pandas": {"index_col": False, "low_memory": False, "na_values": MISSING},
+    "pyarrow": {},
+}
 
 
 class PairsFile(NamedTuple):
@@ -56,14 +62,15 @@ def read_pairs(
     if not y:
         raise ValueError(f"y must name at least one column of {path}, which has {_listed(frame.columns)}.")
     named = [groups] if groups else []
-    wanted = list(x) or [name for name in frame.columns if name not in (*y, *named)]
+    x, y = list(dict.fromkeys(x)), list(dict.fromkeys(y))
+    wanted = x or [name for name in frame.columns if name not in (*y, *named)]
     missing = [name for name in (*wanted, *y, *labels, *named) if name not in frame.columns]
     if missing:
         raise ValueError(f"There is no column {missing[0]!r} in {path}, which has {_listed(frame.columns)}.")
     both = [name for name in wanted if name in y]
     if both or not wanted:
         raise ValueError(f"x and y must be different columns, {both[0]!r} is in both." if both else "x has no column.")
-    whole = frame.select(dict.fromkeys([*wanted, *y, *named])).drop_nulls()
+    whole = _without_missing(frame.select(list(dict.fromkeys([*wanted, *y, *named]))))
     whole = whole.with_columns(nw.col(name).cast(nw.String) for name in labels if name in whole.columns)
     if not len(whole):
         raise ValueError(f"{path} has no row without a missing value in the columns asked for.")
@@ -73,6 +80,17 @@ def read_pairs(
         whole[groups].to_list() if groups else None,
         len(frame) - len(whole),
     )
+
+
+def _without_missing(frame: nw.DataFrame) -> nw.DataFrame:
+    """Rows whose values are all there: neither null nor NaN nor an empty text."""
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype.is_float():
+            frame = frame.filter(~(column.is_null() | column.is_nan()))
+        elif column.dtype == nw.String:
+            frame = frame.filter(~(column.is_null() | (column.fill_null("") == "")))
+    return frame.drop_nulls()
 
 
 def _read(path: Path) -> nw.DataFrame:
@@ -99,8 +117,10 @@ def _read(path: Path) -> nw.DataFrame:
 
 def _read_csv(path: Path, backend: Any) -> nw.DataFrame:
     separator = "\t" if path.suffix.lower() == ".tsv" else _separator(path)
-    whole = {"infer_schema_length": None} if backend == "polars" else {}  # the type of a column from all of its rows
-    return nw.read_csv(str(path), backend=backend, separator=separator, **whole)
+    frame = nw.read_csv(str(path), backend=backend, separator=separator, **_CSV[backend])
+    if len(frame.columns) < 2:
+        return frame
+    return frame.filter(~nw.all_horizontal(nw.all().is_null(), ignore_nulls=True))  # a blank line is no row
 
 
 def _separator(path: Path) -> str:
@@ -113,9 +133,17 @@ def _separator(path: Path) -> str:
 
 
 def _read_json_lines(path: Path, backend: Any) -> nw.DataFrame:
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8-sig").split("\n") if line.strip()]
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise ValueError('each line must be an object such as {"a": 1}, and there must be one')
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return nw.from_dict({name: [row.get(name) for row in rows] for name in names}, backend=backend)
+    return nw.from_dict({name: _alike([row.get(name) for row in rows]) for name in names}, backend=backend)
+
+
+def _alike(values: list[Any]) -> list[Any]:
+    """Whole numbers as floats in a column that has both."""
+    kinds = {type(value) for value in values} - {type(None)}
+    return [float(value) if type(value) is int else value for value in values] if kinds == {int, float} else values
 
 
 def _listed(names: Sequence[str]) -> str:

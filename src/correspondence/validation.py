@@ -33,6 +33,7 @@ __all__ = [
     "PicIntervals",
     "crossfit",
     "fitted",
+    "labels_of",
     "latent_dimension",
     "permutation_test",
     "pic_intervals",
@@ -141,7 +142,7 @@ def crossfit(
               1    0.8854    0.8645 [0.8242, 0.8960]
     """
     n = _check(est, X, Y)
-    parts = splits(cv, n, labels=_labels(Y), groups=groups, random_state=random_state)
+    parts = splits(cv, n, labels=labels_of(Y), groups=groups, random_state=random_state)
     fits = _run(
         _fit_and_apply, [(est, X, Y, train, test, groups) for train, test in parts], n_jobs, "cross-fit", progress
     )
@@ -228,18 +229,13 @@ def _check(est: Any, X: Any, Y: Any) -> int:
     return n
 
 
-def _labels(Y: Any) -> np.ndarray | None:
-    """Y as labels to be spread evenly over folds, if it is one column of them."""
+def labels_of(Y: Any) -> np.ndarray | None:
+    """Y as one column of labels, to be spread evenly over folds, if that is what it is."""
     frame = as_frame(Y, "Y")
-    if frame is not None:
-        if frame.shape[1] != 1:
-            return None
-        values = frame[:, 0].to_numpy()
-    else:
-        values = np.asarray(Y) if not hasattr(Y, "tocsr") else np.empty((0, 0))
-    if values.ndim != 1 or values.dtype.kind not in "OUSb":
+    if frame is not None and frame.shape[1] != 1:
         return None
-    return values
+    values = frame[:, 0].to_numpy() if frame is not None else np.empty((0, 0)) if hasattr(Y, "tocsr") else np.asarray(Y)
+    return values if values.ndim == 1 and values.dtype.kind in "OUSb" else None
 
 
 def _turned(fit: _Fit, first: _Fit, X: Any) -> _Fit:

@@ -1,0 +1,346 @@
+"""Several methods on the same pairs: the numbers of crossfit, the choice among them, and the table."""
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.model_selection import ShuffleSplit
+
+import correspondence as co
+from correspondence.compare import CLEAR
+
+
+def smooth_pairs(rng, n=300):
+    """Related by a parabola and nothing else: no linear function sees it."""
+    x = rng.normal(size=(n, 1))
+    return x, x**2 + 0.5 * rng.normal(size=(n, 1))
+
+
+def labelled_pairs(rng, n=150):
+    X = rng.normal(size=(n, 3))
+    return X, np.array(["a", "b", "c"])[np.digitize(X[:, 0] + 0.3 * rng.normal(size=n), [-0.5, 0.5])]
+
+
+def result(terms):
+    """What a method with the given captured terms would have had from crossfit."""
+    terms = np.asarray(terms, dtype=float)
+    one, none = np.ones(1), np.full((len(terms), 1), np.nan)
+    interval = np.array([0.0, 1.0])
+    return co.CrossFit(one, interval[None], float(terms.mean()), interval, one, none, none, [], 1.0, terms)
+
+
+def comparison(**terms):
+    return co.Comparison({name: result(values) for name, values in terms.items()}, dict.fromkeys(terms))
+
+
+def ahead(by, n=400):
+    """Terms whose mean is so many standard errors above that of zeros."""
+    noise = np.tile([-1.0, 1.0], n // 2)
+    return noise + by / np.sqrt(n)
+
+
+# --- results
+
+
+@pytest.mark.parametrize("cv", [3, ShuffleSplit(2, test_size=0.3, random_state=1), [(range(100), range(100, 150))]])
+def test_results_are_those_of_crossfit(rng, cv):
+    X, Y = labelled_pairs(rng)
+    compared = co.compare(X, Y, ["cca", "ace"], n_components=2, cv=cv, random_state=3)
+    for name, est in (("cca", co.CCA(n_components=2)), ("ace", co.ACE(n_components=2))):
+        alone = co.crossfit(est, X, Y, cv, random_state=3)
+        for attribute in ("correlations", "intervals", "captured", "training", "F", "G", "terms"):
+            np.testing.assert_array_equal(getattr(compared.results[name], attribute), getattr(alone, attribute))
+        assert type(compared.estimators[name]) is type(est)
+
+
+def test_estimators_are_not_fitted(rng):
+    X, Y = labelled_pairs(rng)
+    est = co.CCA(n_components=1)
+    compared = co.compare(X, Y, {"mine": est}, cv=2)
+    assert compared.estimators["mine"] is est
+    assert not hasattr(est, "decomposition_")
+
+
+def test_estimators_of_ones_own_keep_their_components(rng):
+    X, Y = labelled_pairs(rng)
+    compared = co.compare(X, Y, {"one": co.CCA(n_components=1), "two": co.ACE(n_components=2)}, n_components=7, cv=2)
+    assert [len(r.correlations) for r in compared.results.values()] == [1, 2]
+
+
+def test_order_is_that_of_the_caller(rng):
+    X, Y = labelled_pairs(rng)
+    assert list(co.compare(X, Y, ["ace", "cca"], n_components=1, cv=2).results) == ["ace", "cca"]
+
+
+@pytest.mark.parametrize("as_methods", [tuple, iter, set])
+def test_methods_may_be_any_iterable(rng, as_methods):
+    X, Y = labelled_pairs(rng)
+    assert list(co.compare(X, Y, as_methods(["cca"]), n_components=1, cv=2).results) == ["cca"]
+
+
+def test_n_components_is_as_many_as_labels_allow(rng):
+    X, Y = labelled_pairs(rng)
+    assert len(co.compare(X, Y, ["ace"], cv=2).results["ace"].correlations) == 2
+
+
+def test_kernel_has_the_seed_that_was_given(rng):
+    X, Y = labelled_pairs(rng)
+    assert co.compare(X, Y, ["kernel"], cv=2, random_state=5).estimators["kernel"].random_state == 5
+
+
+def test_two_columns_of_labels_are_left_to_ca(rng):
+    x = rng.choice(["a", "b", "c"], size=200)
+    y = np.where(rng.random(200) < 0.7, x, "a")
+    compared = co.compare(x, y)
+    assert list(compared.results) == ["ca"]
+    assert compared.best == "ca"
+
+
+def test_frames_and_arrays_give_the_same(rng):
+    X, Y = labelled_pairs(rng)
+    from_arrays = co.compare(X, Y, ["cca"], n_components=2).results["cca"]
+    frames = pl.DataFrame(X, schema=["a", "b", "c"]), pl.DataFrame({"y": Y})
+    np.testing.assert_allclose(co.compare(*frames, ["cca"], n_components=2).results["cca"].F, from_arrays.F)
+
+
+# --- folds and groups
+
+
+@pytest.mark.parametrize(("n", "splits"), [(1999, 5), (2000, 3), (19_999, 3), (20_000, 1)])
+def test_fewer_folds_of_more_pairs(rng, n, splits):
+    X, Y = smooth_pairs(rng, n)
+    found = co.compare(X, Y, ["cca"], n_components=1).results["cca"]
+    assert len(found.splits) == splits
+    assert np.isfinite(found.F).sum() == (n if splits > 1 else n // 4)
+
+
+@pytest.mark.parametrize("n", [400, 20_000])
+def test_groups_are_never_on_both_sides(rng, n):
+    """Each x occurs five times with the same y: without groups it is enough to remember it."""
+    x, y = rng.normal(size=(n // 5, 1)), rng.normal(size=(n // 5, 1))
+    X, Y, groups = np.repeat(x, 5, axis=0), np.repeat(y, 5, axis=0), np.repeat(np.arange(n // 5), 5)
+    found = co.compare(X, Y, ["cca"], n_components=1, groups=groups).results["cca"]
+    held_out = np.isfinite(found.F[:, 0]).reshape(-1, 5)
+    assert (held_out.all(axis=1) | ~held_out.any(axis=1)).all()
+    if n == 400:
+        memory = {"memory": co.KernelCCA(n_components=1, gamma=1000.0, regularization=1e-6)}
+        assert co.compare(X, Y, memory).results["memory"].correlations[0] > 0.7
+        assert co.compare(X, Y, memory, groups=groups).results["memory"].correlations[0] < 0.4
+
+
+def test_fewer_groups_than_default_folds(rng):
+    X, Y = labelled_pairs(rng)
+    found = co.compare(X, Y, ["cca"], n_components=1, groups=np.arange(150) % 3).results["cca"]
+    assert len(found.splits) == 3
+
+
+def test_a_splitter_without_a_seed_gives_all_methods_the_same_splits(rng):
+    X, Y = labelled_pairs(rng)
+    twins = {"one": co.CCA(n_components=1), "other": co.CCA(n_components=1)}
+    one, other = co.compare(X, Y, twins, cv=ShuffleSplit(2, test_size=0.3)).results.values()
+    np.testing.assert_array_equal(one.terms, other.terms)
+
+
+def test_splits_may_come_from_a_generator(rng):
+    X, Y = labelled_pairs(rng)
+    halves = ((train, test) for train, test in [(range(75), range(75, 150))])
+    assert len(co.compare(X, Y, ["cca", "ace"], n_components=1, cv=halves).results) == 2
+
+
+# --- best
+
+
+@pytest.mark.parametrize(
+    ("terms", "best"),
+    [
+        ({"simple": np.zeros(400), "flexible": ahead(1.5 * CLEAR)}, "flexible"),
+        ({"simple": np.zeros(400), "flexible": ahead(0.5 * CLEAR)}, "simple"),
+        ({"simple": ahead(0.5 * CLEAR), "flexible": np.zeros(400)}, "simple"),
+        ({"simple": ahead(5 * CLEAR), "flexible": np.zeros(400)}, "simple"),
+        ({"simple": np.zeros(400), "middle": ahead(1.5), "flexible": ahead(1.5) + ahead(0.5)}, "middle"),
+        ({"simple": np.zeros(400), "middle": ahead(-3), "flexible": ahead(2)}, "flexible"),
+        ({"simple": np.zeros(400), "flexible": np.zeros(400)}, "simple"),
+        ({"alone": np.full(400, -1.0)}, "alone"),
+    ],
+)
+def test_best_is_the_simplest_not_clearly_behind(terms, best):
+    assert comparison(**terms).best == best
+
+
+def test_methods_are_compared_pair_by_pair():
+    """A gain that is small beside the spread of the terms is clear if nearly every pair has it."""
+    noise = 100 * np.random.default_rng(0).normal(size=400)
+    assert comparison(simple=noise, flexible=noise + 0.1 * ahead(3)).best == "flexible"
+
+
+def test_order_decides_between_equals(rng):
+    X, Y = labelled_pairs(rng)
+    twins = {"b": co.CCA(n_components=1), "a": co.CCA(n_components=1)}
+    assert co.compare(X, Y, twins).best == "b"
+
+
+def test_a_parabola_needs_more_than_lines(rng):
+    compared = co.compare(*smooth_pairs(rng), ["cca", "ace"], n_components=1)
+    assert compared.best == "ace"
+    assert compared.results["cca"].captured < 0.1 < compared.results["ace"].captured
+
+
+def test_a_line_needs_nothing_more(rng):
+    x = rng.normal(size=(300, 1))
+    assert co.compare(x, x + rng.normal(size=(300, 1)), ["cca", "ace"], n_components=1).best == "cca"
+
+
+# --- table
+
+
+@pytest.fixture(scope="module")
+def uneven():
+    """Two methods with one and with two components, and a name that tables dislike."""
+    X, Y = labelled_pairs(np.random.default_rng(0))
+    return co.compare(X, Y, {"one": co.CCA(n_components=1), 'a,b "c"\nd;é': co.ACE(n_components=2)}, cv=2)
+
+
+def columns_of(frame):
+    if isinstance(frame, pa.Table):
+        return frame.to_pydict()
+    return frame.to_dict("list") if isinstance(frame, pd.DataFrame) else frame.to_dict(as_series=False)
+
+
+@pytest.mark.parametrize(
+    ("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)]
+)
+def test_frame_has_the_numbers(uneven, backend, kind):
+    frame = uneven.to_frame(backend)
+    assert isinstance(frame, kind)
+    columns = columns_of(frame)
+    one, two = uneven.results.values()
+    assert list(columns) == [
+        *("method", "captured", "seconds", "held_out_1", "held_out_2", "low_1", "low_2", "high_1", "high_2"),
+        *("training_1", "training_2"),
+    ]
+    assert columns["method"] == list(uneven.results)
+    assert columns["captured"] == [one.captured, two.captured]
+    assert columns["seconds"] == [one.seconds, two.seconds]
+    for i in range(2):
+        assert columns[f"held_out_{i + 1}"][1] == two.correlations[i]
+        assert [columns[f"{name}_{i + 1}"][1] for name in ("low", "high")] == two.intervals[i].tolist()
+        assert columns[f"training_{i + 1}"][1] == two.training[i]
+    assert np.isnan([columns[f"{name}_2"][0] for name in ("held_out", "low", "high", "training")]).all()
+
+
+def test_unknown_frame_library(uneven):
+    with pytest.raises(ValueError, match="backend must be"):
+        uneven.to_frame("excel")
+
+
+def test_csv_is_the_frame_as_text(uneven):
+    head, *rows = csv.reader(io.StringIO(uneven.to_csv(), newline=""))
+    columns = columns_of(uneven.to_frame("polars"))
+    assert head == list(columns)
+    for name, *values in zip(head, *rows, strict=True):
+        if name == "method":
+            assert values == columns[name]
+        else:
+            assert [value == "" for value in values] == [bool(np.isnan(value)) for value in columns[name]]
+            numbers = [float(value or "nan") for value in values]
+            np.testing.assert_allclose(numbers, columns[name], rtol=1e-5)
+
+
+@pytest.mark.parametrize("read", [pd.read_csv, pl.read_csv])
+def test_csv_is_read_by_others(uneven, read):
+    columns = columns_of(read(io.BytesIO(uneven.to_csv().encode())))
+    assert columns["method"] == list(uneven.results)
+    np.testing.assert_allclose(columns["captured"], [r.captured for r in uneven.results.values()], rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["a,b", 'say "x"', '"', '""', "two\nlines", " spaces ", "=1+1", "ünï", "semi;colon"])
+def test_csv_keeps_the_names_of_methods(name):
+    _, (found, *_) = csv.reader(io.StringIO(comparison(**{name: np.zeros(3)}).to_csv(), newline=""))
+    assert found == name
+
+
+def test_csv_keeps_a_carriage_return():
+    name = "two\rlines"
+    rows = list(csv.reader(io.StringIO(comparison(**{name: np.zeros(3)}).to_csv(), newline="")))
+    assert [row[0] for row in rows] == ["method", name]
+
+
+def test_repr_marks_the_best_and_shows_training_below():
+    held_out, training = np.array([0.5, 0.25]), np.array([0.75, 0.625])
+    interval = np.array([0.0, 1.0])
+    flexible = co.CrossFit(
+        held_out, np.tile(interval, (2, 1)), 0.25, interval, training, *np.zeros((2, 400, 2)), [], 12.5, ahead(3)
+    )
+    simple = result(np.zeros(400))
+    lines = repr(co.Comparison({"cca": simple, "pice": flexible}, {})).splitlines()
+    assert lines[0].split() == ["captured", "seconds", "held-out", "correlations", "(training", "below)"]
+    assert lines[1].split() == ["cca", "0.0000", "1.00", "1.000"]
+    assert lines[3].split() == ["*", "pice", "0.2500", "12.50", "0.500", "0.250"]
+    assert lines[4].split() == ["0.750", "0.625"]
+    assert lines[5] == "* the simplest that is not clearly behind the best"
+    assert lines[3].index("0.500") == lines[4].index("0.750")
+
+
+def test_repr_is_not_too_wide():
+    wide = co.CrossFit(
+        *(np.zeros(30), np.zeros((30, 2)), 0.0, np.zeros(2), np.zeros(30), np.zeros((9, 30)), np.zeros((9, 30))),
+        *([], 0.0, np.zeros(9)),
+    )
+    assert max(map(len, repr(co.Comparison({"cca": wide}, {})).splitlines())) < 120
+
+
+# --- errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"methods": []}, ValueError, "methods (is empty|must have)"),
+        ({"methods": {}}, ValueError, "methods (is empty|must have)"),
+        ({"methods": ["pca"]}, ValueError, "must be one of ca, cca, .* got 'pca'"),
+        ({"methods": "cca"}, ValueError, "must be a list of names or a dictionary, got 'cca'"),
+        ({"methods": {"mine": 3}}, TypeError, "est must be an estimator .* got 3"),
+        ({"methods": {"mine": co.CCA}}, TypeError, "est must be an estimator"),
+        ({"n_components": 0}, ValueError, "n_components must be a whole number of at least 1, got 0"),
+        ({"n_components": 1.5}, ValueError, "n_components must be a whole number"),
+        ({"methods": ["cca"], "groups": [1, 2]}, ValueError, "groups must have one value for each of the 150 pairs"),
+        ({"methods": ["cca"], "cv": 1}, ValueError, "cv must be a whole number"),
+        ({"methods": ["cca"], "cv": "all"}, ValueError, "cv must be a number of folds"),
+    ],
+)
+def test_wrong_arguments(rng, arguments, error, message):
+    X, Y = labelled_pairs(rng)
+    with pytest.raises(error, match=message):
+        co.compare(X, Y, **arguments)
+
+
+def test_wrong_data(rng):
+    X, Y = labelled_pairs(rng)
+    with pytest.raises(ValueError, match="same length, got 150 and 149"):
+        co.compare(X, Y[1:], ["cca"])
+    with pytest.raises(ValueError, match="Y must hold one value for each observation"):
+        co.compare(X, None, ["cca"])
+    with pytest.raises(ValueError, match="constant"):
+        co.compare(X, np.zeros(150), ["cca"])
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        co.compare(np.full((150, 2), np.nan), Y, ["cca"])
+
+
+def test_methods_that_are_no_list(rng):
+    X, Y = labelled_pairs(rng)
+    with pytest.raises((TypeError, ValueError), match="methods must be"):
+        co.compare(X, Y, 3)
+
+
+def test_names_of_methods_that_are_no_text(rng):
+    X, Y = labelled_pairs(rng)
+    try:
+        compared = co.compare(X, Y, {1: co.CCA(n_components=1)}, cv=2)
+    except ValueError:
+        return
+    assert "* 1" in repr(compared)
+    assert "\n1," in compared.to_csv()

@@ -1,0 +1,295 @@
+"""Pairs from files: the same from every format and library, and one sentence where a file is not what it says."""
+
+import importlib.util
+import json
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+import pytest
+
+import correspondence as co
+from correspondence.reading import BACKENDS, read_pairs
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request, monkeypatch):
+    """The only data frame library that there is."""
+    find_spec = importlib.util.find_spec
+
+    def found(name, *arguments):
+        return None if name in BACKENDS and name != request.param else find_spec(name, *arguments)
+
+    monkeypatch.setattr(importlib.util, "find_spec", found)
+    return request.param
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to_file(content, name="data.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return to_file
+
+
+def columns(frame):
+    return nw.from_native(frame).to_dict(as_series=False)
+
+
+def sentence(error):
+    text = str(error.value)
+    assert "\n" not in text
+    assert text.endswith(".")
+    return text
+
+
+NUMBERS, LETTERS = [1, 2, 3, 4], ["x", "y", "x", "z"]
+
+
+def rows(separator, end="\n"):
+    return end.join(separator.join(map(str, row)) for row in [("a", "b"), *zip(NUMBERS, LETTERS, strict=True)]) + end
+
+
+# --- formats
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_csv_of_any_separator(backend, write, separator):
+    data = read_pairs(write(rows(separator)), ["a"], ["b"])
+    assert columns(data.X) == {"a": NUMBERS}
+    assert columns(data.Y) == {"b": LETTERS}
+    assert data.groups is None
+    assert data.n_missing == 0
+    assert nw.get_native_namespace(nw.from_native(data.X)).__name__ == backend
+
+
+def test_tsv_with_commas_in_every_row(backend, write):
+    data = read_pairs(write("a\tb\n1\tx,y\n2\tz,w\n", "data.tsv"), ["a"], ["b"])
+    assert columns(data.Y) == {"b": ["x,y", "z,w"]}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "PARQUET"])
+def test_parquet(backend, tmp_path, ending):
+    path = tmp_path / f"data.{ending}"
+    pl.DataFrame({"a": [1.5, None, 2.5], "b": ["x", "y", "z"], "c": [1, 2, 3]}).write_parquet(path)
+    data = read_pairs(path, [], ["b"])
+    assert columns(data.X) == {"a": [1.5, 2.5], "c": [1, 3]}
+    assert data.n_missing == 1
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "ndjson"])
+def test_json_lines(backend, write, ending):
+    text = '{"a": 1, "b": "x"}\n\n{"b": "y"}\n{"b": "é", "a": 3}\n{"a": null, "b": "z"}\n'
+    data = read_pairs(write(text, f"data.{ending}"), ["a"], ["b"])
+    assert columns(data.X) == {"a": [1, 3]}
+    assert columns(data.Y) == {"b": ["x", "é"]}
+    assert data.n_missing == 2
+
+
+def test_json_lines_with_a_byte_order_mark(write):
+    assert columns(read_pairs(write('\ufeff{"a": 1, "b": "x"}\n', "data.jsonl"), ["a"], ["b"]).X) == {"a": [1]}
+
+
+@pytest.mark.parametrize("character", ["\u2028", "\x85"])
+def test_json_lines_with_odd_characters_in_a_text(write, character):
+    text = json.dumps({"a": 1, "b": f"x{character}y"}, ensure_ascii=False) + "\n"
+    assert columns(read_pairs(write(text, "data.jsonl"), ["a"], ["b"]).Y) == {"b": [f"x{character}y"]}
+
+
+def test_json_lines_with_whole_numbers_first(backend, write):
+    text = '{"a": 1, "b": "x"}\n{"a": 2.5, "b": "y"}\n'
+    assert columns(read_pairs(write(text, "data.jsonl"), ["a"], ["b"]).X) == {"a": [1, 2.5]}
+
+
+def test_types_are_those_of_the_whole_column(backend, write):
+    data = read_pairs(write("a,b\n" + "1,x\n" * 2000 + "1.5,y\n"), ["a"], ["b"])
+    assert columns(data.X)["a"][-2:] == [1.0, 1.5]
+
+
+@pytest.mark.parametrize("text", ["\ufeff" + rows(","), rows(",", "\r\n"), "\ufeff" + rows(";", "\r\n")])
+def test_files_from_windows(backend, write, text):
+    data = read_pairs(write(text), ["a"], ["b"])
+    assert columns(data.X) == {"a": NUMBERS}
+    assert columns(data.Y) == {"b": LETTERS}
+
+
+def test_quoted_separators(backend, write):
+    data = read_pairs(write('a,b\n1,"x,1"\n2,"y;2"\n3,"x ""q"""\n4,"a\nb"\n'), ["a"], ["b"])
+    assert columns(data.X) == {"a": NUMBERS}
+    assert columns(data.Y) == {"b": ["x,1", "y;2", 'x "q"', "a\nb"]}
+
+
+def test_names_of_any_characters(backend, write):
+    data = read_pairs(write("Größe in m,$y$ \u65e5\u672c\n1,ж\n2,я\n"), ["Größe in m"], ["$y$ \u65e5\u672c"])
+    assert columns(data.X) == {"Größe in m": [1, 2]}
+    assert columns(data.Y) == {"$y$ \u65e5\u672c": ["ж", "я"]}
+
+
+def test_a_column_more_than_once(backend, write):
+    """Libraries rename the second, or refuse; none may mistake one for the other."""
+    path = write("a,a,b\n1,2,x\n3,4,y\n")
+    if backend == "pyarrow":
+        with pytest.raises(ValueError, match="unique column names") as error:
+            read_pairs(path, ["a"], ["b"])
+        sentence(error)
+    else:
+        assert columns(read_pairs(path, ["a"], ["b"]).X) == {"a": [1, 3]}
+
+
+def test_rows_of_different_lengths(backend, write):
+    with pytest.raises(ValueError, match=r"cannot be read as \.csv") as error:
+        read_pairs(write("a,b\n1,x,3\n2,y,4\n"), ["a"], ["b"])
+    sentence(error)
+
+
+# --- columns
+
+
+def test_without_x_all_others(backend, write):
+    data = read_pairs(write("a,b,c,g\n1,x,5,u\n2,y,6,v\n"), [], ["b"], groups="g")
+    assert columns(data.X) == {"a": [1, 2], "c": [5, 6]}
+    assert data.groups == ["u", "v"]
+
+
+def test_columns_come_in_the_order_asked_for(backend, write):
+    data = read_pairs(write("a,b,c\n1,2,x\n3,4,y\n"), ["b", "a"], ["c"])
+    assert columns(data.X) == {"b": [2, 4], "a": [1, 3]}
+    assert list(columns(data.X)) == ["b", "a"]
+
+
+def test_labels_are_no_numbers(backend, write):
+    path = write("a,b,c\n1,3,0.5\n2,5,0.25\n")
+    data = read_pairs(path, ["a", "c"], ["b"], labels=["a", "b"])
+    assert columns(data.X) == {"a": ["1", "2"], "c": [0.5, 0.25]}
+    assert columns(data.Y) == {"b": ["3", "5"]}
+    assert columns(read_pairs(path, ["a"], ["b"], labels=["c"]).X) == {"a": [1, 2]}
+
+
+def test_rows_with_missing_values_are_left_out_and_counted(backend, write):
+    data = read_pairs(write("a,b,c,g\n1,x,,u\n,y,2,v\n3,,3,u\n4,z,4,\n5,w,5,u\n"), ["a"], ["b"], groups="g")
+    assert columns(data.X) == {"a": [1, 5]}
+    assert columns(data.Y) == {"b": ["x", "w"]}
+    assert data.groups == ["u", "u"]
+    assert data.n_missing == 3
+
+
+@pytest.mark.parametrize("missing", ["NA", "NaN", "nan", "null"])
+def test_words_for_a_missing_number(backend, write, missing):
+    data = read_pairs(write(f"a,b\n1.5,x\n{missing},y\n3.5,z\n"), ["a"], ["b"])
+    assert columns(data.X) == {"a": [1.5, 3.5]}
+    assert data.n_missing == 1
+
+
+def test_blank_lines_are_no_rows(backend, write):
+    assert read_pairs(write(rows(",") + "\n\n"), ["a"], ["b"]).n_missing == 0
+
+
+def test_a_frame_from_a_file_can_be_fitted(backend, write):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    lines = [f"{value:.6f},{'up' if value > 0 else 'down'}" for value in x]
+    data = read_pairs(write("\n".join(["a,b", *lines])), ["a"], ["b"])
+    assert co.CCA(n_components=1).fit(data.X, data.Y).correlations_[0] > 0.7
+
+
+# --- mistakes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"x": ["q"], "y": ["b"]}, "There is no column 'q' in .*data.csv, which has a, b."),
+        ({"x": ["a"], "y": ["B"]}, "There is no column 'B' in .*data.csv, which has a, b."),
+        ({"x": ["a"], "y": ["b"], "labels": ["q"]}, "There is no column 'q'"),
+        ({"x": ["a"], "y": ["b"], "groups": "q"}, "There is no column 'q'"),
+        ({"x": ["a"], "y": ["a"]}, "x and y must be different columns, 'a' is in both."),
+        ({"x": ["a", "b"], "y": ["b"]}, "x and y must be different columns, 'b' is in both."),
+        ({"x": ["a"], "y": []}, "y must name at least one column of .*data.csv, which has a, b."),
+        ({"x": [], "y": ["a", "b"]}, "x has no column."),
+    ],
+)
+def test_wrong_columns(backend, write, arguments, message):
+    with pytest.raises(ValueError, match=message) as error:
+        read_pairs(write(rows(",")), **arguments)
+    sentence(error)
+
+
+@pytest.mark.parametrize("arguments", [{"x": ["a", "a"], "y": ["b"]}, {"x": ["a"], "y": ["b", "b"]}])
+def test_a_column_asked_for_twice(backend, write, arguments):
+    try:
+        data = read_pairs(write(rows(",")), **arguments)
+    except ValueError as error:
+        assert str(error).endswith(".")  # noqa: PT017
+    else:
+        assert [list(columns(frame)) for frame in (data.X, data.Y)] == [["a"], ["b"]]
+
+
+def test_only_the_first_of_many_columns_are_listed(write):
+    names = [f"c{i}" for i in range(30)]
+    text = ",".join(names) + "\n" + ",".join(["1"] * 30) + "\n"
+    with pytest.raises(ValueError, match=r"c18, c19, \.\.\.\.$"):
+        read_pairs(write(text), ["q"], ["c1"])
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "jsonl", "ndjson"])
+def test_empty_files(backend, write, ending):
+    with pytest.raises(ValueError, match=r"cannot be read|no column") as error:
+        read_pairs(write("", f"data.{ending}"), ["a"], ["b"])
+    sentence(error)
+
+
+def test_a_file_without_columns_is_said_to_be_empty(write):
+    with pytest.raises(ValueError, match=r"empty|no row|there must be one"):
+        read_pairs(write("", "data.jsonl"), ["a"], ["b"])
+
+
+@pytest.mark.parametrize(("name", "text"), [("data.csv", "a,b\n"), ("data.csv", "a,b"), ("data.tsv", "a\tb\n")])
+def test_only_a_header(backend, write, name, text):
+    with pytest.raises(ValueError, match=r"has no row without a missing value|Empty CSV") as error:
+        read_pairs(write(text, name), ["a"], ["b"])
+    sentence(error)
+
+
+def test_nothing_but_missing_values(write):
+    with pytest.raises(ValueError, match="has no row without a missing value"):
+        read_pairs(write("a,b\n1,\n,x\n"), ["a"], ["b"])
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "jsonl"])
+@pytest.mark.parametrize("content", [bytes(range(256)) * 4, b"\x89PNG\r\n\x1a\n\0\0\0", b"PAR1 and no more"])
+def test_garbage(backend, write, ending, content):
+    with pytest.raises(ValueError, match=r"cannot be read|no column") as error:
+        read_pairs(write(content, f"data.{ending}"), ["a"], ["b"])
+    assert len(sentence(error)) < 600
+
+
+@pytest.mark.parametrize("text", ["[1, 2]\n", "3\n", '"text"\n', '{"a": 1,\n', "{'a': 1}\n"])
+def test_lines_that_are_no_json_objects(backend, write, text):
+    with pytest.raises(ValueError, match=r"cannot be read as \.jsonl") as error:
+        read_pairs(write(text, "data.jsonl"), ["a"], ["b"])
+    sentence(error)
+
+
+@pytest.mark.parametrize("name", ["data.xlsx", "data.txt", "data", "data.csv.gz"])
+def test_wrong_ending(write, name):
+    with pytest.raises(ValueError, match=r"must end in \.csv, \.tsv, \.parquet, \.jsonl, \.ndjson") as error:
+        read_pairs(write(rows(","), name), ["a"], ["b"])
+    sentence(error)
+
+
+def test_no_file(tmp_path):
+    for path in (tmp_path / "none.csv", tmp_path):
+        with pytest.raises(ValueError, match="There is no file"):
+            read_pairs(path, ["a"], ["b"])
+
+
+def test_a_path_may_be_text(write):
+    assert columns(read_pairs(str(write(rows(","))), ["a"], ["b"]).X) == {"a": NUMBERS}
+
+
+def test_no_library_at_all(write, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *arguments: None)
+    with pytest.raises(ImportError, match="needs polars, pandas or pyarrow: pip install polars"):
+        read_pairs(write(rows(",")), ["a"], ["b"])
