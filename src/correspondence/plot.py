@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.patches import Ellipse, Patch
+from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
 
 from correspondence.bootstrap import Bootstrap, Ellipses
@@ -548,6 +549,9 @@ def _written(sides: tuple[_Cloud, _Cloud], labels: str) -> list[_Cloud]:
 
 def _write_labels(ax: Axes, clouds: list[_Cloud], written: list[_Cloud], most: int) -> None:
     """Labels beside their points and clear of each other; the least important and those without room are left out."""
+    clouds = [cloud for cloud in clouds if not all(label is None for label in cloud.labels)]  # labels may cover dots
+    if not clouds:
+        return
     xy, area = np.vstack([cloud.xy for cloud in clouds]), np.concatenate([cloud.area for cloud in clouds])
     points = [(cloud, i) for cloud in clouds for i in range(len(cloud.xy))]
     weight = np.concatenate([cloud.weight if cloud in written else np.full(len(cloud.xy), np.nan) for cloud in clouds])
@@ -568,6 +572,7 @@ def _write_label(ax: Axes, cloud: _Cloud, i: int) -> Annotation:
         color=cloud.colour if cloud.colours is None else cloud.colours[i],
         fontweight="normal" if cloud.colours is None else "bold",
         parse_math=False,
+        path_effects=[withStroke(linewidth=2, foreground="white", alpha=0.8)],
     )
     label.set_in_layout(False)
     return label

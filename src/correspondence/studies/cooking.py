@@ -262,7 +262,7 @@ def _observations(plane: _Plane) -> str:
 SIGNATURES = (
     "ginger",
     "soy sauce",
-    "tortilla",
+    "corn tortilla",
     "garam masala",
     "curry powder",
     "parmesan cheese",
