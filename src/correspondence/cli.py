@@ -25,7 +25,7 @@ def main() -> None:
     """Correspondence analysis: the maximally correlated functions of two variables, and a picture of them."""
 
 
-@main.command()
+@main.command(short_help="Analyse a bundled table, with a picture and a page.")
 @click.option(
     "-o",
     "--output",
@@ -52,7 +52,11 @@ def _names(context: click.Context, parameter: click.Parameter, values: tuple[str
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
 
 
-@main.command("compare", epilog="\b\nMethods:\n" + "\n".join(f"  {name:<10}{m.text}" for name, m in METHODS.items()))
+@main.command(
+    "compare",
+    short_help="Compare methods on a file by rows that they have not seen.",
+    epilog="\b\nMethods:\n" + "\n".join(f"  {name:<10}{m.text}" for name, m in METHODS.items()),
+)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--x", "x", multiple=True, callback=_names, help="Columns of X, with commas; all others if left out.")
 @click.option("--y", "y", multiple=True, required=True, callback=_names, help="Columns of Y, with commas.")
@@ -113,7 +117,11 @@ def _write_comparison(comparison: Comparison, table: Path, picture: Path) -> Non
 
 
 # \b keeps the lines of a paragraph as they are.
-@main.command("reproduce", epilog="\b\nStudies:\n" + "\n".join(f"  {name:<10}{s.title}" for name, s in STUDIES.items()))
+@main.command(
+    "reproduce",
+    short_help="Compute a table or figure of the paper again.",
+    epilog="\b\nStudies:\n" + "\n".join(f"  {name:<10}{s.title}" for name, s in STUDIES.items()),
+)
 @click.argument("name", metavar="NAME", type=click.Choice(list(STUDIES)))
 @click.option(
     "-o",
@@ -126,9 +134,9 @@ def _write_comparison(comparison: Comparison, table: Path, picture: Path) -> Non
     "--seeds",
     type=click.IntRange(min=1),
     show_default="10, with --quick 2",
-    help="How many data sets are drawn and fitted.",
+    help="How many data sets or splits are drawn.",
 )
-@click.option("--quick", is_flag=True, help="Fewer pairs, in seconds: to see that it works, not for the numbers.")
+@click.option("--quick", is_flag=True, help="Less data: to see that it works, not for the numbers.")
 def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: bool) -> None:
     """Compute a table or figure of the paper again, beside the exact values and on data that the fit has not seen."""
     folder = Path("results", name) if output is None else output
