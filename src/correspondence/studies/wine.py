@@ -37,12 +37,12 @@ ERRATA = """\
 
 
 def _methods(quick: bool) -> dict[str, Any]:
-    trees = ExtraTreesClassifier(50 if quick else 300, max_features=0.6, criterion="log_loss", random_state=0)
+    trees = ExtraTreesClassifier(50 if quick else 200, max_features=0.6, criterion="log_loss", random_state=0)
     return {
         "CCA": co.CCA(COMPONENTS),
         "KernelCCA": co.KernelCCA(COMPONENTS),
         "ACE, additive": co.ACE(COMPONENTS),
-        BEST: co.ACE(COMPONENTS, x_regressor=trees, cv=3 if quick else 10, progress=False),
+        BEST: co.ACE(COMPONENTS, x_regressor=trees, cv=3 if quick else 5, progress=False),
         "PICE": co.PICE(COMPONENTS, progress=False),
     }
 
