@@ -19,6 +19,7 @@ from sklearn.model_selection import GroupShuffleSplit
 import correspondence as co
 from correspondence.methods import Pairs, estimator, sensible
 from correspondence.studies import problems
+from correspondence.validation import fitted
 
 PROBLEMS = [
     problems.gaussian(),
@@ -38,23 +39,25 @@ PROBLEMS = [
 
 def simulated(problem, seed=0):
     rng = np.random.default_rng(seed)
-    return problem.draw(problem.n, rng), problem.draw(50_000, rng), problem.d
+    return problem.draw(problem.n, rng), problem.draw(50_000, rng), problem.d, None
 
 
-def wine(seed=0):
+def wine(seed):
     data = co.datasets.fetch_wine()
     y = data.quality.astype(str).astype(object)
     train, test = next(GroupShuffleSplit(1, test_size=0.4, random_state=seed).split(data.X, y, data.groups))
-    return (data.X[train], y[train]), (data.X[test], y[test]), 3
+    return (data.X[train], y[train]), (data.X[test], y[test]), 3, data.groups[train]
 
 
-def measure(name, training, fresh, d):
+def measure(name, training, fresh, d, groups):
     pairs = Pairs.of(*training)
     captured = {}
     for method in sensible(pairs):
-        captured[method] = estimator(method, pairs, d).fit(*training).evaluate(*fresh).captured
+        captured[method] = (
+            fitted(estimator(method, pairs, d), *training, groups).decomposition_.evaluate(*fresh).captured
+        )
     start = time.perf_counter()
-    auto = co.decompose(*training, d, verbose=False, progress=False)
+    auto = co.decompose(*training, d, groups=groups, verbose=False, progress=False)
     seconds = time.perf_counter() - start
     found = auto.evaluate(*fresh).captured
     best = max(captured, key=captured.get)
@@ -74,7 +77,8 @@ def main():
         if only in problem.name.lower():
             measure(problem.name, *simulated(problem))
     if only in "red wine":
-        measure("red wine", *wine())
+        for seed in range(5):
+            measure(f"red wine, split {seed}", *wine(seed))
 
 
 if __name__ == "__main__":

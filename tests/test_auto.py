@@ -107,7 +107,7 @@ def test_a_method_that_is_named_is_cut_to_what_holds(rng):
     X, Y = linear(rng)
     d = co.decompose(X, Y, method="cca", verbose=False)
     assert_same(d, co.CCA(n_components=2).fit(X, Y).decomposition_.truncate(1), X, Y)
-    assert d.origin == "cca: asked for; 1 of 2 components above 0 on held-out pairs."
+    assert d.origin == "cca: asked for; 1 of 2 components significant on held-out pairs."
 
 
 # --- the choice
@@ -155,7 +155,7 @@ def test_never_much_worse_than_the_best_single_method(pairs):
 def test_three_classes_share_two_components(rng):
     d = co.decompose(*mixture(rng), verbose=False)
     assert d.n_components == 2
-    assert "; 2 of 10 components above 0 on held-out pairs." in d.origin
+    assert "; 2 of 10 components significant on held-out pairs." in d.origin
 
 
 @pytest.mark.usefixtures("quick")

@@ -351,3 +351,25 @@ def test_changing_the_data_after_the_fit_changes_nothing(rng):
     old = X[:5].copy()
     X[:], Y[:] = 0, 0
     np.testing.assert_array_equal(d.conditional_expectation(lambda y: y[:, 0], old), before)
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e-160, 1e-300])
+def test_columns_of_any_size(scale, rng):
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + rng.normal(size=200)
+    expected = co.CCA(n_components=1).fit(X, y).correlations_
+    np.testing.assert_allclose(co.CCA(n_components=1).fit(X * [scale, 1, 1], y).correlations_, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("as_kind", [list, pd.Series, lambda y: pd.DataFrame({"y": y})])
+def test_changing_y_after_the_fit_changes_nothing(as_kind, rng):
+    X = rng.normal(size=(100, 2))
+    y = as_kind((X[:, 0] + rng.normal(size=100)).tolist())
+    d = co.CCA(n_components=1).fit(X, y).decomposition_
+    before = d.conditional_expectation(lambda values: np.asarray(values, dtype=float).ravel(), X[:3])
+    if isinstance(y, list):
+        y[0] = 1e6
+    else:
+        y.iloc[0] = 1e6
+    after = d.conditional_expectation(lambda values: np.asarray(values, dtype=float).ravel(), X[:3])
+    np.testing.assert_array_equal(before, after)

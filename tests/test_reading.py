@@ -293,3 +293,8 @@ def test_no_library_at_all(write, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *arguments: None)
     with pytest.raises(ImportError, match="needs polars, pandas or pyarrow: pip install polars"):
         read_pairs(write(rows(",")), ["a"], ["b"])
+
+
+def test_decimal_commas(backend, write):
+    data = read_pairs(write("a;b\n1,5;x\n-2;y\n0,25;z\n"), ["a"], ["b"])
+    assert columns(data.X) == {"a": [1.5, -2, 0.25]}

@@ -128,5 +128,5 @@ def test_bad_groups(groups, message):
 
 
 def test_more_folds_than_groups():
-    with pytest.raises(ValueError, match="cv must be a whole number from 2 to 3, got 5"):
+    with pytest.raises(ValueError, match="groups are only 3, fewer than cv = 5 folds"):
         splits(5, 30, groups=np.arange(30) % 3)

@@ -239,7 +239,7 @@ def test_interval_errors_and_repr(rng):
     assert "half-samples" in repr(result)
     assert (result.intervals[:, 0] <= result.pics).all()
     assert (result.pics <= result.intervals[:, 1]).all()
-    with pytest.raises(ValueError, match="level must be between"):
+    with pytest.raises(ValueError, match="level must be a number between"):
         co.pic_intervals(co.CCA(), X, Y, level=2)
     with pytest.raises(ValueError, match="n_resamples"):
         co.pic_intervals(co.CCA(), X, Y, 2)
@@ -269,5 +269,72 @@ def test_classes_share_one_component_less():
     assert [result.n_components for result in found].count(3) >= 4
     assert any(repr(result).startswith("LatentDimension: 3 (alpha 0.05)") for result in found)
     assert repr(co.latent_dimension(co.ACE(n_components=2), X, Y)).startswith("LatentDimension: at least 2")
-    with pytest.raises(ValueError, match="alpha must be between"):
+    with pytest.raises(ValueError, match="alpha must be a number between"):
         co.latent_dimension(co.CCA(), X, Y, alpha=5)
+
+
+# --- what a hostile tester found
+
+
+@pytest.mark.parametrize("est", [co.KernelCCA(n_components=1), co.ACE(n_components=1), co.CCA(n_components=1)])
+def test_copies_do_not_weaken_the_penalty(est, rng):
+    """Five copies of each pair, one for each of the estimator's own folds, would choose no penalty at all."""
+    X = rng.normal(size=(100, 30 if isinstance(est, co.CCA) else 4))
+    Y = X[:, :1] * X[:, 1:2] + X[:, 2:3] + rng.normal(size=(100, 1))
+    once = co.crossfit(est, X, Y).captured
+    groups = np.repeat(np.arange(100), 5)
+    copied = co.crossfit(est, np.repeat(X, 5, axis=0), np.repeat(Y, 5, axis=0), groups=groups).captured
+    assert copied > once - 0.4
+
+
+def test_intervals_count_groups_not_copies():
+    covered = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        common = rng.normal(size=(60, 1))
+        X, Y = common + rng.normal(size=(60, 1)), common + rng.normal(size=(60, 1))
+        groups = np.repeat(np.arange(60), 8)
+        result = co.crossfit(co.CCA(n_components=1), np.repeat(X, 8, axis=0), np.repeat(Y, 8, axis=0), groups=groups)
+        covered += result.intervals[0, 0] <= 0.5 <= result.intervals[0, 1]
+        assert result.terms.shape == (60,)
+        assert result.terms.mean() == pytest.approx(result.captured)
+    assert 85 <= covered <= 99  # without groups 50
+
+
+def test_small_folds(rng):
+    X = rng.normal(size=(40, 1))
+    Y = X + 0.5 * rng.normal(size=(40, 1))
+    five, each = (co.crossfit(co.CCA(n_components=1), X, Y, cv=cv).correlations[0] for cv in (5, 40))
+    assert each == pytest.approx(five, abs=0.05)
+    assert each > 0.8
+
+
+def test_rows_of_different_indexes_are_no_pairs(rng):
+    frame = pd.DataFrame({"a": rng.normal(size=50), "b": rng.normal(size=50)})
+    shuffled = frame["b"].sample(frac=1, random_state=0)
+    for use in (
+        lambda: co.CCA(n_components=1).fit(frame[["a"]], shuffled),
+        lambda: co.crossfit(co.CCA(n_components=1), frame[["a"]], shuffled),
+        lambda: co.decompose(frame[["a"]], shuffled),
+    ):
+        with pytest.raises(ValueError, match="different indexes"):
+            use()
+
+
+@pytest.mark.parametrize("groups", [[None] * 300, [float("nan")] * 300, [1, "a"] * 150, np.ones((300, 1)), 7])
+@pytest.mark.parametrize("tool", [co.crossfit, co.permutation_test, co.pic_intervals])
+def test_groups_are_read_in_one_way(tool, groups, rng):
+    X, Y = linear_pairs(rng)
+    with pytest.raises((ValueError, TypeError), match="groups"):
+        tool(co.CCA(n_components=1), X, Y, groups=groups)
+
+
+def test_seeds_and_levels(rng):
+    X, Y = linear_pairs(rng)
+    for tool in (co.crossfit, co.permutation_test, co.pic_intervals):
+        with pytest.raises(ValueError, match="random_state must be a whole number"):
+            tool(co.CCA(), X, Y, random_state=-1)
+    with pytest.raises(ValueError, match="level must be a number"):
+        co.pic_intervals(co.CCA(), X, Y, level="a")
+    with pytest.raises(ValueError, match="sample_weight must have 300 numbers"):
+        co.CCA().fit(X, Y).evaluate(X, Y, sample_weight=np.ones((300, 300)))

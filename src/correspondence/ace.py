@@ -26,7 +26,7 @@ from correspondence.functions import FeatureMap, LinearFunctions
 from correspondence.moments import Moments, whitening
 from correspondence.progress import bar
 from correspondence.splines import AdditiveFunctions, SplineBasis, fit_additive
-from correspondence.splits import Split, splits
+from correspondence.splits import Split, group_codes, splits
 
 __all__ = ["ACE"]
 
@@ -122,7 +122,7 @@ class ACE(PairsEstimator):
         X, Y : array-like, frame, list of labels; with regressors also sparse matrix or list of texts
             One row for each pair.
         groups : array-like of shape (n,), optional
-            Pairs of the same group, such as repeated measurements, stay in the same fold of the cross-fitting.
+            Pairs of the same group, such as repeated measurements, stay in the same fold.
 
         Returns
         -------
@@ -130,21 +130,24 @@ class ACE(PairsEstimator):
             Itself.
         """
         self._check_parameters()
-        self._check_pairs(X, Y)
+        n = self._check_pairs(X, Y)
+        together = None if groups is None else group_codes(groups, n, "groups")
         encoders = encoder_for(X, "X"), encoder_for(Y, "Y")
         if self.x_regressor is None and self.y_regressor is None:
-            d, smoothing = self._closed_form(encoders, X, Y)
+            d, smoothing = self._closed_form(encoders, X, Y, together)
             self._set(d, X)
             self.smoothing_ = smoothing
             return self
-        self._set(self._cross_fit(encoders, X, Y, groups), X)
+        self._set(self._cross_fit(encoders, X, Y, together), X)
         self.__dict__.pop("smoothing_", None)
         return self
 
-    def _closed_form(self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any) -> tuple[Decomposition, float]:
+    def _closed_form(
+        self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any, groups: np.ndarray | None
+    ) -> tuple[Decomposition, float]:
         rows = [_table(encoder, values, name) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True)]
         bases = [self._basis(encoder, Z) for encoder, Z in zip(encoders, rows, strict=True)]
-        fit = fit_additive(blocks(*rows), bases[0], bases[1], self.n_components)
+        fit = fit_additive(blocks(*rows), bases[0], bases[1], self.n_components, groups)
         x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))
         moments = Moments()
         for a, b in blocks(*rows):
@@ -157,7 +160,7 @@ class ACE(PairsEstimator):
         n_knots = None if isinstance(self.n_knots, str) else self.n_knots
         return SplineBasis.for_columns(rows, encoder.coordinates, n_knots)
 
-    def _cross_fit(self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any, groups: Any) -> Decomposition:
+    def _cross_fit(self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any, groups: np.ndarray | None) -> Decomposition:
         """Decomposition with regressors."""
         rows = [_rows(encoder, values, name) for name, encoder, values in zip("XY", encoders, (X, Y), strict=True)]
         labels = next((rows[side].argmax(axis=1) for side in (1, 0) if discrete(encoders[side])), None)
@@ -287,9 +290,9 @@ def _few_labels(encoder: Encoder) -> bool:
     return labels is not None and labels.width <= LABELS
 
 
-def _halves(train: np.ndarray, groups: Any, random_state: int) -> Split:
+def _halves(train: np.ndarray, groups: np.ndarray | None, random_state: int) -> Split:
     """Two parts of some pairs, of which those of a group stay together."""
-    within = None if groups is None else np.asarray(groups)[train]
+    within = None if groups is None else groups[train]
     if within is not None and len(set(within.tolist())) < 2:
         raise ValueError("groups must be at least two in each training part of cv, of which each learns one side.")
     first, second = splits(2, len(train), groups=within, random_state=random_state)[0]
@@ -333,7 +336,11 @@ class _Model:
             values = np.zeros((rows.shape[0], self.width))
             values[:, self.model.classes_] = self.model.predict_proba(rows)
         else:
-            values = np.asarray(self.model.predict(rows), dtype=np.float64).reshape(-1, self.width)
+            values = np.asarray(self.model.predict(rows), dtype=np.float64).reshape(rows.shape[0], -1)
+            if values.shape[1] != self.width:
+                raise ValueError(
+                    f"{self.model!r} predicts {values.shape[1]} numbers for each row instead of {self.width}."
+                )
         return values if self.functions is None else self.functions.of_features(values)
 
     def combined(self, functions: LinearFunctions) -> _Model:

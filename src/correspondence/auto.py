@@ -12,9 +12,11 @@ from correspondence.checks import check_whole
 from correspondence.compare import Comparison, compare
 from correspondence.decomposition import Decomposition
 from correspondence.methods import METHODS, Pairs, estimator, sensible
-from correspondence.validation import fitted
+from correspondence.validation import fitted, latent_dimension
 
 __all__ = ["decompose"]
+
+FEW = 40  # pairs, below which components cannot be tested
 
 
 def decompose(
@@ -42,7 +44,8 @@ def decompose(
     Y : the same, optional
         The other variable.
     n_components : int, optional
-        By default those of ten whose held-out correlation is above 0 (95 % interval), at least one; all for `CA`.
+        By default those of ten that are significant (`latent_dimension`), at least one; one if there are fewer than
+        40 pairs; all for `CA`.
     method : str
         "auto", or one of "ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice".
     groups : array-like of shape (n,), optional
@@ -68,7 +71,7 @@ def decompose(
     >>> X = rng.normal(size=(400, 2)); Y = X[:, 0] + rng.normal(size=400)
     >>> d = co.decompose(X, Y, method="cca", verbose=False)
     >>> d.n_components, d.origin
-    (1, 'cca: asked for; 1 of 1 components above 0 on held-out pairs.')
+    (1, 'cca: asked for; 1 of 1 components significant on held-out pairs.')
     """
     if not isinstance(method, str) or (method != "auto" and method not in METHODS):
         raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {method!r}.")
@@ -117,7 +120,9 @@ def _of_pairs(
     if len(names) > 1:
         reason = _why(comparison, best)
     if n_components is None:
-        d, counted = _real(d, comparison.results[best].intervals)
+        common = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
+        real = latent_dimension(comparison.estimators[best], X, Y, **common).n_components if pairs.n >= FEW else 1
+        d, counted = _real(d, real, pairs.n >= FEW)
         reason += counted
     return d, f"{best}: {reason}."
 
@@ -129,11 +134,8 @@ def _why(comparison: Comparison, best: str) -> str:
     return f"{mine} ({others})" if others else mine
 
 
-def _real(d: Decomposition, intervals: Any) -> tuple[Decomposition, str]:
-    """The leading components whose held-out correlation is above 0."""
-    above = [bool(low > 0) for low, _ in intervals[: d.n_components]]
-    count = above.index(False) if False in above else len(above)
-    text = f"; {count} of {d.n_components} components above 0 on held-out pairs"
+def _real(d: Decomposition, count: int, tested: bool) -> tuple[Decomposition, str]:
+    """The leading components that a test has found, at least one."""
     if not count:
         warnings.warn(
             "Nothing was found: no component has a held-out correlation clearly above 0, and the one that is kept "
@@ -141,4 +143,5 @@ def _real(d: Decomposition, intervals: Any) -> tuple[Decomposition, str]:
             UserWarning,
             stacklevel=4,
         )
-    return d.truncate(max(1, count)), text
+    found = f"{min(count, d.n_components)} of {d.n_components} components significant" if tested else "one component"
+    return d.truncate(min(max(1, count), d.n_components)), f"; {found} on held-out pairs" if tested else f"; {found}"

@@ -14,6 +14,7 @@ from correspondence.estimator import PairsEstimator
 from correspondence.features import Encoded, blocks, signed
 from correspondence.functions import LinearFunctions
 from correspondence.penalised import fit_penalised, in_folds
+from correspondence.splits import group_codes
 
 __all__ = ["CCA", "strengths"]
 
@@ -60,13 +61,15 @@ class CCA(PairsEstimator):
         self.n_components = n_components
         self.regularization = regularization
 
-    def fit(self, X: Any, Y: Any = None) -> Self:
+    def fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> Self:
         """Find the most correlated linear functions of X and Y.
 
         Parameters
         ----------
         X, Y : array-like, frame, sparse matrix, list of texts or array of images
             One row for each pair.
+        groups : array-like of shape (n,), optional
+            Pairs of the same group, such as duplicates, are never on both sides of a split when the penalty is chosen.
 
         Returns
         -------
@@ -75,11 +78,12 @@ class CCA(PairsEstimator):
         """
         check_whole(self.n_components, "n_components", 1)
         strengths(self.regularization, wide=False)
-        self._check_pairs(X, Y)
+        n = self._check_pairs(X, Y)
+        together = None if groups is None else group_codes(groups, n, "groups")
         x, y = (Encoded(name, encoder_for(v, name, linear=True)) for name, v in (("X", X), ("Y", Y)))
         F, G = x(X), y(Y)
         basis_x, basis_y = _basis(F), _basis(G)
-        moments = in_folds(blocks(F @ basis_x, G @ basis_y))
+        moments = in_folds(blocks(F @ basis_x, G @ basis_y), together)
         wide = len(F) < ENOUGH * (F.shape[1] + G.shape[1])
         penalty = np.ones(basis_x.shape[1]), np.ones(basis_y.shape[1])
         ridge = strengths(self.regularization, wide)

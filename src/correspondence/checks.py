@@ -9,7 +9,17 @@ import numpy as np
 import scipy.sparse as sp
 from narwhals.exceptions import DuplicateError
 
-__all__ = ["as_frame", "check_weights", "check_whole", "is_number", "length", "read_only", "take", "to_floats"]
+__all__ = [
+    "as_frame",
+    "check_index",
+    "check_weights",
+    "check_whole",
+    "is_number",
+    "length",
+    "read_only",
+    "take",
+    "to_floats",
+]
 
 
 def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int:
@@ -68,6 +78,18 @@ def as_frame(values: Any, name: str) -> nw.DataFrame | None:
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"{name} is a lazy frame: call collect() on it first.")
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def check_index(x: Any, y: Any) -> None:
+    """Two pandas columns whose rows are named differently were hardly meant to be paired by position."""
+    x_index, y_index = (_index(column) for column in (x, y))
+    if x_index is not None and y_index is not None and len(x) == len(y) and not x_index.equals(y_index):
+        raise ValueError("X and Y have different indexes: align them first, or give X.to_numpy() and Y.to_numpy().")
+
+
+def _index(column: Any) -> Any:
+    native = nw.from_native(column, allow_series=True, pass_through=True)
+    return nw.maybe_get_index(native) if isinstance(native, nw.Series | nw.DataFrame) else None
 
 
 def length(values: Any, name: str) -> int:

@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 from correspondence.checks import check_whole
 from correspondence.heldout import gain
 from correspondence.methods import Pairs, estimator, sensible
-from correspondence.splits import splits
+from correspondence.splits import group_codes, splits
 from correspondence.table import to_frame
 from correspondence.validation import CrossFit, crossfit, labels_of
 
@@ -141,11 +141,13 @@ def compare(
     True
     """
     pairs = Pairs.of(X, Y)
+    check_whole(random_state, "random_state", 0, 2**32 - 1)
+    together = None if groups is None else group_codes(groups, pairs.n, "groups")
     chosen = _chosen(methods, pairs, n_components, random_state)
-    folds = _folds(pairs.n, groups, random_state) if cv is None else cv
-    parts = splits(folds, pairs.n, labels=labels_of(Y), groups=groups, random_state=random_state)
+    folds = _folds(pairs.n, together, random_state) if cv is None else cv
+    parts = splits(folds, pairs.n, labels=labels_of(Y), groups=together, random_state=random_state)
     results = {
-        name: crossfit(est, X, Y, parts, groups=groups, n_jobs=n_jobs, progress=progress)
+        name: crossfit(est, X, Y, parts, groups=together, n_jobs=n_jobs, progress=progress)
         for name, est in chosen.items()
     }
     return Comparison(results, chosen)
@@ -160,14 +162,16 @@ def _chosen(methods: Any, pairs: Pairs, n_components: int | None, random_state: 
         return dict(methods)
     d = pairs.most if n_components is None else check_whole(n_components, "n_components", 1)
     names = sensible(pairs) if methods is None else list(methods)
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"methods must be names; give estimators in a dictionary, got {names!r}.")
     if not names:
         raise ValueError("methods is empty: name at least one.")
     return {name: estimator(name, pairs, d, random_state) for name in names}
 
 
-def _folds(n: int, groups: Any, random_state: int) -> Any:
+def _folds(n: int, groups: np.ndarray | None, random_state: int) -> Any:
     if n < 20_000:
-        most = n if groups is None else len(set(np.asarray(groups).tolist()))
+        most = n if groups is None else int(groups.max()) + 1
         return max(2, min(5 if n < 2000 else 3, most))
     kind = ShuffleSplit if groups is None else GroupShuffleSplit
     return kind(1, test_size=0.25, random_state=random_state)

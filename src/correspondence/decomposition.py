@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from correspondence import io
-from correspondence.checks import check_whole, read_only
+from correspondence.checks import check_weights, check_whole, read_only
 from correspondence.functions import FUNCTIONS, PrincipalFunctions
 from correspondence.heldout import HeldOut, held_out
 
@@ -118,7 +118,8 @@ class Decomposition:
         F, G = self.f(X), self.g(Y)
         if len(F) != len(G):
             raise ValueError(f"X and Y must have the same length, got {len(F)} and {len(G)}.")
-        return held_out(F, G, self.correlations, sample_weight)
+        weights = None if sample_weight is None else check_weights(sample_weight, len(F), "sample_weight")
+        return held_out(F, G, self.correlations, weights)
 
     def density_ratio(self, X: Any, Y: Any, pairwise: bool = False) -> np.ndarray:
         """Ratio p(x, y) / (p(x) p(y)) by Lancaster's formula.

@@ -160,7 +160,10 @@ class Linear:
 
     @classmethod
     def fit(cls, values: np.ndarray) -> Linear:
-        return cls(float(values.mean()), float(values.std()))
+        middle = np.median(values)
+        largest = np.abs(values / 2 - middle / 2).max() * 2  # so that squares neither overflow nor vanish
+        unit = (values - middle) / largest
+        return cls(float(middle + largest * unit.mean()), float(largest * unit.std()))
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         return ((values - self.center) / self.scale)[:, None]
@@ -426,7 +429,11 @@ def kept(Y: Any) -> Any:
     """Copy of Y for expectations over it, so that changing Y later changes nothing; large arrays are not copied."""
     if hasattr(Y, "detach"):
         Y = to_array(Y, "Y")
-    return Y.copy() if isinstance(Y, np.ndarray) and Y.ndim <= 2 else Y
+    if isinstance(Y, list):
+        return list(Y)
+    is_small = not isinstance(Y, np.ndarray) or Y.ndim <= 2
+    is_pandas = type(Y).__module__.startswith("pandas")
+    return Y.copy() if (isinstance(Y, np.ndarray) and is_small) or is_pandas else Y
 
 
 def discrete(encoder: Encoder) -> Category | None:

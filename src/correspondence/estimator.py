@@ -11,7 +11,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence.checks import as_frame, length
+from correspondence.checks import as_frame, check_index, length
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut
 from correspondence.table import to_frame
@@ -124,6 +124,7 @@ class PairsEstimator(Estimator):
         n, m = length(X, "X"), length(Y, "Y")
         if n != m:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
+        check_index(X, Y)
         if n <= self.n_components:
             raise ValueError(f"n_components = {self.n_components} needs more than as many samples, got {n} sample(s).")
         return n

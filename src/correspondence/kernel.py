@@ -17,6 +17,7 @@ from correspondence.estimator import PairsEstimator
 from correspondence.features import blocks, dense, signed
 from correspondence.functions import FeatureMap
 from correspondence.penalised import fit_penalised, in_folds
+from correspondence.splits import group_codes
 
 __all__ = ["KernelCCA", "KernelFeatures"]
 
@@ -166,13 +167,15 @@ class KernelCCA(PairsEstimator):
         self.regularization = regularization
         self.random_state = random_state
 
-    def fit(self, X: Any, Y: Any = None) -> Self:
+    def fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> Self:
         """Find the most correlated functions of X and Y.
 
         Parameters
         ----------
         X, Y : array-like, frame, sparse matrix, list of texts or array of images
             One row for each pair.
+        groups : array-like of shape (n,), optional
+            Pairs of the same group, such as duplicates, are never on both sides of a split when the penalty is chosen.
 
         Returns
         -------
@@ -180,11 +183,13 @@ class KernelCCA(PairsEstimator):
             Itself.
         """
         self._check_parameters()
-        self._check_pairs(X, Y)
+        n = self._check_pairs(X, Y)
+        together = None if groups is None else group_codes(groups, n, "groups")
         y_kernel = self.kernel if self.y_kernel is None else self.y_kernel
         x, rows_x = self._features("X", X, self.kernel, self.gamma)
         y, rows_y = self._features("Y", Y, y_kernel, self.y_gamma)
-        folds = in_folds((x.of_rows(a), y.of_rows(b)) for a, b in blocks(rows_x, rows_y))
+        features = ((x.of_rows(a), y.of_rows(b)) for a, b in blocks(rows_x, rows_y))
+        folds = in_folds(features, together)
         total = sum(folds[1:], start=folds[0])
         penalty = _unit(total.cov_f), _unit(total.cov_g)
         ridge = RIDGE if self.regularization == "auto" else strengths(self.regularization, wide=False)

@@ -15,7 +15,7 @@ from sklearn.neural_network import MLPClassifier
 from correspondence.ace import ACE, LABELS
 from correspondence.ca import CA
 from correspondence.cca import CCA
-from correspondence.checks import length
+from correspondence.checks import check_index, length
 from correspondence.encoding import WIDE, Columns, discrete, encoder_for
 from correspondence.estimator import Estimator
 from correspondence.kernel import KernelCCA
@@ -75,6 +75,7 @@ class Pairs:
         n, m = length(X, "X"), length(Y, "Y")
         if n != m:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
+        check_index(X, Y)
         return cls(n, Kind.of(X, "X"), Kind.of(Y, "Y"))
 
     @property

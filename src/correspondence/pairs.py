@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence.checks import as_frame, check_weights
+from correspondence.checks import as_frame, check_index, check_weights
 from correspondence.labels import encode, objects
 from correspondence.table import Table
 
@@ -111,7 +111,7 @@ def count_with_codes(
     x: Any, y: Any, weights: Any = None, weights_name: str = "weights"
 ) -> tuple[Table, tuple[np.ndarray, np.ndarray]]:
     """Count pairs and say which row and column of the table each observation went to."""
-    _check_index(x, y)
+    check_index(x, y)
     (x_codes, rows), (y_codes, columns) = encode(x, "x"), encode(y, "y")
     if len(x_codes) != len(y_codes):
         raise ValueError(
@@ -122,18 +122,6 @@ def count_with_codes(
     amounts = np.ones(len(x_codes)) if weights is None else check_weights(weights, len(x_codes), weights_name)
     counts = sp.csr_array(sp.coo_array((amounts, (x_codes, y_codes)), shape=(len(rows), len(columns))))
     return Table(counts, rows, columns), (x_codes, y_codes)
-
-
-def _check_index(x: Any, y: Any) -> None:
-    """Two pandas columns whose rows are named differently were hardly meant to be paired by position."""
-    x_index, y_index = (_index(column) for column in (x, y))
-    if x_index is not None and y_index is not None and len(x) == len(y) and not x_index.equals(y_index):
-        raise ValueError("x and y have different indexes: align them first, or give x.to_numpy() and y.to_numpy().")
-
-
-def _index(column: Any) -> Any:
-    native = nw.from_native(column, allow_series=True, pass_through=True)
-    return nw.maybe_get_index(native) if isinstance(native, nw.Series | nw.DataFrame) else None
 
 
 def _count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:

@@ -37,11 +37,12 @@ class PenalisedFit:
     strength: float
 
 
-def in_folds(batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> list[Moments]:
-    """Moments of features, the rows dealt out to the folds in turn."""
+def in_folds(batches: Iterable[tuple[np.ndarray, np.ndarray]], groups: np.ndarray | None = None) -> list[Moments]:
+    """Moments of features, the rows dealt out to the folds in turn, or by the numbers of their groups."""
     folds, seen = [Moments() for _ in range(FOLDS)], 0
     for F, G in batches:
-        fold = (seen + np.arange(len(F))) % FOLDS
+        rows = seen + np.arange(len(F))
+        fold = (rows if groups is None else groups[rows]) % FOLDS
         for k, moments in enumerate(folds):
             moments.update(F[fold == k], G[fold == k])
         seen += len(F)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,9 +119,21 @@ def _read(path: Path) -> nw.DataFrame:
 def _read_csv(path: Path, backend: Any) -> nw.DataFrame:
     separator = "\t" if path.suffix.lower() == ".tsv" else _separator(path)
     frame = nw.read_csv(str(path), backend=backend, separator=separator, **_CSV[backend])
+    if separator != ",":
+        frame = frame.with_columns(_with_points(frame[name]) for name in frame.columns)
     if len(frame.columns) < 2:
         return frame
     return frame.filter(~nw.all_horizontal(nw.all().is_null(), ignore_nulls=True))  # a blank line is no row
+
+
+def _with_points(column: nw.Series) -> nw.Series:
+    """Numbers of a column that is written with decimal commas."""
+    if column.dtype != nw.String:
+        return column
+    texts = [text for text in column.to_list() if text]
+    if not texts or not all(re.fullmatch(r"\s*[-+]?\d+(,\d+)?\s*", text) for text in texts):
+        return column
+    return column.str.replace_all(",", ".", literal=True).cast(nw.Float64)
 
 
 def _separator(path: Path) -> str:

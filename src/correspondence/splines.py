@@ -147,7 +147,11 @@ class AdditiveFit:
 
 
 def fit_additive(
-    batches: Iterable[tuple[np.ndarray, np.ndarray]], basis_x: SplineBasis, basis_y: SplineBasis, n_components: int
+    batches: Iterable[tuple[np.ndarray, np.ndarray]],
+    basis_x: SplineBasis,
+    basis_y: SplineBasis,
+    n_components: int,
+    groups: np.ndarray | None = None,
 ) -> AdditiveFit:
     """Most correlated additive functions of two arrays.
 
@@ -159,6 +163,8 @@ def fit_additive(
         Features of the two sides.
     n_components : int
         At most; the rank of the features may be smaller.
+    groups : ndarray of shape (n,), optional
+        Numbers; rows with the same one are never on both sides of a split when the smoothness is chosen.
 
     Examples
     --------
@@ -178,7 +184,7 @@ def fit_additive(
                 total += D.T @ D
             yield basis_x(Zx), basis_y(Zy)
 
-    folds = in_folds(features())
+    folds = in_folds(features(), groups)
     n = sum(fold.n for fold in folds)
     fit = fit_penalised(folds, (rough[0] / n, rough[1] / n), n_components, SMOOTHING)
     f = AdditiveFunctions(basis_x, fit.moments.mean_f, fit.A)

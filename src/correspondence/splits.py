@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from correspondence.checks import check_whole
 from correspondence.labels import encode, objects
 
-__all__ = ["Split", "splits"]
+__all__ = ["Split", "group_codes", "splits"]
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -31,12 +31,14 @@ def splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_st
     random_state : int
         Seed of the folds.
     """
-    strata = None if labels is None else _codes(labels, n, "labels")
-    together = None if groups is None else _codes(groups, n, "groups")
+    strata = None if labels is None else group_codes(labels, n, "labels")
+    together = None if groups is None else group_codes(groups, n, "groups")
     if together is not None and together.max() < 1:
         raise ValueError("groups must be at least two different ones, or there is nothing to hold out.")
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         most = n if together is None else int(together.max()) + 1
+        if together is not None and check_whole(cv, "cv", 2) > most:
+            raise ValueError(f"groups are only {most}, fewer than cv = {cv} folds: use a smaller cv.")
         cv = _folds(check_whole(cv, "cv", 2, max(2, most)), strata, together, random_state)
     parts = cv
     if hasattr(cv, "split") and not isinstance(cv, str):
@@ -44,11 +46,15 @@ def splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_st
     return _checked(parts, cv, n)
 
 
-def _codes(values: Any, n: int, name: str) -> np.ndarray:
+def group_codes(values: Any, n: int, name: str) -> np.ndarray:
     """Integers that are equal where the values are, whatever their types."""
+    if not np.iterable(values) or isinstance(values, str):
+        raise ValueError(f"{name} must have one value for each of the {n} pairs, got {values!r}.")
     codes = encode(values if hasattr(values, "dtype") else objects(list(values)), name)[0]
     if codes.shape != (n,):
-        raise ValueError(f"{name} must have one value for each of the {n} pairs, got shape {np.shape(values)}.")
+        raise ValueError(
+            f"{name} must have one value for each of the {n} pairs, got shape {np.shape(np.asarray(values))}."
+        )
     return codes
 
 

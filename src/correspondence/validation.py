@@ -19,12 +19,12 @@ from joblib import Parallel, delayed
 from scipy.stats import norm
 from sklearn.base import clone
 
-from correspondence.checks import as_frame, check_whole, length, read_only, take
+from correspondence.checks import as_frame, check_index, check_whole, is_number, length, read_only, take
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut, captured_terms, held_out
 from correspondence.labels import unknown_labels_as_mean
 from correspondence.progress import bar
-from correspondence.splits import splits
+from correspondence.splits import group_codes, splits
 
 __all__ = [
     "CrossFit",
@@ -39,6 +39,7 @@ __all__ = [
     "pic_intervals",
 ]
 
+GROUPS = 10  # at least, to be drawn in halves
 BLOCKS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
 
 
@@ -52,9 +53,10 @@ class CrossFit:
     Attributes
     ----------
     correlations : ndarray of shape (d,)
-        Of f_i and g_i over all held-out pairs, centred and scaled within each split.
+        Of f_i and g_i over all held-out pairs.
     intervals : ndarray of shape (d, 2)
-        Their confidence intervals.
+        Their confidence intervals, for the functions found: of a component that is not there they lie above 0 more
+        often than they should, because each fit has seen most of the other splits; `permutation_test` is for that.
     captured, captured_interval : float, ndarray of shape (2,)
         What the functions capture of all held-out pairs, and its confidence interval.
     training : ndarray of shape (d,)
@@ -78,7 +80,7 @@ class CrossFit:
     splits: list[HeldOut]
     seconds: float
     terms: np.ndarray
-    """What is captured of each held-out pair, split after split; its mean is `captured`."""
+    """What is captured of each pair, or group, held out; their mean is `captured`."""
 
     def __post_init__(self) -> None:
         read_only(self, "correlations", "intervals", "captured_interval", "training", "F", "G", "terms")
@@ -139,19 +141,19 @@ def crossfit(
     >>> co.crossfit(co.ACE(n_components=1), x, y)
     CrossFit with 5 splits, 1000 pairs held out: captured 0.7763 [0.7269, 0.8257] (95 %)
       component  training  held out
-              1    0.8854    0.8645 [0.8242, 0.8960]
+              1    0.8854    0.8815 [0.8449, 0.9099]
     """
-    n = _check(est, X, Y)
-    parts = splits(cv, n, labels=labels_of(Y), groups=groups, random_state=random_state)
+    n, together = _check(est, X, Y, groups, random_state)
+    parts = splits(cv, n, labels=labels_of(Y), groups=together, random_state=random_state)
     fits = _run(
-        _fit_and_apply, [(est, X, Y, train, test, groups) for train, test in parts], n_jobs, "cross-fit", progress
+        _fit_and_apply, [(est, X, Y, train, test, together) for train, test in parts], n_jobs, "cross-fit", progress
     )
     fits = [_turned(fit, fits[0], X) for fit in fits]
     d = max(fit.d.n_components for fit in fits)
     F, G = np.full((n, d), np.nan), np.full((n, d), np.nan)
     for (_, test), fit in zip(parts, fits, strict=True):
         F[test], G[test] = _padded(fit.F, d), _padded(fit.G, d)
-    pooled, terms = _pooled([test for _, test in parts], fits, n, d)
+    pooled, terms = _pooled([test for _, test in parts], fits, np.arange(n) if together is None else together, d)
     training = np.mean([_padded(fit.d.correlations[None], d)[0] for fit in fits], axis=0)
     each = [held_out(fit.F, fit.G, fit.d.correlations) for fit in fits]
     return CrossFit(
@@ -178,9 +180,9 @@ class _Fit:
     seconds: float
 
 
-def _fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray, groups: Any) -> _Fit:
+def _fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray, groups: np.ndarray | None) -> _Fit:
     start = time.perf_counter()
-    within = None if groups is None else np.asarray(groups)[train]
+    within = None if groups is None else groups[train]
     d = fitted(est, take(X, train), take(Y, train), within).decomposition_
     seconds = time.perf_counter() - start
     with unknown_labels_as_mean():
@@ -217,8 +219,8 @@ def _in_parallel(task: Callable[..., Any], arguments: list[tuple[Any, ...]], n_j
     return Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*a) for a in arguments)
 
 
-def _check(est: Any, X: Any, Y: Any) -> int:
-    """Number of pairs, after checking that there is something to fit."""
+def _check(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tuple[int, np.ndarray | None]:
+    """Number of pairs and numbers of the groups, after checking that there is something to fit."""
     if isinstance(est, type) or not all(hasattr(est, name) for name in ("fit", "get_params", "evaluate")):
         raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {est!r}.")
     if Y is None:
@@ -226,7 +228,12 @@ def _check(est: Any, X: Any, Y: Any) -> int:
     n, m = length(X, "X"), length(Y, "Y")
     if n != m:
         raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
-    return n
+    check_index(X, Y)
+    check_whole(random_state, "random_state", 0, 2**32 - 1)
+    together = None if groups is None else group_codes(groups, n, "groups")
+    if together is not None and together.max() < 1:
+        raise ValueError("groups must be at least two different ones, or there is nothing to hold out.")
+    return n, together
 
 
 def labels_of(Y: Any) -> np.ndarray | None:
@@ -254,30 +261,48 @@ def _padded(values: np.ndarray, d: int) -> np.ndarray:
     return np.pad(values[:, :d], ((0, 0), (0, max(0, d - values.shape[1]))))
 
 
-def _pooled(tests: list[np.ndarray], fits: list[_Fit], n: int, d: int) -> tuple[HeldOut, np.ndarray]:
-    """All splits together; a pair that is held out several times weighs no more than others."""
+def _pooled(tests: list[np.ndarray], fits: list[_Fit], groups: np.ndarray, d: int) -> tuple[HeldOut, np.ndarray]:
+    """All splits together; a pair that is held out several times weighs no more than others.
+
+    Errors are those of sums over groups, so that pairs of a group count as one where they repeat each other.
+    """
     rows = np.concatenate(tests)
-    weights = 1 / np.bincount(rows, minlength=n)[rows]
+    weights = 1 / np.bincount(rows, minlength=len(groups))[rows]
+    cluster = np.unique(groups[rows], return_inverse=True)[1]
     F, G = (
-        np.vstack([_padded(_standardised(values), d) for values in side])
-        for side in ([fit.F for fit in fits], [fit.G for fit in fits])
+        np.vstack([_padded(values, d) for values in side]) for side in zip(*((f.F, f.G) for f in fits), strict=True)
     )
-    scaled = [(fit.F * np.sqrt(fit.d.correlations), fit.G * np.sqrt(fit.d.correlations)) for fit in fits]
-    f, g = (np.vstack([_padded(pair[side], d) for pair in scaled]) for side in (0, 1))
-    terms = captured_terms(f, g, np.ones(d))  # of all splits at once: in a small one, a single outlier may decide
-    correlation = held_out(F, G, np.zeros(d), weights)
+    held = held_out(F, G, np.zeros(d), weights)
+    intervals = _clustered(F, G, held, weights, cluster)
+    roots = np.concatenate([np.tile(np.sqrt(_padded(fit.d.correlations[None], d)), (len(fit.F), 1)) for fit in fits])
+    terms = captured_terms(F * roots, G * roots, np.ones(d))  # of all splits: in a small one an outlier may decide
     captured = float(np.average(terms, weights=weights))
-    error = np.sqrt(np.average((terms - captured) ** 2, weights=weights) / weights.sum())
-    interval = captured + norm.ppf((1 + correlation.level) / 2) * error * np.array([-1.0, 1.0])
-    pooled = HeldOut(
-        correlation.correlations, correlation.intervals, captured, interval, correlation.n, correlation.level
-    )
-    return pooled, terms
+    of_clusters = np.bincount(cluster, weights * (terms - captured)) * len(np.bincount(cluster)) / weights.sum()
+    error = of_clusters.std() / np.sqrt(len(of_clusters))
+    interval = captured + norm.ppf((1 + held.level) / 2) * error * np.array([-1.0, 1.0])
+    pooled = HeldOut(held.correlations, intervals, captured, interval, held.n, held.level)
+    return pooled, captured + of_clusters
 
 
-def _standardised(F: np.ndarray) -> np.ndarray:
-    centred = F - F.mean(axis=0)
-    scale = centred.std(axis=0)
+def _clustered(F: np.ndarray, G: np.ndarray, held: HeldOut, weights: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Intervals of correlations by the delta method on Fisher's z scale, from sums of influences over clusters."""
+    share = weights / weights.sum()
+    f, g = (_standardised(values, share) for values in (F, G))
+    r = held.correlations
+    influence = (f * g - r * (f**2 + g**2) / 2) * share[:, None]
+    sums = np.array([np.bincount(cluster, column) for column in influence.T]).reshape(len(r), -1)
+    inside = np.abs(r) < 1 - 1e-12
+    z, slope = np.arctanh(np.where(inside, r, 0)), np.where(inside, 1 - r**2, 1)
+    half = norm.ppf((1 + held.level) / 2) * np.sqrt((sums**2).sum(axis=1)) / slope
+    known = inside & (np.diff(held.intervals, axis=1)[:, 0] < 2)  # a constant has no correlation
+    return np.where(known[:, None], np.tanh(np.column_stack([z - half, z + half])), held.intervals)
+
+
+def _standardised(F: np.ndarray, share: np.ndarray | None = None) -> np.ndarray:
+    """Mean 0 and variance 1, under the shares of the pairs."""
+    share = np.full(len(F), 1 / len(F)) if share is None else share
+    centred = F - share @ F
+    scale = np.sqrt(share @ centred**2)
     return np.where(scale > 1e-12, centred / np.where(scale > 1e-12, scale, 1), 0)
 
 
@@ -377,10 +402,10 @@ def permutation_test(
     [True, False]
     """
     check_whole(n_permutations, "n_permutations", 19)
-    _check(est, X, Y)
+    _, together = _check(est, X, Y, groups, random_state)
     if refit:
         return _refitted(est, X, Y, n_permutations, groups, random_state, n_jobs, progress)
-    fits = _sequential(est, X, Y, groups, random_state, n_jobs, progress)
+    fits = _sequential(est, X, Y, together, random_state, n_jobs, progress)
     d = min(fit.d.n_components for fit in fits)
     pairs = [(_standardised(fit.F[:, :d]), _standardised(fit.G[:, :d])) for fit in fits]
     observed, r = _studentised(pairs)
@@ -391,7 +416,9 @@ def permutation_test(
     return PermutationTest(_running((1 + exceeded) / (1 + n_permutations)), r, null_r, n_permutations, False)
 
 
-def _sequential(est: Any, X: Any, Y: Any, groups: Any, seed: int, n_jobs: Any, progress: Any) -> list[_Fit]:
+def _sequential(
+    est: Any, X: Any, Y: Any, groups: np.ndarray | None, seed: int, n_jobs: Any, progress: Any
+) -> list[_Fit]:
     """Blocks of pairs, each judged by a fit to the pairs before it."""
     n = length(X, "X")
     order, is_first = _in_groups(n, groups, np.random.default_rng(seed))
@@ -401,22 +428,19 @@ def _sequential(est: Any, X: Any, Y: Any, groups: Any, seed: int, n_jobs: Any, p
         block = np.arange(begin, end)
         before = order[:begin]
         if groups is not None:
-            codes = np.asarray(groups)
-            block = block[is_first[begin:end] & ~np.isin(codes[order[block]], codes[before])]
+            block = block[is_first[begin:end] & ~np.isin(groups[order[block]], groups[before])]
         if len(block) < 3 or not begin:
-            raise ValueError(f"X has too few pairs, {n}, for a test on held-out ones: at least 20 are needed.")
+            what = f"pairs, {n}," if groups is None else f"groups, {int(groups.max()) + 1},"
+            raise ValueError(f"X has too few {what} for a test on held-out ones: at least 20 are needed.")
         tasks.append((est, X, Y, before, order[block], groups))
     return _run(_fit_and_apply, tasks, n_jobs, "test", progress)
 
 
-def _in_groups(n: int, groups: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _in_groups(n: int, groups: np.ndarray | None, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Random order in which pairs of a group follow each other, and which of them is the first of its group."""
     if groups is None:
         return rng.permutation(n), np.ones(n, dtype=bool)
-    codes = np.unique(np.asarray(groups), return_inverse=True)[1]
-    if codes.shape != (n,):
-        raise ValueError(f"groups must have one value for each of the {n} pairs, got shape {np.shape(groups)}.")
-    rank = rng.permutation(codes.max() + 1)[codes]
+    rank = rng.permutation(groups.max() + 1)[groups]
     order = np.lexsort((rng.random(n), rank))
     return order, np.r_[True, np.diff(rank[order]) != 0]
 
@@ -506,7 +530,8 @@ def pic_intervals(
     they lie above that of the whole shows the bias, which is taken off. (Halves, not samples with
     replacement: a repeated pair would be on both sides of the splits that many estimators make for themselves.) The
     intervals are meant for components that are there; around a component that is not, they do not reach down to 0
-    as often as they should, so ask `permutation_test` first.
+    as often as they should, so ask `permutation_test` first. In simulations they cover the truth in about 95 % for
+    `CA`, `CCA` and `ACE`, but only in about 75 % for `KernelCCA`, whose functions depend on how many pairs there are.
 
     Parameters
     ----------
@@ -543,13 +568,14 @@ def pic_intervals(
               1    0.4961  0.4970 [0.4307, 0.5592]
     """
     check_whole(n_resamples, "n_resamples", 5)
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level}.")
-    n = _check(est, X, Y)
-    whole = fitted(est, X, Y, groups)
-    d = whole.decomposition_
+    if not is_number(level) or not 0 < level < 1:
+        raise ValueError(f"level must be a number between 0 and 1, got {level!r}.")
+    n, together = _check(est, X, Y, groups, random_state)
+    if together is not None and together.max() < GROUPS - 1:
+        raise ValueError(f"groups are only {int(together.max()) + 1}: halves need at least {GROUPS}.")
+    d = fitted(est, X, Y, together).decomposition_
     rng = np.random.default_rng(random_state)
-    tasks = ((est, X, Y, _half(n, groups, rng), groups) for _ in range(n_resamples))
+    tasks = ((est, X, Y, _half(n, together, rng), together) for _ in range(n_resamples))
     halves = np.array([_padded(r[None], d.n_components)[0] for r in _run(_of_rows, tasks, n_jobs, "halves", progress)])
     z, of_halves = np.arctanh(np.minimum(d.correlations, 1 - 1e-12)), np.arctanh(np.minimum(halves, 1 - 1e-12))
     centre = 2 * z - of_halves.mean(axis=0)
@@ -559,13 +585,13 @@ def pic_intervals(
     return PicIntervals(values[:, 0], values[:, 1:], d.pics, level, n_resamples)
 
 
-def _half(n: int, groups: Any, rng: np.random.Generator) -> np.ndarray:
+def _half(n: int, groups: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
     order, _ = _in_groups(n, groups, rng)
     return np.sort(order[: n // 2])
 
 
-def _of_rows(est: Any, X: Any, Y: Any, rows: np.ndarray, groups: Any) -> np.ndarray:
-    within = None if groups is None else np.asarray(groups)[rows]
+def _of_rows(est: Any, X: Any, Y: Any, rows: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    within = None if groups is None else groups[rows]
     return fitted(est, take(X, rows), take(Y, rows), within).decomposition_.correlations
 
 
@@ -601,7 +627,7 @@ class LatentDimension:
     test: PermutationTest
 
     def __repr__(self) -> str:
-        more = self.n_components == len(self.pvalues)
+        more = self.n_components == len(self.pvalues) > 0
         what = f"at least {self.n_components}, as many as were tested" if more else str(self.n_components)
         return f"LatentDimension: {what} (alpha {self.alpha:g})\n{self.test!r}"
 
@@ -648,8 +674,8 @@ def latent_dimension(
     >>> co.latent_dimension(co.CCA(n_components=4), X, Y).n_components
     2
     """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be between 0 and 1, got {alpha}.")
+    if not is_number(alpha) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}.")
     test = permutation_test(
         est, X, Y, n_permutations, groups=groups, random_state=random_state, n_jobs=n_jobs, progress=progress
     )
