@@ -37,12 +37,12 @@ ERRATA = """\
 
 
 def _methods(quick: bool) -> dict[str, Any]:
-    trees = ExtraTreesClassifier(50 if quick else 200, max_features=0.6, criterion="log_loss", random_state=0)
+    trees = ExtraTreesClassifier(50 if quick else 100, max_features=0.6, criterion="log_loss", random_state=0)
     return {
         "CCA": co.CCA(COMPONENTS),
         "KernelCCA": co.KernelCCA(COMPONENTS),
         "ACE, additive": co.ACE(COMPONENTS),
-        BEST: co.ACE(COMPONENTS, x_regressor=trees, cv=3 if quick else 5, progress=False),
+        BEST: co.ACE(COMPONENTS, x_regressor=trees, cv=3 if quick else 10, progress=False),
         "PICE": co.PICE(COMPONENTS, progress=False),
     }
 
@@ -65,7 +65,9 @@ def run(settings: Settings) -> Report:
     X, y, groups = wine.X, wine.quality.astype(str).astype(object), wine.groups
     methods = _methods(settings.quick)
     comparisons = [
-        co.compare(X, y, methods, cv=5, groups=groups, random_state=seed, n_jobs=2, progress=False)
+        co.compare(
+            X, y, methods, cv=5 if settings.quick else 10, groups=groups, random_state=seed, n_jobs=2, progress=False
+        )
         for seed in tqdm(range(settings.seeds), desc="wine, folds", unit="seed", disable=None)
     ]
     resamples = 5 if settings.quick else 20
@@ -77,8 +79,8 @@ def run(settings: Settings) -> Report:
     planes = _planes(methods[BEST], X, y, groups, wine.attributes)
     effects = _effects(planes)
     sections = [
-        f"X are the 11 attributes of {len(X)} red wines, Y the quality from 3 to 8 as a label. Five folds, "
-        f"{settings.seeds} times, copies of a wine always together.",
+        f"X are the 11 attributes of {len(X)} red wines, Y the quality from 3 to 8 as a label. {5 if settings.quick else 10} "
+        f"folds, {settings.seeds} times, copies of a wine always together.",
         f"![Factoring planes](wine.png)\n\n{_caption(planes)}",
         _table(comparisons, intervals),
         f"![Held-out and training correlations](wine-methods.png)\n\n{CAPTION}",
