@@ -80,11 +80,14 @@ def as_frame(values: Any, name: str) -> nw.DataFrame | None:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def check_index(x: Any, y: Any) -> None:
+def check_index(x: Any, y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
     """Two pandas columns whose rows are named differently were hardly meant to be paired by position."""
     x_index, y_index = (_index(column) for column in (x, y))
     if x_index is not None and y_index is not None and len(x) == len(y) and not x_index.equals(y_index):
-        raise ValueError("X and Y have different indexes: align them first, or give X.to_numpy() and Y.to_numpy().")
+        a, b = names
+        raise ValueError(
+            f"{a} and {b} have different indexes: align them first, or give {a}.to_numpy() and {b}.to_numpy()."
+        )
 
 
 def _index(column: Any) -> Any:

@@ -111,7 +111,7 @@ def count_with_codes(
     x: Any, y: Any, weights: Any = None, weights_name: str = "weights"
 ) -> tuple[Table, tuple[np.ndarray, np.ndarray]]:
     """Count pairs and say which row and column of the table each observation went to."""
-    check_index(x, y)
+    check_index(x, y, ("x", "y"))
     (x_codes, rows), (y_codes, columns) = encode(x, "x"), encode(y, "y")
     if len(x_codes) != len(y_codes):
         raise ValueError(

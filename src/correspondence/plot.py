@@ -549,20 +549,22 @@ def _written(sides: tuple[_Cloud, _Cloud], labels: str) -> list[_Cloud]:
 
 def _write_labels(ax: Axes, clouds: list[_Cloud], written: list[_Cloud], most: int) -> None:
     """Labels beside their points and clear of each other; the least important and those without room are left out."""
-    clouds = [cloud for cloud in clouds if not all(label is None for label in cloud.labels)]  # labels may cover dots
+    named = [cloud for cloud in clouds if not all(label is None for label in cloud.labels)]  # labels may cover dots
+    outline = [withStroke(linewidth=2, foreground="white", alpha=0.8)] if len(named) < len(clouds) else []
+    clouds = named
     if not clouds:
         return
     xy, area = np.vstack([cloud.xy for cloud in clouds]), np.concatenate([cloud.area for cloud in clouds])
     points = [(cloud, i) for cloud in clouds for i in range(len(cloud.xy))]
     weight = np.concatenate([cloud.weight if cloud in written else np.full(len(cloud.xy), np.nan) for cloud in clouds])
     chosen = np.argsort(-weight, kind="stable")[: min(most, np.count_nonzero(~np.isnan(weight)))]
-    labels = [_write_label(ax, *points[i]) for i in chosen]
+    labels = [_write_label(ax, points[i][0], points[i][1], outline) for i in chosen]
     leaders = LineCollection([], colors="0.6", linewidths=0.5, zorder=0.5)
     ax.add_collection(leaders, autolim=False)
     ax.add_artist(LabelPlacing(labels, leaders, chosen, xy, np.sqrt(area) / 2))
 
 
-def _write_label(ax: Axes, cloud: _Cloud, i: int) -> Annotation:
+def _write_label(ax: Axes, cloud: _Cloud, i: int, outline: list[Any]) -> Annotation:
     label = ax.annotate(
         _text(cloud.labels[i]),
         cloud.xy[i],
@@ -572,7 +574,7 @@ def _write_label(ax: Axes, cloud: _Cloud, i: int) -> Annotation:
         color=cloud.colour if cloud.colours is None else cloud.colours[i],
         fontweight="normal" if cloud.colours is None else "bold",
         parse_math=False,
-        path_effects=[withStroke(linewidth=2, foreground="white", alpha=0.8)],
+        path_effects=outline,
     )
     label.set_in_layout(False)
     return label

@@ -79,8 +79,8 @@ def run(settings: Settings) -> Report:
     planes = _planes(methods[BEST], X, y, groups, wine.attributes)
     effects = _effects(planes)
     sections = [
-        f"X are the 11 attributes of {len(X)} red wines, Y the quality from 3 to 8 as a label. {5 if settings.quick else 10} "
-        f"folds, {settings.seeds} times, copies of a wine always together.",
+        f"X are the 11 attributes of {len(X)} red wines, Y the quality from 3 to 8 as a label. "
+        f"{5 if settings.quick else 10} folds, {settings.seeds} times, copies of a wine always together.",
         f"![Factoring planes](wine.png)\n\n{_caption(planes)}",
         _table(comparisons, intervals),
         f"![Held-out and training correlations](wine-methods.png)\n\n{CAPTION}",
