@@ -106,7 +106,7 @@ def test_ca_that_is_named_is_taken_for_numbers(rng):
 def test_a_method_that_is_named_is_cut_to_what_holds(rng):
     X, Y = linear(rng)
     d = co.decompose(X, Y, method="cca", verbose=False)
-    assert_same(d, co.CCA(n_components=2).fit(X, Y).decomposition_.truncate(1), X, Y)
+    assert_same(d, co.CCA(n_components=1).fit(X, Y).decomposition_, X, Y)
     assert d.origin == "cca: asked for; 1 of 2 components significant on held-out pairs."
 
 
@@ -131,7 +131,7 @@ def test_the_choice_is_that_of_compare(rng):
     d = co.decompose(X, Y, random_state=2, verbose=False)
     best = compared.estimators[compared.best].fit(X, Y).decomposition_
     assert_same(d, best.truncate(d.n_components), X, Y)
-    assert d.origin.startswith(f"{compared.best}: captures {compared.results[compared.best].captured:.3g} of held-out")
+    assert d.origin.startswith(f"{compared.best}: captures {compared.results[compared.best].captured:.3g} on held-out")
     for name in set(compared.results) - {compared.best}:
         assert f"{name} {compared.results[name].captured:.3g}" in d.origin
 
@@ -285,3 +285,11 @@ def test_fewer_pairs_than_folds(rng):
             co.decompose(X, X + rng.normal(size=(4, 1)), method="cca", verbose=False)
     except ValueError as error:
         assert "cv must" not in str(error)  # noqa: PT017
+
+
+def test_what_is_forgotten_is_said(rng):
+    X, _ = linear(rng)
+    with pytest.raises(ValueError, match="Y is missing, and without it X must be a table of counts"):
+        co.decompose(X)
+    with pytest.raises(ValueError, match="Y must be data, not the name of a column"):
+        co.decompose(X, "grade")

@@ -344,3 +344,9 @@ def test_names_of_methods_that_are_no_text(rng):
         return
     assert "* 1" in repr(compared)
     assert "\n1," in compared.to_csv()
+
+
+def test_nothing_is_said_to_be_nothing(rng):
+    x, y = rng.normal(size=(2, 300, 1))
+    assert repr(co.compare(x, y, ["cca"], n_components=1)).endswith("no method captures clearly more than 0.")
+    assert "Nothing" not in repr(co.compare(x, x + y, ["cca"], n_components=1))

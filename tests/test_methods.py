@@ -190,18 +190,19 @@ def test_a_forest_is_of_the_right_kind():
 
 
 @pytest.mark.parametrize(
-    ("kind", "n", "most"),
+    ("kind", "n", "limit", "most"),
     [
-        ("table, table", 1000, MOST),
-        ("table, table", 50, 5),
-        ("table, table", 5, 1),
-        ("table, labels", 1000, 2),
-        ("labels, table", 1000, 2),
-        ("labels, labels", 1000, 2),
+        ("table, table", 1000, MOST, 3),
+        ("table, table", 50, 5, 3),
+        ("table, table", 5, 1, 1),
+        ("table, labels", 1000, 2, 2),
+        ("labels, table", 1000, 2, 2),
+        ("labels, labels", 1000, 2, 2),
     ],
 )
-def test_how_many_components_are_looked_for(kind, n, most):
-    assert Pairs.of(*data(kind, n)).most == most
+def test_how_many_components_are_looked_for(kind, n, limit, most):
+    pairs = Pairs.of(*data(kind, n))
+    assert (pairs.limit, pairs.most) == (limit, most)
 
 
 def test_constant_columns_are_no_reason_for_a_warning():

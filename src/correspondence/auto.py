@@ -89,7 +89,10 @@ def decompose(
 def _of_table(X: Any, n_components: int | None, method: str) -> tuple[Decomposition, str]:
     if method not in ("auto", "ca"):
         raise ValueError(f"Y is missing: method {method!r} needs pairs (x, y).")
-    return CA(n_components=n_components).fit(X).decomposition_, "ca: X is a table of counts."
+    try:
+        return CA(n_components=n_components).fit(X).decomposition_, "ca: X is a table of counts."
+    except ValueError as error:
+        raise ValueError(f"Y is missing, and without it X must be a table of counts: {error}") from None
 
 
 def _of_pairs(
@@ -116,32 +119,29 @@ def _of_pairs(
         progress=progress,
     )
     best = comparison.best
-    d = fitted(comparison.estimators[best], X, Y, groups).decomposition_
     if len(names) > 1:
         reason = _why(comparison, best)
-    if n_components is None:
-        common = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
-        real = latent_dimension(comparison.estimators[best], X, Y, **common).n_components if pairs.n >= FEW else 1
-        d, counted = _real(d, real, pairs.n >= FEW)
-        reason += counted
-    return d, f"{best}: {reason}."
-
-
-def _why(comparison: Comparison, best: str) -> str:
-    captured = {name: result.captured for name, result in comparison.results.items() if name != best}
-    mine = f"captures {comparison.results[best].captured:.3g} of held-out pairs"
-    others = ", ".join(f"{name} {value:.3g}" for name, value in sorted(captured.items(), key=lambda item: -item[1]))
-    return f"{mine} ({others})" if others else mine
-
-
-def _real(d: Decomposition, count: int, tested: bool) -> tuple[Decomposition, str]:
-    """The leading components that a test has found, at least one."""
+    if n_components is not None:
+        return fitted(comparison.estimators[best], X, Y, groups).decomposition_, f"{best}: {reason}."
+    common = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
+    count, tested = 1, pairs.n >= FEW
+    if tested:
+        dimension = latent_dimension(estimator(best, pairs, pairs.limit, random_state), X, Y, **common)
+        count = dimension.n_components
+        reason += f"; {count} of {len(dimension.pvalues)} components significant on held-out pairs"
     if not count:
         warnings.warn(
             "Nothing was found: no component has a held-out correlation clearly above 0, and the one that is kept "
             "may be chance.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
-    found = f"{min(count, d.n_components)} of {d.n_components} components significant" if tested else "one component"
-    return d.truncate(min(max(1, count), d.n_components)), f"; {found} on held-out pairs" if tested else f"; {found}"
+    est = estimator(best, pairs, max(1, count), random_state)
+    return fitted(est, X, Y, groups).decomposition_, f"{best}: {reason}."
+
+
+def _why(comparison: Comparison, best: str) -> str:
+    captured = {name: result.captured for name, result in comparison.results.items() if name != best}
+    mine = f"captures {comparison.results[best].captured:.3g} on held-out pairs"
+    others = ", ".join(f"{name} {value:.3g}" for name, value in sorted(captured.items(), key=lambda item: -item[1]))
+    return f"{mine} ({others})" if others else mine

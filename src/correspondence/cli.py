@@ -63,7 +63,9 @@ def _names(context: click.Context, parameter: click.Parameter, values: tuple[str
 @click.option("--labels", multiple=True, callback=_names, help="Columns of numbers that are labels, such as grades.")
 @click.option("--groups", help="Column of groups that are never on both sides of a split.")
 @click.option("--methods", multiple=True, callback=_names, help="Which methods; by default those that suit the data.")
-@click.option("--components", type=click.IntRange(min=1), show_default="10, or as labels allow", help="Of each method.")
+@click.option(
+    "--components", type=click.IntRange(min=1), show_default="3, with labels up to 10", help="Of each method."
+)
 @click.option("--cv", type=click.IntRange(min=2), show_default="5, 3 from 2000 rows on", help="Number of folds.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of folds and methods.")
 @click.option(

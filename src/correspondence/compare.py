@@ -86,7 +86,10 @@ class Comparison:
                 + "".join(f"{r:>8.3f}" for r in result.correlations[:shown])
             )
             lines.append(f"{'':{width + 17}} " + "".join(f"{r:>8.3f}" for r in result.training[:shown]))
-        return "\n".join([*lines, "* the simplest that is not clearly behind the best"])
+        lines.append("* the simplest that is not clearly behind the best")
+        if all(result.captured_interval[0] <= 0 for result in self.results.values()):
+            lines.append("Nothing was found: no method captures clearly more than 0.")
+        return "\n".join(lines)
 
 
 def compare(
@@ -111,7 +114,8 @@ def compare(
         Of "ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice", or estimators of your own; those that
         are sensible for the data by default.
     n_components : int, optional
-        Of each; ten, or as many as labels allow, by default. Estimators of your own have their own.
+        Of each; by default as many as labels allow, at most ten, and three without labels. Components that are not
+        there lower what is captured. Estimators of your own have their own.
     cv : int, splitter or iterable, optional
         As in `crossfit`. By default five folds, three from 2000 pairs on, and from 20,000 on a single quarter.
     groups : array-like of shape (n,), optional

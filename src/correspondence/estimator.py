@@ -120,7 +120,7 @@ class PairsEstimator(Estimator):
     def _check_pairs(self, X: Any, Y: Any) -> int:
         """Number of pairs, more than there shall be components."""
         if Y is None:
-            raise ValueError("Y is missing: requires y to be passed, but the target y is None; give Y.")
+            raise ValueError("Y is missing, the other variable: fit requires y to be passed, but the target y is None.")
         n, m = length(X, "X"), length(Y, "Y")
         if n != m:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
@@ -133,7 +133,7 @@ class PairsEstimator(Estimator):
         """Keep the result, with a warning if there is less than asked for, and the names of the columns of X."""
         if d.n_components < self.n_components:
             warnings.warn(
-                f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "
+                f"There are only {d.n_components} component(s), fewer than n_components = {self.n_components}: "
                 "one of the variables, or the model of it, allows no more.",
                 UserWarning,
                 stacklevel=stacklevel,

@@ -72,6 +72,8 @@ class Pairs:
     @classmethod
     def of(cls, X: Any, Y: Any) -> Pairs:
         """Look at data."""
+        if isinstance(Y, str):
+            raise ValueError(f"Y must be data, not the name of a column: give X[{Y!r}].")
         n, m = length(X, "X"), length(Y, "Y")
         if n != m:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
@@ -79,10 +81,16 @@ class Pairs:
         return cls(n, Kind.of(X, "X"), Kind.of(Y, "Y"))
 
     @property
-    def most(self) -> int:
-        """Components to look for, if the user does not say."""
+    def limit(self) -> int:
+        """Components that can be looked for: ten, or as few as labels or pairs allow."""
         labels = [kind.labels - 1 for kind in (self.x, self.y) if kind.labels is not None]
         return min([MOST, max(1, self.n // 10), *labels])
+
+    @property
+    def most(self) -> int:
+        """Components by which methods are compared: without labels those beyond the third are mostly noise."""
+        has_labels = self.x.labels is not None or self.y.labels is not None
+        return self.limit if has_labels else min(3, self.limit)
 
     @property
     def are_labels(self) -> bool:
