@@ -133,7 +133,7 @@ class PairsEstimator(Estimator):
         """Keep the result, with a warning if there is less than asked for, and the names of the columns of X."""
         if d.n_components < self.n_components:
             warnings.warn(
-                f"There are only {d.n_components} component(s), fewer than n_components = {self.n_components}: "
+                f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "
                 "one of the variables, or the model of it, allows no more.",
                 UserWarning,
                 stacklevel=stacklevel,
