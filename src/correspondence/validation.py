@@ -363,7 +363,7 @@ def permutation_test(
 
     By default three fits are enough: the pairs are shuffled, the blocks from 40 to 60, to 80 and to 100 % are judged by
     a fit to all pairs before the block, and within each block partners are exchanged. (Ordinary k-fold values would not
-    do: each fold's fit has seen the noise of all others, and such a test rejects two to three times too often.) A
+    do: each fold's fit has seen the noise of all others, and such a test rejects too often.) A
     component is tested for correlation, studentised, so that mere dependence, such as a common scale, does not count.
 
     Parameters
@@ -530,8 +530,8 @@ def pic_intervals(
     they lie above that of the whole shows the bias, which is taken off. (Halves, not samples with
     replacement: a repeated pair would be on both sides of the splits that many estimators make for themselves.) The
     intervals are meant for components that are there; around a component that is not, they do not reach down to 0
-    as often as they should, so ask `permutation_test` first. In simulations they cover the truth in about 95 % for
-    `CA`, `CCA` and `ACE`, but only in about 75 % for `KernelCCA`, whose functions depend on how many pairs there are.
+    as often as they should, so ask `permutation_test` first. For `KernelCCA`, whose functions depend on how many pairs
+    there are, they are too narrow.
 
     Parameters
     ----------
