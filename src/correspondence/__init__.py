@@ -6,8 +6,11 @@ from correspondence import datasets, plot, validation
 from correspondence.ace import ACE
 from correspondence.auto import decompose
 from correspondence.bootstrap import Bootstrap
+from correspondence.boundary import Confusing
 from correspondence.ca import CA, Chi2Test
+from correspondence.calibration import Calibration
 from correspondence.cca import CCA
+from correspondence.classifier import ClassifierCA
 from correspondence.compare import Comparison, compare
 from correspondence.decomposition import Decomposition, load
 from correspondence.explore import explore
@@ -36,8 +39,11 @@ __all__ = [
     "CCA",
     "PICE",
     "Bootstrap",
+    "Calibration",
     "Chi2Test",
+    "ClassifierCA",
     "Comparison",
+    "Confusing",
     "CrossFit",
     "Decomposition",
     "HeldOut",

@@ -19,6 +19,7 @@ __all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "Prin
 
 FEATURE_MAPS = {  # by name, so that loading imports torch only if it must
     "additive": "correspondence.features:Additive",
+    "beliefs": "correspondence.beliefs:Beliefs",
     "encoded": "correspondence.features:Encoded",
     "kernel": "correspondence.kernel:KernelFeatures",
     "nets": "correspondence.pice.sides:Side",

@@ -25,6 +25,12 @@ class Moments:
     Numerically safe for means that are large against the spread: deviations are summed about a nearby origin,
     never raw squares.
 
+    Parameters
+    ----------
+    dtype : dtype
+        In which the products of a batch are computed: float32 takes half the time and is right to about seven digits.
+        Sums over batches are always float64.
+
     Attributes
     ----------
     n : float
@@ -46,7 +52,10 @@ class Moments:
     array([0.72, 0.69])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, dtype: Any = np.float64) -> None:
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in (np.float32, np.float64):
+            raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
         self.n = 0.0
         self._origin = np.empty(0)  # the mean is origin + offset: two numbers, so that nothing is lost near 1e6
         self._offset = np.empty(0)
@@ -68,7 +77,7 @@ class Moments:
         Moments
             Itself.
         """
-        F, G, weights = _check_batch(F, G, sample_weight)
+        F, G, weights = _check_batch(F, G, sample_weight, self.dtype)
         if self.n and (self._p, len(self._origin)) != (F.shape[1], F.shape[1] + G.shape[1]):
             raise ValueError(
                 f"F and G must have {self._p} and {len(self._origin) - self._p} columns as in the batches before, "
@@ -99,7 +108,8 @@ class Moments:
             return
         n = self.n + other.n
         shift = (other._origin - self._origin) + (other._offset - self._offset)
-        self._scatter = self._scatter + other._scatter + np.outer(shift, shift) * (self.n / n * other.n)
+        self._scatter += other._scatter
+        self._scatter += np.outer(shift, shift) * (self.n / n * other.n)
         self._offset = self._offset + shift * (other.n / n)
         self.n = n
 
@@ -206,20 +216,23 @@ def whitening(cov: np.ndarray, mean: np.ndarray, tol: float, span: np.ndarray | 
 
 
 def _of_batch(F: np.ndarray, G: np.ndarray, weights: np.ndarray) -> Moments:
-    batch = Moments()
+    batch = Moments(F.dtype)
     batch.n = float(weights.sum())
     batch._p = F.shape[1]
     Z = np.hstack([F, G])
-    batch._origin = weights @ Z / batch.n
-    Z -= batch._origin
-    batch._offset = weights @ Z / batch.n
-    Z -= batch._offset
-    batch._scatter = Z.T @ (Z * weights[:, None])
+    weights = weights.astype(Z.dtype)
+    origin = weights @ Z / Z.dtype.type(batch.n)
+    Z -= origin
+    offset = weights @ Z / Z.dtype.type(batch.n)
+    Z -= offset
+    Z *= np.sqrt(weights)[:, None]
+    batch._origin, batch._offset = origin.astype(np.float64), offset.astype(np.float64)
+    batch._scatter = (Z.T @ Z).astype(np.float64)  # of a matrix with itself: BLAS does but half of the work
     return batch
 
 
-def _check_batch(F: Any, G: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    F, G = (_check_features(values, name) for values, name in ((F, "F"), (G, "G")))
+def _check_batch(F: Any, G: Any, sample_weight: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    F, G = (_check_features(values, name, dtype) for values, name in ((F, "F"), (G, "G")))
     if len(F) != len(G):
         raise ValueError(f"F and G must have the same number of rows, got {len(F)} and {len(G)}.")
     if sample_weight is None:
@@ -227,14 +240,16 @@ def _check_batch(F: Any, G: Any, sample_weight: Any) -> tuple[np.ndarray, np.nda
     return F, G, check_weights(sample_weight, len(F), "sample_weight", allow_zero=True)
 
 
-def _check_features(values: Any, name: str) -> np.ndarray:
-    array = to_floats(values, name)
+def _check_features(values: Any, name: str, dtype: np.dtype) -> np.ndarray:
+    array = values if isinstance(values, np.ndarray) and values.dtype == dtype else to_floats(values, name)
     if array.ndim != 2:
         raise ValueError(
             f"{name} must have rows and columns, got shape {array.shape}: reshape it to (n, 1) if it is one feature."
         )
-    if not np.isfinite(array).all():
+    largest = max(array.max(), -array.min()) if array.size else 0.0
+    if not np.isfinite(largest):
         raise ValueError(f"{name} contains NaN or infinity in column {int(np.argmin(np.isfinite(array).all(axis=0)))}.")
-    if array.size and not np.abs(array).max() < 1e140:
-        raise ValueError(f"{name} has values above 1e140, whose squares overflow: divide it by a constant.")
-    return array
+    most = 1e140 if dtype == np.float64 else 1e15
+    if not largest < most:
+        raise ValueError(f"{name} has values above {most:g}, whose squares overflow: divide it by a constant.")
+    return array.astype(dtype, copy=False)

@@ -1,0 +1,302 @@
+"""Beliefs P(y | x) of a black-box classifier: how any model is asked for them, and how its answer is checked."""
+
+from __future__ import annotations
+
+import mmap
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+
+from correspondence.checks import check_whole, is_number, length
+from correspondence.functions import FeatureMap
+from correspondence.labels import as_labels, label_from_json, label_to_json, objects
+
+__all__ = ["OUTPUTS", "Beliefs", "check_beliefs", "tempered"]
+
+OUTPUTS = ("auto", "probabilities", "logits")
+SUM_ERROR = 1e-3  # by which a row of beliefs may be off 1
+HALF_SUM_ERROR = 1e-2  # the same in half precision, which has three digits
+ROWS = 1 << 21  # beliefs that are copied from an array at a time
+
+
+class Beliefs(FeatureMap):
+    """Beliefs of a model as features of x: ``beliefs(X)`` has a row for each x and a column for each class.
+
+    Parameters
+    ----------
+    model : classifier, torch module, callable, ONNX session or None
+        Whom to ask; None if the X are beliefs already.
+    outputs : {"auto", "probabilities", "logits"}
+        What the model returns. "auto" tells logits from probabilities for torch modules and takes everything else for
+        probabilities.
+    temperature : float
+        By which the logarithms of the beliefs are divided.
+    batch_size : int
+        How many x the model is asked at a time.
+    classes : array-like, optional
+        Names of the columns, instead of the model's own or 0, 1, ...
+    """
+
+    kind = "beliefs"
+
+    def __init__(
+        self,
+        model: Any = None,
+        outputs: str = "auto",
+        temperature: float = 1.0,
+        batch_size: int = 1024,
+        classes: Any = None,
+    ) -> None:
+        if outputs not in OUTPUTS:
+            raise ValueError(f"outputs must be one of {', '.join(OUTPUTS)}, got {outputs!r}.")
+        if not is_number(temperature) or temperature <= 0:
+            raise ValueError(f"temperature must be a number above 0, got {temperature!r}.")
+        self.model, self.outputs, self.temperature = model, outputs, temperature
+        self.batch_size = check_whole(batch_size, "batch_size", 1)
+        self._ask = _asker(model, outputs)
+        given = classes if classes is not None else getattr(model, "classes_", None)
+        self.given = None if given is None else _check_classes(given)
+
+    def classes(self, k: int) -> np.ndarray:
+        """Names of the k columns."""
+        if self.given is None:
+            return np.arange(k)
+        if len(self.given) != k:
+            raise ValueError(
+                f"classes has {len(self.given)} names, but the beliefs have {k} columns: there must be one for each."
+            )
+        return self.given
+
+    def batches(self, X: Any) -> Iterator[np.ndarray]:
+        """Checked beliefs of some x at a time; X may also be an iterable of batches, such as a torch DataLoader."""
+        width = None
+        for rows in self._inputs(X):
+            P = check_beliefs(self._ask(rows), length(rows, "X"))
+            if width not in (None, P.shape[1]):
+                raise ValueError(f"The model returned {P.shape[1]} classes after {width}: it must be always the same.")
+            width = P.shape[1]
+            yield P if self.temperature == 1 else tempered(P, self.temperature)
+
+    def _inputs(self, X: Any) -> Iterator[Any]:
+        if is_stream(X):
+            for batch in X:
+                yield batch[0] if isinstance(batch, tuple | list) else batch
+            return
+        n = length(X, "X")
+        if self.model is None:
+            X = X if isinstance(X, np.ndarray) else _to_array(X)
+        size = self.batch_size if self.model is not None else max(1, ROWS // max(1, np.shape(X)[-1]))
+        for start in range(0, n, size):
+            yield _slice(X, start, min(start + size, n))
+            _release(X)
+
+    def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
+        batches = list(self.batches(values))
+        if not batches:
+            raise ValueError("X is empty: beliefs need at least one input.")
+        return np.concatenate(batches).astype(np.float64, copy=False)
+
+    def __repr__(self) -> str:
+        return "Beliefs()" if self.model is None else f"Beliefs({type(self.model).__name__})"
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
+        names = None if self.given is None else [label_to_json(label) for label in self.given.tolist()]
+        settings = {"outputs": self.outputs, "temperature": self.temperature, "batch_size": self.batch_size}
+        return {"has_model": self.model is not None, "classes": names, **settings}, {}
+
+    @classmethod
+    def from_state(  # noqa: D102
+        cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
+    ) -> Beliefs:
+        if description["has_model"] and net is None:
+            raise ValueError("The classifier is not in the file: give it again, load(path, x_net=model).")
+        names = description["classes"]
+        classes = None if names is None else objects([label_from_json(name) for name in names])
+        settings = {name: description[name] for name in ("outputs", "temperature", "batch_size")}
+        return cls(net, classes=classes, **settings)
+
+
+def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
+    """Beliefs as an array whose rows sum to 1 exactly, in single precision if they came so; an error if they are none.
+
+    Parameters
+    ----------
+    values : array-like or tensor of shape (n, k)
+        What a model returned.
+    n : int, optional
+        How many rows there must be.
+    """
+    P = _to_array(values)
+    if P.ndim != 2 or P.shape[1] < 2:
+        raise ValueError(
+            f"The beliefs must have a row for each input and a column for each of at least two classes, "
+            f"got shape {P.shape}: for two classes return both, 1 - p and p."
+        )
+    if n is not None and len(P) != n:
+        raise ValueError(f"The model returned {len(P)} rows of beliefs for {n} inputs: there must be one for each.")
+    if not len(P):
+        return P
+    low, sums = P.min(), P @ np.ones(P.shape[1], P.dtype)
+    if not np.isfinite(sums).all():
+        bad = np.flatnonzero(~np.isfinite(sums))
+        raise ValueError(
+            f"The beliefs contain NaN or infinity in {len(bad)} row(s), first in row {bad[0]}: "
+            "leave these inputs out, or mend the model."
+        )
+    if low < -1e-6:
+        raise ValueError(
+            f"The beliefs contain negative numbers, down to {low:.3g}: if they are logits, say outputs='logits'."
+        )
+    worst = int(np.argmax(np.abs(sums - 1)))
+    is_half = str(getattr(values, "dtype", "")).endswith("float16")
+    if abs(sums[worst] - 1) > (HALF_SUM_ERROR if is_half else SUM_ERROR):
+        raise ValueError(
+            f"The beliefs must sum to 1 for each input, but those of row {worst} sum to {sums[worst]:.6g}: "
+            "return probabilities, or say outputs='logits' if they are logits."
+        )
+    if low < 0:
+        P = np.maximum(P, 0)
+        sums = P.sum(axis=1)
+    return P / sums[:, None]
+
+
+def tempered(P: np.ndarray, temperature: float) -> np.ndarray:
+    """Beliefs whose logarithms are divided by a temperature: above 1 they become more cautious."""
+    with np.errstate(divide="ignore"):
+        return _softmax(np.log(P) / temperature)
+
+
+def is_stream(X: Any) -> bool:
+    """Whether it is an iterable of batches and not an array, a frame or a list of inputs."""
+    return isinstance(X, Iterable) and not hasattr(X, "__getitem__") and not hasattr(X, "__array__")
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return shifted / shifted.sum(axis=1, keepdims=True)
+
+
+def _check_classes(classes: Any) -> np.ndarray:
+    labels = as_labels(classes, "classes")
+    if len(set(labels.tolist())) < len(labels):
+        raise ValueError("classes must be all different.")
+    return labels
+
+
+# --- asking a model
+
+
+def _asker(model: Any, outputs: str) -> Callable[[Any], Any]:
+    """Function from inputs to beliefs."""
+    ask = _raw_asker(model)
+    if outputs == "logits":
+        return lambda X: _softmax(_to_array(ask(X)))
+    return _probabilities_of(ask) if outputs == "auto" and _is_torch_module(model) else ask
+
+
+def _raw_asker(model: Any) -> Callable[[Any], Any]:
+    if model is None:
+        return lambda X: X
+    if isinstance(model, type):
+        raise TypeError(f"model must be a fitted model, got the class {model.__name__}: make one and fit it.")
+    if _is_torch_module(model):
+        return lambda X: _ask_torch(model, X)
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba
+    if hasattr(model, "run") and hasattr(model, "get_inputs"):
+        return lambda X: _ask_onnx(model, X)
+    if hasattr(model, "predict"):
+        raise TypeError(
+            f"{type(model).__name__} has no predict_proba: switch it on, or wrap the model in scikit-learn's "
+            "CalibratedClassifierCV."
+        )
+    if callable(model):
+        return model
+    raise TypeError(
+        "model must be a fitted classifier with predict_proba, a torch module, an ONNX session or a function from "
+        f"inputs to beliefs, got {type(model).__name__}."
+    )
+
+
+def _is_torch_module(model: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(model, torch.nn.Module)
+
+
+def _ask_torch(module: Any, X: Any) -> np.ndarray:
+    """Output of a module in evaluation mode; the mode is put back afterwards."""
+    torch = sys.modules["torch"]
+    first = next(module.parameters(), torch.empty(0))
+    inputs = X if isinstance(X, torch.Tensor) else torch.from_numpy(np.array(X))
+    inputs = inputs.to(first.device, first.dtype if inputs.is_floating_point() else inputs.dtype)
+    modes = [(part, part.training) for part in module.modules()]
+    try:
+        module.eval()
+        with torch.inference_mode():
+            return _to_array(module(inputs))
+    finally:
+        for part, mode in modes:
+            part.training = mode
+
+
+def _probabilities_of(ask: Callable[[Any], Any]) -> Callable[[Any], np.ndarray]:
+    """Softmax of what is asked, unless it is a distribution already: decided by the first batch."""
+    decided: list[bool] = []
+
+    def asked(X: Any) -> np.ndarray:
+        values = _to_array(ask(X))
+        if not decided and values.ndim == 2 and len(values):
+            decided.append(bool(values.min() < 0 or np.abs(values.sum(axis=1) - 1).max() > SUM_ERROR))
+        return _softmax(values) if decided and decided[0] and values.ndim == 2 else values
+
+    return asked
+
+
+def _ask_onnx(session: Any, X: Any) -> np.ndarray:
+    """Beliefs from a session of onnxruntime: of its outputs the one with a row for each input and several columns."""
+    (entry, *_) = session.get_inputs()
+    array = _to_array(X)
+    returned = session.run(None, {entry.name: array.astype(np.float32) if entry.type == "tensor(float)" else array})
+    for values in reversed(returned):
+        if isinstance(values, list) and values and isinstance(values[0], dict):  # what converters call a ZipMap
+            return np.array([list(row.values()) for row in values])
+        if np.ndim(values) == 2 and np.shape(values)[1] > 1:
+            return np.asarray(values)
+    raise ValueError("None of the session's outputs has a column for each class: pass a function that picks it.")
+
+
+# --- rows
+
+
+def _to_array(values: Any) -> np.ndarray:
+    """Floats of single or double precision, from arrays, tensors, frames and lists."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(values, torch.Tensor):
+        values = values.detach().cpu()
+        values = (values.float() if values.dtype in (torch.float16, torch.bfloat16) else values).numpy()
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            raise TypeError
+        return array.astype(np.float32 if array.dtype in (np.float32, np.float16) else np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The beliefs must be an array of numbers, got {type(values).__name__}: return shape (n, classes)."
+        ) from None
+
+
+def _slice(X: Any, start: int, stop: int) -> Any:
+    frame = nw.from_native(X, pass_through=True, allow_series=True)
+    if isinstance(frame, nw.DataFrame | nw.Series):
+        return frame[start:stop].to_native()
+    return sp.csr_array(X)[start:stop] if sp.issparse(X) else X[start:stop]
+
+
+def _release(X: Any) -> None:
+    """Give back the memory of the rows of a file that were read; the system still has them if they are needed again."""
+    if isinstance(X, np.memmap) and X.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
+        getattr(X, "_mmap").madvise(mmap.MADV_DONTNEED)  # noqa: B009 - NumPy has no public name for it

@@ -1,0 +1,113 @@
+"""Whether beliefs can be taken at their word: what they claim, what labels show, and the temperature that helps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from correspondence.beliefs import tempered
+from correspondence.heldout import HeldOut
+
+__all__ = ["Calibration", "Claims", "best_temperature", "calibration_error", "log_loss"]
+
+HOTTEST = 20.0  # temperatures are sought from one over this to this
+SMALLEST = 1e-12  # belief in the true class that the log loss counts, at least
+
+
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """What beliefs claim and what they are worth.
+
+    Attributes
+    ----------
+    correlations : ndarray of shape (d,)
+        Claimed: those of the belief channel.
+    held_out : HeldOut
+        The same functions against the true labels.
+    log_loss : float
+        Mean of -log P(true class), in nats.
+    calibration_error : float
+        Mean distance between the belief in the predicted class and how often it is right, over 15 bins of equal size.
+    """
+
+    correlations: np.ndarray
+    held_out: HeldOut
+    log_loss: float
+    calibration_error: float
+
+    @property
+    def gap(self) -> np.ndarray:
+        """How much more is claimed than labels show, for each component; above 0 the model is overconfident."""
+        return self.correlations - self.held_out.correlations
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration:
+    """Effect of a temperature on what beliefs claim and are worth; what ``ClassifierCA.calibration`` returns.
+
+    Attributes
+    ----------
+    temperature : float
+        Best for the log loss of all the labels given; above 1 the model is overconfident.
+    before, after : Claims
+        Of the beliefs as they are, and with temperatures found on labels of other inputs.
+    n : int
+        Number of the labels.
+    """
+
+    temperature: float
+    before: Claims
+    after: Claims
+    n: int
+
+    def __repr__(self) -> str:
+        d = min(len(self.before.correlations), len(self.after.correlations), 8)
+        rows = [("component", [str(i + 1) for i in range(d)])]
+        for name, claims in (("before", self.before), ("after", self.after)):
+            rows.append((f"{name}: claimed", [f"{r:.4f}" for r in claims.correlations[:d]]))
+            rows.append((f"{name}: on labels", [f"{r:.4f}" for r in claims.held_out.correlations[:d]]))
+        lines = [f"Calibration on n {self.n}: temperature {self.temperature:.3f}"]
+        lines += [f"  {name:<17}" + "".join(f"{value:>9}" for value in values) for name, values in rows]
+        for name, claims in (("before", self.before), ("after", self.after)):
+            lines.append(
+                f"  {name + ':':<8}captured {claims.held_out.captured:.4f}, log loss {claims.log_loss:.4f}, "
+                f"calibration error {claims.calibration_error:.4f}"
+            )
+        return "\n".join(lines)
+
+
+def best_temperature(P: np.ndarray, codes: np.ndarray) -> float:
+    """Temperature at which beliefs have the smallest log loss.
+
+    Parameters
+    ----------
+    P : ndarray of shape (n, k)
+        Beliefs.
+    codes : ndarray of shape (n,)
+        Column of the true class of each.
+
+    Examples
+    --------
+    >>> P = np.array([[0.99, 0.01]] * 10)
+    >>> best_temperature(P, np.array([0] * 8 + [1] * 2)) > 2      # 99 % sure, and right in 80 % of the cases
+    True
+    """
+    limit = float(np.log(HOTTEST))
+    found = minimize_scalar(lambda t: log_loss(tempered(P, np.exp(t)), codes), bounds=(-limit, limit), method="bounded")
+    return float(np.exp(found.x))
+
+
+def log_loss(P: np.ndarray, codes: np.ndarray) -> float:
+    """Mean of -log P(true class)."""
+    return float(-np.log(np.maximum(P[np.arange(len(P)), codes], SMALLEST)).mean())
+
+
+def calibration_error(P: np.ndarray, codes: np.ndarray, bins: int = 15) -> float:
+    """Mean distance between belief in the predicted class and how often it is right, over bins of equal size."""
+    top = P.argmax(axis=1)
+    belief, right = P[np.arange(len(P)), top], top == codes
+    order = np.argsort(belief, kind="stable")
+    parts = [part for part in np.array_split(order, min(bins, len(P))) if len(part)]
+    return float(sum(abs(belief[part].mean() - right[part].mean()) * len(part) for part in parts) / len(P))
