@@ -9,11 +9,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse as sp
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import check_array
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import correspondence as co
@@ -55,10 +58,19 @@ def number_pairs(rng, n=400):
     return X, X[:, :2] + rng.normal(size=(n, 2))
 
 
+def belief_pairs(rng, n=400):
+    """Beliefs in quarters, each four times and with just the labels that they promise."""
+    believed = np.sort(rng.integers(0, 3, (n // 4, 4)), axis=1)
+    P = np.stack([(believed == y).mean(axis=1) for y in range(3)], axis=1)
+    order = rng.permutation(n)
+    return np.repeat(P, 4, axis=0)[order], believed.ravel()[order]
+
+
 DATA = {
     "ACE": number_pairs,
     "CA": label_pairs,
     "CCA": number_pairs,
+    "ClassifierCA": belief_pairs,
     "KernelCCA": number_pairs,
     "Linear": number_pairs,
     "PICE": number_pairs,
@@ -216,14 +228,38 @@ NOT_FOR_PAIRS = {
 }
 OWN_CCA = "the check goes by the name of the class, and expects what scikit-learn's own CCA returns"
 NOT_FOR_CCA = {"check_transformer_data_not_an_array": OWN_CCA, "check_transformer_general": OWN_CCA}
+BY_THE_MODEL = "X is checked by the model, and by it alone"
+LABELS = "Y must be among the classes of the model"
+NOT_FOR_CLASSIFIER = {
+    "check_dtype_object": LABELS,
+    "check_estimator_sparse_array": LABELS,
+    "check_estimator_sparse_matrix": LABELS,
+    "check_n_features_in_after_fitting": BY_THE_MODEL,
+    "check_sample_weight_equivalence_on_dense_data": NOT_FOR_CA["check_sample_weight_equivalence_on_dense_data"],
+    "check_sample_weight_equivalence_on_sparse_data": NOT_FOR_CA["check_sample_weight_equivalence_on_sparse_data"],
+    "check_transformer_general": BY_THE_MODEL,
+}
 NOT_FOR = {
     "CA": NOT_FOR_CA,
+    "ClassifierCA": NOT_FOR_CLASSIFIER,
     "CCA": NOT_FOR_PAIRS | NOT_FOR_CCA,
     **dict.fromkeys(("ACE", "KernelCCA", "PICE"), NOT_FOR_PAIRS),
 }
 
 
-QUICK = {"PICE": {"max_steps": 100, "progress": False}}
+class BlackBox:
+    """Beliefs in three classes from any table of numbers, by a model that checks it as scikit-learn's own do."""
+
+    def __call__(self, X):
+        X = check_array(X, accept_sparse=True)
+        first = X[:, [0]].toarray() if sp.issparse(X) else X[:, [0]]
+        return softmax(np.column_stack([first, -first, np.asarray(X.sum(axis=1)).ravel() / 10]), axis=1)
+
+    def __repr__(self):
+        return "BlackBox()"  # names of tests must not have an address in them
+
+
+QUICK = {"ClassifierCA": {"model": BlackBox()}, "PICE": {"max_steps": 100, "progress": False}}
 
 
 @parametrize_with_checks(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -20,7 +21,7 @@ __all__ = ["OUTPUTS", "Beliefs", "check_beliefs", "tempered"]
 OUTPUTS = ("auto", "probabilities", "logits")
 SUM_ERROR = 1e-3  # by which a row of beliefs may be off 1
 HALF_SUM_ERROR = 1e-2  # the same in half precision, which has three digits
-ROWS = 1 << 21  # beliefs that are copied from an array at a time
+ROWS = 1 << 23  # beliefs that are copied from an array at a time
 
 
 class Beliefs(FeatureMap):
@@ -57,7 +58,8 @@ class Beliefs(FeatureMap):
             raise ValueError(f"temperature must be a number above 0, got {temperature!r}.")
         self.model, self.outputs, self.temperature = model, outputs, temperature
         self.batch_size = check_whole(batch_size, "batch_size", 1)
-        self._ask = _asker(model, outputs)
+        self._ask = _asker(model)
+        self._are_logits = outputs == "logits" if outputs != "auto" or not _is_torch_module(model) else None
         given = classes if classes is not None else getattr(model, "classes_", None)
         self.given = None if given is None else _check_classes(given)
 
@@ -75,11 +77,23 @@ class Beliefs(FeatureMap):
         """Checked beliefs of some x at a time; X may also be an iterable of batches, such as a torch DataLoader."""
         width = None
         for rows in self._inputs(X):
-            P = check_beliefs(self._ask(rows), length(rows, "X"))
+            P = check_beliefs(self._answer(rows), length(rows, "X"))
             if width not in (None, P.shape[1]):
                 raise ValueError(f"The model returned {P.shape[1]} classes after {width}: it must be always the same.")
             width = P.shape[1]
             yield P if self.temperature == 1 else tempered(P, self.temperature)
+
+    def _answer(self, rows: Any) -> Any:
+        """What the model returns, as probabilities; whether a torch module returns them is seen from its first answer."""
+        values = self._ask(rows)
+        if self._are_logits is False:
+            return values
+        array = _to_array(values)
+        if array.ndim != 2 or not len(array):
+            return array
+        if self._are_logits is None:
+            self._are_logits = bool(array.min() < 0 or np.abs(array.sum(axis=1) - 1).max() > SUM_ERROR)
+        return _softmax(array) if self._are_logits else array
 
     def _inputs(self, X: Any) -> Iterator[Any]:
         if is_stream(X):
@@ -190,25 +204,18 @@ def _check_classes(classes: Any) -> np.ndarray:
 # --- asking a model
 
 
-def _asker(model: Any, outputs: str) -> Callable[[Any], Any]:
-    """Function from inputs to beliefs."""
-    ask = _raw_asker(model)
-    if outputs == "logits":
-        return lambda X: _softmax(_to_array(ask(X)))
-    return _probabilities_of(ask) if outputs == "auto" and _is_torch_module(model) else ask
-
-
-def _raw_asker(model: Any) -> Callable[[Any], Any]:
+def _asker(model: Any) -> Callable[[Any], Any]:
+    """Function from inputs to what the model returns."""
     if model is None:
-        return lambda X: X
+        return _themselves
     if isinstance(model, type):
         raise TypeError(f"model must be a fitted model, got the class {model.__name__}: make one and fit it.")
     if _is_torch_module(model):
-        return lambda X: _ask_torch(model, X)
+        return partial(_ask_torch, model)
     if hasattr(model, "predict_proba"):
         return model.predict_proba
     if hasattr(model, "run") and hasattr(model, "get_inputs"):
-        return lambda X: _ask_onnx(model, X)
+        return partial(_ask_onnx, model)
     if hasattr(model, "predict"):
         raise TypeError(
             f"{type(model).__name__} has no predict_proba: switch it on, or wrap the model in scikit-learn's "
@@ -220,6 +227,10 @@ def _raw_asker(model: Any) -> Callable[[Any], Any]:
         "model must be a fitted classifier with predict_proba, a torch module, an ONNX session or a function from "
         f"inputs to beliefs, got {type(model).__name__}."
     )
+
+
+def _themselves(X: Any) -> Any:
+    return X
 
 
 def _is_torch_module(model: Any) -> bool:
@@ -241,19 +252,6 @@ def _ask_torch(module: Any, X: Any) -> np.ndarray:
     finally:
         for part, mode in modes:
             part.training = mode
-
-
-def _probabilities_of(ask: Callable[[Any], Any]) -> Callable[[Any], np.ndarray]:
-    """Softmax of what is asked, unless it is a distribution already: decided by the first batch."""
-    decided: list[bool] = []
-
-    def asked(X: Any) -> np.ndarray:
-        values = _to_array(ask(X))
-        if not decided and values.ndim == 2 and len(values):
-            decided.append(bool(values.min() < 0 or np.abs(values.sum(axis=1) - 1).max() > SUM_ERROR))
-        return _softmax(values) if decided and decided[0] and values.ndim == 2 else values
-
-    return asked
 
 
 def _ask_onnx(session: Any, X: Any) -> np.ndarray:
@@ -293,7 +291,9 @@ def _slice(X: Any, start: int, stop: int) -> Any:
     frame = nw.from_native(X, pass_through=True, allow_series=True)
     if isinstance(frame, nw.DataFrame | nw.Series):
         return frame[start:stop].to_native()
-    return sp.csr_array(X)[start:stop] if sp.issparse(X) else X[start:stop]
+    if sp.issparse(X):
+        return sp.csr_array(X)[start:stop]
+    return (X if hasattr(X, "__getitem__") else np.asarray(X))[start:stop]
 
 
 def _release(X: Any) -> None:

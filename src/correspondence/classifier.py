@@ -174,7 +174,20 @@ class ClassifierCA(Estimator):
         evaluation = _evaluate(decomposition, P, _codes(Y, classes, len(P)), sample_weight) if keep else None
         self.classes_, self.prior_ = classes, moments.mean_f
         self.decomposition_, self._second, self.held_out_ = decomposition, second, evaluation
+        self._remember_columns(X)
         return self
+
+    def __sklearn_clone__(self) -> ClassifierCA:
+        """The same parameters and the same model: scikit-learn would make one that is not fitted of it."""
+        copy = type(self)(**self.get_params(deep=False))
+        if hasattr(self, "_sklearn_output_config"):
+            copy._sklearn_output_config = dict(self._sklearn_output_config)
+        return copy
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _query(self, beliefs: Beliefs, X: Any, sample_weight: Any, keep: bool) -> tuple[Moments, list[np.ndarray]]:
         """Moments of the beliefs, and the beliefs themselves if they are to be kept."""
@@ -195,7 +208,7 @@ class ClassifierCA(Estimator):
                 if keep:
                     kept.append(P)
         if moments is None or done < 2:
-            raise ValueError(f"X has {done} input(s): beliefs of at least two are needed.")
+            raise ValueError(f"The beliefs of at least two inputs are needed, got {done} sample(s).")
         return moments, kept
 
     def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
@@ -227,6 +240,7 @@ class ClassifierCA(Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class of each input."""
+        check_is_fitted(self)
         return self.classes_[self.beliefs(X).argmax(axis=1)]
 
     def locate(self, P: Any) -> np.ndarray:
@@ -451,11 +465,17 @@ def _decompose(
 def _principal(cov: np.ndarray, p: np.ndarray, noise: float, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """PICs and g of classes that all occur: eigenvectors orthogonal to the constant, whatever rounding does to it."""
     root = np.sqrt(p / p.sum())
-    complement = np.linalg.qr(np.column_stack([root, np.eye(len(p))[:, 1:]]))[0][:, 1:]
-    scaled = complement.T @ (cov / np.outer(root, root)) @ complement
+    mirror = root + np.eye(1, len(p))[0]
+    mirror /= np.linalg.norm(mirror)
+
+    def reflect(A: np.ndarray) -> np.ndarray:
+        """Householder's reflection of the constant, that is root, on to the first axis."""
+        return A - 2 * np.outer(mirror, mirror @ A)
+
+    scaled = reflect(reflect(cov / np.outer(root, root)).T)[1:, 1:]
     values, vectors = np.linalg.eigh((scaled + scaled.T) / 2)
     keep = np.flatnonzero(values > noise)[::-1]
-    U = complement @ vectors[:, keep]
+    U = reflect(np.vstack([np.zeros(len(keep)), vectors[:, keep]]))
     return np.minimum(values[keep], 1.0), U / root[:, None] * signs(U, labels)
 
 

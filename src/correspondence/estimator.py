@@ -108,6 +108,16 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return np.array([f"f{i + 1}" for i in range(len(self.pics_))], dtype=object)
 
+    def _remember_columns(self, X: Any) -> None:
+        """Number and names of the columns of X, if it is a table."""
+        frame = as_frame(X, "X")
+        for name in ("feature_names_in_", "n_features_in_"):
+            self.__dict__.pop(name, None)
+        if frame is not None and all(isinstance(name, str) for name in frame.columns):
+            self.feature_names_in_ = np.array(frame.columns, dtype=object)
+        if getattr(X, "ndim", 1) == 2 or frame is not None:
+            self.n_features_in_ = X.shape[1]
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "decomposition_")
 
@@ -139,13 +149,7 @@ class PairsEstimator(Estimator):
                 stacklevel=stacklevel,
             )
         self.decomposition_ = d
-        frame = as_frame(X, "X")
-        for name in ("feature_names_in_", "n_features_in_"):
-            self.__dict__.pop(name, None)
-        if frame is not None and all(isinstance(name, str) for name in frame.columns):
-            self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        if getattr(X, "ndim", 1) == 2 or frame is not None:
-            self.n_features_in_ = X.shape[1]
+        self._remember_columns(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

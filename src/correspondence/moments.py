@@ -219,16 +219,32 @@ def _of_batch(F: np.ndarray, G: np.ndarray, weights: np.ndarray) -> Moments:
     batch = Moments(F.dtype)
     batch.n = float(weights.sum())
     batch._p = F.shape[1]
-    Z = np.hstack([F, G])
-    weights = weights.astype(Z.dtype)
-    origin = weights @ Z / Z.dtype.type(batch.n)
-    Z -= origin
-    offset = weights @ Z / Z.dtype.type(batch.n)
-    Z -= offset
-    Z *= np.sqrt(weights)[:, None]
-    batch._origin, batch._offset = origin.astype(np.float64), offset.astype(np.float64)
-    batch._scatter = (Z.T @ Z).astype(np.float64)  # of a matrix with itself: BLAS does but half of the work
+    share = (weights / batch.n).astype(F.dtype)
+    origin = np.concatenate([_means(F, share, "F"), _means(G, share, "G")])
+    Z = np.empty((len(F), len(origin)), F.dtype)
+    np.subtract(F, origin[: batch._p], out=Z[:, : batch._p])
+    np.subtract(G, origin[batch._p :], out=Z[:, batch._p :])
+    batch._origin = origin.astype(np.float64)
+    batch._offset = (share @ Z).astype(np.float64)  # what rounding left: its square is too small to matter
+    if (weights != 1).any():
+        Z *= np.sqrt(weights).astype(F.dtype)[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        batch._scatter = (Z.T @ Z).astype(np.float64)  # of a matrix with itself: BLAS does but half of the work
+    if not np.isfinite(np.diag(batch._scatter)).all():
+        raise ValueError("F or G has values whose squares overflow: divide it by a constant.")
     return batch
+
+
+def _means(features: np.ndarray, share: np.ndarray, name: str) -> np.ndarray:
+    """Means of features, which are finite only if all of these are."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = share @ features
+    if np.isfinite(means).all():
+        return means
+    column = int(np.argmin(np.isfinite(features).all(axis=0)))
+    if np.isfinite(features[:, column]).all():
+        raise ValueError(f"{name} has values whose squares overflow: divide it by a constant.")
+    raise ValueError(f"{name} contains NaN or infinity in column {column}.")
 
 
 def _check_batch(F: Any, G: Any, sample_weight: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -246,10 +262,4 @@ def _check_features(values: Any, name: str, dtype: np.dtype) -> np.ndarray:
         raise ValueError(
             f"{name} must have rows and columns, got shape {array.shape}: reshape it to (n, 1) if it is one feature."
         )
-    largest = max(array.max(), -array.min()) if array.size else 0.0
-    if not np.isfinite(largest):
-        raise ValueError(f"{name} contains NaN or infinity in column {int(np.argmin(np.isfinite(array).all(axis=0)))}.")
-    most = 1e140 if dtype == np.float64 else 1e15
-    if not largest < most:
-        raise ValueError(f"{name} has values above {most:g}, whose squares overflow: divide it by a constant.")
     return array.astype(dtype, copy=False)
