@@ -1,7 +1,7 @@
-"""Beliefs of many inputs and classes, decomposed from a file, against the bare product P^T P: ``python benchmarks/classifier.py``.
+"""Beliefs of many inputs and classes, decomposed from a file, against the bare product P^T P: `make bench`.
 
-The file is made first (4 GB for 1 M x 1000; ``--folder`` says where) and removed at the end. Each runner is a process of
-its own, so that its peak memory, mapped pages of the file included, is its own. Runs are interleaved, times the best.
+The file is made first (4 GB for 1 M x 1000; ``--folder`` says where) and removed at the end. Each runner is a process
+of its own, so that its peak memory, mapped pages of the file included, is its own. Runs are interleaved, the best counts.
 """
 
 import os

@@ -84,7 +84,7 @@ class Beliefs(FeatureMap):
             yield P if self.temperature == 1 else tempered(P, self.temperature)
 
     def _answer(self, rows: Any) -> Any:
-        """What the model returns, as probabilities; whether a torch module returns them is seen from its first answer."""
+        """The model's probabilities; whether a torch module returns them or logits is seen from its first answer."""
         values = self._ask(rows)
         if self._are_logits is False:
             return values

@@ -1,4 +1,4 @@
-"""Pictures of a decomposition, and of a comparison of several. They only read, never estimate."""
+"""The factoring plane."""
 
 from __future__ import annotations
 
@@ -6,36 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection
-from matplotlib.colors import to_hex
 from matplotlib.patches import Ellipse, Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
 
 from correspondence.bootstrap import Bootstrap, Ellipses
 from correspondence.checks import check_whole
-from correspondence.compare import Comparison
 from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.functions import LabelFunctions
 from correspondence.labels import encode
-from correspondence.placing import LabelPlacing
+from correspondence.plot.placing import LabelPlacing
+from correspondence.plot.style import COLUMNS, GREY, ROWS, check_axes, class_colours, new_axes, one_line
 from correspondence.points import Points
 from correspondence.validation import labels_of
 
-__all__ = ["MAPS", "comparison", "contributions", "plane", "scree"]
-
-ROWS, COLUMNS = "#0067A5", "#C1440E"  # told apart by colour-blind readers, and by marker
-GREY = "0.45"
-STYLES = list(  # told apart by colour-blind readers, and by marker
-    zip(
-        ["#0067A5", "#C1440E", "#2A8B57", "#8E4B9E", "#B8860B", "#444444", "#00A0B0", "#D0508B"] * 3,
-        "o^sDvPX*o^sDvPX*o^sDvPX*",
-        strict=True,
-    )
-)
+__all__ = ["MAPS", "plane"]
 
 Scaling = Literal["principal", "standard", "symmetric", "mass", "root_mass"]
 
@@ -141,7 +129,7 @@ def plane(
     'Axis 1: PIC 0.0748, 87.8 % of chi2'
     """
     d = as_decomposition(d_or_est)
-    index = _check_axes(d, axes)
+    index = check_axes(d, axes)
     sides = _clouds(d, index, map, names, size_by_mass, X, Y)
     if classes is not None:
         sides = _coloured(sides, classes)
@@ -153,7 +141,7 @@ def plane(
     written = _written(sides, labels) + placed
     check_whole(max_labels, "max_labels", 0)
     clouds = [*sides, *placed]
-    ax = _new_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
+    ax = new_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
     ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     ax.axvline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     for cloud in clouds:
@@ -164,158 +152,6 @@ def plane(
     _add_legend(ax, _class_handles(sides, classes))
     _write_labels(ax, clouds, written, max_labels)
     return ax
-
-
-def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> Axes:
-    """Draw the PICs as bars, with the share of each in chi2.
-
-    Parameters
-    ----------
-    d_or_est : Decomposition or fitted estimator
-        Of any two variables.
-    ax : Axes, optional
-        Where to draw.
-    n_components : int
-        At most so many bars.
-
-    Returns
-    -------
-    Axes
-    """
-    d = as_decomposition(d_or_est)
-    _check_axes(d, (1,))
-    shown = min(d.n_components, check_whole(n_components, "n_components", 1))
-    ax = _new_axes(ax, (min(8.0, max(4.0, 2.2 + 0.6 * shown)), 4))
-    bars = ax.bar(np.arange(1, shown + 1), d.pics[:shown], color=ROWS, width=0.7)
-    shares = [f"{100 * ratio:.1f} %" for ratio in d.inertia_ratios[:shown]]
-    ax.bar_label(bars, shares, fontsize=8, padding=3, rotation=0 if shown <= 8 else 90)
-    ax.set_xticks(np.arange(1, shown + 1))
-    ax.set_xlim(0.4, max(shown, 3) + 0.6)
-    ax.set_ylim(0, 1.2 * d.pics[0] if d.pics[0] > 1e-12 else 1)
-    ax.set_xlabel("Component, with its share of chi2")
-    ax.set_ylabel("Principal inertia component (PIC)")
-    _plain(ax)
-    return ax
-
-
-def contributions(
-    d_or_est: Any, axis: int = 1, side: str = "columns", ax: Axes | None = None, *, most: int = 20
-) -> Axes:
-    """Draw which labels make up an axis.
-
-    Parameters
-    ----------
-    d_or_est : Decomposition or fitted estimator
-        Of two discrete variables.
-    axis : int
-        Counted from 1.
-    side : {"rows", "columns"}
-        Whose contributions.
-    ax : Axes, optional
-        Where to draw.
-    most : int
-        At most so many labels, the largest first.
-
-    Returns
-    -------
-    Axes
-        The colour of a bar tells on which side of the axis the label lies; the dashed line is what each label
-        would contribute if all contributed the same.
-    """
-    d = as_decomposition(d_or_est)
-    (index,) = _check_axes(d, (axis,))
-    if side not in ("rows", "columns"):
-        raise ValueError(f'side must be "rows" or "columns", got {side!r}.')
-    functions = _points(d.f if side == "rows" else d.g)
-    known = np.flatnonzero(functions.mass > 0)
-    value = 100 * functions.mass * functions.values[:, index] ** 2
-    order = known[np.argsort(-value[known], kind="stable")][: check_whole(most, "most", 1)][::-1]
-    positive = functions.values[order, index] >= 0
-    ax = _new_axes(ax, (7, 1.4 + 0.3 * len(order)))
-    ax.barh(range(len(order)), value[order], color=np.where(positive, ROWS, COLUMNS))
-    ax.set_yticks(range(len(order)), [_text(functions.labels[i]) for i in order], parse_math=False)
-    alike = ax.axvline(100 / len(known), color=GREY, lw=1, ls="--", label="equal shares")
-    ax.set_xlabel(f"Contribution of {side} to axis {axis} (%)")
-    sides = [Patch(color=ROWS, label="positive side"), Patch(color=COLUMNS, label="negative side")]
-    ax.legend(handles=[*sides, alike], loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, fontsize=8)
-    _plain(ax)
-    return ax
-
-
-def comparison(results: Comparison, ax: Axes | None = None, *, n_components: int = 10) -> Axes:
-    """Draw the held-out correlations of several methods, with intervals, and their training values.
-
-    Parameters
-    ----------
-    results : Comparison
-        What `compare` returned.
-    ax : Axes, optional
-        Where to draw.
-    n_components : int
-        At most so many.
-
-    Returns
-    -------
-    Axes
-        Filled markers are held-out correlations with 95 % intervals, hollow ones those of the training: the distance
-        between the two is what was learned by heart.
-    """
-    if not isinstance(results, Comparison):
-        raise TypeError(f"results must be what compare returns, got {type(results).__name__}.")
-    check_whole(n_components, "n_components", 1)
-    shown = min(n_components, max(len(result.correlations) for result in results.results.values()))
-    ax = _new_axes(ax, (max(6.0, 2.5 + 0.8 * shown), 5))
-    places = np.linspace(-0.36, 0.36, len(results.results)) if len(results.results) > 1 else np.zeros(1)
-    handles, names = [], []
-    for place, (name, result), (colour, marker) in zip(places, results.results.items(), STYLES, strict=False):
-        k = min(shown, len(result.correlations))
-        at, r = np.arange(1, k + 1) + place, result.correlations[:k]
-        ax.vlines(at, *result.intervals[:k].T, color=colour, lw=1.2, alpha=0.7)
-        ax.plot(at, result.training[:k], marker, mfc="none", mec=colour, ms=6, alpha=0.7)
-        handles += ax.plot(at, r, marker, color=colour, ms=6)
-        names.append(f"{_text(name)}: captured {result.captured:.3g}")
-    ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
-    for boundary in np.arange(1.5, shown):
-        ax.axvline(boundary, color="0.9", lw=0.8, zorder=0)
-    ax.set_xticks(np.arange(1, shown + 1))
-    ax.set_xlim(0.5, shown + 0.5)
-    ax.set_xlabel("Component")
-    ax.set_ylabel("Correlation: held out (filled, 95 %), training (hollow)")
-    legend = ax.legend(
-        handles,
-        names,
-        loc="lower left",
-        bbox_to_anchor=(0, 1.0),
-        ncols=3,
-        frameon=False,
-        fontsize=8,
-        handletextpad=0.2,
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
-    _plain(ax)
-    return ax
-
-
-def _points(functions: Any) -> LabelFunctions:
-    if not isinstance(functions, LabelFunctions):
-        raise TypeError("This picture needs a decomposition of two discrete variables, such as that of a fitted CA.")
-    return functions
-
-
-def _check_axes(d: Decomposition, axes: tuple[int, ...]) -> list[int]:
-    """Indices of the components; a second one that there is not is left out of the first plane."""
-    if d.n_components == 0:
-        raise ValueError("There are no components to draw.")
-    if not isinstance(axes, tuple | list):
-        raise ValueError(f"axes must be two components such as (1, 2), got {axes!r}.")
-    wanted = (1,) if d.n_components == 1 and tuple(axes) == (1, 2) else tuple(axes)
-    if len(wanted) > 2 or len(set(wanted)) < len(wanted):
-        raise ValueError(f"axes must be two different components, got {axes}.")
-    for axis in wanted:
-        if axis not in range(1, d.n_components + 1):
-            raise ValueError(f"There is no axis {axis!r}: the decomposition has {d.n_components}, counted from 1.")
-    return [int(axis) - 1 for axis in wanted]
 
 
 def _clouds(
@@ -392,44 +228,20 @@ def _coloured(sides: tuple[_Cloud, _Cloud], classes: Any) -> tuple[_Cloud, _Clou
     values = np.asarray(classes, dtype=object)
     if values.shape != sides[0].known.shape:
         raise ValueError(f"classes must have one value for each of the {len(sides[0].known)} points of X.")
-    colour = _class_colours(values)
+    colour = class_colours(values)
     x = np.array([colour[value] for value in values[sides[0].known].tolist()])
     y = np.array([colour.get(label, COLUMNS) for label in sides[1].labels.tolist()])
     return replace(sides[0], colours=x), replace(sides[1], colours=y)
-
-
-def _class_colours(values: np.ndarray) -> dict[Any, str]:
-    """Colours that can be read as text: from dark to light where classes are numbers, otherwise far from each other."""
-    distinct = sorted(set(values.tolist()), key=str)
-    if all(map(_is_number, distinct)):
-        order = sorted(distinct, key=float)
-        scale = plt.get_cmap("plasma")
-        return {value: to_hex(scale(0.85 * i / max(1, len(order) - 1))) for i, value in enumerate(order)}
-    return {value: _shaded(i) for i, value in enumerate(distinct)}
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        return bool(np.isfinite(float(value)))
-    except (TypeError, ValueError):
-        return False
-
-
-def _shaded(i: int) -> str:
-    """Ten colours, then the same darker."""
-    red, green, blue, _ = plt.get_cmap("tab10")(i % 10)
-    shade = (1.0, 0.55, 0.8)[min(i // 10, 2)]
-    return to_hex((shade * red, shade * green, shade * blue))
 
 
 def _class_handles(sides: tuple[_Cloud, _Cloud], classes: Any) -> list[Patch]:
     """Legend of the classes, unless they are written in the picture."""
     if classes is None:
         return []
-    colour = _class_colours(np.asarray(classes, dtype=object))
+    colour = class_colours(np.asarray(classes, dtype=object))
     if set(colour) <= set(sides[1].labels.tolist()) or len(colour) > 20:
         return []
-    return [Patch(color=value, label=_text(name)) for name, value in colour.items()]
+    return [Patch(color=value, label=one_line(name)) for name, value in colour.items()]
 
 
 def _marked(d: Decomposition, marks: Any, index: list[int], map: str, name: str) -> _Cloud:
@@ -448,12 +260,6 @@ def _areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
         largest = max(60, 500 * min(1, 20 / len(mass)))
         return np.maximum(largest * mass / mass.max(), 2)  # 2 can just be seen
     return np.full(len(mass), 28.0 if len(mass) < 200 else 12.0 if len(mass) < 1000 else 6.0)
-
-
-def _new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    if ax is not None and not isinstance(ax, Axes):
-        raise TypeError(f"ax must be matplotlib Axes, got {type(ax).__name__}.")
-    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
 def _scatter(ax: Axes, cloud: _Cloud, alpha: float) -> None:
@@ -566,7 +372,7 @@ def _write_labels(ax: Axes, clouds: list[_Cloud], written: list[_Cloud], most: i
 
 def _write_label(ax: Axes, cloud: _Cloud, i: int, outline: list[Any]) -> Annotation:
     label = ax.annotate(
-        _text(cloud.labels[i]),
+        one_line(cloud.labels[i]),
         cloud.xy[i],
         (0, 0),
         textcoords="offset points",
@@ -578,14 +384,3 @@ def _write_label(ax: Axes, cloud: _Cloud, i: int, outline: list[Any]) -> Annotat
     )
     label.set_in_layout(False)
     return label
-
-
-def _text(label: Any, most: int = 40) -> str:
-    """Label on one line and of bounded length."""
-    text = "".join(character if character.isprintable() else " " for character in str(label))
-    text = " ".join(text.split()) or "''"
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def _plain(ax: Axes) -> None:
-    ax.spines[["top", "right"]].set_visible(False)

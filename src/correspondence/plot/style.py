@@ -1,0 +1,93 @@
+"""What all pictures share: colours, axes, labels on one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+
+from correspondence.decomposition import Decomposition
+
+__all__ = [
+    "COLUMNS",
+    "GREY",
+    "ROWS",
+    "STYLES",
+    "check_axes",
+    "class_colours",
+    "new_axes",
+    "one_line",
+    "plain",
+    "shaded",
+]
+
+ROWS, COLUMNS = "#0067A5", "#C1440E"  # told apart by colour-blind readers, and by marker
+GREY = "0.45"
+STYLES = list(  # told apart by colour-blind readers, and by marker
+    zip(
+        ["#0067A5", "#C1440E", "#2A8B57", "#8E4B9E", "#B8860B", "#444444", "#00A0B0", "#D0508B"] * 3,
+        "o^sDvPX*o^sDvPX*o^sDvPX*",
+        strict=True,
+    )
+)
+
+
+def class_colours(values: np.ndarray) -> dict[Any, str]:
+    """Colours that can be read as text: from dark to light where classes are numbers, otherwise far from each other."""
+    distinct = sorted(set(values.tolist()), key=str)
+    if all(map(_is_number, distinct)):
+        order = sorted(distinct, key=float)
+        scale = plt.get_cmap("plasma")
+        return {value: to_hex(scale(0.85 * i / max(1, len(order) - 1))) for i, value in enumerate(order)}
+    return {value: shaded(i) for i, value in enumerate(distinct)}
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return bool(np.isfinite(float(value)))
+    except (TypeError, ValueError):
+        return False
+
+
+def shaded(i: int) -> str:
+    """Ten colours, then the same darker."""
+    red, green, blue, _ = plt.get_cmap("tab10")(i % 10)
+    shade = (1.0, 0.55, 0.8)[min(i // 10, 2)]
+    return to_hex((shade * red, shade * green, shade * blue))
+
+
+def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """Axes given, or of a new figure."""
+    if ax is not None and not isinstance(ax, Axes):
+        raise TypeError(f"ax must be matplotlib Axes, got {type(ax).__name__}.")
+    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+
+
+def one_line(label: Any, most: int = 40) -> str:
+    """Label on one line and of bounded length."""
+    text = "".join(character if character.isprintable() else " " for character in str(label))
+    text = " ".join(text.split()) or "''"
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def plain(ax: Axes) -> None:
+    """Take away the frame's upper and right line."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def check_axes(d: Decomposition, axes: tuple[int, ...]) -> list[int]:
+    """Indices of the components; a second one that there is not is left out of the first plane."""
+    if d.n_components == 0:
+        raise ValueError("There are no components to draw.")
+    if not isinstance(axes, tuple | list):
+        raise ValueError(f"axes must be two components such as (1, 2), got {axes!r}.")
+    wanted = (1,) if d.n_components == 1 and tuple(axes) == (1, 2) else tuple(axes)
+    if len(wanted) > 2 or len(set(wanted)) < len(wanted):
+        raise ValueError(f"axes must be two different components, got {axes}.")
+    for axis in wanted:
+        if axis not in range(1, d.n_components + 1):
+            raise ValueError(f"There is no axis {axis!r}: the decomposition has {d.n_components}, counted from 1.")
+    return [int(axis) - 1 for axis in wanted]
