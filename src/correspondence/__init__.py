@@ -13,6 +13,7 @@ from correspondence.cca import CCA
 from correspondence.classifier import ClassifierCA
 from correspondence.compare import Comparison, compare
 from correspondence.decomposition import Decomposition, load
+from correspondence.disagreement import ClassifierComparison, compare_classifiers
 from correspondence.explore import explore
 from correspondence.heldout import HeldOut
 from correspondence.kernel import KernelCCA
@@ -42,6 +43,7 @@ __all__ = [
     "Calibration",
     "Chi2Test",
     "ClassifierCA",
+    "ClassifierComparison",
     "Comparison",
     "Confusing",
     "CrossFit",
@@ -55,6 +57,7 @@ __all__ = [
     "Points",
     "Table",
     "compare",
+    "compare_classifiers",
     "count_pairs",
     "crossfit",
     "datasets",

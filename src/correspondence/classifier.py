@@ -11,6 +11,7 @@ exactly (the paper has lambda instead of its root, and no transpose: `shared/pap
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -37,7 +38,7 @@ from correspondence.moments import Moments
 from correspondence.progress import bar
 from correspondence.signs import signs
 
-__all__ = ["ClassifierCA"]
+__all__ = ["ClassifierCA", "label_codes"]
 
 WIDE = 100  # classes from which beliefs in single precision are multiplied in it: that takes half the time
 NOISE = {np.dtype(np.float64): 1e-15, np.dtype(np.float32): 1e-7}  # PICs that rounding alone can make
@@ -171,7 +172,7 @@ class ClassifierCA(Estimator):
         classes = beliefs.classes(len(moments.mean_f))
         decomposition, second = _decompose(moments, classes, beliefs, self.n_components)
         P = np.concatenate(kept) if keep else np.empty((0, 0))
-        evaluation = _evaluate(decomposition, P, _codes(Y, classes, len(P)), sample_weight) if keep else None
+        evaluation = _evaluate(decomposition, P, label_codes(Y, classes, len(P)), sample_weight) if keep else None
         self.classes_, self.prior_ = classes, moments.mean_f
         self.decomposition_, self._second, self.held_out_ = decomposition, second, evaluation
         self._remember_columns(X)
@@ -230,13 +231,32 @@ class ClassifierCA(Estimator):
         if Y is None:
             raise ValueError("Y is missing: an evaluation needs the true labels of X.")
         P = self.beliefs(X)
-        return _evaluate(self.decomposition_, P, _codes(Y, self.classes_, len(P)), sample_weight)
+        return _evaluate(self.decomposition_, P, label_codes(Y, self.classes_, len(P)), sample_weight)
 
     # --- what the model believes, and where that lies
 
     def beliefs(self, X: Any) -> np.ndarray:
         """Beliefs of the model, of shape (n, k), in the order of ``classes_``; each row sums to 1."""
         return self._f_functions().features(X)  # type: ignore[misc]
+
+    def on_beliefs(self) -> ClassifierCA:
+        """The same analysis, fitted, that takes beliefs instead of inputs: a slow model is then asked only once.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+        >>> cca = ClassifierCA(model).fit(np.linspace(0, 1, 5)[:, None])
+        >>> P = cca.beliefs(np.array([[0.3]]))
+        >>> bool(np.all(cca.on_beliefs().transform(P) == cca.transform(np.array([[0.3]]))))
+        True
+        """
+        check_is_fitted(self)
+        copy = ClassifierCA(n_components=self.n_components, classes=self.classes_, progress=self.progress)
+        copy.__dict__ |= {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_second"}
+        f = replace(self._f_functions(), features=Beliefs(classes=self.classes_))
+        copy.decomposition_ = replace(self.decomposition_, f=f)
+        return copy
 
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class of each input."""
@@ -377,7 +397,7 @@ class ClassifierCA(Estimator):
             calibration error. Use it by ``ClassifierCA(model, temperature=...)``.
         """
         P = self.beliefs(X)
-        codes = _codes(Y, self.classes_, len(P))
+        codes = label_codes(Y, self.classes_, len(P))
         check_whole(cv, "cv", 2, len(P))
         part = np.random.default_rng(random_state).permutation(len(P)) % cv
         Q = np.empty_like(P)
@@ -479,7 +499,7 @@ def _principal(cov: np.ndarray, p: np.ndarray, noise: float, labels: np.ndarray)
     return np.minimum(values[keep], 1.0), U / root[:, None] * signs(U, labels)
 
 
-def _codes(Y: Any, classes: np.ndarray, n: int) -> np.ndarray:
+def label_codes(Y: Any, classes: np.ndarray, n: int) -> np.ndarray:
     """Position of each label among the classes."""
     labels = as_labels(Y, "Y").tolist()
     if len(labels) != n:

@@ -12,13 +12,12 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.backend_bases import RendererBase
 from matplotlib.collections import LineCollection
-from matplotlib.text import Annotation
 
 __all__ = ["LabelPlacing"]
 
 _ANGLES = np.radians([45, -45, 135, -135, 0, 180, 90, -90, 22, -22, 158, -158, 68, 112, -68, -112])
 _DISTANCES, _DIRECTIONS = (
-    grid.ravel() for grid in np.meshgrid([1, 4, 8, 13, 19, 26, 34, 44.0], _ANGLES, indexing="ij")
+    grid.ravel() for grid in np.meshgrid([1, 4, 8, 13, 19, 26, 34, 44, 56, 70, 86.0], _ANGLES, indexing="ij")
 )
 _ELBOW_ROOM = np.array([-5, -3, 5, 3])
 
@@ -30,7 +29,7 @@ class LabelPlacing(Artist):
     """
 
     def __init__(
-        self, labels: list[Annotation], leaders: LineCollection, index: np.ndarray, xy: np.ndarray, radius: np.ndarray
+        self, labels: list[Any], leaders: LineCollection, index: np.ndarray, xy: np.ndarray, radius: np.ndarray
     ) -> None:
         super().__init__()
         self.labels, self.leaders, self.index, self.xy, self.radius = labels, leaders, index, xy, radius
@@ -51,7 +50,7 @@ class LabelPlacing(Artist):
             self.leaders.set_segments([self.axes.transData.inverted().transform(line * pixels) for line in lines])
         self.stale = False
 
-    def _size(self, label: Annotation, renderer: RendererBase) -> np.ndarray:
+    def _size(self, label: Any, renderer: RendererBase) -> np.ndarray:
         label.set_visible(True)  # an invisible text has no size
         return np.array(label.get_window_extent(renderer).size)
 

@@ -14,12 +14,14 @@ from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
 
 from correspondence.bootstrap import Bootstrap, Ellipses
+from correspondence.boundary import Confusing
 from correspondence.checks import check_whole
 from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.functions import LabelFunctions
 from correspondence.labels import encode
+from correspondence.plot.overlay import Scene, Thumbnail, draw_boundaries, scene, thumbnails_of
 from correspondence.plot.placing import LabelPlacing
-from correspondence.plot.style import COLUMNS, GREY, ROWS, check_axes, class_colours, new_axes, one_line
+from correspondence.plot.style import COLUMNS, GREY, ROWS, check_axes, new_axes, one_line
 from correspondence.points import Points
 from correspondence.validation import labels_of
 
@@ -71,11 +73,14 @@ def plane(
     supplementary: Points | Sequence[Points] = (),
     labels: str = "both",
     max_labels: int = 80,
-    names: Sequence[str] = ("rows", "columns"),
+    names: Sequence[str] | None = None,
     X: Any = None,
     Y: Any = None,
     classes: Any = None,
     marks: tuple[Sequence[Any], Any] | None = None,
+    boundaries: bool | Sequence[tuple[Any, Any]] = False,
+    confusing: Any = None,
+    thumbnails: Any = False,
 ) -> Axes:
     """Draw the factoring plane: x and y, or rows and columns, as points of the same picture.
 
@@ -106,15 +111,27 @@ def plane(
     max_labels : int
         At most so many labels are written, those that contribute most first, and none over another. They find
         their places when the picture is drawn, and again when it is zoomed or gets another size.
-    names : (str, str) or (str, str, str)
-        What the legend calls rows and columns, and marks.
+    names : (str, str) or (str, str, str), optional
+        What the legend calls the two sides, and marks: by default rows and columns, of a `ClassifierCA` inputs and
+        classes.
     X, Y : array-like, optional
         Values to draw at f(x) and g(y), as small points where they are no labels. Needed for functions of anything but
         labels.
     classes : array-like, optional
-        One for each of X, by which the points are coloured, and the labels of Y that they are.
+        One for each of X, by which the points are coloured, and the labels of Y that they are. For a `ClassifierCA`
+        by default the class that it predicts.
     marks : (labels, X), optional
         More values of x, each with a label that is written.
+    boundaries : bool or list of (label, label)
+        Of a `ClassifierCA`: lines on which two classes are equally likely and no other is more likely, for these pairs
+        of classes, or for all (of many classes, the twelve pairs most confused). With up to three classes they are
+        exact; with more they are projections of `ClassifierCA.boundary`, and inputs may lie on the other side.
+    confusing : array-like or Confusing, optional
+        Of a `ClassifierCA`: inputs of which the twelve most ambiguous are ringed, or what ``ClassifierCA.confusing``
+        returned. Without X, these inputs are drawn.
+    thumbnails : bool or array-like
+        Whether the confusing inputs, which then must be images, are shown beside their points; or images of these
+        inputs, one for each.
 
     Returns
     -------
@@ -128,16 +145,21 @@ def plane(
     >>> ax.get_xlabel()
     'Axis 1: PIC 0.0748, 87.8 % of chi2'
     """
-    d = as_decomposition(d_or_est)
+    seen = scene(d_or_est, X, classes, confusing, thumbnails)
+    X, classes = seen.X, seen.classes
+    names = seen.names if names is None else names
+    d = as_decomposition(seen.est)
     index = check_axes(d, axes)
     sides = _clouds(d, index, map, names, size_by_mass, X, Y)
     if classes is not None:
-        sides = _coloured(sides, classes)
+        sides = _coloured(sides, classes, seen.colours)
     spreads = [] if ellipses is None else _spreads(sides, ellipses, axes[: len(index)], level)
     groups = [supplementary] if isinstance(supplementary, Points) else supplementary
     placed = [_placed(points, index, is_first=i == 0) for i, points in enumerate(groups)]
     if marks is not None:
-        placed.append(_marked(d, marks, index, map, names[2] if len(names) > 2 else "marked"))
+        known = as_decomposition(d_or_est)  # that takes inputs, not beliefs
+        placed.append(_marked(known, marks, index, map, names[2] if len(names) > 2 else "marked"))
+    ringed = None if seen.confusing is None else _ringed(d, seen.confusing, index, map)
     written = _written(sides, labels) + placed
     check_whole(max_labels, "max_labels", 0)
     clouds = [*sides, *placed]
@@ -148,10 +170,33 @@ def plane(
         _scatter(ax, cloud, alpha=0.45 if size_by_mass else 0.9)
     for cloud, spread in spreads:
         _add_ellipses(ax, cloud, spread)
+    lines = np.empty((0, 2))
+    if boundaries is not False:
+        lines = draw_boundaries(ax, seen.est, boundaries, index, _factor(MAPS[map][0], d.correlations[index]))
+    pictures = _draw_ringed(ax, ringed, seen)
     _label_axes(ax, d, index)
-    _add_legend(ax, _class_handles(sides, classes))
-    _write_labels(ax, clouds, written, max_labels)
+    _add_legend(ax, _class_handles(sides, seen.colours))
+    _write_labels(ax, clouds, written, max_labels, pictures, lines)
     return ax
+
+
+def _ringed(d: Decomposition, found: Confusing, index: list[int], map: str) -> np.ndarray:
+    """Where the confusing inputs are drawn."""
+    xy = found.position[:, index] * _factor(MAPS[map][0], d.correlations[index])
+    return xy if len(index) == 2 else np.column_stack([xy, np.zeros(len(xy))])
+
+
+def _draw_ringed(ax: Axes, xy: np.ndarray | None, seen: Scene) -> list[tuple[Thumbnail, np.ndarray]]:
+    """Rings around the confusing inputs, and their pictures."""
+    if xy is None or seen.confusing is None:
+        return []
+    ax.scatter(
+        xy[:, 0], xy[:, 1], s=40, facecolors="none", edgecolors="0.1", linewidths=1.1, zorder=3, label="confusing"
+    )
+    if seen.images is None:
+        return []
+    frames = [seen.colours.get(first, "0.1") for first in seen.confusing.pairs[:, 0].tolist()]
+    return list(zip(thumbnails_of(ax, seen.images, xy, frames), xy, strict=True))
 
 
 def _clouds(
@@ -200,14 +245,7 @@ def _cloud(side: _Side, s: np.ndarray, index: list[int], scaling: Scaling, by_ma
     if side.mass is None and (by_mass or scaling in ("mass", "root_mass")):
         raise ValueError("These points have no mass: choose another map, and leave out size_by_mass.")
     mass = np.full(len(standard), 1 / max(1, len(standard))) if side.mass is None else side.mass[known]
-    factor = {
-        "principal": s[None, :],
-        "standard": np.ones((1, 1)),
-        "symmetric": np.sqrt(s)[None, :],
-        "mass": mass[:, None],
-        "root_mass": np.sqrt(mass)[:, None],
-    }[scaling]
-    xy = standard * factor
+    xy = standard * _factor(scaling, s, mass)
     if len(index) == 1:
         xy = np.column_stack([xy, np.zeros(len(xy))])
     labels = side.labels[known]
@@ -223,22 +261,31 @@ def _cloud(side: _Side, s: np.ndarray, index: list[int], scaling: Scaling, by_ma
     )
 
 
-def _coloured(sides: tuple[_Cloud, _Cloud], classes: Any) -> tuple[_Cloud, _Cloud]:
+def _factor(scaling: Scaling, s: np.ndarray, mass: np.ndarray | None = None) -> np.ndarray:
+    """By which standard coordinates are multiplied."""
+    if scaling == "principal":
+        return s[None, :]
+    if scaling == "symmetric":
+        return np.sqrt(s)[None, :]
+    if scaling == "standard":
+        return np.ones((1, 1))
+    if mass is None:
+        raise ValueError("These points have no mass: choose another map, and leave out size_by_mass.")
+    return (mass if scaling == "mass" else np.sqrt(mass))[:, None]
+
+
+def _coloured(sides: tuple[_Cloud, _Cloud], classes: Any, colour: dict[Any, str]) -> tuple[_Cloud, _Cloud]:
     """The points of x in the colours of their classes, and the labels of y that are classes in the same."""
     values = np.asarray(classes, dtype=object)
     if values.shape != sides[0].known.shape:
         raise ValueError(f"classes must have one value for each of the {len(sides[0].known)} points of X.")
-    colour = class_colours(values)
     x = np.array([colour[value] for value in values[sides[0].known].tolist()])
     y = np.array([colour.get(label, COLUMNS) for label in sides[1].labels.tolist()])
     return replace(sides[0], colours=x), replace(sides[1], colours=y)
 
 
-def _class_handles(sides: tuple[_Cloud, _Cloud], classes: Any) -> list[Patch]:
+def _class_handles(sides: tuple[_Cloud, _Cloud], colour: dict[Any, str]) -> list[Patch]:
     """Legend of the classes, unless they are written in the picture."""
-    if classes is None:
-        return []
-    colour = class_colours(np.asarray(classes, dtype=object))
     if set(colour) <= set(sides[1].labels.tolist()) or len(colour) > 20:
         return []
     return [Patch(color=value, label=one_line(name)) for name, value in colour.items()]
@@ -319,7 +366,7 @@ def _label_axes(ax: Axes, d: Decomposition, index: list[int]) -> None:
 
 def _add_legend(ax: Axes, more: list[Patch]) -> None:
     handles = [*ax.get_legend_handles_labels()[0], *more]
-    columns = 3 if not more else 6
+    columns = 4 if not more else 6
     legend = ax.legend(
         handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=columns, frameon=False, handletextpad=0.2
     )
@@ -353,8 +400,15 @@ def _written(sides: tuple[_Cloud, _Cloud], labels: str) -> list[_Cloud]:
     return chosen[labels]
 
 
-def _write_labels(ax: Axes, clouds: list[_Cloud], written: list[_Cloud], most: int) -> None:
-    """Labels beside their points and clear of each other; the least important and those without room are left out."""
+def _write_labels(
+    ax: Axes,
+    clouds: list[_Cloud],
+    written: list[_Cloud],
+    most: int,
+    pictures: Sequence[tuple[Thumbnail, np.ndarray]],
+    lines: np.ndarray,
+) -> None:
+    """Labels beside their points, clear of each other and of points on lines; those without room are left out."""
     named = [cloud for cloud in clouds if not all(label is None for label in cloud.labels)]  # labels may cover dots
     outline = [withStroke(linewidth=2, foreground="white", alpha=0.8)] if len(named) < len(clouds) else []
     clouds = named
@@ -364,7 +418,11 @@ def _write_labels(ax: Axes, clouds: list[_Cloud], written: list[_Cloud], most: i
     points = [(cloud, i) for cloud in clouds for i in range(len(cloud.xy))]
     weight = np.concatenate([cloud.weight if cloud in written else np.full(len(cloud.xy), np.nan) for cloud in clouds])
     chosen = np.argsort(-weight, kind="stable")[: min(most, np.count_nonzero(~np.isnan(weight)))]
-    labels = [_write_label(ax, points[i][0], points[i][1], outline) for i in chosen]
+    labels: list[Any] = [_write_label(ax, points[i][0], points[i][1], outline) for i in chosen]
+    labels += [thumbnail for thumbnail, _ in pictures]
+    chosen = np.concatenate([chosen, len(xy) + np.arange(len(pictures))])
+    xy = np.vstack([xy, *(at for _, at in pictures), lines])
+    area = np.concatenate([area, np.full(len(pictures), 40.0), np.full(len(lines), 1.0)])
     leaders = LineCollection([], colors="0.6", linewidths=0.5, zorder=0.5)
     ax.add_collection(leaders, autolim=False)
     ax.add_artist(LabelPlacing(labels, leaders, chosen, xy, np.sqrt(area) / 2))

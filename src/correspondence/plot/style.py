@@ -35,10 +35,18 @@ STYLES = list(  # told apart by colour-blind readers, and by marker
 )
 
 
-def class_colours(values: np.ndarray) -> dict[Any, str]:
-    """Colours that can be read as text: from dark to light where classes are numbers, otherwise far from each other."""
+def class_colours(values: np.ndarray, nominal: bool = False) -> dict[Any, str]:
+    """Colours that can be read as text: from dark to light where classes are numbers, otherwise far from each other.
+
+    Parameters
+    ----------
+    values : ndarray
+        Classes, of any number of things.
+    nominal : bool
+        Whether numbers are mere names, such as digits to be recognised.
+    """
     distinct = sorted(set(values.tolist()), key=str)
-    if all(map(_is_number, distinct)):
+    if not nominal and all(map(_is_number, distinct)):
         order = sorted(distinct, key=float)
         scale = plt.get_cmap("plasma")
         return {value: to_hex(scale(0.85 * i / max(1, len(order) - 1))) for i, value in enumerate(order)}

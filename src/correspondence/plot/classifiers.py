@@ -1,0 +1,77 @@
+"""Several classifiers in their common plane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from correspondence.checks import check_whole
+from correspondence.disagreement import ClassifierComparison
+from correspondence.plot.planes import plane
+from correspondence.plot.style import COLUMNS, check_axes, one_line
+
+__all__ = ["classifiers"]
+
+
+def classifiers(comparison: ClassifierComparison, axes: tuple[int, int] = (1, 2), *, n: int = 30) -> Figure:
+    """Draw the inputs as each classifier sees them, in one plane, and how far they move from one to another.
+
+    Parameters
+    ----------
+    comparison : ClassifierComparison
+        What `compare_classifiers` returned.
+    axes : (int, int)
+        Which components of the common space, counted from 1.
+    n : int
+        How many of the inputs on which the models disagree most are followed from the first model to the second.
+
+    Returns
+    -------
+    Figure
+        A plane for each model, coloured by what it predicts, with the boundaries. The last one has an arrow for each of
+        the n inputs, from where the first model sees it to where the second does, red if it predicts another class.
+    """
+    if not isinstance(comparison, ClassifierComparison):
+        raise TypeError(f"comparison must be what compare_classifiers returns, got {type(comparison).__name__}.")
+    index = check_axes(comparison.common.decomposition_, axes)
+    if len(index) < 2:
+        raise ValueError("There is only one component: with two classes compare the beliefs themselves.")
+    check_whole(n, "n", 1)
+    panels = len(comparison.names) + 1
+    columns = min(panels, 3)
+    rows = -(-panels // columns)
+    size = (5.2 * columns, 5.4 * rows)
+    figure, grid = plt.subplots(
+        rows, columns, figsize=size, layout="constrained", sharex=True, sharey=True, squeeze=False
+    )
+    places = grid.ravel()
+    for ax, name, P in zip(places, comparison.names, comparison.beliefs, strict=False):
+        _draw_plane(ax, comparison, axes, P)
+        ax.set_title(one_line(name), loc="left", parse_math=False)
+    _draw_moves(places[panels - 1], comparison, axes, n)
+    for ax in places[panels:]:
+        ax.set_visible(False)
+    return figure
+
+
+def _draw_plane(ax: Axes, comparison: ClassifierComparison, axes: tuple[int, int], P: np.ndarray) -> None:
+    plane(comparison.common, axes, "rowprincipal", ax, X=P, boundaries=True)
+    ax.legend_ = None  # the classes are written beside their points
+
+
+def _draw_moves(ax: Axes, comparison: ClassifierComparison, axes: tuple[int, int], n: int) -> None:
+    rows = comparison.most_index(n)
+    _draw_plane(ax, comparison, axes, comparison.beliefs[0, rows])
+    index = [axis - 1 for axis in axes]
+    scale = comparison.common.correlations_[index]
+    start, end = (comparison.positions(name)[rows][:, index] * scale for name in comparison.names[:2])
+    differs = comparison.predictions[0, rows] != comparison.predictions[1, rows]
+    style: dict[str, Any] = {"arrowstyle": "-|>", "lw": 0.9, "mutation_scale": 9, "shrinkA": 0, "shrinkB": 0}
+    for a, b, colour in zip(start, end, np.where(differs, COLUMNS, "0.6").tolist(), strict=True):
+        ax.annotate("", tuple(b), tuple(a), arrowprops=style | {"color": colour, "alpha": 0.8})
+    first, second = (one_line(name) for name in comparison.names[:2])
+    ax.set_title(f"from {first} to {second}, {len(rows)} largest moves", loc="left", parse_math=False)
