@@ -144,3 +144,80 @@ def test_a_download_needs_pooch(monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(ImportError, match=r'pip install "correspondence\[data\]"'):
         co.datasets.fetch_wine()
+
+
+@needs("mnist/train-images-idx3-ubyte.gz")
+def test_mnist():
+    mnist = co.datasets.fetch_mnist()
+    assert mnist.train_images.shape == (60000, 28, 28)
+    assert mnist.test_images.dtype == np.uint8
+    assert mnist.test_labels[:5].tolist() == ["7", "2", "1", "0", "4"]
+    assert np.bincount(mnist.train_labels.astype(int))[:2].tolist() == [5923, 6742]
+    assert mnist.test_images[0].max() == 255  # the 7 is there, and its border is empty
+    assert mnist.test_images[0, 0].max() == 0
+
+
+@needs("cifar10/test_batch.xz")
+def test_cifar_takes_the_batches_that_are_there():
+    cifar = co.datasets.fetch_cifar10()
+    assert cifar.train_images.shape[1:] == (3, 32, 32)
+    assert len(cifar.train_images) == len(cifar.train_labels) == 30000
+    assert cifar.test_labels[:4].tolist() == ["cat", "ship", "ship", "airplane"]
+    some = cifar.only("truck", "ship")
+    assert some.classes == ["ship", "truck"]
+    assert some.test_images.shape == (2000, 3, 32, 32)
+    assert set(some.train_labels.tolist()) == {"ship", "truck"}
+    with pytest.raises(ValueError, match="no class 'tank'"):
+        cifar.only("tank")
+
+
+def cifar_batch(n, label):
+    return {b"data": np.full((n, 3072), label, np.uint8), b"labels": [label] * n}
+
+
+def test_cifar_from_the_official_archive(tmp_path, monkeypatch):
+    import io
+    import pickle
+    import tarfile
+
+    (tmp_path / "cifar10").mkdir()
+    with tarfile.open(tmp_path / "cifar10" / "cifar-10-python.tar.gz", "w:gz") as archive:
+        for name, label in (("test_batch", 3), ("data_batch_2", 2), ("data_batch_1", 1), ("readme.html", 0)):
+            content = pickle.dumps(cifar_batch(4, label), protocol=2)
+            member = tarfile.TarInfo(f"cifar-10-batches-py/{name}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    monkeypatch.setenv("CORRESPONDENCE_DATA", str(tmp_path))
+    cifar = co.datasets.fetch_cifar10()
+    assert cifar.train_labels.tolist() == ["automobile"] * 4 + ["bird"] * 4
+    assert cifar.test_labels.tolist() == ["cat"] * 4
+    assert (cifar.test_images == 3).all()
+
+
+def test_a_pickle_that_is_no_array_is_refused(tmp_path, monkeypatch):
+    import lzma
+    import pickle
+
+    (tmp_path / "cifar10").mkdir()
+    for name in ("data_batch_1", "test_batch"):
+        with lzma.open(tmp_path / "cifar10" / f"{name}.xz", "wb") as file:
+            pickle.dump(os.getcwd, file)
+    monkeypatch.setenv("CORRESPONDENCE_DATA", str(tmp_path))
+    with pytest.raises(pickle.UnpicklingError, match="not an array"):
+        co.datasets.fetch_cifar10()
+
+
+@needs("compas/compas_train.csv")
+def test_compas():
+    compas = co.datasets.fetch_compas()
+    assert compas.X_train.shape == (4320, 5)
+    assert compas.X_test.shape == (1852, 5)
+    assert compas.features[2] == "age"
+    assert compas.y_train[:2].tolist() == ["medium", "low"]
+    assert compas.X_train[1].tolist() == [0, 1, 36, 12, 13]
+
+
+def test_compas_says_what_is_missing(monkeypatch):
+    monkeypatch.delenv("CORRESPONDENCE_DATA", raising=False)
+    with pytest.raises(co.datasets.MissingDataError, match="CORRESPONDENCE_DATA"):
+        co.datasets.fetch_compas()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
+import lzma
 import os
+import pickle
 import tarfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
@@ -19,10 +22,15 @@ from correspondence.table import Table
 
 __all__ = [
     "Children",
+    "Compas",
+    "ImageClasses",
     "MissingDataError",
     "Recipes",
     "Wine",
     "fetch_brands",
+    "fetch_cifar10",
+    "fetch_compas",
+    "fetch_mnist",
     "fetch_newsgroups",
     "fetch_recipes",
     "fetch_wine",
@@ -37,6 +45,7 @@ class MissingDataError(FileNotFoundError):
     """Data that are neither in the data folder nor could be downloaded; the message says where to put them."""
 
 
+MNIST = "https://storage.googleapis.com/cvdf-datasets/mnist"
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 DISPLAYR = "https://raw.githubusercontent.com/Displayr/flipExampleData/e9abd49971bfe64e054d8f0976852b796436d911"
 SOURCES = {  # name in the data folder: address, sha256
@@ -52,7 +61,28 @@ SOURCES = {  # name in the data folder: address, sha256
         f"{DISPLAYR}/inst/extdata/brandassoc.csv",
         "ffd90967ff84e2d6b6c2771b00c1a1f15b98af5b9fc0165549cdca71604de449",
     ),
+    "mnist/train-images-idx3-ubyte.gz": (
+        f"{MNIST}/train-images-idx3-ubyte.gz",
+        "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+    ),
+    "mnist/train-labels-idx1-ubyte.gz": (
+        f"{MNIST}/train-labels-idx1-ubyte.gz",
+        "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+    ),
+    "mnist/t10k-images-idx3-ubyte.gz": (
+        f"{MNIST}/t10k-images-idx3-ubyte.gz",
+        "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+    ),
+    "mnist/t10k-labels-idx1-ubyte.gz": (
+        f"{MNIST}/t10k-labels-idx1-ubyte.gz",
+        "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+    ),
+    "cifar10/cifar-10-python.tar.gz": (
+        "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
+        "6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
+    ),
 }
+CIFAR_BATCHES = [*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"]
 
 
 def load_smoke() -> Table:
@@ -272,6 +302,169 @@ def fetch_recipes() -> Recipes:
     with zipfile.ZipFile(archive) as files, files.open("train.json") as file:
         recipes = json.load(file)
     return Recipes([recipe["ingredients"] for recipe in recipes], objects([recipe["cuisine"] for recipe in recipes]))
+
+
+class ImageClasses(NamedTuple):
+    """Images with labels, of `fetch_mnist` and `fetch_cifar10`.
+
+    Attributes
+    ----------
+    train_images, test_images : ndarray of uint8
+        Of shape (n, height, width), or (n, 3, height, width) with colours.
+    train_labels, test_labels : ndarray of str
+        What they show.
+    classes : list of str
+        All labels.
+    """
+
+    train_images: np.ndarray
+    train_labels: np.ndarray
+    test_images: np.ndarray
+    test_labels: np.ndarray
+    classes: list[str]
+
+    def only(self, *classes: str) -> ImageClasses:
+        """The images of some classes."""
+        unknown = [name for name in classes if name not in self.classes]
+        if unknown:
+            raise ValueError(f"There is no class {unknown[0]!r}: choose among {', '.join(self.classes)}.")
+        train, test = (np.isin(labels.astype(str), classes) for labels in (self.train_labels, self.test_labels))
+        return ImageClasses(
+            self.train_images[train],
+            self.train_labels[train],
+            self.test_images[test],
+            self.test_labels[test],
+            [name for name in self.classes if name in classes],
+        )
+
+
+def fetch_mnist() -> ImageClasses:
+    """MNIST: 60000 and 10000 handwritten digits, 28 x 28 (LeCun, Cortes and Burges).
+
+    Read from ``mnist/*-ubyte.gz`` in the folder named by the environment variable ``CORRESPONDENCE_DATA``, or
+    downloaded (12 MB) and kept; that needs pooch.
+
+    Examples
+    --------
+    >>> mnist = fetch_mnist()  # doctest: +SKIP
+    >>> mnist.train_images.shape, mnist.train_labels[:3].tolist()  # doctest: +SKIP
+    ((60000, 28, 28), ['5', '0', '4'])
+    """
+    digits = [str(i) for i in range(10)]
+
+    def part(name: str) -> tuple[np.ndarray, np.ndarray]:
+        images, labels = (_idx(_path(f"mnist/{name}-{kind}-ubyte.gz")) for kind in ("images-idx3", "labels-idx1"))
+        return images, objects(digits)[labels]
+
+    return ImageClasses(*part("train"), *part("t10k"), digits)
+
+
+def _idx(path: Path) -> np.ndarray:
+    """Array from the format of MNIST: two zeros, the type (8 is uint8), the number of axes, their lengths, values."""
+    with gzip.open(path) as file:
+        content = file.read()
+    axes = content[3]
+    shape = np.frombuffer(content, ">i4", axes, 4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape)
+
+
+def fetch_cifar10() -> ImageClasses:
+    """CIFAR-10: photographs of ten classes, 32 x 32 with colours; 50000 and 10000 of them (Krizhevsky 2009).
+
+    Read from ``cifar10/data_batch_1.xz`` ... and ``test_batch.xz`` in the folder named by the environment variable
+    ``CORRESPONDENCE_DATA`` (of the five batches of 10000 training images those that are there), or downloaded (170 MB)
+    and kept; that needs pooch.
+
+    Examples
+    --------
+    >>> cifar = fetch_cifar10()  # doctest: +SKIP
+    >>> cifar.test_images.shape, cifar.classes[:2]  # doctest: +SKIP
+    ((10000, 3, 32, 32), ['airplane', 'automobile'])
+    """
+    classes = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
+    batches = dict(_cifar_batches())
+    *training, test = [batches[name] for name in CIFAR_BATCHES if name in batches]
+    images, labels = (np.concatenate(parts) for parts in zip(*training, strict=True))
+    return ImageClasses(images, objects(classes)[labels], test[0], objects(classes)[test[1]], classes)
+
+
+def _cifar_batches() -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray]]]:
+    here = {name: _in_data_folder(f"cifar10/{name}.xz") for name in CIFAR_BATCHES}
+    if here["data_batch_1"] is not None and here["test_batch"] is not None:
+        for name, path in here.items():
+            if path is not None:
+                with lzma.open(path) as file:
+                    yield name, _cifar_batch(file)
+        return
+    with tarfile.open(_path("cifar10/cifar-10-python.tar.gz")) as files:
+        for member in files:
+            content = files.extractfile(member)
+            if content is not None and Path(member.name).name in CIFAR_BATCHES:
+                yield Path(member.name).name, _cifar_batch(content)
+
+
+def _cifar_batch(file: IO[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    batch = _ArraysOnly(file, encoding="bytes").load()
+    return batch[b"data"].reshape(-1, 3, 32, 32), np.array(batch[b"labels"])
+
+
+class _ArraysOnly(pickle.Unpickler):
+    """Reads pickles of arrays and refuses all others: a file may come from anywhere."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module.replace("numpy._core", "numpy.core"), name) in {
+            ("numpy.core.multiarray", "_reconstruct"),
+            ("numpy", "ndarray"),
+            ("numpy", "dtype"),
+            ("_codecs", "encode"),  # bytes, as Python 3 writes them for Python 2
+        }:
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"The file holds {module}.{name}, not an array: get it again.")
+
+
+class Compas(NamedTuple):
+    """Defendants of `fetch_compas`.
+
+    Attributes
+    ----------
+    X_train, X_test : ndarray of shape (n, 5)
+        Female, charged with a felony, age, number of priors, days in jail.
+    y_train, y_test : ndarray of str
+        Risk of recidivism by the score of COMPAS: "low" (deciles 1-2), "medium" (3-6) or "high" (7-10).
+    features : list of str
+        Names of the columns of X.
+    """
+
+    X_train: np.ndarray
+    y_train: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+    features: list[str]
+
+
+def fetch_compas() -> Compas:
+    """COMPAS: five attributes and the risk score of 4320 and 1852 defendants, as the paper splits them.
+
+    ProPublica's data (2016) with its usual filter. There is no official file of this split, so it has to be put by
+    hand: ``compas/compas_train.csv`` and ``compas_test.csv`` in the folder named by the environment variable
+    ``CORRESPONDENCE_DATA``.
+    """
+    features = ["sex_female", "charge_felony", "age", "priors_count", "length_of_stay_days"]
+
+    def part(name: str) -> tuple[np.ndarray, np.ndarray]:
+        path = _in_data_folder(f"compas/compas_{name}.csv")
+        if path is None:
+            raise MissingDataError(
+                f"compas/compas_{name}.csv is not in the folder named by the environment variable CORRESPONDENCE_DATA: "
+                f"make it from ProPublica's compas-scores-two-years.csv, with columns {', '.join(features)} and "
+                "score_bin (0 for deciles 1-2, 1 for 3-6, 2 for 7-10)."
+            )
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        X = np.array([[float(row[column]) for column in features] for row in rows])
+        return X, objects([("low", "medium", "high")[int(row["score_bin"])] for row in rows])
+
+    return Compas(*part("train"), *part("test"), features)
 
 
 def _csv(name: str, separator: str) -> list[list[str]]:
