@@ -43,11 +43,16 @@ reproduce: $(VENV)/.installed-studies
 	$(BIN)/correspondence reproduce brands
 	$(BIN)/correspondence reproduce wine
 	$(BIN)/correspondence reproduce cooking
+	$(BIN)/correspondence reproduce compas
+	$(BIN)/correspondence reproduce boundary
+	$(BIN)/correspondence reproduce training-mnist
+	$(BIN)/correspondence reproduce training-cifar
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/ca.py
 	$(BIN)/python benchmarks/pice.py
 	$(BIN)/python benchmarks/auto.py
+	$(BIN)/python benchmarks/classifier.py
 
 clean:
 	rm -rf $(VENV)

@@ -122,7 +122,7 @@ def _write_comparison(comparison: Comparison, table: Path, picture: Path) -> Non
 @main.command(
     "reproduce",
     short_help="Compute a table or figure of the paper again.",
-    epilog="\b\nStudies:\n" + "\n".join(f"  {name:<10}{s.title}" for name, s in STUDIES.items()),
+    epilog="\b\nStudies:\n" + "\n".join(f"  {name:<16}{s.title}" for name, s in STUDIES.items()),
 )
 @click.argument("name", metavar="NAME", type=click.Choice(list(STUDIES)))
 @click.option(
@@ -135,8 +135,8 @@ def _write_comparison(comparison: Comparison, table: Path, picture: Path) -> Non
 @click.option(
     "--seeds",
     type=click.IntRange(min=1),
-    show_default="10, with --quick 2",
-    help="How many data sets or splits are drawn.",
+    show_default="10, with --quick 2; 1 where a net is trained",
+    help="How many data sets or splits are drawn, or nets trained.",
 )
 @click.option("--quick", is_flag=True, help="Less data: to see that it works, not for the numbers.")
 def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: bool) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from correspondence.studies import brands, bsc, cooking, gaussian, wine
+from correspondence.studies import boundary, brands, bsc, compas, cooking, gaussian, training, wine
 from correspondence.studies.report import Report, provenance, write
 from correspondence.studies.runs import Settings
 
@@ -28,6 +28,7 @@ class Study:
     run: Callable[[Settings], Report]
     seeds: str = ""
     """What each seed is for; empty if nothing is drawn."""
+    default_seeds: int = 10
 
 
 STUDIES: dict[str, Study] = {
@@ -36,6 +37,10 @@ STUDIES: dict[str, Study] = {
     "cooking": Study(cooking.TITLE, cooking.run, "each for a split and for the fits to it"),
     "wine": Study(wine.TITLE, wine.run, "each for the folds"),
     "brands": Study(brands.TITLE, brands.run),
+    "boundary": Study(boundary.TITLE, boundary.run, "each for a net and its training", 1),
+    "training-mnist": Study(training.MNIST_TITLE, training.run_mnist, "each for a net and its training", 1),
+    "training-cifar": Study(training.CIFAR_TITLE, training.run_cifar, "each for a net and its training", 1),
+    "compas": Study(compas.TITLE, compas.run, "each for both models", 1),
 }
 
 
@@ -49,7 +54,8 @@ def reproduce(name: str, output: str | Path | None = None, seeds: int | None = N
     output : path, optional
         The folder, made if there is none; files of an earlier run are replaced. ``results/NAME`` by default.
     seeds : int, optional
-        How many data sets are drawn and fitted; 10 by default, 2 if `quick`.
+        How many data sets are drawn and fitted, or nets trained; by default 10 (2 if `quick`), or 1 where that takes
+        minutes.
     quick : bool
         Fewer training and fresh pairs: to see that it works, not for the numbers.
 
@@ -61,7 +67,7 @@ def reproduce(name: str, output: str | Path | None = None, seeds: int | None = N
     if name not in STUDIES:
         raise ValueError(f"There is no study {name!r}: choose one of {', '.join(STUDIES)}.")
     folder = Path("results", name) if output is None else Path(output)
-    settings = Settings.of(seeds, quick)
+    settings = Settings.of(seeds, quick, STUDIES[name].default_seeds)
     is_new = not folder.exists()
     _check_folder(folder)
     start = time.perf_counter()

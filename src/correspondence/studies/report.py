@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ class Report:
     """Markdown below the title."""
     figures: dict[str, Figure]
     """Figures by what is added to the name of the file: "" for NAME.png, "-more" for NAME-more.png."""
+    others: dict[str, Callable[[Path], object]] = field(default_factory=dict)
+    """Writers of other files, such as movies, by what is added to the name: ".html" for NAME.html."""
 
 
 def write(report: Report, name: str, folder: Path, origin: str) -> list[Path]:
@@ -50,7 +52,7 @@ def write(report: Report, name: str, folder: Path, origin: str) -> list[Path]:
     Returns
     -------
     list of Path
-        Table, figures, text.
+        Table, figures, other files, text.
     """
     table, text = folder / f"{name}.csv", folder / f"{name}.md"
     pictures = {folder / f"{name}{suffix}.png": figure for suffix, figure in report.figures.items()}
@@ -58,9 +60,12 @@ def write(report: Report, name: str, folder: Path, origin: str) -> list[Path]:
     for path, figure in pictures.items():
         with new_file(path) as temporary:
             figure.savefig(temporary, dpi=130)
+    others = {folder / f"{name}{suffix}": save for suffix, save in report.others.items()}
+    for path, save in others.items():
+        save(path)
     with new_file(text) as temporary:
         temporary.write_text(f"# {report.title}\n\n{report.text}\n\n{origin}\n", encoding="utf-8")
-    return [table, *pictures, text]
+    return [table, *pictures, *others, text]
 
 
 def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:

@@ -22,11 +22,11 @@ class Settings:
     quick: bool
 
     @classmethod
-    def of(cls, seeds: int | None = None, quick: bool = False) -> Settings:
+    def of(cls, seeds: int | None = None, quick: bool = False, default: int = 10) -> Settings:
         """Settings with the default number of seeds."""
         if seeds is not None and seeds < 1:
             raise ValueError(f"seeds must be at least 1, got {seeds}.")
-        return cls(seeds or (2 if quick else 10), quick)
+        return cls(seeds or (min(2, default) if quick else default), quick)
 
     @property
     def fresh(self) -> int:

@@ -1,0 +1,204 @@
+"""Decision boundaries of an image classifier in its factoring plane, and the images that confuse it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from scipy.stats import spearmanr
+
+import correspondence as co
+from correspondence.studies.report import Report, markdown_table
+from correspondence.studies.runs import Settings
+
+__all__ = ["TITLE", "run"]
+
+TITLE = "Decision boundaries: trucks, automobiles and ships of CIFAR-10, with the images that confuse a net"
+CLASSES = ("truck", "automobile", "ship")
+PAPER = {"training": 0.9024, "test": 0.8683}
+SHOWN = 12  # confusing images in the plane
+MORE = 8  # confusing images of each pair of classes in the second figure
+
+ERRATA = """\
+## What it corrects
+
+- The paper's equation for the boundary lacks a root and a transpose; here it is F = P (diag(sqrt(lambda)) G^T
+  diag(p_Y))^-1, exact to rounding.
+- All images shown, and all figures but the training accuracy, are of test images. Settings of the net were chosen on a
+  part of the training images."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """A net, and what it makes of the test images."""
+
+    seed: int
+    cca: co.ClassifierCA
+    """Takes beliefs."""
+    P: np.ndarray
+    """Of the test images."""
+    calibration: co.Calibration
+    training: float
+    test: float
+    seconds: float
+
+
+def run(settings: Settings) -> Report:
+    """Train a small net for each seed, and draw the plane of the first."""
+    data = _data(settings.quick)
+    runs = [_run(data, seed, settings.quick) for seed in range(settings.seeds)]
+    first = runs[0]
+    confusing = first.cca.confusing(first.P, SHOWN)
+    sections = [
+        f"A net of 3x3 convolutions, trained on {len(data.train_images)} images with flips and crops, and asked about "
+        f"{len(data.test_images)} test images.",
+        f"![Factoring plane](boundary.png)\n\n{CAPTION}",
+        _accuracy_table(runs),
+        _component_table(first),
+        f"![Confusing images](boundary-confusing.png)\n\n{CONFUSING_CAPTION}",
+        _confusing_table(confusing, data.test_labels),
+        _blue(first, data),
+        f"## Can its beliefs be trusted?\n\n```\n{first.calibration}\n```",
+        ERRATA,
+    ]
+    figures = {"": _plane(first, data), "-confusing": _grid(first, data)}
+    return Report(TITLE, [row for each in runs for row in _rows(each)], "\n\n".join(sections), figures)
+
+
+CAPTION = f"""\
+*Test images at f(x), in the colour of their true class; classes where an image that is certainly one of them would lie;
+the three boundaries; the {SHOWN} most ambiguous images, framed in the colour of the class that the net prefers.*"""
+CONFUSING_CAPTION = """\
+*The most ambiguous test images of each pair of classes: the two beliefs, and the truth where it is another class than
+the one preferred.*"""
+
+
+def _data(quick: bool) -> co.datasets.ImageClasses:
+    data = co.datasets.fetch_cifar10().only(*CLASSES)
+    if not quick:
+        return data
+    return data._replace(
+        train_images=data.train_images[:1500],
+        train_labels=data.train_labels[:1500],
+        test_images=data.test_images[:400],
+        test_labels=data.test_labels[:400],
+    )
+
+
+def _run(data: co.datasets.ImageClasses, seed: int, quick: bool) -> _Run:
+    from correspondence.studies import nets
+
+    recipe = nets.BOUNDARY
+    X, test = nets.to_inputs(data.train_images), nets.to_inputs(data.test_images)
+    y, y_test = (nets.positions(labels, data.classes) for labels in (data.train_labels, data.test_labels))
+    start = time.perf_counter()
+    net = nets.new_net(recipe, X.shape[1], len(data.classes), seed)
+    nets.train(net, X, y, **(recipe.training | ({"epochs": 2} if quick else {})), seed=seed)
+    seconds = time.perf_counter() - start
+    P = co.ClassifierCA(net, classes=data.classes).fit(test).beliefs(test)
+    cca = co.ClassifierCA(classes=data.classes).fit(P, data.test_labels)
+    accuracies = nets.accuracy(net, X, y), nets.accuracy(net, test, y_test)
+    return _Run(seed, cca, P, cca.calibration(P, data.test_labels), *accuracies, seconds)
+
+
+def _rows(each: _Run) -> list[dict[str, Any]]:
+    assert each.cca.held_out_ is not None
+    return [
+        {
+            "seed": each.seed,
+            "component": i + 1,
+            "claimed": float(each.cca.correlations_[i]),
+            "on_labels": float(each.cca.held_out_.correlations[i]),
+            "low": float(each.cca.held_out_.intervals[i, 0]),
+            "high": float(each.cca.held_out_.intervals[i, 1]),
+            "training_accuracy": each.training,
+            "test_accuracy": each.test,
+            "temperature": each.calibration.temperature,
+            "seconds": each.seconds,
+        }
+        for i in range(len(each.cca.correlations_))
+    ]
+
+
+def _accuracy_table(runs: list[_Run]) -> str:
+    lines = [[f"seed {each.seed}", each.training, each.test, f"{each.seconds:.0f}"] for each in runs]
+    lines.append(["paper, VGG-16", PAPER["training"], PAPER["test"], ""])
+    return "## Accuracy\n\n" + markdown_table(["", "training", "test", "seconds of training"], lines)
+
+
+def _component_table(each: _Run) -> str:
+    assert each.cca.held_out_ is not None
+    G = each.cca.transform_y(each.cca.classes_)
+    lines = [
+        [i + 1, float(claimed), float(shown), *(float(value) for value in G[:, i])]
+        for i, (claimed, shown) in enumerate(zip(each.cca.correlations_, each.cca.held_out_.correlations, strict=True))
+    ]
+    header = ["component", "correlation claimed", "on labels", *(f"g({name})" for name in each.cca.classes_)]
+    return (
+        "## What it tells apart first\n\nThe first function separates the classes with g of different sign most easily."
+        f"\n\n{markdown_table(header, lines)}"
+    )
+
+
+def _confusing_table(confusing: co.Confusing, truth: np.ndarray) -> str:
+    lines = [
+        [int(i), a, b, float(margin), truth[i], *(float(value) for value in at)]
+        for i, (a, b), margin, at in zip(
+            confusing.index, confusing.pairs, confusing.margin, confusing.position, strict=True
+        )
+    ]
+    header = ["test image", "prefers", "to", "margin", "truth", "f1", "f2"]
+    return f"## The images in the plane\n\n{markdown_table(header, lines)}"
+
+
+def _blue(each: _Run, data: co.datasets.ImageClasses) -> str:
+    """Whether it goes by the blue of an image, as the paper supposes."""
+    is_car = data.test_labels != "ship"
+    red, _, blue = data.test_images[is_car].reshape(int(is_car.sum()), 3, -1).mean(axis=2).T
+    ship = each.P[is_car, data.classes.index("ship")]
+    rho = spearmanr(blue - red, ship)
+    low, high = np.quantile(blue - red, [0.25, 0.75])
+    pale, bluish = ship[blue - red <= low].mean(), ship[blue - red >= high].mean()
+    return (
+        "## Does it take blue for a ship?\n\nThe paper supposes so. Among the test images of automobiles and trucks, "
+        f"the rank correlation of how much bluer than red an image is with the belief in a ship is {rho.statistic:.2f} "
+        f"(p {rho.pvalue:.1g}); the mean belief in a ship is {bluish:.3f} for the bluest quarter and {pale:.3f} "
+        "for the least blue quarter."
+    )
+
+
+def _plane(each: _Run, data: co.datasets.ImageClasses) -> Figure:
+    figure = Figure(figsize=(10, 8), layout="constrained")
+    co.plot.plane(
+        each.cca,
+        map="rowprincipal",
+        ax=figure.subplots(),
+        X=each.P,
+        classes=data.test_labels,
+        names=("test image", "class"),
+        boundaries=True,
+        confusing=each.P,
+        thumbnails=data.test_images,
+    )
+    return figure
+
+
+def _grid(each: _Run, data: co.datasets.ImageClasses) -> Figure:
+    """Images of each pair of classes, with beliefs."""
+    names = each.cca.classes_.tolist()
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    figure = Figure(figsize=(1.45 * MORE, 2.1 * len(pairs)), layout="constrained")
+    for row, (a, b) in zip(figure.subplots(len(pairs), MORE), pairs, strict=True):
+        found = each.cca.confusing(each.P, MORE, between=(a, b))
+        for ax in row:
+            ax.axis("off")
+        for ax, index, P in zip(row, found.index, found.beliefs, strict=False):
+            ax.imshow(np.moveaxis(data.test_images[index], 0, -1))
+            beliefs = "\n".join(f"{name} {P[names.index(name)]:.2f}" for name in (a, b))
+            truth = str(data.test_labels[index])
+            wrong = f"\n(is: {truth})" if truth != names[int(P.argmax())] else ""
+            ax.set_title(beliefs + wrong, fontsize=8)
+    return figure

@@ -1,0 +1,142 @@
+"""Two black boxes of a table in one plane: a random forest and boosted trees on COMPAS, and where they disagree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+
+import correspondence as co
+from correspondence.studies.report import Report, markdown_table
+from correspondence.studies.runs import Settings
+
+__all__ = ["TITLE", "run"]
+
+TITLE = "Two classifiers compared plane by plane: random forest and gradient boosting on COMPAS"
+BINS = 4
+
+
+def run(settings: Settings) -> Report:
+    """Fit both models with their default settings, and compare their beliefs of defendants that they have not seen."""
+    data = co.datasets.fetch_compas()
+    comparisons = [_comparison(data, seed, settings.quick) for seed in range(settings.seeds)]
+    first = comparisons[0]
+    calibrations = {
+        name: cca.calibration(P, data.y_test)
+        for (name, cca), P in zip(first.models.items(), first.beliefs, strict=True)
+    }
+    sections = [
+        f"Five attributes of {len(data.X_train)} defendants, and a risk of low, medium or high; {len(data.X_test)} "
+        "others that the models have not seen. Settings are scikit-learn's defaults, with 500 trees in the forest.",
+        f"![Both models in their common plane](compas.png)\n\n{CAPTION}",
+        f"```\n{first}\n```",
+        _table_of_predictions(first),
+        _calibration_table(calibrations),
+        f"![Where they disagree](compas-where.png)\n\n{WHERE_CAPTION}",
+        _most(first, data),
+    ]
+    rows = [row for seed, comparison in enumerate(comparisons) for row in _rows(seed, comparison)]
+    return Report(TITLE, rows, "\n\n".join(sections), {"": co.plot.classifiers(first), "-where": _where(first, data)})
+
+
+CAPTION = """\
+*The same defendants as each model sees them, in the colour of the class that it predicts; the boundaries are the same
+for both. Right: the largest moves from one model to the other.*"""
+WHERE_CAPTION = """\
+*Mean disagreement (total variation between the beliefs) by attribute, in groups of about equal size, with two standard
+errors.*"""
+
+
+def _comparison(data: co.datasets.Compas, seed: int, quick: bool) -> co.ClassifierComparison:
+    models = {
+        "forest": RandomForestClassifier(20 if quick else 500, random_state=seed),
+        "boosting": HistGradientBoostingClassifier(max_iter=10 if quick else 100, random_state=seed),
+    }
+    fitted = {name: model.fit(data.X_train, data.y_train) for name, model in models.items()}
+    return co.compare_classifiers(fitted, data.X_test, data.y_test)
+
+
+def _rows(seed: int, comparison: co.ClassifierComparison) -> list[dict[str, Any]]:
+    return [
+        {
+            "seed": seed,
+            "model": name,
+            **{f"correlation_{i + 1}": float(r) for i, r in enumerate(comparison.models[name].correlations_)},
+            **comparison.scores[name],
+            "agreement": float(comparison.agreement[0, 1]),
+            "mean_disagreement": float(comparison.disagreement.mean()),
+        }
+        for name in comparison.names
+    ]
+
+
+def _table_of_predictions(comparison: co.ClassifierComparison) -> str:
+    counts = comparison.table().toarray().astype(int)
+    a, b = comparison.names
+    header = [f"{a} \\ {b}", *map(str, comparison.classes)]
+    lines = [[name, *row] for name, row in zip(comparison.classes, counts.tolist(), strict=True)]
+    return f"## Predictions of both\n\n{markdown_table(header, lines)}"
+
+
+def _calibration_table(calibrations: dict[str, co.Calibration]) -> str:
+    header = ["model", "", "claimed", "on labels", "captured", "log loss", "calibration error"]
+    lines: list[list[Any]] = []
+    for name, result in calibrations.items():
+        for what, claims in (("as it is", result.before), (f"temperature {result.temperature:.2f}", result.after)):
+            claimed, shown = (
+                ", ".join(f"{r:.3f}" for r in values) for values in (claims.correlations, claims.held_out.correlations)
+            )
+            losses = [claims.held_out.captured, claims.log_loss, claims.calibration_error]
+            lines.append([name, what, claimed, shown, *losses])
+    return (
+        "## Do they claim too much?\n\nCorrelations that the beliefs claim, beside those that the labels show; each "
+        "before and after a temperature found on the other half of the labels. An overconfident model claims more than "
+        f"there is.\n\n{markdown_table(header, lines)}"
+    )
+
+
+def _groups(values: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """Parts of about equal size by value, named by their range."""
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)))
+    part = np.searchsorted(edges[1:-1], values, side="left" if len(edges) > 2 else "right")
+    members = [np.flatnonzero(part == i) for i in np.unique(part)]
+    named = []
+    for rows in members:
+        low, high = values[rows].min(), values[rows].max()
+        named.append((f"{low:g}" if low == high else f"{low:g} to {high:g}", rows))
+    return named
+
+
+def _where(comparison: co.ClassifierComparison, data: co.datasets.Compas) -> Figure:
+    figure = Figure(figsize=(12, 3.4), layout="constrained")
+    for ax, name, values in zip(
+        figure.subplots(1, len(data.features), sharey=True), data.features, data.X_test.T, strict=True
+    ):
+        groups = _groups(values) if len(np.unique(values)) > 2 else [(f"{v:g}", values == v) for v in np.unique(values)]
+        parts = [comparison.disagreement[rows] for _, rows in groups]
+        errors = [2 * part.std() / np.sqrt(len(part)) for part in parts]
+        ax.errorbar(range(len(parts)), [part.mean() for part in parts], errors, fmt="o", color=co.plot.ROWS, capsize=3)
+        ax.set_xticks(range(len(parts)), [label for label, _ in groups], fontsize=8)
+        ax.set_xlabel(name.replace("_", " "))
+        ax.margins(0.15)
+    figure.axes[0].set_ylabel("Mean disagreement")
+    figure.axes[0].set_ylim(0)
+    return figure
+
+
+def _most(comparison: co.ClassifierComparison, data: co.datasets.Compas) -> str:
+    rows = comparison.most_index(10)
+    lines = [
+        [
+            int(i),
+            float(comparison.disagreement[i]),
+            *(str(value) for value in comparison.predictions[:, i]),
+            str(data.y_test[i]),
+            *(f"{value:g}" for value in data.X_test[i]),
+        ]
+        for i in rows
+    ]
+    header = ["defendant", "disagreement", *comparison.names, "truth", *data.features]
+    return f"## The defendants on whom they disagree most\n\n{markdown_table(header, lines)}"
