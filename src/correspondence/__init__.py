@@ -20,7 +20,9 @@ from correspondence.kernel import KernelCCA
 from correspondence.moments import Moments
 from correspondence.pairs import count_pairs, indicator_table
 from correspondence.points import Points
+from correspondence.recorder import TrainingRecorder
 from correspondence.table import Table
+from correspondence.timeline import Timeline, Transition
 from correspondence.validation import (
     CrossFit,
     LatentDimension,
@@ -56,6 +58,9 @@ __all__ = [
     "PicIntervals",
     "Points",
     "Table",
+    "Timeline",
+    "TrainingRecorder",
+    "Transition",
     "compare",
     "compare_classifiers",
     "count_pairs",

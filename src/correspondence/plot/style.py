@@ -18,10 +18,10 @@ __all__ = [
     "STYLES",
     "check_axes",
     "class_colours",
+    "distinct_colours",
     "new_axes",
     "one_line",
     "plain",
-    "shaded",
 ]
 
 ROWS, COLUMNS = "#0067A5", "#C1440E"  # told apart by colour-blind readers, and by marker
@@ -50,7 +50,7 @@ def class_colours(values: np.ndarray, nominal: bool = False) -> dict[Any, str]:
         order = sorted(distinct, key=float)
         scale = plt.get_cmap("plasma")
         return {value: to_hex(scale(0.85 * i / max(1, len(order) - 1))) for i, value in enumerate(order)}
-    return {value: shaded(i) for i, value in enumerate(distinct)}
+    return dict(zip(distinct, distinct_colours(len(distinct)), strict=True))
 
 
 def _is_number(value: Any) -> bool:
@@ -60,7 +60,14 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def shaded(i: int) -> str:
+def distinct_colours(n: int) -> list[str]:
+    """Colours far from each other."""
+    if n <= 30:
+        return [_shaded(i) for i in range(n)]
+    return [to_hex(plt.get_cmap("turbo")(i / (n - 1))) for i in range(n)]
+
+
+def _shaded(i: int) -> str:
     """Ten colours, then the same darker."""
     red, green, blue, _ = plt.get_cmap("tab10")(i % 10)
     shade = (1.0, 0.55, 0.8)[min(i // 10, 2)]

@@ -1,0 +1,113 @@
+"""What was learnt when."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from correspondence.plot.style import GREY, ROWS, distinct_colours, one_line, plain
+from correspondence.timeline import Timeline
+
+__all__ = ["timeline"]
+
+MOST_NAMES = 40  # classes that are named
+
+
+def timeline(timeline: Timeline, figure: Figure | None = None, *, n_components: int = 10) -> Figure:
+    """Draw what was learnt when: PICs over the steps above, the certainty of each class below.
+
+    Parameters
+    ----------
+    timeline : Timeline
+        What ``TrainingRecorder.timeline`` returned.
+    figure : Figure, optional
+        Where to draw.
+    n_components : int
+        At most so many PICs.
+
+    Returns
+    -------
+    Figure
+        Sudden transitions are shaded; a dot marks the step at which a class is learnt.
+    """
+    if not isinstance(timeline, Timeline):
+        raise TypeError(f"timeline must be what TrainingRecorder.timeline returns, got {type(timeline).__name__}.")
+    figure = plt.figure(figsize=(8.5, 7), layout="constrained") if figure is None else figure
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=[1, 1.25])
+    for ax in (top, bottom):
+        for t in timeline.transitions:
+            ax.axvspan(t.start, t.end, color="#E8B94A", alpha=0.22, lw=0, zorder=0)
+        ax.set_ylim(0, 1.03)
+        plain(ax)
+    _draw_pics(top, timeline, n_components)
+    _draw_certainty(bottom, timeline)
+    top.set_xlim(timeline.steps[0], max(timeline.steps[-1], timeline.steps[0] + 1))
+    return figure
+
+
+def _draw_pics(ax: Axes, timeline: Timeline, most: int) -> None:
+    shown = timeline.pics[:, :most]
+    for i, values in enumerate(shown.T):
+        ax.plot(timeline.steps, values, color=ROWS, lw=1.6, alpha=1 - 0.7 * i / max(1, shown.shape[1] - 1))
+    _label_ends(ax, [str(i + 1) for i in range(shown.shape[1])], shown[-1], [ROWS] * shown.shape[1])
+    ax.set_ylabel("PIC")
+    if timeline.accuracy is not None:
+        ax.plot(timeline.steps, timeline.accuracy, color=GREY, lw=1.4, ls="--", label="accuracy")
+    ax.plot([], [], color=ROWS, lw=1.6, label="PICs, numbered at the right")
+    if timeline.transitions:
+        ax.fill_between([], [], [], color="#E8B94A", alpha=0.22, lw=0, label="sudden transition")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.1)
+
+
+def _draw_certainty(ax: Axes, timeline: Timeline) -> None:
+    colours = distinct_colours(len(timeline.classes))
+    for i, values in enumerate(timeline.certainty.T):
+        ax.plot(timeline.steps, values, color=colours[i], lw=1.6)
+        at = np.flatnonzero(timeline.steps == timeline.learnt[i])
+        ax.plot(timeline.steps[at], values[at], "o", color=colours[i], ms=5)
+    ax.axhline(0.5, color="0.75", lw=0.8, ls="--", zorder=0)
+    names = [one_line(label, 24) for label in timeline.classes.tolist()]
+    _label_ends(ax, names, timeline.certainty[-1], colours)
+    ax.set(xlabel="Step", ylabel="Certainty of each class (dot: learnt)")
+
+
+def _label_ends(ax: Axes, names: list[str], heights: np.ndarray, colours: list[str]) -> None:
+    """Write names right of the ends of curves, moved apart where they would touch."""
+    known = np.flatnonzero(np.isfinite(heights))[:MOST_NAMES]
+    gap = min(0.06, 1.03 / max(1, len(known)))
+    places = _apart(heights[known], gap, 0, 1.03)
+    size = 9 if gap >= 0.05 else 7
+    leader = {"arrowstyle": "-", "lw": 0.6, "alpha": 0.6, "shrinkA": 0, "shrinkB": 1, "relpos": (0, 0.5)}
+    for i, place in zip(known, places, strict=True):
+        ax.annotate(
+            names[i],
+            (1, heights[i]),
+            (1.03, place / 1.03),
+            xycoords=ax.get_yaxis_transform(),
+            textcoords="axes fraction",
+            va="center",
+            fontsize=size,
+            fontweight="bold",
+            color=colours[i],
+            parse_math=False,
+            arrowprops={"color": colours[i], **leader},
+            annotation_clip=False,
+        )
+
+
+def _apart(values: np.ndarray, gap: float, low: float, high: float) -> np.ndarray:
+    """Places as close to the values as easily found that are at least a gap apart and between two limits."""
+    order = np.argsort(values, kind="stable")
+    ranks = gap * np.arange(len(values))
+    # a least-squares fit of an ascending sequence: groups that touch share their mean
+    groups: list[list[float]] = []
+    for value in values[order] - ranks:
+        groups.append([value])
+        while len(groups) > 1 and np.mean(groups[-2]) > np.mean(groups[-1]):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    fitted = np.concatenate([np.full(len(group), np.mean(group)) for group in groups] or [np.empty(0)])
+    places = np.empty(len(values))
+    places[order] = np.clip(fitted, low, max(low, high - ranks[-1] if len(ranks) else high)) + ranks
+    return places

@@ -1,0 +1,272 @@
+"""What a classifier learnt, and when: the result of a recorded training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+from scipy.signal import find_peaks, peak_widths
+
+from correspondence.checks import read_only
+from correspondence.table import Backend, to_frame
+
+__all__ = ["Timeline", "Transition", "find_transitions", "lasting"]
+
+KNOWN = 0.5  # certainty and separation from which a class is learnt and a pair separated
+PROMINENCE = 0.25  # of a peak of the speed, as a share of the greatest speed
+RISE = 0.1  # of chi2 during a transition, as a share of its largest value
+LASTS = 0.75  # share of the time before and after a transition with chi2 below and above the middle of its rise
+LEAST_RISE = 0.01  # the same in absolute terms, above the rounding of what is recorded
+SUDDEN = 2.0  # how many times faster than the mean of the whole recording
+MOST_POINTS = 4000  # of the grid on which the speed is taken
+
+
+class Transition(NamedTuple):
+    """A stretch of the training in which chi2 rises suddenly."""
+
+    start: float
+    """Step at which it begins."""
+    middle: float
+    """Step at which half of the rise is done."""
+    end: float
+    """Step at which it ends."""
+    rise: float
+    """By how much chi2 rises from start to end."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Timeline:
+    """What was learnt when, on the probes of a `TrainingRecorder`.
+
+    Attributes
+    ----------
+    steps : ndarray of shape (T,)
+        Of the training, at which beliefs were recorded.
+    pics : ndarray of shape (T, k - 1)
+        PICs of the beliefs, of each frame its own, the largest first; 0 where there are fewer.
+    chi2 : ndarray of shape (T,)
+        Sum of the PICs: 0 if all inputs are believed to be the same, k - 1 if each is believed to be one class only.
+    accuracy : ndarray of shape (T,) or None
+        Share of the probes whose likeliest class is their label, if there are labels.
+    classes : ndarray of shape (k,)
+        Their names.
+    certainty : ndarray of shape (T, k)
+        How well each class is known. With labels, the mean belief of a class over the probes of that class (NaN if
+        there are none); without, over all probes weighted by that belief: sum P^2 / sum P, which is large from the
+        start for a class that is believed of almost every input.
+    learnt : ndarray of shape (k,)
+        First recorded step from which on the certainty of a class stays at 1/2 or more; NaN if it does not.
+    pairs : ndarray of shape (m, 2)
+        Positions of the two classes of each pair, the first before the second.
+    separation : ndarray of shape (T, m)
+        1 - overlap of two classes, the cosine between their beliefs: 0 if they are believed of the same inputs in the
+        same proportion, 1 if never of the same input.
+    separated : ndarray of shape (m,)
+        First recorded step from which on the separation stays at 1/2 or more; NaN if it does not.
+    transitions : list of Transition
+        Stretches in which chi2 rises suddenly: see `find_transitions`.
+    """
+
+    steps: np.ndarray
+    pics: np.ndarray
+    chi2: np.ndarray
+    accuracy: np.ndarray | None
+    classes: np.ndarray
+    certainty: np.ndarray
+    learnt: np.ndarray
+    pairs: np.ndarray
+    separation: np.ndarray
+    separated: np.ndarray
+    transitions: list[Transition]
+
+    def __post_init__(self) -> None:
+        names = ["steps", "pics", "chi2", "certainty", "learnt", "pairs", "separation", "separated", "classes"]
+        read_only(self, *names, *([] if self.accuracy is None else ["accuracy"]))
+
+    @classmethod
+    def of(
+        cls,
+        steps: np.ndarray,
+        pics: np.ndarray,
+        accuracy: np.ndarray | None,
+        classes: np.ndarray,
+        certainty: np.ndarray,
+        pairs: np.ndarray,
+        separation: np.ndarray,
+    ) -> Timeline:
+        """Timeline of what was measured in each frame; the rest follows from it."""
+        chi2 = pics.sum(axis=1)
+        return cls(
+            steps=steps,
+            pics=pics,
+            chi2=chi2,
+            accuracy=accuracy,
+            classes=classes,
+            certainty=certainty,
+            learnt=lasting(steps, certainty >= KNOWN),
+            pairs=pairs,
+            separation=separation,
+            separated=lasting(steps, separation >= KNOWN),
+            transitions=find_transitions(steps, chi2),
+        )
+
+    @property
+    def order(self) -> np.ndarray:
+        """Classes in the order in which they were learnt; those that never were come last."""
+        return self.classes[np.argsort(self.learnt, kind="stable")]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Data frame with a row for each step: step, chi2, accuracy if known, pic1, pic2, ..., certainty of each class.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Which library; one that is installed by default.
+        """
+        columns = {"step": self.steps, "chi2": self.chi2}
+        if self.accuracy is not None:
+            columns["accuracy"] = self.accuracy
+        columns |= {f"pic{i + 1}": values for i, values in enumerate(self.pics.T)}
+        names = [f"certainty {label}" for label in self.classes.tolist()]
+        if len(set(names)) < len(names):
+            raise ValueError("The names of the classes are not all different as text: record with other classes.")
+        return to_frame(columns | dict(zip(names, self.certainty.T, strict=True)), backend)
+
+    def __repr__(self) -> str:
+        return "\n".join([self._head(), *self._class_lines(), *self._pair_lines(), *self._transition_lines()])
+
+    def _head(self) -> str:
+        end = "" if self.accuracy is None else f", accuracy {self.accuracy[0]:.3f} to {self.accuracy[-1]:.3f}"
+        return (
+            f"Timeline: {len(self)} frames, steps {self.steps[0]} to {self.steps[-1]}, {len(self.classes)} classes, "
+            f"chi2 {self.chi2[0]:.3g} to {self.chi2[-1]:.3g}{end}"
+        )
+
+    def _class_lines(self, most: int = 20) -> list[str]:
+        order = np.argsort(self.learnt, kind="stable")
+        width = max([len(str(self.classes[i])) for i in order[:most]] + [5])
+        lines = [f"  {'class':<{width}}  {'learnt at':>9}  certainty at the end"]
+        lines += [
+            f"  {self.classes[i]!s:<{width}}  {_step(self.learnt[i]):>9}  {self.certainty[-1, i]:.3f}"
+            for i in order[:most]
+        ]
+        return lines + ([f"  ... and {len(order) - most} more"] if len(order) > most else [])
+
+    def _pair_lines(self, most: int = 3) -> list[str]:
+        order = np.argsort(self.separated, kind="stable")  # NaN last: never separated
+        if not len(order):
+            return []
+        if len(order) <= 2 * most:
+            return [f"  separated: {', '.join(map(self._pair, order))}"]
+        first, last = order[:most], order[-most:][::-1]
+        return [
+            f"  separated first: {', '.join(map(self._pair, first))}",
+            f"  separated last: {', '.join(map(self._pair, last))}",
+        ]
+
+    def _pair(self, i: int) -> str:
+        a, b = self.classes[self.pairs[i]].tolist()
+        return f"{a} | {b} ({_step(self.separated[i])})"
+
+    def _transition_lines(self) -> list[str]:
+        lines = [f"  transition: steps {t.start:.0f} to {t.end:.0f}, chi2 + {t.rise:.3g}" for t in self.transitions]
+        return lines or ["  no sudden transition"]
+
+
+def lasting(steps: np.ndarray, holds: np.ndarray) -> np.ndarray:
+    """First step from which on something holds until the end, for each column; NaN if it does not.
+
+    Parameters
+    ----------
+    steps : ndarray of shape (T,)
+        In ascending order.
+    holds : ndarray of shape (T, m) of bool
+        Whether each of m things holds at each step.
+
+    Examples
+    --------
+    >>> lasting(np.array([0, 10, 20]), np.array([[True, False], [False, True], [True, False]]))
+    array([20., nan])
+    """
+    fails = ~holds[::-1]
+    since = np.where(fails.any(axis=0), fails.argmax(axis=0), len(steps))  # how many frames at the end it holds
+    return np.where(since > 0, np.asarray(steps, float)[len(steps) - np.maximum(since, 1)], np.nan)
+
+
+def find_transitions(steps: np.ndarray, chi2: np.ndarray) -> list[Transition]:
+    """Stretches of a training in which chi2 rises suddenly.
+
+    The speed of chi2, smoothed over a few frames, has a peak there whose prominence is at least 25 % of the greatest
+    speed. The stretch is the width of that peak at half its height. In it chi2 rises by at least 10 % of its largest
+    value (and by 0.01), and at least twice as fast as in the mean of the recording: even growth is no transition.
+    For three quarters of the time before, it is below the middle of the rise, and above it for three quarters of the
+    time afterwards: neither is an oscillation.
+
+    Parameters
+    ----------
+    steps : ndarray of shape (T,)
+        In ascending order; not necessarily at equal distances.
+    chi2 : ndarray of shape (T,)
+        Sum of the PICs at each step.
+
+    Returns
+    -------
+    list of Transition
+        In the order of the steps.
+
+    Examples
+    --------
+    >>> steps = np.arange(0, 1000, 10)
+    >>> [(t.middle, t.rise) for t in find_transitions(steps, np.where(steps < 400, 0.1, 1.1))]
+    [(395.0, 1.0)]
+    >>> find_transitions(steps, steps / 1000)
+    []
+    """
+    if len(steps) < 4 or chi2.max() < LEAST_RISE:
+        return []
+    grid, values = _even(np.asarray(steps, float), chi2)
+    frame = np.median(np.diff(steps)) / (grid[1] - grid[0])  # points of the grid between two frames
+    smooth = gaussian_filter1d(values, max(1.0, 0.01 * len(steps)) * frame, mode="nearest")
+    speed = np.concatenate([[0.0], np.gradient(smooth), [0.0]])  # so that a rise from the first step on is a peak too
+    greatest = speed.max()
+    if greatest <= 0:
+        return []
+    peaks, _ = find_peaks(speed, prominence=PROMINENCE * greatest)
+    _, _, left, right = peak_widths(speed, peaks, rel_height=0.5)
+    spans = np.interp(np.array([left, right]) - 1, np.arange(len(grid)), grid).T
+    found = [_transition(grid, values, *span) for span in spans]
+    least = max(RISE * chi2.max(), LEAST_RISE)
+    mean = max(smooth.max() - smooth.min(), least) / (grid[-1] - grid[0])
+    sudden = [t for t in found if t.rise >= max(least, SUDDEN * mean * (t.end - t.start))]
+    return [t for t in sudden if _lasts(t, grid, values)]
+
+
+def _lasts(t: Transition, grid: np.ndarray, values: np.ndarray) -> bool:
+    """Whether chi2 is on the whole lower before a transition and higher after it."""
+    middle = np.interp(t.end, grid, values) - t.rise / 2
+    is_low, is_high = values[grid < t.start] <= middle, values[grid > t.end] >= middle
+    return all(np.mean(part) >= LASTS for part in (is_low, is_high) if len(part))
+
+
+def _even(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values at equal distances of steps, as close as the closest two frames."""
+    span = steps[-1] - steps[0]
+    size = int(min(MOST_POINTS, np.ceil(span / np.diff(steps).min()) + 1))
+    grid = np.linspace(steps[0], steps[-1], max(size, len(steps)))
+    return grid, np.interp(grid, steps, values)
+
+
+def _transition(grid: np.ndarray, values: np.ndarray, start: float, end: float) -> Transition:
+    low, high = np.interp([start, end], grid, values)
+    inside = np.linspace(start, end, 201)
+    highest = np.maximum.accumulate(np.interp(inside, grid, values))
+    return Transition(float(start), float(np.interp((low + high) / 2, highest, inside)), float(end), float(high - low))
+
+
+def _step(step: float) -> str:
+    return "never" if np.isnan(step) else f"{step:.0f}"
