@@ -89,19 +89,16 @@ def _data(quick: bool) -> co.datasets.ImageClasses:
 
 
 def _run(data: co.datasets.ImageClasses, seed: int, quick: bool) -> _Run:
-    from correspondence.studies import nets
+    from correspondence.studies import nets  # here, because they need torch
+    from correspondence.studies.lesson import Lesson
 
-    recipe = nets.BOUNDARY
-    X, test = nets.to_inputs(data.train_images), nets.to_inputs(data.test_images)
-    y, y_test = (nets.positions(labels, data.classes) for labels in (data.train_labels, data.test_labels))
+    lesson = Lesson.of(nets.BOUNDARY, data, seed)
     start = time.perf_counter()
-    net = nets.new_net(recipe, X.shape[1], len(data.classes), seed)
-    nets.train(net, X, y, **(recipe.training | ({"epochs": 2} if quick else {})), seed=seed)
+    lesson.train(epochs=2 if quick else None)
     seconds = time.perf_counter() - start
-    P = co.ClassifierCA(net, classes=data.classes).fit(test).beliefs(test)
+    P = co.ClassifierCA(lesson.net, classes=data.classes).fit(lesson.X_test).beliefs(lesson.X_test)
     cca = co.ClassifierCA(classes=data.classes).fit(P, data.test_labels)
-    accuracies = nets.accuracy(net, X, y), nets.accuracy(net, test, y_test)
-    return _Run(seed, cca, P, cca.calibration(P, data.test_labels), *accuracies, seconds)
+    return _Run(seed, cca, P, cca.calibration(P, data.test_labels), *lesson.accuracies(), seconds)
 
 
 def _rows(each: _Run) -> list[dict[str, Any]]:

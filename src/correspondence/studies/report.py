@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -31,7 +31,7 @@ class Report:
     """Markdown below the title."""
     figures: dict[str, Figure]
     """Figures by what is added to the name of the file: "" for NAME.png, "-more" for NAME-more.png."""
-    others: dict[str, Callable[[Path], object]] = field(default_factory=dict)
+    others: Mapping[str, Callable[[Path], object]] = field(default_factory=dict)
     """Writers of other files, such as movies, by what is added to the name: ".html" for NAME.html."""
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 import correspondence as co
 from correspondence.studies.report import Report, markdown_table
@@ -20,6 +21,7 @@ MNIST_TITLE = "A net learns digits: movie and timeline of one epoch on MNIST"
 CIFAR_TITLE = "A net learns ten kinds of photographs: movie and timeline on CIFAR-10"
 PAPER = {"training-mnist": (0.9530, 0.9501), "training-cifar": (0.6835, 0.6168)}
 STAGES = 6  # frames shown in the figure
+NAME: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9, "fontweight": "bold"}
 
 ERRATA = """\
 ## What is different from the paper
@@ -60,27 +62,26 @@ def run_cifar(settings: Settings) -> Report:
 
 def _runs(data: co.datasets.ImageClasses, recipe: str, settings: Settings, every: int, probes: int) -> list[_Run]:
     if settings.quick:
-        n, probes = 2500, 300
+        n, probes, every = 2500, 300, 4
         data = data._replace(train_images=data.train_images[:n], train_labels=data.train_labels[:n])
         data = data._replace(test_images=data.test_images[:1000], test_labels=data.test_labels[:1000])
     return [_run(data, recipe, seed, every, probes, settings.quick) for seed in range(settings.seeds)]
 
 
 def _run(data: co.datasets.ImageClasses, name: str, seed: int, every: int, probes: int, quick: bool) -> _Run:
-    from correspondence.studies import nets
+    from correspondence.studies import nets  # here, because they need torch
+    from correspondence.studies.lesson import Lesson
 
-    recipe = getattr(nets, name)
-    X, test = nets.to_inputs(data.train_images), nets.to_inputs(data.test_images)
-    y, y_test = (nets.positions(labels, data.classes) for labels in (data.train_labels, data.test_labels))
-    start = time.perf_counter()
-    net = nets.new_net(recipe, X.shape[1], len(data.classes), seed)
+    lesson = Lesson.of(getattr(nets, name), data, seed)
     labels = data.test_labels[:probes]
-    recorder = co.TrainingRecorder(net, test[:probes], labels, every=every, classes=data.classes, max_frames=1000)
-    settings = recipe.training | ({"epochs": 1} if quick else {})
-    nets.train(net, X, y, **settings, seed=seed, after_step=recorder.step)
+    start = time.perf_counter()
+    recorder = co.TrainingRecorder(
+        lesson.net, lesson.X_test[:probes], labels, every=every, classes=data.classes, max_frames=1000
+    )
+    lesson.train(epochs=1 if quick else None, after_step=recorder.step)
+    recorder.record()
     seconds = time.perf_counter() - start
-    accuracies = nets.accuracy(net, X[:10_000], y[:10_000]), nets.accuracy(net, test, y_test)
-    return _Run(seed, recorder, labels, recorder.timeline(), *accuracies, seconds)
+    return _Run(seed, recorder, labels, recorder.timeline(), *lesson.accuracies(), seconds)
 
 
 def _report(
@@ -145,7 +146,7 @@ def _class_table(timeline: co.Timeline) -> str:
 
 def _pair_table(timeline: co.Timeline, most: int = 8) -> str:
     order = np.argsort(timeline.separated, kind="stable")
-    half = [
+    half: list[list[Any]] = [
         [
             f"{timeline.classes[a]} and {timeline.classes[b]}",
             _step(timeline.separated[i]),
@@ -176,7 +177,7 @@ def _step(step: float) -> str:
 
 def _mnist_reading(timeline: co.Timeline) -> str:
     assert timeline.accuracy is not None
-    at = int(np.searchsorted(timeline.steps, 50))
+    at = min(int(np.searchsorted(timeline.steps, 50)), len(timeline) - 1)
     half = int(np.argmax(timeline.accuracy >= 0.5))
     return (
         "## The paper's reading\n\nThe paper sees a phase transition: hardly any classification before the 50th batch, "
@@ -225,14 +226,16 @@ def _stages(each: _Run) -> Figure:
     frames = np.searchsorted(rising, np.linspace(rising[0], rising[-1], STAGES)).clip(0, len(timeline) - 1)
     figure = Figure(figsize=(13, 8.6), layout="constrained")
     axes = figure.subplots(2, STAGES // 2, sharex=True, sharey=True).ravel()
-    classes = timeline.classes
+    classes, outline = timeline.classes, [withStroke(linewidth=2, foreground="white")]
     for ax, frame in zip(axes, frames, strict=True):
         inputs, _ = each.recorder.coordinates(int(frame))
         for i, label in enumerate(classes):
-            own = inputs[each.labels == label]
+            own = inputs[each.labels == label, :2]
             ax.scatter(own[:, 0], own[:, 1], s=5, color=f"C{i}", alpha=0.6, linewidths=0, label=str(label))
+            if frame:
+                ax.text(*own.mean(axis=0), str(label), color=f"C{i}", path_effects=outline, **NAME)
         ax.set_title(f"step {timeline.steps[frame]}, accuracy {timeline.accuracy[frame]:.3f}", loc="left")
-        ax.set_aspect("equal", adjustable="datalim")
+        ax.set_aspect("equal")
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(classes), frameon=False, markerscale=3)
     return figure

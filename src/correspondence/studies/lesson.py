@@ -1,0 +1,59 @@
+"""A net and the images that it learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from correspondence.datasets import ImageClasses
+from correspondence.studies import nets
+
+__all__ = ["Lesson"]
+
+ENOUGH = 10_000  # training images over which the accuracy is taken
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """A new net with its recipe, training images and test images."""
+
+    recipe: nets.Recipe
+    seed: int
+    net: torch.nn.Module
+    X: torch.Tensor
+    y: np.ndarray
+    X_test: torch.Tensor
+    y_test: np.ndarray
+
+    @classmethod
+    def of(cls, recipe: nets.Recipe, data: ImageClasses, seed: int) -> Lesson:
+        """Lesson with a net whose start is drawn from the seed."""
+        X, X_test = nets.to_inputs(data.train_images), nets.to_inputs(data.test_images)
+        position = {name: i for i, name in enumerate(data.classes)}
+        y, y_test = (np.array([position[label] for label in part]) for part in (data.train_labels, data.test_labels))
+        torch.manual_seed(seed)
+        net = nets.cnn(X.shape[1], len(data.classes), recipe.widths)
+        return cls(recipe, seed, net, X, y, X_test, y_test)
+
+    def train(self, epochs: int | None = None, after_step: Callable[[], None] | None = None) -> None:
+        """Train the net, for as many epochs as its recipe says unless told.
+
+        Parameters
+        ----------
+        epochs : int, optional
+            Instead of those of the recipe.
+        after_step : callable, optional
+            Called after every step.
+        """
+        settings = self.recipe.training | ({} if epochs is None else {"epochs": epochs})
+        nets.train(self.net, self.X, self.y, **settings, seed=self.seed, after_step=after_step)
+
+    def accuracies(self) -> tuple[float, float]:
+        """Of training images, at most `ENOUGH`, and of all test images."""
+        return (
+            nets.accuracy(self.net, self.X[:ENOUGH], self.y[:ENOUGH]),
+            nets.accuracy(self.net, self.X_test, self.y_test),
+        )
