@@ -14,11 +14,17 @@ NEEDS = {
     "cooking": "whats_cooking/train.json.zip",
     "wine": "wine/winequality-red.csv",
     "brands": "brands/brandassoc.csv",
+    "boundary": "cifar10/test_batch.xz",
+    "training-mnist": "mnist/train-images-idx3-ubyte.gz",
+    "compas": "compas/compas_train.csv",
 }
 FILES = {
     "cooking": ["cooking.csv", "cooking.png", "cooking-plane.png", "cooking.md"],
     "wine": ["wine.csv", "wine.png", "wine-methods.png", "wine.md"],
     "brands": ["brands.csv", "brands.png", "brands-others.png", "brands.md"],
+    "boundary": ["boundary.csv", "boundary.png", "boundary-confusing.png", "boundary.md"],
+    "training-mnist": [f"training-mnist{end}" for end in (".csv", ".png", "-timeline.png", ".mp4", ".html", ".md")],
+    "compas": ["compas.csv", "compas.png", "compas-where.png", "compas.md"],
 }
 
 
@@ -28,13 +34,14 @@ def results(name, folder):
         pytest.skip(f"CORRESPONDENCE_DATA has no {NEEDS[name]}")
     files = reproduce(name, folder / name, seeds=1, quick=True)
     assert [path.name for path in files] == FILES[name]
-    for path in files[1:-1]:
-        assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    for path in files:
+        assert path.suffix != ".png" or path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+        assert path.suffix != ".mp4" or path.read_bytes()[4:8] == b"ftyp"
     with files[0].open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     text = files[-1].read_text(encoding="utf-8")
     assert f"correspondence reproduce {name} " in text
-    assert "## What it corrects" in text
+    assert ("## What it corrects" in text) == (name != "compas")  # which the paper does not have
     for path in files[1:-1]:
         assert f"({path.name})" in text or name == "brands"
     return rows, text
@@ -108,3 +115,35 @@ def test_without_the_data(name, tmp_path, monkeypatch):
     with pytest.raises(co.datasets.MissingDataError, match="CORRESPONDENCE_DATA"):
         reproduce(name, tmp_path / name, quick=True)
     assert not list(tmp_path.iterdir())
+
+
+def test_boundary(tmp_path):
+    rows, text = results("boundary", tmp_path)
+    assert [row["component"] for row in rows] == ["1", "2"]
+    assert float(rows[0]["test_accuracy"]) > 0.5
+    assert float(rows[0]["claimed"]) > float(rows[1]["claimed"]) > 0
+    assert all(float(row["low"]) < float(row["on_labels"]) < float(row["high"]) for row in rows)
+    assert "| paper, VGG-16 | 0.9024 | 0.8683 |" in text
+    assert "g(ship)" in text
+    assert "Calibration on n 400: temperature" in text
+
+
+def test_training_mnist(tmp_path):
+    rows, text = results("training-mnist", tmp_path)
+    steps = [int(row["step"]) for row in rows]
+    assert steps == [*range(0, 40, 4), steps[-1]]
+    accuracy = [float(row["accuracy_on_probes"]) for row in rows]
+    assert accuracy[-1] > 0.5 > 0.3 > accuracy[0]
+    assert float(rows[-1]["chi2"]) > 1 > 0.1 > float(rows[0]["chi2"])
+    assert "| paper | 0.9530 | 0.9501 |" in text
+    page = (tmp_path / "training-mnist" / "training-mnist.html").read_text(encoding="utf-8")
+    assert 'type="range"' in page
+
+
+def test_compas(tmp_path):
+    rows, text = results("compas", tmp_path)
+    assert [row["model"] for row in rows] == ["forest", "boosting"]
+    assert all(float(row["accuracy"]) > 0.5 for row in rows)
+    assert 0.5 < float(rows[0]["agreement"]) < 1
+    assert "| forest \\ boosting | high | low | medium |" in text
+    assert "| boosting | temperature" in text

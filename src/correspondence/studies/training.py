@@ -24,7 +24,7 @@ STAGES = 6  # frames shown in the figure
 NAME: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9, "fontweight": "bold"}
 
 ERRATA = """\
-## What is different from the paper
+## What it corrects
 
 - The accuracies and all pictures are of test images; settings of the net were chosen on a part of the training images.
 - Planes of different steps are rotated on to the last one in the space of the classes (Procrustes), so that the movie
