@@ -56,7 +56,7 @@ class Beliefs(FeatureMap):
             raise ValueError(f"outputs must be one of {', '.join(OUTPUTS)}, got {outputs!r}.")
         if not is_number(temperature) or temperature <= 0:
             raise ValueError(f"temperature must be a number above 0, got {temperature!r}.")
-        self.model, self.outputs, self.temperature = model, outputs, temperature
+        self.model, self.outputs, self.temperature = model, outputs, float(temperature)
         self.batch_size = check_whole(batch_size, "batch_size", 1)
         self._ask = _asker(model)
         self._are_logits = outputs == "logits" if outputs != "auto" or not _is_torch_module(model) else None
@@ -81,6 +81,7 @@ class Beliefs(FeatureMap):
             if width not in (None, P.shape[1]):
                 raise ValueError(f"The model returned {P.shape[1]} classes after {width}: it must be always the same.")
             width = P.shape[1]
+            self.classes(width)
             yield P if self.temperature == 1 else tempered(P, self.temperature)
 
     def _answer(self, rows: Any) -> Any:
@@ -92,8 +93,8 @@ class Beliefs(FeatureMap):
         if array.ndim != 2 or not len(array):
             return array
         if self._are_logits is None:
-            self._are_logits = bool(array.min() < 0 or np.abs(array.sum(axis=1) - 1).max() > SUM_ERROR)
-        return _softmax(array) if self._are_logits else array
+            self._are_logits = bool(array.min() < 0 or np.abs(array.sum(axis=1) - 1).max() > _sum_error(values))
+        return _softmax(array) if self._are_logits else values
 
     def _inputs(self, X: Any) -> Iterator[Any]:
         if is_stream(X):
@@ -131,7 +132,10 @@ class Beliefs(FeatureMap):
         names = description["classes"]
         classes = None if names is None else objects([label_from_json(name) for name in names])
         settings = {name: description[name] for name in ("outputs", "temperature", "batch_size")}
-        return cls(net, classes=classes, **settings)
+        try:
+            return cls(net, classes=classes, **settings)
+        except TypeError as error:
+            raise ValueError(f"x_net: {error}") from None
 
 
 def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
@@ -166,8 +170,7 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
             f"The beliefs contain negative numbers, down to {low:.3g}: if they are logits, say outputs='logits'."
         )
     worst = int(np.argmax(np.abs(sums - 1)))
-    is_half = str(getattr(values, "dtype", "")).endswith("float16")
-    if abs(sums[worst] - 1) > (HALF_SUM_ERROR if is_half else SUM_ERROR):
+    if abs(sums[worst] - 1) > _sum_error(values):
         raise ValueError(
             f"The beliefs must sum to 1 for each input, but those of row {worst} sum to {sums[worst]:.6g}: "
             "return probabilities, or say outputs='logits' if they are logits."
@@ -176,6 +179,11 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
         P = np.maximum(P, 0)
         sums = P.sum(axis=1)
     return P / sums[:, None]
+
+
+def _sum_error(values: Any) -> float:
+    """By how much rows may be off 1, of arrays and tensors."""
+    return HALF_SUM_ERROR if str(getattr(values, "dtype", "")).endswith("float16") else SUM_ERROR
 
 
 def tempered(P: np.ndarray, temperature: float) -> np.ndarray:
@@ -196,7 +204,11 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
 
 def _check_classes(classes: Any) -> np.ndarray:
     labels = as_labels(classes, "classes")
-    if len(set(labels.tolist())) < len(labels):
+    try:
+        distinct = set(labels.tolist())
+    except TypeError:
+        raise ValueError("classes must be one label for each column: a model of several targets is several.") from None
+    if len(distinct) < len(labels):
         raise ValueError("classes must be all different.")
     return labels
 
@@ -238,7 +250,7 @@ def _is_torch_module(model: Any) -> bool:
     return torch is not None and isinstance(model, torch.nn.Module)
 
 
-def _ask_torch(module: Any, X: Any) -> np.ndarray:
+def _ask_torch(module: Any, X: Any) -> Any:
     """Output of a module in evaluation mode; the mode is put back afterwards."""
     torch = sys.modules["torch"]
     first = next(module.parameters(), torch.empty(0))
@@ -248,7 +260,7 @@ def _ask_torch(module: Any, X: Any) -> np.ndarray:
     try:
         module.eval()
         with torch.inference_mode():
-            return _to_array(module(inputs))
+            return module(inputs)
     finally:
         for part, mode in modes:
             part.training = mode
@@ -257,8 +269,8 @@ def _ask_torch(module: Any, X: Any) -> np.ndarray:
 def _ask_onnx(session: Any, X: Any) -> np.ndarray:
     """Beliefs from a session of onnxruntime: of its outputs the one with a row for each input and several columns."""
     (entry, *_) = session.get_inputs()
-    array = _to_array(X)
-    returned = session.run(None, {entry.name: array.astype(np.float32) if entry.type == "tensor(float)" else array})
+    kinds = {"tensor(float)": np.float32, "tensor(double)": np.float64}
+    returned = session.run(None, {entry.name: np.asarray(X, dtype=kinds.get(entry.type))})
     for values in reversed(returned):
         if isinstance(values, list) and values and isinstance(values[0], dict):  # what converters call a ZipMap
             return np.array([list(row.values()) for row in values])

@@ -77,7 +77,8 @@ def given_shares(others: Any, classes: np.ndarray) -> np.ndarray:
     position = {label: i for i, label in enumerate(classes.tolist())}
     shares = np.zeros(k)
     if isinstance(others, Mapping):
-        for label, share in others.items():
+        values = to_floats(list(others.values()), "others")
+        for label, share in zip(others, values, strict=True):
             shares[class_index(position, label, "others")] = share
     elif np.ndim(others) == 1 and not isinstance(others, tuple):
         shares = to_floats(others, "others")

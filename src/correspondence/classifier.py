@@ -28,7 +28,7 @@ from correspondence.boundary import (
     shares_of_others,
 )
 from correspondence.calibration import Calibration, Claims, best_temperature, calibration_error, log_loss
-from correspondence.checks import check_weights, check_whole, length
+from correspondence.checks import check_weights, check_whole, length, to_floats
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LabelFunctions, LinearFunctions
@@ -169,7 +169,7 @@ class ClassifierCA(Estimator):
         beliefs = Beliefs(self.model, self.outputs, self.temperature, self.batch_size, self.classes)
         keep = Y is not None
         moments, kept = self._query(beliefs, X, sample_weight, keep)
-        classes = beliefs.classes(len(moments.mean_f))
+        classes = beliefs.given = beliefs.classes(len(moments.mean_f))
         decomposition, second = _decompose(moments, classes, beliefs, self.n_components)
         P = np.concatenate(kept) if keep else np.empty((0, 0))
         evaluation = _evaluate(decomposition, P, label_codes(Y, classes, len(P)), sample_weight) if keep else None
@@ -212,6 +212,9 @@ class ClassifierCA(Estimator):
             raise ValueError(f"The beliefs of at least two inputs are needed, got {done} sample(s).")
         return moments, kept
 
+    def _g(self, Y: Any) -> np.ndarray:
+        return self._g_functions().values[label_codes(Y, self.classes_)]
+
     def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
         """Check the functions on true labels: what the beliefs are worth, beside the correlations that they claim.
 
@@ -253,7 +256,9 @@ class ClassifierCA(Estimator):
         """
         check_is_fitted(self)
         copy = ClassifierCA(n_components=self.n_components, classes=self.classes_, progress=self.progress)
-        copy.__dict__ |= {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_second"}
+        for name in ("classes_", "prior_", "held_out_", "_second"):
+            setattr(copy, name, getattr(self, name))
+        copy.n_features_in_ = len(self.classes_)
         f = replace(self._f_functions(), features=Beliefs(classes=self.classes_))
         copy.decomposition_ = replace(self.decomposition_, f=f)
         return copy
@@ -295,7 +300,7 @@ class ClassifierCA(Estimator):
             Exact if all components are kept; otherwise, and at points where no belief can be, some may be negative.
         """
         check_is_fitted(self)
-        F = np.asarray(F, dtype=np.float64)
+        F = to_floats(F, "F")
         if F.ndim != 2 or F.shape[1] != len(self.pics_):
             raise ValueError(f"F must have {len(self.pics_)} columns, one for each component, got shape {F.shape}.")
         G = np.nan_to_num(self._g_functions().values)
@@ -338,8 +343,10 @@ class ClassifierCA(Estimator):
         i, j = self._pair(a, b)
         shares = shares_of_others(self._second, i, j) if others is None else given_shares(others, self.classes_)
         shares = np.where(self.prior_ > 0, shares, 0)
-        if not np.delete(shares, [i, j]).any() and others is not None:
-            raise ValueError("others must give a share to a class other than a and b that is predicted.")
+        if not np.delete(shares, [i, j]).any():
+            if others is not None:
+                raise ValueError("others must give a share to a class other than a and b that is predicted.")
+            shares = self.prior_  # neither is ever mixed up with another class
         return self._f_functions().of_features(boundary_beliefs(len(self.classes_), i, j, n, shares))
 
     def confusing(self, X: Any, n: int = 10, between: tuple[Any, Any] | None = None) -> Confusing:
@@ -361,6 +368,8 @@ class ClassifierCA(Estimator):
         """
         functions = self._f_functions()
         check_whole(n, "n", 1)
+        if between is not None and (np.ndim(between) != 1 or len(between) != 2):
+            raise ValueError(f"between must be a pair of classes, got {between!r}.")
         pair = (None, None) if between is None else self._pair(*between)
         k = len(self.classes_)
         index, best = np.empty(0, np.intp), np.empty((0, k))
@@ -479,7 +488,9 @@ def _decompose(
         chi2=float(pics.sum()),
         n=moments.n,
     )
-    return d, cov + np.outer(p, p)
+    second, product = cov + np.outer(p, p), np.outer(p, p)
+    rounding = 1e3 * np.finfo(moments.dtype).eps * product  # so much may be left of classes never believed together
+    return d, np.where(second > rounding, second, 0)
 
 
 def _principal(cov: np.ndarray, p: np.ndarray, noise: float, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -499,13 +510,13 @@ def _principal(cov: np.ndarray, p: np.ndarray, noise: float, labels: np.ndarray)
     return np.minimum(values[keep], 1.0), U / root[:, None] * signs(U, labels)
 
 
-def label_codes(Y: Any, classes: np.ndarray, n: int) -> np.ndarray:
-    """Position of each label among the classes."""
-    labels = as_labels(Y, "Y").tolist()
-    if len(labels) != n:
-        raise ValueError(f"X and Y must have the same length, got {n} and {len(labels)}.")
+def label_codes(Y: Any, classes: np.ndarray, n: int | None = None, name: str = "Y") -> np.ndarray:
+    """Position of each label among the classes; there must be n labels."""
+    labels = as_labels(Y, name).tolist()
+    if n is not None and len(labels) != n:
+        raise ValueError(f"X and {name} must have the same length, got {n} and {len(labels)}.")
     position = {label: i for i, label in enumerate(classes.tolist())}
-    return np.array([class_index(position, label, "Y") for label in labels], dtype=np.intp)
+    return np.array([class_index(position, label, name) for label in labels], dtype=np.intp)
 
 
 def _evaluate(d: Decomposition, P: np.ndarray, codes: np.ndarray, sample_weight: Any = None) -> HeldOut:

@@ -67,7 +67,7 @@ class ClassifierComparison:
 
     def positions(self, name: str) -> np.ndarray:
         """f of the inputs in the common space, as one of the models sees them, of shape (n, d)."""
-        return self.common.transform(self.beliefs[self._index(name)])
+        return self.common.locate(self.beliefs[self._index(name)])
 
     def table(self, first: str | None = None, second: str | None = None) -> Table:
         """How often one model predicts a class and another a class: a table for `CA`.
@@ -197,9 +197,12 @@ def _named(models: Any) -> dict[str, Any]:
             kind if kinds.count(kind) == 1 else f"{kind} {i + 1}": model
             for i, (kind, model) in enumerate(zip(kinds, models, strict=True))
         }
-    if len(models) < 2:
-        raise ValueError(f"models must be at least two, got {len(models)}: use ClassifierCA for one.")
-    return {str(name): model for name, model in models.items()}
+    named = {str(name): model for name, model in models.items()}
+    if len(named) < len(models):
+        raise ValueError("models must have names that differ as texts.")
+    if len(named) < 2:
+        raise ValueError(f"models must be at least two, got {len(named)}: use ClassifierCA for one.")
+    return named
 
 
 def _in_order(name: str, P: np.ndarray, asked: Beliefs, labels: np.ndarray) -> np.ndarray:

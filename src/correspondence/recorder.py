@@ -20,9 +20,8 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from correspondence.beliefs import Beliefs, is_stream
-from correspondence.boundary import class_index
 from correspondence.checks import check_whole, length, take
-from correspondence.classifier import ClassifierCA
+from correspondence.classifier import ClassifierCA, label_codes
 from correspondence.decomposition import Decomposition
 from correspondence.functions import LabelFunctions
 from correspondence.io import new_file
@@ -172,7 +171,9 @@ class TrainingRecorder:
         P = self._ask(self.X_probe)
         if self._recording.classes is None:
             classes = self._ask.classes(P.shape[1])
-            self._recording.start(classes, None if self._labels is None else _codes(self._labels, classes))
+            self._recording.start(
+                classes, None if self._labels is None else label_codes(self._labels, classes, name="y")
+            )
         self._recording.append(self._step, P)
         while len(self) > self.max_frames:
             self._recording.thin()
@@ -686,9 +687,3 @@ def _check_labels(y: Any, n: int, inputs: str = "X_probe") -> np.ndarray:
     if len(labels) != n:
         raise ValueError(f"y must have one label for each of the {n} inputs of {inputs}, got {len(labels)}.")
     return labels
-
-
-def _codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Position of each label among the classes."""
-    position = {label: i for i, label in enumerate(classes.tolist())}
-    return np.array([class_index(position, label, "y") for label in labels.tolist()], dtype=np.intp)

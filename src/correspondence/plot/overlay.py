@@ -43,8 +43,9 @@ def scene(est: Any, X: Any, classes: Any, confusing: Any, thumbnails: Any) -> Sc
     """Ask a classifier for what is to be drawn; anything else is left as it is."""
     is_classifier = hasattr(est, "on_beliefs") and hasattr(est, "decomposition_")
     if not is_classifier:
-        if confusing is not None:
-            raise TypeError(f"confusing needs a fitted ClassifierCA, got {type(est).__name__}.")
+        for name, value in (("confusing needs", confusing), ("thumbnails need", thumbnails)):
+            if value is not None and value is not False:
+                raise TypeError(f"{name} a fitted ClassifierCA, got {type(est).__name__}.")
         return Scene(est, X, classes, None, None, ("rows", "columns"), _colours_of(np.empty(0, object), classes))
     is_found = isinstance(confusing, Confusing)
     is_same = confusing is not None and not is_found and (X is None or X is confusing)
@@ -98,16 +99,15 @@ def _pairs(est: Any, boundaries: Any) -> list[tuple[Any, Any]]:
         raise TypeError(f"boundaries need a fitted ClassifierCA, got {type(est).__name__}.")
     if boundaries is not True:
         pairs = [boundaries] if np.ndim(boundaries) == 1 and len(boundaries) == 2 else boundaries
-        if isinstance(pairs, str) or not all(not isinstance(pair, str) and np.size(pair) == 2 for pair in pairs):
+        is_list = isinstance(pairs, Sequence | np.ndarray) and not isinstance(pairs, str)
+        if not is_list or not all(not isinstance(pair, str) and np.size(pair) == 2 for pair in pairs):
             raise ValueError("boundaries must be True or a list of pairs of classes, such as [('a', 'b')].")
         return [(a, b) for a, b in pairs]
-    overlap = np.triu(est.overlap_, 1)
-    order = np.argsort(-overlap, axis=None, kind="stable")[:MOST_BOUNDARIES]
-    rows, columns = np.unravel_index(order, overlap.shape)
+    used = np.flatnonzero(est.prior_ > 0)
+    rows, columns = (used[index] for index in np.triu_indices(len(used), 1))
+    order = np.argsort(-est.overlap_[rows, columns], kind="stable")[:MOST_BOUNDARIES]
     names = est.classes_.tolist()
-    used = est.prior_ > 0
-    is_pair = [i < j and used[i] and used[j] for i, j in zip(rows, columns, strict=True)]
-    return [(names[i], names[j]) for i, j, ok in zip(rows, columns, is_pair, strict=True) if ok]
+    return [(names[rows[i]], names[columns[i]]) for i in order]
 
 
 # --- thumbnails
@@ -121,7 +121,7 @@ class Thumbnail(AnnotationBbox):
         shown = OffsetImage(image, zoom=zoom, cmap="gray", interpolation="nearest")
         frame = {"edgecolor": colour, "linewidth": 1.2}
         super().__init__(
-            shown, (xy[0], xy[1]), (0, 0), boxcoords="offset points", box_alignment=(0, 0), pad=0.1, bboxprops=frame
+            shown, (xy[0], xy[1]), (0, 0), boxcoords="offset points", box_alignment=(0, 0), pad=0, bboxprops=frame
         )
         self.set_zorder(3.5)
         self.set_in_layout(False)
