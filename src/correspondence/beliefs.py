@@ -158,7 +158,8 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
         raise ValueError(f"The model returned {len(P)} rows of beliefs for {n} inputs: there must be one for each.")
     if not len(P):
         return P
-    low, sums = P.min(), P @ np.ones(P.shape[1], P.dtype)
+    with np.errstate(invalid="ignore"):  # infinities that cancel each other
+        low, sums = P.min(), P @ np.ones(P.shape[1], P.dtype)
     if not np.isfinite(sums).all():
         bad = np.flatnonzero(~np.isfinite(sums))
         raise ValueError(
@@ -198,8 +199,9 @@ def is_stream(X: Any) -> bool:
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:
-    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return shifted / shifted.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # NaN for an infinite logit, which `check_beliefs` refuses
+        shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return shifted / shifted.sum(axis=1, keepdims=True)
 
 
 def _check_classes(classes: Any) -> np.ndarray:
@@ -273,7 +275,7 @@ def _ask_onnx(session: Any, X: Any) -> np.ndarray:
     returned = session.run(None, {entry.name: np.asarray(X, dtype=kinds.get(entry.type))})
     for values in reversed(returned):
         if isinstance(values, list) and values and isinstance(values[0], dict):  # what converters call a ZipMap
-            return np.array([list(row.values()) for row in values])
+            return np.array([[row[key] for key in values[0]] for row in values])
         if np.ndim(values) == 2 and np.shape(values)[1] > 1:
             return np.asarray(values)
     raise ValueError("None of the session's outputs has a column for each class: pass a function that picks it.")

@@ -163,11 +163,12 @@ def closest(P: np.ndarray, n: int, first: int | None = None, second: int | None 
     first, second : int, optional
         The two classes that must be the likeliest.
     """
-    top = np.argpartition(-P, 1, axis=1)[:, :2] if P.shape[1] > 2 else np.tile([0, 1], (len(P), 1))
-    values = np.take_along_axis(P, top, axis=1)
-    swap = (values[:, 1] > values[:, 0]) | ((values[:, 1] == values[:, 0]) & (top[:, 1] < top[:, 0]))
-    top = np.where(swap[:, None], top[:, ::-1], top)
-    margin = np.abs(values[:, 0] - values[:, 1])
+    every = np.arange(len(P))
+    likeliest = P.argmax(axis=1)  # of equals the first, as a prediction has it
+    others = P.copy()
+    others[every, likeliest] = -np.inf
+    top = np.column_stack([likeliest, others.argmax(axis=1)])
+    margin = P[every, top[:, 0]] - P[every, top[:, 1]]
     wanted = np.arange(len(P))
     if first is not None:
         wanted = np.flatnonzero((np.sort(top, axis=1) == sorted((first, second))).all(axis=1))  # type: ignore[type-var]

@@ -380,6 +380,8 @@ class ClassifierCA(Estimator):
             seen += len(P)
             order = closest(best, n, *pair)[0]
             index, best = index[order], best[order]
+        if not seen:
+            raise ValueError("X is empty: beliefs need at least one input.")
         _, top, margin = closest(best, n, *pair)
         names = objects(self.classes_.tolist())
         return Confusing(index, names[top], margin, functions.of_features(best), best, self.classes_)
@@ -489,7 +491,7 @@ def _decompose(
         n=moments.n,
     )
     second, product = cov + np.outer(p, p), np.outer(p, p)
-    rounding = 1e3 * np.finfo(moments.dtype).eps * product  # so much may be left of classes never believed together
+    rounding = 1e2 * np.finfo(moments.dtype).eps * product  # so much may be left of classes never believed together
     return d, np.where(second > rounding, second, 0)
 
 

@@ -184,7 +184,7 @@ def compare_classifiers(
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # of classes that a model never predicts
         analyses = {name: ClassifierCA.from_beliefs(P[i], labels) for i, name in enumerate(named)}
         common = ClassifierCA.from_beliefs(P.reshape(-1, len(labels)), labels)
-    scores = {} if y is None else _scores(analyses, P, label_codes(y, labels, P.shape[1]))
+    scores = {} if y is None else _scores(analyses, P, label_codes(y, labels, P.shape[1], "y"))
     return ClassifierComparison(list(named), labels, P, analyses, common, _disagreement(P), scores)
 
 

@@ -128,7 +128,7 @@ def plane(
         exact; with more they are projections of `ClassifierCA.boundary`, and inputs may lie on the other side.
     confusing : array-like or Confusing, optional
         Of a `ClassifierCA`: inputs of which the twelve most ambiguous are ringed, or what ``ClassifierCA.confusing``
-        returned. Without X, these inputs are drawn.
+        returned (then X is needed as well). Without X, the inputs given here are drawn.
     thumbnails : bool or array-like
         Whether the confusing inputs, which then must be images, are shown beside their points; or images of these
         inputs, one for each.

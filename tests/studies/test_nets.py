@@ -1,0 +1,182 @@
+"""Nets of the studies: small ones, on images made here."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from correspondence.studies import nets
+
+QUICK = {"epochs": 3, "batch_size": 16, "lr": 0.01, "weight_decay": 0.01, "augment": True, "seed": 0, "progress": False}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def stripes(rng, n=72):
+    """Noisy images of horizontal (class 0) and vertical (class 1) stripes at random phases."""
+    y = rng.integers(2, size=n)
+    wave = 60 * np.sin(np.arange(12) + rng.uniform(0, 2 * np.pi, (n, 1)))
+    images = np.where(y[:, None, None], wave[:, None, :], wave[:, :, None])
+    return (128 + images + rng.normal(0, 25, (n, 12, 12))).clip(0, 255).astype(np.uint8), y
+
+
+def small(seed=0):
+    torch.manual_seed(seed)
+    return nets.cnn(1, 2, (8, 16, 16))
+
+
+def weights(net):
+    return torch.cat([value.double().ravel() for value in net.state_dict().values()])
+
+
+def trained(rng, **changes):
+    images, y = stripes(rng)
+    net = small()
+    nets.train(net, nets.to_inputs(images), y, **QUICK | changes)
+    return net
+
+
+def moves(X, moved):
+    """Of each image, whether it is flipped and by how many rows and columns it is moved; exactly one must fit."""
+    pad = nets.PAD
+    height, width = X.shape[2:]
+    padded = torch.nn.functional.pad(X, (pad,) * 4, mode="reflect")
+    found = []
+    for image, result in zip(padded, moved, strict=True):
+        fits = [
+            (flip, down - pad, right - pad)
+            for flip in (False, True)
+            for down in range(2 * pad + 1)
+            for right in range(2 * pad + 1)
+            if torch.equal(result.flip(-1) if flip else result, image[:, down : down + height, right : right + width])
+        ]
+        assert len(fits) == 1
+        found.append(fits[0])
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    ("shape", "recipe"), [((3, 32, 32), nets.BOUNDARY), ((3, 32, 32), nets.CIFAR), ((1, 28, 28), nets.MNIST)]
+)
+def test_logits_of_the_recipes(shape, recipe):
+    net = nets.cnn(shape[0], 7, recipe.widths).eval()
+    logits = net(torch.randn(5, *shape))
+    assert logits.shape == (5, 7)
+    assert logits.min() < 0  # neither probabilities nor rectified
+    assert [layer.out_channels for layer in net if isinstance(layer, torch.nn.Conv2d)] == list(recipe.widths)
+    pooled = net[: [type(layer) for layer in net].index(torch.nn.AdaptiveAvgPool2d)](torch.randn(5, *shape))
+    assert pooled.shape[2] == shape[1] // 2 ** (len(recipe.widths) // 2)
+
+
+def test_recipes_are_arguments_of_the_training():
+    recipe = nets.Recipe((8, 16, 16), epochs=3, batch_size=16, lr=0.01, weight_decay=0.01, augment=True)
+    net = trained(np.random.default_rng(0), **recipe.training)
+    assert torch.equal(weights(net), weights(trained(np.random.default_rng(0))))
+
+
+def test_inputs():
+    images = np.array([0, 255, 51], dtype=np.uint8).reshape(3, 1, 1).repeat(4, 1).repeat(6, 2)
+    X = nets.to_inputs(images)
+    assert X.dtype == torch.float32
+    assert X.shape == (3, 1, 4, 6)
+    np.testing.assert_allclose(X[:, 0, 2, 3], [-2, 2, -1.2], rtol=1e-6)
+    coloured = np.stack([images, 255 - images], axis=1)
+    assert nets.to_inputs(coloured).shape == (3, 2, 4, 6)
+    assert torch.equal(nets.to_inputs(coloured)[:, :1], X)
+
+
+def test_inputs_are_a_copy_also_of_images_that_cannot_be_written():
+    images = np.full((2, 4, 4), 7, dtype=np.float32)
+    images.flags.writeable = False
+    nets.to_inputs(images)
+    assert (images == 7).all()
+
+
+def test_augmentation_moves_and_flips():
+    X = torch.randn(300, 3, 9, 11, generator=torch.Generator().manual_seed(0))
+    moved = nets._moved(X, torch.Generator().manual_seed(1))
+    assert moved.shape == X.shape
+    assert moved.dtype == X.dtype
+    flips, rows, columns = moves(X, moved).T
+    assert 0.4 < flips.mean() < 0.6
+    steps = set(range(-nets.PAD, nets.PAD + 1))
+    assert set(rows.tolist()) == steps
+    assert set(columns.tolist()) == steps
+    for one, other in ((rows, columns), (flips, rows), (flips, columns)):
+        assert abs(np.corrcoef(one, other)[0, 1]) < 0.2  # drawn independently
+
+
+def test_augmentation_changes_the_training():
+    with_, without = (weights(trained(np.random.default_rng(0), augment=augment)) for augment in (True, False))
+    assert not torch.equal(with_, without)
+
+
+@pytest.mark.parametrize("augment", [True, False])
+def test_training_repeats_for_a_seed(augment):
+    first, again, other = (weights(trained(np.random.default_rng(0), seed=seed, augment=augment)) for seed in (3, 3, 4))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_training_learns(rng):
+    images, y = stripes(rng, 300)
+    fresh, truth = stripes(rng, 500)
+    X, net = nets.to_inputs(fresh), small()
+    assert nets.accuracy(net, X, truth) < 0.8
+    nets.train(net, nets.to_inputs(images), y, **QUICK | {"epochs": 8})
+    assert not net.training
+    assert nets.accuracy(net, X, truth) > 0.97
+
+
+def test_after_step_once_per_batch_and_free_to_evaluate():
+    seen = []
+
+    def record():
+        seen.append(weights(net))
+        net.eval()
+
+    images, y = stripes(np.random.default_rng(0))
+    net = small()
+    nets.train(net, nets.to_inputs(images), y, **QUICK, after_step=record)
+    assert len(seen) == 3 * 5  # 72 images in batches of 16, the last of 8
+    assert torch.equal(seen[-1], weights(net))
+    assert torch.equal(weights(net), weights(trained(np.random.default_rng(0))))  # as without the recorder
+
+
+def test_learning_rate_ends_at_zero(rng):
+    seen = []
+    images, y = stripes(rng)
+    net = small()
+    nets.train(
+        net,
+        nets.to_inputs(images),
+        y,
+        **QUICK,
+        after_step=lambda: seen.append(torch.nn.utils.parameters_to_vector(net.parameters()).detach()),
+    )
+    steps = [float((after - before).norm()) for before, after in pairwise(seen)]
+    assert 0 < steps[-1] < 0.01 * max(steps)
+    assert steps[0] < 0.5 * max(steps)
+
+
+def test_progress(rng, capsys):
+    trained(rng, progress=True)
+    assert "training: 100%" in capsys.readouterr().err
+    trained(rng)
+    assert capsys.readouterr().err == ""
+
+
+def test_accuracy_counts_in_evaluation_mode():
+    net = torch.nn.Sequential(torch.nn.Dropout(0.99), torch.nn.Flatten()).train()
+    X = torch.eye(4).repeat(600, 1).reshape(-1, 4, 1, 1)  # more than one batch
+    y = np.tile(np.arange(4, dtype=np.uint8), 600)
+    y.flags.writeable = False
+    assert nets.accuracy(net, X, y) == 1
+    assert nets.accuracy(net, X, np.where(y == 3, 0, y)) == 0.75
