@@ -32,6 +32,7 @@ class Lesson:
     def of(cls, recipe: nets.Recipe, data: ImageClasses, seed: int) -> Lesson:
         """Lesson with a net whose start is drawn from the seed."""
         X, X_test = nets.to_inputs(data.train_images), nets.to_inputs(data.test_images)
+        X_test = X_test.contiguous(memory_format=torch.channels_last)  # recorded often: a third less time
         position = {name: i for i, name in enumerate(data.classes)}
         y, y_test = (np.array([position[label] for label in part]) for part in (data.train_labels, data.test_labels))
         torch.manual_seed(seed)

@@ -49,7 +49,7 @@ class _Run:
 def run_mnist(settings: Settings) -> Report:
     """One epoch over the digits."""
     data = co.datasets.fetch_mnist()
-    runs = _runs(data, "MNIST", settings, every=4, probes=2000)
+    runs = _runs(data, "MNIST", settings, every=4, probes=1000)
     return _report("training-mnist", MNIST_TITLE, data, runs, _mnist_reading)
 
 
@@ -76,7 +76,7 @@ def _run(data: co.datasets.ImageClasses, name: str, seed: int, every: int, probe
     labels = data.test_labels[:probes]
     start = time.perf_counter()
     recorder = co.TrainingRecorder(
-        lesson.net, lesson.X_test[:probes], labels, every=every, classes=data.classes, max_frames=1000
+        lesson.net, lesson.X_test[:probes], labels, every=every, classes=data.classes, batch_size=128, max_frames=1000
     )
     lesson.train(epochs=1 if quick else None, after_step=recorder.step)
     recorder.record()
