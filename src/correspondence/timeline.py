@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+from scipy.ndimage import gaussian_filter1d, median_filter
 from scipy.signal import find_peaks, peak_widths
 
 from correspondence.checks import read_only
@@ -15,6 +15,7 @@ from correspondence.table import Backend, to_frame
 __all__ = ["Timeline", "Transition", "find_transitions", "lasting"]
 
 KNOWN = 0.5  # certainty and separation from which a class is learnt and a pair separated
+LASTING = 0.9  # share of the frames from then on in which they must be so: a net that learns fast forgets for moments
 PROMINENCE = 0.25  # of a peak of the speed, as a share of the greatest speed
 RISE = 0.1  # of chi2 during a transition, as a share of its largest value
 LASTS = 0.75  # share of the time before and after a transition with chi2 below and above the middle of its rise
@@ -57,14 +58,15 @@ class Timeline:
         there are none); without, over all probes weighted by that belief: sum P^2 / sum P, which is large from the
         start for a class that is believed of almost every input.
     learnt : ndarray of shape (k,)
-        First recorded step from which on the certainty of a class stays at 1/2 or more; NaN if it does not.
+        First recorded step from which on the certainty of a class is 1/2 or more, in at least nine of ten frames and at
+        the end; NaN if there is none.
     pairs : ndarray of shape (m, 2)
         Positions of the two classes of each pair, the first before the second.
     separation : ndarray of shape (T, m)
         1 - overlap of two classes, the cosine between their beliefs: 0 if they are believed of the same inputs in the
         same proportion, 1 if never of the same input.
     separated : ndarray of shape (m,)
-        First recorded step from which on the separation stays at 1/2 or more; NaN if it does not.
+        First recorded step from which on the separation is 1/2 or more, in the same sense.
     transitions : list of Transition
         Stretches in which chi2 rises suddenly: see `find_transitions`.
     """
@@ -179,7 +181,7 @@ class Timeline:
 
 
 def lasting(steps: np.ndarray, holds: np.ndarray) -> np.ndarray:
-    """First step from which on something holds until the end, for each column; NaN if it does not.
+    """First step at which something holds, as it does in nine of ten frames from then on and at the end; else NaN.
 
     Parameters
     ----------
@@ -193,19 +195,21 @@ def lasting(steps: np.ndarray, holds: np.ndarray) -> np.ndarray:
     >>> lasting(np.array([0, 10, 20]), np.array([[True, False], [False, True], [True, False]]))
     array([20., nan])
     """
-    fails = ~holds[::-1]
-    since = np.where(fails.any(axis=0), fails.argmax(axis=0), len(steps))  # how many frames at the end it holds
-    return np.where(since > 0, np.asarray(steps, float)[len(steps) - np.maximum(since, 1)], np.nan)
+    left = np.arange(len(steps), 0, -1)[:, None]
+    share = np.cumsum(holds[::-1], axis=0)[::-1] / left
+    lasts = holds & (share >= LASTING) & holds[-1]
+    return np.where(lasts.any(axis=0), np.asarray(steps, float)[lasts.argmax(axis=0)], np.nan)
 
 
 def find_transitions(steps: np.ndarray, chi2: np.ndarray) -> list[Transition]:
-    """Stretches of a training in which chi2 rises suddenly.
+    """Stretches of a training in which chi2 suddenly rises above all that it was before.
 
-    The speed of chi2, smoothed over a few frames, has a peak there whose prominence is at least 25 % of the greatest
-    speed. The stretch is the width of that peak at half its height. In it chi2 rises by at least 10 % of its largest
-    value (and by 0.01), and at least twice as fast as in the mean of the recording: even growth is no transition.
-    For three quarters of the time before, it is below the middle of the rise, and above it for three quarters of the
-    time afterwards: neither is an oscillation.
+    What counts is the largest chi2 so far (of medians of three frames): to learn again what was forgotten for a moment
+    is no transition. Its speed, smoothed over a few frames, has a peak whose prominence is at least 25 % of the
+    greatest speed. The stretch is the width of that peak at half its height. In it chi2 rises by at least 10 % of its
+    largest value (and by 0.01), and at least twice as fast as in the mean of the recording: even growth is no
+    transition. For three quarters of the time before, it is below the middle of the rise, and above it for three
+    quarters of the time afterwards: neither is an oscillation.
 
     Parameters
     ----------
@@ -229,7 +233,8 @@ def find_transitions(steps: np.ndarray, chi2: np.ndarray) -> list[Transition]:
     """
     if len(steps) < 4 or chi2.max() < LEAST_RISE:
         return []
-    grid, values = _even(np.asarray(steps, float), chi2)
+    grid, now = _even(np.asarray(steps, float), chi2)
+    values = _even(np.asarray(steps, float), np.maximum.accumulate(median_filter(chi2, 3, mode="nearest")))[1]
     frame = np.median(np.diff(steps)) / (grid[1] - grid[0])  # points of the grid between two frames
     smooth = gaussian_filter1d(values, max(1.0, 0.01 * len(steps)) * frame, mode="nearest")
     speed = np.concatenate([[0.0], np.gradient(smooth), [0.0]])  # so that a rise from the first step on is a peak too
@@ -243,7 +248,7 @@ def find_transitions(steps: np.ndarray, chi2: np.ndarray) -> list[Transition]:
     least = max(RISE * chi2.max(), LEAST_RISE)
     mean = max(smooth.max() - smooth.min(), least) / (grid[-1] - grid[0])
     sudden = [t for t in found if t.rise >= max(least, SUDDEN * mean * (t.end - t.start))]
-    return [t for t in sudden if _lasts(t, grid, values)]
+    return [t for t in sudden if _lasts(t, grid, now)]
 
 
 def _lasts(t: Transition, grid: np.ndarray, values: np.ndarray) -> bool:

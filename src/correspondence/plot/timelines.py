@@ -50,7 +50,7 @@ def timeline(timeline: Timeline, figure: Figure | None = None, *, n_components: 
 def _draw_pics(ax: Axes, timeline: Timeline, most: int) -> None:
     shown = timeline.pics[:, :most]
     for i, values in enumerate(shown.T):
-        ax.plot(timeline.steps, values, color=ROWS, lw=1.6, alpha=1 - 0.7 * i / max(1, shown.shape[1] - 1))
+        ax.plot(timeline.steps, values, color=ROWS, lw=_width(timeline), alpha=1 - 0.7 * i / max(1, shown.shape[1] - 1))
     _label_ends(ax, [str(i + 1) for i in range(shown.shape[1])], shown[-1], [ROWS] * shown.shape[1])
     ax.set_ylabel("PIC")
     if timeline.accuracy is not None:
@@ -64,13 +64,18 @@ def _draw_pics(ax: Axes, timeline: Timeline, most: int) -> None:
 def _draw_certainty(ax: Axes, timeline: Timeline) -> None:
     colours = distinct_colours(len(timeline.classes))
     for i, values in enumerate(timeline.certainty.T):
-        ax.plot(timeline.steps, values, color=colours[i], lw=1.6)
+        ax.plot(timeline.steps, values, color=colours[i], lw=_width(timeline))
         at = np.flatnonzero(timeline.steps == timeline.learnt[i])
         ax.plot(timeline.steps[at], values[at], "o", color=colours[i], ms=5)
     ax.axhline(0.5, color="0.75", lw=0.8, ls="--", zorder=0)
     names = [one_line(label, 24) for label in timeline.classes.tolist()]
     _label_ends(ax, names, timeline.certainty[-1], colours)
     ax.set(xlabel="Step", ylabel="Certainty of each class (dot: learnt)")
+
+
+def _width(timeline: Timeline) -> float:
+    """Of a curve: thin if there are many frames, which may go up and down."""
+    return 1.6 if len(timeline) < 120 else 0.9
 
 
 def _label_ends(ax: Axes, names: list[str], heights: np.ndarray, colours: list[str]) -> None:

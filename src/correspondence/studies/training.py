@@ -138,8 +138,8 @@ def _class_table(timeline: co.Timeline) -> str:
     order = np.argsort(timeline.learnt, kind="stable")
     lines = [[str(timeline.classes[i]), _step(timeline.learnt[i]), float(timeline.certainty[-1, i])] for i in order]
     return (
-        "## The order in which classes are learnt\n\nA class is learnt when, from then on, at least half of the belief "
-        "goes to it where it is right.\n\n"
+        "## The order in which classes are learnt\n\nA class is learnt when, in nine of ten frames from then on, at "
+        "least half of the belief goes to it where it is right.\n\n"
         f"{markdown_table(['class', 'learnt at step', 'belief at the end'], lines)}"
     )
 
