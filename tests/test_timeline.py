@@ -47,22 +47,36 @@ def timeline():
 def test_classes_are_learnt_in_their_order(timeline):
     assert timeline.order.tolist() == ["bee", "dog", "ant", "cat"]
     assert np.isnan(timeline.learnt[2])
-    np.testing.assert_allclose(timeline.learnt[[1, 3, 0]], [4, 8, 12], atol=1)
+    np.testing.assert_allclose(timeline.learnt[[1, 3, 0]], [4, 8, 12], atol=2)
 
 
-def test_certainty_is_the_mean_belief_of_the_label():
+def test_certainty_is_belief_where_it_is_right_and_right_where_it_is_believed():
     frames, codes = learning([5, 2, 9])
     timeline = answered(frames, codes).timeline()
-    P = frames[7].astype(np.float16).astype(float)
-    expected = [P[codes == c, c].mean() for c in range(3)]
-    np.testing.assert_allclose(timeline.certainty[7], expected, atol=1e-3)
+    for i in (0, 20, 7):
+        right = [frames[i][codes == c, c].sum() for c in range(3)]
+        found = [right[c] / (codes == c).sum() for c in range(3)]
+        meant = [right[c] / frames[i][:, c].sum() for c in range(3)]
+        np.testing.assert_allclose(timeline.certainty[i], np.minimum(found, meant), atol=2e-3)
+    assert not np.allclose(found, meant, atol=0.01)
 
 
-def test_certainty_without_labels_is_weighted_by_the_belief():
+def test_a_class_that_is_believed_of_everything_is_not_learnt():
+    P = np.tile([0.8, 0.1, 0.1], (30, 1))
+    codes = np.arange(30) % 3
+    for y in (codes, None):
+        timeline = answered([P] * 5, y).timeline()
+        assert (timeline.certainty < 0.35).all()
+        assert np.isnan(timeline.learnt).all()
+
+
+def test_certainty_without_labels_is_the_pic_of_the_class_against_all_others():
     frames, _ = learning([5, 2, 9])
     timeline = answered(frames).timeline()
     P = frames[7]
-    np.testing.assert_allclose(timeline.certainty[7], (P**2).sum(axis=0) / P.sum(axis=0), atol=1e-3)
+    for c in range(3):
+        against = ClassifierCA.from_beliefs(np.column_stack([P[:, c], 1 - P[:, c]]))
+        np.testing.assert_allclose(timeline.certainty[7, c], against.pics_[0], atol=2e-3)
     assert timeline.accuracy is None
     assert timeline.order.tolist() == [1, 0, 2]
 

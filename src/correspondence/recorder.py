@@ -657,15 +657,16 @@ def _coordinates(P: np.ndarray, V: np.ndarray, root: np.ndarray) -> tuple[np.nda
 
 
 def _certainty(P: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
-    """How well each class is known: mean belief of a class where it is the label, or where it is believed."""
+    """How well each class is known, from 0 to 1; see `Timeline`."""
+    total = P.sum(axis=0)
     if codes is None:
-        total = P.sum(axis=0)
-        return (P**2).sum(axis=0) / np.where(total > 0, total, 1)
+        p = P.mean(axis=0)
+        return P.var(axis=0) / np.where((p > 0) & (p < 1), p * (1 - p), 1)
     k = P.shape[1]
     count = np.bincount(codes, minlength=k)
-    believed = np.bincount(codes, P[np.arange(len(P)), codes], minlength=k)
-    with np.errstate(invalid="ignore"):
-        return np.where(count > 0, believed / count, np.nan)
+    right = np.bincount(codes, P[np.arange(len(P)), codes], minlength=k)
+    found, meant = right / np.maximum(count, 1), right / np.where(total > 0, total, 1)
+    return np.where(count > 0, np.minimum(found, meant), np.nan)
 
 
 # --- labels

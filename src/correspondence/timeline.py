@@ -25,7 +25,11 @@ MOST_POINTS = 4000  # of the grid on which the speed is taken
 
 
 class Transition(NamedTuple):
-    """A stretch of the training in which chi2 rises suddenly."""
+    """A stretch of the training in which chi2 suddenly rises above all that it was before.
+
+    By at least a tenth of its largest value, and at least twice as fast as in the mean of the training, around a peak
+    of its speed; what is only forgotten for a moment and learnt again does not count.
+    """
 
     start: float
     """Step at which it begins."""
@@ -54,9 +58,10 @@ class Timeline:
     classes : ndarray of shape (k,)
         Their names.
     certainty : ndarray of shape (T, k)
-        How well each class is known. With labels, the mean belief of a class over the probes of that class (NaN if
-        there are none); without, over all probes weighted by that belief: sum P^2 / sum P, which is large from the
-        start for a class that is believed of almost every input.
+        How well each class is known, from 0 to 1. With labels, the mean belief in a class over the probes of that
+        class, or the share of all belief in it that goes to them, whichever is smaller: a class that is believed of
+        everything is not known. NaN if there are no probes of it. Without labels, the PIC of the class against all
+        others: var(P) / (p (1 - p)) with P the beliefs in it and p their mean.
     learnt : ndarray of shape (k,)
         First recorded step from which on the certainty of a class is 1/2 or more, in at least nine of ten frames and at
         the end; NaN if there is none.
@@ -68,7 +73,7 @@ class Timeline:
     separated : ndarray of shape (m,)
         First recorded step from which on the separation is 1/2 or more, in the same sense.
     transitions : list of Transition
-        Stretches in which chi2 rises suddenly: see `find_transitions`.
+        Stretches in which chi2 rises suddenly: see `Transition`.
     """
 
     steps: np.ndarray
@@ -163,6 +168,8 @@ class Timeline:
         order = np.argsort(self.separated, kind="stable")  # NaN last: never separated
         if not len(order):
             return []
+        if np.isfinite(self.separated).all() and np.ptp(self.separated) == 0:
+            return [f"  separated: all {len(order)} pairs at step {_step(self.separated[0])}"]
         if len(order) <= 2 * most:
             return [f"  separated: {', '.join(map(self._pair, order))}"]
         first, last = order[:most], order[-most:][::-1]

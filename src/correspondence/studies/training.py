@@ -49,6 +49,7 @@ class _Run:
 def run_mnist(settings: Settings) -> Report:
     """One epoch over the digits."""
     data = co.datasets.fetch_mnist()
+    data = _some(data) if settings.quick else data
     runs = _runs(data, "MNIST", settings, every=4, probes=1000)
     return _report("training-mnist", MNIST_TITLE, data, runs, _mnist_reading)
 
@@ -56,15 +57,22 @@ def run_mnist(settings: Settings) -> Report:
 def run_cifar(settings: Settings) -> Report:
     """Some epochs over photographs of ten classes."""
     data = co.datasets.fetch_cifar10()
+    data = _some(data) if settings.quick else data
     runs = _runs(data, "CIFAR", settings, every=15, probes=1000)
     return _report("training-cifar", CIFAR_TITLE, data, runs, _cifar_reading)
 
 
+def _some(data: co.datasets.ImageClasses, n: int = 2500, n_test: int = 1000) -> co.datasets.ImageClasses:
+    return data._replace(
+        train_images=data.train_images[:n],
+        train_labels=data.train_labels[:n],
+        test_images=data.test_images[:n_test],
+        test_labels=data.test_labels[:n_test],
+    )
+
+
 def _runs(data: co.datasets.ImageClasses, recipe: str, settings: Settings, every: int, probes: int) -> list[_Run]:
-    if settings.quick:
-        n, probes, every = 2500, 300, 4
-        data = data._replace(train_images=data.train_images[:n], train_labels=data.train_labels[:n])
-        data = data._replace(test_images=data.test_images[:1000], test_labels=data.test_labels[:1000])
+    every, probes = (4, 300) if settings.quick else (every, probes)
     return [_run(data, recipe, seed, every, probes, settings.quick) for seed in range(settings.seeds)]
 
 
@@ -109,7 +117,7 @@ def _report(
 STAGES_CAPTION = """\
 *Test images in the plane of the last step's first two axes while the net learns, in the colours of their classes.*"""
 TIMELINE_CAPTION = """\
-*Above: PICs of the beliefs at each step, with sudden transitions shaded. Below: mean belief in the right class.*"""
+*Above: PICs of the beliefs at each step, with sudden transitions shaded. Below: how well each class is known.*"""
 
 
 def _rows(each: _Run) -> list[dict[str, Any]]:
@@ -139,8 +147,8 @@ def _class_table(timeline: co.Timeline) -> str:
     lines = [[str(timeline.classes[i]), _step(timeline.learnt[i]), float(timeline.certainty[-1, i])] for i in order]
     return (
         "## The order in which classes are learnt\n\nA class is learnt when, in nine of ten frames from then on, at "
-        "least half of the belief goes to it where it is right.\n\n"
-        f"{markdown_table(['class', 'learnt at step', 'belief at the end'], lines)}"
+        "least half of the belief goes to it where it is right, and at least half of the belief in it is right.\n\n"
+        f"{markdown_table(['class', 'learnt at step', 'certainty at the end'], lines)}"
     )
 
 
@@ -224,6 +232,7 @@ def _stages(each: _Run) -> Figure:
     assert timeline.accuracy is not None
     rising = np.maximum.accumulate(timeline.chi2)
     frames = np.searchsorted(rising, np.linspace(rising[0], rising[-1], STAGES)).clip(0, len(timeline) - 1)
+    frames[-1] = len(timeline) - 1
     figure = Figure(figsize=(13, 8.6), layout="constrained")
     axes = figure.subplots(2, STAGES // 2, sharex=True, sharey=True).ravel()
     classes, outline = timeline.classes, [withStroke(linewidth=2, foreground="white")]
@@ -235,6 +244,8 @@ def _stages(each: _Run) -> Figure:
             if frame:
                 ax.text(*own.mean(axis=0), str(label), color=f"C{i}", path_effects=outline, **NAME)
         ax.set_title(f"step {timeline.steps[frame]}, accuracy {timeline.accuracy[frame]:.3f}", loc="left")
+        ax.set(xlabel="Axis 1 of the last step", ylabel="Axis 2 of the last step")
+        ax.label_outer()
         ax.set_aspect("equal")
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(classes), frameon=False, markerscale=3)
