@@ -452,14 +452,20 @@ def test_checking_leaves_the_array_alone():
         ([[0.5, 0.5], [np.inf, 0]], r"^The beliefs contain NaN or infinity in 1 row\(s\), first in row 1: leave"),
         ([[0.5, 0.5], [1.1, -0.1]], r"^The beliefs contain negative numbers, down to -0\.1: if they are logits, say"),
         ([[0.5, 0.5], [0.5, 0.4]], r"^The beliefs must sum to 1 for each input, but those of row 1 sum to 0\.9: "),
-        ([[0.5, 0.5], [2.0, 3.0]], r"those of row 1 sum to 5: return probabilities, or say outputs='logits'"),
-        ([[0.3], [0.7]], r"^The beliefs must have .* got shape \(2, 1\): for two classes return both, 1 - p and p\.$"),
+        (
+            [[0.5, 0.5], [2.0, 3.0]],
+            r"those of row 1 sum to 5: return probabilities \(divide each row by its",
+        ),
+        ([[0.3], [0.7]], r"^The beliefs must have .* got shape \(2, 1\): for two classes return both, 1 - p and p, or"),
         ([0.3, 0.7], r"^The beliefs must have a row for each input .* got shape \(2,\)"),
         ([[[0.3, 0.7]]], r"got shape \(1, 1, 2\)"),
-        ([["a", "b"]], r"^The beliefs must be an array of numbers, got list: return shape \(n, classes\)\.$"),
+        (
+            [["a", "b"]],
+            r"^The beliefs must be an array of numbers of shape \(n, classes\), got list: ",
+        ),
         ([[0.5, 0.5], [1.0]], "^The beliefs must be an array of numbers"),
         ([[0.5, 0.5j]], "^The beliefs must be an array of numbers"),
-        (None, "^The beliefs must be an array of numbers, got NoneType"),
+        (None, r"^The beliefs must be an array of numbers .* got NoneType"),
     ],
 )
 def test_beliefs_that_are_none(values, message):
@@ -585,3 +591,42 @@ def test_state_of_beliefs_without_a_model():
 def test_a_temperature_of_single_precision_can_be_saved(tmp_path):
     co.ClassifierCA(MODEL, temperature=np.float32(2)).fit(X).decomposition_.save(tmp_path / "model")
     assert (tmp_path / "model").is_file()
+
+
+def test_the_models_own_names_in_another_order_do_not_rename_its_columns():
+    own = MODEL.classes_.tolist()
+    assert Beliefs(MODEL, classes=own[::-1]).classes(len(own)).tolist() == own
+    other = [f"{name}!" for name in own]
+    assert Beliefs(MODEL, classes=other).classes(len(own)).tolist() == other
+
+
+@pytest.mark.parametrize("shape", [(-1,), (-1, 1)])
+def test_one_column_is_the_second_of_two_classes_if_one_says_what_it_is(shape):
+    logit = np.array([-2.0, 0.0, 3.0])
+    p = 1 / (1 + np.exp(-logit))
+    expected = np.column_stack([1 - p, p])
+    for outputs, column in (("logits", logit), ("probabilities", p)):
+        asked = Beliefs(lambda rows, column=column: column.reshape(shape), outputs)
+        np.testing.assert_allclose(asked(np.arange(3)), expected, atol=1e-12)
+    with pytest.raises(ValueError, match="or say outputs='logits' or 'probabilities'"):
+        Beliefs(lambda rows: p.reshape(shape))(np.arange(3))
+
+
+def test_a_regressor_is_no_classifier():
+    from sklearn.linear_model import LinearRegression
+
+    with pytest.raises(TypeError, match=r"^model must be a classifier, got the regressor LinearRegression\.$"):
+        Beliefs(LinearRegression())
+
+
+def test_predictions_are_no_beliefs():
+    with pytest.raises(ValueError, match="such as those of predict_proba"):
+        Beliefs(MODEL.predict)(X)
+
+
+def test_labels_may_be_tensors():
+    whole = co.ClassifierCA(believe).fit(X)
+    codes = np.random.default_rng(0).integers(0, 4, len(X))
+    assert whole.evaluate(X, torch.from_numpy(codes)).captured == whole.evaluate(X, codes).captured
+    one, two = torch.tensor([1, 2])
+    np.testing.assert_array_equal(whole.boundary(one, two), whole.boundary(1, 2))

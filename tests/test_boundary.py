@@ -369,7 +369,7 @@ def test_frame_and_text_of_confusing_inputs():
     [
         ({"n": 0}, r"^n must be a whole number of at least 1, got 0\.$"),
         ({"n": "all"}, "^n must be a whole number"),
-        ({"between": ("a", "x")}, "^b: 'x' is not a class, choose among 'a', 'b', 'c'"),
+        ({"between": ("a", "x")}, "^between: 'x' is not a class, choose among 'a', 'b', 'c'"),
         ({"between": ("a", "a")}, "^a and b must be two different classes, got 'a' twice"),
     ],
 )

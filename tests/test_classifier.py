@@ -50,7 +50,9 @@ def beliefs(draw, max_classes=8, max_rows=60, min_rows=2):
 
 
 def fit(P, classes=None, **parameters):
-    return co.ClassifierCA.from_beliefs(P, classes, **parameters)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "All inputs have the same beliefs")
+        return co.ClassifierCA.from_beliefs(P, classes, **parameters)
 
 
 def values_of_g(cca):
@@ -173,6 +175,7 @@ def test_tied_classes_decide_the_sign_by_name(names):
         assert g[2, 1] > 0
 
 
+@pytest.mark.filterwarnings("ignore:All inputs have the same beliefs:UserWarning")
 @EXAMPLES
 @given(beliefs(), st.sampled_from([1, 7, 60]))
 def test_batches_do_not_matter(P, size):
@@ -189,6 +192,7 @@ def test_batches_do_not_matter(P, size):
     assert parts.decomposition_.n == stream.decomposition_.n == len(P)
 
 
+@pytest.mark.filterwarnings("ignore:All inputs have the same beliefs:UserWarning")
 @EXAMPLES
 @given(beliefs(max_rows=20), st.randoms(use_true_random=False))
 def test_weights_are_repetitions(P, random):
@@ -249,7 +253,8 @@ def test_more_components_than_there_are():
 
 
 def test_the_same_beliefs_everywhere_have_no_components():
-    cca = fit([[0.3, 0.7]] * 5, ["no", "yes"])
+    with pytest.warns(UserWarning, match=r"^All inputs have the same beliefs: there are no components\.$"):
+        cca = co.ClassifierCA.from_beliefs([[0.3, 0.7]] * 5, ["no", "yes"])
     assert cca.transform([[0.1, 0.9]]).shape == (1, 0)
     assert cca.decomposition_.chi2 == 0
     np.testing.assert_allclose(cca.beliefs_at(np.empty((2, 0))), [[0.3, 0.7]] * 2)

@@ -11,6 +11,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit
+from sklearn.base import is_regressor
 
 from correspondence.checks import check_whole, is_number, length
 from correspondence.functions import FeatureMap
@@ -39,7 +41,8 @@ class Beliefs(FeatureMap):
     batch_size : int
         How many x the model is asked at a time.
     classes : array-like, optional
-        Names of the columns, instead of the model's own or 0, 1, ...
+        Names of the columns, instead of the model's own or 0, 1, ...; if they are the model's own in another order,
+        that of the model counts.
     """
 
     kind = "beliefs"
@@ -60,8 +63,7 @@ class Beliefs(FeatureMap):
         self.batch_size = check_whole(batch_size, "batch_size", 1)
         self._ask = _asker(model)
         self._are_logits = outputs == "logits" if outputs != "auto" or not _is_torch_module(model) else None
-        given = classes if classes is not None else getattr(model, "classes_", None)
-        self.given = None if given is None else _check_classes(given)
+        self.given = _names(classes, getattr(model, "classes_", None))
 
     def classes(self, k: int) -> np.ndarray:
         """Names of the k columns."""
@@ -87,6 +89,8 @@ class Beliefs(FeatureMap):
     def _answer(self, rows: Any) -> Any:
         """The model's probabilities; whether a torch module returns them or logits is seen from its first answer."""
         values = self._ask(rows)
+        if self.outputs != "auto" and _is_column(values):
+            return _of_two(_to_array(values), self.outputs == "logits")
         if self._are_logits is False:
             return values
         array = _to_array(values)
@@ -152,7 +156,8 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
     if P.ndim != 2 or P.shape[1] < 2:
         raise ValueError(
             f"The beliefs must have a row for each input and a column for each of at least two classes, "
-            f"got shape {P.shape}: for two classes return both, 1 - p and p."
+            f"got shape {P.shape}: for two classes return both, 1 - p and p, or say outputs='logits' or "
+            "'probabilities' if it is that of the second."
         )
     if n is not None and len(P) != n:
         raise ValueError(f"The model returned {len(P)} rows of beliefs for {n} inputs: there must be one for each.")
@@ -174,7 +179,7 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
     if abs(sums[worst] - 1) > _sum_error(values):
         raise ValueError(
             f"The beliefs must sum to 1 for each input, but those of row {worst} sum to {sums[worst]:.6g}: "
-            "return probabilities, or say outputs='logits' if they are logits."
+            "return probabilities (divide each row by its sum), or say outputs='logits' if they are logits."
         )
     if low < 0:
         P = np.maximum(P, 0)
@@ -204,6 +209,30 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
         return shifted / shifted.sum(axis=1, keepdims=True)
 
 
+def _is_column(values: Any) -> bool:
+    return len(np.shape(values)) == 1 or np.shape(values)[1:] == (1,)
+
+
+def _of_two(column: np.ndarray, are_logits: bool) -> np.ndarray:
+    """Beliefs in two classes, from the logit or the probability of the second."""
+    p = column.reshape(-1)
+    if are_logits:
+        with np.errstate(invalid="ignore"):
+            p = expit(p)
+    return np.column_stack([1 - p, p])
+
+
+def _names(classes: Any, own: Any) -> np.ndarray | None:
+    """Names of the columns: those given, unless they are the model's own, whose order then counts."""
+    if own is None:
+        return None if classes is None else _check_classes(classes)
+    known = _check_classes(own)
+    if classes is None:
+        return known
+    given = _check_classes(classes)
+    return known if set(given.tolist()) == set(known.tolist()) else given
+
+
 def _check_classes(classes: Any) -> np.ndarray:
     labels = as_labels(classes, "classes")
     try:
@@ -230,6 +259,8 @@ def _asker(model: Any) -> Callable[[Any], Any]:
         return model.predict_proba
     if hasattr(model, "run") and hasattr(model, "get_inputs"):
         return partial(_ask_onnx, model)
+    if hasattr(model, "predict") and is_regressor(model):
+        raise TypeError(f"model must be a classifier, got the regressor {type(model).__name__}.")
     if hasattr(model, "predict"):
         raise TypeError(
             f"{type(model).__name__} has no predict_proba: switch it on, or wrap the model in scikit-learn's "
@@ -297,8 +328,14 @@ def _to_array(values: Any) -> np.ndarray:
         return array.astype(np.float32 if array.dtype in (np.float32, np.float16) else np.float64, copy=False)
     except (TypeError, ValueError):
         raise ValueError(
-            f"The beliefs must be an array of numbers, got {type(values).__name__}: return shape (n, classes)."
+            f"The beliefs must be an array of numbers of shape (n, classes), got {_described(values)}: "
+            "return probabilities, such as those of predict_proba."
         ) from None
+
+
+def _described(values: Any) -> str:
+    kind = getattr(values, "dtype", None)
+    return type(values).__name__ if kind is None else f"{type(values).__name__} of {kind}"
 
 
 def _slice(X: Any, start: int, stop: int) -> Any:

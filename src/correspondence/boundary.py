@@ -92,7 +92,7 @@ def given_shares(others: Any, classes: np.ndarray) -> np.ndarray:
 def class_index(position: Mapping[Any, int], label: Any, name: str) -> int:
     """Position of a class."""
     try:
-        return position[label]
+        return position[label.item() if hasattr(label, "detach") else label]
     except (KeyError, TypeError):
         shown = ", ".join(map(repr, list(position)[:10])) + (", ..." if len(position) > 10 else "")
         raise ValueError(f"{name}: {label!r} is not a class, choose among {shown}.") from None

@@ -68,8 +68,10 @@ class Calibration:
         for name, claims in (("before", self.before), ("after", self.after)):
             rows.append((f"{name}: claimed", [f"{r:.4f}" for r in claims.correlations[:d]]))
             rows.append((f"{name}: on labels", [f"{r:.4f}" for r in claims.held_out.correlations[:d]]))
-        lines = [f"Calibration on n {self.n}: temperature {self.temperature:.3f}"]
-        lines += [f"  {name:<17}" + "".join(f"{value:>9}" for value in values) for name, values in rows]
+        at_limit = not 1.01 / HOTTEST < self.temperature < 0.99 * HOTTEST
+        lines = [f"Calibration on n {self.n}: temperature {self.temperature:.3f}" + " (the limit)" * at_limit]
+        more = " ..." * (d < len(self.before.correlations))
+        lines += [f"  {name:<17}" + "".join(f"{value:>9}" for value in values) + more for name, values in rows]
         for name, claims in (("before", self.before), ("after", self.after)):
             lines.append(
                 f"  {name + ':':<8}captured {claims.held_out.captured:.4f}, log loss {claims.log_loss:.4f}, "

@@ -370,7 +370,7 @@ class ClassifierCA(Estimator):
         check_whole(n, "n", 1)
         if between is not None and (np.ndim(between) != 1 or len(between) != 2):
             raise ValueError(f"between must be a pair of classes, got {between!r}.")
-        pair = (None, None) if between is None else self._pair(*between)
+        pair = (None, None) if between is None else self._pair(*between, names=("between", "between"))
         k = len(self.classes_)
         index, best = np.empty(0, np.intp), np.empty((0, k))
         seen = 0
@@ -440,11 +440,13 @@ class ClassifierCA(Estimator):
             label = "" if held is None else f"   {held.correlations[i]:9.4f}"
             low, high = self.classes_[np.nanargmin(G[:, i])], self.classes_[np.nanargmax(G[:, i])]
             lines.append(f"  {i + 1:9d}   {r:7.4f}{label}   {low} and {high}")
+        if len(self.correlations_) > 10:
+            lines.append(f"  ... and {len(self.correlations_) - 10} more components")
         return "\n".join(lines)
 
-    def _pair(self, a: Any, b: Any) -> tuple[int, int]:
+    def _pair(self, a: Any, b: Any, names: tuple[str, str] = ("a", "b")) -> tuple[int, int]:
         position = {label: i for i, label in enumerate(self.classes_.tolist())}
-        i, j = class_index(position, a, "a"), class_index(position, b, "b")
+        i, j = class_index(position, a, names[0]), class_index(position, b, names[1])
         if i == j:
             raise ValueError(f"a and b must be two different classes, got {a!r} twice.")
         for index, label in ((i, a), (j, b)):
@@ -476,7 +478,9 @@ def _decompose(
             f"{(~used).sum()} class(es) never predicted, so placed at NaN: {missing}.", UserWarning, stacklevel=3
         )
     pics, values = _principal(cov[np.ix_(used, used)], p[used], NOISE[moments.dtype], classes[used])
-    if n_components is not None and n_components > len(pics):
+    if not len(pics):
+        warnings.warn("All inputs have the same beliefs: there are no components.", UserWarning, stacklevel=3)
+    elif n_components is not None and n_components > len(pics):
         warnings.warn(
             f"n_components = {n_components} is more than there are: {len(pics)} are kept.", UserWarning, stacklevel=3
         )

@@ -455,9 +455,10 @@ def fetch_compas() -> Compas:
         path = _in_data_folder(f"compas/compas_{name}.csv")
         if path is None:
             raise MissingDataError(
-                f"compas/compas_{name}.csv is not in the folder named by the environment variable CORRESPONDENCE_DATA: "
-                f"make it from ProPublica's compas-scores-two-years.csv, with columns {', '.join(features)} and "
-                "score_bin (0 for deciles 1-2, 1 for 3-6, 2 for 7-10)."
+                "COMPAS needs compas/compas_train.csv and compas/compas_test.csv in the folder that the environment "
+                f"variable CORRESPONDENCE_DATA names, with columns {', '.join(features)} and score_bin (0 for deciles "
+                "1-2, 1 for 3-6, 2 for 7-10): make them from compas-scores-two-years.csv of "
+                "https://github.com/propublica/compas-analysis."
             )
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))

@@ -147,6 +147,8 @@ def _to_array(column: Any) -> np.ndarray:
     if isinstance(series, nw.Series):
         numeric = series.dtype.is_numeric() and not series.is_null().any()
         return series.to_numpy() if numeric else objects(series.to_list())
+    if hasattr(column, "detach"):  # a tensor of torch
+        return column.detach().cpu().numpy()
     if np.ma.is_masked(column):
         return objects([None if value is np.ma.masked else value for value in column])
     if isinstance(column, np.ndarray):

@@ -227,10 +227,7 @@ class TrainingRecorder:
         return np.array(encode(objects([*labels.tolist(), *more]), "y")[1].tolist())
 
     def _beliefs(self) -> Beliefs:
-        """Whom to ask; names of the columns that are the model's own, in another order, do not change its order."""
-        own, given = getattr(self.model, "classes_", None), self._given
-        is_own = own is not None and given is not None and set(np.asarray(own).tolist()) == set(_listed(given))
-        return Beliefs(self.model, self.outputs, batch_size=self.batch_size, classes=None if is_own else given)
+        return Beliefs(self.model, self.outputs, batch_size=self.batch_size, classes=self._given)
 
     def _check_live(self) -> None:
         if self.model is None:
@@ -678,13 +675,9 @@ def _restored(names: list[Any]) -> np.ndarray:
     return np.array(values) if {type(value) for value in values} in ({int}, {float}, {bool}) else objects(values)
 
 
-def _listed(values: Any) -> list[Any]:
-    return as_labels(values, "classes").tolist()
-
-
 def _check_labels(y: Any, n: int, inputs: str = "X_probe") -> np.ndarray:
-    """One label for each input; a tensor is taken as the array that it holds."""
-    labels = as_labels(y.detach().cpu().numpy() if hasattr(y, "detach") else y, "y")
+    """One label for each input."""
+    labels = as_labels(y, "y")
     if len(labels) != n:
         raise ValueError(f"y must have one label for each of the {n} inputs of {inputs}, got {len(labels)}.")
     return labels

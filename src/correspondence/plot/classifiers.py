@@ -42,7 +42,7 @@ def classifiers(comparison: ClassifierComparison, axes: tuple[int, int] = (1, 2)
         raise ValueError("There is only one component: with two classes compare the beliefs themselves.")
     check_whole(n, "n", 1)
     panels = len(comparison.names) + 1
-    columns = min(panels, 3)
+    columns = 2 if panels == 4 else min(panels, 3)
     rows = -(-panels // columns)
     size = (5.2 * columns, 5.4 * rows)
     figure, grid = plt.subplots(
@@ -74,4 +74,6 @@ def _draw_moves(ax: Axes, comparison: ClassifierComparison, axes: tuple[int, int
     for a, b, colour in zip(start, end, np.where(differs, COLUMNS, "0.6").tolist(), strict=True):
         ax.annotate("", tuple(b), tuple(a), arrowprops=style | {"color": colour, "alpha": 0.8})
     first, second = (one_line(name) for name in comparison.names[:2])
-    ax.set_title(f"from {first} to {second}, {len(rows)} largest moves", loc="left", parse_math=False)
+    ax.set_title(
+        f"from {first} to {second}, {len(rows)} largest moves (red: other class)", loc="left", parse_math=False
+    )

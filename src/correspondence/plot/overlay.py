@@ -17,10 +17,11 @@ from correspondence.plot.style import class_colours
 
 __all__ = ["Scene", "Thumbnail", "draw_boundaries", "scene", "thumbnails_of"]
 
-MOST_BOUNDARIES = 12
+MOST_BOUNDARIES = 10
 MOST_CONFUSING = 12
 SIZE = 34.0  # of a thumbnail, in points
 DARK = "0.15"
+DASHES = (0, (5, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,9 @@ class Scene:
 
 def scene(est: Any, X: Any, classes: Any, confusing: Any, thumbnails: Any) -> Scene:
     """Ask a classifier for what is to be drawn; anything else is left as it is."""
-    is_classifier = hasattr(est, "on_beliefs") and hasattr(est, "decomposition_")
+    is_classifier = hasattr(est, "on_beliefs")
+    if is_classifier and not hasattr(est, "decomposition_"):
+        raise TypeError("This ClassifierCA is not fitted: call fit first.")
     if not is_classifier:
         for name, value in (("confusing needs", confusing), ("thumbnails need", thumbnails)):
             if value is not None and value is not False:
@@ -81,15 +84,19 @@ def draw_boundaries(ax: Axes, est: Any, boundaries: Any, index: list[int], facto
     """
     outline = [withStroke(linewidth=2.6, foreground="white", alpha=0.7)]
     drawn = [np.empty((0, 2))]
+    colours = class_colours(est.classes_, nominal=True) if hasattr(est, "classes_") and len(est.classes_) > 3 else {}
     for i, (a, b) in enumerate(_pairs(est, boundaries)):
         points = est.boundary(a, b, 30)[:, index] * factor
-        style: dict[str, Any] = {"color": DARK, "lw": 1.2, "ls": (0, (5, 2)), "zorder": 2.5}
-        style["label"] = "_" if i else "boundary"
+        style: dict[str, Any] = {"lw": 1.2, "zorder": 2.5, "label": "_" if i else "boundary"}
         if len(index) == 1:
-            ax.axvline(points[0, 0], **style)
-        else:
-            ax.plot(points[:, 0], points[:, 1], path_effects=outline, **style)
-            drawn.append(points)
+            ax.axvline(points[0, 0], color=DARK, ls=DASHES, **style)
+            continue
+        if colours:  # of many lines one must see whose they are: dashes in the colours of both classes
+            below = style | {"label": "_", "zorder": 2.4}
+            ax.plot(points[:, 0], points[:, 1], path_effects=outline, color=colours[b], **below)
+        colour = colours.get(a, DARK)
+        ax.plot(points[:, 0], points[:, 1], path_effects=[] if colours else outline, color=colour, ls=DASHES, **style)
+        drawn.append(points)
     return np.vstack(drawn)
 
 

@@ -124,8 +124,9 @@ def plane(
         More values of x, each with a label that is written.
     boundaries : bool or list of (label, label)
         Of a `ClassifierCA`: lines on which two classes are equally likely and no other is more likely, for these pairs
-        of classes, or for all (of many classes, the twelve pairs most confused). With up to three classes they are
-        exact; with more they are projections of `ClassifierCA.boundary`, and inputs may lie on the other side.
+        of classes, or for all (of many classes, the ten pairs most confused). With up to three classes they are
+        exact; with more they are projections of `ClassifierCA.boundary`, dashed in the colours of both classes, and
+        inputs may lie on the other side.
     confusing : array-like or Confusing, optional
         Of a `ClassifierCA`: inputs of which the twelve most ambiguous are ringed, or what ``ClassifierCA.confusing``
         returned (then X is needed as well). Without X, the inputs given here are drawn.
@@ -230,7 +231,7 @@ def _side(functions: Any, values: Any, name: str) -> _Side:
         sample = getattr(functions, "sample", None)
         column = None if sample is None else labels_of(sample)
         if column is None:
-            raise TypeError(f"{name} is needed: give the values to draw, {name}=..., or a fit to labels.")
+            raise TypeError(f"{name} is needed: give the values to draw, {name}=...")
         codes, labels = encode(column, name)
         return _Side(labels, functions(labels), np.bincount(codes) / len(codes))
     points = functions(values)

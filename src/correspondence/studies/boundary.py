@@ -59,7 +59,7 @@ def run(settings: Settings) -> Report:
         _accuracy_table(runs),
         _component_table(first),
         f"![Confusing images](boundary-confusing.png)\n\n{CONFUSING_CAPTION}",
-        _confusing_table(confusing, data.test_labels),
+        _confusing_table(confusing, first.cca.correlations_, data.test_labels),
         _blue(first, data),
         f"## Can its beliefs be trusted?\n\n```\n{first.calibration}\n```",
         ERRATA,
@@ -69,8 +69,9 @@ def run(settings: Settings) -> Report:
 
 
 CAPTION = f"""\
-*Test images at f(x), in the colour of their true class; classes where an image that is certainly one of them would lie;
-the three boundaries; the {SHOWN} most ambiguous images, framed in the colour of the class that the net prefers.*"""
+*Test images in principal coordinates, in the colour of their true class; classes where an image that is certainly one
+of them would lie; the three boundaries; the {SHOWN} most ambiguous images, framed in the colour of the class that the
+net prefers.*"""
 CONFUSING_CAPTION = """\
 *The most ambiguous test images of each pair of classes: the two beliefs, and the truth where it is another class than
 the one preferred.*"""
@@ -140,14 +141,14 @@ def _component_table(each: _Run) -> str:
     )
 
 
-def _confusing_table(confusing: co.Confusing, truth: np.ndarray) -> str:
+def _confusing_table(confusing: co.Confusing, scale: np.ndarray, truth: np.ndarray) -> str:
     lines = [
         [int(i), a, b, float(margin), truth[i], *(float(value) for value in at)]
         for i, (a, b), margin, at in zip(
-            confusing.index, confusing.pairs, confusing.margin, confusing.position, strict=True
+            confusing.index, confusing.pairs, confusing.margin, confusing.position * scale, strict=True
         )
     ]
-    header = ["test image", "prefers", "to", "margin", "truth", "f1", "f2"]
+    header = ["test image", "prefers", "to", "margin", "truth", "axis 1", "axis 2"]
     return f"## The images in the plane\n\n{markdown_table(header, lines)}"
 
 
@@ -158,12 +159,13 @@ def _blue(each: _Run, data: co.datasets.ImageClasses) -> str:
     ship = each.P[is_car, data.classes.index("ship")]
     rho = spearmanr(blue - red, ship)
     low, high = np.quantile(blue - red, [0.25, 0.75])
+    verdict = "here blue matters little" if abs(rho.statistic) < 0.2 else "here blue matters"
     pale, bluish = ship[blue - red <= low].mean(), ship[blue - red >= high].mean()
     return (
-        "## Does it take blue for a ship?\n\nThe paper supposes so. Among the test images of automobiles and trucks, "
-        f"the rank correlation of how much bluer than red an image is with the belief in a ship is {rho.statistic:.2f} "
-        f"(p {rho.pvalue:.1g}); the mean belief in a ship is {bluish:.3f} for the bluest quarter and {pale:.3f} "
-        "for the least blue quarter."
+        f"## Does it take blue for a ship?\n\nThe paper supposes so; {verdict}. Among the test images of automobiles "
+        f"and trucks, the rank correlation of how much bluer than red an image is with the belief in a ship is "
+        f"{rho.statistic:.2f} (p {rho.pvalue:.1g}); the mean belief in a ship is {bluish:.3f} for the bluest quarter "
+        f"and {pale:.3f} for the least blue quarter."
     )
 
 

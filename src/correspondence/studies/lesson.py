@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from correspondence.datasets import ImageClasses
 from correspondence.studies import nets
+from correspondence.studies.nets import torch
 
 __all__ = ["Lesson"]
 

@@ -7,7 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import torch
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError('The nets of this study need torch: pip install "correspondence[neural]".') from error
 from torch import nn
 from torch.nn import functional
 
