@@ -1,7 +1,7 @@
 """Beliefs of many inputs and classes, decomposed from a file, against the bare product P^T P: `make bench`.
 
 The file is made first (4 GB for 1 M x 1000; ``--folder`` says where) and removed at the end. Each runner is a process
-of its own, so that its peak memory, mapped pages of the file included, is its own. Runs are interleaved, the best counts.
+of its own, so that its peak memory, mapped pages of the file included, is its own. Interleaved; the best counts.
 """
 
 import os
@@ -10,7 +10,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -74,7 +73,8 @@ def run_here(name, path):
     start = time.perf_counter()
     value = (RUNNERS | CHECK)[name](P)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    status = Path("/proc/self/status").read_text()  # getrusage would count what the parent had
+    peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
     print(json.dumps({"seconds": seconds, "peak": peak, "value": value}))
 
 

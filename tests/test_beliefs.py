@@ -133,8 +133,20 @@ def test_logits_are_found_out_once_for_all_batches():
 
 
 def test_positive_logits_are_no_probabilities():
-    logits = np.array([[0.2, 0.7], [0.5, 0.5]])
+    logits = np.array([[0.2, 1.7], [0.5, 0.5]])
     np.testing.assert_allclose(Beliefs(torch.nn.Identity())(logits), softmax(logits, axis=1), atol=1e-12)
+
+
+def test_numbers_that_may_be_probabilities_of_several_labels_are_refused():
+    several = np.array([[0.2, 0.7], [0.5, 0.5]])
+    with pytest.raises(ValueError, match="from 0 to 1 that do not sum to 1: say outputs='logits' if"):
+        Beliefs(torch.nn.Identity())(several)
+    np.testing.assert_allclose(Beliefs(torch.nn.Identity(), "logits")(several), softmax(several, axis=1), atol=1e-12)
+
+
+def test_masked_beliefs_are_refused():
+    with pytest.raises(ValueError, match="masked"):
+        check_beliefs(np.ma.masked_greater(np.array([[0.2, 0.8], [0.5, 0.5]]), 0.7))
 
 
 def test_inputs_get_the_precision_of_the_module():
@@ -507,11 +519,11 @@ def test_no_inputs(empty):
     ("arguments", "message"),
     [
         ({"outputs": "odds"}, r"^outputs must be one of auto, probabilities, logits, got 'odds'\.$"),
-        ({"temperature": 0}, r"^temperature must be a number above 0, got 0\.$"),
-        ({"temperature": -1.5}, "^temperature must be a number above 0"),
-        ({"temperature": np.nan}, "^temperature must be a number above 0, got nan"),
-        ({"temperature": "hot"}, "^temperature must be a number above 0, got 'hot'"),
-        ({"temperature": True}, "^temperature must be a number above 0, got True"),
+        ({"temperature": 0}, r"^temperature must be a number from 0.001 to 1000, got 0\.$"),
+        ({"temperature": -1.5}, "^temperature must be a number from 0.001 to 1000"),
+        ({"temperature": np.nan}, "^temperature must be a number from 0.001 to 1000, got nan"),
+        ({"temperature": "hot"}, "^temperature must be a number from 0.001 to 1000, got 'hot'"),
+        ({"temperature": True}, "^temperature must be a number from 0.001 to 1000, got True"),
         ({"batch_size": 0}, r"^batch_size must be a whole number of at least 1, got 0\.$"),
         ({"batch_size": 2.5}, "^batch_size must be a whole number of at least 1, got 2.5"),
         ({"classes": ["a", "b", "a"]}, r"^classes must be all different\.$"),

@@ -129,7 +129,19 @@ def test_the_temperature_found_can_be_used():
     np.testing.assert_allclose(cca.correlations_, found.after.correlations, atol=0.01)
     assert cca.held_out_.captured == pytest.approx(found.after.held_out.captured, abs=0.01)
     again = cca.calibration(Q, codes)
-    assert again.temperature == pytest.approx(1, abs=1e-3)
+    assert again.temperature == pytest.approx(found.temperature, rel=1e-3)  # it is that of the model, not of the fit
+
+
+def test_an_extremely_overconfident_model_gets_the_highest_temperature():
+    P = np.array([[1.0, 1e-200]] * 10 + [[0.7, 0.3]] * 2)
+    codes = np.array([0] * 6 + [1] * 4 + [0] * 2)
+    assert best_temperature(P, codes) == pytest.approx(20, rel=1e-3)
+
+
+def test_what_is_taken_for_impossible_does_not_decide():
+    P, codes = drawn()
+    impossible = np.vstack([P, [[1.0] + [0.0] * (P.shape[1] - 1)]])
+    assert best_temperature(impossible, np.append(codes, 1)) == pytest.approx(best_temperature(P, codes), rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(5))

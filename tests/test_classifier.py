@@ -573,7 +573,7 @@ def test_bad_labels_and_weights_leave_it_as_it_was(arguments, message):
     [
         ({"n_components": 0}, r"^n_components must be a whole number of at least 1, got 0\.$", ValueError),
         ({"n_components": 1.5}, "^n_components must be a whole number of at least 1, got 1.5", ValueError),
-        ({"temperature": 0.0}, "^temperature must be a number above 0", ValueError),
+        ({"temperature": 0.0}, "^temperature must be a number from 0.001 to 1000", ValueError),
         ({"outputs": None}, "^outputs must be one of", ValueError),
         ({"batch_size": -3}, "^batch_size must be a whole number", ValueError),
         ({"classes": ["a", "b"]}, "^classes has 2 names, but the beliefs have 3 columns", ValueError),
@@ -661,3 +661,13 @@ def test_text_is_no_point():
 def test_an_unknown_label_gets_advice_that_can_be_followed():
     with pytest.raises(ValueError, match=r"^(?!.*handle_unknown).*'dog'"):
         co.ClassifierCA(MODEL).fit(X).transform_y(["dog"])
+
+
+def test_rare_classes_of_wide_beliefs_in_single_precision():
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.full(120, 0.1), 400)
+    P[:, :2] *= 1e-25
+    P /= P.sum(axis=1, keepdims=True)
+    single, double = (fit(values).overlap_ for values in (P.astype(np.float32), P))
+    assert single.max() <= 1
+    np.testing.assert_allclose(single[:2, :2], double[:2, :2], atol=1e-4)

@@ -256,3 +256,13 @@ def test_other_bad_arguments(comparison):
             use("forest")
     with pytest.raises(ValueError, match=r"^n must be a whole number of at least 1, got 0"):
         comparison.most(0)
+
+
+def test_names_of_columns_are_no_names_of_models():
+    with pytest.raises(ValueError, match="must not be called index or disagreement"):
+        co.compare_classifiers({"index": LINEAR, "b": BAYES}, X)
+
+
+def test_a_table_of_one_model_and_the_first_other(comparison):
+    a, b = comparison.names[:2]
+    np.testing.assert_array_equal(comparison.table(b).toarray(), comparison.table(a, b).toarray().T)

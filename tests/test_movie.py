@@ -244,6 +244,7 @@ def test_a_long_movie_makes_a_page_below_three_megabytes(film, tmp_path):
             None,
             film.timeline.classes,
             film.timeline.certainty[few],
+            film.timeline.certainty[few] > 0,
             film.timeline.pairs,
             film.timeline.separation[few],
         ),

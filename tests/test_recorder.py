@@ -566,3 +566,36 @@ def test_pictures_are_imported_only_for_a_movie():
     imported |= {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
     assert "correspondence.classifier" in imported
     assert not {name for name in imported if re.match(r"matplotlib|correspondence\.(plot|movie|explore)", name)}
+
+
+def test_frames_recorded_by_hand_are_thinned_by_every_second_one():
+    recorder = TrainingRecorder(lambda rows: np.full((len(rows), 2), 0.5), np.arange(5), every=1000, max_frames=6)
+    for i in range(1, 65):
+        recorder.step()
+        if i & (i - 1) == 0:
+            recorder.record()
+    assert recorder.steps.tolist()[:2] == [0, 2]
+    assert 4 <= len(recorder) <= 6
+    assert recorder.steps[-1] == 64
+
+
+def test_beliefs_of_a_diverged_net_are_left_out_with_a_warning():
+    answers = [np.full((4, 2), 0.5), np.full((4, 2), np.nan), np.full((4, 2), 0.5)]
+    recorder = TrainingRecorder(lambda rows: answers.pop(0), np.arange(4), every=1)
+    with pytest.warns(UserWarning, match=r"^Step 1 is not recorded: The beliefs contain NaN"):
+        recorder.step()
+    recorder.step()
+    assert recorder.steps.tolist() == [0, 2]
+    with pytest.raises(ValueError, match="NaN"):
+        TrainingRecorder(lambda rows: np.full((4, 2), np.nan), np.arange(4))
+
+
+@pytest.mark.parametrize(
+    "damage", [{"steps": None}, {"n": "x"}, {"classes": None}, {"labels": [0]}, {"labels": [9] * 4}]
+)
+def test_a_damaged_index_is_one_sentence(tmp_path, damage):
+    TrainingRecorder(lambda rows: np.full((4, 2), 0.5), np.arange(4), [0, 1, 0, 1], path=tmp_path / "run")
+    index = tmp_path / "run" / "recording.json"
+    index.write_text(json.dumps(json.loads(index.read_text()) | damage))
+    with pytest.raises(ValueError, match=r"^path: .* is damaged"):
+        TrainingRecorder.load(tmp_path / "run")

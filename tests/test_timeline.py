@@ -70,6 +70,14 @@ def test_a_class_that_is_believed_of_everything_is_not_learnt():
         assert np.isnan(timeline.learnt).all()
 
 
+@pytest.mark.parametrize("beliefs", [[0.5, 0.5], [0.0, 1.0]])
+def test_a_constant_model_has_learnt_and_separated_nothing(beliefs):
+    timeline = answered([np.tile(beliefs, (40, 1))] * 3, np.arange(40) % 2).timeline()
+    assert np.isnan(timeline.learnt).all()
+    assert np.isnan(timeline.separated).all()
+    assert (timeline.separation == 0).all()
+
+
 def test_certainty_without_labels_is_the_pic_of_the_class_against_all_others():
     frames, _ = learning([5, 2, 9])
     timeline = answered(frames).timeline()

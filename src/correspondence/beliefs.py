@@ -57,8 +57,8 @@ class Beliefs(FeatureMap):
     ) -> None:
         if outputs not in OUTPUTS:
             raise ValueError(f"outputs must be one of {', '.join(OUTPUTS)}, got {outputs!r}.")
-        if not is_number(temperature) or temperature <= 0:
-            raise ValueError(f"temperature must be a number above 0, got {temperature!r}.")
+        if not is_number(temperature) or not 1e-3 <= temperature <= 1e3:
+            raise ValueError(f"temperature must be a number from 0.001 to 1000, got {temperature!r}.")
         self.model, self.outputs, self.temperature = model, outputs, float(temperature)
         self.batch_size = check_whole(batch_size, "batch_size", 1)
         self._ask = _asker(model)
@@ -98,6 +98,11 @@ class Beliefs(FeatureMap):
             return array
         if self._are_logits is None:
             self._are_logits = bool(array.min() < 0 or np.abs(array.sum(axis=1) - 1).max() > _sum_error(values))
+            if self._are_logits and array.min() >= 0 and array.max() <= 1:
+                raise ValueError(
+                    "The module returns numbers from 0 to 1 that do not sum to 1: say outputs='logits' if they are "
+                    "logits; probabilities that exclude each other are needed, not those of several labels."
+                )
         return _softmax(array) if self._are_logits else values
 
     def _inputs(self, X: Any) -> Iterator[Any]:
@@ -321,6 +326,8 @@ def _to_array(values: Any) -> np.ndarray:
     if torch is not None and isinstance(values, torch.Tensor):
         values = values.detach().cpu()
         values = (values.float() if values.dtype in (torch.float16, torch.bfloat16) else values).numpy()
+    if np.ma.is_masked(values):
+        raise ValueError("The beliefs have masked entries: leave these inputs out.")
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "biuf":

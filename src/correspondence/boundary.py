@@ -68,7 +68,7 @@ def overlap(second: np.ndarray) -> np.ndarray:
     """Cosine between the beliefs of any two classes, from E[P(y | X) P(z | X)]; 0 for a class never predicted."""
     norm = np.sqrt(np.diag(second))
     unit = second / np.where(norm > 0, norm, 1)
-    return unit / np.where(norm > 0, norm, 1)[:, None]
+    return np.minimum(unit / np.where(norm > 0, norm, 1)[:, None], 1)
 
 
 def given_shares(others: Any, classes: np.ndarray) -> np.ndarray:

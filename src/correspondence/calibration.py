@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
 
-from correspondence.beliefs import tempered
 from correspondence.heldout import HeldOut
 
 __all__ = ["Calibration", "Claims", "best_temperature", "calibration_error", "log_loss"]
@@ -50,7 +50,7 @@ class Calibration:
     Attributes
     ----------
     temperature : float
-        Best for the log loss of all the labels given; above 1 the model is overconfident.
+        Best for the log loss of all the labels given, of the model's own beliefs; above 1 it is overconfident.
     before, after : Claims
         Of the beliefs as they are, and with temperatures found on labels of other inputs.
     n : int
@@ -96,9 +96,18 @@ def best_temperature(P: np.ndarray, codes: np.ndarray) -> float:
     >>> best_temperature(P, np.array([0] * 8 + [1] * 2)) > 2      # 99 % sure, and right in 80 % of the cases
     True
     """
-    limit = float(np.log(HOTTEST))
-    found = minimize_scalar(lambda t: log_loss(tempered(P, np.exp(t)), codes), bounds=(-limit, limit), method="bounded")
-    return float(np.exp(found.x))
+    possible = P[np.arange(len(P)), codes] > 0  # no temperature helps where the truth is taken for impossible
+    if not possible.any():
+        return HOTTEST
+    with np.errstate(divide="ignore"):
+        logs = np.log(P[possible])
+    truth = logs[np.arange(len(logs)), codes[possible]]
+
+    def loss(coldness: float) -> float:
+        """Log loss at 1 / temperature, of which it is a convex function: there is one minimum."""
+        return float((logsumexp(coldness * logs, axis=1) - coldness * truth).mean())
+
+    return 1 / float(minimize_scalar(loss, bounds=(1 / HOTTEST, HOTTEST), method="bounded").x)
 
 
 def log_loss(P: np.ndarray, codes: np.ndarray) -> float:

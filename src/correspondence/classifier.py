@@ -40,6 +40,7 @@ from correspondence.signs import signs
 
 __all__ = ["ClassifierCA", "label_codes"]
 
+RARE = 1e-6  # classes that are never believed more than this need double precision: their products underflow
 WIDE = 100  # classes from which beliefs in single precision are multiplied in it: that takes half the time
 NOISE = {np.dtype(np.float64): 1e-15, np.dtype(np.float32): 1e-7}  # PICs that rounding alone can make
 
@@ -200,7 +201,8 @@ class ClassifierCA(Estimator):
         with bar(n or 0, "beliefs", self.progress) as shown:
             for P in beliefs.batches(X):
                 if moments is None:
-                    is_single = P.dtype == np.float32 and P.shape[1] >= WIDE
+                    is_wide = P.dtype == np.float32 and P.shape[1] >= WIDE
+                    is_single = is_wide and P.max(axis=0).min() > RARE
                     moments = Moments(np.float32 if is_single else np.float64)
                 weight = None if weights is None else weights[done : done + len(P)]
                 moments.update(P, np.empty((len(P), 0), P.dtype), weight)
@@ -297,7 +299,7 @@ class ClassifierCA(Estimator):
         Returns
         -------
         ndarray of shape (n, k)
-            Exact if all components are kept; otherwise, and at points where no belief can be, some may be negative.
+            Exact with k - 1 components; otherwise, and at points where no belief can be, some may be negative.
         """
         check_is_fitted(self)
         F = to_floats(F, "F")
@@ -317,8 +319,9 @@ class ClassifierCA(Estimator):
     def boundary(self, a: Any, b: Any, n: int = 100, others: Any = None) -> np.ndarray:
         """Points of the factoring space where the model cannot decide between two classes.
 
-        On them a and b are equally likely and no class is more likely. They lie on a straight line, and go in equal
-        steps of the beliefs from where only a and b are possible to where a third class is as likely.
+        On them a and b are equally likely and no class is more likely (if the beliefs have all k - 1 components: with
+        fewer, of few inputs or by `n_components`, the points are projections). They lie on a straight line, and go in
+        equal steps of the beliefs from where only a and b are possible to where a third class is as likely.
 
         With three classes that is the whole boundary. With more there are many ways to get from the one to the other,
         for what is not believed of a and b may be shared by the other classes in any proportion: by default in that in
@@ -414,9 +417,9 @@ class ClassifierCA(Estimator):
         Q = np.empty_like(P)
         for i in range(cv):
             Q[part == i] = tempered(P[part == i], best_temperature(P[part != i], codes[part != i]))
-        return Calibration(
-            best_temperature(P, codes), _claims(P, codes, self.classes_), _claims(Q, codes, self.classes_), len(P)
-        )
+        temperature = self.temperature * best_temperature(P, codes)
+        before, after = (_claims(beliefs, codes, self.classes_) for beliefs in (P, Q))
+        return Calibration(temperature, before, after, len(P))
 
     def summary(self) -> str:
         """Text: the classes that each component tells apart, the claims beside what labels say, the confused pairs."""

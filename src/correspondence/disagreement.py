@@ -75,10 +75,10 @@ class ClassifierComparison:
         Parameters
         ----------
         first, second : str, optional
-            Names of the models; the first two by default.
+            Names of the models; the first two by default, or one and the first other.
         """
         i = 0 if first is None else self._index(first)
-        j = 1 if second is None else self._index(second)
+        j = int(i == 0) if second is None else self._index(second)
         counts = np.zeros((len(self.classes),) * 2)
         top = self.beliefs.argmax(axis=2)
         np.add.at(counts, (top[i], top[j]), 1)
@@ -200,6 +200,8 @@ def _named(models: Any) -> dict[str, Any]:
     named = {str(name): model for name, model in models.items()}
     if len(named) < len(models):
         raise ValueError("models must have names that differ as texts.")
+    if {"index", "disagreement"} & set(named):
+        raise ValueError("models must not be called index or disagreement, which are columns of a result.")
     if len(named) < 2:
         raise ValueError(f"models must be at least two, got {len(named)}: use ClassifierCA for one.")
     return named

@@ -36,6 +36,7 @@ __all__ = ["Recording", "TrainingRecorder"]
 
 FORMAT, VERSION = "correspondence recording", 1
 INDEX = "recording.json"
+TOLD = 0.1  # by which a class must be believed more of its own inputs than of others to count as known
 MOST_PAIRS = 20_000  # of classes whose separation is followed: all pairs of 200 classes
 
 
@@ -162,13 +163,22 @@ class TrainingRecorder:
         self.step()
 
     def record(self) -> None:
-        """Record the beliefs now, unless those of this step are recorded already; for instance after the last step."""
+        """Record the beliefs now, unless those of this step are recorded already; for instance after the last step.
+
+        Beliefs that are none, such as the NaN of a training that has diverged, are left out with a warning.
+        """
         self._check_live()
         if self._recording.steps and self._recording.steps[-1] == self._step:
             return
         if self._recording.classes is None:
             self._ask = self._beliefs()  # only now a model of scikit-learn may know its classes
-        P = self._ask(self.X_probe)
+        try:
+            P = self._ask(self.X_probe)
+        except ValueError as error:
+            if not len(self):
+                raise
+            warnings.warn(f"Step {self._step} is not recorded: {error}", UserWarning, stacklevel=2)
+            return
         if self._recording.classes is None:
             classes = self._ask.classes(P.shape[1])
             self._recording.start(
@@ -438,17 +448,19 @@ class TrainingRecorder:
         pairs = self._pairs()
         pics, certainty = np.zeros((len(frames), k - 1)), np.empty((len(frames), k))
         separation, accuracy = np.empty((len(frames), len(pairs))), np.empty(len(frames))
+        told = np.empty(certainty.shape, dtype=bool)
         with bar(len(frames), "timeline", progress) as shown:
             for t, i in enumerate(frames):
                 P = self.beliefs(i)
                 fit = _analyse(P, classes)
                 pics[t, : len(fit.pics_)] = fit.pics_
-                certainty[t] = _certainty(P, codes)
-                separation[t] = 1 - fit.overlap_[tuple(pairs.T)]
+                certainty[t], told[t] = _certainty(P, codes)
+                believed = (fit.prior_ > 0)[pairs].all(axis=1)
+                separation[t] = np.where(believed, 1 - fit.overlap_[tuple(pairs.T)], 0)
                 accuracy[t] = np.nan if codes is None else np.mean(P.argmax(axis=1) == codes)
                 shown.update()
         known = None if codes is None else accuracy
-        return Timeline.of(self.steps[frames], pics, known, classes, certainty, pairs, separation)
+        return Timeline.of(self.steps[frames], pics, known, classes, certainty, told, pairs, separation)
 
     def _pairs(self) -> np.ndarray:
         """Positions of the two classes of each pair that is followed."""
@@ -510,16 +522,28 @@ class Recording:
             raise ValueError(f"path: {folder / INDEX} is damaged ({error}).") from None
         if not isinstance(description, dict) or description.get("format") != FORMAT:
             raise ValueError(f"path: {folder / INDEX} was not written by a TrainingRecorder.")
-        if description["version"] != VERSION:
+        if description.get("version") != VERSION:
             raise ValueError(
-                f"path: the recording in {folder} has version {description['version']} of the format, this package "
+                f"path: the recording in {folder} has version {description.get('version')} of the format, this package "
                 f"reads {VERSION}: use the release that wrote it."
             )
-        recording = cls(folder, description)
+        try:
+            recording = cls(folder, description)
+            recording._check()
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"path: {folder / INDEX} is damaged ({error}).") from None
         frames = folder / recording.file
         if not frames.is_file() or frames.stat().st_size < len(recording.steps) * recording._frame_bytes():
             raise ValueError(f"path: {frames} is missing or cut short: copy the whole folder of the recording.")
         return recording
+
+    def _check(self) -> None:
+        """Whether what was read fits together."""
+        k, codes = len(self.classes) if self.classes is not None else 0, self.codes
+        if k < 2 or not self.steps:
+            raise ValueError("there are no classes or no frames")
+        if codes is not None and (len(codes) != self.n or not set(codes.tolist()) <= set(range(k))):
+            raise ValueError("the labels do not fit")
 
     def discard(self) -> None:
         """Delete the folder if it was made for this recording."""
@@ -561,6 +585,8 @@ class Recording:
         """Drop every second frame, but neither the first nor the newest, and record half as often from now on."""
         every, last = 2 * self.every, len(self.steps) - 1
         kept = [i for i, step in enumerate(self.steps) if step % every == 0 or i in (0, last)]
+        if 2 * len(kept) < len(self.steps):  # recorded by hand, at steps of their own
+            kept = [i for i in range(last + 1) if i % 2 == 0 or i == last]
         old, number = self.file, int(self.file.removeprefix("frames-").removesuffix(".f16"))
         new = f"frames-{number + 1}.f16"
         with (
@@ -653,17 +679,18 @@ def _coordinates(P: np.ndarray, V: np.ndarray, root: np.ndarray) -> tuple[np.nda
     return inputs, classes
 
 
-def _certainty(P: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
-    """How well each class is known, from 0 to 1; see `Timeline`."""
+def _certainty(P: np.ndarray, codes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """How well each class is known, from 0 to 1, and whether it is told from others at all; see `Timeline`."""
     total = P.sum(axis=0)
     if codes is None:
         p = P.mean(axis=0)
-        return P.var(axis=0) / np.where((p > 0) & (p < 1), p * (1 - p), 1)
+        return P.var(axis=0) / np.where((p > 0) & (p < 1), p * (1 - p), 1), np.ones(len(p), dtype=bool)
     k = P.shape[1]
     count = np.bincount(codes, minlength=k)
     right = np.bincount(codes, P[np.arange(len(P)), codes], minlength=k)
     found, meant = right / np.maximum(count, 1), right / np.where(total > 0, total, 1)
-    return np.where(count > 0, np.minimum(found, meant), np.nan)
+    more = found - (total - right) / np.maximum(len(P) - count, 1)
+    return np.where(count > 0, np.minimum(found, meant), np.nan), more >= TOLD
 
 
 # --- labels

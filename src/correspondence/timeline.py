@@ -64,12 +64,12 @@ class Timeline:
         others: var(P) / (p (1 - p)) with P the beliefs in it and p their mean.
     learnt : ndarray of shape (k,)
         First recorded step from which on the certainty of a class is 1/2 or more, in at least nine of ten frames and at
-        the end; NaN if there is none.
+        the end, and it is believed more, by at least 0.1, of its own inputs than of others; NaN if there is none.
     pairs : ndarray of shape (m, 2)
         Positions of the two classes of each pair, the first before the second.
     separation : ndarray of shape (T, m)
         1 - overlap of two classes, the cosine between their beliefs: 0 if they are believed of the same inputs in the
-        same proportion, 1 if never of the same input.
+        same proportion or one is never believed, 1 if never of the same input.
     separated : ndarray of shape (m,)
         First recorded step from which on the separation is 1/2 or more, in the same sense.
     transitions : list of Transition
@@ -100,6 +100,7 @@ class Timeline:
         accuracy: np.ndarray | None,
         classes: np.ndarray,
         certainty: np.ndarray,
+        told: np.ndarray,
         pairs: np.ndarray,
         separation: np.ndarray,
     ) -> Timeline:
@@ -112,7 +113,7 @@ class Timeline:
             accuracy=accuracy,
             classes=classes,
             certainty=certainty,
-            learnt=lasting(steps, certainty >= KNOWN),
+            learnt=lasting(steps, (certainty >= KNOWN) & told),
             pairs=pairs,
             separation=separation,
             separated=lasting(steps, separation >= KNOWN),
