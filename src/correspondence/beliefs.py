@@ -18,12 +18,14 @@ from correspondence.checks import check_whole, is_number, length
 from correspondence.functions import FeatureMap
 from correspondence.labels import as_labels, label_from_json, label_to_json, objects
 
-__all__ = ["OUTPUTS", "Beliefs", "check_beliefs", "tempered"]
+__all__ = ["OUTPUTS", "Beliefs", "check_beliefs", "is_stream", "tempered"]
 
 OUTPUTS = ("auto", "probabilities", "logits")
 SUM_ERROR = 1e-3  # by which a row of beliefs may be off 1
+ROUNDING = 1e-6  # the same, so small that single precision has no better
+WIDE = 100  # classes from which beliefs in single precision are left so: their products take half the time
 HALF_SUM_ERROR = 1e-2  # the same in half precision, which has three digits
-ROWS = 1 << 23  # beliefs that are copied from an array at a time
+ROWS = 1 << 22  # beliefs that are copied from an array at a time
 
 
 class Beliefs(FeatureMap):
@@ -122,7 +124,8 @@ class Beliefs(FeatureMap):
         batches = list(self.batches(values))
         if not batches:
             raise ValueError("X is empty: beliefs need at least one input.")
-        return np.concatenate(batches).astype(np.float64, copy=False)
+        P = np.concatenate(batches).astype(np.float64, copy=False)
+        return P / P.sum(axis=1, keepdims=True)
 
     def __repr__(self) -> str:
         return "Beliefs()" if self.model is None else f"Beliefs({type(self.model).__name__})"
@@ -148,7 +151,7 @@ class Beliefs(FeatureMap):
 
 
 def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
-    """Beliefs as an array whose rows sum to 1 exactly, in single precision if they came so; an error if they are none.
+    """Beliefs as an array whose rows sum to 1, in single precision if they came so and are wide; or an error.
 
     Parameters
     ----------
@@ -164,6 +167,8 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
             f"got shape {P.shape}: for two classes return both, 1 - p and p, or say outputs='logits' or "
             "'probabilities' if it is that of the second."
         )
+    if P.shape[1] < WIDE:
+        P = P.astype(np.float64, copy=False)
     if n is not None and len(P) != n:
         raise ValueError(f"The model returned {len(P)} rows of beliefs for {n} inputs: there must be one for each.")
     if not len(P):
@@ -189,6 +194,8 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
     if low < 0:
         P = np.maximum(P, 0)
         sums = P.sum(axis=1)
+    if P.dtype == np.float32 and np.abs(sums - 1).max() < ROUNDING:
+        return P
     return P / sums[:, None]
 
 

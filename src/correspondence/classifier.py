@@ -41,7 +41,6 @@ from correspondence.signs import signs
 __all__ = ["ClassifierCA", "label_codes"]
 
 RARE = 1e-6  # classes that are never believed more than this need double precision: their products underflow
-WIDE = 100  # classes from which beliefs in single precision are multiplied in it: that takes half the time
 NOISE = {np.dtype(np.float64): 1e-15, np.dtype(np.float32): 1e-7}  # PICs that rounding alone can make
 
 
@@ -174,7 +173,7 @@ class ClassifierCA(Estimator):
         decomposition, second = _decompose(moments, classes, beliefs, self.n_components)
         P = np.concatenate(kept) if keep else np.empty((0, 0))
         evaluation = _evaluate(decomposition, P, label_codes(Y, classes, len(P)), sample_weight) if keep else None
-        self.classes_, self.prior_ = classes, moments.mean_f
+        self.classes_, self.prior_ = classes, moments.mean_f / moments.mean_f.sum()
         self.decomposition_, self._second, self.held_out_ = decomposition, second, evaluation
         self._remember_columns(X)
         return self
@@ -201,8 +200,7 @@ class ClassifierCA(Estimator):
         with bar(n or 0, "beliefs", self.progress) as shown:
             for P in beliefs.batches(X):
                 if moments is None:
-                    is_wide = P.dtype == np.float32 and P.shape[1] >= WIDE
-                    is_single = is_wide and P.max(axis=0).min() > RARE
+                    is_single = P.dtype == np.float32 and P.max(axis=0).min() > RARE
                     moments = Moments(np.float32 if is_single else np.float64)
                 weight = None if weights is None else weights[done : done + len(P)]
                 moments.update(P, np.empty((len(P), 0), P.dtype), weight)
@@ -473,7 +471,7 @@ def _decompose(
     moments: Moments, classes: np.ndarray, beliefs: Beliefs, n_components: int | None
 ) -> tuple[Decomposition, np.ndarray]:
     """PICs, f and g of the belief channel, and the second moments E[P P^T], from the moments of the beliefs."""
-    p, cov = moments.mean_f, moments.cov_f
+    p, cov = moments.mean_f / moments.mean_f.sum(), moments.cov_f
     used = p > 0
     if not used.all():
         missing = ", ".join(map(str, classes[~used][:5])) + (", ..." if (~used).sum() > 5 else "")
@@ -493,7 +491,7 @@ def _decompose(
     d = Decomposition(
         pics=pics[kept],
         f=LinearFunctions(p, np.nan_to_num(G / np.sqrt(pics))[:, kept], beliefs),
-        g=LabelFunctions(classes, G[:, kept], p / p.sum()),
+        g=LabelFunctions(classes, G[:, kept], p),
         chi2=float(pics.sum()),
         n=moments.n,
     )
