@@ -432,7 +432,10 @@ def test_rows_are_made_to_sum_to_one():
     checked = check_beliefs(rough)
     np.testing.assert_allclose(checked, P, rtol=1e-12)
     np.testing.assert_allclose(checked.sum(axis=1), 1, rtol=1e-15)
-    assert check_beliefs(P.astype(np.float32)).dtype == np.float32
+    narrow, wide = P.astype(np.float32), np.full((3, 200), 1 / 200, np.float32)
+    np.testing.assert_allclose(check_beliefs(narrow).sum(axis=1), 1, rtol=1e-15)
+    assert check_beliefs(wide).dtype == np.float32
+    assert Beliefs()(wide).dtype == np.float64
     np.testing.assert_array_equal(check_beliefs(np.eye(3, dtype=int)), np.eye(3))
     np.testing.assert_array_equal(check_beliefs([[True, False]]), [[1, 0]])
 

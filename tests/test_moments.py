@@ -208,3 +208,22 @@ def test_values_with_the_wrong_number_of_features(rng):
         d.f(np.ones((3, 5)))
     with pytest.raises(ValueError, match="Y is needed"):
         d.conditional_expectation(np.ones(9), np.ones((3, 2)))
+
+
+def test_raw_squares_and_single_precision_give_the_same_moments(rng):
+    F, G = rng.dirichlet(np.ones(4), 500), rng.random((500, 2))
+    weights = rng.integers(0, 4, 500)
+    expected = Moments().update(F, G, weights)
+    for dtype, centre, error in ((np.float64, False, 1e-13), (np.float32, True, 1e-6), (np.float32, False, 1e-6)):
+        halves = [
+            Moments(dtype, centre).update(F[part], G[part], weights[part]) for part in (slice(200), slice(200, 500))
+        ]
+        found = sum(halves)
+        for name in ("n", "mean_f", "mean_g", "cov_f", "cov_g", "cov_fg"):
+            np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=error, atol=error)
+        assert found.cov_f.dtype == np.float64
+
+
+def test_moments_are_of_floats():
+    with pytest.raises(ValueError, match="dtype must be float32 or float64"):
+        Moments(int)

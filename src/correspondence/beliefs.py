@@ -25,7 +25,7 @@ SUM_ERROR = 1e-3  # by which a row of beliefs may be off 1
 ROUNDING = 1e-6  # the same, so small that single precision has no better
 WIDE = 100  # classes from which beliefs in single precision are left so: their products take half the time
 HALF_SUM_ERROR = 1e-2  # the same in half precision, which has three digits
-ROWS = 1 << 22  # beliefs that are copied from an array at a time
+ROWS = 1 << 24  # beliefs that are copied from an array at a time
 
 
 class Beliefs(FeatureMap):
@@ -124,7 +124,10 @@ class Beliefs(FeatureMap):
         batches = list(self.batches(values))
         if not batches:
             raise ValueError("X is empty: beliefs need at least one input.")
-        P = np.concatenate(batches).astype(np.float64, copy=False)
+        P = np.concatenate(batches)
+        if P.dtype == np.float64:
+            return P
+        P = P.astype(np.float64)
         return P / P.sum(axis=1, keepdims=True)
 
     def __repr__(self) -> str:

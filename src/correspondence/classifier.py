@@ -201,7 +201,7 @@ class ClassifierCA(Estimator):
             for P in beliefs.batches(X):
                 if moments is None:
                     is_single = P.dtype == np.float32 and P.max(axis=0).min() > RARE
-                    moments = Moments(np.float32 if is_single else np.float64)
+                    moments = Moments(np.float32, centre=False) if is_single else Moments()
                 weight = None if weights is None else weights[done : done + len(P)]
                 moments.update(P, np.empty((len(P), 0), P.dtype), weight)
                 done += len(P)
