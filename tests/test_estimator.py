@@ -272,6 +272,7 @@ QUICK = {"ClassifierCA": {"model": BlackBox()}, "PICE": {"max_steps": 100, "prog
 @pytest.mark.filterwarnings("ignore:Nothing is held out:UserWarning")
 @pytest.mark.filterwarnings("ignore:Nothing was found:UserWarning")
 @pytest.mark.filterwarnings("ignore:Left out, because:UserWarning")
+@pytest.mark.filterwarnings("ignore:All inputs have the same beliefs:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*placed at NaN:UserWarning")
 def test_scikit_learn(estimator, check):
     check(estimator)
