@@ -247,4 +247,5 @@ def test_there_is_no_pickle_in_the_package():
     from pathlib import Path
 
     sources = Path(co.__file__).parent.rglob("*.py")
-    assert not [path for path in sources if "import pickle" in path.read_text()]
+    users = [path.name for path in sources if "import pickle" in path.read_text()]
+    assert users == ["datasets.py"]  # CIFAR-10 is published so; what is no array is refused, see test_datasets.py

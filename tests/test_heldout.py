@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import correspondence as co
-from correspondence.heldout import held_out
+from correspondence.heldout import gain, held_out
 
 
 def direct_captured(F, G, s, w):
@@ -106,3 +106,10 @@ def test_repr_and_bad_calls():
             held_out(one, one, np.ones(1), weights, level)
     with pytest.raises(ValueError, match="no pairs"):
         held_out(one[:0], one[:0], np.ones(1))
+
+
+def test_a_difference_by_rounding_is_no_gain(rng):
+    terms = rng.random(80)
+    assert gain(terms, terms * (1 + 2e-16) + 1e-17) == 0
+    assert gain(terms, terms) == 0
+    assert gain(terms, terms + 0.1 + 0.01 * rng.random(80)) > 50
