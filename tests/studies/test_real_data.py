@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import correspondence as co
-from correspondence.studies import brands, cooking, reproduce, wine
+from correspondence.studies import brands, cooking, reproduce, training, wine
 
 NEEDS = {
     "cooking": "whats_cooking/train.json.zip",
@@ -147,3 +147,17 @@ def test_compas(tmp_path):
     assert 0.5 < float(rows[0]["agreement"]) < 1
     assert "| forest \\ boosting | high | low | medium |" in text
     assert "| boosting | temperature" in text
+
+
+def test_a_missing_ffmpeg_is_told_before_the_training(tmp_path, monkeypatch):
+    if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), NEEDS["training-mnist"]).is_file():
+        pytest.skip(f"CORRESPONDENCE_DATA has no {NEEDS['training-mnist']}")
+
+    def missing():
+        raise ImportError("A movie as .mp4 needs ffmpeg.")
+
+    monkeypatch.setattr("correspondence.movie._ffmpeg", missing)
+    monkeypatch.setattr(training, "_run", lambda *arguments: pytest.fail("it trains first"))
+    with pytest.raises(ImportError, match="needs ffmpeg"):
+        reproduce("training-mnist", tmp_path / "new", quick=True)
+    assert not (tmp_path / "new").exists()

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 import correspondence as co
+from correspondence.movie import check_movie
 from correspondence.studies.report import Report, markdown_table
 from correspondence.studies.runs import Settings
 
@@ -72,6 +73,7 @@ def _some(data: co.datasets.ImageClasses, n: int = 2500, n_test: int = 1000) -> 
 
 
 def _runs(data: co.datasets.ImageClasses, recipe: str, settings: Settings, every: int, probes: int) -> list[_Run]:
+    check_movie("training.mp4", fps=15)  # a missing ffmpeg is better found before the training than after it
     every, probes = (4, 300) if settings.quick else (every, probes)
     return [_run(data, recipe, seed, every, probes, settings.quick) for seed in range(settings.seeds)]
 
