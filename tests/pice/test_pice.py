@@ -518,3 +518,21 @@ def test_few_pairs_give_a_warning(rng):
 def test_a_summary_needs_a_fit():
     with pytest.raises(NotFittedError):
         co.PICE().summary()
+
+
+def test_annealing_trains_to_the_last_step_and_keeps_the_best_nets():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(600, 2)), rng.normal(size=(600, 2))  # nothing to learn: a plateau from the start
+    with pytest.warns(UserWarning, match="Nothing was found"):
+        est = co.PICE(schedule="anneal", max_steps=400, evaluate_every=40, patience=1, validation_fraction=0.3).fit(
+            X, Y
+        )
+    assert [look["step"] for look in est.history_] == list(range(40, 401, 40))
+    rates = [look["learning_rate"] for look in est.history_]
+    assert rates[4] == est.learning_rate
+    assert rates[-1] == pytest.approx(est.learning_rate * 2.5 / 400)
+
+
+def test_an_unknown_schedule_is_named():
+    with pytest.raises(ValueError, match="schedule must be one of 'plateau', 'anneal', got 'cosine'"):
+        co.PICE(schedule="cosine").fit(np.arange(50.0), np.arange(50.0))

@@ -23,7 +23,7 @@ from correspondence.pice.data import Arrays, Pairs, Stream, first_rows
 from correspondence.pice.losses import LOSSES
 from correspondence.pice.models import Model
 from correspondence.pice.sides import Side, Sides
-from correspondence.pice.training import Callback, Judge, Settings, Trainer, decompose, threads
+from correspondence.pice.training import SCHEDULES, Callback, Judge, Settings, Trainer, decompose, threads
 
 __all__ = ["PICE"]
 
@@ -76,6 +76,10 @@ class PICE(PairsEstimator):
         Steps between two looks at the held-out pairs.
     patience : int
         Looks without an improvement after which the learning rate is lowered, and at last the training ended.
+    schedule : {"plateau", "anneal"}
+        Of the learning rate: "plateau" lowers it when nothing improves any more. "anneal" trains for all of `max_steps`
+        and lowers it to 0 over the last 40 % of them, as is always done when nothing is held out; it is better where
+        a look costs much or the score is noisy, as with large nets on images.
     validation_fraction : float
         Share of the pairs that is held out, at least 20 of them, if there are 100 or more. With 0 nothing is, the nets
         are trained for `max_steps`, and no model is compared with another.
@@ -137,6 +141,7 @@ class PICE(PairsEstimator):
         max_steps: int = 3000,
         evaluate_every: int = 100,
         patience: int = 3,
+        schedule: str = "plateau",
         validation_fraction: float = 0.15,
         device: str = "auto",
         random_state: int = 0,
@@ -156,6 +161,7 @@ class PICE(PairsEstimator):
         self.max_steps = max_steps
         self.evaluate_every = evaluate_every
         self.patience = patience
+        self.schedule = schedule
         self.validation_fraction = validation_fraction
         self.device = device
         self.random_state = random_state
@@ -336,6 +342,8 @@ class PICE(PairsEstimator):
         check_whole(self.random_state, "random_state", 0, 2**32 - 1)
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {self.loss!r}.")
+        if self.schedule not in SCHEDULES:
+            raise ValueError(f"schedule must be one of {', '.join(map(repr, SCHEDULES))}, got {self.schedule!r}.")
         for name, low in (("learning_rate", 1e-12), ("weight_decay", 0.0)):
             value: Any = getattr(self, name)
             if not is_number(value) or value < low:
@@ -362,6 +370,7 @@ class PICE(PairsEstimator):
             max_steps=self.max_steps,
             evaluate_every=self.evaluate_every,
             patience=self.patience,
+            schedule=self.schedule,
             seed=int(self.random_state),
             checkpoint=folder,
             checkpoint_every=self.checkpoint_every,

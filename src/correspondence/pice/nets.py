@@ -98,7 +98,7 @@ class ImageNet(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """Outputs of shape (n, outputs)."""
-        return self.head(self.body(rows))
+        return self.head(self.body(rows.contiguous(memory_format=torch.channels_last)))
 
 
 def build(config: dict[str, Any]) -> nn.Module:

@@ -20,6 +20,7 @@ from correspondence.splines import AdditiveFunctions
 __all__ = ["BLOCK", "Index", "Side", "Sides"]
 
 BLOCK = 4096
+VALUES = 2**19  # in a block that a net is applied to: caches like small blocks of large rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,8 @@ class Side(FeatureMap):
     def outputs(self, rows: Any) -> np.ndarray:
         """Outputs of the net, in float64."""
         net = self.network.eval()
-        blocks = [net(self.tensors(rows[i : i + BLOCK])) for i in range(0, rows.shape[0], BLOCK)]
+        size = int(np.clip(VALUES // np.prod(rows.shape[1:]), 128, BLOCK))
+        blocks = [net(self.tensors(rows[i : i + size])) for i in range(0, rows.shape[0], size)]
         outputs = torch.cat(blocks).cpu().double().numpy()
         if not np.isfinite(outputs).all():
             raise ValueError(f"{self.argument} returns NaN or infinity for some of {self.name}: check its layers.")

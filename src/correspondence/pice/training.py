@@ -23,7 +23,7 @@ from correspondence.pice.data import Arrays, Pairs
 from correspondence.pice.losses import LOSSES, Covariances
 from correspondence.pice.sides import Sides
 
-__all__ = ["Judge", "Judgement", "Settings", "Trainer", "decompose", "threads"]
+__all__ = ["SCHEDULES", "Judge", "Judgement", "Settings", "Trainer", "decompose", "threads"]
 
 TOLERANCE = 1e-6  # nets compute in float32: what is smaller is rounding
 CLEAR = 2.0  # standard errors by which a more flexible model must win
@@ -32,6 +32,7 @@ WARM_UP = 50
 DROPS = 2
 TRIFLE = 0.002
 RESTARTS = 4
+SCHEDULES = ("plateau", "anneal")
 
 Callback = Callable[[int, Decomposition], Any]
 
@@ -48,6 +49,7 @@ class Settings:
     max_steps: int
     evaluate_every: int
     patience: int
+    schedule: str
     seed: int
     checkpoint: Path | None
     checkpoint_every: int
@@ -206,7 +208,12 @@ class Trainer:
     def _learning_rate(self) -> float:
         s, step = self.settings, self.counts["step"]
         rate = s.learning_rate * self.scale * min(1.0, step / WARM_UP)
-        return rate if self.judge.validation is not None else rate * min(1.0, 2.5 * (1 - (step - 1) / s.max_steps))
+        return rate * min(1.0, 2.5 * (1 - (step - 1) / s.max_steps)) if self._anneals else rate
+
+    @property
+    def _anneals(self) -> bool:
+        """Whether the learning rate falls to 0 at the last step, come what may."""
+        return self.judge.validation is None or self.settings.schedule == "anneal"
 
     @torch.no_grad()
     def _average(self) -> None:
@@ -258,6 +265,8 @@ class Trainer:
         if not len(self.best_terms) or captured > self.best_terms.mean():
             self.best_terms = terms
             self.best.load_state_dict(self.averages.state_dict())
+        if self._anneals:
+            return
         if not len(self.last_clear) or _is_worth_it(self.last_clear, terms):
             self.last_clear, self.counts["bad"] = terms, 0
             return
