@@ -53,6 +53,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/pice.py
 	$(BIN)/python benchmarks/auto.py
 	$(BIN)/python benchmarks/classifier.py
+	$(BIN)/python benchmarks/retrieval.py
 
 clean:
 	rm -rf $(VENV)

@@ -21,6 +21,7 @@ from correspondence.moments import Moments
 from correspondence.pairs import count_pairs, indicator_table
 from correspondence.points import Points
 from correspondence.recorder import TrainingRecorder
+from correspondence.retrieval import CrossModalIndex, Matches
 from correspondence.table import Table
 from correspondence.timeline import Timeline, Transition
 from correspondence.validation import (
@@ -49,10 +50,12 @@ __all__ = [
     "Comparison",
     "Confusing",
     "CrossFit",
+    "CrossModalIndex",
     "Decomposition",
     "HeldOut",
     "KernelCCA",
     "LatentDimension",
+    "Matches",
     "Moments",
     "PermutationTest",
     "PicIntervals",

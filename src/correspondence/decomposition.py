@@ -180,12 +180,27 @@ class Decomposition:
         path : str or Path
             Replaced if it exists, and only once the new file is complete.
         """
+        description, arrays = self.state()
+        io.write(path, arrays, description, FORMAT, VERSION)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return a JSON description and the arrays from which `from_state` makes the same object."""
         arrays: dict[str, np.ndarray] = {"pics": self.pics}
         description: dict[str, Any] = {"chi2": self.chi2, "n": self.n, "origin": self.origin}
         for name, functions in (("f", self.f), ("g", self.g)):
             description[name], state = functions.state()
             arrays |= {f"{name}.{key}": value for key, value in state.items()}
-        io.write(path, arrays, description, FORMAT, VERSION)
+        return description, arrays
+
+    @classmethod
+    def from_state(
+        cls, description: dict[str, Any], arrays: dict[str, np.ndarray], x_net: Any = None, y_net: Any = None
+    ) -> Decomposition:
+        """Inverse of `state`; nets that are the user's own have to be given."""
+        nets = {"f": x_net, "g": y_net}
+        sides = {name: _load_functions(name, description, arrays, nets[name]) for name in ("f", "g")}
+        numbers = (description[name] for name in ("chi2", "n", "origin"))
+        return cls(arrays["pics"], sides["f"], sides["g"], *numbers)
 
     def _check_k(self, k: int) -> int:
         return check_whole(k, "k", 0, self.n_components)
@@ -235,10 +250,7 @@ def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Decompositio
     """
     arrays, description = io.read(path, FORMAT, VERSION)
     try:
-        nets = {"f": x_net, "g": y_net}
-        sides = {name: _load_functions(name, description, arrays, nets[name]) for name in ("f", "g")}
-        numbers = (description[name] for name in ("chi2", "n", "origin"))
-        return Decomposition(arrays["pics"], sides["f"], sides["g"], *numbers)
+        return Decomposition.from_state(description, arrays, x_net, y_net)
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged: {error} is missing or wrong. Save the model again.") from None
 

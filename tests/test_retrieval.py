@@ -1,0 +1,229 @@
+"""CrossModalIndex: the same answers as by hand, by every ranking and engine, and no wrong ones in silence."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import correspondence as co
+from correspondence.nearest import LARGE, Scores
+
+RNG = np.random.default_rng(0)
+N = 400
+SHARED = RNG.normal(size=(N, 3))
+X = SHARED + 0.5 * RNG.normal(size=(N, 3))
+Y = SHARED @ RNG.normal(size=(3, 4)) + 0.5 * RNG.normal(size=(N, 4))
+D = co.CCA(n_components=3).fit(X, Y).decomposition_
+NAMES = [f"photo {i}" for i in range(N)]
+PRIOR = RNG.random(N)
+needs_faiss = pytest.mark.skipif(importlib.util.find_spec("faiss") is None, reason="faiss is not installed")
+engines = pytest.mark.parametrize("engine", ["sklearn", pytest.param("faiss", marks=needs_faiss)])
+
+
+def index(**options):
+    return co.CrossModalIndex(D, NAMES, Y, NAMES, X, **options)
+
+
+def values(by, scaled, prior):
+    """Score of every y for every x, by hand: the larger the better."""
+    F, G, s = D.f(X), D.g(Y), D.correlations
+    if by == "distance":
+        w = s if scaled else np.ones_like(s)
+        return -np.linalg.norm((F * w)[:, None] - (G * w)[None], axis=2)
+    ratio = 1 + (F * s) @ G.T
+    return ratio * (prior / prior.sum() if by == "posterior" else 1)
+
+
+@engines
+@pytest.mark.parametrize(
+    ("by", "scaled"), [("posterior", False), ("ratio", False), ("distance", False), ("distance", True)]
+)
+def test_the_nearest_are_those_by_hand(by, scaled, engine):
+    found = index(by=by, scaled=scaled, prior=PRIOR, engine=engine).tags(X[:50], k=7)
+    expected = np.argsort(-values(by, scaled, PRIOR)[:50], axis=1)[:, :7]
+    np.testing.assert_array_equal(found.index, expected)
+    np.testing.assert_array_equal(found.labels, np.array(NAMES, dtype=object)[expected])
+
+
+@pytest.mark.parametrize("by", ["posterior", "ratio", "distance"])
+def test_x_are_found_by_y(by):
+    found = index(by=by).items(Y[:20], k=3)
+    expected = np.argsort(-values("ratio" if by == "posterior" else by, False, PRIOR).T[:20], axis=1)[:, :3]
+    np.testing.assert_array_equal(found.index, expected)
+
+
+def test_distances_ratios_and_probabilities_are_those_of_the_decomposition():
+    found = index(prior=PRIOR).tags(X[:5], k=4)
+    rows = np.arange(5)[:, None]
+    np.testing.assert_allclose(found.distances, -values("distance", False, None)[rows, found.index])
+    np.testing.assert_allclose(found.ratios, D.density_ratio(X[:5], Y, pairwise=True)[rows, found.index])
+    np.testing.assert_allclose(found.probabilities, np.clip(values("posterior", False, PRIOR), 0, 1)[rows, found.index])
+    assert np.all(np.diff(found.probabilities, axis=1) <= 0)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_within_a_radius(scaled):
+    distances = -values("distance", scaled, None)
+    found = index(by="distance", scaled=scaled).tags(X, radius=0.8)
+    assert found.index.shape == (N,)
+    for i, each in enumerate(found.index):
+        inside = np.flatnonzero(distances[i] <= 0.8)
+        np.testing.assert_array_equal(each, inside[np.argsort(distances[i, inside], kind="stable")])
+        np.testing.assert_allclose(found.distances[i], distances[i, each])
+    counts = [len(each) for each in found.index]
+    assert min(counts) == 0 < max(counts) or scaled
+
+
+def test_within_a_radius_the_best_by_the_ranking_come_first():
+    by_hand = values("posterior", False, PRIOR)
+    found = index(prior=PRIOR).tags(X[:20], k=3, radius=1.5)
+    distances = -values("distance", False, None)
+    for i, each in enumerate(found.index):
+        inside = np.flatnonzero(distances[i] <= 1.5)
+        np.testing.assert_array_equal(each, inside[np.argsort(-by_hand[i, inside])][:3])
+
+
+def test_five_unless_told_and_never_more_than_there_are():
+    small = co.CrossModalIndex(D, NAMES[:8], Y[:8])
+    assert small.tags(X[:2]).labels.shape == (2, 5)
+    assert small.tags(X[:2], k=100).labels.shape == (2, 8)
+
+
+def test_many_queries_are_searched_in_blocks(monkeypatch):
+    expected = index().tags(X, k=3)
+    monkeypatch.setattr("correspondence.retrieval.BLOCK", 7)
+    found = index().tags(X, k=3)
+    np.testing.assert_array_equal(found.index, expected.index)
+    np.testing.assert_array_equal(found.ratios, expected.ratios)
+
+
+def test_labels_have_the_prior_of_the_fit():
+    rng = np.random.default_rng(1)
+    x = rng.choice(list("abc"), 500)
+    y = np.where(rng.random(500) < 0.6, x, rng.choice(list("abbb"), 500))
+    ca = co.CA().fit(x, y)
+    found = co.CrossModalIndex(ca, list("abc"), list("abc")).tags(["a", "b", "c"], k=3)
+    shares = np.array([[np.mean(y[x == a] == b) for b in found.labels[i]] for i, a in enumerate("abc")])
+    np.testing.assert_allclose(
+        found.probabilities, shares, atol=1e-12
+    )  # all components: the exact conditional distribution
+
+
+def test_tags_are_conditional_expectations():
+    has_tag = (RNG.random((N, 6)) < 1 / (1 + np.exp(-2 * Y @ RNG.normal(size=(4, 6))))).astype(float)
+    for members in (has_tag, sp.csr_array(has_tag), has_tag.astype(bool)):
+        tagged = co.CrossModalIndex.of_tags(D, list("abcdef"), Y, members, NAMES, X)
+        found = tagged.tags(X, k=6)
+        expected = np.clip(D.conditional_expectation(has_tag, X, Y), 0, 1)
+        np.testing.assert_allclose(np.sort(found.probabilities), np.sort(expected), atol=1e-12)
+        np.testing.assert_allclose(tagged.prior, has_tag.mean(axis=0))
+    ratio = 1 + (D.f(X) * D.correlations) @ tagged.g[2]
+    np.testing.assert_array_equal(tagged.items(tags=["c"], k=5).index[0], np.argsort(-ratio)[:5])
+
+
+@pytest.mark.parametrize("by", ["posterior", "distance"])
+def test_saved_and_loaded(tmp_path, by):
+    before = index(by=by, scaled=True, prior=PRIOR)
+    before.save(tmp_path / "photos.safetensors")
+    after = co.CrossModalIndex.load(tmp_path / "photos.safetensors")
+    assert repr(after) == repr(before)
+    for a, b in ((before.tags(X[:9]), after.tags(X[:9])), (before.items(tags=NAMES[:9]), after.items(tags=NAMES[:9]))):
+        for name in ("labels", "index", "distances", "ratios", "probabilities"):
+            np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+
+
+def test_an_index_without_x_is_saved_too(tmp_path):
+    co.CrossModalIndex(D, None, Y).save(tmp_path / "y.safetensors")
+    after = co.CrossModalIndex.load(tmp_path / "y.safetensors")
+    assert after.items_x is None
+    assert after.items_y.tolist() == list(range(N))
+
+
+def test_a_decomposition_is_no_index(tmp_path):
+    D.save(tmp_path / "d.safetensors")
+    with pytest.raises(ValueError, match=r"holds correspondence[.]Decomposition, not"):
+        co.CrossModalIndex.load(tmp_path / "d.safetensors")
+
+
+def test_as_a_frame():
+    frame = index().tags(X[:2], k=3).to_frame("pandas")
+    assert frame.columns.tolist() == ["query", "rank", "label", "index", "distance", "ratio", "probability"]
+    assert frame["query"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert frame["rank"].tolist() == [1, 2, 3, 1, 2, 3]
+    found = index(by="distance").tags(X, radius=0.3)
+    assert len(found.to_frame("pandas")) == sum(map(len, found.index))
+    assert len(index(by="distance").tags(X[:2], radius=0.0).to_frame("pandas")) == 0
+
+
+def test_repr():
+    assert repr(index()) == "CrossModalIndex of 400 y and 400 x, 3 components, by 'posterior'"
+    assert "none" in repr(index().tags(X[:1], radius=0))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: index(by="cosine"), "by must be one of 'posterior', 'ratio', 'distance', got 'cosine'"),
+        (lambda: index(engine="annoy"), "engine must be one of 'auto', 'sklearn', 'faiss', got 'annoy'"),
+        (lambda: co.CrossModalIndex(D, NAMES[:3], Y), "items_y must have a label for each of the 400 values, got 3"),
+        (lambda: co.CrossModalIndex(D, NAMES, Y, NAMES), "X is missing: give the values of items_x"),
+        (lambda: co.CrossModalIndex(D, [], Y[:0]), "Y is empty"),
+        (lambda: co.CrossModalIndex(D, NAMES, Y, prior=[1, 2]), "prior must have 400 numbers"),
+        (
+            lambda: co.CrossModalIndex(D, NAMES, Y).items(Y[:1]),
+            "This index has no x to find: make it with items_x and X",
+        ),
+        (lambda: index().items(), "Give either y or tags"),
+        (lambda: index().items(Y[:1], tags=NAMES[:1]), "Give either y or tags"),
+        (lambda: index().items(tags=["dog"]), "tags: 'dog' is not among items_y"),
+        (lambda: co.CrossModalIndex(D, ["a"] * N, Y, None, X).items(tags=["a"]), "labels more than once: give y"),
+        (lambda: index().tags(X[:1], k=0), "k must be a whole number of at least 1"),
+        (lambda: index().tags(X[:1], radius=-1), "radius must be a number of at least 0, got -1"),
+        (lambda: index().tags(X[:1], radius=float("nan")), "radius must be a number of at least 0, got nan"),
+        (lambda: index().tags(X[:0]), "x is empty"),
+        (lambda: co.CrossModalIndex.of_tags(D, ["a"], Y, Y[:, :1]), "has_tag must be 1 where a y has the tag"),
+        (
+            lambda: co.CrossModalIndex.of_tags(D, ["a"], Y, np.ones((3, 1))),
+            "has_tag must have a row for each of the 400 y",
+        ),
+        (lambda: co.CrossModalIndex.of_tags(D, ["a"], Y, np.zeros((N, 1))), r"has_tag has 1 tag\(s\) that no y has"),
+    ],
+)
+def test_mistakes_get_one_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_missing_faiss_is_told(monkeypatch):
+    monkeypatch.setattr("correspondence.nearest._has_faiss", lambda: False)
+    with pytest.raises(ImportError, match=r"pip install \"correspondence\[search\]\""):
+        index(engine="faiss")
+
+
+def test_labels_without_a_place_are_refused():
+    table = co.Table(np.array([[3.0, 1, 0], [1, 4, 0]]), list("ab"), list("xyz"))
+    with pytest.warns(UserWarning, match="Left out"):
+        ca = co.CA().fit(table)
+    with pytest.raises(ValueError, match=r"Y has 1 value\(s\) without a place"):
+        co.CrossModalIndex(ca, list("xyz"), list("xyz"))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 60), st.integers(1, 5), st.integers(1, 9), st.integers(0, 10_000))
+def test_scores_are_searched_exactly(m, d, k, seed):
+    rng = np.random.default_rng(seed)
+    B, c, A = rng.integers(-2, 3, (m, d)).astype(float), rng.integers(-1, 2, m).astype(float), rng.normal(size=(4, d))
+    found = Scores(B, c, "sklearn").best(A, min(k, m))
+    by_hand = A @ B.T + c
+    np.testing.assert_allclose(np.take_along_axis(by_hand, found, 1), -np.sort(-by_hand)[:, : min(k, m)], atol=1e-12)
+
+
+@needs_faiss
+def test_faiss_is_taken_for_few_queries_of_many_items():
+    scores = Scores(np.zeros((LARGE, 1)), np.zeros(LARGE))
+    assert scores._takes_faiss(1)
+    assert not scores._takes_faiss(1000)
+    assert not Scores(np.zeros((10, 1)), np.zeros(10))._takes_faiss(1)
