@@ -1,7 +1,7 @@
 """Search of 1 M items with 50 components for 1000 queries, against a plain BLAS top-k: `make bench`.
 
-The floor is what one would write by hand: a matrix product a block of items at a time, `numpy.argpartition`, and a merge
-of what the blocks gave, in double and in single precision. All of them find the same items. Interleaved, the best counts.
+The floor is what one would write by hand: a matrix product a block of items at a time, `numpy.argpartition`, and a
+merge of what the blocks gave, in double and in single precision. Interleaved, the best counts.
 """
 
 import os
