@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import multivariate_normal, norm
 
 import correspondence as co
 from correspondence.nearest import LARGE, Scores
@@ -33,13 +34,22 @@ def values(by, scaled, prior):
     if by == "distance":
         w = s if scaled else np.ones_like(s)
         return -np.linalg.norm((F * w)[:, None] - (G * w)[None], axis=2)
+    if by == "gaussian":  # log density of (f, g) less those of f and of g
+        pairs = np.stack(np.broadcast_arrays(F[:, None], G[None]), axis=-1)
+        joint = [
+            multivariate_normal([0, 0], [[1, r], [r, 1]]).logpdf(pairs[:, :, i])
+            - norm.logpdf(pairs[:, :, i]).sum(axis=-1)
+            for i, r in enumerate(s)
+        ]
+        return sum(joint) + np.log(prior)
     ratio = 1 + (F * s) @ G.T
     return ratio * (prior / prior.sum() if by == "posterior" else 1)
 
 
 @engines
 @pytest.mark.parametrize(
-    ("by", "scaled"), [("posterior", False), ("ratio", False), ("distance", False), ("distance", True)]
+    ("by", "scaled"),
+    [("posterior", False), ("gaussian", False), ("ratio", False), ("distance", False), ("distance", True)],
 )
 def test_the_nearest_are_those_by_hand(by, scaled, engine):
     found = index(by=by, scaled=scaled, prior=PRIOR, engine=engine).tags(X[:50], k=7)
@@ -48,20 +58,27 @@ def test_the_nearest_are_those_by_hand(by, scaled, engine):
     np.testing.assert_array_equal(found.labels, np.array(NAMES, dtype=object)[expected])
 
 
-@pytest.mark.parametrize("by", ["posterior", "ratio", "distance"])
+@pytest.mark.parametrize("by", ["posterior", "gaussian", "ratio", "distance"])
 def test_x_are_found_by_y(by):
     found = index(by=by).items(Y[:20], k=3)
-    expected = np.argsort(-values("ratio" if by == "posterior" else by, False, PRIOR).T[:20], axis=1)[:, :3]
+    expected = np.argsort(-values("ratio" if by == "posterior" else by, False, np.ones(N)).T[:20], axis=1)[:, :3]
     np.testing.assert_array_equal(found.index, expected)
 
 
 def test_distances_ratios_and_probabilities_are_those_of_the_decomposition():
-    found = index(prior=PRIOR).tags(X[:5], k=4)
+    found = index(by="posterior", prior=PRIOR).tags(X[:5], k=4)
     rows = np.arange(5)[:, None]
     np.testing.assert_allclose(found.distances, -values("distance", False, None)[rows, found.index])
     np.testing.assert_allclose(found.ratios, D.density_ratio(X[:5], Y, pairwise=True)[rows, found.index])
     np.testing.assert_allclose(found.probabilities, np.clip(values("posterior", False, PRIOR), 0, 1)[rows, found.index])
     assert np.all(np.diff(found.probabilities, axis=1) <= 0)
+
+
+def test_ratios_of_gaussian_functions():
+    found = index(by="gaussian").tags(X[:5], k=4)
+    expected = np.exp(values("gaussian", False, np.ones(N)))[np.arange(5)[:, None], found.index]
+    np.testing.assert_allclose(found.ratios, expected)
+    np.testing.assert_allclose(found.probabilities, np.clip(expected / N, 0, 1))
 
 
 @pytest.mark.parametrize("scaled", [False, True])
@@ -79,11 +96,23 @@ def test_within_a_radius(scaled):
 
 def test_within_a_radius_the_best_by_the_ranking_come_first():
     by_hand = values("posterior", False, PRIOR)
-    found = index(prior=PRIOR).tags(X[:20], k=3, radius=1.5)
+    found = index(by="posterior", prior=PRIOR).tags(X[:20], k=3, radius=1.5)
     distances = -values("distance", False, None)
     for i, each in enumerate(found.index):
         inside = np.flatnonzero(distances[i] <= 1.5)
         np.testing.assert_array_equal(each, inside[np.argsort(-by_hand[i, inside])][:3])
+
+
+def test_the_ranking_suits_the_items():
+    labels = co.CrossModalIndex(co.CA().fit(co.datasets.load_smoke()), ["none"], ["none"])
+    tags = co.CrossModalIndex.of_tags(D, ["a"], Y, Y[:, :1] > 0)
+    assert ["by " + repr(by) in repr(each) for by, each in (("posterior", labels), ("posterior", tags))] == [True, True]
+    assert "by 'gaussian'" in repr(index())
+
+
+def test_the_partner_comes_first_if_nothing_is_missing():
+    same = co.CrossModalIndex(co.CCA(n_components=3).fit(X, X), NAMES, X)
+    np.testing.assert_array_equal(same.tags(X, k=1).index[:, 0], np.arange(N))
 
 
 def test_five_unless_told_and_never_more_than_there_are():
@@ -159,14 +188,17 @@ def test_as_a_frame():
 
 
 def test_repr():
-    assert repr(index()) == "CrossModalIndex of 400 y and 400 x, 3 components, by 'posterior'"
+    assert repr(index()) == "CrossModalIndex of 400 y and 400 x, 3 components, by 'gaussian'"
     assert "none" in repr(index().tags(X[:1], radius=0))
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: index(by="cosine"), "by must be one of 'posterior', 'ratio', 'distance', got 'cosine'"),
+        (
+            lambda: index(by="cosine"),
+            "by must be one of 'auto', 'posterior', .*, got 'cosine'",
+        ),
         (lambda: index(engine="annoy"), "engine must be one of 'auto', 'sklearn', 'faiss', got 'annoy'"),
         (lambda: co.CrossModalIndex(D, NAMES[:3], Y), "items_y must have a label for each of the 400 values, got 3"),
         (lambda: co.CrossModalIndex(D, NAMES, Y, NAMES), "X is missing: give the values of items_x"),
