@@ -130,7 +130,7 @@ def _sides(*shape: int) -> Tensor:
 
 
 class CaptionNet(nn.Module):
-    """One hidden layer for counts of terms; in training it hears each mention of a term with probability `HEARD`.
+    """Linear functions of log counts of terms; in training it hears each mention with probability `HEARD`.
 
     Parameters
     ----------
@@ -144,18 +144,16 @@ class CaptionNet(nn.Module):
     mean: Tensor
     scale: Tensor
 
-    def __init__(self, counts: np.ndarray, outputs: int, hidden: int = 128, dropout: float = 0.3) -> None:
+    def __init__(self, counts: np.ndarray, outputs: int) -> None:
         super().__init__()
         logs = torch.log1p(torch.as_tensor(counts))
         self.register_buffer("mean", logs.mean(0))
-        # Not by the deviation itself: a rare term would then say as much as a common one.
+        # The root of the deviation, not itself: a rare term would then say as much as a common one.
         self.register_buffer("scale", logs.std(0).sqrt().clamp(min=1e-3))
-        self.body = nn.Sequential(
-            nn.Linear(logs.shape[1], hidden), nn.SiLU(), nn.Dropout(dropout), nn.Linear(hidden, outputs)
-        )
+        self.linear = nn.Linear(logs.shape[1], outputs)
 
     def forward(self, counts: Tensor) -> Tensor:
         """Outputs of shape (n, outputs)."""
         if self.training:
             counts = torch.binomial(counts, torch.full_like(counts, self.HEARD)) / self.HEARD
-        return self.body((torch.log1p(counts) - self.mean) / self.scale)
+        return self.linear((torch.log1p(counts) - self.mean) / self.scale)
