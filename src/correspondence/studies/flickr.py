@@ -26,7 +26,7 @@ TOP = len(PAPER)
 TAGS, FOUND = 5, 10  # tags of an image, images of a tag
 COMMON = 200  # tags whose images are looked for
 SPARE = 4  # outputs of the nets beyond COMPONENTS
-EPOCHS, BATCH, LOOKS = 30, 128, 5
+EPOCHS, BATCH, LOOKS = 24, 128, 4
 RIDGES = (1.0, 10.0, 100.0)
 PIXELS, COLOURS = 200, 256  # principal components of the pixels, columns of the histogram of colours
 PHOTOS = 6  # in the figure of tags
@@ -139,7 +139,7 @@ def run(settings: Settings) -> Report:
 
 TAGS_CAPTION = f"""\
 *Image to tags: {PHOTOS} test photographs drawn at random (seed 0), with the first of their five captions and the {TAGS}
-most probable tags; those that are in one of the five captions are bold.*"""
+most probable tags with p(tag | photograph); bold are those that are in one of the five captions.*"""
 IMAGES_CAPTION = f"""\
 *Tag to images: the {SEEN} test photographs that make a tag most likely, best first; those without the tag in any of
 their five captions are framed in red.*"""
@@ -396,7 +396,7 @@ def _tags_figure(first: _Result, data: _Data) -> Figure:
         caption = textwrap.fill(data.test.captions[i][0].strip(" ."), 70)
         row[1].text(0, 0.75, caption, va="center", fontsize=11, style="italic")
         for place, tag in enumerate(tags):
-            text = f"{data.terms.names_[tag]}\n{first.posterior[i, tag]:.2f}"
+            text = f"{data.terms.names_[tag]}\n{min(1, first.posterior[i, tag]):.2f}"  # an estimate may be above 1
             weight = "bold" if data.test.has[i, tag] else "normal"
             row[1].text(0.19 * place, 0.25, text, va="center", fontsize=11, weight=weight)
     return figure
