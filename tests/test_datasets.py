@@ -221,3 +221,54 @@ def test_compas_says_what_is_missing(monkeypatch):
     monkeypatch.delenv("CORRESPONDENCE_DATA", raising=False)
     with pytest.raises(co.datasets.MissingDataError, match="CORRESPONDENCE_DATA"):
         co.datasets.fetch_compas()
+
+
+@needs("flickr8k/images64.zip")
+def test_flickr():
+    flickr = co.datasets.fetch_flickr8k()
+    assert flickr.images.shape == (8091, 3, 64, 64)
+    assert flickr.images.dtype == np.uint8
+    assert {len(captions) for captions in flickr.captions} == {5}
+    sizes = {part: int((flickr.split == part).sum()) for part in ("train", "dev", "test", "")}
+    assert sizes == {"train": 6000, "dev": 1000, "test": 1000, "": 91}
+    assert flickr.names[0] == "1000268201_693b08cb0e.jpg"
+    assert flickr.captions[0][1] == "A girl going into a wooden building ."
+
+
+@pytest.fixture
+def flickr_folder(tmp_path, monkeypatch):
+    """Three photographs as the makers give them, a caption without a photograph, and a photograph without captions."""
+    from PIL import Image
+
+    folder = tmp_path / "flickr8k"
+    photos = folder / "Flicker8k_Dataset"
+    photos.mkdir(parents=True)
+    for name, colour in (("b", "red"), ("a", "blue"), ("c", "white"), ("other", "black")):
+        Image.new("RGB", (90, 50), colour).save(photos / f"{name}.jpg", quality=95)
+    lines = [f"{name}.jpg#{i}\tA {name} {i} ." for name in ("b", "a", "c", "gone") for i in range(5)]
+    (folder / "Flickr8k.token.txt").write_text("\n".join(lines) + "\n")
+    for part, names in (("train", "b.jpg\n"), ("dev", "a.jpg\n"), ("test", "\n")):
+        (folder / f"Flickr_8k.{part}Images.txt").write_text(names)
+    monkeypatch.setenv("CORRESPONDENCE_DATA", str(tmp_path))
+    return folder
+
+
+@pytest.mark.usefixtures("flickr_folder")
+def test_flickr_from_the_original_photographs():
+    flickr = co.datasets.fetch_flickr8k()
+    assert flickr.names == ["a.jpg", "b.jpg", "c.jpg"]
+    assert flickr.split.tolist() == ["dev", "train", ""]
+    assert flickr.captions[1] == [f"A b {i} ." for i in range(5)]
+    assert np.abs(flickr.images.mean(axis=(2, 3)) - [[0, 0, 255], [255, 0, 0], [255, 255, 255]]).max() < 5
+    train = flickr.only("train")
+    assert train.names == ["b.jpg"]
+    assert train.images.shape == (1, 3, 64, 64)
+    with pytest.raises(ValueError, match='part must be "train", "dev" or "test"'):
+        flickr.only("validation")
+
+
+@pytest.mark.parametrize("missing", ["Flickr8k.token.txt", "Flickr_8k.devImages.txt", "Flicker8k_Dataset"])
+def test_flickr_says_what_is_missing(flickr_folder, missing):
+    (flickr_folder / missing).rename(flickr_folder / "elsewhere")
+    with pytest.raises(co.datasets.MissingDataError, match=f"{missing} is missing: ask for it at https://"):
+        co.datasets.fetch_flickr8k()

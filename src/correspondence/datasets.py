@@ -10,7 +10,7 @@ import os
 import pickle
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
@@ -23,6 +23,7 @@ from correspondence.table import Table
 __all__ = [
     "Children",
     "Compas",
+    "Flickr",
     "ImageClasses",
     "MissingDataError",
     "Recipes",
@@ -30,6 +31,7 @@ __all__ = [
     "fetch_brands",
     "fetch_cifar10",
     "fetch_compas",
+    "fetch_flickr8k",
     "fetch_mnist",
     "fetch_newsgroups",
     "fetch_recipes",
@@ -420,6 +422,108 @@ class _ArraysOnly(pickle.Unpickler):
         }:
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"The file holds {module}.{name}, not an array: get it again.")
+
+
+class Flickr(NamedTuple):
+    """Photographs of `fetch_flickr8k`.
+
+    Attributes
+    ----------
+    images : ndarray of uint8, shape (n, 3, 64, 64)
+        Photographs with colours, squeezed to a square.
+    captions : list of lists of str
+        Five sentences for each photograph, by five people.
+    split : ndarray of str
+        "train", "dev" or "test", or "" for the 91 photographs that the makers left out.
+    names : list of str
+        Names of the files.
+    """
+
+    images: np.ndarray
+    captions: list[list[str]]
+    split: np.ndarray
+    names: list[str]
+
+    def only(self, part: str) -> Flickr:
+        """The photographs of one part of the split."""
+        if part not in ("train", "dev", "test"):
+            raise ValueError(f'part must be "train", "dev" or "test", got {part!r}.')
+        rows = np.flatnonzero(self.split == part)
+        return Flickr(
+            self.images[rows], [self.captions[i] for i in rows], self.split[rows], [self.names[i] for i in rows]
+        )
+
+
+def fetch_flickr8k() -> Flickr:
+    """Flickr8k: 8091 photographs at 64 x 64, each with five captions (Hodosh, Young and Hockenmaier 2013).
+
+    The makers give the files on request only, so they have to be put by hand into ``flickr8k`` in the folder named by
+    the environment variable ``CORRESPONDENCE_DATA``: ``Flickr8k.token.txt`` (or ``.gz``),
+    ``Flickr_8k.trainImages.txt``, ``Flickr_8k.devImages.txt``, ``Flickr_8k.testImages.txt``, and the photographs,
+    either in the folder ``Flicker8k_Dataset`` in their original sizes or in ``images64.zip`` at 64 x 64.
+
+    Examples
+    --------
+    >>> flickr = fetch_flickr8k()  # doctest: +SKIP
+    >>> flickr.only("test").images.shape, flickr.captions[0][4]  # doctest: +SKIP
+    ((1000, 3, 64, 64), 'A little girl in a pink dress going into a wooden cabin .')
+    """
+    part_of = {name: part for part in ("train", "dev", "test") for name in _flickr_lines(f"Flickr_8k.{part}Images.txt")}
+    captions: dict[str, list[str]] = {}
+    for line in _flickr_lines("Flickr8k.token.txt"):
+        name, caption = line.split("\t", 1)
+        captions.setdefault(name.rsplit("#", 1)[0], []).append(caption)
+    photos = dict(_flickr_photos(captions))
+    names = sorted(photos)
+    split = objects([part_of.get(name, "") for name in names])
+    return Flickr(np.stack([photos[name] for name in names]), [captions[name] for name in names], split, names)
+
+
+def _flickr_lines(name: str) -> list[str]:
+    plain, packed = (_in_data_folder(f"flickr8k/{file}") for file in (name, f"{name}.gz"))
+    path = plain or packed
+    if path is None:
+        raise _no_flickr(name)
+    with gzip.open(path, "rt", encoding="utf-8") if path == packed else open(path, encoding="utf-8") as file:
+        return [line.strip() for line in file if line.strip()]
+
+
+def _flickr_photos(wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
+    """Photographs with captions, by the name of their file."""
+    archive = _in_data_folder("flickr8k/images64.zip")
+    if archive is not None:
+        with zipfile.ZipFile(archive) as files:
+            for member in files.namelist():
+                if Path(member).name in wanted:
+                    with files.open(member) as file:
+                        yield Path(member).name, _squeezed(file)
+        return
+    folder = Path(os.environ.get("CORRESPONDENCE_DATA", ""), "flickr8k", "Flicker8k_Dataset")
+    paths = [path for path in sorted(folder.glob("*.jpg")) if path.name in wanted]
+    if not paths:
+        raise _no_flickr("Flicker8k_Dataset")
+    yield from ((path.name, _squeezed(path)) for path in paths)
+
+
+def _squeezed(file: Any) -> np.ndarray:
+    """Photograph of shape (3, 64, 64)."""
+    from PIL import Image  # comes with matplotlib
+
+    with Image.open(file) as image:
+        photo = image.convert("RGB")
+    if photo.size != (64, 64):
+        photo = photo.resize((64, 64), Image.Resampling.LANCZOS)
+    return np.moveaxis(np.asarray(photo), -1, 0)
+
+
+def _no_flickr(name: str) -> MissingDataError:
+    folder = os.environ.get("CORRESPONDENCE_DATA", "CORRESPONDENCE_DATA")
+    return MissingDataError(
+        f"Flickr8k is given on request only, and {name} is missing: ask for it at "
+        "https://hockenmaier.cs.illinois.edu/8k-pictures.html and put Flickr8k.token.txt, Flickr_8k.trainImages.txt, "
+        "Flickr_8k.devImages.txt, Flickr_8k.testImages.txt and the folder Flicker8k_Dataset (or images64.zip) into "
+        f"{Path(folder, 'flickr8k')}, where CORRESPONDENCE_DATA is an environment variable that names a folder."
+    )
 
 
 class Compas(NamedTuple):

@@ -1,0 +1,110 @@
+"""Photographs and captions: terms, nets, rankings, and a quick run of the study."""
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import correspondence as co
+from correspondence.studies import flickr, reproduce
+
+torch = pytest.importorskip("torch")
+captions = pytest.importorskip("correspondence.studies.captions")
+
+
+def test_terms():
+    some = [["Two dogs run .", "A dog in shorts"], ["the Dog's shorts, a short man", "shorts"] + ["shorts"] * 2]
+    terms = captions.Terms(4).fit(some)
+    assert terms.names_[:2] == ["shorts", "dog"]  # "short" is rare beside "shorts", "dog" is not beside "dogs"
+    assert len(terms.names_) == 4
+    counts = terms.transform([["dog dogs", "DOGS and shorts"], ["nothing known"]])
+    assert counts[:, :2].tolist() == [[1, 2], [0, 0]]  # captions that have the term, not mentions
+    assert counts.shape == (2, 4)
+
+
+def test_rankings_by_hand():
+    posterior = np.array([[0.1, 0.9, 0.5], [0.2, 0.3, 0.6]])
+    assert flickr.rank_tags(posterior).tolist() == [[1, 2, 0], [2, 1, 0]]
+    assert flickr.rank_images(posterior).tolist() == [[1, 0], [0, 1], [1, 0]]
+
+
+def test_precision_by_hand(monkeypatch):
+    monkeypatch.setattr(flickr, "TAGS", 2)
+    monkeypatch.setattr(flickr, "FOUND", 1)
+    posterior = np.array([[0.1, 0.9, 0.5], [0.2, 0.3, 0.6]])
+    has = np.array([[True, True, False], [False, True, True]])
+    assert flickr._precision_of_tags(posterior, has) == 3 / 4
+    assert flickr._precision_of_images(posterior, has) == pytest.approx(2 / 3)
+
+
+def test_colours_and_edges_by_hand():
+    photo = torch.zeros(1, 3, 64, 64)
+    photo[0, 0, :32, 32:] = 255  # the quarter above to the right is red
+    features = captions.colours_and_edges(photo)[0]
+    assert len(features) == captions.FEATURES
+    colours = features[: flickr.COLOURS].reshape(64, 2, 2)
+    assert colours[0].tolist() == [[1, 0], [1, 1]]
+    assert colours[48].tolist() == [[0, 1], [0, 0]]
+    sixteenths = features[flickr.COLOURS :][: 16 * 27].reshape(27, 4, 4)
+    assert sixteenths[18].sum() == 4
+    whole, cells = features[-2 * 36 * 9 :].reshape(2, 9, 6, 6)
+    assert {int(i) for i in whole.sum((1, 2)).nonzero()} >= {0, 4}  # across the left border of red, down the lower
+    assert cells[:, 0, 0].sum() == 0
+    assert cells[:, 1, 3].argmax() == 0
+    assert cells[:, 3, 4].argmax() == 4
+
+
+def test_photos_vary_in_training_only():
+    torch.manual_seed(0)
+    net = captions.PhotoNet(5, width=4)
+    photos = torch.randint(256, (3, 3, 64, 64)).float()
+    assert not torch.equal(net._varied(photos), net._varied(photos))
+    assert net._varied(photos).shape == (3, 3, 48, 48)
+    net.eval()
+    outputs = net(photos)
+    assert outputs.shape == (3, 5)
+    assert torch.equal(outputs, net(photos))
+    assert torch.allclose(outputs, net(photos.flip(3)), atol=1e-3)  # rounding may change a colour
+
+
+def test_captions_are_thinned_in_training_only():
+    counts = np.random.default_rng(0).integers(0, 6, (50, 8)).astype(np.float32)
+    counts[:, 0] = 2  # a constant term divides by no zero
+    torch.manual_seed(0)
+    net = captions.CaptionNet(counts, 3)
+    rows = torch.from_numpy(counts)
+    assert not torch.equal(net(rows), net(rows))
+    assert torch.isfinite(net(rows)).all()
+    assert torch.equal(net.eval()(rows), net(rows))
+
+
+def test_a_quick_run(tmp_path):
+    if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), "flickr8k/images64.zip").is_file():
+        pytest.skip("CORRESPONDENCE_DATA has no flickr8k/images64.zip")
+    files = reproduce("flickr", tmp_path, quick=True)
+    assert [path.name for path in files] == [
+        f"flickr{end}" for end in (".csv", ".png", "-tags.png", "-images.png", ".md")
+    ]
+    with files[0].open(encoding="utf-8", newline="") as file:
+        rows = {row["method"]: row for row in csv.DictReader(file)}
+    linear = ["CCA, pixels", "CCA, colours", "CCA, colours and edges"]
+    assert list(rows) == ["PICE", *linear, "always the commonest tags", "chance"]
+    chance, popular = rows["chance"], rows["always the commonest tags"]
+    assert float(rows["CCA, colours"]["precision_of_images"]) > float(chance["precision_of_images"])
+    assert float(popular["precision_of_tags"]) > 5 * float(chance["precision_of_tags"])
+    for method in ("PICE", "CCA, pixels"):
+        assert float(rows[method]["precision_of_tags"]) > float(rows[method]["precision_of_tags_without_prior"])
+    text = files[-1].read_text(encoding="utf-8")
+    for path in files[1:-1]:
+        assert f"({path.name})" in text
+    assert "0.317 | 0.201 | 0.095" in text
+    assert "quick run" in text
+
+
+def test_without_the_data(tmp_path, monkeypatch):
+    monkeypatch.delenv("CORRESPONDENCE_DATA", raising=False)
+    with pytest.raises(co.datasets.MissingDataError, match="CORRESPONDENCE_DATA"):
+        reproduce("flickr", tmp_path / "new", quick=True)
+    assert not list(tmp_path.iterdir())
