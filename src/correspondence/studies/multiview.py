@@ -10,11 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
-from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
-from sklearn.svm import LinearSVC
 
 import correspondence as co
+from correspondence.studies.multiview_runs import CHANCE, Linear, ViewRun, linear, measure
 from correspondence.studies.report import Report, markdown_table
 from correspondence.studies.runs import Settings
 
@@ -23,10 +21,6 @@ __all__ = ["CIFAR_TITLE", "MNIST_TITLE", "NOISY_TITLE", "run_cifar", "run_mnist"
 MNIST_TITLE = "What two images of the same digit share: MNIST"
 NOISY_TITLE = "What two views of a digit share, one turned, the other turned and noisy: noisy MNIST"
 CIFAR_TITLE = "What two photographs of the same class share: CIFAR-10"
-PERMUTATIONS = 999
-CHANCE = 0.01  # that a component of nothing but noise is taken for one that the views share
-LINEAR = 20_000  # pairs that linear CCA learns from
-TEST_SEED = 10_000  # of the partners and views of test images
 DRAWN = 3000  # test images in the plane
 ANIMALS = {"bird", "cat", "deer", "dog", "frog", "horse"}
 VEHICLES = {"airplane", "automobile", "ship", "truck"}
@@ -73,38 +67,6 @@ CIFAR = _Case(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class _Run:
-    """Functions of one seed, and what they are worth on test images."""
-
-    seed: int
-    pice: co.PICE
-    seconds: float
-    """Of the fit."""
-    n: int
-    """Images that it was trained on."""
-    checked: int
-    """Training images held out, whose pairs tell how many components are shared."""
-    shared: int
-    held: co.HeldOut
-    """On pairs of test images."""
-    band: float
-    """What chance exceeds there in one of a hundred cases, with the largest of all components."""
-    X: np.ndarray
-    """Views of the test images."""
-    Y: np.ndarray
-    F: np.ndarray
-    """Functions of X."""
-    labels: np.ndarray
-    svm_error: float
-    cluster_accuracy: float
-
-    @property
-    def found(self) -> int:
-        """Leading components that pairs of test images confirm."""
-        return _leading(self.held.correlations, self.band)
-
-
 def run_mnist(settings: Settings) -> Report:
     """Two images of the same digit."""
     return _run_case(MNIST, co.datasets.fetch_mnist(), settings)
@@ -126,9 +88,9 @@ def _run_case(case: _Case, data: co.datasets.ImageClasses, settings: Settings) -
     recipe = getattr(views, case.recipe)
     if settings.quick:
         data = _some(data)
-        recipe = replace(recipe, held_out=500, passes=4)
-    runs = [_run(recipe, data, seed) for seed in range(settings.seeds)]
-    return _report(case, data, runs, _linear(recipe, data, runs[0]))
+        recipe = replace(recipe, held_out=500, passes=4, widths=tuple(width // 2 for width in recipe.widths))
+    runs = [measure(recipe, data, seed) for seed in range(settings.seeds)]
+    return _report(case, data, runs, linear(recipe, data, runs[0]))
 
 
 def _some(data: co.datasets.ImageClasses, n: int = 3000, n_test: int = 1000) -> co.datasets.ImageClasses:
@@ -140,122 +102,34 @@ def _some(data: co.datasets.ImageClasses, n: int = 3000, n_test: int = 1000) -> 
     )
 
 
-def _run(recipe: Any, data: co.datasets.ImageClasses, seed: int) -> _Run:
-    from correspondence.studies import views
-
-    pice, seconds = views.fit(recipe, data.train_images, data.train_labels, seed)
-    rest = slice(len(data.train_labels) - recipe.held_out, None)
-    checked = views.all_pairs(recipe, data.train_images[rest], data.train_labels[rest], seed)
-    shared = _leading(pice.evaluate(*checked).correlations, _band(*pice.transform(*checked)))
-    X, Y = views.all_pairs(recipe, data.test_images, data.test_labels, TEST_SEED)
-    F, G = pice.transform(X, Y)
-    seen, labels = data.train_images[: -recipe.held_out], data.train_labels[: -recipe.held_out]
-    F_seen = pice.transform(views.all_pairs(recipe, seen, labels, seed)[0])
-    use = slice(max(1, shared))
-    return _Run(
-        seed,
-        pice,
-        seconds,
-        len(labels),
-        recipe.held_out,
-        shared,
-        pice.evaluate(X, Y),
-        _band(F, G),
-        X,
-        Y,
-        F,
-        data.test_labels,
-        _svm_error(F_seen[:, use], labels, F[:, use], data.test_labels),
-        _cluster_accuracy(F[:, use], data.test_labels, seed),
-    )
-
-
-def _leading(correlations: np.ndarray, band: float) -> int:
-    """Number of components before the first that chance may explain."""
-    above = correlations > band
-    return len(above) if above.all() else int(np.argmin(above))
-
-
-def _band(F: np.ndarray, G: np.ndarray) -> float:
-    """What the largest correlation of all components exceeds with probability `CHANCE` if partners are exchanged."""
-    rng = np.random.default_rng(0)
-    f, g = ((values - values.mean(axis=0)) / values.std(axis=0) for values in (F, G))
-    largest = [np.einsum("ij,ij->j", f, g[rng.permutation(len(g))]).max() / len(g) for _ in range(PERMUTATIONS)]
-    return float(np.quantile(largest, 1 - CHANCE))
-
-
-def _svm_error(F: np.ndarray, labels: np.ndarray, F_test: np.ndarray, truth: np.ndarray) -> float:
-    """Share of test images that a linear SVM on the functions gets wrong."""
-    guesses = LinearSVC(dual=False).fit(F, labels.astype(str)).predict(F_test)
-    return float((guesses != truth.astype(str)).mean())
-
-
-def _cluster_accuracy(F: np.ndarray, truth: np.ndarray, seed: int) -> float:
-    """Share of images in the right one of as many clusters as there are classes, matched one to one."""
-    names, classes = np.unique(truth.astype(str), return_inverse=True)
-    clusters = KMeans(len(names), n_init=10, random_state=seed).fit_predict(F)
-    table = np.zeros((len(names), len(names)), dtype=int)
-    np.add.at(table, (clusters, classes), 1)
-    return float(table[linear_sum_assignment(-table)].sum() / len(truth))
-
-
-@dataclass(frozen=True, eq=False)
-class _Linear:
-    """What linear CCA finds in the same pairs."""
-
-    n: int
-    columns: int
-    held: co.HeldOut
-    training: np.ndarray
-    found: int
-
-
-def _linear(recipe: Any, data: co.datasets.ImageClasses, run: _Run) -> _Linear:
-    from correspondence.studies import views
-
-    n = min(LINEAR, run.n)
-    X, Y = map(_pixels, views.all_pairs(recipe, data.train_images[:n], data.train_labels[:n], run.seed))
-    cca = co.CCA(n_components=len(run.held.correlations)).fit(X, Y)
-    X_test, Y_test = _pixels(run.X), _pixels(run.Y)
-    held = cca.evaluate(X_test, Y_test)
-    found = _leading(held.correlations, _band(*cca.transform(X_test, Y_test)))
-    return _Linear(n, int(np.prod(X.shape[1:])), held, cca.correlations_, found)
-
-
-def _pixels(images: np.ndarray) -> np.ndarray:
-    """Images for CCA: means of 2 x 2 pixels, whose number is moderate also with colours."""
-    n, channels, height, width = images.shape
-    return images.reshape(n, channels, height // 2, 2, width // 2, 2).mean(axis=(3, 5))
-
-
 # --- the report
 
 
-def _report(case: _Case, data: co.datasets.ImageClasses, runs: list[_Run], linear: _Linear) -> Report:
+def _report(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun], found: Linear) -> Report:
     first = runs[0]
     nets = "one net of 3x3 convolutions for both" if case.recipe != "NOISY" else "a net of convolutions for each"
     sections = [
-        f"{case.views[0].upper()}{case.views[1:]}. PICE with {len(first.held.correlations)} components, {nets}, learns "
+        f"Here {case.views}. PICE with {len(first.held.correlations)} components, {nets}, learns "
         f"from {first.n} images, which are paired, and seen, anew in each pass; labels are used for the pairing "
         f"only. Pairs of {first.checked} other training images tell how many components are shared. All else is on "
         f"{len(first.labels)} test images, each paired with another one of its class. Training took "
         f"{' and '.join(f'{each.seconds:.0f}' for each in runs)} seconds.",
         f"![Correlations and plane]({case.name}.png)\n\n{CAPTION}",
-        _shared(case, data, first, linear),
-        _correlation_table(runs, linear),
+        _shared(case, data, first, found),
+        _correlation_table(runs, found),
         f"![Pairs]({case.name}-pairs.png)\n\n*Pairs of test images: x above, y below.*",
         _use_table(case, runs),
         _end_table(first),
         ERRATA,
     ]
     figures = {"": _figure(first), "-pairs": _pairs_figure(first)}
-    return Report(case.title, [row for each in runs for row in _rows(each, linear)], "\n\n".join(sections), figures)
+    return Report(case.title, [row for each in runs for row in _rows(each, found)], "\n\n".join(sections), figures)
 
 
 CAPTION = f"""\
-*Left: correlations of all components on training pairs and on pairs of test images, with 95 % intervals; grey: what the
-largest of them stays below in {1 - CHANCE:.0%} of cases if partners are exchanged at random. Right: test images x in the
-plane of the first two functions, in the colours of their classes.*"""
+*Left: correlations of all components on training pairs and on pairs of test images, with 95 % intervals; grey: what
+the largest of them stays below in {100 * (1 - CHANCE):.0f} % of cases if partners are exchanged at random. Right: test
+images x in the plane of the first two functions, in principal coordinates and in the colours of their classes.*"""
 
 ERRATA = """\
 ## What it corrects
@@ -265,7 +139,7 @@ ERRATA = """\
   images, and so was the number of functions that SVM and k-means see."""
 
 
-def _rows(each: _Run, linear: _Linear) -> list[dict[str, Any]]:
+def _rows(each: ViewRun, found: Linear) -> list[dict[str, Any]]:
     return [
         {
             "seed": each.seed,
@@ -274,9 +148,9 @@ def _rows(each: _Run, linear: _Linear) -> list[dict[str, Any]]:
             "held_out": float(each.held.correlations[i]),
             "low": float(each.held.intervals[i, 0]),
             "high": float(each.held.intervals[i, 1]),
-            "is_shared": int(i < each.shared),
-            "cca_training": float(linear.training[i]),
-            "cca_held_out": float(linear.held.correlations[i]),
+            "is_shared": int(each.shared[i]),
+            "cca_training": float(found.training[i]),
+            "cca_held_out": float(found.held.correlations[i]),
             "svm_error": each.svm_error,
             "cluster_accuracy": each.cluster_accuracy,
             "seconds": each.seconds,
@@ -285,21 +159,21 @@ def _rows(each: _Run, linear: _Linear) -> list[dict[str, Any]]:
     ]
 
 
-def _shared(case: _Case, data: co.datasets.ImageClasses, first: _Run, linear: _Linear) -> str:
-    most = len(data.classes) - 1
+def _shared(case: _Case, data: co.datasets.ImageClasses, first: ViewRun, found: Linear) -> str:
+    classes = len(data.classes)
     return (
-        f"## How many components are shared\n\nPairs of held-out training images show {first.shared}, pairs of test "
-        f"images {first.found} (correlation above {first.band:.3f}, which chance exceeds in {CHANCE:.0%} of cases with "
-        f"any of them): so the views have {first.found + 1} classes in common, as the constant counts as one more. There "
-        f"are {most + 1}, and {most} components is the most that they can share. {case.paper}\n\nLinear CCA on "
-        f"{linear.n} pairs of {linear.columns} values (means of 2 x 2 pixels) finds {linear.found}, the strongest with a "
-        f"held-out correlation of {linear.held.correlations[0]:.3f}."
+        f"## How many components are shared\n\nPairs of held-out training images show {first.shared.sum()}, pairs of "
+        f"test images {first.found} (correlation above {first.band:.3f}, which chance lets any of them exceed in "
+        f"{100 * CHANCE:.0f} % of cases). So many take {first.found + 1} classes, as the constant counts as one more; "
+        f"there are {classes}, which can share {classes - 1} components and no more. {case.paper}\n\nLinear CCA on "
+        f"{found.n} pairs of {found.columns} values (means of 2 x 2 pixels) finds {found.found}, the strongest with a "
+        f"held-out correlation of {found.held.correlations.max():.3f}."
     )
 
 
-def _correlation_table(runs: list[_Run], linear: _Linear) -> str:
+def _correlation_table(runs: list[ViewRun], found: Linear) -> str:
     first = runs[0]
-    shown = min(max(each.shared for each in runs) + 3, len(first.held.correlations))
+    shown = min(int(first.shared.sum()) + 3, len(first.held.correlations))
     lines: list[list[Any]] = [
         [
             i + 1,
@@ -307,22 +181,22 @@ def _correlation_table(runs: list[_Run], linear: _Linear) -> str:
             float(first.held.correlations[i]),
             "{:.4f} to {:.4f}".format(*first.held.intervals[i]),
             *(float(each.held.correlations[i]) for each in runs[1:]),
-            float(linear.held.correlations[i]),
+            float(found.held.correlations[i]),
         ]
         for i in range(shown)
     ]
     rest = [each.held.correlations[shown:] for each in runs]
     if len(rest[0]):
         largest = [float(values.max()) for values in (first.pice.correlations_[shown:], *rest)]
-        lines.append(["others, at most", *largest[:2], "", *largest[2:], float(linear.held.correlations[shown:].max())])
+        lines.append(["others, at most", *largest[:2], "", *largest[2:], float(found.held.correlations[shown:].max())])
     header = ["component", "training", "held out", "95 %", *(f"held out, seed {each.seed}" for each in runs[1:])]
     return f"## Correlations\n\n{markdown_table([*header, 'linear CCA, held out'], lines)}"
 
 
-def _use_table(case: _Case, runs: list[_Run]) -> str:
+def _use_table(case: _Case, runs: list[ViewRun]) -> str:
     lines = [
         [
-            f"seed {each.seed}, {each.shared} functions",
+            f"seed {each.seed}, {each.shared.sum()} functions",
             f"{100 * each.svm_error:.2f}",
             f"{100 * each.cluster_accuracy:.2f}",
         ]
@@ -330,17 +204,17 @@ def _use_table(case: _Case, runs: list[_Run]) -> str:
     ]
     lines += [[name, *("" if value is None else f"{value:.1f}" for value in values)] for name, *values in case.quoted]
     return (
-        "## What the functions are good for\n\nOf the views x of test images: the error of a linear SVM that has learnt "
-        "from f(x) of training images, and the share of images that k-means, which sees no labels, puts into the right "
-        f"cluster (as many clusters as classes, matched one to one).\n\n"
+        "## What the functions are good for\n\nOf the views x of test images: the error of a linear SVM that has "
+        "learnt from f(x) of training images, and the share of images that k-means, which sees no labels, puts into "
+        f"the right cluster (as many clusters as classes, matched one to one).\n\n"
         f"{markdown_table(['', 'linear SVM, error %', 'k-means, accuracy %'], lines)}"
     )
 
 
-def _end_table(each: _Run) -> str:
+def _end_table(each: ViewRun) -> str:
     names = sorted(set(each.labels.tolist()))
-    means = np.array([each.F[each.labels == name, : each.shared].mean(axis=0) for name in names])
-    lines = [[i + 1, *_ends(names, column)] for i, column in enumerate(means.T)]
+    means = np.array([each.F[each.labels == name].mean(axis=0) for name in names])
+    lines = [[i + 1, *_ends(names, means[:, i])] for i in np.flatnonzero(each.shared)]
     return (
         "## What the components tell apart\n\nClasses by the mean of f over their test images: at each end those that "
         f"are at least half as far out as the last.\n\n{markdown_table(['component', 'one end', 'other end'], lines)}"
@@ -365,7 +239,7 @@ def _in_words(names: list[str]) -> str:
 # --- pictures
 
 
-def _figure(each: _Run) -> Figure:
+def _figure(each: ViewRun) -> Figure:
     figure = Figure(figsize=(14, 6), layout="constrained")
     left, right = figure.subplots(1, 2)
     _draw_correlations(left, each)
@@ -373,32 +247,34 @@ def _figure(each: _Run) -> Figure:
     return figure
 
 
-def _draw_correlations(ax: Axes, each: _Run) -> None:
+def _draw_correlations(ax: Axes, each: ViewRun) -> None:
     r, component = each.held.correlations, np.arange(1, len(each.held.correlations) + 1)
     ax.axhspan(0, each.band, color="0.85", lw=0, label="chance")
     ax.plot(component, each.pice.correlations_, "_", color="0.3", ms=9, mew=1.6, label="training pairs")
     bars = np.abs(each.held.intervals.T - r)
     ax.errorbar(component, r, bars, fmt="o", color=co.plot.ROWS, ms=5, capsize=2, label="test pairs, 95 %")
-    ax.set(xlabel="Component", ylabel="Correlation of f(x) and g(y)", ylim=(min(-0.1, r.min() - 0.05), 1.02))
+    ax.set(xlabel="Component", ylabel="Correlation of f(x) and g(y)", ylim=(each.held.intervals.min() - 0.02, 1.02))
     ax.set_xticks([1, *range(5, len(r) + 1, 5)])
     ax.legend(frameon=False, loc="upper right")
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_plane(ax: Axes, each: _Run) -> None:
+def _draw_plane(ax: Axes, each: ViewRun) -> None:
     """Test images in principal coordinates."""
     xy, labels = (each.F[:, :2] * each.pice.correlations_[:2])[:DRAWN], each.labels[:DRAWN]
     outline = [withStroke(linewidth=3, foreground="white")]
     for i, name in enumerate(sorted(set(labels.tolist()))):
         own = xy[labels == name]
-        ax.scatter(*own.T, s=6, color=f"C{i}", alpha=0.6, linewidths=0)
+        ax.scatter(own[:, 0], own[:, 1], s=6, color=f"C{i}", alpha=0.6, linewidths=0)
         style: dict[str, Any] = {"color": f"C{i}", "fontsize": 12, "fontweight": "bold", "path_effects": outline}
-        ax.text(*np.median(own, axis=0), name, ha="center", va="center", **style)
-    ax.set(xlabel="Axis 1", ylabel="Axis 2", aspect="equal")
+        x, y = np.median(own, axis=0)
+        ax.text(x, y, name, ha="center", va="center", **style)
+    first, second = (f"Axis {i + 1}, held-out correlation {each.held.correlations[i]:.3f}" for i in range(2))
+    ax.set(xlabel=first, ylabel=second, aspect="equal")
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _pairs_figure(each: _Run, n: int = 10) -> Figure:
+def _pairs_figure(each: ViewRun, n: int = 10) -> Figure:
     """Pairs of test images, the first of each class."""
     chosen = [int(np.flatnonzero(each.labels == name)[0]) for name in sorted(set(each.labels.tolist()))][:n]
     figure = Figure(figsize=(1.1 * len(chosen), 2.5), layout="constrained")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,7 +57,7 @@ class Recipe:
     """Views, nets and their training; settings were chosen on pairs of the last training images."""
 
     widths: tuple[int, ...]
-    """Channels of the convolutions."""
+    """Of the layers, for `view_net`."""
     passes: int
     """Through the training images."""
     batch_size: int
@@ -76,10 +76,10 @@ class Recipe:
         return self.view_x is self.view_y
 
 
-MNIST = Recipe((32, 32, 64, 64), passes=4, batch_size=128, lr=3e-3, weight_decay=0.01, held_out=10_000)
+MNIST = Recipe((24, 48, 48, 96, 128), passes=4, batch_size=128, lr=3e-3, weight_decay=0.01, held_out=10_000)
 NOISY = Recipe(
-    (32, 32, 64, 64),
-    passes=8,
+    (24, 48, 48, 96, 128),
+    passes=10,
     batch_size=128,
     lr=3e-3,
     weight_decay=0.01,
@@ -88,8 +88,8 @@ NOISY = Recipe(
     view_y=noisy,
 )
 CIFAR = Recipe(
-    (24, 48, 48, 96, 96, 192, 192),
-    passes=12,
+    (24, 48, 48, 96, 96, 192, 192, 128),
+    passes=6,
     batch_size=128,
     lr=3e-3,
     weight_decay=0.05,
@@ -175,19 +175,23 @@ class ViewNet(nn.Sequential):
 
 
 def view_net(shape: tuple[int, ...], outputs: int, widths: tuple[int, ...]) -> nn.Module:
-    """Convolutions for an image: those of `nets.cnn` if it has colours, else fewer, the first with steps of 2 pixels."""
-    channels = shape[0]
-    if channels > 1:
-        return ViewNet(nets.cnn(channels, outputs, widths))
+    """Convolutions, and a layer behind them that has the last of the widths.
+
+    For images with colours they are those of `nets.cnn`; for others fewer, most with steps of 2 pixels.
+    """
+    *convolutions, last = widths
+    body = nets.cnn(shape[0], last, convolutions) if shape[0] > 1 else _strided(shape, last, convolutions)
+    return ViewNet(body, nn.BatchNorm1d(last), nn.ReLU(), nn.Linear(last, outputs))
+
+
+def _strided(shape: tuple[int, ...], outputs: int, widths: Sequence[int]) -> nn.Module:
+    channels, height, width = shape
     layers: list[nn.Module] = []
-    for i, width in enumerate(widths):
-        first = {"kernel_size": 5, "stride": 2, "padding": 2} if not i else {"kernel_size": 3, "padding": 1}
-        layers += [nn.Conv2d(channels, width, bias=False, **first), nn.BatchNorm2d(width), nn.ReLU()]
-        layers += [nn.MaxPool2d(2)] if i % 2 else []
-        channels = width
-    layers.append(nn.Flatten())
-    size = nn.Sequential(*layers).eval()(torch.zeros(1, *shape)).shape[1]
-    return ViewNet(*layers, nn.Linear(size, outputs)).train()
+    for i, more in enumerate(widths):
+        size, step = 3 if i else 5, 1 if i == 2 else 2
+        layers += [nn.Conv2d(channels, more, size, step, size // 2, bias=False), nn.BatchNorm2d(more), nn.ReLU()]
+        channels, height, width = more, -(-height // step), -(-width // step)
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels * height * width, outputs, bias=False))
 
 
 def fit(recipe: Recipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tuple[co.PICE, float]:
@@ -205,8 +209,8 @@ def fit(recipe: Recipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tu
     torch.manual_seed(seed)
     start = time.perf_counter()
     train, rest = np.split(np.arange(len(labels)), [-recipe.held_out])
-    views = [recipe.train_view or view for view in (recipe.view_x, recipe.view_y)]
-    pairs = Pairs(images[train], labels[train], *views, recipe.batch_size, seed)
+    view_x, view_y = (recipe.train_view or view for view in (recipe.view_x, recipe.view_y))
+    pairs = Pairs(images[train], labels[train], view_x, view_y, recipe.batch_size, seed)
     steps = recipe.passes * -(-len(train) // recipe.batch_size)
     made: list[nn.Module] = []
 
