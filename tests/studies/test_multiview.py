@@ -97,14 +97,15 @@ def test_passes_pair_anew_but_repeat_for_a_seed(rng):
 
 
 @pytest.mark.parametrize("is_shared", [True, False])
-def test_three_classes_share_two_components(rng, is_shared):
+def test_three_classes_share_two_components(rng, is_shared, monkeypatch):
+    monkeypatch.setattr(views, "COMPONENTS", 6)
     train, test = blobs(rng, 1000), blobs(rng, 400)
     data = co.datasets.ImageClasses(*train, *test, ["left", "middle", "right"])
     view = views.plain if is_shared else views.noisy
-    recipe = views.Recipe((8, 16, 16), 4, 64, 5e-3, 0.01, held_out=300, view_x=views.plain, view_y=view)
+    recipe = views.Recipe((8, 16, 64), 4, 64, 5e-3, 0.01, held_out=300, view_x=views.plain, view_y=view)
     run = multiview_runs.measure(recipe, data, seed=0)
     assert run.n == 700
-    assert run.shared.tolist() == [True] * 2 + [False] * 38
+    assert run.shared.tolist() == [True] * 2 + [False] * 4
     assert run.found == 2
     assert (run.held.correlations[:2] > 0.7).all()
     assert run.svm_error < 0.05
