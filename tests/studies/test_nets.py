@@ -101,7 +101,7 @@ def test_inputs_are_a_copy_also_of_images_that_cannot_be_written():
 
 def test_augmentation_moves_and_flips():
     X = torch.randn(300, 3, 9, 11, generator=torch.Generator().manual_seed(0))
-    moved = nets._moved(X, torch.Generator().manual_seed(1))
+    moved = nets.moved(X, torch.Generator().manual_seed(1))
     assert moved.shape == X.shape
     assert moved.dtype == X.dtype
     flips, rows, columns = moves(X, moved).T

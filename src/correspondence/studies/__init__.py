@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from correspondence.studies import boundary, brands, bsc, compas, cooking, flickr, gaussian, training, wine
+from correspondence.studies import boundary, brands, bsc, compas, cooking, flickr, gaussian, multiview, training, wine
 from correspondence.studies.report import Report, provenance, write
 from correspondence.studies.runs import Settings
 
@@ -40,6 +40,9 @@ STUDIES: dict[str, Study] = {
     "boundary": Study(boundary.TITLE, boundary.run, "each for a net and its training", 1),
     "training-mnist": Study(training.MNIST_TITLE, training.run_mnist, "each for a net and its training", 1),
     "training-cifar": Study(training.CIFAR_TITLE, training.run_cifar, "each for a net and its training", 1),
+    "multiview-mnist": Study(multiview.MNIST_TITLE, multiview.run_mnist, "each for nets and pairs", 1),
+    "multiview-noisy-mnist": Study(multiview.NOISY_TITLE, multiview.run_noisy, "each for nets and pairs", 1),
+    "multiview-cifar": Study(multiview.CIFAR_TITLE, multiview.run_cifar, "each for nets and pairs", 1),
     "flickr": Study(flickr.TITLE, flickr.run, "each for the nets and their training", 1),
     "compas": Study(compas.TITLE, compas.run, "each for both models", 1),
 }

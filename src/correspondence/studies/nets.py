@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from correspondence.progress import bar
 
-__all__ = ["BOUNDARY", "CIFAR", "MNIST", "Recipe", "accuracy", "cnn", "to_inputs", "train"]
+__all__ = ["BOUNDARY", "CIFAR", "MNIST", "Recipe", "accuracy", "cnn", "moved", "to_inputs", "train"]
 
 PAD = 4  # pixels by which a crop moves an image at most
 
@@ -109,7 +109,7 @@ def train(
     with bar(steps, "training", progress) as shown:
         for _ in range(epochs):
             for batch in torch.randperm(len(X), generator=rng).split(batch_size):
-                images = _moved(X[batch], rng) if augment else X[batch]
+                images = moved(X[batch], rng) if augment else X[batch]
                 _step(net, optimizer, images, labels[batch])
                 schedule.step()
                 shown.update()
@@ -129,7 +129,7 @@ def _step(net: nn.Module, optimizer: torch.optim.Optimizer, X: torch.Tensor, y: 
     optimizer.step()
 
 
-def _moved(X: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
+def moved(X: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
     """Each image moved by up to `PAD` pixels, with its edge reflected, and half of them flipped left to right."""
     n, channels, height, width = X.shape
     rows = torch.randint(2 * PAD + 1, (n, 1), generator=rng) + torch.arange(height)

@@ -1,0 +1,136 @@
+"""What the functions of two views are worth on test images, and what linear CCA finds in the same pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import KMeans
+from sklearn.svm import LinearSVC
+
+import correspondence as co
+
+__all__ = ["CHANCE", "Linear", "ViewRun", "linear", "measure"]
+
+PERMUTATIONS = 999
+CHANCE = 0.01  # that a component of nothing but noise is taken for one that the views share
+LINEAR = 20_000  # pairs that linear CCA learns from
+TEST_SEED = 10_000  # of the partners and views of test images
+
+
+@dataclass(frozen=True, eq=False)
+class ViewRun:
+    """Functions of one seed, and what they are worth on test images."""
+
+    seed: int
+    pice: co.PICE
+    seconds: float
+    """Of the fit."""
+    n: int
+    """Images that it was trained on."""
+    checked: int
+    """Training images held out, whose pairs tell how many components are shared."""
+    shared: np.ndarray
+    """Whether each component is more than chance on those pairs: the functions that are used further."""
+    held: co.HeldOut
+    """On pairs of test images."""
+    band: float
+    """What chance exceeds there in one of a hundred cases, with the largest of all components."""
+    X: np.ndarray
+    """Views of the test images."""
+    Y: np.ndarray
+    F: np.ndarray
+    """Functions of X."""
+    labels: np.ndarray
+    svm_error: float
+    cluster_accuracy: float
+
+    @property
+    def found(self) -> int:
+        """Number of components that are more than chance on pairs of test images."""
+        return int((self.held.correlations > self.band).sum())
+
+
+def measure(recipe: Any, data: co.datasets.ImageClasses, seed: int) -> ViewRun:
+    """Fit to views of training images, and try the functions on those of test images."""
+    from correspondence.studies import views  # here, because it needs torch
+
+    pice, seconds = views.fit(recipe, data.train_images, data.train_labels, seed)
+    rest = slice(len(data.train_labels) - recipe.held_out, None)
+    checked = views.all_pairs(recipe, data.train_images[rest], data.train_labels[rest], seed)
+    shared = pice.evaluate(*checked).correlations > _band(*pice.transform(*checked))
+    X, Y = views.all_pairs(recipe, data.test_images, data.test_labels, TEST_SEED)
+    F, G = pice.transform(X, Y)
+    seen, labels = data.train_images[: -recipe.held_out], data.train_labels[: -recipe.held_out]
+    F_seen = pice.transform(views.all_pairs(recipe, seen, labels, seed)[0])
+    return ViewRun(
+        seed,
+        pice,
+        seconds,
+        len(labels),
+        recipe.held_out,
+        shared,
+        pice.evaluate(X, Y),
+        _band(F, G),
+        X,
+        Y,
+        F,
+        data.test_labels,
+        _svm_error(F_seen[:, shared], labels, F[:, shared], data.test_labels),
+        _cluster_accuracy(F[:, shared], data.test_labels, seed),
+    )
+
+
+def _band(F: np.ndarray, G: np.ndarray) -> float:
+    """What the largest correlation of all components exceeds with probability `CHANCE` if partners are exchanged."""
+    rng = np.random.default_rng(0)
+    f, g = ((values - values.mean(axis=0)) / values.std(axis=0) for values in (F, G))
+    largest = [np.einsum("ij,ij->j", f, g[rng.permutation(len(g))]).max() / len(g) for _ in range(PERMUTATIONS)]
+    return float(np.quantile(largest, 1 - CHANCE))
+
+
+def _svm_error(F: np.ndarray, labels: np.ndarray, F_test: np.ndarray, truth: np.ndarray) -> float:
+    """Share of test images that a linear SVM on the functions gets wrong."""
+    guesses = LinearSVC(dual=False).fit(F, labels.astype(str)).predict(F_test)
+    return float((guesses != truth.astype(str)).mean())
+
+
+def _cluster_accuracy(F: np.ndarray, truth: np.ndarray, seed: int) -> float:
+    """Share of images in the right one of as many clusters as there are classes, matched one to one."""
+    names, classes = np.unique(truth.astype(str), return_inverse=True)
+    clusters = KMeans(len(names), n_init=10, random_state=seed).fit_predict(F)
+    table = np.zeros((len(names), len(names)), dtype=int)
+    np.add.at(table, (clusters, classes), 1)
+    return float(table[linear_sum_assignment(-table)].sum() / len(truth))
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """What linear CCA finds in the same pairs."""
+
+    n: int
+    columns: int
+    held: co.HeldOut
+    training: np.ndarray
+    found: int
+
+
+def linear(recipe: Any, data: co.datasets.ImageClasses, run: ViewRun) -> Linear:
+    """Linear CCA on the same kind of pairs, tried on the same test pairs."""
+    from correspondence.studies import views
+
+    n = min(LINEAR, run.n)
+    X, Y = map(_pixels, views.all_pairs(recipe, data.train_images[:n], data.train_labels[:n], run.seed))
+    cca = co.CCA(n_components=len(run.held.correlations)).fit(X, Y)
+    X_test, Y_test = _pixels(run.X), _pixels(run.Y)
+    held = cca.evaluate(X_test, Y_test)
+    found = int((held.correlations > _band(*cca.transform(X_test, Y_test))).sum())
+    return Linear(n, int(np.prod(X.shape[1:])), held, cca.correlations_, found)
+
+
+def _pixels(images: np.ndarray) -> np.ndarray:
+    """Images for CCA: means of 2 x 2 pixels, whose number is moderate also with colours."""
+    n, channels, height, width = images.shape
+    return images.reshape(n, channels, height // 2, 2, width // 2, 2).mean(axis=(3, 5))

@@ -1,0 +1,235 @@
+"""Two views of the same class: pairs of images drawn afresh in each pass, and the nets that learn from them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import correspondence as co
+from correspondence.studies import nets
+from correspondence.studies.nets import nn, torch
+
+__all__ = [
+    "CIFAR",
+    "MNIST",
+    "NOISY",
+    "Pairs",
+    "Recipe",
+    "all_pairs",
+    "fit",
+    "noisy",
+    "partners",
+    "plain",
+    "rotated",
+    "view_net",
+]
+
+COMPONENTS = 40
+View = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
+"""From images with values from 0 to 1, and a source of chance, to what is seen of them."""
+
+
+def plain(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
+    """Return the images as they are."""
+    return images
+
+
+def rotated(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
+    """Each image turned about its centre by a uniform angle between -pi/4 and pi/4."""
+    angle = (torch.rand(len(images), generator=chance) - 0.5) * (torch.pi / 2)
+    cos, sin, zero = angle.cos(), angle.sin(), torch.zeros(len(images))
+    turns = torch.stack([cos, -sin, zero, sin, cos, zero], dim=1).reshape(-1, 2, 3)
+    grid = nn.functional.affine_grid(turns, list(images.shape), align_corners=False)
+    return nn.functional.grid_sample(images, grid, align_corners=False)
+
+
+def noisy(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
+    """Each image turned (`rotated`), with uniform noise from 0 to 1 added to its pixels and cut off at 1."""
+    turned = rotated(images, chance)
+    return (turned + torch.rand(turned.shape, generator=chance)).clamp(0, 1)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Views, nets and their training; settings were chosen on pairs of the last training images."""
+
+    widths: tuple[int, ...]
+    """Of the layers, for `view_net`."""
+    passes: int
+    """Through the training images."""
+    batch_size: int
+    lr: float
+    weight_decay: float
+    held_out: int
+    """Last training images that are not trained on."""
+    view_x: View = plain
+    view_y: View = plain
+    train_view: View | None = None
+    """What the nets are trained on instead: the views moved and flipped at random."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether both views are of the same kind, so that one net does for both."""
+        return self.view_x is self.view_y
+
+
+MNIST = Recipe((24, 48, 48, 96, 128), passes=4, batch_size=128, lr=3e-3, weight_decay=0.01, held_out=10_000)
+NOISY = Recipe(
+    (24, 48, 48, 96, 128),
+    passes=10,
+    batch_size=128,
+    lr=3e-3,
+    weight_decay=0.01,
+    held_out=10_000,
+    view_x=rotated,
+    view_y=noisy,
+)
+CIFAR = Recipe(
+    (24, 48, 48, 96, 96, 192, 192, 128),
+    passes=6,
+    batch_size=128,
+    lr=3e-3,
+    weight_decay=0.05,
+    held_out=5_000,
+    train_view=nets.moved,
+)
+
+
+def partners(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """For each image the index of another one of its class; each is the partner of one."""
+    chosen = np.arange(len(labels))
+    for label in np.unique(labels):
+        cycle = rng.permutation(np.flatnonzero(labels == label))
+        chosen[cycle] = np.roll(cycle, 1)
+    return chosen
+
+
+def _unit(images: np.ndarray) -> torch.Tensor:
+    """Images with values from 0 to 1, of shape (n, channels, height, width)."""
+    X = torch.from_numpy(images.astype(np.float32)).div_(255)
+    return X.unsqueeze(1) if X.ndim == 3 else X
+
+
+@dataclass(eq=False)
+class Pairs:
+    """Batches (x, y), each pair two images of the same class; every pass pairs them, and draws their views, anew.
+
+    Parameters
+    ----------
+    images : ndarray of uint8
+        Of shape (n, height, width) or (n, channels, height, width).
+    labels : ndarray of shape (n,)
+        What is to be the same in a pair; used for nothing else.
+    view_x, view_y : callable
+        What x and y show of an image.
+    batch_size : int
+        At most so many pairs in a batch.
+    seed : int
+        Of the order, the partners and the views. The p-th pass is the same for the same seed.
+
+    Examples
+    --------
+    >>> images = np.arange(4, dtype=np.uint8)[:, None, None].repeat(2, 1).repeat(2, 2)
+    >>> (x, y), = Pairs(images, np.array(["a", "a", "b", "b"]), plain, plain, 4, 0)
+    >>> ((x + y)[:, 0, 0, 0] * 255).round().tolist()   # 0 with 1, and 2 with 3
+    [5.0, 5.0, 1.0, 1.0]
+    """
+
+    images: np.ndarray
+    labels: np.ndarray
+    view_x: View
+    view_y: View
+    batch_size: int
+    seed: int
+    passes: int = field(default=0, init=False)
+    """So far."""
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """One pass; each image is once x and once y."""
+        self.passes += 1
+        rng = np.random.default_rng([self.seed, self.passes])
+        chance = torch.Generator().manual_seed(int(rng.integers(2**62)))
+        order, other = rng.permutation(len(self.labels)), partners(self.labels, rng)
+        for rows in np.array_split(order, -(-len(order) // self.batch_size)):
+            x, y = _unit(self.images[rows]), _unit(self.images[other[rows]])
+            yield self.view_x(x, chance).numpy(), self.view_y(y, chance).numpy()
+
+
+def all_pairs(recipe: Recipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Views of all images in their order, and of one partner each."""
+    rng = np.random.default_rng(seed)
+    chance = torch.Generator().manual_seed(int(rng.integers(2**62)))
+    other = partners(labels, rng)
+    return recipe.view_x(_unit(images), chance).numpy(), recipe.view_y(_unit(images[other]), chance).numpy()
+
+
+class ViewNet(nn.Sequential):
+    """Layers that are applied to images with the channels last in memory, which is faster."""
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        """Outputs of shape (n, outputs)."""
+        return super().forward(X.contiguous(memory_format=torch.channels_last))
+
+
+def view_net(shape: tuple[int, ...], outputs: int, widths: tuple[int, ...]) -> nn.Module:
+    """Convolutions, and a layer behind them that has the last of the widths.
+
+    For images with colours they are those of `nets.cnn`; for others fewer, most with steps of 2 pixels.
+    """
+    *convolutions, last = widths
+    body = nets.cnn(shape[0], last, convolutions) if shape[0] > 1 else _strided(shape, last, convolutions)
+    return ViewNet(body, nn.BatchNorm1d(last), nn.ReLU(), nn.Linear(last, outputs))
+
+
+def _strided(shape: tuple[int, ...], outputs: int, widths: Sequence[int]) -> nn.Module:
+    channels, height, width = shape
+    layers: list[nn.Module] = []
+    for i, more in enumerate(widths):
+        size, step = 3 if i else 5, 1 if i == 2 else 2
+        layers += [nn.Conv2d(channels, more, size, step, size // 2, bias=False), nn.BatchNorm2d(more), nn.ReLU()]
+        channels, height, width = more, -(-height // step), -(-width // step)
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels * height * width, outputs, bias=False))
+
+
+def fit(recipe: Recipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tuple[co.PICE, float]:
+    """Learn the functions of the views, and tell the seconds that it takes.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How.
+    images, labels : ndarray
+        The last ones are held out (`Recipe.held_out`).
+    seed : int
+        Of everything that is drawn.
+    """
+    torch.manual_seed(seed)
+    start = time.perf_counter()
+    train, rest = np.split(np.arange(len(labels)), [-recipe.held_out])
+    view_x, view_y = (recipe.train_view or view for view in (recipe.view_x, recipe.view_y))
+    pairs = Pairs(images[train], labels[train], view_x, view_y, recipe.batch_size, seed)
+    steps = recipe.passes * -(-len(train) // recipe.batch_size)
+    made: list[nn.Module] = []
+
+    def net(shape: tuple[int, ...], outputs: int) -> nn.Module:
+        if not (made and recipe.is_shared):
+            made.append(view_net(shape, outputs, recipe.widths))
+        return made[-1]
+
+    pice = co.PICE(
+        COMPONENTS,
+        net,
+        net,
+        "lowrank",
+        learning_rate=recipe.lr,
+        weight_decay=recipe.weight_decay,
+        max_steps=steps,
+        evaluate_every=steps,
+        schedule="anneal",
+        random_state=seed,
+    )
+    pice.fit(pairs, validation=all_pairs(recipe, images[rest], labels[rest], seed))
+    return pice, time.perf_counter() - start

@@ -1,0 +1,159 @@
+"""The multi-view studies: their pairs and measures on images made here, and one quick run on digits."""
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import correspondence as co
+from correspondence.studies import multiview, multiview_runs, reproduce, views
+
+DIGITS = "mnist/train-images-idx3-ubyte.gz"
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def blobs(rng, n):
+    """Noisy images with a bright spot in one of three places, the class."""
+    y = rng.integers(3, size=n)
+    images = rng.normal(60, 30, (n, 12, 12))
+    for i, label in enumerate(y):
+        images[i, 4 * label : 4 * label + 4, 4:8] += 120
+    return images.clip(0, 255).astype(np.uint8), np.array(["left", "middle", "right"], dtype=object)[y]
+
+
+def chance(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def bars(n, size=21):
+    """Vertical bars through the centre."""
+    images = torch.zeros(n, 1, size, size)
+    images[:, :, 3:-3, size // 2 - 1 : size // 2 + 2] = 1
+    return images
+
+
+def angles(images):
+    """Of the main axis of each image against the vertical, from -pi/2 to pi/2."""
+    at = torch.arange(images.shape[-1]) - (images.shape[-1] - 1) / 2
+    mass = images[:, 0] / images[:, 0].sum(dim=(1, 2), keepdim=True)
+    xx, yy = ((mass * square).sum(dim=(1, 2)) for square in (at**2, at[:, None] ** 2))
+    xy = (mass * at * at[:, None]).sum(dim=(1, 2))
+    return 0.5 * torch.atan2(2 * xy, yy - xx)
+
+
+def test_partners_are_others_of_the_same_class(rng):
+    labels = rng.choice(["a", "b", "c"], 50)
+    chosen = views.partners(labels, rng)
+    assert (labels[chosen] == labels).all()
+    assert (chosen != np.arange(50)).all()
+    assert sorted(chosen) == list(range(50))
+
+
+def test_rotation_is_uniform_within_an_eighth_of_a_turn():
+    found = angles(views.rotated(bars(2000), chance()))
+    assert found.abs().max() < np.pi / 4 + 0.02
+    quantiles = torch.quantile(found, torch.tensor([0.1, 0.3, 0.5, 0.7, 0.9]))
+    np.testing.assert_allclose(quantiles, np.pi / 4 * np.array([-0.8, -0.4, 0, 0.4, 0.8]), atol=0.05)
+
+
+def test_noise_is_uniform_and_cut_off():
+    images = torch.zeros(200, 1, 10, 10)
+    images[100:] = 0.5
+    seen = views.noisy(images, chance())[:, :, 4:6, 4:6]  # where rotation changes nothing
+    assert 0 <= seen.min() < 0.01
+    assert seen.max() == 1
+    assert abs(seen[:100].mean() - 0.5) < 0.05
+    assert seen[100:].min() > 0.49
+    assert abs((seen[100:] == 1).double().mean() - 0.5) < 0.1
+    assert (views.noisy(bars(300), chance()) != views.rotated(bars(300), chance())).any()
+
+
+def test_passes_pair_anew_but_repeat_for_a_seed(rng):
+    images = np.arange(30, dtype=np.uint8)[:, None, None].repeat(2, 1).repeat(2, 2)
+    labels = np.array(["a", "b", "c"])[np.arange(30) % 3]
+
+    def passes(seed):
+        pairs = views.Pairs(images, labels, views.plain, views.plain, 8, seed)
+        return [np.concatenate([np.stack(batch)[:, :, 0, 0, 0] for batch in pairs], axis=1) * 255 for _ in range(2)]
+
+    first, second = passes(0)
+    for x, y in (first, second):
+        np.testing.assert_allclose(np.sort(x), np.arange(30), atol=1e-4)
+        np.testing.assert_allclose(np.sort(y), np.arange(30), atol=1e-4)
+        np.testing.assert_allclose(x.round() % 3, y.round() % 3)
+    assert (first != second).any()
+    np.testing.assert_array_equal(passes(0), [first, second])
+    assert (passes(1)[0] != first).any()
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_three_classes_share_two_components(rng, is_shared, monkeypatch):
+    monkeypatch.setattr(views, "COMPONENTS", 6)
+    train, test = blobs(rng, 1000), blobs(rng, 400)
+    data = co.datasets.ImageClasses(*train, *test, ["left", "middle", "right"])
+    view = views.plain if is_shared else views.noisy
+    recipe = views.Recipe((8, 16, 64), 4, 64, 5e-3, 0.01, held_out=300, view_x=views.plain, view_y=view)
+    run = multiview_runs.measure(recipe, data, seed=0)
+    assert run.n == 700
+    assert run.shared.tolist() == [True] * 2 + [False] * 4
+    assert run.found == 2
+    assert (run.held.correlations[:2] > 0.7).all()
+    assert run.svm_error < 0.05
+    assert run.cluster_accuracy > 0.95
+    x, y = (functions.features.net for functions in (run.pice.decomposition_.f, run.pice.decomposition_.g))
+    assert (x is y) == is_shared
+
+
+def test_band_of_chance(rng):
+    F, G = rng.normal(size=(2, 2000, 40))
+    band = multiview_runs._band(F, G)
+    assert 3 / np.sqrt(2000) < band < 4.2 / np.sqrt(2000)  # the largest of 40 in one of 100 cases
+    assert multiview_runs._band(3 * F + 1, G) == pytest.approx(band)
+
+
+def test_clusters_are_matched_one_to_one(rng):
+    truth = np.repeat(["a", "b", "c"], 50)
+    F = np.repeat(np.eye(3), 50, axis=0) * 10 + rng.normal(size=(150, 3)) * 0.1
+    assert multiview_runs._cluster_accuracy(F, truth, 0) == 1
+    truth[:10] = "c"
+    assert multiview_runs._cluster_accuracy(F, truth, 0) == pytest.approx(140 / 150)
+
+
+def test_ends_of_a_component():
+    names = ["airplane", "bird", "cat", "ship", "truck"]
+    assert multiview._ends(names, np.array([-1.0, 0.9, 0.8, -0.6, -0.1])) == [
+        "vehicles: airplane, ship",
+        "animals: bird, cat",
+    ]
+    assert multiview._ends(names, np.array([-1.0, 2.0, 0.9, -0.6, -0.9])) == ["vehicles: airplane, truck, ship", "bird"]
+    assert multiview._ends(["1", "2", "3"], np.array([0.1, -1.0, 0.9])) == ["2", "3"]
+
+
+def test_noisy_digits(tmp_path):
+    if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), DIGITS).is_file():
+        pytest.skip(f"CORRESPONDENCE_DATA has no {DIGITS}")
+    name = "multiview-noisy-mnist"
+    files = reproduce(name, tmp_path, quick=True)
+    assert [path.name for path in files] == [f"{name}{end}" for end in (".csv", ".png", "-pairs.png", ".md")]
+    with files[0].open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    held_out = np.array([float(row["held_out"]) for row in rows])
+    assert len(held_out) == 40
+    assert held_out[0] > 0.5
+    assert np.abs(held_out[9:]).max() < 0.2  # ten classes share nine components
+    assert held_out[:9].sum() > np.sum([float(row["cca_held_out"]) for row in rows][:9])
+    text = files[-1].read_text(encoding="utf-8")
+    assert f"({name}.png)" in text
+    assert f"({name}-pairs.png)" in text
+    assert "2.2 | 97.5" in text
+    assert "at most M - 1 components" in text
