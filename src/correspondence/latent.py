@@ -76,9 +76,14 @@ class LatentDimension:
         return self.n_components + 1
 
     @property
+    def level(self) -> float:
+        """At which each component is tested: a tenth of alpha."""
+        return self.alpha / SHARE
+
+    @property
     def band(self) -> np.ndarray:
-        """Correlation of each component that chance exceeds with a probability of alpha / 10: what it has to beat."""
-        return np.quantile(self.test.null, 1 - self.alpha / SHARE, axis=0)
+        """What each correlation has to beat: chance exceeds it with the probability `level`."""
+        return np.quantile(self.test.null, 1 - self.level, axis=0)
 
     @property
     def summary(self) -> str:
@@ -140,7 +145,7 @@ def latent_dimension(
     est : estimator
         Unfitted; its n_components are the most that can be found. Take some more than you expect.
     X, Y : array-like, frame, ...
-        Pairs, as for its `fit`. With fewer than 30 nothing can be found.
+        Pairs, as for its `fit`.
     alpha : float
         Bound on how often too many components are found.
     n_permutations : int
@@ -175,11 +180,37 @@ def latent_dimension(
     n_permutations = max(check_whole(n_permutations, "n_permutations", 19), ceil(RESOLUTION * SHARE / alpha) - 1)
     _, together = check_pairs(est, X, Y, groups, random_state)
     fits = sequential(est, X, Y, together, random_state, n_jobs, progress, later=True)
-    blocks = [_Block.of(fit, size, min(fit.d.n_components for fit, _ in fits)) for fit, size in fits]
-    rng = np.random.default_rng([random_state, 1])
-    shifts = [rng.integers(block.size, size=n_permutations) for block in blocks]
-    tests = _one_after_the_other(blocks, shifts, alpha)
-    return _result(tests, blocks, alpha, negligible, n_permutations)
+    size, d = min(size for _, size in fits), min(fit.d.n_components for fit, _ in fits)
+    blocks = [_Block.of(fit, size, d) for fit, _ in fits]
+    exchanges = _Exchanges(len(blocks), size, n_permutations, np.random.default_rng([random_state, 1]))
+    return _result(_one_after_the_other(blocks, exchanges, alpha), blocks, alpha, negligible, n_permutations)
+
+
+class _Exchanges:
+    """Random exchanges of partners, in all blocks at once.
+
+    Partners are put in some random orders, and in each moved on by some places, counted around the end: a Fourier
+    transform has the sums of products of all moves of an order. The test is as exact as with independent permutations:
+    the given pairs are one move of one order, and if pairs are exchangeable, no move of any order is special.
+    """
+
+    def __init__(self, blocks: int, size: int, n: int, rng: np.random.Generator) -> None:
+        self.n_orders = n // size + 1
+        given = np.arange(size)
+        self.orders = [
+            np.vstack([given, *(rng.permutation(size) for _ in range(self.n_orders - 1))]) for _ in range(blocks)
+        ]
+        self.drawn = 1 + rng.choice(self.n_orders * size - 1, n, replace=False)  # the first of all are the given pairs
+
+    def sums(self, pairs: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, np.ndarray]:
+        """Sum of f g over all blocks for the given pairs, and for those drawn."""
+        total = np.sum([_moved(f, g[orders]) for (f, g), orders in zip(pairs, self.orders, strict=True)], axis=0)
+        return float(total[0]), total[self.drawn]
+
+
+def _moved(f: np.ndarray, G: np.ndarray) -> np.ndarray:
+    """Sum of f_i g_{i + s} for each row g of G and each s, in a row."""
+    return irfft(np.conj(rfft(f)) * rfft(G, axis=1), n=len(f), axis=1).ravel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,35 +255,29 @@ class _Test:
     null: np.ndarray
 
 
-def _one_after_the_other(blocks: list[_Block], shifts: list[np.ndarray], alpha: float) -> list[_Test]:
+def _one_after_the_other(blocks: list[_Block], exchanges: _Exchanges, alpha: float) -> list[_Test]:
     """Tests of all components; after the first that fails, those found before it are taken off all others."""
     tests: list[_Test] = []
     found = 0
     for i in range(blocks[0].F.shape[1]):
-        tests.append(_tested([block.left(i, found) for block in blocks], shifts, alpha))
+        tests.append(_tested([block.left(i, found) for block in blocks], exchanges, alpha))
         found += found == i and tests[-1].pvalue <= alpha / SHARE
     return tests
 
 
-def _tested(left: list[tuple[np.ndarray, np.ndarray]], shifts: list[np.ndarray], alpha: float) -> _Test:
-    """Studentised sum of products against that of pairs whose partners are exchanged.
-
-    Within each block, whose order is random, partners are moved on by a random number of places. These exchanges are a
-    group, so the test is as exact as with all permutations, and one Fourier transform has the sums of all of them.
-    """
-    scales = [float(f.std() * g.std()) for f, g in left]
+def _tested(left: list[tuple[np.ndarray, np.ndarray]], exchanges: _Exchanges, alpha: float) -> _Test:
+    """Studentised sum of products against that of pairs whose partners are exchanged."""
     units = [(_unit(f), _unit(g)) for f, g in left]
-    sums, squares = ([_moved(f**power, g**power) for f, g in units] for power in (1, 2))
-    z = _studentised(sum(s[0] for s in sums), sum(s[0] for s in squares))
-    total = sum(s[draws] for s, draws in zip(sums, shifts, strict=True))
-    null = _studentised(total, sum(s[draws] for s, draws in zip(squares, shifts, strict=True)))
-    F, G = (np.concatenate(side)[:, None] for side in zip(*units, strict=True))
-    # Blocks with less noise of what was taken off count more; the correlation stays in units of f and g.
-    weight = sum(len(f) / scale for (f, _), scale in zip(left, scales, strict=True) if scale > TINY) or len(F)
-    held = held_out(F, G, np.zeros(1), level=1 - alpha)
-    interval = np.clip(held.intervals[0] * len(F) / weight, -1, 1)
+    total, totals = exchanges.sums(units)
+    squares, null_squares = exchanges.sums([(f**2, g**2) for f, g in units])
+    z, null = _studentised(total, squares), _studentised(totals, null_squares)
     pvalue = (1 + int((null >= z - TINY).sum())) / (1 + len(null))
-    return _Test(pvalue, float(np.clip(sum(s[0] for s in sums) / weight, -1, 1)), interval, total / weight)
+    F, G = (np.concatenate(side)[:, None] for side in zip(*units, strict=True))
+    # In units of f and g, not of what is left of them: noise of what was taken off would make the correlation smaller.
+    scales = [f.std() * g.std() for f, g in left]
+    weight = sum(len(left[0][0]) / scale for scale in scales if scale > TINY) or len(F)
+    interval = held_out(F, G, np.zeros(1), level=1 - alpha).intervals[0] * len(F) / weight
+    return _Test(pvalue, float(np.clip(total / weight, -1, 1)), np.clip(interval, -1, 1), totals / weight)
 
 
 def _unit(f: np.ndarray) -> np.ndarray:
@@ -260,12 +285,7 @@ def _unit(f: np.ndarray) -> np.ndarray:
     return f / scale if scale > TINY else np.zeros_like(f)
 
 
-def _moved(f: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Sum of f_i g_{i + s}, counted around the end, for each s."""
-    return irfft(np.conj(rfft(f)) * rfft(g), n=len(f))
-
-
-def _studentised(total: Any, squares: Any) -> np.ndarray:
+def _studentised(total: Any, squares: Any) -> Any:
     return total / np.sqrt(np.maximum(squares, TINY))
 
 
