@@ -1,4 +1,4 @@
-"""Cross-fitting, tests, intervals and the number of components."""
+"""Cross-fitting, tests and intervals."""
 
 import numpy as np
 import pandas as pd
@@ -243,34 +243,6 @@ def test_interval_errors_and_repr(rng):
         co.pic_intervals(co.CCA(), X, Y, level=2)
     with pytest.raises(ValueError, match="n_resamples"):
         co.pic_intervals(co.CCA(), X, Y, 2)
-
-
-# --- number of components
-
-
-def test_latent_dimension():
-    right = {0: 0, 1: 0, 3: 0}
-    for shared in right:
-        for seed in range(20):
-            rng = np.random.default_rng(seed)
-            X, Y = linear_pairs(rng, n=500, p=6, q=5, shared=shared) if shared else rng.normal(size=(2, 500, 5))
-            found = co.latent_dimension(co.CCA(n_components=5), X, Y, n_permutations=99, random_state=seed)
-            right[shared] += found.n_components == shared
-    assert min(right.values()) >= 17
-
-
-def test_classes_share_one_component_less():
-    found = []
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        w = rng.integers(4, size=1500)
-        X, Y = (np.eye(4)[w][:, :3] * 4 + rng.normal(size=(1500, 3)) for _ in range(2))
-        found.append(co.latent_dimension(co.ACE(n_components=6), X, Y, random_state=seed))
-    assert [result.n_components for result in found].count(3) >= 4
-    assert any(repr(result).startswith("LatentDimension: 3 (alpha 0.05)") for result in found)
-    assert repr(co.latent_dimension(co.ACE(n_components=2), X, Y)).startswith("LatentDimension: at least 2")
-    with pytest.raises(ValueError, match="alpha must be a number between"):
-        co.latent_dimension(co.CCA(), X, Y, alpha=5)
 
 
 # --- what a hostile tester found

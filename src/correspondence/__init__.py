@@ -17,6 +17,7 @@ from correspondence.disagreement import ClassifierComparison, compare_classifier
 from correspondence.explore import explore
 from correspondence.heldout import HeldOut
 from correspondence.kernel import KernelCCA
+from correspondence.latent import LatentDimension, latent_dimension
 from correspondence.moments import Moments
 from correspondence.pairs import count_pairs, indicator_table
 from correspondence.points import Points
@@ -26,11 +27,9 @@ from correspondence.table import Table
 from correspondence.timeline import Timeline, Transition
 from correspondence.validation import (
     CrossFit,
-    LatentDimension,
     PermutationTest,
     PicIntervals,
     crossfit,
-    latent_dimension,
     permutation_test,
     pic_intervals,
 )

@@ -11,8 +11,9 @@ from correspondence.ca import CA
 from correspondence.checks import check_whole
 from correspondence.compare import Comparison, compare
 from correspondence.decomposition import Decomposition
+from correspondence.latent import latent_dimension
 from correspondence.methods import METHODS, Pairs, estimator, sensible
-from correspondence.validation import fitted, latent_dimension
+from correspondence.validation import fitted
 
 __all__ = ["decompose"]
 

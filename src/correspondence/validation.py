@@ -1,4 +1,4 @@
-"""How much of a decomposition is real: cross-fitting, intervals, tests and the number of components.
+"""How much of a decomposition is real: cross-fitting, intervals and tests.
 
 Everything here takes an unfitted estimator and pairs, fits copies of it, and judges them on pairs that they have not
 seen. Nothing depends on which estimator it is.
@@ -28,15 +28,16 @@ from correspondence.splits import group_codes, splits
 
 __all__ = [
     "CrossFit",
-    "LatentDimension",
+    "Fit",
     "PermutationTest",
     "PicIntervals",
+    "check_pairs",
     "crossfit",
     "fitted",
     "labels_of",
-    "latent_dimension",
     "permutation_test",
     "pic_intervals",
+    "sequential",
 ]
 
 GROUPS = 10  # at least, to be drawn in halves
@@ -143,7 +144,7 @@ def crossfit(
       component  training  held out
               1    0.8854    0.8815 [0.8449, 0.9099]
     """
-    n, together = _check(est, X, Y, groups, random_state)
+    n, together = check_pairs(est, X, Y, groups, random_state)
     parts = splits(cv, n, labels=labels_of(Y), groups=together, random_state=random_state)
     fits = _run(
         _fit_and_apply, [(est, X, Y, train, test, together) for train, test in parts], n_jobs, "cross-fit", progress
@@ -171,7 +172,7 @@ def crossfit(
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
+class Fit:
     """Decomposition fitted to some pairs, and its functions on others."""
 
     d: Decomposition
@@ -180,14 +181,14 @@ class _Fit:
     seconds: float
 
 
-def _fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray, groups: np.ndarray | None) -> _Fit:
+def _fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray, groups: np.ndarray | None) -> Fit:
     start = time.perf_counter()
     within = None if groups is None else groups[train]
     d = fitted(est, take(X, train), take(Y, train), within).decomposition_
     seconds = time.perf_counter() - start
     with unknown_labels_as_mean():
         F, G = np.nan_to_num(d.f(take(X, test))), np.nan_to_num(d.g(take(Y, test)))
-    return _Fit(d, F, G, seconds)
+    return Fit(d, F, G, seconds)
 
 
 def fitted(est: Any, X: Any, Y: Any, groups: Any = None) -> Any:
@@ -219,7 +220,7 @@ def _in_parallel(task: Callable[..., Any], arguments: list[tuple[Any, ...]], n_j
     return Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*a) for a in arguments)
 
 
-def _check(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tuple[int, np.ndarray | None]:
+def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tuple[int, np.ndarray | None]:
     """Number of pairs and numbers of the groups, after checking that there is something to fit."""
     if isinstance(est, type) or not all(hasattr(est, name) for name in ("fit", "get_params", "evaluate")):
         raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {est!r}.")
@@ -245,7 +246,7 @@ def labels_of(Y: Any) -> np.ndarray | None:
     return values if values.ndim == 1 and values.dtype.kind in "OUSb" else None
 
 
-def _turned(fit: _Fit, first: _Fit, X: Any) -> _Fit:
+def _turned(fit: Fit, first: Fit, X: Any) -> Fit:
     """The same functions with signs that agree with those of the first fit."""
     d = min(fit.d.n_components, first.d.n_components)
     some = take(X, np.arange(min(2000, length(X, "X"))))
@@ -261,7 +262,7 @@ def _padded(values: np.ndarray, d: int) -> np.ndarray:
     return np.pad(values[:, :d], ((0, 0), (0, max(0, d - values.shape[1]))))
 
 
-def _pooled(tests: list[np.ndarray], fits: list[_Fit], groups: np.ndarray, d: int) -> tuple[HeldOut, np.ndarray]:
+def _pooled(tests: list[np.ndarray], fits: list[Fit], groups: np.ndarray, d: int) -> tuple[HeldOut, np.ndarray]:
     """All splits together; a pair that is held out several times weighs no more than others.
 
     Errors are those of sums over groups, so that pairs of a group count as one where they repeat each other.
@@ -402,10 +403,10 @@ def permutation_test(
     [True, False]
     """
     check_whole(n_permutations, "n_permutations", 19)
-    _, together = _check(est, X, Y, groups, random_state)
+    _, together = check_pairs(est, X, Y, groups, random_state)
     if refit:
         return _refitted(est, X, Y, n_permutations, groups, random_state, n_jobs, progress)
-    fits = _sequential(est, X, Y, together, random_state, n_jobs, progress)
+    fits = [fit for fit, _ in sequential(est, X, Y, together, random_state, n_jobs, progress)]
     d = min(fit.d.n_components for fit in fits)
     pairs = [(_standardised(fit.F[:, :d]), _standardised(fit.G[:, :d])) for fit in fits]
     observed, r = _studentised(pairs)
@@ -416,24 +417,46 @@ def permutation_test(
     return PermutationTest(_running((1 + exceeded) / (1 + n_permutations)), r, null_r, n_permutations, False)
 
 
-def _sequential(
-    est: Any, X: Any, Y: Any, groups: np.ndarray | None, seed: int, n_jobs: Any, progress: Any
-) -> list[_Fit]:
-    """Blocks of pairs, each judged by a fit to the pairs before it."""
+def sequential(
+    est: Any,
+    X: Any,
+    Y: Any,
+    groups: np.ndarray | None,
+    seed: int,
+    n_jobs: int | None,
+    progress: bool | None,
+    *,
+    later: bool = False,
+) -> list[tuple[Fit, int]]:
+    """Blocks of pairs, each judged by a fit to the pairs before it.
+
+    Parameters
+    ----------
+    est, X, Y, groups, seed, n_jobs, progress
+        As for `permutation_test`; groups are numbers from 0.
+    later : bool
+        Apply the fit to the pairs after its block as well.
+
+    Returns
+    -------
+    list of (Fit, int)
+        The fits, and how many of the pairs that each is applied to are its block; they come first.
+    """
     n = length(X, "X")
     order, is_first = _in_groups(n, groups, np.random.default_rng(seed))
     ends = np.round(np.array(BLOCKS) * n).astype(int)
-    tasks = []
+    tasks, sizes = [], []
     for begin, end in pairwise(ends):
-        block = np.arange(begin, end)
+        rows = np.arange(begin, n if later else end)
         before = order[:begin]
         if groups is not None:
-            block = block[is_first[begin:end] & ~np.isin(groups[order[block]], groups[before])]
-        if len(block) < 3 or not begin:
+            rows = rows[is_first[rows] & ~np.isin(groups[order[rows]], groups[before])]
+        sizes.append(int((rows < end).sum()))
+        if sizes[-1] < 3 or not begin:
             what = f"pairs, {n}," if groups is None else f"groups, {int(groups.max()) + 1},"
             raise ValueError(f"X has too few {what} for a test on held-out ones: at least 20 are needed.")
-        tasks.append((est, X, Y, before, order[block], groups))
-    return _run(_fit_and_apply, tasks, n_jobs, "test", progress)
+        tasks.append((est, X, Y, before, order[rows], groups))
+    return list(zip(_run(_fit_and_apply, tasks, n_jobs, "test", progress), sizes, strict=True))
 
 
 def _in_groups(n: int, groups: np.ndarray | None, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -570,7 +593,7 @@ def pic_intervals(
     check_whole(n_resamples, "n_resamples", 5)
     if not is_number(level) or not 0 < level < 1:
         raise ValueError(f"level must be a number between 0 and 1, got {level!r}.")
-    n, together = _check(est, X, Y, groups, random_state)
+    n, together = check_pairs(est, X, Y, groups, random_state)
     if together is not None and together.max() < GROUPS - 1:
         raise ValueError(f"groups are only {int(together.max()) + 1}: halves need at least {GROUPS}.")
     d = fitted(est, X, Y, together).decomposition_
@@ -600,84 +623,3 @@ def _error(d: Decomposition, X: Any, Y: Any) -> np.ndarray:
     F, G = np.nan_to_num(d.f(X)), np.nan_to_num(d.g(Y))
     intervals = held_out(F, G, d.correlations, level=0.6826894921370859).intervals  # one standard error to each side
     return np.arctanh(np.clip(intervals, -1 + 1e-12, 1 - 1e-12)) @ np.array([-0.5, 0.5])
-
-
-# --- number of components
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LatentDimension:
-    """How many components two variables share.
-
-    Attributes
-    ----------
-    n_components : int
-        Leading components whose p-value is at most `alpha`.
-    pvalues, correlations : ndarray of shape (d,)
-        Of each component tested; the correlations are held out.
-    alpha : float
-    test : PermutationTest
-        That decided.
-    """
-
-    n_components: int
-    pvalues: np.ndarray
-    correlations: np.ndarray
-    alpha: float
-    test: PermutationTest
-
-    def __repr__(self) -> str:
-        more = self.n_components == len(self.pvalues) > 0
-        what = f"at least {self.n_components}, as many as were tested" if more else str(self.n_components)
-        return f"LatentDimension: {what} (alpha {self.alpha:g})\n{self.test!r}"
-
-
-def latent_dimension(
-    est: Any,
-    X: Any,
-    Y: Any,
-    alpha: float = 0.05,
-    *,
-    n_permutations: int = 999,
-    groups: Any = None,
-    random_state: int = 0,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-) -> LatentDimension:
-    """Count the components that are more than chance on pairs that the fit has not seen.
-
-    Components are tested one after the other by `permutation_test` until one is not significant. Two variables that
-    share a class of M share M - 1 components.
-
-    Parameters
-    ----------
-    est : estimator
-        Unfitted; its n_components are the most that can be found.
-    X, Y : array-like, frame, ...
-        Pairs, as for its `fit`.
-    alpha : float
-        How often one component too many may be found.
-    n_permutations, groups, random_state, n_jobs, progress
-        As for `permutation_test`.
-
-    Returns
-    -------
-    LatentDimension
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import correspondence as co
-    >>> rng = np.random.default_rng(0)
-    >>> shared = rng.normal(size=(1000, 2))
-    >>> X, Y = (np.hstack([shared + rng.normal(size=(1000, 2)), rng.normal(size=(1000, 2))]) for _ in range(2))
-    >>> co.latent_dimension(co.CCA(n_components=4), X, Y).n_components
-    2
-    """
-    if not is_number(alpha) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}.")
-    test = permutation_test(
-        est, X, Y, n_permutations, groups=groups, random_state=random_state, n_jobs=n_jobs, progress=progress
-    )
-    found = int((test.pvalues <= alpha).sum())
-    return LatentDimension(found, test.pvalues, test.correlations, alpha, test)

@@ -1,6 +1,6 @@
 """Pictures of a decomposition, a comparison, a classifier or its training. They only read, never estimate."""
 
-from correspondence.plot.charts import comparison, contributions, scree
+from correspondence.plot.charts import comparison, contributions, dimension, scree
 from correspondence.plot.classifiers import classifiers
 from correspondence.plot.planes import MAPS, plane
 from correspondence.plot.style import COLUMNS, GREY, ROWS, STYLES
@@ -15,6 +15,7 @@ __all__ = [
     "classifiers",
     "comparison",
     "contributions",
+    "dimension",
     "plane",
     "scree",
     "timeline",

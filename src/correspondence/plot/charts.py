@@ -1,4 +1,4 @@
-"""Bars and points: PICs, contributions, a comparison of methods."""
+"""Bars and points: PICs, contributions, a comparison of methods, a number of components."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from correspondence.checks import check_whole
 from correspondence.compare import Comparison
 from correspondence.decomposition import as_decomposition
 from correspondence.functions import LabelFunctions
+from correspondence.latent import LatentDimension
 from correspondence.plot.style import COLUMNS, GREY, ROWS, STYLES, check_axes, new_axes, one_line, plain
 
-__all__ = ["comparison", "contributions", "scree"]
+__all__ = ["comparison", "contributions", "dimension", "scree"]
 
 
 def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> Axes:
@@ -146,6 +147,62 @@ def comparison(results: Comparison, ax: Axes | None = None, *, n_components: int
         text.set_parse_math(False)
     plain(ax)
     return ax
+
+
+def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: int = 20) -> Axes:
+    """Draw the correlations that decided how many components there are.
+
+    Parameters
+    ----------
+    result : LatentDimension
+        What `latent_dimension` returned.
+    ax : Axes, optional
+        Where to draw.
+    n_components : int
+        At most so many.
+
+    Returns
+    -------
+    Axes
+        Filled markers are held-out correlations with intervals, hollow ones those of the training. The grey band is
+        where chance keeps them, the dashed line is the cut, and the shaded strip the interval of the number.
+    """
+    if not isinstance(result, LatentDimension):
+        raise TypeError(f"result must be what latent_dimension returns, got {type(result).__name__}.")
+    shown = min(len(result.pvalues), check_whole(n_components, "n_components", 1))
+    if not shown:
+        raise ValueError("There are no components to draw.")
+    ax = new_axes(ax, (max(5.0, 2.5 + 0.45 * shown), 4.5))
+    at = np.arange(1, shown + 1)
+    _band(ax, result, shown)
+    ax.plot(at, result.training[:shown], "o", mfc="none", mec=GREY, ms=6, label="training")
+    ax.vlines(at, *result.intervals[:shown].T, color=ROWS, lw=1.5)
+    ax.plot(at, result.correlations[:shown], "o", color=ROWS, ms=6, label=f"held out, {100 * (1 - result.alpha):g} %")
+    _cut(ax, result, shown)
+    ax.axhline(0, color="0.75", lw=0.8, zorder=0)
+    ax.set_xticks(at if shown <= 20 else at[4::5])
+    ax.set_xlim(0.5, shown + 0.5)
+    ax.set_xlabel("Component")
+    ax.set_ylabel("Correlation of $f_i$ and $g_i$")
+    ax.set_title(result.summary, fontsize=11, loc="left")
+    ax.legend(loc="upper right", frameon=False, fontsize=8)
+    plain(ax)
+    return ax
+
+
+def _band(ax: Axes, result: LatentDimension, shown: int) -> None:
+    """Where chance keeps the correlation of each component, up to what it had to beat."""
+    low = np.quantile(result.test.null, result.level, axis=0)
+    edges = np.arange(0.5, shown + 1)
+    low, high = (np.append(values[:shown], values[shown - 1]) for values in (low, result.band))
+    ax.fill_between(edges, low, high, step="post", color="0.8", lw=0, zorder=0.5, label="chance")
+
+
+def _cut(ax: Axes, result: LatentDimension, shown: int) -> None:
+    low, high = (min(end, shown) + 0.5 for end in result.interval)
+    if high > low:
+        ax.axvspan(low, high, color=COLUMNS, alpha=0.08, lw=0, zorder=0, label="interval of the number")
+    ax.axvline(min(result.n_components, shown) + 0.5, color=COLUMNS, lw=1.5, ls="--", label="cut")
 
 
 def _points(functions: Any) -> LabelFunctions:

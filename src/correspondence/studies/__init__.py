@@ -12,7 +12,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from correspondence.studies import boundary, brands, bsc, compas, cooking, flickr, gaussian, multiview, training, wine
+from correspondence.studies import (
+    boundary,
+    brands,
+    bsc,
+    compas,
+    cooking,
+    flickr,
+    gaussian,
+    latent,
+    multiview,
+    training,
+    wine,
+)
 from correspondence.studies.report import Report, provenance, write
 from correspondence.studies.runs import Settings
 
@@ -34,6 +46,7 @@ class Study:
 STUDIES: dict[str, Study] = {
     "bsc": Study(bsc.TITLE, bsc.run, "each for the data and for the start of its fit"),
     "gaussian": Study(gaussian.TITLE, gaussian.run, "each for the data and for the start of its fit"),
+    "latent": Study(latent.TITLE, latent.run, "each for a data set of each problem and for its test", 20),
     "cooking": Study(cooking.TITLE, cooking.run, "each for a split and for the fits to it"),
     "wine": Study(wine.TITLE, wine.run, "each for the folds"),
     "brands": Study(brands.TITLE, brands.run),

@@ -1,0 +1,315 @@
+"""Number of shared components: how often `latent_dimension` is right where the number is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from tqdm import tqdm
+
+import correspondence as co
+from correspondence.studies.report import Report, markdown_table
+from correspondence.studies.runs import Settings
+
+__all__ = ["TITLE", "run"]
+
+TITLE = "Number of shared components: classes M = 2 to 12, latent variables, unrelated views"
+CLASSES = range(2, 13)
+DIMENSIONS = range(7)
+SEPARATIONS = (0.5, 0.7, 1.0, 1.5, 2.0)
+PAIRS = (300, 1000, 3000, 10000)
+HARD = 6
+"""Classes of the problem that is made harder and harder."""
+
+Pair = tuple[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Pairs that share a known number of components."""
+
+    kind: str
+    setting: str
+    """What distinguishes it from others of its kind, such as the number of classes."""
+    true: int
+    n: int
+    est: Any
+    draw: Callable[[int, np.random.Generator], Pair]
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What was found in all runs of a problem."""
+
+    problem: _Problem
+    results: list[co.LatentDimension]
+
+    @property
+    def numbers(self) -> np.ndarray:
+        return np.array([result.n_components for result in self.results])
+
+    @property
+    def right(self) -> float:
+        return float((self.numbers == self.problem.true).mean())
+
+    @property
+    def covered(self) -> float:
+        """How often the interval has the true number in it."""
+        return float(np.mean([low <= self.problem.true <= high for low, high in (r.interval for r in self.results)]))
+
+    def row(self) -> dict[str, Any]:
+        """Line of the CSV file."""
+        problem, true = self.problem, self.problem.true
+        return {
+            "problem": problem.kind,
+            "setting": problem.setting,
+            "estimator": type(problem.est).__name__,
+            "pairs": problem.n,
+            "true": true,
+            "runs": len(self.results),
+            "right": self.right,
+            "too_few": float((self.numbers < true).mean()),
+            "too_many": float((self.numbers > true).mean()),
+            "mean_found": float(self.numbers.mean()),
+            "interval_covers": self.covered,
+            "interval_width": float(np.mean([np.diff(result.interval)[0] for result in self.results])),
+        }
+
+
+def run(settings: Settings) -> Report:
+    """Count components in many data sets, and see where the count begins to be too low."""
+    known = [_measured(problem, settings) for problem in _shown(list(_known()), settings)]
+    hard = [_measured(problem, settings) for problem in _shown(list(_hard()), settings)]
+    example = next(found for found in known if found.problem.true == HARD - 1)
+    sections = [
+        f"Each line: {settings.seeds} data sets, drawn anew, `alpha` 0.05. An estimator looks for four components more "
+        "than there are if it can, and for ten in unrelated views.",
+        f"![Found and true numbers](latent.png)\n\n{CAPTION}",
+        _known_table(known),
+        f"## Where it finds too few\n\n{_hard_text()}\n\n{_hard_table(hard)}",
+        f"## One of the answers\n\n![Correlations of one data set](latent-example.png)\n\n{EXAMPLE}",
+        f"```\n{example.results[0]!r}\n```",
+    ]
+    figures = {"": _figure(known, hard), "-example": _example(example.results[0])}
+    return Report(TITLE, [found.row() for found in [*known, *hard]], "\n\n".join(sections), figures)
+
+
+CAPTION = """\
+*Left: components found in each run, a circle whose area is the share of the runs; the line is the truth. Right: share
+of right answers for six overlapping classes; the further apart they are and the more pairs there are, the better.*"""
+
+EXAMPLE = """\
+*Filled: held-out correlations with 95 % intervals. Hollow: those of the training, which never fall to zero. Grey: where
+chance keeps them. The cut is before the first that chance explains.*"""
+
+
+def _shown(problems: list[_Problem], settings: Settings) -> list[_Problem]:
+    """All, or in a quick run the smaller ones."""
+    return [p for p in problems if p.n <= 1000 and p.true in (0, 1, HARD - 1)] if settings.quick else problems
+
+
+def _measured(problem: _Problem, settings: Settings) -> _Found:
+    results = []
+    text = f"{problem.kind}, {problem.setting}"
+    for seed in tqdm(range(settings.seeds), desc=text, unit="data set", disable=None):
+        X, Y = problem.draw(problem.n, np.random.default_rng([seed, problem.true, problem.n]))
+        results.append(co.latent_dimension(problem.est, X, Y, random_state=seed, progress=False))
+    return _Found(problem, results)
+
+
+# --- problems
+
+
+def _known() -> Iterator[_Problem]:
+    for m in CLASSES:
+        most = m + 3
+        setting = f"{m} classes"
+        yield _Problem("Gaussian classes, 20 columns", setting, m - 1, 1000, co.CCA(most), _classes(m, 20, 1.5))
+        yield _Problem("classes on a line, 1 column", setting, m - 1, 1000, co.ACE(most), _on_a_line(m))
+        yield _Problem("classes on a circle, 2 columns", setting, m - 1, 500, co.KernelCCA(most), _on_a_circle(m))
+        yield _Problem("classes seen as labels, with errors", setting, m - 1, 1000, co.CA(most), _as_labels(m))
+    for k in DIMENSIONS:
+        yield _Problem("Gaussian latent, 15 columns", f"dimension {k}", k, 1000, co.CCA(k + 4), _latent(k))
+    for setting, est, draw in (
+        ("Gaussian", co.CCA(10), _independent(lambda rng, n: rng.normal(size=(n, 10)))),
+        ("Gaussian", co.ACE(10), _independent(lambda rng, n: rng.normal(size=(n, 5)))),
+        ("Gaussian", co.KernelCCA(10), _independent(lambda rng, n: rng.normal(size=(n, 5)))),
+        ("heavy tails", co.CCA(10), _independent(lambda rng, n: rng.standard_t(2, size=(n, 10)))),
+        ("counts", co.ACE(10), _independent(lambda rng, n: rng.poisson(0.5, size=(n, 5)).astype(float))),
+        ("labels", co.CA(10), _independent(lambda rng, n: _labels(rng.integers(12, size=n)))),
+    ):
+        yield _Problem("unrelated", setting, 0, 500, est, draw)
+
+
+def _hard() -> Iterator[_Problem]:
+    for separation in SEPARATIONS:
+        for n in PAIRS:
+            draw = _classes(HARD, 10, separation)
+            yield _Problem("overlapping classes", f"separation {separation:g}", HARD - 1, n, co.CCA(10), draw)
+
+
+def _classes(m: int, columns: int, separation: float) -> Callable[[int, np.random.Generator], Pair]:
+    """Each view is Gaussian around means that are drawn anew for the class."""
+
+    def draw(n: int, rng: np.random.Generator) -> Pair:
+        w = rng.integers(m, size=n)
+        x, y = (separation * rng.normal(size=(m, columns))[w] + rng.normal(size=(n, columns)) for _ in range(2))
+        return x, y
+
+    return draw
+
+
+def _on_a_line(m: int) -> Callable[[int, np.random.Generator], Pair]:
+    """Classes in another order in each view, three standard deviations apart."""
+
+    def draw(n: int, rng: np.random.Generator) -> Pair:
+        w = rng.integers(m, size=n)
+        x, y = (3.0 * rng.permutation(m)[w][:, None] + rng.normal(size=(n, 1)) for _ in range(2))
+        return x, y
+
+    return draw
+
+
+def _on_a_circle(m: int) -> Callable[[int, np.random.Generator], Pair]:
+    """Classes around a circle of radius 8, in another order in each view, with noise of variance 1."""
+
+    def draw(n: int, rng: np.random.Generator) -> Pair:
+        w = rng.integers(m, size=n)
+        angles = [2 * np.pi / m * rng.permutation(m)[w] for _ in range(2)]
+        x, y = (8 * np.column_stack([np.cos(a), np.sin(a)]) + rng.normal(size=(n, 2)) for a in angles)
+        return x, y
+
+    return draw
+
+
+def _as_labels(m: int) -> Callable[[int, np.random.Generator], Pair]:
+    """Each view sees the class, or in 30 % of the cases one of 16 labels at random."""
+
+    def draw(n: int, rng: np.random.Generator) -> Pair:
+        w = rng.integers(m, size=n)
+        x, y = (_labels(np.where(rng.random(n) < 0.3, rng.integers(16, size=n), w)) for _ in range(2))
+        return x, y
+
+    return draw
+
+
+def _labels(codes: np.ndarray) -> np.ndarray:
+    return codes.astype(str).astype(object)
+
+
+def _latent(k: int) -> Callable[[int, np.random.Generator], Pair]:
+    """Each view are 15 columns, k directions of which carry the latent variables, with noise of variance 1."""
+
+    def draw(n: int, rng: np.random.Generator) -> Pair:
+        z = rng.normal(size=(n, k))
+        x, y = (z @ np.linalg.qr(rng.normal(size=(15, 15)))[0][:k] + rng.normal(size=(n, 15)) for _ in range(2))
+        return x, y
+
+    return draw
+
+
+def _independent(side: Callable[[np.random.Generator, int], Any]) -> Callable[[int, np.random.Generator], Pair]:
+    return lambda n, rng: (side(rng, n), side(rng, n))
+
+
+# --- report
+
+
+def _known_table(known: list[_Found]) -> str:
+    header = ["problem", "estimator", "pairs", "", "true", "right", "found on average", "interval covers"]
+    lines = [
+        [
+            p.kind,
+            type(p.est).__name__,
+            p.n,
+            p.setting,
+            p.true,
+            _share(f.right),
+            f"{f.numbers.mean():.2f}",
+            _share(f.covered),
+        ]
+        for f in sorted(known, key=lambda found: found.problem.kind)
+        for p in [f.problem]
+    ]
+    right = [found.right for found in known]
+    return (
+        f"## Right answers\n\nIn {sum(r >= 0.95 for r in right)} of {len(right)} problems at least 95 % of the runs "
+        f"are right; over all, {100 * np.mean(right):.1f} %. Too many are found in "
+        f"{100 * np.mean([found.row()['too_many'] for found in known]):.1f} % of the runs.\n\n"
+        f"{markdown_table(header, lines)}"
+    )
+
+
+def _hard_text() -> str:
+    return (
+        f"{HARD} classes in 10 columns, so {HARD - 1} components; their means are Gaussian with the standard deviation "
+        "(separation) on the left, around noise of variance 1. Shares of right answers, in brackets the mean number found."
+    )
+
+
+def _hard_table(hard: list[_Found]) -> str:
+    cells = {(found.problem.setting, found.problem.n): found for found in hard}
+    pairs = sorted({n for _, n in cells})
+    lines = [
+        [setting, *(_cell(cells.get((setting, n))) for n in pairs)]
+        for setting in dict.fromkeys(setting for setting, _ in cells)
+    ]
+    return markdown_table(["", *(f"{n:,} pairs" for n in pairs)], lines)
+
+
+def _cell(found: _Found | None) -> str | None:
+    return None if found is None else f"{_share(found.right)} ({found.numbers.mean():.1f})"
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def _figure(known: list[_Found], hard: list[_Found]) -> Figure:
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    _draw_known(left, known)
+    _draw_hard(right, hard)
+    return figure
+
+
+def _example(result: co.LatentDimension) -> Figure:
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    co.plot.dimension(result, figure.subplots())
+    return figure
+
+
+def _draw_known(ax: Axes, known: list[_Found]) -> None:
+    kinds = dict.fromkeys(found.problem.kind for found in known)
+    places = dict(zip(kinds, np.linspace(-0.3, 0.3, len(kinds)), strict=True))
+    top = max(found.problem.true for found in known)
+    ax.plot([-0.5, top + 0.5], [-0.5, top + 0.5], color=co.plot.GREY, lw=0.8, zorder=0)
+    for kind, (colour, _) in zip(kinds, co.plot.STYLES, strict=False):
+        points: dict[tuple[float, int], float] = {}
+        for found in (found for found in known if found.problem.kind == kind):
+            for number in found.numbers:
+                at = (found.problem.true + places[kind], int(number))
+                points[at] = points.get(at, 0) + 1 / len(found.numbers)
+        x, y = zip(*points, strict=True)
+        ax.scatter(x, y, s=[60 * share for share in points.values()], color=colour, alpha=0.8, lw=0, label=kind)
+    ax.set_xlabel("True number of components")
+    ax.set_ylabel("Number found")
+    ax.legend(frameon=False, fontsize=8)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_hard(ax: Axes, hard: list[_Found]) -> None:
+    for n, (colour, marker) in zip(sorted({found.problem.n for found in hard}), co.plot.STYLES, strict=False):
+        of_n = [found for found in hard if found.problem.n == n]
+        x = [float(found.problem.setting.split()[-1]) for found in of_n]
+        ax.plot(x, [found.right for found in of_n], marker=marker, color=colour, label=f"{n:,} pairs")
+    ax.axhline(0.95, color=co.plot.GREY, lw=0.8, ls="--")
+    ax.set_ylim(-0.03, 1.03)
+    ax.set_xlabel("Separation of the classes")
+    ax.set_ylabel("Share of right answers")
+    ax.legend(frameon=False, fontsize=8)
+    ax.spines[["top", "right"]].set_visible(False)
