@@ -46,11 +46,11 @@ def values(by, scaled, prior):
     return ratio * (prior / prior.sum() if by == "posterior" else 1)
 
 
+RANKINGS = [("posterior", False), ("gaussian", False), ("ratio", False), ("distance", False), ("distance", True)]
+
+
 @engines
-@pytest.mark.parametrize(
-    ("by", "scaled"),
-    [("posterior", False), ("gaussian", False), ("ratio", False), ("distance", False), ("distance", True)],
-)
+@pytest.mark.parametrize(("by", "scaled"), RANKINGS)
 def test_the_nearest_are_those_by_hand(by, scaled, engine):
     found = index(by=by, scaled=scaled, prior=PRIOR, engine=engine).tags(X[:50], k=7)
     expected = np.argsort(-values(by, scaled, PRIOR)[:50], axis=1)[:, :7]
@@ -108,6 +108,14 @@ def test_the_ranking_suits_the_items():
     tags = co.CrossModalIndex.of_tags(D, ["a"], Y, Y[:, :1] > 0)
     assert ["by " + repr(by) in repr(each) for by, each in (("posterior", labels), ("posterior", tags))] == [True, True]
     assert "by 'gaussian'" in repr(index())
+
+
+@pytest.mark.parametrize(("by", "scaled"), RANKINGS)
+def test_ranked_in_another_way(by, scaled):
+    other = index(prior=PRIOR).ranked(by, scaled)
+    expected = index(by=by, scaled=scaled, prior=PRIOR)
+    np.testing.assert_array_equal(other.tags(X).index, expected.tags(X).index)
+    np.testing.assert_array_equal(other.items(Y).distances, expected.items(Y).distances)
 
 
 def test_the_partner_comes_first_if_nothing_is_missing():

@@ -326,6 +326,23 @@ class CrossModalIndex:
         if f is not None:
             self._x = _Side(_labels(items_x, len(f), "items_x"), f, np.full(len(f), 1 / len(f)), *how)
 
+    def ranked(self, by: str, scaled: bool = False) -> CrossModalIndex:
+        """The same items in the same places, ranked in another way.
+
+        Parameters
+        ----------
+        by, scaled
+            As for the index itself, but for "auto".
+
+        Returns
+        -------
+        CrossModalIndex
+        """
+        index = type(self).__new__(type(self))
+        y, x = (self.items_y, self.g, self.prior), (self.items_x, self.f)
+        index._set(self.decomposition, *y, *x, by, scaled, self._y.engine)
+        return index
+
     # --- searching
 
     def tags(self, x: Any, k: int | None = None, radius: float | None = None) -> Matches:

@@ -24,19 +24,16 @@ def test_terms():
     assert counts.shape == (2, 4)
 
 
-def test_rankings_by_hand():
-    posterior = np.array([[0.1, 0.9, 0.5], [0.2, 0.3, 0.6]])
-    assert flickr.rank_tags(posterior).tolist() == [[1, 2, 0], [2, 1, 0]]
-    assert flickr.rank_images(posterior).tolist() == [[1, 0], [0, 1], [1, 0]]
-
-
 def test_precision_by_hand(monkeypatch):
-    monkeypatch.setattr(flickr, "TAGS", 2)
-    monkeypatch.setattr(flickr, "FOUND", 1)
-    posterior = np.array([[0.1, 0.9, 0.5], [0.2, 0.3, 0.6]])
-    has = np.array([[True, True, False], [False, True, True]])
-    assert flickr._precision_of_tags(posterior, has) == 3 / 4
-    assert flickr._precision_of_images(posterior, has) == pytest.approx(2 / 3)
+    for name, value in (("TAGS", 1), ("FOUND", 1), ("COMMON", 2)):
+        monkeypatch.setattr(flickr, name, value)
+    kind = np.repeat([0, 1, 2], [60, 30, 10])
+    X = np.eye(3)[kind]
+    cca = co.CCA(n_components=2).fit(X, X)
+    index = co.CrossModalIndex.of_tags(cca, ["a", "b", "c"], X, X, None, X[[0, 60, 90]])
+    has = np.array([[True, False, False], [False, False, True], [False, False, True]])
+    assert flickr._precision_of_tags(index, X[[0, 60, 90]], has) == pytest.approx(2 / 3)  # finds a, b, c
+    assert flickr._precision_of_images(index, has) == 0.5  # of a the first photograph, of b the second, which has c
 
 
 def test_colours_and_edges_by_hand():

@@ -17,7 +17,7 @@ import correspondence as co
 from correspondence.studies.report import Report, markdown_table
 from correspondence.studies.runs import Settings
 
-__all__ = ["TITLE", "rank_images", "rank_tags", "run"]
+__all__ = ["TITLE", "run"]
 
 TITLE = "Image to tags and tag to images: photographs of Flickr8k and their captions, held out"
 COMPONENTS, TERMS = 50, 500
@@ -28,6 +28,7 @@ COMMON = 200  # tags whose images are looked for
 SPARE = 4  # outputs of the nets beyond COMPONENTS
 EPOCHS, BATCH, LOOKS = 24, 128, 4
 RIDGES = (1.0, 10.0, 100.0)
+RANKINGS = [("posterior", False), ("gaussian", False), ("ratio", False), ("distance", False), ("distance", True)]
 PIXELS, COLOURS = 200, 256  # principal components of the pixels, columns of the histogram of colours
 PHOTOS = 6  # in the figure of tags
 QUERIES = ("snow", "water", "beach", "grass", "dog", "bike", "street", "soccer")
@@ -90,24 +91,12 @@ class _Result:
     images: float | None = None
     """Precision of the images of a tag."""
     seconds: float | None = None
-    posterior: np.ndarray | None = None
+    index: co.CrossModalIndex | None = None
+    """Of the tags and the test photographs."""
 
     @property
     def sum(self) -> float | None:
         return None if self.held_out is None else float(self.held_out.correlations[:TOP].sum())
-
-
-def rank_tags(posterior: np.ndarray) -> np.ndarray:
-    """Tags of each image, the most probable first, from p(tag | image) of shape (images, tags)."""
-    return np.argsort(-posterior, axis=1, kind="stable")
-
-
-def rank_images(posterior: np.ndarray) -> np.ndarray:
-    """Images of each tag, as (tags, images), those first that make it most likely.
-
-    The prior of a tag is the same for all images, so this is the order of the density ratio too.
-    """
-    return np.argsort(-posterior.T, axis=1, kind="stable")
 
 
 def run(settings: Settings) -> Report:
@@ -126,6 +115,7 @@ def run(settings: Settings) -> Report:
         f"![Correlations](flickr.png)\n\n{CAPTION}",
         _single_caption(data, fits),
         _retrieval_table([*nets, *baselines]),
+        _ranking_table(nets[0], data),
         _finding(nets, {result.name: result for result in baselines}),
         ERRATA,
     ]
@@ -193,20 +183,17 @@ def _fit(data: _Data, seed: int, quick: bool) -> tuple[_Result, co.Decomposition
         pice.fit(data.train.photos, data.train.counts, validation=(data.dev.photos, data.dev.counts))
     seconds = time.perf_counter() - start
     d = pice.decomposition_
-    return _judge("PICE", d, data, data.test.photos, data.test.counts, seconds, seed), d
+    return _judge("PICE", d, data, data.test.photos, "counts", seconds, seed), d
 
 
 def _baselines(data: _Data) -> list[_Result]:
-    n = len(data.test.photos)
-    prior = data.train.has.mean(axis=0)
-    popular = np.tile(prior, (n, 1))
-    common = data.test.has[:, np.argsort(-prior, kind="stable")[:COMMON]]
+    common = data.test.has[:, np.argsort(-data.train.has.mean(axis=0), kind="stable")[:COMMON]]
     features = _colours_and_edges(data)
     return [
         _linear("CCA, pixels", data, _pixels(data)),
         _linear("CCA, colours", data, [rows[:, :COLOURS] for rows in features]),
         _linear("CCA, colours and edges", data, features),
-        _Result("always the commonest tags", tags=_precision_of_tags(popular, data.test.has)),
+        _Result("always the commonest tags", tags=float(common[:, :TAGS].mean())),
         _Result("chance", tags=float(data.test.has.mean()), images=float(common.mean())),
     ]
 
@@ -238,35 +225,37 @@ def _linear(name: str, data: _Data, features: list[np.ndarray]) -> _Result:
         fits = [co.CCA(COMPONENTS, ridge).fit(train, data.train.logs) for ridge in RIDGES]
     best = max(fits, key=lambda cca: cca.evaluate(dev, data.dev.logs).correlations[:TOP].sum())
     seconds = time.perf_counter() - start
-    return _judge(name, best.decomposition_, data, test, data.test.logs, seconds)
+    return _judge(name, best.decomposition_, data, test, "logs", seconds)
 
 
 def _judge(
-    name: str, d: co.Decomposition, data: _Data, X: np.ndarray, Y: np.ndarray, seconds: float, seed: int | None = None
+    name: str, d: co.Decomposition, data: _Data, X: np.ndarray, y: str, seconds: float, seed: int | None = None
 ) -> _Result:
-    """Correlations and precisions on the test photographs."""
-    posterior = d.conditional_expectation(data.train.has, X)
-    prior = data.train.has.mean(axis=0)
-    common = np.argsort(-prior, kind="stable")[:COMMON]
+    """Correlations and precisions on the test photographs, as X shows them; `y` says which values of a part are Y."""
+    names, has = data.terms.names_, data.test.has
+    index = co.CrossModalIndex.of_tags(d, names, getattr(data.train, y), data.train.has, None, X)
     return _Result(
         name,
         seed,
         d.correlations,
-        d.evaluate(X, Y),
-        _precision_of_tags(posterior, data.test.has),
-        _precision_of_tags(posterior / prior, data.test.has),
-        _precision_of_images(posterior[:, common], data.test.has[:, common]),
+        d.evaluate(X, getattr(data.test, y)),
+        _precision_of_tags(index, X, has),
+        _precision_of_tags(index.ranked("ratio"), X, has),
+        _precision_of_images(index, has),
         seconds,
-        posterior,
+        index,
     )
 
 
-def _precision_of_tags(posterior: np.ndarray, has: np.ndarray) -> float:
-    return float(np.take_along_axis(has, rank_tags(posterior)[:, :TAGS], axis=1).mean())
+def _precision_of_tags(index: co.CrossModalIndex, X: np.ndarray, has: np.ndarray) -> float:
+    return float(np.take_along_axis(has, index.tags(X, k=TAGS).index, axis=1).mean())
 
 
-def _precision_of_images(posterior: np.ndarray, has: np.ndarray) -> float:
-    return float(np.take_along_axis(has.T, rank_images(posterior)[:, :FOUND], axis=1).mean())
+def _precision_of_images(index: co.CrossModalIndex, has: np.ndarray) -> float:
+    """Over the commonest tags."""
+    common = np.argsort(-index.prior, kind="stable")[:COMMON]
+    found = index.items(tags=index.items_y[common], k=FOUND).index
+    return float(np.take_along_axis(has.T[common], found, axis=1).mean())
 
 
 # --- report
@@ -339,6 +328,26 @@ def _retrieval_table(results: list[_Result]) -> str:
     )
 
 
+def _ranking_table(first: _Result, data: _Data) -> str:
+    """The same places, ranked in each of the ways that an index has."""
+    assert first.index is not None
+    photos, has = data.test.photos, data.test.has
+    captions = co.CrossModalIndex(first.index.decomposition, None, data.test.counts, None, photos)
+    lines = []
+    for by, scaled in RANKINGS:
+        tags, partners = first.index.ranked(by, scaled), captions.ranked(by, scaled)
+        own = (partners.tags(photos, k=FOUND).index == np.arange(len(photos))[:, None]).any(axis=1).mean()
+        name = f"`{by}`, scaled by sqrt(lambda)" if scaled else f"`{by}`"
+        lines.append([name, _precision_of_tags(tags, photos, has), _precision_of_images(tags, has), float(own)])
+    header = ["ranked by", f"tags: precision@{TAGS}", f"images: precision@{FOUND}", f"own captions: recall@{FOUND}"]
+    return (
+        "## Which ranking is best\n\nThe same functions, ranked in all ways of `CrossModalIndex`. The last column: the "
+        f"share of the {len(photos)} test photographs whose own captions are among the {FOUND} found. A tag, which "
+        "many photographs share, is ranked by `posterior` unless told otherwise; the captions of a photograph, which "
+        f"are one of a kind, by `gaussian`.\n\n{markdown_table(header, lines)}"
+    )
+
+
 def _finding(nets: list[_Result], baselines: dict[str, _Result]) -> str:
     first, popular, chance = nets[0], baselines["always the commonest tags"], baselines["chance"]
     assert first.held_out is not None
@@ -385,31 +394,32 @@ def _correlation_figure(first: _Result, baselines: list[_Result]) -> Figure:
 
 
 def _tags_figure(first: _Result, data: _Data) -> Figure:
-    assert first.posterior is not None
+    assert first.index is not None
     chosen = np.random.default_rng(0).choice(len(data.test.photos), PHOTOS, replace=False)
+    found = first.index.tags(data.test.photos[chosen], k=TAGS)
+    columns = found.index, found.labels, found.probabilities
     figure = Figure(figsize=(9, 1.5 * PHOTOS), layout="constrained")
-    for row, i in zip(figure.subplots(PHOTOS, 2, width_ratios=[1, 4]), chosen, strict=True):
+    for j, (row, i) in enumerate(zip(figure.subplots(PHOTOS, 2, width_ratios=[1, 4]), chosen, strict=True)):
         for ax in row:
             ax.axis("off")
         row[0].imshow(np.moveaxis(data.test.photos[i], 0, -1))
-        tags = rank_tags(first.posterior[i : i + 1])[0, :TAGS]
         caption = textwrap.fill(data.test.captions[i][0].strip(" ."), 70)
         row[1].text(0, 0.75, caption, va="center", fontsize=11, style="italic")
-        for place, tag in enumerate(tags):
-            text = f"{data.terms.names_[tag]}\n{min(1, first.posterior[i, tag]):.2f}"  # an estimate may be above 1
+        for place, (tag, name, p) in enumerate(zip(*(column[j] for column in columns), strict=True)):
+            text = f"{name}\n{p:.2f}"
             weight = "bold" if data.test.has[i, tag] else "normal"
             row[1].text(0.19 * place, 0.25, text, va="center", fontsize=11, weight=weight)
     return figure
 
 
 def _images_figure(first: _Result, data: _Data) -> Figure:
-    assert first.posterior is not None
+    assert first.index is not None
     figure = Figure(figsize=(1.25 * SEEN + 1, 1.3 * len(QUERIES)), layout="constrained")
-    order = rank_images(first.posterior)
-    for row, name in zip(figure.subplots(len(QUERIES), SEEN), QUERIES, strict=True):
+    found = first.index.items(tags=QUERIES, k=SEEN).index
+    for row, name, best in zip(figure.subplots(len(QUERIES), SEEN), QUERIES, found, strict=True):
         tag = data.terms.names_.index(name)
         row[0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize=13, labelpad=8)
-        for ax, i in zip(row, order[tag], strict=False):
+        for ax, i in zip(row, best, strict=True):
             ax.imshow(np.moveaxis(data.test.photos[i], 0, -1))
             ax.set(xticks=[], yticks=[])
             ax.spines[:].set(color="none" if data.test.has[i, tag] else "tab:red", linewidth=3)
