@@ -11,7 +11,6 @@ the first k functions are taken off.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -177,7 +176,7 @@ def latent_dimension(
         raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}.")
     if not is_number(negligible) or not 0 < negligible < 1:
         raise ValueError(f"negligible must be a number between 0 and 1, got {negligible!r}.")
-    n_permutations = max(check_whole(n_permutations, "n_permutations", 19), ceil(RESOLUTION * SHARE / alpha) - 1)
+    n_permutations = max(check_whole(n_permutations, "n_permutations", 19), round(RESOLUTION * SHARE / alpha) - 1)
     _, together = check_pairs(est, X, Y, groups, random_state)
     fits = sequential(est, X, Y, together, random_state, n_jobs, progress, later=True)
     size, d = min(size for _, size in fits), min(fit.d.n_components for fit, _ in fits)

@@ -247,7 +247,7 @@ def _known_table(known: list[_Found]) -> str:
 def _hard_text() -> str:
     return (
         f"{HARD} classes in 10 columns, so {HARD - 1} components; their means are Gaussian with the standard deviation "
-        "(separation) on the left, around noise of variance 1. Shares of right answers, in brackets the mean number found."
+        "(separation) on the left, around noise of variance 1. Shares of right answers, and the mean number found."
     )
 
 
