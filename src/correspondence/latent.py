@@ -99,11 +99,11 @@ class LatentDimension:
             f"LatentDimension: {self.summary}",
             f"  interval {low} to {_reach(high, len(self.pvalues))}, alpha {self.alpha:g}, "
             f"{self.test.n_permutations} permutations of held-out pairs",
-            "  component  training  held out                  p-value",
+            "  component  training  held out                    p-value",
         ]
         rows = zip(self.training, self.correlations, self.intervals, self.pvalues, strict=True)
         for i, (t, r, (a, b), p) in enumerate(rows, 1):
-            lines.append(f"  {i:>9}  {t:>8.4f}  {f'{r:.4f} [{a:.4f}, {b:.4f}]':<24}  {p:>7.4f}")
+            lines.append(f"  {i:>9}  {t:>8.4f}  {f'{r:.4f} [{a:.4f}, {b:.4f}]':<26}  {p:>7.4f}")
         return "\n".join(lines)
 
 
