@@ -24,6 +24,7 @@ __all__ = ["LatentDimension", "latent_dimension"]
 
 SHARE = 10  # each component is tested at alpha / SHARE, see latent_dimension
 RESOLUTION = 4  # so many times finer than alpha / SHARE are p-values at least
+SHRINKAGE = 0.5  # of the noise in what is taken off; 1 finds more components, and too many more often
 TINY = 1e-6  # singular values, sums of squares and differences of statistics that are rounding
 
 
@@ -146,7 +147,7 @@ def latent_dimension(
     X, Y : array-like, frame, ...
         Pairs, as for its `fit`.
     alpha : float
-        Bound on how often too many components are found.
+        How often too many components may be found. It is far less often, but for few pairs of many rare labels.
     n_permutations : int
         At least; raised where p-values would be too coarse for `alpha`. They are cheap.
     negligible : float
@@ -233,9 +234,19 @@ class _Block:
             return self.F[: self.size, i], self.G[: self.size, i]
         C = self.F.T @ self.G / len(self.F)
         inverse = np.linalg.pinv(C[:k, :k], rcond=TINY)
-        f = self.F[: self.size, i] - self.F[: self.size, :k] @ (C[i, :k] @ inverse)
-        g = self.G[: self.size, i] - self.G[: self.size, :k] @ (inverse @ C[:k, i])
+        noise = (inverse**2).sum() / len(self.F)
+        f = self.F[: self.size, i] - self.F[: self.size, :k] @ _shrunk(C[i, :k] @ inverse, noise)
+        g = self.G[: self.size, i] - self.G[: self.size, :k] @ _shrunk(inverse @ C[:k, i], noise)
         return f - f.mean(), g - g.mean()
+
+
+def _shrunk(coefficients: np.ndarray, noise: float) -> np.ndarray:
+    """Coefficients nearer to zero, the more of their squares is noise (of James and Stein's kind).
+
+    What is left on both sides counts as a product, which is small, while the noise of what is taken off costs power.
+    """
+    squares = float(coefficients @ coefficients)
+    return coefficients * max(0.0, 1 - SHRINKAGE * noise / squares) if squares > 0 else coefficients
 
 
 def _in_units(F: np.ndarray, size: int) -> np.ndarray:
