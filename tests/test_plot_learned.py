@@ -370,3 +370,52 @@ def test_wrong_options_of_comparison(compared):
         plot.comparison(compared, n_components=0)
     with pytest.raises(TypeError, match="ax must be matplotlib Axes, got str"):
         plot.comparison(compared, "here")
+
+
+# --- number of components
+
+
+@pytest.fixture(scope="module")
+def counted():
+    rng = np.random.default_rng(0)
+    w = rng.integers(4, size=500)
+    X, Y = (rng.normal(size=(4, 6))[w] + rng.normal(size=(500, 6)) for _ in range(2))
+    return co.latent_dimension(co.CCA(6), X, Y)
+
+
+def test_dimension_has_the_correlations_their_intervals_and_the_training(counted):
+    ax = plot.dimension(counted)
+    lines = {line.get_label(): line.get_ydata() for line in ax.lines}
+    np.testing.assert_allclose(lines["held out, 95 %"], counted.correlations)
+    np.testing.assert_allclose(lines["training"], counted.training)
+    (bars,) = [c for c in ax.collections if isinstance(c, LineCollection)]
+    np.testing.assert_allclose([segment[:, 1] for segment in bars.get_segments()], counted.intervals)
+    assert ax.get_title(loc="left") == counted.summary
+
+
+def test_dimension_has_the_band_of_chance_and_the_cut(counted):
+    ax = plot.dimension(counted)
+    (band,) = [c for c in ax.collections if c.get_label() == "chance"]
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert heights.max() == pytest.approx(counted.band.max())
+    assert heights.min() == pytest.approx(np.quantile(counted.test.null, 0.005, axis=0).min())
+    (cut,) = [line for line in ax.lines if line.get_label() == "cut"]
+    assert set(cut.get_xdata()) == {counted.n_components + 0.5}
+    low, high = counted.interval
+    assert low < high
+    (strip,) = ax.patches
+    assert strip.get_extents().transformed(ax.transData.inverted()).intervalx.tolist() == pytest.approx(
+        [low + 0.5, high + 0.5]
+    )
+
+
+def test_dimension_of_some_components_on_the_given_axes(counted, tmp_path):
+    figure, ax = plt.subplots()
+    assert plot.dimension(counted, ax, n_components=2) is ax
+    assert ax.get_xlim() == (0.5, 2.5)
+    figure.savefig(tmp_path / "dimension.png")
+
+
+def test_dimension_of_something_else():
+    with pytest.raises(TypeError, match="result must be what latent_dimension returns, got CCA"):
+        plot.dimension(co.CCA())

@@ -11,7 +11,6 @@ the first k functions are taken off.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ __all__ = ["LatentDimension", "latent_dimension"]
 
 SHARE = 10  # each component is tested at alpha / SHARE, see latent_dimension
 RESOLUTION = 4  # so many times finer than alpha / SHARE are p-values at least
+SHRINKAGE = 0.5  # of the noise in what is taken off; 1 finds more components, and too many more often
 TINY = 1e-6  # singular values, sums of squares and differences of statistics that are rounding
 
 
@@ -100,11 +100,11 @@ class LatentDimension:
             f"LatentDimension: {self.summary}",
             f"  interval {low} to {_reach(high, len(self.pvalues))}, alpha {self.alpha:g}, "
             f"{self.test.n_permutations} permutations of held-out pairs",
-            "  component  training  held out                  p-value",
+            "  component  training  held out                    p-value",
         ]
         rows = zip(self.training, self.correlations, self.intervals, self.pvalues, strict=True)
         for i, (t, r, (a, b), p) in enumerate(rows, 1):
-            lines.append(f"  {i:>9}  {t:>8.4f}  {f'{r:.4f} [{a:.4f}, {b:.4f}]':<24}  {p:>7.4f}")
+            lines.append(f"  {i:>9}  {t:>8.4f}  {f'{r:.4f} [{a:.4f}, {b:.4f}]':<26}  {p:>7.4f}")
         return "\n".join(lines)
 
 
@@ -147,7 +147,7 @@ def latent_dimension(
     X, Y : array-like, frame, ...
         Pairs, as for its `fit`.
     alpha : float
-        Bound on how often too many components are found.
+        How often too many components may be found. It is far less often, but for few pairs of many rare labels.
     n_permutations : int
         At least; raised where p-values would be too coarse for `alpha`. They are cheap.
     negligible : float
@@ -177,7 +177,7 @@ def latent_dimension(
         raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}.")
     if not is_number(negligible) or not 0 < negligible < 1:
         raise ValueError(f"negligible must be a number between 0 and 1, got {negligible!r}.")
-    n_permutations = max(check_whole(n_permutations, "n_permutations", 19), ceil(RESOLUTION * SHARE / alpha) - 1)
+    n_permutations = max(check_whole(n_permutations, "n_permutations", 19), round(RESOLUTION * SHARE / alpha) - 1)
     _, together = check_pairs(est, X, Y, groups, random_state)
     fits = sequential(est, X, Y, together, random_state, n_jobs, progress, later=True)
     size, d = min(size for _, size in fits), min(fit.d.n_components for fit, _ in fits)
@@ -234,9 +234,19 @@ class _Block:
             return self.F[: self.size, i], self.G[: self.size, i]
         C = self.F.T @ self.G / len(self.F)
         inverse = np.linalg.pinv(C[:k, :k], rcond=TINY)
-        f = self.F[: self.size, i] - self.F[: self.size, :k] @ (C[i, :k] @ inverse)
-        g = self.G[: self.size, i] - self.G[: self.size, :k] @ (inverse @ C[:k, i])
+        noise = (inverse**2).sum() / len(self.F)
+        f = self.F[: self.size, i] - self.F[: self.size, :k] @ _shrunk(C[i, :k] @ inverse, noise)
+        g = self.G[: self.size, i] - self.G[: self.size, :k] @ _shrunk(inverse @ C[:k, i], noise)
         return f - f.mean(), g - g.mean()
+
+
+def _shrunk(coefficients: np.ndarray, noise: float) -> np.ndarray:
+    """Coefficients nearer to zero, the more of their squares is noise (of James and Stein's kind).
+
+    What is left on both sides counts as a product, which is small, while the noise of what is taken off costs power.
+    """
+    squares = float(coefficients @ coefficients)
+    return coefficients * max(0.0, 1 - SHRINKAGE * noise / squares) if squares > 0 else coefficients
 
 
 def _in_units(F: np.ndarray, size: int) -> np.ndarray:

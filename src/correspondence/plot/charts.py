@@ -184,8 +184,8 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
     ax.set_xlim(0.5, shown + 0.5)
     ax.set_xlabel("Component")
     ax.set_ylabel("Correlation of $f_i$ and $g_i$")
-    ax.set_title(result.summary, fontsize=11, loc="left")
-    ax.legend(loc="upper right", frameon=False, fontsize=8)
+    ax.set_title(result.summary, fontsize=11, loc="left", pad=24)
+    ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=5, frameon=False, fontsize=8, columnspacing=1)
     plain(ax)
     return ax
 
@@ -195,13 +195,13 @@ def _band(ax: Axes, result: LatentDimension, shown: int) -> None:
     low = np.quantile(result.test.null, result.level, axis=0)
     edges = np.arange(0.5, shown + 1)
     low, high = (np.append(values[:shown], values[shown - 1]) for values in (low, result.band))
-    ax.fill_between(edges, low, high, step="post", color="0.8", lw=0, zorder=0.5, label="chance")
+    ax.fill_between(edges, low, high, step="post", color="0.86", lw=0, zorder=0.5, label="chance")
 
 
 def _cut(ax: Axes, result: LatentDimension, shown: int) -> None:
     low, high = (min(end, shown) + 0.5 for end in result.interval)
     if high > low:
-        ax.axvspan(low, high, color=COLUMNS, alpha=0.08, lw=0, zorder=0, label="interval of the number")
+        ax.axvspan(low, high, color=COLUMNS, alpha=0.08, lw=0, zorder=0, label="interval")
     ax.axvline(min(result.n_components, shown) + 0.5, color=COLUMNS, lw=1.5, ls="--", label="cut")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -99,7 +100,7 @@ def run(settings: Settings) -> Report:
 
 
 CAPTION = """\
-*Left: components found in each run, a circle whose area is the share of the runs; the line is the truth. Right: share
+*Left: numbers found; the area of a circle is its share of the runs, and the line is the truth. Right: share
 of right answers for six overlapping classes; the further apart they are and the more pairs there are, the better.*"""
 
 EXAMPLE = """\
@@ -130,7 +131,7 @@ def _known() -> Iterator[_Problem]:
         setting = f"{m} classes"
         yield _Problem("Gaussian classes, 20 columns", setting, m - 1, 1000, co.CCA(most), _classes(m, 20, 1.5))
         yield _Problem("classes on a line, 1 column", setting, m - 1, 1000, co.ACE(most), _on_a_line(m))
-        yield _Problem("classes on a circle, 2 columns", setting, m - 1, 500, co.KernelCCA(most), _on_a_circle(m))
+        yield _Problem("classes on a circle, 2 columns", setting, m - 1, 800, co.KernelCCA(most), _on_a_circle(m))
         yield _Problem("classes seen as labels, with errors", setting, m - 1, 1000, co.CA(most), _as_labels(m))
     for k in DIMENSIONS:
         yield _Problem("Gaussian latent, 15 columns", f"dimension {k}", k, 1000, co.CCA(k + 4), _latent(k))
@@ -247,7 +248,7 @@ def _known_table(known: list[_Found]) -> str:
 def _hard_text() -> str:
     return (
         f"{HARD} classes in 10 columns, so {HARD - 1} components; their means are Gaussian with the standard deviation "
-        "(separation) on the left, around noise of variance 1. Shares of right answers, in brackets the mean found."
+        "(separation) on the left, around noise of variance 1. Shares of right answers, and the mean number found."
     )
 
 
@@ -289,17 +290,23 @@ def _draw_known(ax: Axes, known: list[_Found]) -> None:
     top = max(found.problem.true for found in known)
     ax.plot([-0.5, top + 0.5], [-0.5, top + 0.5], color=co.plot.GREY, lw=0.8, zorder=0)
     for kind, (colour, _) in zip(kinds, co.plot.STYLES, strict=False):
-        points: dict[tuple[float, int], float] = {}
-        for found in (found for found in known if found.problem.kind == kind):
-            for number in found.numbers:
-                at = (found.problem.true + places[kind], int(number))
-                points[at] = points.get(at, 0) + 1 / len(found.numbers)
-        x, y = zip(*points, strict=True)
-        ax.scatter(x, y, s=[60 * share for share in points.values()], color=colour, alpha=0.8, lw=0, label=kind)
+        points = _shares([found for found in known if found.problem.kind == kind])
+        x, y = np.array(list(points)).T
+        ax.scatter(x + places[kind], y, [60 * share for share in points.values()], color=colour, alpha=0.8, lw=0)
+        ax.scatter([], [], 60, color=colour, alpha=0.8, lw=0, label=kind)
+    ax.set_xticks(range(top + 1))
+    ax.set_yticks(range(top + 2))
     ax.set_xlabel("True number of components")
     ax.set_ylabel("Number found")
     ax.legend(frameon=False, fontsize=8)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def _shares(found: list[_Found]) -> dict[tuple[int, int], float]:
+    """Share of the runs with the same true number, for each true number and each number found."""
+    runs = Counter((f.problem.true, int(number)) for f in found for number in f.numbers)
+    of_true = Counter(f.problem.true for f in found for _ in f.numbers)
+    return {(true, number): count / of_true[true] for (true, number), count in runs.items()}
 
 
 def _draw_hard(ax: Axes, hard: list[_Found]) -> None:

@@ -1,0 +1,50 @@
+"""The study of the number of components, on a few of its problems."""
+
+import csv
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from correspondence.studies import latent, reproduce
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    def few(problems, settings):
+        return [p for p in problems if p.n <= 1000 and p.true in (0, 5) and type(p.est).__name__ in ("CCA", "CA")]
+
+    monkeypatch.setattr(latent, "_shown", few)
+    files = reproduce("latent", tmp_path / "latent", seeds=2, quick=True)
+    assert [path.name for path in files] == ["latent.csv", "latent.png", "latent-example.png", "latent.md"]
+    return tmp_path / "latent"
+
+
+def test_study(folder):
+    with (folder / "latent.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    easy = [row for row in rows if row["problem"] != "overlapping classes"]
+    assert {row["true"] for row in easy} == {"0", "5"}
+    assert np.mean([float(row["right"]) for row in easy]) >= 0.9
+    for row in rows:
+        assert float(row["right"]) + float(row["too_few"]) + float(row["too_many"]) == pytest.approx(1)
+    text = (folder / "latent.md").read_text(encoding="utf-8")
+    assert "5 components, as of 6 classes" in text
+    assert "(latent.png)" in text
+    assert "| separation 0.5 | " in text
+
+
+@pytest.mark.parametrize("problem", [*islice(latent._known(), 8), *islice(latent._hard(), 2)], ids=lambda p: p.kind)
+def test_problems_are_pairs(problem, rng):
+    X, Y = problem.draw(50, rng)
+    assert len(X) == len(Y) == 50
+    assert problem.est.n_components > problem.true
+
+
+def test_problems_are_all_of_the_classes_and_dimensions():
+    numbers = {}
+    for problem in latent._known():
+        numbers.setdefault(problem.kind, []).append(problem.true)
+    assert [sorted(set(found)) for kind, found in numbers.items() if "classes" in kind] == [list(range(1, 12))] * 4
+    assert numbers["Gaussian latent, 15 columns"] == list(range(7))
+    assert set(numbers["unrelated"]) == {0}

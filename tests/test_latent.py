@@ -1,0 +1,263 @@
+"""The number of components that two views share."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import correspondence as co
+from correspondence import latent
+from correspondence.validation import Fit
+
+
+def classes(rng, n, m, columns=8, separation=2.0):
+    w = rng.integers(m, size=n)
+    return tuple(separation * rng.normal(size=(m, columns))[w] + rng.normal(size=(n, columns)) for _ in range(2))
+
+
+def noisy_labels(rng, n, m, labels=20, errors=0.3):
+    w = rng.integers(m, size=n)
+    names = np.array([f"label {i}" for i in range(labels)], dtype=object)
+    return tuple(names[np.where(rng.random(n) < errors, rng.integers(labels, size=n), w)] for _ in range(2))
+
+
+def linear(rng, n, k, columns=8):
+    z = rng.normal(size=(n, k))
+    return tuple(
+        z @ np.linalg.qr(rng.normal(size=(columns, columns)))[0][:k] + rng.normal(size=(n, columns)) for _ in "xy"
+    )
+
+
+def counted(est, draw, runs):
+    numbers = []
+    for seed in range(runs):
+        X, Y = draw(np.random.default_rng(seed))
+        numbers.append(co.latent_dimension(est, X, Y, random_state=seed).n_components)
+    return numbers
+
+
+# --- level
+
+
+@pytest.mark.parametrize("size", [4, 20, 150])
+def test_exchanges_are_exact(size):
+    """Three blocks of unrelated values with heavy tails: a p-value of at most p has the probability p."""
+    rng = np.random.default_rng(0)
+    pvalues = []
+    for _ in range(400):
+        exchanges = latent._Exchanges(3, size, 99, rng)
+        pairs = [(f - f.mean(), g - g.mean()) for f, g in rng.standard_t(2, size=(3, 2, size))]
+        pvalues.append(latent._tested(pairs, exchanges, 0.05).pvalue)
+    for p in (0.05, 0.2):
+        assert np.sum(np.array(pvalues) <= p) <= binom.ppf(0.999, 400, p)
+        assert np.sum(np.array(pvalues) <= p) >= binom.ppf(0.001, 400, p) or size == 4  # where values tie
+
+
+def test_exchanges_are_sums_over_exchanged_pairs(rng):
+    exchanges = latent._Exchanges(2, 7, 20, rng)
+    pairs = [tuple(rng.normal(size=(2, 7))) for _ in range(2)]
+    given, exchanged = exchanges.sums(pairs)
+    assert given == pytest.approx(sum(f @ g for f, g in pairs))
+    order, move = np.divmod(exchanges.drawn, 7)
+    direct = [
+        sum(f @ np.roll(g[orders[k]], -s) for (f, g), orders in zip(pairs, exchanges.orders, strict=True))
+        for k, s in zip(order, move, strict=True)
+    ]
+    np.testing.assert_allclose(exchanged, direct)
+    assert len(set(exchanges.drawn.tolist())) == 20
+    assert exchanges.drawn.min() > 0
+
+
+def test_level_of_unrelated_views():
+    """With alpha 0.5, the first component is tested at 0.05."""
+    found = [
+        co.latent_dimension(co.CCA(2), *np.random.default_rng(seed).normal(size=(2, 60, 2)), 0.5, random_state=seed)
+        for seed in range(100)
+    ]
+    rejected = sum(result.n_components > 0 for result in found)
+    assert 1 <= rejected <= binom.ppf(0.999, 100, 0.05)
+
+
+@pytest.mark.parametrize("kind", ["heavy tails", "labels", "counts"])
+def test_nothing_in_unrelated_views(kind):
+    def draw(rng):
+        if kind == "labels":
+            return rng.integers(9, size=(2, 400)).astype(str).astype(object)
+        return rng.standard_t(2, size=(2, 400, 4)) if kind == "heavy tails" else rng.poisson(0.5, size=(2, 400, 4))
+
+    assert counted(co.CA(8) if kind == "labels" else co.CCA(4), draw, 20).count(0) >= 19
+
+
+def test_remains_of_strong_components_do_not_count():
+    """With rare labels a fit finds functions only roughly, and later ones of a plain test have the rest of them."""
+    plain = 0
+    for seed in range(20):
+        x, y = noisy_labels(np.random.default_rng(seed), 500, 8)
+        plain += int((co.permutation_test(co.CA(15), x, y, 199, random_state=seed).pvalues <= 0.05).sum()) > 7
+    assert plain >= 6
+    assert sum(k > 7 for k in counted(co.CA(15), lambda rng: noisy_labels(rng, 500, 8), 20)) <= 2
+
+
+def test_shrinkage_takes_less_off_where_most_is_noise():
+    coefficients = np.array([3.0, 4.0])
+    np.testing.assert_allclose(latent._shrunk(coefficients, 0.0), coefficients)
+    np.testing.assert_allclose(latent._shrunk(coefficients, 25.0), coefficients / 2)
+    np.testing.assert_allclose(latent._shrunk(coefficients, 60.0), 0)
+    np.testing.assert_allclose(latent._shrunk(np.zeros(2), 1.0), 0)
+
+
+# --- right answers
+
+
+@pytest.mark.parametrize("m", [2, 5, 9])
+def test_classes_share_one_component_less(m):
+    assert counted(co.CCA(11), lambda rng: classes(rng, 1500, m, columns=12), 20).count(m - 1) >= 19
+
+
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_dimension_of_a_linear_latent(k):
+    assert counted(co.CCA(8), lambda rng: linear(rng, 1000, k), 20).count(k) >= 19
+
+
+def test_nonlinear_views():
+    def draw(rng):
+        w = rng.integers(6, size=600)
+        x = np.column_stack([np.cos(w), np.sin(w)]) * 6 + rng.normal(size=(600, 2))
+        return x, 3.0 * rng.permutation(6)[w] + rng.normal(size=600)
+
+    assert counted(co.ACE(9), draw, 8).count(5) >= 7
+    assert counted(co.KernelCCA(9), draw, 2).count(5) >= 1
+
+
+def test_groups_are_judged_once(rng):
+    """Copies of unrelated pairs are one pair each: neither learned by heart nor counted several times."""
+    X, Y = rng.normal(size=(2, 100, 4))
+    copies, groups = (np.repeat(values, 6, axis=0) for values in (np.stack([X, Y], axis=1), np.arange(100)))
+    result = co.latent_dimension(co.CCA(4), copies[:, 0], copies[:, 1], groups=groups)
+    assert result.n_components == 0
+    assert np.diff(result.intervals[0])[0] > 0.3  # of 60 judged pairs, not of 360
+    related = co.latent_dimension(co.CCA(4), copies[:, 0], copies[:, 0] + 0.5 * copies[:, 1], groups=groups)
+    assert related.n_components == 4
+
+
+# --- the result
+
+
+def test_attributes(rng):
+    X, Y = classes(rng, 1000, 4)
+    result = co.latent_dimension(co.CCA(6), X, Y)
+    assert (result.n_components, result.n_classes, result.at_least) == (3, 4, False)
+    assert result.summary == "3 components, as of 4 classes"
+    assert (result.pvalues[:3] <= 0.05).all()
+    assert (result.pvalues[3:] > 0.05).all()
+    np.testing.assert_allclose(result.pvalues, np.minimum(10 * result.test.pvalues, 1))
+    assert (np.diff(result.pvalues) >= 0).all()
+    assert result.test.null.shape == (9999, 6)
+    np.testing.assert_array_equal(result.correlations, result.test.correlations)
+    assert ((result.intervals[:, 0] < result.correlations) & (result.correlations < result.intervals[:, 1])).all()
+    beaten = result.correlations > result.band
+    assert beaten[:3].all()
+    assert not beaten[3]
+    assert (result.training > result.correlations)[3:].all()
+    with pytest.raises(ValueError, match="read-only"):
+        result.pvalues[0] = 0
+    again = co.latent_dimension(co.CCA(6), X, Y)
+    np.testing.assert_array_equal(again.pvalues, result.pvalues)
+
+
+def test_first_correlation_is_the_held_out_one(rng):
+    """Nothing is taken off the first component; of the others, in large samples nearly nothing."""
+    X, Y = classes(rng, 4000, 4, separation=1)
+    result, plain = (task(co.CCA(4), X, Y) for task in (co.latent_dimension, co.permutation_test))
+    assert result.correlations[0] == pytest.approx(plain.correlations[0], abs=1e-9)
+    np.testing.assert_allclose(result.correlations[:3], plain.correlations[:3], atol=0.02)
+
+
+def test_repr(rng):
+    text = repr(co.latent_dimension(co.CCA(6), *classes(rng, 1000, 4)))
+    first, second, header, *rows = text.splitlines()
+    assert first == "LatentDimension: 3 components, as of 4 classes"
+    assert re.fullmatch(r"  interval 3 to \d( or more)?, alpha 0.05, 9999 permutations of held-out pairs", second)
+    assert header.split() == ["component", "training", "held", "out", "p-value"]
+    assert len(rows) == 6
+    nothing = co.latent_dimension(co.CCA(2), *rng.normal(size=(2, 300, 2)))
+    assert nothing.summary == "0 components, as of unrelated variables"
+    one = co.latent_dimension(co.CCA(3), *classes(np.random.default_rng(1), 300, 2))
+    assert one.summary == "1 component, as of 2 classes"
+
+
+def test_at_least(rng):
+    result = co.latent_dimension(co.CCA(2), *classes(rng, 1000, 4))
+    assert result.at_least
+    assert result.summary == "at least 2 components, as many as were tested"
+    assert result.interval == (2, 2)
+    assert "interval 2 to 2 or more" in repr(result)
+
+
+def test_interval_reaches_further_the_less_is_known():
+    widths = {n: [] for n in (200, 5000)}
+    for n, found in widths.items():
+        for seed in range(5):
+            result = co.latent_dimension(co.CCA(8), *classes(np.random.default_rng(seed), n, 4))
+            low, high = result.interval
+            assert low <= result.n_components <= high
+            found.append(high - low)
+    assert np.mean(widths[200]) > 2
+    assert max(widths[5000]) <= 1
+
+
+def test_interval_has_the_number_in_it_where_the_count_is_too_low():
+    """Overlapping classes: the count misses some, the interval hardly ever."""
+    results = [
+        co.latent_dimension(co.CCA(8), *classes(np.random.default_rng(seed), 400, 6, separation=0.8), random_state=seed)
+        for seed in range(30)
+    ]
+    assert np.mean([result.n_components == 5 for result in results]) < 0.5
+    assert sum(low <= 5 <= high for low, high in (result.interval for result in results)) >= 28
+
+
+def test_negligible_decides_the_upper_end_only(rng):
+    X, Y = classes(rng, 400, 4)
+    strict, loose = (co.latent_dimension(co.CCA(8), X, Y, negligible=value) for value in (0.01, 0.9))
+    assert strict.n_components == loose.n_components == loose.interval[1]
+    assert strict.interval[1] > loose.interval[1]
+
+
+def test_permutations_are_raised_where_they_are_too_few(rng):
+    X, Y = classes(rng, 300, 2)
+    assert co.latent_dimension(co.CCA(2), X, Y, n_permutations=19).test.n_permutations == 799
+    result = co.latent_dimension(co.CCA(2), X, Y, alpha=0.0005, n_permutations=19)
+    assert result.test.n_permutations == 79_999
+    assert result.n_components >= 1
+    assert co.latent_dimension(co.CCA(2), X, Y, n_permutations=1234).test.null.shape == (1234, 2)
+
+
+def test_few_pairs(rng):
+    x = rng.normal(size=(24, 1))
+    assert co.latent_dimension(co.CCA(1), x, x + 0.1 * rng.normal(size=(24, 1))).at_least
+
+
+def test_constant_on_a_block(rng):
+    """As of a label that only later pairs have: it says nothing, and does no harm."""
+    F, G = rng.normal(size=(2, 90, 2))
+    F[:30, 1] = 0.3
+    d = co.CCA(2).fit(F, G).decomposition_
+    blocks = [latent._Block.of(Fit(d, F, G, 0.0), 30, 2) for _ in range(3)]
+    assert (blocks[0].F[:, 1] == 0).all()
+    test = latent._tested([block.left(1, 1) for block in blocks], latent._Exchanges(3, 30, 99, rng), 0.05)
+    assert (test.pvalue, test.correlation) == (1, 0)
+
+
+def test_errors(rng):
+    X, Y = rng.normal(size=(2, 100, 2))
+    with pytest.raises(ValueError, match="alpha must be a number between 0 and 1, got 5"):
+        co.latent_dimension(co.CCA(), X, Y, alpha=5)
+    with pytest.raises(ValueError, match="negligible must be a number between 0 and 1"):
+        co.latent_dimension(co.CCA(), X, Y, negligible=0)
+    with pytest.raises(ValueError, match="n_permutations must be"):
+        co.latent_dimension(co.CCA(), X, Y, n_permutations=3)
+    with pytest.raises(TypeError, match="est must be an estimator"):
+        co.latent_dimension(co.CCA, X, Y)
+    with pytest.raises(ValueError, match="too few pairs"):
+        co.latent_dimension(co.CCA(), X[:8], Y[:8])
