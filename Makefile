@@ -47,6 +47,11 @@ reproduce: $(VENV)/.installed-studies
 	$(BIN)/correspondence reproduce boundary
 	$(BIN)/correspondence reproduce training-mnist
 	$(BIN)/correspondence reproduce training-cifar
+	$(BIN)/correspondence reproduce latent
+	$(BIN)/correspondence reproduce multiview-mnist
+	$(BIN)/correspondence reproduce multiview-noisy-mnist
+	$(BIN)/correspondence reproduce multiview-cifar
+	$(BIN)/correspondence reproduce flickr
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/ca.py
