@@ -37,11 +37,11 @@ QUICK = 400  # photographs of each part
 ERRATA = """\
 ## What it corrects
 
-- The paper does not say whether its values are of photographs that the networks were trained on. Here all figures are
-  of the official test photographs, which were looked at once; settings were chosen on the dev photographs.
-- The paper ranks tags by the distance of f(x) and g(tag), which is no estimate of anything: both have variance 1
-  however weak a component is. Here p(tag | photograph) = p(tag) (1 + sum_i sqrt(lambda_i) f_i(x) E[g_i | tag]), the
-  paper's own formula for a conditional expectation.
+- The paper does not say whether its values are of photographs that the networks were trained on. Here all figures,
+  unless "training" is said, are of the official test photographs; settings were chosen on the dev photographs.
+- The paper ranks tags by the distance of f(x) and g(tag), in which a component counts as much however weak it is, and
+  which does not know how common a tag is. Here it is p(tag | photograph) = p(tag) (1 + sum_i sqrt(lambda_i) f_i(x)
+  E[g_i | tag]), the paper's own formula for a conditional expectation.
 - It uses Flickr30k, which has four times as many photographs; Flickr8k is from the same makers, with captions made in
   the same way."""
 
@@ -139,7 +139,8 @@ def run(settings: Settings) -> Report:
 
 TAGS_CAPTION = f"""\
 *Image to tags: {PHOTOS} test photographs drawn at random (seed 0), with the first of their five captions and the {TAGS}
-most probable tags with p(tag | photograph); bold are those that are in one of the five captions.*"""
+most probable tags with p(tag | photograph), an estimate that is shown as 1 where it is above; bold are those that are
+in one of the five captions.*"""
 IMAGES_CAPTION = f"""\
 *Tag to images: the {SEEN} test photographs that make a tag most likely, best first; those without the tag in any of
 their five captions are framed in red.*"""
@@ -396,7 +397,7 @@ def _tags_figure(first: _Result, data: _Data) -> Figure:
         caption = textwrap.fill(data.test.captions[i][0].strip(" ."), 70)
         row[1].text(0, 0.75, caption, va="center", fontsize=11, style="italic")
         for place, tag in enumerate(tags):
-            text = f"{data.terms.names_[tag]}\n{min(1, first.posterior[i, tag]):.2f}"  # an estimate may be above 1
+            text = f"{data.terms.names_[tag]}\n{min(1, first.posterior[i, tag]):.2f}"
             weight = "bold" if data.test.has[i, tag] else "normal"
             row[1].text(0.19 * place, 0.25, text, va="center", fontsize=11, weight=weight)
     return figure
