@@ -38,11 +38,11 @@ QUICK = 400  # photographs of each part
 ERRATA = """\
 ## What it corrects
 
-- The paper does not say whether its values are of photographs that the networks were trained on. Here all figures are
-  of the official test photographs, which were looked at once; settings were chosen on the dev photographs.
-- The paper ranks tags by the distance of f(x) and g(tag), which is no estimate of anything: both have variance 1
-  however weak a component is. Here p(tag | photograph) = p(tag) (1 + sum_i sqrt(lambda_i) f_i(x) E[g_i | tag]), the
-  paper's own formula for a conditional expectation.
+- The paper does not say whether its values are of photographs that the networks were trained on. Here all figures,
+  unless "training" is said, are of the official test photographs; settings were chosen on the dev photographs.
+- The paper ranks tags by the distance of f(x) and g(tag), in which a component counts as much however weak it is, and
+  which does not know how common a tag is. Here it is p(tag | photograph) = p(tag) (1 + sum_i sqrt(lambda_i) f_i(x)
+  E[g_i | tag]), the paper's own formula for a conditional expectation.
 - It uses Flickr30k, which has four times as many photographs; Flickr8k is from the same makers, with captions made in
   the same way."""
 
@@ -129,7 +129,8 @@ def run(settings: Settings) -> Report:
 
 TAGS_CAPTION = f"""\
 *Image to tags: {PHOTOS} test photographs drawn at random (seed 0), with the first of their five captions and the {TAGS}
-most probable tags with p(tag | photograph); bold are those that are in one of the five captions.*"""
+most probable tags with p(tag | photograph), an estimate that is shown as 1 where it is above; bold are those that are
+in one of the five captions.*"""
 IMAGES_CAPTION = f"""\
 *Tag to images: the {SEEN} test photographs that make a tag most likely, best first; those without the tag in any of
 their five captions are framed in red.*"""
