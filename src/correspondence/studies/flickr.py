@@ -31,7 +31,7 @@ RIDGES = (1.0, 10.0, 100.0)
 RANKINGS = [("posterior", False), ("gaussian", False), ("ratio", False), ("distance", False), ("distance", True)]
 PIXELS, COLOURS = 200, 256  # principal components of the pixels, columns of the histogram of colours
 PHOTOS = 6  # in the figure of tags
-QUERIES = ("snow", "water", "beach", "grass", "dog", "bike", "street", "soccer")
+QUERIES = ("snow", "water", "beach", "grass", "dog", "bike", "ball", "mountain")
 SEEN = 8  # photographs of each query
 QUICK = 400  # photographs of each part
 
