@@ -151,6 +151,8 @@ def _rows(each: ViewRun, found: Linear) -> list[dict[str, Any]]:
             "is_shared": int(each.shared[i]),
             "cca_training": float(found.training[i]),
             "cca_held_out": float(found.held.correlations[i]),
+            "captured": each.held.captured,
+            "cca_captured": found.held.captured,
             "svm_error": each.svm_error,
             "cluster_accuracy": each.cluster_accuracy,
             "seconds": each.seconds,
