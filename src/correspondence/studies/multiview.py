@@ -88,7 +88,7 @@ def _run_case(case: _Case, data: co.datasets.ImageClasses, settings: Settings) -
     recipe = getattr(views, case.recipe)
     if settings.quick:
         data = _some(data)
-        recipe = replace(recipe, held_out=500, passes=4, widths=tuple(width // 2 for width in recipe.widths))
+        recipe = replace(recipe, held_out=500, passes=4, batch_size=128, widths=tuple(w // 2 for w in recipe.widths))
     runs = [measure(recipe, data, seed) for seed in range(settings.seeds)]
     return _report(case, data, runs, linear(recipe, data, runs[0]))
 
@@ -166,7 +166,7 @@ def _shared(case: _Case, data: co.datasets.ImageClasses, first: ViewRun, found: 
     return (
         f"## How many components are shared\n\nPairs of held-out training images show {first.shared.sum()}, pairs of "
         f"test images {first.found} (correlation above {first.band:.3f}, which chance lets any of them exceed in "
-        f"{100 * CHANCE:.0f} % of cases). {first.found} components need at least {first.found + 1} classes, as the "
+        f"{100 * CHANCE:.0f} % of cases). So many need at least {first.found + 1} classes, as the "
         f"constant counts as one more; there are {classes}, which can share {classes - 1} components and no more. "
         f"{case.paper}\n\nOf the dependence, chi2, which is at most {classes - 1} here, the functions capture "
         f"{first.held.captured:.3f} on test pairs. Linear CCA, fitted to {found.n} pairs of {found.columns} values "
@@ -200,7 +200,7 @@ def _correlation_table(runs: list[ViewRun], found: Linear) -> str:
 def _use_table(case: _Case, runs: list[ViewRun]) -> str:
     lines = [
         [
-            f"seed {each.seed}, {each.shared.sum()} functions",
+            f"seed {each.seed}, functions used: {each.shared.sum()}",
             f"{100 * each.svm_error:.2f}",
             f"{100 * each.cluster_accuracy:.2f}",
         ]
