@@ -88,7 +88,7 @@ def _run_case(case: _Case, data: co.datasets.ImageClasses, settings: Settings) -
     recipe = getattr(views, case.recipe)
     if settings.quick:
         data = _some(data)
-        recipe = replace(recipe, held_out=500, passes=4, widths=tuple(width // 2 for width in recipe.widths))
+        recipe = replace(recipe, held_out=500, passes=4, batch_size=128, widths=tuple(w // 2 for w in recipe.widths))
     runs = [measure(recipe, data, seed) for seed in range(settings.seeds)]
     return _report(case, data, runs, linear(recipe, data, runs[0]))
 
@@ -107,7 +107,7 @@ def _some(data: co.datasets.ImageClasses, n: int = 3000, n_test: int = 1000) -> 
 
 def _report(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun], found: Linear) -> Report:
     first = runs[0]
-    nets = "one net of 3x3 convolutions for both" if case.recipe != "NOISY" else "a net of convolutions for each"
+    nets = "a convolutional net for each" if case.recipe == "NOISY" else "one convolutional net for both"
     sections = [
         f"Here {case.views}. PICE with {len(first.held.correlations)} components, {nets}, learns "
         f"from {first.n} images, which are paired, and seen, anew in each pass; labels are used for the pairing "
@@ -151,6 +151,8 @@ def _rows(each: ViewRun, found: Linear) -> list[dict[str, Any]]:
             "is_shared": int(each.shared[i]),
             "cca_training": float(found.training[i]),
             "cca_held_out": float(found.held.correlations[i]),
+            "captured": each.held.captured,
+            "cca_captured": found.held.captured,
             "svm_error": each.svm_error,
             "cluster_accuracy": each.cluster_accuracy,
             "seconds": each.seconds,
@@ -164,10 +166,12 @@ def _shared(case: _Case, data: co.datasets.ImageClasses, first: ViewRun, found: 
     return (
         f"## How many components are shared\n\nPairs of held-out training images show {first.shared.sum()}, pairs of "
         f"test images {first.found} (correlation above {first.band:.3f}, which chance lets any of them exceed in "
-        f"{100 * CHANCE:.0f} % of cases). So many take {first.found + 1} classes, as the constant counts as one more; "
-        f"there are {classes}, which can share {classes - 1} components and no more. {case.paper}\n\nLinear CCA on "
-        f"{found.n} pairs of {found.columns} values (means of 2 x 2 pixels) finds {found.found}, the strongest with a "
-        f"held-out correlation of {found.held.correlations.max():.3f}."
+        f"{100 * CHANCE:.0f} % of cases). So many need at least {first.found + 1} classes, as the "
+        f"constant counts as one more; there are {classes}, which can share {classes - 1} components and no more. "
+        f"{case.paper}\n\nOf the dependence, chi2, which is at most {classes - 1} here, the functions capture "
+        f"{first.held.captured:.3f} on test pairs. Linear CCA, fitted to {found.n} pairs of {found.columns} values "
+        f"(means of 2 x 2 pixels), captures {found.held.captured:.3f}; its largest correlation there is "
+        f"{found.held.correlations.max():.3f}."
     )
 
 
@@ -196,7 +200,7 @@ def _correlation_table(runs: list[ViewRun], found: Linear) -> str:
 def _use_table(case: _Case, runs: list[ViewRun]) -> str:
     lines = [
         [
-            f"seed {each.seed}, {each.shared.sum()} functions",
+            f"seed {each.seed}, functions used: {each.shared.sum()}",
             f"{100 * each.svm_error:.2f}",
             f"{100 * each.cluster_accuracy:.2f}",
         ]
