@@ -67,8 +67,8 @@ class Recipe:
     """Last training images that are not trained on."""
     view_x: View = plain
     view_y: View = plain
-    loss: str = "lowrank"
-    """With "dcca", which needs larger batches, faint components are found sooner."""
+    normalised: bool = False
+    """Whether the outputs have variance 1 in each batch. From small outputs faint components grow too slowly."""
     train_view: View | None = None
     """What the nets are trained on instead: the views moved and flipped at random."""
 
@@ -91,12 +91,12 @@ NOISY = Recipe(
 )
 CIFAR = Recipe(
     (16, 32, 32, 64, 64, 128),
-    passes=10,
-    batch_size=512,
+    passes=12,
+    batch_size=256,
     lr=3e-3,
     weight_decay=0.01,
     held_out=5_000,
-    loss="dcca",
+    normalised=True,
     train_view=nets.moved,
 )
 
@@ -177,14 +177,15 @@ class ViewNet(nn.Sequential):
         return super().forward(X.contiguous(memory_format=torch.channels_last))
 
 
-def view_net(shape: tuple[int, ...], outputs: int, widths: tuple[int, ...]) -> nn.Module:
+def view_net(shape: tuple[int, ...], outputs: int, widths: tuple[int, ...], normalised: bool = False) -> nn.Module:
     """Convolutions, and a layer behind them that has the last of the widths.
 
     For images with colours they are those of `nets.cnn`; for others fewer, most with steps of 2 pixels.
     """
     *convolutions, last = widths
     body = nets.cnn(shape[0], last, convolutions) if shape[0] > 1 else _strided(shape, last, convolutions)
-    return ViewNet(body, nn.BatchNorm1d(last), nn.ReLU(), nn.Linear(last, outputs))
+    last_layers = [nn.BatchNorm1d(outputs, affine=False)] if normalised else []
+    return ViewNet(body, nn.BatchNorm1d(last), nn.ReLU(), nn.Linear(last, outputs), *last_layers)
 
 
 def _strided(shape: tuple[int, ...], outputs: int, widths: Sequence[int]) -> nn.Module:
@@ -219,14 +220,14 @@ def fit(recipe: Recipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tu
 
     def net(shape: tuple[int, ...], outputs: int) -> nn.Module:
         if not (made and recipe.is_shared):
-            made.append(view_net(shape, outputs, recipe.widths))
+            made.append(view_net(shape, outputs, recipe.widths, recipe.normalised))
         return made[-1]
 
     pice = co.PICE(
         COMPONENTS,
         net,
         net,
-        recipe.loss,
+        "lowrank",
         learning_rate=recipe.lr,
         weight_decay=recipe.weight_decay,
         max_steps=steps,
