@@ -1,6 +1,7 @@
 """CrossModalIndex: the same answers as by hand, by every ranking and engine, and no wrong ones in silence."""
 
 import importlib.util
+import warnings
 
 import numpy as np
 import pytest
@@ -78,7 +79,13 @@ def test_ratios_of_gaussian_functions():
     found = index(by="gaussian").tags(X[:5], k=4)
     expected = np.exp(values("gaussian", False, np.ones(N)))[np.arange(5)[:, None], found.index]
     np.testing.assert_allclose(found.ratios, expected)
-    np.testing.assert_allclose(found.probabilities, np.clip(expected / N, 0, 1))
+    whole = index(by="gaussian", prior=PRIOR).tags(X[:20], k=N)
+    np.testing.assert_allclose(whole.probabilities.sum(axis=1), 1)
+    odds = whole.ratios * PRIOR[whole.index]
+    np.testing.assert_allclose(whole.probabilities, odds / odds.sum(axis=1, keepdims=True))
+    near = index(by="gaussian", prior=PRIOR).tags(X[:20], radius=0.8)
+    for i, each in enumerate(near.index):
+        np.testing.assert_allclose(near.probabilities[i], whole.probabilities[i, np.isin(whole.index[i], each)])
 
 
 @pytest.mark.parametrize("scaled", [False, True])
@@ -110,6 +117,53 @@ def test_the_ranking_suits_the_items():
     assert "by 'gaussian'" in repr(index())
 
 
+@pytest.mark.parametrize("est", [co.CCA(), co.ACE(), co.KernelCCA(), co.CA()], ids=lambda est: type(est).__name__)
+def test_labels_have_the_prior_of_any_fit(est):
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b", "c"], 600, p=[0.6, 0.3, 0.1])
+    x = np.select([y == "a", y == "b"], [0.0, 1.0], 2.0) + rng.normal(size=600)
+    x = (x > 1).astype(str) if isinstance(est, co.CA) else x[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # fewer components than asked for
+        est.fit(x, y)
+    labels = co.CrossModalIndex(est, ["a", "b", "c"], ["a", "b", "c"])
+    np.testing.assert_allclose(labels.prior, [np.mean(y == label) for label in "abc"])
+    assert "by 'posterior'" in repr(labels)
+    one = co.CrossModalIndex(est, ["b"], ["b"])  # a part of the labels has the same probabilities
+    whole = labels.tags(x[:5], k=3)
+    np.testing.assert_allclose(one.tags(x[:5]).probabilities[:, 0], whole.probabilities[whole.labels == "b"])
+
+
+def test_texts_are_no_labels():
+    words = np.random.default_rng(0).choice(["red", "blue", "dog", "cat", "cow", "here", "there", "now"], (300, 6))
+    texts = [" ".join(row) for row in words]
+    assert "by 'gaussian'" in repr(co.CrossModalIndex(co.CCA(n_components=2).fit(texts, texts), None, texts[:2]))
+
+
+def test_exact_probabilities_of_x():
+    tasks = co.datasets.load_housetasks()
+    both = co.CrossModalIndex(co.CA().fit(tasks), tasks.columns, tasks.columns, tasks.rows, tasks.rows)
+    found = both.items(["Husband"], k=13)
+    column = tasks.toarray()[:, list(tasks.columns).index("Husband")]
+    np.testing.assert_allclose(found.probabilities[0], (column / column.sum())[found.index[0]], atol=1e-12)
+
+
+def test_what_an_index_holds_cannot_be_changed():
+    names = np.arange(N)
+    numbered = co.CrossModalIndex(D, names, Y)
+    names[:] = 7
+    assert numbered.items_y.tolist() == list(range(N))
+    for values in (numbered.g, numbered.prior, numbered.items_y):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 0
+
+
+def test_without_components_all_are_in_one_place():
+    flat = co.CrossModalIndex(D.truncate(0), NAMES, Y, prior=PRIOR)
+    np.testing.assert_array_equal(flat.tags(X[:2], k=2).index, [np.argsort(-PRIOR)[:2]] * 2)
+    assert [len(each) for each in flat.tags(X[:2], radius=0.1).index] == [N, N]
+
+
 @pytest.mark.parametrize(("by", "scaled"), RANKINGS)
 def test_ranked_in_another_way(by, scaled):
     other = index(prior=PRIOR).ranked(by, scaled)
@@ -132,7 +186,11 @@ def test_five_unless_told_and_never_more_than_there_are():
 def test_many_queries_are_searched_in_blocks(monkeypatch):
     expected = index().tags(X, k=3)
     monkeypatch.setattr("correspondence.retrieval.BLOCK", 7)
+    best, sizes = Scores.best, []
+    monkeypatch.setattr(Scores, "best", lambda self, a, k: sizes.append(len(a)) or best(self, a, k))
     found = index().tags(X, k=3)
+    assert max(sizes) == 7
+    assert sum(sizes) == N
     np.testing.assert_array_equal(found.index, expected.index)
     np.testing.assert_array_equal(found.ratios, expected.ratios)
 
@@ -181,7 +239,7 @@ def test_an_index_without_x_is_saved_too(tmp_path):
 
 def test_a_decomposition_is_no_index(tmp_path):
     D.save(tmp_path / "d.safetensors")
-    with pytest.raises(ValueError, match=r"holds correspondence[.]Decomposition, not"):
+    with pytest.raises(ValueError, match=r"holds a correspondence[.]Decomposition, not a"):
         co.CrossModalIndex.load(tmp_path / "d.safetensors")
 
 
@@ -205,7 +263,7 @@ def test_repr():
     [
         (
             lambda: index(by="cosine"),
-            "by must be one of 'auto', 'posterior', .*, got 'cosine'",
+            "by must be one of 'posterior', .*, got 'cosine'",
         ),
         (lambda: index(engine="annoy"), "engine must be one of 'auto', 'sklearn', 'faiss', got 'annoy'"),
         (lambda: co.CrossModalIndex(D, NAMES[:3], Y), "items_y must have a label for each of the 400 values, got 3"),
@@ -218,7 +276,18 @@ def test_repr():
         ),
         (lambda: index().items(), "Give either y or tags"),
         (lambda: index().items(Y[:1], tags=NAMES[:1]), "Give either y or tags"),
-        (lambda: index().items(tags=["dog"]), "tags: 'dog' is not among items_y"),
+        (lambda: index().items(tags=["dog"]), "tags: 'dog' is not among items_y[.]"),
+        (lambda: index().items(tags=["photo_7"]), "tags: 'photo_7' is not among items_y: do you mean 'photo 7'"),
+        (lambda: index().items(["photo 7"]), "y: 'photo 7' is a label of items_y, write tags="),
+        (lambda: index().items("photo 7"), "y: 'photo 7' is a label of items_y, write tags="),
+        (lambda: index(scaled="no"), "scaled must be True or False, got 'no'"),
+        (lambda: index().items(tags=[]), "tags must be a list of labels among items_y, and not empty"),
+        (lambda: index().items(tags=[{}]), "tags must be a list of labels among items_y"),
+        (
+            lambda: co.CrossModalIndex.of_tags(D, ["a", "b"], Y, Y[:, :1] > 0),
+            "tags must have a label for each of the 1",
+        ),
+        (lambda: index().ranked("auto"), "by must be one of 'posterior', .*, got 'auto'"),
         (lambda: co.CrossModalIndex(D, ["a"] * N, Y, None, X).items(tags=["a"]), "labels more than once: give y"),
         (lambda: index().tags(X[:1], k=0), "k must be a whole number of at least 1"),
         (lambda: index().tags(X[:1], radius=-1), "radius must be a number of at least 0, got -1"),
@@ -239,7 +308,7 @@ def test_mistakes_get_one_sentence(call, message):
 
 def test_a_missing_faiss_is_told(monkeypatch):
     monkeypatch.setattr("correspondence.nearest._has_faiss", lambda: False)
-    with pytest.raises(ImportError, match=r"pip install \"correspondence\[search\]\""):
+    with pytest.raises(ImportError, match="pip install faiss-cpu"):
         index(engine="faiss")
 
 

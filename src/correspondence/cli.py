@@ -122,7 +122,7 @@ def _write_comparison(comparison: Comparison, table: Path, picture: Path) -> Non
 @main.command(
     "reproduce",
     short_help="Compute a table or figure of the paper again.",
-    epilog="\b\nStudies:\n" + "\n".join(f"  {name:<16}{s.title}" for name, s in STUDIES.items()),
+    epilog="\b\nStudies:\n" + "\n".join(f"  {name:<23}{s.title}" for name, s in STUDIES.items()),
 )
 @click.argument("name", metavar="NAME", type=click.Choice(list(STUDIES)))
 @click.option(

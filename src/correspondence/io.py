@@ -57,6 +57,8 @@ def read(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarra
             tensors = {name: file.get_tensor(name) for name in file.keys()} if found == kind else {}  # noqa: SIM118
     except (SafetensorError, UnicodeDecodeError, ValueError) as error:
         raise ValueError(f"{path} is damaged, cut short, or was not written by this package ({error}).") from None
+    if found != kind and str(found).startswith("correspondence."):
+        raise ValueError(f"{path} holds a {found}, not a {kind}: read it with the function that goes with its kind.")
     if found != kind:
         raise ValueError(f"{path} was not written by this package: it holds {found or 'other tensors'}, not {kind}.")
     if metadata.get("version") != str(version):

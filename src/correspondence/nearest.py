@@ -66,7 +66,10 @@ class Scores:
         lifted = np.column_stack([queries, np.zeros(len(queries))])
         if not self._takes_faiss(len(queries)):
             return self._neighbours.kneighbors(lifted, k, return_distance=False)
-        return self._faiss.search(np.ascontiguousarray(lifted, dtype=np.float32), k)[1].astype(np.intp)
+        found = self._faiss.search(np.ascontiguousarray(lifted, dtype=np.float32), k)[1].astype(np.intp)
+        if (found < 0).any():  # beyond single precision
+            return self._neighbours.kneighbors(lifted, k, return_distance=False)
+        return found
 
     def _takes_faiss(self, n_queries: int) -> bool:
         is_fast = n_queries <= FEW and len(self.positions) >= LARGE
@@ -93,16 +96,18 @@ class Scores:
 
 def within(positions: np.ndarray, queries: np.ndarray, radius: float) -> list[np.ndarray]:
     """For each query, the items that are at most `radius` away, in no order."""
+    if not positions.shape[1]:  # a space without dimensions: all are in the same place
+        return [np.arange(len(positions))] * len(queries)
     neighbours = NearestNeighbors(algorithm="brute", radius=radius).fit(positions)
     return list(neighbours.radius_neighbors(queries, return_distance=False))
 
 
 def check_engine(engine: Any) -> str:
     """Name of an engine that is there."""
-    if engine not in ENGINES:
+    if not isinstance(engine, str) or engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {engine!r}.")
     if engine == "faiss" and not _has_faiss():
-        raise ImportError('engine="faiss" needs faiss: pip install "correspondence[search]".')
+        raise ImportError('engine="faiss" needs faiss: pip install faiss-cpu.')
     return engine
 
 

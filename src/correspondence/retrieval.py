@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property
+from difflib import get_close_matches
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import softmax
 
 from correspondence import io
 from correspondence.checks import check_weights, check_whole, is_number, length, read_only, to_floats
 from correspondence.decomposition import Decomposition, as_decomposition
-from correspondence.functions import LabelFunctions
+from correspondence.encoding import Category, Columns
+from correspondence.functions import LabelFunctions, PrincipalFunctions
 from correspondence.labels import as_labels, label_from_json, label_to_json, objects
 from correspondence.nearest import Scores, check_engine, within
 from correspondence.table import Backend, to_frame
@@ -21,7 +25,8 @@ from correspondence.table import Backend, to_frame
 __all__ = ["CrossModalIndex", "Matches"]
 
 FORMAT, VERSION = "correspondence.CrossModalIndex", 1
-BLOCK = 4096  # queries at a time
+BLOCK, FEW = 4096, 16  # queries at a time
+Items = tuple[Any, np.ndarray, np.ndarray]  # labels, places and priors
 RANKINGS = ("posterior", "gaussian", "ratio", "distance")
 LIMIT = 0.995  # of correlations in the Gaussian ratio, which has no density at 1
 
@@ -45,17 +50,22 @@ class Matches:
         Density ratios p(x, y) / (p(x) p(y)): how many times likelier than by chance the two go together (by Mehler's
         formula if the index ranks by it, otherwise by Lancaster's).
     probabilities : ndarray
-        Of the item given the query, by prior times ratio, held between 0 and 1.
+        Of the item given the query. By "gaussian" those of all items of the index sum to 1; otherwise they are prior
+        times ratio, held between 0 and 1. Of an x for a y they are therefore small in a large index.
     """
 
     labels: np.ndarray
     index: np.ndarray
     distances: np.ndarray
     ratios: np.ndarray
-    probabilities: np.ndarray
+    _find_probabilities: Callable[[], np.ndarray]
 
     def __post_init__(self) -> None:
-        read_only(self, "labels", "index", "distances", "ratios", "probabilities")
+        read_only(self, "labels", "index", "distances", "ratios")
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:  # noqa: D102 (above); found when asked for: all items of the index take part
+        return self._find_probabilities()
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -98,36 +108,59 @@ class _Side:
     scaled: bool
     engine: str
 
+    def __post_init__(self) -> None:
+        read_only(self, "labels", "places", "prior")
+
     def find(self, queries: np.ndarray, k: int | None, radius: float | None) -> Matches:
         """Items that belong to places of the other side."""
         if k is not None:
             check_whole(k, "k", 1)
         if radius is None:
-            return Matches(
-                *self._matched(queries, self._scores.best(self._asked(queries), min(k or 5, len(self.labels))))
-            )
+            blocks = [self._nearest(queries[i : i + BLOCK], k or 5) for i in range(0, len(queries), BLOCK)]
+            return self._matches(queries, *(np.vstack(column) for column in zip(*blocks, strict=True)))
         if not is_number(radius) or radius < 0:
             raise ValueError(f"radius must be a number of at least 0, got {radius!r}.")
         inside = within(self._in_space(self.places), self._in_space(queries), radius)
         each = [self._matched(q[None], self._ordered(q[None], i)[:, :k]) for q, i in zip(queries, inside, strict=True)]
-        return Matches(*(objects([found[j][0] for found in each]) for j in range(5)))
+        return self._matches(queries, *(objects([found[j][0] for found in each]) for j in range(4)))
+
+    def _matches(
+        self, queries: np.ndarray, labels: np.ndarray, index: np.ndarray, distances: np.ndarray, ratios: np.ndarray
+    ) -> Matches:
+        return Matches(labels, index, distances, ratios, partial(self._probabilities, queries, index, ratios))
 
     def _nearest(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
         return self._matched(queries, self._scores.best(self._asked(queries), min(k, len(self.labels))))
 
     def _matched(self, queries: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Attributes of `Matches` for items chosen for each query, all of shape (n, k)."""
+        """Labels, index, distances and ratios of items chosen for each query, all of shape (n, k)."""
         places = self.places[index]
         distances = np.linalg.norm(self._in_space(queries)[:, None] - self._in_space(places), axis=2)
-        ratios = self._ratios(queries, places)
-        return self.labels[index], index, distances, ratios, np.clip(self.prior[index] * ratios, 0, 1)
+        return self.labels[index], index, distances, self._ratios(queries, places)
+
+    def _probabilities(self, queries: np.ndarray, index: np.ndarray, ratios: np.ndarray) -> np.ndarray:
+        """Probabilities of the items chosen, as an array of arrays if `index` is one."""
+        if self.by == "gaussian":
+            return self._shares(queries, index)
+        if index.dtype != object:
+            return np.clip(self.prior[index] * ratios, 0, 1)
+        return objects([np.clip(self.prior[i] * r, 0, 1) for i, r in zip(index, ratios, strict=True)])
+
+    def _shares(self, queries: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Probabilities that sum to 1 over all items."""
+        found = []
+        for start in range(0, len(queries), FEW):  # all items take part: a few queries at a time
+            scores = queries[start : start + FEW] @ self._scores.positions.T + self._scores.offsets
+            shares = softmax(scores, axis=1)
+            found += [share[i] for share, i in zip(shares, index[start : start + FEW], strict=True)]
+        return objects(found) if index.dtype == object else np.array(found)
 
     def _ratios(self, queries: np.ndarray, places: np.ndarray) -> np.ndarray:
         """Density ratios, of Gaussian functions if items are ranked by these, otherwise by Lancaster's formula."""
         if self.by != "gaussian":
             return 1 + np.einsum("nd,nkd->nk", queries * self.correlations, places)
         s, precision = _gaussian(self.correlations)
-        products = np.einsum("nd,nkd->nk", queries * s * precision, places)
+        products = np.einsum("nd,nkd->nk", queries * (s * precision), places)
         squares = (queries**2)[:, None] @ (s**2 * precision) + places**2 @ (s**2 * precision)
         return np.exp(np.minimum(products - squares / 2 + np.log(precision).sum() / 2, 700))
 
@@ -183,17 +216,18 @@ class CrossModalIndex:
         and p(x | y) likewise: exact if no component is missing. "gaussian": the likeliest if f and g were jointly
         normal, the sum over all components in closed form (Mehler's formula). "ratio": as "posterior" without p(y), so
         that rare items come first as often as common ones. "distance": the smallest Euclidean distance of f(x) and
-        g(y), the paper's. "auto" is "posterior" for labels and tags, which many x share, and "gaussian" for
-        other values, of which one is to be found: what ranks best on held-out data (``correspondence reproduce
-        flickr``).
+        g(y), the paper's. "auto" is "posterior" for labels (if Y of the fit was one column of them) and tags, which
+        many x share, and "gaussian" for other values, of which one is to be found: what ranks best on held-out data
+        (``correspondence reproduce flickr``).
     scaled : bool
         Scale f and g by sqrt(lambda) in distances and for `radius`, so that weak components count less.
     prior : array-like of shape (m,), optional
-        Probability of each y, or how often it occurs. By default that of labels in the fit, and equal ones for anything
-        else.
+        How often each y occurs; made to sum to 1. By default the share of labels in the fit, and equal ones for
+        anything else. (Those of x are by default, too.)
     engine : {"auto", "sklearn", "faiss"}
-        What searches; all are exact. "auto" takes faiss (if it is installed) for few queries of 100,000 items or
-        more, where it is faster, otherwise scikit-learn.
+        What searches, without approximation; faiss in single precision, so that of nearly equal items another may come
+        first. "auto" takes faiss (if it is installed) for few queries of 100,000 items or more, where it is faster,
+        otherwise scikit-learn.
 
     Attributes
     ----------
@@ -236,12 +270,15 @@ class CrossModalIndex:
         engine: str = "auto",
     ) -> None:
         d = as_decomposition(d)
+        if items_x is not None and X is None:
+            raise ValueError("X is missing: give the values of items_x.")
         g = _places(d.g, Y, "Y")
-        prior = _prior(d, Y, len(g)) if prior is None else check_weights(prior, len(g), "prior")
-        if by == "auto":
-            by = "posterior" if isinstance(d.g, LabelFunctions) else "gaussian"
         f = None if X is None else _places(d.f, X, "X")
-        self._set(d, items_y, g, prior / prior.sum(), items_x, f, by, scaled, engine)
+        priors = _shares(d.g, Y, len(g)) if prior is None else _normed(check_weights(prior, len(g), "prior"))
+        if by == "auto":
+            by = "gaussian" if _label_shares(d.g) is None else "posterior"
+        x = None if f is None else (items_x, f, _shares(d.f, X, len(f)))
+        self._set(d, (items_y, g, priors), x, by, scaled, engine)
 
     @classmethod
     def of_tags(
@@ -300,47 +337,43 @@ class CrossModalIndex:
         f = None if X is None else _places(d.f, X, "X")
         by = "posterior" if by == "auto" else by
         index = cls.__new__(cls)
-        index._set(d, tags, g, counts / members.shape[0], items_x, f, by, scaled, engine)
+        x = None if f is None else (items_x, f, _shares(d.f, X, len(f)))
+        index._set(d, (tags, g, counts / members.shape[0]), x, by, scaled, engine, "tags")
         return index
 
     def _set(
-        self,
-        d: Decomposition,
-        items_y: Any,
-        g: np.ndarray,
-        prior: np.ndarray,
-        items_x: Any,
-        f: np.ndarray | None,
-        by: str,
-        scaled: bool,
-        engine: str,
+        self, d: Decomposition, y: Items, x: Items | None, by: str, scaled: bool, engine: str, name: str = "items_y"
     ) -> None:
-        if by not in RANKINGS:
-            raise ValueError(f"by must be one of {', '.join(map(repr, ('auto', *RANKINGS)))}, got {by!r}.")
-        if items_x is not None and f is None:
-            raise ValueError("X is missing: give the values of items_x.")
-        how = d.correlations, by, bool(scaled), check_engine(engine)
+        if not isinstance(by, str) or by not in RANKINGS:
+            raise ValueError(f"by must be one of {', '.join(map(repr, RANKINGS))}, got {by!r}.")
+        if not isinstance(scaled, bool | np.bool_):
+            raise ValueError(f"scaled must be True or False, got {scaled!r}.")
+        check_engine(engine)
+
+        def side(items: Items, name: str) -> _Side:
+            labels, places, prior = items
+            return _Side(_labels(labels, len(places), name), places, prior, d.correlations, by, bool(scaled), engine)
+
         self.decomposition = d
-        self._y = _Side(_labels(items_y, len(g), "items_y"), g, prior, *how)
-        self._x = None
-        if f is not None:
-            self._x = _Side(_labels(items_x, len(f), "items_x"), f, np.full(len(f), 1 / len(f)), *how)
+        self._y, self._x = side(y, name), None if x is None else side(x, "items_x")
 
     def ranked(self, by: str, scaled: bool = False) -> CrossModalIndex:
         """The same items in the same places, ranked in another way.
 
         Parameters
         ----------
-        by, scaled
-            As for the index itself, but for "auto".
+        by : {"posterior", "gaussian", "ratio", "distance"}
+            Which items come first.
+        scaled : bool
+            Scale f and g by sqrt(lambda) in distances.
 
         Returns
         -------
         CrossModalIndex
         """
         index = type(self).__new__(type(self))
-        y, x = (self.items_y, self.g, self.prior), (self.items_x, self.f)
-        index._set(self.decomposition, *y, *x, by, scaled, self._y.engine)
+        x = None if self._x is None else (self._x.labels, self._x.places, self._x.prior)
+        index._set(self.decomposition, (self.items_y, self.g, self.prior), x, by, scaled, self._y.engine)
         return index
 
     # --- searching
@@ -385,14 +418,26 @@ class CrossModalIndex:
             raise ValueError("This index has no x to find: make it with items_x and X.")
         if (y is None) == (tags is None):
             raise ValueError("Give either y or tags: values of y, or labels among items_y.")
-        places = self._places_of(tags) if y is None else _places(self.decomposition.g, y, "y")
-        return self._x.find(places, k, radius)
+        return self._x.find(self._places_of(tags) if y is None else self._places_at(y), k, radius)
+
+    def _places_at(self, y: Any) -> np.ndarray:
+        try:
+            return _places(self.decomposition.g, y, "y")
+        except (TypeError, ValueError):
+            names = [y] if isinstance(y, str) else y if isinstance(y, list | tuple) else []
+            if names and set(names) <= set(self.items_y.tolist()):
+                raise ValueError(f"y: {names[0]!r} is a label of items_y, write tags=[...] to ask by label.") from None
+            raise
 
     def _places_of(self, tags: Any) -> np.ndarray:
         wanted = as_labels(tags, "tags").tolist()
+        if not wanted or not all(isinstance(tag, Hashable) for tag in wanted):
+            raise ValueError("tags must be a list of labels among items_y, and not empty.")
         unknown = [tag for tag in wanted if tag not in self._position]
         if unknown:
-            raise ValueError(f"tags: {unknown[0]!r} is not among items_y.")
+            similar = get_close_matches(str(unknown[0]), map(str, self._position), 1)
+            hint = f": do you mean {similar[0]!r}?" if similar else "."
+            raise ValueError(f"tags: {unknown[0]!r} is not among items_y{hint}")
         return self.g[[self._position[tag] for tag in wanted]]
 
     @cached_property
@@ -473,10 +518,15 @@ class CrossModalIndex:
         """
         arrays, how = io.read(path, FORMAT, VERSION)
         d = Decomposition.from_state(how["decomposition"], io.below(arrays, "decomposition."), x_net, y_net)
-        labels = {name: _decoded(arrays[f"{name}.labels"]) for name in ("y", "x") if f"{name}.labels" in arrays}
+        y, x = (
+            (_decoded(arrays[f"{name}.labels"]), arrays[f"{name}.places"], arrays[f"{name}.prior"])
+            if f"{name}.labels" in arrays
+            else None
+            for name in ("y", "x")
+        )
+        assert y is not None
         index = cls.__new__(cls)
-        y, x = (labels["y"], arrays["y.places"], arrays["y.prior"]), (labels.get("x"), arrays.get("x.places"))
-        index._set(d, *y, *x, how["by"], how["scaled"], engine)
+        index._set(d, y, x, how["by"], how["scaled"], engine)
         return index
 
 
@@ -497,15 +547,32 @@ def _places(functions: Any, values: Any, name: str) -> np.ndarray:
     return places
 
 
-def _prior(d: Decomposition, Y: Any, m: int) -> np.ndarray:
-    if not isinstance(d.g, LabelFunctions):
-        return np.ones(m)
-    mass = dict(zip(d.g.labels.tolist(), d.g.mass.tolist(), strict=True))
-    return np.array([mass[label] for label in as_labels(Y, "Y").tolist()])
+def _shares(functions: PrincipalFunctions, values: Any, m: int) -> np.ndarray:
+    """Probability of each value: that of labels in the fit, equal ones for anything else."""
+    shares = _label_shares(functions)
+    if shares is None:
+        return np.full(m, 1 / m)
+    return np.array([shares[label] for label in as_labels(values, "labels").tolist()])
+
+
+def _normed(weights: np.ndarray) -> np.ndarray:
+    weights = weights / weights.max()
+    return weights / weights.sum()
+
+
+def _label_shares(functions: PrincipalFunctions) -> dict[Any, float] | None:
+    """Share of each label in the fit, if the variable is one column of labels."""
+    if isinstance(functions, LabelFunctions):
+        return dict(zip(functions.labels.tolist(), functions.mass.tolist(), strict=True))
+    encoder = getattr(getattr(functions, "features", None), "encoder", None)
+    columns = list(encoder.columns.values()) if isinstance(encoder, Columns) else []
+    if len(columns) != 1 or not isinstance(columns[0], Category):
+        return None
+    return dict(zip(columns[0].labels, columns[0].shares, strict=True))
 
 
 def _labels(items: Any, m: int, name: str) -> np.ndarray:
-    labels = np.arange(m) if items is None else as_labels(items, name)
+    labels = np.arange(m) if items is None else as_labels(items, name).copy()
     if len(labels) != m:
         raise ValueError(f"{name} must have a label for each of the {m} values, got {len(labels)}.")
     return labels

@@ -81,7 +81,7 @@ class Recipe:
 MNIST = Recipe((24, 48, 48, 96, 128), passes=4, batch_size=128, lr=3e-3, weight_decay=0.01, held_out=10_000)
 NOISY = Recipe(
     (24, 48, 48, 96, 128),
-    passes=10,
+    passes=7,
     batch_size=128,
     lr=3e-3,
     weight_decay=0.01,
