@@ -272,3 +272,15 @@ def test_flickr_says_what_is_missing(flickr_folder, missing):
     (flickr_folder / missing).rename(flickr_folder / "elsewhere")
     with pytest.raises(co.datasets.MissingDataError, match=f"{missing} is missing: ask for it at https://"):
         co.datasets.fetch_flickr8k()
+
+
+def test_flickr_says_what_is_damaged(flickr_folder):
+    (flickr_folder / "Flicker8k_Dataset" / "a.jpg").write_bytes(b"no photograph")
+    with pytest.raises(ValueError, match=r"The photographs of Flickr8k are damaged \(.*a.jpg.*\): get them again"):
+        co.datasets.fetch_flickr8k()
+    (flickr_folder / "Flicker8k_Dataset" / "a.jpg").unlink()
+    with pytest.raises(ValueError, match=r"1 photographs of Flickr8k are missing, such as a.jpg: get them again"):
+        co.datasets.fetch_flickr8k()
+    (flickr_folder / "Flickr8k.token.txt").rename(flickr_folder / "Flickr8k.token.txt.gz")
+    with pytest.raises(ValueError, match=r"Flickr8k.token.txt.gz is damaged \(.*\): get it again"):
+        co.datasets.fetch_flickr8k()

@@ -99,14 +99,6 @@ def test_remains_of_strong_components_do_not_count():
     assert sum(k > 7 for k in counted(co.CA(15), lambda rng: noisy_labels(rng, 500, 8), 20)) <= 2
 
 
-def test_shrinkage_takes_less_off_where_most_is_noise():
-    coefficients = np.array([3.0, 4.0])
-    np.testing.assert_allclose(latent._shrunk(coefficients, 0.0), coefficients)
-    np.testing.assert_allclose(latent._shrunk(coefficients, 25.0), coefficients / 2)
-    np.testing.assert_allclose(latent._shrunk(coefficients, 60.0), 0)
-    np.testing.assert_allclose(latent._shrunk(np.zeros(2), 1.0), 0)
-
-
 # --- right answers
 
 
@@ -148,7 +140,7 @@ def test_attributes(rng):
     X, Y = classes(rng, 1000, 4)
     result = co.latent_dimension(co.CCA(6), X, Y)
     assert (result.n_components, result.n_classes, result.at_least) == (3, 4, False)
-    assert result.summary == "3 components, as of 4 classes"
+    assert result.summary() == "3 components, as many as 4 classes share"
     assert (result.pvalues[:3] <= 0.05).all()
     assert (result.pvalues[3:] > 0.05).all()
     np.testing.assert_allclose(result.pvalues, np.minimum(10 * result.test.pvalues, 1))
@@ -177,20 +169,20 @@ def test_first_correlation_is_the_held_out_one(rng):
 def test_repr(rng):
     text = repr(co.latent_dimension(co.CCA(6), *classes(rng, 1000, 4)))
     first, second, header, *rows = text.splitlines()
-    assert first == "LatentDimension: 3 components, as of 4 classes"
+    assert first == "LatentDimension: 3 components, as many as 4 classes share"
     assert re.fullmatch(r"  interval 3 to \d( or more)?, alpha 0.05, 9999 permutations of held-out pairs", second)
     assert header.split() == ["component", "training", "held", "out", "p-value"]
     assert len(rows) == 6
     nothing = co.latent_dimension(co.CCA(2), *rng.normal(size=(2, 300, 2)))
-    assert nothing.summary == "0 components, as of unrelated variables"
+    assert nothing.summary() == "0 components: none is more than chance"
     one = co.latent_dimension(co.CCA(3), *classes(np.random.default_rng(1), 300, 2))
-    assert one.summary == "1 component, as of 2 classes"
+    assert one.summary() == "1 component, as many as 2 classes share"
 
 
 def test_at_least(rng):
     result = co.latent_dimension(co.CCA(2), *classes(rng, 1000, 4))
     assert result.at_least
-    assert result.summary == "at least 2 components, as many as were tested"
+    assert result.summary() == "at least 2 components, as many as were tested"
     assert result.interval == (2, 2)
     assert "interval 2 to 2 or more" in repr(result)
 
@@ -251,7 +243,7 @@ def test_constant_on_a_block(rng):
 
 def test_errors(rng):
     X, Y = rng.normal(size=(2, 100, 2))
-    with pytest.raises(ValueError, match="alpha must be a number between 0 and 1, got 5"):
+    with pytest.raises(ValueError, match=r"alpha must be a number from 0\.0001 to below 1, got 5"):
         co.latent_dimension(co.CCA(), X, Y, alpha=5)
     with pytest.raises(ValueError, match="negligible must be a number between 0 and 1"):
         co.latent_dimension(co.CCA(), X, Y, negligible=0)
@@ -261,3 +253,60 @@ def test_errors(rng):
         co.latent_dimension(co.CCA, X, Y)
     with pytest.raises(ValueError, match="too few pairs"):
         co.latent_dimension(co.CCA(), X[:8], Y[:8])
+
+
+def test_what_is_taken_off_leaves_the_schur_complement(rng):
+    """The mean product of what is left is that of the rank test, r - b A^-1 c, whatever the matrix."""
+    F = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 4))
+    G = 0.5 * F @ rng.normal(size=(4, 4)) + rng.normal(size=(200, 4))
+    block = latent._Block.of(Fit(co.CCA(2).fit(F, G).decomposition_, F, G, 0.0), 200, 4)
+    C = block.F.T @ block.G / 200
+    for i, found, k in ((2, 2, 2), (3, 2, 2), (1, 3, 1), (3, 3, 3)):
+        f, g = block.left(i, found)
+        expected = C[i, i] - C[i, :k] @ np.linalg.solve(C[:k, :k], C[:k, i])
+        assert np.mean(f * g) == pytest.approx(expected, abs=1e-10)
+
+
+def test_a_copy_of_an_earlier_component_is_nothing_new():
+    """Rare labels: on held-out pairs the second function is hardly more than a multiple of the first."""
+    rng = np.random.default_rng(8)
+    kind, rare = rng.integers(2, size=250), np.array([f"z{i}" for i in range(200)], dtype=object)
+    both = np.array(["a", "b"], dtype=object)[kind]
+    x, y = (np.where(rng.random(250) < 0.2, rare[rng.integers(200, size=250)], both) for _ in range(2))
+    result = co.latent_dimension(co.CA(10), x, y, random_state=8)
+    assert (result.correlations[: result.n_components] > 0.01).all()
+
+
+def test_interval_counts_those_that_are_not_ruled_out():
+    tests = [latent._Test(p, r, np.array([r - 0.05, r + 0.05]), np.zeros(99)) for p, r in FOUR]
+    blocks = [latent._Block(np.zeros((3, 4)), np.zeros((3, 4)), 3, np.ones(4))]
+    assert latent._result(tests, blocks, 0.05, 0.1, 99).interval == (1, 3)
+    assert latent._result(tests, blocks, 0.05, 0.04, 99).interval == (1, 4)
+
+
+FOUR = [(0.0001, 0.9), (0.004, 0.3), (0.5, 0.0), (0.6, 0.2)]  # the second is found at 0.05, but not at its half
+
+
+def test_intervals_have_the_level_of_alpha(rng):
+    X, Y = classes(rng, 500, 2)
+    wide, narrow = (co.latent_dimension(co.CCA(2), X, Y, alpha=alpha).intervals[0] for alpha in (0.05, 0.3173))
+    assert np.ptp(wide) / np.ptp(narrow) == pytest.approx(1.96, abs=0.05)
+
+
+def test_no_more_than_there_can_be(rng):
+    X, Y = classes(rng, 1000, 6)
+    result = co.latent_dimension(co.CCA(9), X[:, :2], Y)  # two columns have two components
+    assert (result.n_components, result.at_least) == (2, False)
+    assert "or more" not in repr(result)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 1e-9}, "alpha must be a number from 0.0001 to below 1, got 1e-09"),
+        ({"n_permutations": 10**8}, "n_permutations must be a whole number from 19 to 1000000"),
+    ],
+)
+def test_nothing_takes_for_ever(rng, options, message):
+    with pytest.raises(ValueError, match=message):
+        co.latent_dimension(co.CCA(2), *rng.normal(size=(2, 50, 2)), **options)

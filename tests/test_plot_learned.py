@@ -390,7 +390,7 @@ def test_dimension_has_the_correlations_their_intervals_and_the_training(counted
     np.testing.assert_allclose(lines["training"], counted.training)
     (bars,) = [c for c in ax.collections if isinstance(c, LineCollection)]
     np.testing.assert_allclose([segment[:, 1] for segment in bars.get_segments()], counted.intervals)
-    assert ax.get_title(loc="left") == counted.summary
+    assert ax.get_title(loc="left") == counted.summary()
 
 
 def test_dimension_has_the_band_of_chance_and_the_cut(counted):
@@ -412,7 +412,7 @@ def test_dimension_has_the_band_of_chance_and_the_cut(counted):
 def test_dimension_of_some_components_on_the_given_axes(counted, tmp_path):
     figure, ax = plt.subplots()
     assert plot.dimension(counted, ax, n_components=2) is ax
-    assert ax.get_xlim() == (0.5, 2.5)
+    assert ax.get_xlim() == (0.4, 2.6)
     figure.savefig(tmp_path / "dimension.png")
 
 

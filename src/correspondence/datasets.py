@@ -471,9 +471,17 @@ def fetch_flickr8k() -> Flickr:
     part_of = {name: part for part in ("train", "dev", "test") for name in _flickr_lines(f"Flickr_8k.{part}Images.txt")}
     captions: dict[str, list[str]] = {}
     for line in _flickr_lines("Flickr8k.token.txt"):
-        name, caption = line.split("\t", 1)
+        name, _, caption = line.partition("\t")
         captions.setdefault(name.rsplit("#", 1)[0], []).append(caption)
-    photos = dict(_flickr_photos(captions))
+    try:
+        photos = dict(_flickr_photos(captions))
+    except MissingDataError:
+        raise
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise ValueError(f"The photographs of Flickr8k are damaged ({error}): get them again.") from None
+    missing = [name for name in part_of if name not in photos]
+    if missing:
+        raise ValueError(f"{len(missing)} photographs of Flickr8k are missing, such as {missing[0]}: get them again.")
     names = sorted(photos)
     split = objects([part_of.get(name, "") for name in names])
     return Flickr(np.stack([photos[name] for name in names]), [captions[name] for name in names], split, names)
@@ -484,8 +492,11 @@ def _flickr_lines(name: str) -> list[str]:
     path = plain or packed
     if path is None:
         raise _no_flickr(name)
-    with gzip.open(path, "rt", encoding="utf-8") if path == packed else open(path, encoding="utf-8") as file:
-        return [line.strip() for line in file if line.strip()]
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") if path == packed else open(path, encoding="utf-8") as file:
+            return [line.strip() for line in file if line.strip()]
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is damaged ({error}): get it again.") from None
 
 
 def _flickr_photos(wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]]:

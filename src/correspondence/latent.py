@@ -10,7 +10,7 @@ the first k functions are taken off.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,8 @@ __all__ = ["LatentDimension", "latent_dimension"]
 
 SHARE = 10  # each component is tested at alpha / SHARE, see latent_dimension
 RESOLUTION = 4  # so many times finer than alpha / SHARE are p-values at least
-SHRINKAGE = 0.5  # of the noise in what is taken off; 1 finds more components, and too many more often
 TINY = 1e-6  # singular values, sums of squares and differences of statistics that are rounding
+NOTHING = 0.1  # standard deviation below which what is left of a function, of 1, is nothing new
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,8 +37,9 @@ class LatentDimension:
     n_components : int
         Leading components whose p-value is at most `alpha`.
     interval : tuple of int
-        From the components whose p-value is at most half of `alpha` to all that the data do not rule out: a component
-        is ruled out if its interval lies below `negligible`.
+        Least and largest number. The least are the components whose p-value is at most half of `alpha`; the largest is
+        `n_components` and as many more as the data do not rule out, in whichever place: one is ruled out if its
+        interval lies below `negligible`.
     pvalues : ndarray of shape (d,)
         Of each component tested, ten times those of `test` (at most 1); never smaller than that of the one before.
     correlations : ndarray of shape (d,)
@@ -61,6 +62,8 @@ class LatentDimension:
     alpha: float
     negligible: float
     test: PermutationTest
+    can_be_more: bool = True
+    """Whether the estimator could have more components than were tested, if asked for more."""
 
     def __post_init__(self) -> None:
         read_only(self, "pvalues", "correlations", "intervals", "training")
@@ -68,7 +71,7 @@ class LatentDimension:
     @property
     def at_least(self) -> bool:
         """Whether all that were tested are there, so that there may be more: ask again with more `n_components`."""
-        return self.n_components == len(self.pvalues) > 0
+        return self.can_be_more and self.n_components == len(self.pvalues) > 0
 
     @property
     def n_classes(self) -> int:
@@ -85,20 +88,20 @@ class LatentDimension:
         """What each correlation has to beat: chance exceeds it with the probability `level`."""
         return np.quantile(self.test.null, 1 - self.level, axis=0)
 
-    @property
     def summary(self) -> str:
-        """The answer in words."""
+        """Return the answer in words."""
         if self.at_least:
             return f"at least {_components(self.n_components)}, as many as were tested"
         if not self.n_components:
-            return "0 components, as of unrelated variables"
-        return f"{_components(self.n_components)}, as of {self.n_classes} classes"
+            return "0 components: none is more than chance"
+        return f"{_components(self.n_components)}, as many as {self.n_classes} classes share"
 
     def __repr__(self) -> str:
         low, high = self.interval
+        more = " or more" if self.can_be_more and high == len(self.pvalues) else ""
         lines = [
-            f"LatentDimension: {self.summary}",
-            f"  interval {low} to {_reach(high, len(self.pvalues))}, alpha {self.alpha:g}, "
+            f"LatentDimension: {self.summary()}",
+            f"  interval {low} to {high}{more}, alpha {self.alpha:g}, "
             f"{self.test.n_permutations} permutations of held-out pairs",
             "  component  training  held out                    p-value",
         ]
@@ -110,10 +113,6 @@ class LatentDimension:
 
 def _components(n: int) -> str:
     return "1 component" if n == 1 else f"{n} components"
-
-
-def _reach(high: int, tested: int) -> str:
-    return f"{high} or more" if high == tested else str(high)
 
 
 def latent_dimension(
@@ -170,20 +169,23 @@ def latent_dimension(
     >>> result = co.latent_dimension(co.CCA(n_components=4), X, Y)
     >>> result.n_components
     2
-    >>> result.summary
-    '2 components, as of 3 classes'
+    >>> result.summary()
+    '2 components, as many as 3 classes share'
     """
-    if not is_number(alpha) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}.")
+    if not is_number(alpha) or not 1e-4 <= alpha < 1:
+        raise ValueError(f"alpha must be a number from 0.0001 to below 1, got {alpha!r}.")
     if not is_number(negligible) or not 0 < negligible < 1:
         raise ValueError(f"negligible must be a number between 0 and 1, got {negligible!r}.")
-    n_permutations = max(check_whole(n_permutations, "n_permutations", 19), round(RESOLUTION * SHARE / alpha) - 1)
+    check_whole(n_permutations, "n_permutations", 19, 10**6)
+    n_permutations = max(n_permutations, round(RESOLUTION * SHARE / alpha) - 1)
     _, together = check_pairs(est, X, Y, groups, random_state)
     fits = sequential(est, X, Y, together, random_state, n_jobs, progress, later=True)
     size, d = min(size for _, size in fits), min(fit.d.n_components for fit, _ in fits)
     blocks = [_Block.of(fit, size, d) for fit, _ in fits]
     exchanges = _Exchanges(len(blocks), size, n_permutations, np.random.default_rng([random_state, 1]))
-    return _result(_one_after_the_other(blocks, exchanges, alpha), blocks, alpha, negligible, n_permutations)
+    result = _result(_one_after_the_other(blocks, exchanges, alpha), blocks, alpha, negligible, n_permutations)
+    asked = getattr(est, "n_components", None)
+    return replace(result, can_be_more=asked is not None and d >= asked)
 
 
 class _Exchanges:
@@ -234,19 +236,9 @@ class _Block:
             return self.F[: self.size, i], self.G[: self.size, i]
         C = self.F.T @ self.G / len(self.F)
         inverse = np.linalg.pinv(C[:k, :k], rcond=TINY)
-        noise = (inverse**2).sum() / len(self.F)
-        f = self.F[: self.size, i] - self.F[: self.size, :k] @ _shrunk(C[i, :k] @ inverse, noise)
-        g = self.G[: self.size, i] - self.G[: self.size, :k] @ _shrunk(inverse @ C[:k, i], noise)
-        return f - f.mean(), g - g.mean()
-
-
-def _shrunk(coefficients: np.ndarray, noise: float) -> np.ndarray:
-    """Coefficients nearer to zero, the more of their squares is noise (of James and Stein's kind).
-
-    What is left on both sides counts as a product, which is small, while the noise of what is taken off costs power.
-    """
-    squares = float(coefficients @ coefficients)
-    return coefficients * max(0.0, 1 - SHRINKAGE * noise / squares) if squares > 0 else coefficients
+        f = self.F[: self.size, i] - self.F[: self.size, :k] @ (C[i, :k] @ inverse)
+        g = self.G[: self.size, i] - self.G[: self.size, :k] @ (inverse @ C[:k, i])
+        return f, g
 
 
 def _in_units(F: np.ndarray, size: int) -> np.ndarray:
@@ -285,14 +277,14 @@ def _tested(left: list[tuple[np.ndarray, np.ndarray]], exchanges: _Exchanges, al
     F, G = (np.concatenate(side)[:, None] for side in zip(*units, strict=True))
     # In units of f and g, not of what is left of them: noise of what was taken off would make the correlation smaller.
     scales = [f.std() * g.std() for f, g in left]
-    weight = sum(len(left[0][0]) / scale for scale in scales if scale > TINY) or len(F)
+    weight = sum(len(left[0][0]) / scale for scale in scales if scale > NOTHING**2) or len(F)
     interval = held_out(F, G, np.zeros(1), level=1 - alpha).intervals[0] * len(F) / weight
     return _Test(pvalue, float(np.clip(total / weight, -1, 1)), np.clip(interval, -1, 1), totals / weight)
 
 
 def _unit(f: np.ndarray) -> np.ndarray:
     scale = f.std()
-    return f / scale if scale > TINY else np.zeros_like(f)
+    return f / scale if scale > NOTHING else np.zeros_like(f)
 
 
 def _studentised(total: Any, squares: Any) -> Any:

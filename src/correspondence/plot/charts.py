@@ -181,10 +181,10 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
     _cut(ax, result, shown)
     ax.axhline(0, color="0.75", lw=0.8, zorder=0)
     ax.set_xticks(at if shown <= 20 else at[4::5])
-    ax.set_xlim(0.5, shown + 0.5)
+    ax.set_xlim(0.4, shown + 0.6)
     ax.set_xlabel("Component")
     ax.set_ylabel("Correlation of $f_i$ and $g_i$")
-    ax.set_title(result.summary, fontsize=11, loc="left", pad=24)
+    ax.set_title(result.summary(), fontsize=11, loc="left", pad=24)
     ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=5, frameon=False, fontsize=8, columnspacing=1)
     plain(ax)
     return ax
@@ -201,7 +201,7 @@ def _band(ax: Axes, result: LatentDimension, shown: int) -> None:
 def _cut(ax: Axes, result: LatentDimension, shown: int) -> None:
     low, high = (min(end, shown) + 0.5 for end in result.interval)
     if high > low:
-        ax.axvspan(low, high, color=COLUMNS, alpha=0.08, lw=0, zorder=0, label="interval")
+        ax.axvspan(low, high, color=COLUMNS, alpha=0.08, lw=0, zorder=0, label="interval of the number")
     ax.axvline(min(result.n_components, shown) + 0.5, color=COLUMNS, lw=1.5, ls="--", label="cut")
 
 

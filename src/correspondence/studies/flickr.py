@@ -388,7 +388,7 @@ def _correlation_figure(first: _Result, baselines: list[_Result]) -> Figure:
     assert first.held_out is not None
     ax.vlines(at - 0.24, *first.held_out.intervals[:TOP].T, color=co.plot.STYLES[0][0], lw=1.2)
     ax.plot(at, PAPER, "x", color="0.4", ms=8, label="paper, Flickr30k")
-    ax.set(xlabel="Component", ylabel="Correlation", ylim=(0, 1))
+    ax.set(xlabel="Component", ylabel="Correlation", ylim=(min(0, ax.get_ylim()[0]), 1.02))
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=5, frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
     return figure
@@ -405,11 +405,11 @@ def _tags_figure(first: _Result, data: _Data) -> Figure:
             ax.axis("off")
         row[0].imshow(np.moveaxis(data.test.photos[i], 0, -1))
         caption = textwrap.fill(data.test.captions[i][0].strip(" ."), 70)
-        row[1].text(0, 0.75, caption, va="center", fontsize=11, style="italic")
+        row[1].text(0, 0.7, caption, va="center", fontsize=11, style="italic")
         for place, (tag, name, p) in enumerate(zip(*(column[j] for column in columns), strict=True)):
             text = f"{name}\n{p:.2f}"
             weight = "bold" if data.test.has[i, tag] else "normal"
-            row[1].text(0.19 * place, 0.25, text, va="center", fontsize=11, weight=weight)
+            row[1].text(0.19 * place, 0.32, text, va="center", fontsize=11, weight=weight)
     return figure
 
 
