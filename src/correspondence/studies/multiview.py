@@ -267,12 +267,16 @@ def _draw_plane(ax: Axes, each: ViewRun) -> None:
     """Test images in principal coordinates."""
     xy, labels = (each.F[:, :2] * each.pice.correlations_[:2])[:DRAWN], each.labels[:DRAWN]
     outline = [withStroke(linewidth=3, foreground="white")]
+    written: list[np.ndarray] = []
     for i, name in enumerate(sorted(set(labels.tolist()))):
         own = xy[labels == name]
-        ax.scatter(own[:, 0], own[:, 1], s=6, color=f"C{i}", alpha=0.6, linewidths=0)
-        style: dict[str, Any] = {"color": f"C{i}", "fontsize": 12, "fontweight": "bold", "path_effects": outline}
-        x, y = np.median(own, axis=0)
-        ax.text(x, y, name, ha="center", va="center", **style)
+        ax.scatter(own[:, 0], own[:, 1], s=6, color=f"C{i}", alpha=0.6, linewidths=0, label=name)
+        centre = np.median(own, axis=0)
+        if all(np.abs(centre - other).max() > 0.08 * np.ptp(xy) for other in written):  # the legend has the others
+            style: dict[str, Any] = {"color": f"C{i}", "fontsize": 12, "fontweight": "bold", "path_effects": outline}
+            ax.text(centre[0], centre[1], name, ha="center", va="center", **style)
+            written.append(centre)
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, markerscale=3)
     first, second = (f"Axis {i + 1}, held-out correlation {each.held.correlations[i]:.3f}" for i in range(2))
     ax.set(xlabel=first, ylabel=second, aspect="equal")
     ax.spines[["top", "right"]].set_visible(False)
