@@ -272,7 +272,7 @@ def _draw_plane(ax: Axes, each: ViewRun) -> None:
         own = xy[labels == name]
         ax.scatter(own[:, 0], own[:, 1], s=6, color=f"C{i}", alpha=0.6, linewidths=0, label=name)
         centre = np.median(own, axis=0)
-        if all(np.abs(centre - other).max() > 0.08 * np.ptp(xy) for other in written):  # the legend has the others
+        if all(np.abs(centre - other).max() > 0.05 * np.ptp(xy) for other in written):  # the legend has the others
             style: dict[str, Any] = {"color": f"C{i}", "fontsize": 12, "fontweight": "bold", "path_effects": outline}
             ax.text(centre[0], centre[1], name, ha="center", va="center", **style)
             written.append(centre)
