@@ -141,12 +141,12 @@ class _Side:
     def _probabilities(self, queries: np.ndarray, index: np.ndarray, ratios: np.ndarray) -> np.ndarray:
         """Probabilities of the items chosen, as an array of arrays if `index` is one."""
         if self.by == "gaussian":
-            return self._shares(queries, index)
+            return self._among_all(queries, index)
         if index.dtype != object:
             return np.clip(self.prior[index] * ratios, 0, 1)
         return objects([np.clip(self.prior[i] * r, 0, 1) for i, r in zip(index, ratios, strict=True)])
 
-    def _shares(self, queries: np.ndarray, index: np.ndarray) -> np.ndarray:
+    def _among_all(self, queries: np.ndarray, index: np.ndarray) -> np.ndarray:
         """Probabilities that sum to 1 over all items."""
         found = []
         for start in range(0, len(queries), FEW):  # all items take part: a few queries at a time
@@ -274,10 +274,10 @@ class CrossModalIndex:
             raise ValueError("X is missing: give the values of items_x.")
         g = _places(d.g, Y, "Y")
         f = None if X is None else _places(d.f, X, "X")
-        priors = _shares(d.g, Y, len(g)) if prior is None else _normed(check_weights(prior, len(g), "prior"))
+        priors = _priors(d.g, Y, len(g)) if prior is None else _normed(check_weights(prior, len(g), "prior"))
         if by == "auto":
             by = "gaussian" if _label_shares(d.g) is None else "posterior"
-        x = None if f is None else (items_x, f, _shares(d.f, X, len(f)))
+        x = None if f is None else (items_x, f, _priors(d.f, X, len(f)))
         self._set(d, (items_y, g, priors), x, by, scaled, engine)
 
     @classmethod
@@ -337,7 +337,7 @@ class CrossModalIndex:
         f = None if X is None else _places(d.f, X, "X")
         by = "posterior" if by == "auto" else by
         index = cls.__new__(cls)
-        x = None if f is None else (items_x, f, _shares(d.f, X, len(f)))
+        x = None if f is None else (items_x, f, _priors(d.f, X, len(f)))
         index._set(d, (tags, g, counts / members.shape[0]), x, by, scaled, engine, "tags")
         return index
 
@@ -547,7 +547,7 @@ def _places(functions: Any, values: Any, name: str) -> np.ndarray:
     return places
 
 
-def _shares(functions: PrincipalFunctions, values: Any, m: int) -> np.ndarray:
+def _priors(functions: PrincipalFunctions, values: Any, m: int) -> np.ndarray:
     """Probability of each value: that of labels in the fit, equal ones for anything else."""
     shares = _label_shares(functions)
     if shares is None:
