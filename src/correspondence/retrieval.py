@@ -475,10 +475,20 @@ class CrossModalIndex:
         """Probabilities of the y."""
         return self._y.prior
 
+    @property
+    def by(self) -> str:
+        """How items are ranked."""
+        return self._y.by
+
+    @property
+    def scaled(self) -> bool:
+        """Whether f and g are scaled by sqrt(lambda) in distances."""
+        return self._y.scaled
+
     def __repr__(self) -> str:
         x = "" if self._x is None else f" and {len(self._x.labels)} x"
         space = f"{self.decomposition.n_components} components"
-        return f"CrossModalIndex of {len(self.items_y)} y{x}, {space}, by {self._y.by!r}"
+        return f"CrossModalIndex of {len(self.items_y)} y{x}, {space}, by {self.by!r}"
 
     # --- files
 
@@ -496,7 +506,7 @@ class CrossModalIndex:
             if side is not None:
                 labels = io.encode([label_to_json(label) for label in side.labels.tolist()])
                 arrays |= {f"{name}.labels": labels, f"{name}.places": side.places, f"{name}.prior": side.prior}
-        how = {"by": self._y.by, "scaled": self._y.scaled, "decomposition": description}
+        how = {"by": self.by, "scaled": self.scaled, "decomposition": description}
         io.write(path, arrays, how, FORMAT, VERSION)
 
     @classmethod

@@ -121,13 +121,13 @@ def explore(
         clouds.append(marks_of(as_decomposition(d_or_est), marks, called[2]))
     clouds, colours = _coloured(clouds, X, Y, seen, d)
     kept = _kept(d, clouds)
-    content = _content(kept, clouds, called, index) | {"classes": colours}
+    rows = components(d, held_out)
+    content = _content(kept, clouds, called, index) | {"classes": colours, "axes": rows[:kept]}
     arrays = _arrays(kept, clouds)
     for more, data in (_lines(seen.est, boundaries, kept), _confusing(seen.confusing, clouds[0]), _frames(recorder, clouds[0])):
         content |= more
         arrays |= data
     words = axis_words(d, X, Y, y_items=None if index is None else (index.items_y, index.g, index.prior))
-    rows = components(d, held_out)
     page = _render(
         title=str(title),
         about=sentences(d, words, held_out, called[:2]) if about is None else [str(text) for text in about],
@@ -232,6 +232,7 @@ def _content(kept: int, clouds: list[Cloud], names: tuple[str, ...], index: Any)
         "kept": kept,
         "maps": usable,
         "by": by,
+        "scaled": index is not None and index.scaled,
         "clouds": [
             {
                 "role": cloud.role,
@@ -282,7 +283,8 @@ def _lines(est: Any, boundaries: Any, kept: int) -> Part:
     if not pairs:
         return {}, {}
     lines = np.stack([est.boundary(a, b, BOUNDARY_POINTS)[:, :kept] for a, b in pairs])
-    return {"boundaries": [[str(a), str(b)] for a, b in pairs]}, {"boundaries": few_bits(lines)}
+    said = {"boundaries": [[str(a), str(b)] for a, b in pairs], "boundary_points": BOUNDARY_POINTS}
+    return said, {"boundaries": few_bits(lines)}
 
 
 def _confusing(found: Confusing | None, cloud: Cloud) -> Part:
@@ -339,6 +341,6 @@ def _render(**content: Any) -> str:
     files = resources.files("correspondence.explore")
     style, *scripts = (
         Markup(files.joinpath(name).read_text(encoding="utf-8"))  # noqa: S704, our own files
-        for name in ("page.css", "unpack.js", "plane.js", "page.js")
+        for name in ("page.css", "unpack.js", "model.js", "plane.js", "page.js")
     )
     return environment.get_template("page.html.j2").render(content, style=style, script=Markup("\n").join(scripts))
