@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -28,8 +30,9 @@ __all__ = ["explore"]
 
 MOST_AXES = 50  # components that a page knows; fewer if there are many points
 MOST_NUMBERS = 4_000_000
-MOST_FRAMES = 60
-FRAME_AXES = 6
+MOST_FRAMES = 40
+FRAME_AXES = 4
+FRAME_BITS = 9  # of a mantissa: a pixel or two
 BOUNDARY_POINTS = 30
 
 
@@ -124,7 +127,11 @@ def explore(
     rows = components(d, held_out)
     content = _content(kept, clouds, called, index) | {"classes": colours, "axes": rows[:kept]}
     arrays = _arrays(kept, clouds)
-    for more, data in (_lines(seen.est, boundaries, kept), _confusing(seen.confusing, clouds[0]), _frames(recorder, clouds[0])):
+    for more, data in (
+        _lines(seen.est, boundaries, kept),
+        _confusing(seen.confusing, clouds[0]),
+        _frames(recorder, clouds[0]),
+    ):
         content |= more
         arrays |= data
     words = axis_words(d, X, Y, y_items=None if index is None else (index.items_y, index.g, index.prior))
@@ -310,7 +317,7 @@ def _frames(recorder: Any, cloud: Cloud) -> Part:
     accuracy = None if recorder.accuracy is None else [round(float(a), 4) for a in recorder.accuracy[shown]]
     said = {"steps": recorder.steps[shown].tolist(), "accuracy": accuracy, "axes": x.shape[2]}
     said["labels"] = [str(label) for label in recorder.classes.tolist()]
-    return {"frames": said}, {"frames.x": few_bits(x), "frames.y": few_bits(y)}
+    return {"frames": said}, {"frames.x": few_bits(x, FRAME_BITS), "frames.y": few_bits(y)}
 
 
 # --- the page itself
@@ -338,9 +345,13 @@ def _facts(d: Decomposition, clouds: list[Cloud], held_out: Any) -> list[Fact]:
 
 def _render(**content: Any) -> str:
     environment = Environment(loader=PackageLoader("correspondence.explore", "."), autoescape=True)
-    files = resources.files("correspondence.explore")
-    style, *scripts = (
-        Markup(files.joinpath(name).read_text(encoding="utf-8"))  # noqa: S704, our own files
-        for name in ("page.css", "unpack.js", "model.js", "plane.js", "page.js")
-    )
-    return environment.get_template("page.html.j2").render(content, style=style, script=Markup("\n").join(scripts))
+    style, *scripts = (_own(name) for name in ("page.css", "unpack.js", "model.js", "plane.js", "page.js"))
+    script = Markup("\n").join(scripts)
+    # No other script than this one may run. unsafe-eval lets tools such as playwright look into the page.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("page.html.j2").render(content, style=style, script=script, digest=digest)
+
+
+def _own(name: str) -> Markup:
+    """A file of this package, to be written as it is."""
+    return Markup(resources.files("correspondence.explore").joinpath(name).read_text(encoding="utf-8"))

@@ -166,7 +166,9 @@ def with_images(cloud: Cloud, images: Any) -> Cloud:
 def _values(functions: PrincipalFunctions, values: Any, side: str) -> Any:
     """Values to show: those given, the labels of the fit, or its sample."""
     if isinstance(values, str):
-        raise TypeError(f"{side} must be the values to show, got the text {values!r}: write path={values!r} for the file.")
+        raise TypeError(
+            f"{side} must be the values to show, got the text {values!r}: write path={values!r} for the file."
+        )
     if values is not None:
         return values
     if isinstance(functions, LabelFunctions):
