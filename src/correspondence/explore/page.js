@@ -64,8 +64,8 @@ class Page {
     const { model, hidden } = this, colours = new Uint8Array(4 * model.size), looks = new Float32Array(2 * model.size);
     for (const cloud of model.clouds) {
       const many = cloud.n > 20000 ? 3.2 : cloud.n > 3000 ? 4.5 : cloud.n > 300 ? 6 : 9;
-      const size = { x: many, mark: 9, y: Math.max(many, cloud.n > 300 ? 9 : 15) }[cloud.role];
-      const alpha = cloud.role !== "x" || cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
+      const size = { x: many, mark: 9, y: cloud.named ? Math.max(many, cloud.n > 300 ? 9 : 15) : many + 1 }[cloud.role];
+      const alpha = cloud.named || cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
       for (let j = 0; j < cloud.n; j++) {
         const i = cloud.start + j, code = model.classOf(cloud, j);
         const isHidden = hidden.roles.has(cloud.role) || hidden.classes.has(code);
@@ -434,6 +434,7 @@ class Page {
       chip.prepend(dot);
       $("classes").append(chip);
     });
+    this.applyTheme();
     if (classes.names.length > 2) {
       for (const [text, hide] of [["all", false], ["none", true]]) {
         const button = make("button", "plain", text);
