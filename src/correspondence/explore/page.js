@@ -355,17 +355,18 @@ class Page {
   }
   listMatches(cloud) {
     const { model } = this, found = model.matches(this.chosen, cloud, MOST_MATCHES);
-    const shown = found.filter(match => match.ratio > 1 || match.probability > .02);
+    const isLikely = cloud.role === "y" && cloud.mass;
+    const shown = found.filter(match => match.ratio > 1 || (isLikely && match.probability > .02));
     this.matches.push(...shown);
     if (!shown.length) return [make("h3", "", cloud.name), make("p", "soft", "Nothing goes with it more often than by chance.")];
-    const strength = match => cloud.role === "y" && cloud.mass ? match.probability : match.ratio;
+    const strength = match => isLikely ? match.probability : match.ratio;
     const most = Math.max(...shown.map(strength));
     const list = make("ol", "matches");
     for (const match of shown) {
       const button = make("button", "match"), bar = make("span", "bar");
       bar.style.width = `${Math.max(2, 100 * strength(match) / most)}%`;
       const picture = this.thumbnail(match.point, 32);
-      const told = cloud.role === "y" && cloud.mass ? `${(100 * match.probability).toFixed(match.probability < .1 ? 1 : 0)} %, ` : "";
+      const told = isLikely ? `${(100 * match.probability).toFixed(match.probability < .1 ? 1 : 0)} %, ` : "";
       button.append(...(picture ? [picture] : []), make("span", "name", short(model.label(match.point), 80)), make("span", "strength", `${told}${times(match.ratio)}`), bar);
       button.type = "button";
       button.addEventListener("click", () => this.choose(match.point, 1));

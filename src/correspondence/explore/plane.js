@@ -1,7 +1,7 @@
 /* The factoring plane: points (many by WebGL, few or without it by a 2D canvas), a layer for lines and texts above them,
    panning, zooming, hovering and selecting. It knows positions and looks of points, not what they mean. */
 
-const FEW = 3000, SLOW = 45;  // points; milliseconds of a frame
+const FEW = 3000, SLOW = 45, THINNEST = 16;  // points; milliseconds of a frame; WebGL has no longer strides
 const SHAPES = { circle: 0, triangle: 1, diamond: 2 };
 const MARGIN = { left: 46, bottom: 40, top: 8, right: 8 };
 
@@ -232,7 +232,7 @@ class Plane {
     this.waiting = requestAnimationFrame(start => {
       this.waiting = 0;
       this.paint();
-      requestAnimationFrame(end => { if (this.isMoving && end - start > SLOW) this.thin = Math.min(64, 2 * this.thin); });
+      requestAnimationFrame(end => { if (this.isMoving && end - start > SLOW) this.thin = Math.min(THINNEST, 2 * this.thin); });
     });
   }
   /* While the view moves, a machine that is too slow for all points draws fewer of them. */
