@@ -136,16 +136,18 @@ class Model {
 
   /* --- looking for labels */
 
+  /* Labels that begin with a text, the shortest first, then those that have it somewhere. */
   search(text, most) {
     const wanted = text.trim().toLowerCase(), starts = [], inside = [];
     if (!wanted) return [];
     for (const cloud of [...this.drawn].reverse()) {
-      for (let j = 0; j < cloud.n && starts.length < most; j++) {
+      for (let j = 0; j < cloud.n && starts.length < 1000; j++) {
         const at = this.label(cloud.start + j).toLowerCase().indexOf(wanted);
         if (at === 0) starts.push(cloud.start + j);
         else if (at > 0 && inside.length < most) inside.push(cloud.start + j);
       }
     }
+    starts.sort((a, b) => this.label(a).length - this.label(b).length);
     return [...starts, ...inside].slice(0, most);
   }
 

@@ -50,6 +50,7 @@ class Page {
     const { model } = this, [first, second] = this.axes;
     const xy = this.isLast ? model.positions(first, second, this.map) : model.framePositions(this.frame, first, second);
     this.plane.setPoints(xy, model.role("x").n);
+    this.hover(-1, [0, 0]);
     const named = [];
     for (const cloud of model.clouds) {
       if (cloud.named) for (let j = 0; j < cloud.n; j++) named.push(cloud.start + j);
@@ -134,6 +135,7 @@ class Page {
     context.fillRect(0, bottom, plane.width, MARGIN.bottom);
     context.fillRect(0, 0, MARGIN.left, plane.height);
     context.strokeStyle = style.line;
+    context.lineWidth = 1;
     line(context, [[MARGIN.left, 0], [MARGIN.left, bottom], [plane.width, bottom]]);
     context.fillStyle = style.soft;
     context.font = "11px system-ui, sans-serif";
