@@ -370,7 +370,10 @@ def test_names_are_two(names):
         (ends(["low a", "low b"], ["high b", "high a"]), None, "separates low a and low b from high b and high a"),
         (ends(["low"], ["high"], True), ends("u", "v"), "separates u (low wine) from v (high wine)"),
         (None, ends(["bread and butter"], ["a, b"]), 'separates "bread and butter" from "a, b"'),
-        (None, ends(['"q" (r)'], ["sand"]), "separates \"'q' (r)\" from sand"),
+        (None, ends(["length (cm)"], ["sand"]), "separates length (cm) from sand"),
+        (ends(["a (b)"], ["c and d"]), ends(["u (v)"], ["w"]), 'separates "u (v)" (a (b)) from w (c and d)'),
+        (ends(["a, b"], ["c)"]), ends(["u"], ["w"]), 'separates u ("a, b") from w ("c)")'),
+        (None, ends(['"q", r'], ["s"]), "separates \"'q', r\" from s"),
     ],
 )
 def test_sentence(x, y, expected):
@@ -493,12 +496,18 @@ def test_trust(held_out, expected):
         (0.5, "depend on each other strongly"),
         (0.8, "depend on each other very strongly"),
         (0.994, "a correlation of 0.99 on the training pairs."),
-        (0.998, "a correlation of 0.9980 on the training pairs, so that some function of each is all but known"),
+        (0.998, "a correlation of 0.998 on the training pairs, so that some function of each is all but known"),
+        (0.99994, "a correlation of 0.9999 on the training pairs, so that some function"),
         (1.0, "a correlation of 1 on the training pairs, so that some function"),
     ],
 )
 def test_strength(r, expected):
     assert expected in sentences(decomposition(r), [])[0]
+
+
+def test_an_interval_close_to_1():
+    found = co.HeldOut(np.array([0.9964]), np.array([[0.9921, 0.9982]]), 0.9, np.zeros(2), 75.0, 0.95)
+    assert "a correlation of 0.996 (95 % 0.992 to 0.998) on pairs" in sentences(decomposition(1.0), [], found)[0]
 
 
 def test_strength_by_a_test_on_the_training():

@@ -37,7 +37,9 @@ LITTLE = 1e-12  # of an axis: rounding
 ALPHA = 0.05  # of a test that has none of its own
 OPPOSITE = {"high": "low", "low": "high", "extreme": "middling", "middling": "extreme"}
 MIRRORED = "the opposite"
+LIST = r"[,;]|\b(and|from)\b"  # what makes a text look like several ones
 STRENGTHS = ((0.1, "hardly"), (0.3, "weakly"), (0.5, "moderately"), (0.8, "strongly"))
+ONE = 0.99995  # is written as 1
 CLOSE = 0.995  # correlation from which two functions are all but the same
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 BY_HEART = 0.05, 0.15  # by which training correlations are above held-out ones: little, and much
@@ -401,8 +403,8 @@ def _checked(names: Sequence[str]) -> tuple[str, str]:
 
 def _group(outside: list[str], in_brackets: list[str]) -> str:
     if not (outside and in_brackets) or outside == in_brackets == [MIRRORED]:
-        return _and(outside or in_brackets)
-    return f"{_and(outside)} ({', '.join(in_brackets)})"
+        return _and(_quoted(outside or in_brackets, LIST))
+    return f"{_and(_quoted(outside, LIST + '|[()]'))} ({', '.join(_quoted(in_brackets, '[,;]'))})"
 
 
 def _phrases(ends: Ends | None, name: str) -> tuple[list[str], list[str]]:
@@ -420,10 +422,9 @@ def _opposite(text: str) -> str | None:
 
 
 def _told(texts: list[str], name: str) -> list[str]:
-    """Texts that can be listed; bare numbers are preceded by the name of their variable."""
-    texts = [_quoted(text) for text in texts]
+    """Bare numbers are preceded by the name of their variable."""
     if texts and all(re.fullmatch(r"-?\d+(\.\d+)?", text) for text in texts):
-        texts[0] = f"{name} {texts[0]}"
+        return [f"{name} {texts[0]}", *texts[1:]]
     return texts
 
 
@@ -431,9 +432,10 @@ def _and(texts: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
-def _quoted(text: str) -> str:
-    """In quotes if it would be mistaken for several words."""
-    return '"' + text.replace('"', "'") + '"' if re.search(r"[,;()]|\b(and|from)\b", text) else text
+def _quoted(texts: list[str], mistakable: str) -> list[str]:
+    """Texts, in quotes where they would be mistaken for several words or for the end of a bracket."""
+    is_clear = [not re.search(mistakable, text) and text.count("(") == text.count(")") for text in texts]
+    return [text if clear else '"' + text.replace('"', "'") + '"' for text, clear in zip(texts, is_clear, strict=True)]
 
 
 def sentences(d: Any, words: Sequence[AxisWords], held_out: Any = None, names: Sequence[str] = ("x", "y")) -> list[str]:
@@ -523,7 +525,7 @@ class _Verdict:
         r = float(self.correlations[0])
         believed = "as the classifier believes" if self.of_beliefs else "on the training pairs"
         where = "on pairs that the fit has not seen" if self.is_held_out else believed
-        figure = f"the first pair of functions has a correlation of {_figure(r)}{self._interval()} {where}"
+        figure = f"the first pair of functions has a correlation of {self._figures()} {where}"
         if r >= CLOSE:
             figure += ", so that some function of each is all but known from the other"
         x, y = names
@@ -534,11 +536,12 @@ class _Verdict:
             return f"{x} and {y} hardly depend on each other: {figure}."
         return f"{x} and {y} depend on each other {how}: {figure}."
 
-    def _interval(self) -> str:
+    def _figures(self) -> str:
+        """Correlation of the first component with its interval."""
         if self.intervals is None:
-            return ""
-        low, high = self.intervals[0]
-        return f" ({100 * self.level:g} % {_figure(low)} to {_figure(high)})"
+            return _figures(self.correlations[0])[0]
+        r, low, high = _figures(self.correlations[0], *self.intervals[0])
+        return f"{r} ({100 * self.level:g} % {low} to {high})"
 
     def trust(self) -> str:
         if self.pvalues is None and not self.is_held_out:
@@ -547,7 +550,7 @@ class _Verdict:
             return "Nothing was held out, so these figures are those of the training and too high."
         parts = [self._components()]
         if self.captured < 0:
-            parts.append("taken together, they predict new pairs worse than no dependence would")
+            parts.append("taken together, the components predict new pairs worse than no dependence would")
         elif self.is_held_out and self.holding:
             parts.append(self._beliefs() if self.of_beliefs else self._by_heart())
         elif not self.is_held_out:
@@ -582,14 +585,14 @@ class _Verdict:
 
     def _beliefs(self) -> str:
         gap = float(self.training[0] - self.correlations[0])
-        says = f"the classifier believes in {_figure(self.training[0])} for the first"
+        says = f"the classifier believes in {_figures(self.training[0])[0]} for the first"
         if abs(gap) <= BY_HEART[0]:
             return f"{says}, about what is found"
         return f"{says}, so it is rather too {'sure of itself' if gap > 0 else 'cautious'}"
 
     def _by_heart(self) -> str:
         gap = float(self.training[0] - self.correlations[0])
-        says = f"training says {_figure(self.training[0])} for the first"
+        says = f"training says {_figures(self.training[0])[0]} for the first"
         if gap <= BY_HEART[0]:
             return f"{says}, so little was learned by heart"
         if gap <= BY_HEART[1]:
@@ -597,10 +600,11 @@ class _Verdict:
         return f"{says}, so much was learned by heart: trust the held-out figures only"
 
 
-def _figure(r: float) -> str:
-    """Correlation with two digits, with more just below 1."""
-    text = f"{r:.2f}" if abs(r) < 0.995 else f"{r:.4f}" if abs(r) < 0.99995 else f"{r:.0f}"
-    return text.replace("-0.00", "0.00")
+def _figures(*values: float) -> list[str]:
+    """Correlations with two digits, or with as many as tell them from 1."""
+    digits = next((k for k in (2, 3) if all(f"{abs(v):.{k}f}" < "1" or abs(v) > ONE for v in values)), 4)
+    texts = [f"{v:.{0 if abs(v) > ONE else digits}f}" for v in values]
+    return [text.removeprefix("-") if float(text) == 0 else text for text in texts]
 
 
 def _count(n: int) -> str:
