@@ -195,6 +195,8 @@ def test_columns_without_names_are_numbered(rng):
     X = rng.normal(size=(200, 3))
     assert texts(x_of(lambda X: scaled(X[:, 2]), X).positive) == ["high column 2"]
     assert texts(x_of(lambda X: scaled(np.array(X)[:, 2]), X.tolist()).positive) == ["high column 2"]
+    numbered = pd.DataFrame(X, columns=pd.Index(np.arange(3)))
+    assert texts(x_of(lambda X: scaled(X[2]), numbered).positive) == ["high column 2"]
 
 
 def test_a_column_of_numbers_is_called_by_the_name_of_its_variable(rng):
@@ -290,6 +292,12 @@ def test_texts_of_a_learned_fit(recipes):
     (words,) = axis_words(est, is_asian[:, None].astype(float))
     end = "positive" if texts(words.x.positive) == ["high"] else "negative"
     assert set(texts(getattr(words.y, end))) == {"soy", "sesame"}
+
+
+def test_a_frame_of_one_column_of_texts(recipes):
+    is_asian, texts_ = recipes
+    f = scaled(is_asian.astype(float))
+    assert x_of(lambda _: f, pd.DataFrame({"text": texts_})) == x_of(lambda _: f, texts_)
 
 
 def test_texts_without_a_word():

@@ -356,7 +356,7 @@ def _of_table(functions: PrincipalFunctions, values: Any, name: str) -> _Candida
 def _column_names(keys: Iterable[Any]) -> list[str] | None:
     """Names of columns, None where there are too many without one."""
     keys = list(keys)
-    nameless = [isinstance(key, int) for key in keys]
+    nameless = [isinstance(key, int | np.integer) for key in keys]
     if sum(nameless) > NAMELESS:
         return None
     return [f"column {key}" if no_name else one_line(key) for key, no_name in zip(keys, nameless, strict=True)]
