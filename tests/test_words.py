@@ -84,6 +84,24 @@ def test_prior_counts():
     assert texts(axis_words(by(lambda X: X), x_items=places)[0].x.negative) == ["often"]
 
 
+def test_items_without_prior_do_not_lower_the_average():
+    places = (list("abcd"), np.array([[-2.0], [-1.0], [1.0], [5.0]]), [0.4, 0.4, 0.2, 0])
+    found = axis_words(by(lambda X: X), x_items=places)[0].x
+    assert (texts(found.negative), texts(found.positive)) == (["a"], ["c"])  # b has 0.4 of 2.2, less than a third
+
+
+def test_weights_of_the_fit_count():
+    sample = np.array(["often", "rare"], dtype=object)
+    values = {"often": -1.0, "rare": -2.0}
+    g = LinearFunctions(
+        np.zeros(1), np.eye(1), lambda Y: np.array([[values[y]] for y in Y]), sample, np.array([90.0, 10.0])
+    )
+    d = by(lambda X: X)
+    (words,) = axis_words(co.Decomposition(d.pics, d.f, g, 1.0, 100.0))
+    assert texts(words.y.negative) == ["often"]
+    assert words.y.negative[0].weight == pytest.approx(0.9 / 1.3)
+
+
 def test_labels_that_never_occur_are_left_out():
     table = pd.DataFrame([[5, 0, 1], [1, 0, 4]], index=["a", "b"], columns=["u", "never", "v"])
     with pytest.warns(UserWarning, match="never"):
@@ -176,6 +194,12 @@ def test_a_u_shape_has_extremes_and_a_middle(rng):
     assert texts(x_of(lambda X: scaled(-(X["sugar"] ** 2)), X).positive) == ["middling sugar"]
 
 
+def test_a_column_has_one_form_only(rng):
+    X = rng.normal(size=(500, 1))
+    found = x_of(lambda X: scaled(X[:, 0] ** 2 + X[:, 0]), X)
+    assert (texts(found.negative), texts(found.positive)) == (["low"], ["high"])
+
+
 def test_a_column_that_bends_beside_one_that_does_not(rng):
     X = frame(rng)
     found = x_of(lambda X: scaled(scaled(X["sugar"] ** 2) + scaled(np.log(X["alcohol"]))), X)
@@ -189,6 +213,12 @@ def test_columns_that_hardly_matter_are_not_named_but_the_best_is(rng):
     assert texts(weak.positive) == ["high sugar"]
     assert 0.05 < weak.positive[0].value < 0.1
     assert x_of(lambda X: scaled(independent), X) == Ends((), ())
+
+
+def test_a_column_beside_a_strong_one(rng):
+    X = pd.DataFrame(rng.normal(size=(5000, 2)), columns=["strong", "weak"])
+    found = x_of(lambda X: scaled(X["strong"] + 0.07 * X["weak"]), X)
+    assert texts(found.positive) == ["high strong"]
 
 
 def test_columns_without_names_are_numbered(rng):
@@ -259,6 +289,12 @@ def test_many_rows_are_sampled(rng):
     assert texts(found.positive) == ["high column 0"]
 
 
+def test_the_sample_is_the_same_each_time(rng):
+    X = rng.normal(size=(30_000, 2))
+    first, second = (x_of(lambda X: scaled(X[:, 0] + X[:, 1] ** 3), X) for _ in range(2))
+    assert first == second
+
+
 # --- texts
 
 FILLERS = ["oil", "egg", "water", "sugar", "flour", "pepper", "onion", "butter", "milk", "rice"]
@@ -284,6 +320,20 @@ def test_words_of_texts(recipes):
     (word,) = [word for word in found.positive if word.text == "soy"]
     assert word.value == pytest.approx(f[soy].mean())
     assert word.weight == pytest.approx(soy.mean() * f[soy].mean() ** 2)
+
+
+def test_rare_words_are_left_out(recipes):
+    _, texts_ = recipes
+    texts_ = [f"{text} saffron" if i < 4 else text for i, text in enumerate(texts_)]
+    f = scaled(np.array(["saffron" in text for text in texts_]).astype(float))
+    assert "saffron" not in texts(x_of(lambda _: f, texts_).positive)
+    assert "saffron" in texts(x_of(lambda _: f[:8], texts_[:8]).positive)  # half of them
+
+
+def test_words_that_all_have_are_left_out(recipes):
+    is_asian, texts_ = recipes
+    found = x_of(lambda _: 2 + is_asian, texts_)
+    assert not {"salt", "and"} & {*texts(found.positive), *texts(found.negative)}
 
 
 def test_texts_of_a_learned_fit(recipes):
@@ -555,6 +605,7 @@ def test_beliefs_of_a_classifier(rng):
     assert final == "Nothing was compared with true classes, so these figures are what the classifier believes."
     for gap, expected in ((0.1, "too sure of itself."), (-0.1, "too cautious."), (0.01, "about what is found.")):
         assert last(cca, held(r - gap)).endswith(expected)
+    assert "training says 0.80 for the first" in last(cca, crossfit([0.8], 0.78))
 
 
 def test_the_real_objects(rng):
