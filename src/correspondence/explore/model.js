@@ -136,16 +136,18 @@ class Model {
 
   /* --- looking for labels */
 
+  /* Labels that begin with a text, the shortest first, then those that have it somewhere. */
   search(text, most) {
     const wanted = text.trim().toLowerCase(), starts = [], inside = [];
     if (!wanted) return [];
     for (const cloud of [...this.drawn].reverse()) {
-      for (let j = 0; j < cloud.n && starts.length < most; j++) {
+      for (let j = 0; j < cloud.n && starts.length < 1000; j++) {
         const at = this.label(cloud.start + j).toLowerCase().indexOf(wanted);
         if (at === 0) starts.push(cloud.start + j);
         else if (at > 0 && inside.length < most) inside.push(cloud.start + j);
       }
     }
+    starts.sort((a, b) => this.label(a).length - this.label(b).length);
     return [...starts, ...inside].slice(0, most);
   }
 
@@ -172,8 +174,11 @@ function cell(value) {
 
 function number(value) { return Number.isInteger(value) ? value.toLocaleString("en") : String(+value.toPrecision(4)); }
 
-/* Where a point lies across a single axis: y in the middle, x around it, always in the same way. */
-function spread(cloud, j) { return cloud.role === "y" ? 0 : ((j * .6180339887) % 1) - .5; }
+/* Where a point lies across a single axis, always the same: labels in the middle, x below and other y above it. */
+function spread(cloud, j) {
+  const across = .05 + .45 * ((j * .6180339887) % 1);
+  return cloud.role === "x" ? -across : cloud.named ? 0 : across;
+}
 
 function sumOfExp(scores) {
   const most = scores.reduce((a, b) => Math.max(a, b), -Infinity);

@@ -50,6 +50,7 @@ class Page {
     const { model } = this, [first, second] = this.axes;
     const xy = this.isLast ? model.positions(first, second, this.map) : model.framePositions(this.frame, first, second);
     this.plane.setPoints(xy, model.role("x").n);
+    this.hover(-1, [0, 0]);
     const named = [];
     for (const cloud of model.clouds) {
       if (cloud.named) for (let j = 0; j < cloud.n; j++) named.push(cloud.start + j);
@@ -64,8 +65,8 @@ class Page {
     const { model, hidden } = this, colours = new Uint8Array(4 * model.size), looks = new Float32Array(2 * model.size);
     for (const cloud of model.clouds) {
       const many = cloud.n > 20000 ? 3.2 : cloud.n > 3000 ? 4.5 : cloud.n > 300 ? 6 : 9;
-      const size = { x: many, mark: 9, y: Math.max(many, cloud.n > 300 ? 9 : 15) }[cloud.role];
-      const alpha = cloud.role !== "x" || cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
+      const size = { x: many, mark: 9, y: cloud.named ? Math.max(many, cloud.n > 300 ? 9 : 15) : many + 1 }[cloud.role];
+      const alpha = cloud.named || cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
       for (let j = 0; j < cloud.n; j++) {
         const i = cloud.start + j, code = model.classOf(cloud, j);
         const isHidden = hidden.roles.has(cloud.role) || hidden.classes.has(code);
@@ -134,6 +135,7 @@ class Page {
     context.fillRect(0, bottom, plane.width, MARGIN.bottom);
     context.fillRect(0, 0, MARGIN.left, plane.height);
     context.strokeStyle = style.line;
+    context.lineWidth = 1;
     line(context, [[MARGIN.left, 0], [MARGIN.left, bottom], [plane.width, bottom]]);
     context.fillStyle = style.soft;
     context.font = "11px system-ui, sans-serif";
@@ -355,17 +357,18 @@ class Page {
   }
   listMatches(cloud) {
     const { model } = this, found = model.matches(this.chosen, cloud, MOST_MATCHES);
-    const shown = found.filter(match => match.ratio > 1 || match.probability > .02);
+    const isLikely = cloud.role === "y" && cloud.mass;
+    const shown = found.filter(match => match.ratio > 1 || (isLikely && match.probability > .02));
     this.matches.push(...shown);
     if (!shown.length) return [make("h3", "", cloud.name), make("p", "soft", "Nothing goes with it more often than by chance.")];
-    const strength = match => cloud.role === "y" && cloud.mass ? match.probability : match.ratio;
+    const strength = match => isLikely ? match.probability : match.ratio;
     const most = Math.max(...shown.map(strength));
     const list = make("ol", "matches");
     for (const match of shown) {
       const button = make("button", "match"), bar = make("span", "bar");
       bar.style.width = `${Math.max(2, 100 * strength(match) / most)}%`;
       const picture = this.thumbnail(match.point, 32);
-      const told = cloud.role === "y" && cloud.mass ? `${(100 * match.probability).toFixed(match.probability < .1 ? 1 : 0)} %, ` : "";
+      const told = isLikely ? `${(100 * match.probability).toFixed(match.probability < .1 ? 1 : 0)} %, ` : "";
       button.append(...(picture ? [picture] : []), make("span", "name", short(model.label(match.point), 80)), make("span", "strength", `${told}${times(match.ratio)}`), bar);
       button.type = "button";
       button.addEventListener("click", () => this.choose(match.point, 1));
@@ -434,6 +437,7 @@ class Page {
       chip.prepend(dot);
       $("classes").append(chip);
     });
+    this.applyTheme();
     if (classes.names.length > 2) {
       for (const [text, hide] of [["all", false], ["none", true]]) {
         const button = make("button", "plain", text);

@@ -1,7 +1,7 @@
 /* The factoring plane: points (many by WebGL, few or without it by a 2D canvas), a layer for lines and texts above them,
    panning, zooming, hovering and selecting. It knows positions and looks of points, not what they mean. */
 
-const FEW = 3000, SLOW = 45;  // points; milliseconds of a frame
+const FEW = 3000, SLOW = 45, THINNEST = 16;  // points; milliseconds of a frame; WebGL has no longer strides
 const SHAPES = { circle: 0, triangle: 1, diamond: 2 };
 const MARGIN = { left: 46, bottom: 40, top: 8, right: 8 };
 
@@ -38,6 +38,7 @@ class Plane {
     this.layer = root.querySelector(".layer");
     this.context = this.layer.getContext("2d");
     this.view = { x: 0, y: 0, zoom: 1 };
+    this.base = 1;  // zoom of the whole view
     this.xy = new Float32Array(0);
     this.colours = new Uint8Array(0);
     this.looks = new Float32Array(0);
@@ -177,13 +178,13 @@ class Plane {
   centre(i, closer = 1) {
     this.view.x = this.xy[2 * i];
     this.view.y = this.xy[2 * i + 1];
-    this.view.zoom = Math.max(this.view.zoom, (this.base || 1) * closer);
+    this.view.zoom = Math.max(this.view.zoom, this.base * closer);
     this.draw();
   }
   zoomBy(factor, px, py) {
     const [mx, my] = this.middle();
     const [x, y] = this.toPlane(px ?? mx, py ?? my);
-    const zoom = Math.min(Math.max(this.view.zoom * factor, (this.base || 1) / 20), (this.base || 1) * 2000);
+    const zoom = Math.min(Math.max(this.view.zoom * factor, this.base / 20), this.base * 2000);
     const share = this.view.zoom / zoom;
     this.view = { x: x + (this.view.x - x) * share, y: y + (this.view.y - y) * share, zoom };
     this.move();
@@ -216,7 +217,7 @@ class Plane {
 
   resize() {
     const { clientWidth, clientHeight } = this.root;
-    const had = this.width;
+    const grown = this.width && clientWidth ? Math.min(clientWidth / this.width, clientHeight / this.height) : 1;
     this.width = clientWidth;
     this.height = clientHeight;
     this.ratio = Math.min(window.devicePixelRatio || 1, 2);
@@ -224,7 +225,8 @@ class Plane {
       canvas.width = Math.round(clientWidth * this.ratio);
       canvas.height = Math.round(clientHeight * this.ratio);
     }
-    if (had && clientWidth) { this.view.zoom *= clientWidth / had; this.base *= clientWidth / had; }
+    this.view.zoom *= grown;  // what was in view stays in view
+    this.base *= grown;
     this.paint();
   }
   draw() {
@@ -232,12 +234,13 @@ class Plane {
     this.waiting = requestAnimationFrame(start => {
       this.waiting = 0;
       this.paint();
-      requestAnimationFrame(end => { if (this.isMoving && end - start > SLOW) this.thin = Math.min(64, 2 * this.thin); });
+      requestAnimationFrame(end => { if (this.isMoving && end - start > SLOW) this.thin = Math.min(THINNEST, 2 * this.thin); });
     });
   }
   /* While the view moves, a machine that is too slow for all points draws fewer of them. */
   move() {
     this.isMoving = true;
+    this.tell("hover", -1, [0, 0]);
     clearTimeout(this.rest);
     this.rest = setTimeout(() => { this.isMoving = false; this.draw(); }, 200);
     this.draw();
