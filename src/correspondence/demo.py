@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,7 +26,7 @@ __all__ = ["demo"]
 
 TRAINED, PROBES = 600, 900  # images to learn from and to look at; the others judge
 HIDDEN, RATE, DECAY, EPOCHS, BATCH = 32, 0.005, 0.5, 30, 50
-# Chosen by three folds of the images to learn from: right on 94.5 %, and so cautious that the plane is more than ten dots.
+# Chosen by three folds of the images to learn from: right on 94.5 %, and cautious, so that the plane is no ten dots.
 EVERY = 5  # steps from frame to frame
 PAIRS = 5  # that are named as confused
 NAMES = "image", "digit"
@@ -188,7 +189,7 @@ def _table_picture(ca: CA, path: Path) -> Path:
     return _saved(path, ca, names=TASKS, ellipses=ca.bootstrap(random_state=0))
 
 
-def _saved(path: Path, est: CA | ClassifierCA, **options: object) -> Path:
+def _saved(path: Path, est: CA | ClassifierCA, **options: Any) -> Path:
     try:
         plot.plane(est, **options)
         with new_file(path) as temporary:
