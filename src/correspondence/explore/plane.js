@@ -27,7 +27,7 @@ void main() {
   if (shape > 1.5) edge = (abs(p.x) + abs(p.y) - 1.0) * 0.71;
   float cover = clamp(0.5 - edge * size * 0.5, 0.0, 1.0) * ink.a;
   if (cover < 0.01) discard;
-  float rim = shape > 0.5 ? clamp(edge * size * 0.5 + 2.2, 0.0, 1.0) : 0.0;  // of paper, so that it is seen among many
+  float rim = shape > 0.5 && size > 10.0 ? clamp(edge * size * 0.5 + 2.2, 0.0, 1.0) : 0.0;  // to be seen among many
   gl_FragColor = vec4(mix(ink.rgb, paper, rim) * cover, cover);
 }`;
 
@@ -143,7 +143,7 @@ class Plane {
       else { flat.moveTo(x, y - r); flat.lineTo(x + r, y); flat.lineTo(x, y + r); flat.lineTo(x - r, y); }
       flat.closePath();
       flat.fill();
-      if (shape !== SHAPES.circle) flat.stroke();
+      if (shape !== SHAPES.circle && r > 5) flat.stroke();
     }
   }
 
@@ -163,6 +163,17 @@ class Plane {
   at(i) { return this.toScreen(this.xy[2 * i], this.xy[2 * i + 1]); }
   isInside([x, y], by = 0) {
     return x >= MARGIN.left - by && x <= this.width - MARGIN.right + by && y >= MARGIN.top - by && y <= this.height - MARGIN.bottom + by;
+  }
+
+  /* Those of some points that can be seen, in the same order. */
+  *seen(points) {
+    const { xy, colours } = this;
+    const [left, top] = this.toPlane(MARGIN.left, MARGIN.top);
+    const [right, bottom] = this.toPlane(this.width - MARGIN.right, this.height - MARGIN.bottom);
+    for (const i of points) {
+      const x = xy[2 * i], y = xy[2 * i + 1];
+      if (x >= left && x <= right && y >= bottom && y <= top && colours[4 * i + 3] > 0) yield i;
+    }
   }
 
   /* Show a box of the plane: [left, right, bottom, top]. */
