@@ -66,7 +66,7 @@ def test_cooking(tmp_path):
     assert any("soy sauce" in recipe for recipe in x["labels"])
     assert "soy sauce" in marks["labels"]
     assert len(page["axes"]) == 10
-    assert page["axes"][0]["held_out"] < page["axes"][0]["training"]
+    assert 0.6 < page["axes"][0]["held_out"] < 1
 
 
 def test_the_vocabulary_is_learned_from_training_recipes_only(monkeypatch):
