@@ -162,7 +162,7 @@ def test_noisy_digits(tmp_path):
     page = data_of(tmp_path / f"{name}-explore.html")
     assert [cloud["n"] for cloud in page["clouds"]] == [1000, 1000]
     assert [cloud["sprites"]["width"] for cloud in page["clouds"]] == [28, 28]
-    assert page["classes"]["names"] == [str(digit) for digit in range(10)]
+    assert page["classes"]["names"] == [f"digit {digit}" for digit in range(10)]
     assert page["axes"][0]["held_out"] == pytest.approx(held_out[0], abs=1e-4)
     assert "2.2 | 97.5" in text
     assert "at most M - 1 components" in text

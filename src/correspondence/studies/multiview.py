@@ -41,8 +41,6 @@ class _Case:
     paper: str
     quoted: tuple[tuple[str, float | None, float | None], ...] = ()
     """From elsewhere: error of a linear SVM and accuracy of k-means, in %."""
-    names: tuple[str, str] | None = None
-    """What the two views are called on a page to explore; without, there is none."""
 
 
 MNIST = _Case(
@@ -60,7 +58,6 @@ NOISY = _Case(
     "the same way, with uniform noise from 0 to 1 added to each pixel and cut off at 1 (after Wang et al. 2015)",
     "The paper sees a drop at 10 again, and smaller PICs than without rotation and noise.",
     (("best deep CCA autoencoder (Wang et al. 2015)", 2.2, 97.5), ("the paper's notebook", None, 83.3)),
-    ("turned digit", "noisy digit"),
 )
 CIFAR = _Case(
     "multiview-cifar",
@@ -120,7 +117,7 @@ def _report(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun], fo
         f"{len(first.labels)} test images, each paired with another one of its class. Training took "
         f"{' and '.join(f'{each.seconds:.0f}' for each in runs)} seconds.",
         f"![Correlations and plane]({case.name}.png)\n\n{CAPTION}"
-        + (f" [A page to explore]({case.name}-explore.html)." if case.names else ""),
+        + (f" [A page to explore]({case.name}-explore.html)." if case is NOISY else ""),
         _shared(case, data, first, found),
         _correlation_table(runs, found),
         f"![Pairs]({case.name}-pairs.png)\n\n*Pairs of test images: x above, y below.*",
@@ -129,7 +126,7 @@ def _report(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun], fo
         ERRATA,
     ]
     figures = {"": _figure(first), "-pairs": _pairs_figure(first)}
-    page = {"-explore.html": lambda path: _page(case, first, path)} if case.names else {}
+    page = {"-explore.html": lambda path: _noisy_page(first, path)} if case is NOISY else {}
     rows = [row for each in runs for row in _rows(each, found)]
     return Report(case.title, rows, "\n\n".join(sections), figures, page)
 
@@ -307,20 +304,21 @@ def _pairs_figure(each: ViewRun, n: int = 10) -> Figure:
 # --- page
 
 
-def _page(case: _Case, each: ViewRun, path: Path) -> Path:
+def _noisy_page(each: ViewRun, path: Path) -> Path:
     """Test images of both views; those of the other view are known by their classes."""
+    digits = [f"digit {label}" for label in each.labels[:DRAWN]]  # bare numbers would get colours in their order
     return co.explore(
         each.pice,
         each.X[:DRAWN],
         each.Y[:OTHERS],
         path,
         held_out=each.held,
-        classes=each.labels[:DRAWN],
-        names=case.names,
-        y_labels=each.labels[:OTHERS],
+        classes=digits,
+        names=("turned digit", "noisy digit"),
+        y_labels=digits[:OTHERS],
         x_images=_dark_on_white(each.X[:DRAWN]),
         y_images=_dark_on_white(each.Y[:OTHERS]),
-        title=case.title,
+        title="Noisy MNIST: what two views of a digit share",
     )
 
 
