@@ -183,6 +183,21 @@ def test_labels_classes_and_marks_are_the_users(rng, tmp_path):
     assert [cloud["name"] for cloud in content["clouds"]] == ["inputs", "outputs", "places"]
 
 
+def test_numbers_colour_their_pairs_in_ranges(rng, tmp_path):
+    x = rng.normal(size=(90, 2))
+    y = x[:, 0] + rng.normal(size=90)
+    est = co.ACE(n_components=1).fit(x, y)
+    content = data_of(co.explore(est, x, y, tmp_path / "p.html"))
+    codes, names = content["arrays"]["0.classes"], content["classes"]["names"]
+    assert len(names) == len(content["classes"]["colours"]) == 7
+    for code, name in enumerate(names):
+        low, high = map(float, name.split(" to "))
+        assert ((y[codes == code] >= low - 0.02) & (y[codes == code] <= high + 0.02)).all()
+        assert (codes == code).sum() >= 90 // 7 - 1
+    few = data_of(co.explore(est, x, y, tmp_path / "q.html", classes=np.arange(90) % 3))
+    assert few["classes"]["names"] == ["0", "1", "2"]
+
+
 def test_an_index_brings_its_tags_and_its_ranking(ca, tmp_path):
     index = co.CrossModalIndex(ca, ["he", "she"], ["Husband", "Wife"], by="distance", scaled=True)
     content = data_of(co.explore(ca, path=tmp_path / "p.html", index=index))

@@ -14,7 +14,8 @@ from markupsafe import Markup
 
 from correspondence.checks import check_whole
 from correspondence.decomposition import as_decomposition
-from correspondence.explore.clouds import Cloud, clouds_of, coloured
+from correspondence.explore.clouds import Cloud, clouds_of
+from correspondence.explore.colours import coloured
 from correspondence.explore.content import packed
 from correspondence.explore.evidence import components, scree
 from correspondence.io import new_file
@@ -57,14 +58,15 @@ def explore(
         Of any two variables.
     X, Y : array-like, frame, ..., optional
         Values to show, as for `fit`; those of one column of labels are shown once each. Left out, all labels of the fit
-        (of Y also its sample). Pairs whose Y are labels colour the points of X.
+        (of Y also its sample). Of pairs, the labels or numbers Y colour the points of X.
     path : str or Path
         The HTML file; replaced only once the new one is complete.
     held_out : HeldOut, CrossFit, LatentDimension or PermutationTest, optional
         What is known of pairs that the fit has not seen, drawn beside the training; `latent_dimension` knows most. By
         default what a `PICE` or a `ClassifierCA` with labels has held out itself.
     classes : array-like, optional
-        One for each of X, by which points are coloured and can be filtered; of a `ClassifierCA` what it predicts.
+        One for each of X, by which points are coloured and can be filtered (many different numbers are put into
+        ranges); of a `ClassifierCA` what it predicts.
     names : (str, str) or (str, str, str), optional
         What the two variables, and marks, are called.
     x_labels, y_labels : array-like, optional
