@@ -153,7 +153,7 @@ def _facts(d_or_est: Any, clouds: list[Cloud], held_out: Any) -> list[tuple[str,
 
 def _render(**content: Any) -> str:
     environment = Environment(loader=PackageLoader("correspondence.explore", "."), autoescape=True)
-    style, *scripts = (_own(name) for name in ("page.css", "unpack.js", "model.js", "plane.js", "page.js"))
+    style, *scripts = (_own(name) for name in ("page.css", "unpack.js", "model.js", "plane.js", "layer.js", "page.js"))
     script = Markup("\n").join(scripts)
     # No other script than this one may run. unsafe-eval lets tools such as playwright look into the page.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
