@@ -70,7 +70,7 @@ def explore(
     names : (str, str) or (str, str, str), optional
         What the two variables, and marks, are called.
     x_labels, y_labels : array-like, optional
-        A text for each of X and Y.
+        A text for each of X and Y; up to 300 short ones are written in the plane.
     x_images, y_images : array-like, optional
         A picture for each of X and Y, shown as a thumbnail; by default X or Y, if they are images.
     marks : (labels, X), optional

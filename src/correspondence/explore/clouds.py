@@ -22,6 +22,7 @@ __all__ = ["Cloud", "Column", "clouds_of", "texts"]
 MOST_COLUMNS = 30  # that are shown of a point
 MOST_IMAGES = 3000
 MOST_TEXT = 300  # characters of a label
+MOST_NAMES, LONG_NAME = 300, 30  # values whose labels are names; characters of a name, on average
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +165,7 @@ def cloud_of(
         role,
         name,
         written,
-        is_named=labels is not None,
+        is_named=labels is not None and _are_names(written or []),
         has_mass=False,
         places=places,
         prior=np.full(len(rows), 1 / n),
@@ -251,6 +252,11 @@ def _labelled(
 def texts(labels: Any) -> list[str]:
     """Labels as texts that can be written to a file; lone surrogates cannot."""
     return [_short(str(label)).encode("utf-8", "replace").decode() for label in labels]
+
+
+def _are_names(labels: list[str]) -> bool:
+    """Whether labels are so few and short that they can be written in a plane."""
+    return len(labels) <= MOST_NAMES and sum(map(len, labels)) <= LONG_NAME * len(labels)
 
 
 def _short(text: str) -> str:
