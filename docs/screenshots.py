@@ -16,17 +16,18 @@ from PIL import Image
 IMAGES = Path(__file__).parent / "images"
 WIDTH, HEIGHT = 1400, 900
 MOST = 200_000  # bytes of a picture
-CHOOSE = """label => {
-    const { model } = explorer;
-    const points = Array.from({ length: model.size }, (_, i) => i).reverse();  // labels of y come first
-    explorer.choose(points.find(i => model.label(i) === label));
+CHOOSE = """([role, name]) => {
+    const { model } = explorer, cloud = model.role(role);
+    const points = Array.from({ length: cloud.n }, (_, j) => j);
+    const nameOf = j => role === "x" && cloud.classes ? model.className(cloud, j) : cloud.labels[j];
+    explorer.choose(cloud.start + points.find(j => nameOf(j) === name));
 }"""
 SHOW = """([id, isOn]) => { const box = document.getElementById(id); if (box.checked !== isOn) box.click(); }"""
-PAGES = {  # where it is, the point that is chosen, and what is switched on or off
-    "cooking": ("cooking/cooking-explore.html", "indian", {}),
-    "wine": ("wine/wine-explore.html", "7", {}),
+PAGES = {  # where it is, the point that is chosen (of x the first of a class), and what is switched on or off
+    "cooking": ("cooking/cooking-explore.html", ("y", "indian"), {}),
+    "wine": ("wine/wine-explore.html", ("x", "7"), {}),
     "digits": ("digits.html", None, {"confused": True}),
-    "noisy-mnist": ("multiview-noisy-mnist/multiview-noisy-mnist-explore.html", None, {}),
+    "noisy-mnist": ("multiview-noisy-mnist/multiview-noisy-mnist-explore.html", None, {"labels": False}),
     "flickr": ("flickr/flickr-explore.html", None, {"pictures": False}),  # photographs belong to their makers
 }
 
@@ -49,7 +50,7 @@ def main(results: str = "results", demo: str = "correspondence-demo") -> None:
             for box, is_on in shown.items():
                 page.evaluate(SHOW, [box, is_on])
             if chosen is not None:
-                page.evaluate(CHOOSE, chosen)
+                page.evaluate(CHOOSE, list(chosen))
             page.wait_for_timeout(500)
             print(_saved(_upper_part(page), IMAGES / f"gallery-{name}.png"))
             page.close()
