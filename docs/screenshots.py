@@ -25,7 +25,7 @@ CHOOSE = """([role, name]) => {
 SHOW = """([id, isOn]) => { const box = document.getElementById(id); if (box.checked !== isOn) box.click(); }"""
 PAGES = {  # where it is, the point that is chosen (of x the first of a class), and what is switched on or off
     "cooking": ("cooking/cooking-explore.html", ("y", "indian"), {}),
-    "wine": ("wine/wine-explore.html", ("x", "7"), {}),
+    "wine": ("wine/wine-explore.html", ("x", "8"), {}),
     "digits": ("digits.html", None, {"confused": True}),
     "noisy-mnist": ("multiview-noisy-mnist/multiview-noisy-mnist-explore.html", None, {"labels": False}),
     "flickr": ("flickr/flickr-explore.html", None, {"pictures": False}),  # photographs belong to their makers

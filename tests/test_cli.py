@@ -80,6 +80,7 @@ def test_demo_reads_digits_that_the_net_has_not_seen(shown):
     accuracy, unseen = re.search(r"is\s+right on (\S+) % of (\S+)\s+others", output).groups()
     assert 90 < float(accuracy) < 99.9
     assert unseen == "1,197"
+    assert "beliefs of 900 of the others; on labels of the other 297." in output
     table = [list(map(float, row)) for row in re.findall(r"^ +(\d)  +(\S+)  +(\S+)  \d and \d$", output, re.MULTILINE)]
     assert [row[0] for row in table] == list(range(1, 10))
     claimed, on_labels = (np.array(column) for column in list(zip(*table, strict=True))[1:])
@@ -128,7 +129,7 @@ def test_demo_of_the_table(shown):
     assert "1744 answers" in output
     assert "PICs 0.5429, 0.4450, 0.1270" in output
     assert "Axis 1 separates Wife (Laundry, Main_meal) from Husband (Repairs, Driving)." in output
-    assert "who does it" in (shown[1] / "tasks.html").read_text(encoding="utf-8")
+    assert "Task and person depend on each other strongly" in (shown[1] / "tasks.html").read_text(encoding="utf-8")
 
 
 def test_demo_that_is_stopped_leaves_nothing(tmp_path, monkeypatch):

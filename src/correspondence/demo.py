@@ -30,7 +30,7 @@ HIDDEN, RATE, DECAY, EPOCHS, BATCH = 32, 0.005, 0.5, 30, 50
 EVERY = 5  # steps from frame to frame
 PAIRS = 5  # that are named as confused
 NAMES = "image", "digit"
-TASKS = "task", "who does it"
+TASKS = "task", "person"
 
 
 def demo(folder: Path) -> str:
@@ -106,7 +106,7 @@ class _Digits:
             low, high = self.cca.classes_[[G[:, i].argmin(), G[:, i].argmax()]]
             lines.append(f"{i + 1:>9}  {claimed:>11.3f}  {real:>9.3f}  {low} and {high}")
         lines.append(
-            f"Claimed by its beliefs of {len(self.X)} of the others; on labels of the other {self.held_out.n}."
+            f"Claimed by its beliefs of {len(self.X)} of the others; on labels of the other {self.held_out.n:g}."
         )
         return "\n".join(lines)
 
@@ -186,7 +186,7 @@ def _table_page(ca: CA, path: Path) -> Path:
 
 
 def _table_picture(ca: CA, path: Path) -> Path:
-    return _saved(path, ca, names=TASKS, ellipses=ca.bootstrap(random_state=0))
+    return _saved(path, ca, names=("task", "who does it"), ellipses=ca.bootstrap(random_state=0))
 
 
 def _saved(path: Path, est: CA | ClassifierCA, **options: Any) -> Path:
