@@ -19,7 +19,7 @@ export MPLBACKEND ?= Agg
 
 .PHONY: demo test lint format reproduce bench gallery clean
 
-demo: $(VENV)/.installed-core
+demo: $(VENV)/.installed-files
 	$(BIN)/correspondence demo
 
 # Two workers with a thread each: more threads than cores would wait for each other.
@@ -76,10 +76,6 @@ clean:
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-
-$(VENV)/.installed-core: $(INPUTS) | $(BIN)/python
-	$(PIP) install --quiet -c constraints.txt -e .
-	@echo $(CURDIR) > $@
 
 $(VENV)/.installed-%: $(INPUTS) | $(BIN)/python
 	$(PIP) install --quiet -c constraints.txt -e ".[$*]"

@@ -388,6 +388,19 @@ def test_images_are_their_own_thumbnails(rng, tmp_path):
     assert content["arrays"]["0.image"].tolist() == list(range(30))
 
 
+def test_classes_are_the_words_of_images(rng, tmp_path):
+    z = rng.integers(3, size=200)
+    x, y = (np.eye(3)[z] @ rng.normal(size=(3, 64)) + 0.3 * rng.normal(size=(200, 64)) for _ in range(2))
+    est = co.CCA(n_components=2).fit(x, y)
+    kind = np.array(["cat", "dog", "owl"], object)[z]
+    text = Elements(co.explore(est, x, y, tmp_path / "p.html", classes=kind).read_text(encoding="utf-8")).text
+    mean = {name: est.transform(x)[kind == name, 0].mean() for name in ("cat", "dog", "owl")}
+    low, high = min(mean, key=mean.get), max(mean, key=mean.get)
+    assert re.search(rf"Axis 1 separates .*{low}.* from .*{high}", text)
+    nothing = Elements(co.explore(est, x, y, tmp_path / "q.html").read_text(encoding="utf-8")).text
+    assert "no words" not in nothing
+
+
 # --- packing
 
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from correspondence.checks import check_whole
 from correspondence.decomposition import as_decomposition
 from correspondence.explore.clouds import Cloud, clouds_of
-from correspondence.explore.colours import coloured
+from correspondence.explore.colours import class_items, coloured
 from correspondence.explore.content import packed
 from correspondence.explore.evidence import components, scree
 from correspondence.io import new_file
@@ -113,6 +113,8 @@ def explore(
     rows = components(as_decomposition(seen.est), held_out)
     items = None if index is None else (index.items_y, index.g, index.prior)
     words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
+    if colours is not None and not any(axis.x or axis.y for axis in words):
+        words = axis_words(as_decomposition(d_or_est), X, Y, x_items=class_items(clouds[0], colours["names"]))
     page = _render(
         title=str(title),
         about=sentences(d_or_est, words, held_out, called[:2]) if about is None else [str(text) for text in about],

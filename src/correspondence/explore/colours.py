@@ -15,7 +15,7 @@ from correspondence.labels import as_labels
 from correspondence.plot.overlay import Scene
 from correspondence.plot.style import class_colours
 
-__all__ = ["coloured"]
+__all__ = ["class_items", "coloured"]
 
 MOST_NUMBERS = 30  # different ones that are classes; more are put into ranges
 RANGES = 7
@@ -40,6 +40,16 @@ def coloured(clouds: list[Cloud], seen: Scene, Y: Any) -> tuple[list[Cloud], dic
         position = {name: i for i, name in enumerate(names)}
         y = replace(y, classes=np.array([position.get(label, -1) for label in y.labels], dtype=np.int16))
     return [x, y, *marks], {"names": names, "colours": colours}
+
+
+def class_items(cloud: Cloud, names: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Classes as items, for words: names, means of the points of each, and their shares."""
+    assert cloud.classes is not None
+    members = np.eye(len(names))[cloud.classes]
+    count = members.sum(axis=0)
+    used = np.flatnonzero(count)
+    means = (members.T @ cloud.places)[used] / count[used, None]
+    return [names[i] for i in used], means, count[used] / count.sum()
 
 
 def _paired(x: Cloud, y: Cloud, Y: Any) -> Any:
