@@ -66,8 +66,9 @@ def _upper_part(page) -> bytes:
 def _saved(png: bytes, path: Path) -> str:
     """Written with as many colours as its size allows."""
     picture = Image.open(BytesIO(png)).convert("RGB")
+    how = {"method": Image.Quantize.MAXCOVERAGE, "kmeans": 1, "dither": Image.Dither.NONE}  # keeps rare colours
     for colours in (256, 128, 64, 32):
-        picture.quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
+        picture.quantize(colours, **how).save(path, optimize=True)
         if path.stat().st_size <= MOST:
             break
     return f"{path}: {picture.width} x {picture.height}, {path.stat().st_size:,} bytes, {colours} colours"
