@@ -28,7 +28,7 @@ PAGES = {  # where it is, the point that is chosen (of x the first of a class), 
     "wine": ("wine/wine-explore.html", ("x", "8"), {}),
     "digits": ("digits.html", None, {"confused": True}),
     "noisy-mnist": ("multiview-noisy-mnist/multiview-noisy-mnist-explore.html", None, {"labels": False}),
-    "flickr": ("flickr/flickr-explore.html", None, {"pictures": False}),  # photographs belong to their makers
+    "flickr": ("flickr/flickr-explore.html", ("y", "snow"), {"pictures": False}),  # photographs belong to their makers
 }
 
 
@@ -49,6 +49,8 @@ def main(results: str = "results", demo: str = "correspondence-demo") -> None:
             page.wait_for_function("window.explorer")
             for box, is_on in shown.items():
                 page.evaluate(SHOW, [box, is_on])
+            if not shown.get("pictures", True):
+                page.add_style_tag(content="canvas.thumbnail { display: none }")  # those beside labels too
             if chosen is not None:
                 page.evaluate(CHOOSE, list(chosen))
             page.wait_for_timeout(500)
