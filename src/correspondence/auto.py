@@ -19,7 +19,7 @@ from correspondence.validation import fitted
 __all__ = ["FEW", "NOTHING", "Choice", "choose", "decompose"]
 
 FEW = 40  # pairs, below which components cannot be tested
-NOTHING = "Nothing was found: no component has a held-out correlation clearly above 0, and the one that is kept may be chance."
+NOTHING = "Nothing was found: no component has a held-out correlation clearly above 0, and what is kept may be chance."
 
 
 @dataclass(frozen=True, eq=False)
