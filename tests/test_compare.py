@@ -257,10 +257,15 @@ def test_csv_is_read_by_others(uneven, read):
     np.testing.assert_allclose(columns["captured"], [r.captured for r in uneven.results.values()], rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["a,b", 'say "x"', '"', '""', "two\nlines", " spaces ", "=1+1", "ünï", "semi;colon"])
+@pytest.mark.parametrize("name", ["a,b", 'say "x"', '"', '""', "two\nlines", " spaces ", "1=1", "ünï", "semi;colon"])
 def test_csv_keeps_the_names_of_methods(name):
     _, (found, *_) = csv.reader(io.StringIO(comparison(**{name: np.zeros(3)}).to_csv(), newline=""))
     assert found == name
+
+
+def test_csv_does_not_run_the_name_of_a_method():
+    _, (found, *_) = csv.reader(io.StringIO(comparison(**{"=1+1": np.zeros(3)}).to_csv(), newline=""))
+    assert found == "'=1+1"
 
 
 def test_csv_keeps_a_carriage_return():

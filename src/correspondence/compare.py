@@ -11,6 +11,7 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from correspondence.checks import check_whole
 from correspondence.heldout import gain
+from correspondence.io import csv_text
 from correspondence.methods import Pairs, estimator, sensible
 from correspondence.splits import group_codes, splits
 from correspondence.table import to_frame
@@ -51,9 +52,7 @@ class Comparison:
     def to_csv(self) -> str:
         """Return the same table as text."""
         columns = self._columns()
-        rows = zip(*columns.values(), strict=True)
-        lines = [",".join(columns), *(",".join(_cell(value) for value in row) for row in rows)]
-        return "\n".join(lines) + "\n"
+        return csv_text([list(columns), *zip(*columns.values(), strict=True)])
 
     def _columns(self) -> dict[str, np.ndarray]:
         results = self.results.values()
@@ -179,9 +178,3 @@ def _folds(n: int, groups: np.ndarray | None, random_state: int) -> Any:
         return max(2, min(5 if n < 2000 else 3, most))
     kind = ShuffleSplit if groups is None else GroupShuffleSplit
     return kind(1, test_size=0.25, random_state=random_state)
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, str):
-        return '"' + value.replace('"', '""') + '"' if set(value) & set(',"\r\n') else value
-    return "" if np.isnan(value) else f"{value:.6g}"

@@ -27,9 +27,11 @@ __all__ = [
     "Images",
     "Plain",
     "Text",
+    "columns_of",
     "discrete",
     "encoder_for",
     "encoder_from_state",
+    "is_text",
     "kept",
     "to_array",
 ]
@@ -92,7 +94,7 @@ def encoder_for(values: Any, name: str, plain: bool = False, linear: bool = Fals
             return Plain.fit(values, name)
         if array.ndim > 2:
             return Images.fit(values, name)
-    if _is_text(values):
+    if is_text(values):
         return Text.fit(values, name)
     return Columns.fit(values, name, linear)
 
@@ -223,7 +225,7 @@ class Columns(Encoder):
 
     @classmethod
     def fit(cls, values: Any, name: str, linear: bool = False) -> Columns:  # noqa: D102
-        data = _columns(values, name)
+        data = columns_of(values, name)
         encoders = {key: _column_encoder(column, linear) for key, column in data.items()}
         varying = {key: encoder for key, encoder in encoders.items() if encoder is not None}
         columns = {key: c for key, c in varying.items() if not _is_name(c, data[key])} or varying
@@ -255,7 +257,7 @@ class Columns(Encoder):
         return np.concatenate([np.full(c.width, not isinstance(c, Category)) for c in self.columns.values()])
 
     def __call__(self, values: Any, name: str) -> np.ndarray | sp.csr_array:  # noqa: D102
-        columns = self._matched(_columns(values, name), name)
+        columns = self._matched(columns_of(values, name), name)
         parts = [_encoded(c, columns[key], key, name) for key, c in self.columns.items()]
         if self.is_sparse:
             return sp.hstack([sp.csr_array(part) for part in parts], format="csr")
@@ -339,7 +341,7 @@ def _listed(keys: Any) -> str:
     return ", ".join(map(str, keys[:5])) + (", ..." if len(keys) > 5 else "")
 
 
-def _columns(values: Any, name: str) -> dict[Any, np.ndarray]:
+def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
     """Columns by name: float64 for numbers, objects for labels. A single column without a name is 0."""
     if sp.issparse(values):
         values = _sparse(values, name).toarray()
@@ -535,7 +537,7 @@ def _texts(values: Any, name: str) -> list[str]:
     return texts
 
 
-def _is_text(values: Any) -> bool:
+def is_text(values: Any) -> bool:
     """Whether most values differ and have several words; a column of a frame with others is never text."""
     frame = as_frame(values, "the data")
     if frame is not None and frame.shape[1] != 1:

@@ -1,20 +1,27 @@
-"""Files: one safetensors file with a JSON description inside, checked on reading, never left half-written."""
+"""Files: one safetensors file with a JSON description inside, checked on reading, never left half-written; and CSV."""
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
+import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from numbers import Real
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
-__all__ = ["below", "decode", "encode", "new_file", "read", "write"]
+__all__ = ["below", "csv_text", "decode", "encode", "new_file", "read", "write"]
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings that spreadsheets may run
+NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
 
 
 @contextmanager
@@ -97,3 +104,36 @@ def _digest(tensors: dict[str, np.ndarray]) -> str:
         digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode())
         digest.update(tensors[name].tobytes())
     return digest.hexdigest()
+
+
+def csv_text(rows: Iterable[Iterable[Any]], floats: str = ".6g") -> str:
+    r"""CSV text of rows of cells, with LF as the end of lines, that a spreadsheet can open without running anything.
+
+    Parameters
+    ----------
+    rows : iterable of iterables
+        Numbers, texts and other labels. None and NaN are left empty. Text that a spreadsheet would take for a formula
+        gets an apostrophe in front, as spreadsheets themselves mark text; numbers stay numbers, negative ones too.
+    floats : str
+        How numbers that are not whole are written.
+
+    Examples
+    --------
+    >>> csv_text([["label", "f"], ["=1+1", -0.5], ["a,b", 2]])
+    'label,f\n\'=1+1,-0.5\n"a,b",2\n'
+    """
+    lines: list[str] = []
+    keep = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n") + "\n"))
+    writer = csv.writer(keep, lineterminator="\r\n")  # which makes it quote cells that have a CR or LF in them
+    writer.writerows([_cell(value, floats) for value in row] for row in rows)
+    return "".join(lines)
+
+
+def _cell(value: Any, floats: str) -> str:
+    if value is None or (isinstance(value, Real) and value != value):
+        return ""
+    if isinstance(value, float | np.floating):
+        return format(value, floats)
+    text = str(value)
+    is_safe = isinstance(value, Real) or not text.startswith(FORMULA) or NUMBER.fullmatch(text)
+    return text if is_safe else f"'{text}"

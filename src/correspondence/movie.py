@@ -25,7 +25,8 @@ from matplotlib.patheffects import withStroke
 
 from correspondence.checks import is_number, read_only
 from correspondence.io import new_file
-from correspondence.plot.style import COLUMNS, GREY, ROWS, distinct_colours, one_line, plain
+from correspondence.labels import one_line
+from correspondence.plot.style import COLUMNS, GREY, ROWS, distinct_colours, plain
 from correspondence.progress import bar
 from correspondence.timeline import Timeline
 

@@ -12,8 +12,9 @@ from correspondence.checks import check_whole
 from correspondence.compare import Comparison
 from correspondence.decomposition import as_decomposition
 from correspondence.functions import LabelFunctions
+from correspondence.labels import one_line
 from correspondence.latent import LatentDimension
-from correspondence.plot.style import COLUMNS, GREY, ROWS, STYLES, check_axes, new_axes, one_line, plain
+from correspondence.plot.style import COLUMNS, GREY, ROWS, STYLES, check_axes, new_axes, plain
 
 __all__ = ["comparison", "contributions", "dimension", "scree"]
 

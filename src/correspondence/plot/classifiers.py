@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 
 from correspondence.checks import check_whole
 from correspondence.disagreement import ClassifierComparison
+from correspondence.labels import one_line
 from correspondence.plot.planes import plane
-from correspondence.plot.style import COLUMNS, check_axes, one_line
+from correspondence.plot.style import COLUMNS, check_axes
 
 __all__ = ["classifiers"]
 

@@ -18,10 +18,10 @@ from correspondence.boundary import Confusing
 from correspondence.checks import check_whole
 from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.functions import LabelFunctions
-from correspondence.labels import encode
+from correspondence.labels import encode, one_line
 from correspondence.plot.overlay import Scene, Thumbnail, draw_boundaries, scene, thumbnails_of
 from correspondence.plot.placing import LabelPlacing
-from correspondence.plot.style import COLUMNS, GREY, ROWS, check_axes, new_axes, one_line
+from correspondence.plot.style import COLUMNS, GREY, ROWS, check_axes, new_axes
 from correspondence.points import Points
 from correspondence.validation import labels_of
 

@@ -1,4 +1,4 @@
-"""What all pictures share: colours, axes, labels on one line."""
+"""What all pictures share: colours and axes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ __all__ = [
     "class_colours",
     "distinct_colours",
     "new_axes",
-    "one_line",
     "plain",
 ]
 
@@ -79,13 +78,6 @@ def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     if ax is not None and not isinstance(ax, Axes):
         raise TypeError(f"ax must be matplotlib Axes, got {type(ax).__name__}.")
     return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
-
-
-def one_line(label: Any, most: int = 40) -> str:
-    """Label on one line and of bounded length."""
-    text = "".join(character if character.isprintable() else " " for character in str(label))
-    text = " ".join(text.split()) or "''"
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def plain(ax: Axes) -> None:

@@ -7,7 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from correspondence.plot.style import GREY, ROWS, distinct_colours, one_line, plain
+from correspondence.labels import one_line
+from correspondence.plot.style import GREY, ROWS, distinct_colours, plain
 from correspondence.timeline import Timeline
 
 __all__ = ["timeline"]

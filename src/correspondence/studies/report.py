@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import correspondence as co
-from correspondence.io import new_file
+from correspondence.io import csv_text, new_file
 from correspondence.studies.runs import Runs, Settings
 
 __all__ = ["Report", "correlation_rows", "markdown_table", "provenance", "write"]
@@ -69,14 +68,10 @@ def write(report: Report, name: str, folder: Path, origin: str) -> list[Path]:
 
 
 def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    with new_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({column: _cell(value) for column, value in row.items()} for row in rows)
-
-
-def _cell(value: Any) -> Any:
-    return f"{value:.6f}" if isinstance(value, float) else value
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    text = csv_text([columns, *([row.get(column) for column in columns] for row in rows)], floats=".6f")
+    with new_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
