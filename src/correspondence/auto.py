@@ -175,7 +175,7 @@ def _of_pairs(
         tested = latent_dimension(estimator(best, pairs, most, options.random_state), X, Y, **vars(options))
     if is_counted:
         n_components = max(1, tested.n_components) if tested else 1
-    if tested and is_counted:
+    if tested:
         reason += f"; {tested.n_components} of {len(tested.pvalues)} components significant on held-out pairs"
     if best == "ca":
         return Choice(best, reason, CA(n_components=n_components).fit(X, Y).decomposition_, tested)
