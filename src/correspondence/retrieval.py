@@ -22,7 +22,7 @@ from correspondence.labels import as_labels, label_from_json, label_to_json, obj
 from correspondence.nearest import Scores, check_engine, within
 from correspondence.table import Backend, to_frame
 
-__all__ = ["CrossModalIndex", "Matches"]
+__all__ = ["CrossModalIndex", "Matches", "label_shares"]
 
 FORMAT, VERSION = "correspondence.CrossModalIndex", 1
 BLOCK, FEW = 4096, 16  # queries at a time
@@ -276,7 +276,7 @@ class CrossModalIndex:
         f = None if X is None else _places(d.f, X, "X")
         priors = _priors(d.g, Y, len(g)) if prior is None else _normed(check_weights(prior, len(g), "prior"))
         if by == "auto":
-            by = "gaussian" if _label_shares(d.g) is None else "posterior"
+            by = "gaussian" if label_shares(d.g) is None else "posterior"
         x = None if f is None else (items_x, f, _priors(d.f, X, len(f)))
         self._set(d, (items_y, g, priors), x, by, scaled, engine)
 
@@ -475,10 +475,20 @@ class CrossModalIndex:
         """Probabilities of the y."""
         return self._y.prior
 
+    @property
+    def by(self) -> str:
+        """How items are ranked."""
+        return self._y.by
+
+    @property
+    def scaled(self) -> bool:
+        """Whether f and g are scaled by sqrt(lambda) in distances."""
+        return self._y.scaled
+
     def __repr__(self) -> str:
         x = "" if self._x is None else f" and {len(self._x.labels)} x"
         space = f"{self.decomposition.n_components} components"
-        return f"CrossModalIndex of {len(self.items_y)} y{x}, {space}, by {self._y.by!r}"
+        return f"CrossModalIndex of {len(self.items_y)} y{x}, {space}, by {self.by!r}"
 
     # --- files
 
@@ -496,7 +506,7 @@ class CrossModalIndex:
             if side is not None:
                 labels = io.encode([label_to_json(label) for label in side.labels.tolist()])
                 arrays |= {f"{name}.labels": labels, f"{name}.places": side.places, f"{name}.prior": side.prior}
-        how = {"by": self._y.by, "scaled": self._y.scaled, "decomposition": description}
+        how = {"by": self.by, "scaled": self.scaled, "decomposition": description}
         io.write(path, arrays, how, FORMAT, VERSION)
 
     @classmethod
@@ -549,7 +559,7 @@ def _places(functions: Any, values: Any, name: str) -> np.ndarray:
 
 def _priors(functions: PrincipalFunctions, values: Any, m: int) -> np.ndarray:
     """Probability of each value: that of labels in the fit, equal ones for anything else."""
-    shares = _label_shares(functions)
+    shares = label_shares(functions)
     if shares is None:
         return np.full(m, 1 / m)
     return np.array([shares[label] for label in as_labels(values, "labels").tolist()])
@@ -560,7 +570,7 @@ def _normed(weights: np.ndarray) -> np.ndarray:
     return weights / weights.sum()
 
 
-def _label_shares(functions: PrincipalFunctions) -> dict[Any, float] | None:
+def label_shares(functions: PrincipalFunctions) -> dict[Any, float] | None:
     """Share of each label in the fit, if the variable is one column of labels."""
     if isinstance(functions, LabelFunctions):
         return dict(zip(functions.labels.tolist(), functions.mass.tolist(), strict=True))

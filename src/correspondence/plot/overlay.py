@@ -15,7 +15,7 @@ from correspondence.boundary import Confusing
 from correspondence.checks import length, take
 from correspondence.plot.style import class_colours
 
-__all__ = ["Scene", "Thumbnail", "draw_boundaries", "scene", "thumbnails_of"]
+__all__ = ["Scene", "Thumbnail", "boundary_pairs", "draw_boundaries", "scene", "shown_images", "thumbnails_of"]
 
 MOST_BOUNDARIES = 10
 MOST_CONFUSING = 12
@@ -85,7 +85,7 @@ def draw_boundaries(ax: Axes, est: Any, boundaries: Any, index: list[int], facto
     outline = [withStroke(linewidth=2.6, foreground="white", alpha=0.7)]
     drawn = [np.empty((0, 2))]
     colours = class_colours(est.classes_, nominal=True) if hasattr(est, "classes_") and len(est.classes_) > 3 else {}
-    for i, (a, b) in enumerate(_pairs(est, boundaries)):
+    for i, (a, b) in enumerate(boundary_pairs(est, boundaries)):
         points = est.boundary(a, b, 30)[:, index] * factor
         style: dict[str, Any] = {"lw": 1.2, "zorder": 2.5, "label": "_" if i else "boundary"}
         if len(index) == 1:
@@ -100,7 +100,7 @@ def draw_boundaries(ax: Axes, est: Any, boundaries: Any, index: list[int], facto
     return np.vstack(drawn)
 
 
-def _pairs(est: Any, boundaries: Any) -> list[tuple[Any, Any]]:
+def boundary_pairs(est: Any, boundaries: Any) -> list[tuple[Any, Any]]:
     """All pairs of classes if there are few, those most confused if there are many, or those asked for."""
     if not hasattr(est, "boundary"):
         raise TypeError(f"boundaries need a fitted ClassifierCA, got {type(est).__name__}.")
@@ -158,13 +158,13 @@ def _images(thumbnails: Any, confusing: Any, found: Confusing | None) -> np.ndar
         thumbnails = confusing
     n = length(thumbnails, "thumbnails")
     if n == len(found) and isinstance(confusing, Confusing):
-        return _shown(np.asarray(thumbnails))
+        return shown_images(np.asarray(thumbnails))
     if n <= found.index.max(initial=-1):
         raise ValueError(f"thumbnails must be one image for each input, got {n}.")
-    return _shown(np.asarray(take(thumbnails, found.index)))
+    return shown_images(np.asarray(take(thumbnails, found.index)))
 
 
-def _shown(images: np.ndarray) -> np.ndarray:
+def shown_images(images: np.ndarray) -> np.ndarray:
     """Grey or coloured pictures, with channels last and values from 0 to 1."""
     if images.ndim == 4 and images.shape[-1] not in (1, 3, 4):
         images = np.moveaxis(images, 1, -1)

@@ -1,0 +1,181 @@
+/* What is known of the points: labels, places, and which points of the other variable belong to one.
+   Points are numbered in the order in which they are drawn: x, marks, y. */
+
+class Model {
+  constructor(data) {
+    const { arrays } = data;
+    this.data = data;
+    this.axes = data.axes;
+    this.correlations = data.axes.map(axis => axis.training);
+    this.clouds = data.clouds.map((cloud, c) => ({
+      ...cloud,
+      places: arrays[`${c}.places`], prior: arrays[`${c}.prior`], rows: arrays[`${c}.rows`],
+      classes: arrays[`${c}.classes`], image: arrays[`${c}.image`],
+      values: cloud.columns.map((_, j) => arrays[`${c}.column.${j}`]),
+    }));
+    this.size = 0;
+    for (const role of ["x", "mark", "y"]) {
+      const cloud = this.clouds.find(one => one.role === role);
+      if (!cloud) continue;
+      cloud.start = this.size;
+      this.size += cloud.n;
+    }
+    this.drawn = [...this.clouds].sort((a, b) => a.start - b.start);
+  }
+
+  /* Cloud of a point, and its position there. */
+  find(i) {
+    const cloud = this.drawn.findLast(one => one.start <= i);
+    return [cloud, i - cloud.start];
+  }
+  role(role) { return this.clouds.find(cloud => cloud.role === role); }
+  label(i) {
+    const [cloud, j] = this.find(i);
+    return cloud.labels ? cloud.labels[j] : `${cloud.name} ${cloud.rows[j]}`;
+  }
+  place(cloud, j) { return cloud.places.subarray(j * this.data.kept, (j + 1) * this.data.kept); }
+  classOf(cloud, j) { return cloud.classes ? cloud.classes[j] : -1; }
+  className(cloud, j) { const code = this.classOf(cloud, j); return code < 0 ? "" : this.data.classes.names[code]; }
+
+  /* Values of a point in the columns of the data. */
+  values(cloud, j) {
+    return cloud.columns.map((column, k) => [column.name, column.labels ? column.labels[cloud.values[k][j]] : number(cloud.values[k][j])]);
+  }
+
+  /* --- where the points are drawn */
+
+  factor(scaling, axis, mass) {
+    const s = this.correlations[axis];
+    return { principal: s, symmetric: Math.sqrt(s), standard: 1, mass, root_mass: Math.sqrt(mass) }[scaling];
+  }
+  scaling(cloud, map) { return this.data.maps[map][cloud.role === "y" ? 1 : 0]; }
+
+  /* Coordinates of all points; a second axis of -1 spreads them out at random. */
+  positions(first, second, map) {
+    const xy = new Float32Array(2 * this.size), { kept } = this.data;
+    for (const cloud of this.clouds) {
+      const scaling = this.scaling(cloud, map);
+      [first, second].forEach((axis, k) => {
+        for (let j = 0; j < cloud.n; j++) {
+          const at = 2 * (cloud.start + j) + k;
+          xy[at] = axis < 0 ? spread(cloud, j) : cloud.places[j * kept + axis] * this.factor(scaling, axis, cloud.prior[j]);
+        }
+      });
+    }
+    return xy;
+  }
+  /* The same in a frame of a training: principal coordinates of the inputs, and of inputs wholly of one class. */
+  framePositions(t, first, second) {
+    const { frames, arrays } = this.data;
+    const xy = new Float32Array(2 * this.size).fill(NaN);
+    const x = this.role("x"), y = this.role("y");
+    const set = (cloud, j, source, row) => [first, second].forEach((axis, k) => {
+      xy[2 * (cloud.start + j) + k] = axis < 0 ? spread(cloud, j) : source[row * frames.axes + axis];
+    });
+    for (let j = 0; j < x.n; j++) set(x, j, arrays["frames.x"], t * x.n + j);
+    y.labels.forEach((label, j) => {
+      const c = frames.labels.indexOf(label);
+      if (c >= 0) set(y, j, arrays["frames.y"], t * frames.labels.length + c);
+    });
+    return xy;
+  }
+  boundary(line, point, axis, map) {
+    if (axis < 0) return 0;
+    const value = this.data.arrays.boundaries[(line * this.data.boundary_points + point) * this.data.kept + axis];
+    return value * this.factor(this.data.maps[map][0], axis, 0);
+  }
+
+  /* How much each point deserves a label in the plane of two axes: its share of the inertia there. */
+  weight(i, first, second) {
+    const [cloud, j] = this.find(i), place = this.place(cloud, j);
+    const inertia = axis => axis < 0 ? 0 : this.axes[axis].pic * place[axis] ** 2;
+    return { y: 1, mark: 1e-6, x: cloud.mass ? 1 : 1e-9 }[cloud.role] * cloud.prior[j] * (inertia(first) + inertia(second));
+  }
+
+  /* --- what belongs together */
+
+  /* Points of another cloud, those that belong most to point i first: position, density ratio, probability. */
+  matches(i, cloud, most) {
+    const [own, j] = this.find(i), query = this.place(own, j);
+    const { scores, ratios } = this.scores(query, cloud);
+    const order = Array.from(scores.keys()).sort((a, b) => scores[b] - scores[a]).slice(0, most);
+    const total = this.data.by === "gaussian" ? sumOfExp(scores) : null;
+    return order.map(k => ({
+      point: cloud.start + k, ratio: ratios[k],
+      probability: total ? Math.exp(scores[k] - total.most) / total.sum : Math.min(1, Math.max(0, cloud.prior[k] * ratios[k])),
+    }));
+  }
+  /* As retrieval.py ranks: by posterior, Mehler's formula ("gaussian"), density ratio or distance. */
+  scores(query, cloud) {
+    const { by, scaled, kept } = this.data, scores = new Float64Array(cloud.n), ratios = new Float64Array(cloud.n);
+    const limit = this.correlations.map(s => Math.min(s, .995)), gain = limit.map(s => 1 / (1 - s * s));
+    const constant = gain.reduce((sum, g) => sum + Math.log(g) / 2, 0);
+    for (let k = 0; k < cloud.n; k++) {
+      let product = 0, mehler = 0, own = 0, other = 0, distance = 0;
+      for (let a = 0; a < kept; a++) {
+        const f = query[a], g = cloud.places[k * kept + a], s = this.correlations[a], t = limit[a];
+        product += s * f * g;
+        mehler += t * gain[a] * f * g;
+        own += t * t * gain[a] * f * f / 2;
+        other += t * t * gain[a] * g * g / 2;
+        distance += (scaled ? s * s : 1) * (f - g) ** 2;
+      }
+      ratios[k] = by === "gaussian" ? Math.exp(Math.min(700, mehler - own - other + constant)) : 1 + product;
+      scores[k] = {
+        posterior: cloud.prior[k] * ratios[k], ratio: ratios[k], distance: -distance,
+        gaussian: mehler - other + Math.log(Math.max(cloud.prior[k], 1e-300)),
+      }[by];
+    }
+    return { scores, ratios };
+  }
+  /* Clouds in which what belongs to a point is looked for. */
+  others(i) {
+    const [cloud] = this.find(i);
+    return cloud.role === "y" ? this.clouds.filter(one => one.role !== "y").reverse() : [this.role("y")];
+  }
+
+  /* --- looking for labels */
+
+  search(text, most) {
+    const wanted = text.trim().toLowerCase(), starts = [], inside = [];
+    if (!wanted) return [];
+    for (const cloud of [...this.drawn].reverse()) {
+      for (let j = 0; j < cloud.n && starts.length < most; j++) {
+        const at = this.label(cloud.start + j).toLowerCase().indexOf(wanted);
+        if (at === 0) starts.push(cloud.start + j);
+        else if (at > 0 && inside.length < most) inside.push(cloud.start + j);
+      }
+    }
+    return [...starts, ...inside].slice(0, most);
+  }
+
+  /* --- tables */
+
+  /* Rows of a spreadsheet for some points. */
+  csv(points) {
+    const axes = Array.from({ length: this.data.kept }, (_, a) => `axis_${a + 1}`);
+    const columns = [...new Set(this.clouds.flatMap(cloud => cloud.columns.map(column => column.name)))];
+    const rows = points.map(i => {
+      const [cloud, j] = this.find(i), values = new Map(cloud.columns.map((column, k) => [column.name, column.labels ? column.labels[cloud.values[k][j]] : cloud.values[k][j]]));
+      return [cloud.name, cloud.rows[j], this.label(i), this.className(cloud, j), ...this.place(cloud, j), ...columns.map(name => values.get(name) ?? "")];
+    });
+    return [["variable", "row", "label", "class", ...axes, ...columns], ...rows].map(row => row.map(cell).join(",")).join("\n") + "\n";
+  }
+}
+
+/* A cell that a spreadsheet neither splits nor runs. */
+function cell(value) {
+  if (typeof value === "number") return String(+value.toPrecision(6));
+  const text = /^[=+\-@\t\r]/.test(value) ? "'" + value : value;
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function number(value) { return Number.isInteger(value) ? value.toLocaleString("en") : String(+value.toPrecision(4)); }
+
+/* Where a point lies across a single axis: y in the middle, x around it, always in the same way. */
+function spread(cloud, j) { return cloud.role === "y" ? 0 : ((j * .6180339887) % 1) - .5; }
+
+function sumOfExp(scores) {
+  const most = scores.reduce((a, b) => Math.max(a, b), -Infinity);
+  return { most, sum: scores.reduce((sum, score) => sum + Math.exp(score - most), 0) };
+}

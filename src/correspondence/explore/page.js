@@ -1,0 +1,669 @@
+/* The page around the plane: what is drawn on it, the card of a point, search, filters, slider, tables. */
+
+const MOST_MATCHES = 8, MOST_FOUND = 12, MOST_ROWS = 12;
+const $ = id => document.getElementById(id);
+
+/* Element with a class, text and children; nothing is ever read as HTML. */
+function make(tag, name = "", ...children) {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  element.append(...children);
+  return element;
+}
+
+class Page {
+  constructor(model, pictures) {
+    this.model = model;
+    this.pictures = pictures;
+    this.plane = new Plane($("plane"));
+    this.hidden = { roles: new Set(), classes: new Set() };
+    this.hovered = this.chosen = -1;
+    this.matches = [];
+    this.selection = [];
+    this.frame = model.data.frames ? model.data.frames.steps.length - 1 : -1;
+    this.widths = new Map();
+    this.plane.on("paint", context => this.paint(context));
+    this.plane.on("hover", (i, at) => this.hover(i, at));
+    this.plane.on("click", i => this.choose(i));
+    this.plane.on("select", points => this.select(points));
+    this.setTheme();
+    this.setControls();
+    this.setLegend();
+    this.setSearch();
+    this.setSlider();
+    this.setKeys();
+    this.setTables();
+    this.plane.resize();
+    this.arrange();
+    this.reset();
+  }
+
+  /* --- what is shown */
+
+  get axes() { return [Number($("first").value), Number($("second").value)]; }
+  get map() { return $("map").value; }
+  get isLast() { return !this.model.data.frames || this.frame === this.model.data.frames.steps.length - 1; }
+
+  /* New axes, another map or frame: where every point is, and which labels matter. */
+  arrange() {
+    const { model } = this, [first, second] = this.axes;
+    this.plane.setPoints(this.isLast ? model.positions(first, second, this.map) : model.framePositions(this.frame, first, second));
+    const named = [];
+    for (const cloud of model.clouds) {
+      if (cloud.named) for (let j = 0; j < cloud.n; j++) named.push(cloud.start + j);
+    }
+    const weights = new Map(named.map(i => [i, model.weight(i, first, second)]));
+    this.named = named.sort((a, b) => weights.get(b) - weights.get(a));
+    this.colour();
+    $("note").textContent = this.isLast ? NOTES[this.map](model.data.names) : "During the training: inputs where the model of this step puts them, in the axes of its end.";
+    if (this.chosen >= 0) this.showCard();
+  }
+  colour() {
+    const { model, hidden } = this, colours = new Uint8Array(4 * model.size), looks = new Float32Array(2 * model.size);
+    for (const cloud of model.clouds) {
+      const many = cloud.n > 20000 ? 3.2 : cloud.n > 3000 ? 4.5 : cloud.n > 300 ? 6 : 9;
+      const size = { x: many, mark: 7, y: Math.max(many, cloud.n > 300 ? 7 : 12) }[cloud.role];
+      const alpha = cloud.role !== "x" || cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
+      for (let j = 0; j < cloud.n; j++) {
+        const i = cloud.start + j, code = model.classOf(cloud, j);
+        const isHidden = hidden.roles.has(cloud.role) || hidden.classes.has(code);
+        colours.set(this.ink(cloud, code), 4 * i);
+        colours[4 * i + 3] = isHidden ? 0 : alpha;
+        looks.set([size, SHAPES[{ x: "circle", mark: "diamond", y: "triangle" }[cloud.role]]], 2 * i);
+      }
+    }
+    this.plane.setLooks(colours, looks);
+  }
+  ink(cloud, code) {
+    const { classes } = this.model.data;
+    return code >= 0 ? this.readable(classes.colours[code]) : rgb(this.style[cloud.role]);
+  }
+  /* Colours of classes are made for light paper. */
+  readable(colour) {
+    const parts = rgb(colour);
+    return this.isDark ? parts.map(part => Math.round(part + (255 - part) * .38)) : parts;
+  }
+  reset() { this.plane.show(this.extent()); }
+  /* All that is shown; of many x all but the outermost. */
+  extent() {
+    const { plane, model } = this, sides = [[], []];
+    for (const cloud of model.clouds) {
+      const own = [[], []];
+      for (let i = cloud.start; i < cloud.start + cloud.n; i++) {
+        if (plane.isShown(i)) { own[0].push(plane.xy[2 * i]); own[1].push(plane.xy[2 * i + 1]); }
+      }
+      own.forEach((values, k) => {
+        values.sort((a, b) => a - b);
+        const cut = values.length > 2000 ? Math.floor(values.length * .002) : 0;
+        if (values.length) sides[k].push(values[cut], values[values.length - 1 - cut]);
+      });
+    }
+    return sides.flatMap(values => values.length ? [Math.min(...values), Math.max(...values)] : [-1, 1]);
+  }
+
+  /* --- drawing on the layer */
+
+  paint(context) {
+    this.drawAxes(context);
+    this.drawBoundaries(context);
+    const taken = [];
+    this.drawLinks(context);
+    this.drawPictures(context, taken);
+    this.drawLabels(context, taken);
+    this.drawRings(context);
+    this.drawScales(context);
+  }
+  drawAxes(context) {
+    const { plane } = this, [x, y] = plane.toScreen(0, 0);
+    context.strokeStyle = this.style.line;
+    context.lineWidth = 1;
+    context.setLineDash([5, 4]);
+    line(context, [[x, 0], [x, plane.height]]);
+    line(context, [[0, y], [plane.width, y]]);
+    context.setLineDash([]);
+  }
+  /* Numbers along the left and the lower edge, over whatever is there. */
+  drawScales(context) {
+    const { plane, style } = this, bottom = plane.height - MARGIN.bottom;
+    context.fillStyle = style.paper;
+    context.fillRect(0, bottom, plane.width, MARGIN.bottom);
+    context.fillRect(0, 0, MARGIN.left, plane.height);
+    context.strokeStyle = style.line;
+    line(context, [[MARGIN.left, 0], [MARGIN.left, bottom], [plane.width, bottom]]);
+    context.fillStyle = style.soft;
+    context.font = "11px system-ui, sans-serif";
+    const [left, low] = plane.toPlane(MARGIN.left, bottom), [right, high] = plane.toPlane(plane.width, 0);
+    context.textAlign = "center";
+    context.textBaseline = "top";
+    for (const value of ticks(left, right, plane.width / 90)) context.fillText(value.text, plane.toScreen(value.at, 0)[0], bottom + 5);
+    const [first, second] = this.axes;
+    context.font = "12px system-ui, sans-serif";
+    context.fillStyle = style.ink;
+    context.fillText(this.axisTitle(first), (plane.width + MARGIN.left) / 2, bottom + 21, plane.width - MARGIN.left);
+    if (second < 0) return;
+    context.fillStyle = style.soft;
+    context.font = "11px system-ui, sans-serif";
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    for (const value of ticks(low, high, plane.height / 70)) {
+      const y = plane.toScreen(0, value.at)[1];
+      if (y > 8 && y < bottom - 4) context.fillText(value.text, MARGIN.left - 5, y);
+    }
+    context.save();
+    context.translate(11, bottom / 2);
+    context.rotate(-Math.PI / 2);
+    context.textAlign = "center";
+    context.font = "12px system-ui, sans-serif";
+    context.fillStyle = style.ink;
+    context.fillText(this.axisTitle(second), 0, 0, bottom);
+    context.restore();
+  }
+  axisTitle(axis) {
+    const { training, held_out, share } = this.model.axes[axis];
+    const told = held_out === null ? "" : `, held out ${held_out.toFixed(2)}`;
+    return `Axis ${axis + 1}: correlation ${training.toFixed(2)}${told}, ${(100 * share).toFixed(1)} % of chi2`;
+  }
+  drawBoundaries(context) {
+    const { model, plane } = this, { boundaries, classes } = model.data;
+    if (!boundaries || !this.isLast || !$("lines").checked) return;
+    const [first, second] = this.axes;
+    boundaries.forEach((pair, l) => {
+      const codes = pair.map(name => classes ? classes.names.indexOf(name) : -1);
+      if (codes.some(code => this.hidden.classes.has(code) && code >= 0)) return;
+      const at = Array.from({ length: model.data.boundary_points }, (_, p) =>
+        plane.toScreen(model.boundary(l, p, first, this.map), model.boundary(l, p, second, this.map)));
+      const few = boundaries.length <= 3;
+      [[style => style.paper, 4, []], [() => few ? this.style.ink : css(this.ink({ role: "y" }, codes[1])), 1.8, []], [() => few ? this.style.ink : css(this.ink({ role: "y" }, codes[0])), 1.8, [7, 6]]].forEach(([colour, width, dash]) => {
+        context.strokeStyle = colour(this.style);
+        context.lineWidth = width;
+        context.setLineDash(dash);
+        line(context, at);
+      });
+      context.setLineDash([]);
+    });
+  }
+  drawLinks(context) {
+    if (this.chosen < 0 || !this.plane.isShown(this.chosen)) return;
+    const from = this.plane.at(this.chosen);
+    context.strokeStyle = this.style.accent;
+    context.lineWidth = 1.2;
+    context.globalAlpha = .6;
+    for (const { point } of this.matches) if (this.plane.isShown(point)) line(context, [from, this.plane.at(point)]);
+    context.globalAlpha = 1;
+  }
+  drawPictures(context, taken) {
+    const { model, plane } = this;
+    if (!this.pictures.some(sheet => sheet.length) || !$("pictures").checked) return;
+    const side = this.pictureSize(), cells = new Set();
+    let left = 350;
+    const tryAt = i => {
+      if (left <= 0 || !plane.isShown(i)) return;
+      const at = plane.at(i), [cloud, j] = model.find(i);
+      if (!plane.isInside(at, -side / 2) || !cloud.image || cloud.image[j] < 0) return;
+      const [column, row] = at.map(v => Math.round(v / (side + 6))), key = column * 4096 + row;
+      if (cells.has(key)) return;
+      cells.add(key);
+      left -= 1;
+      const [x, y] = [column, row].map(v => v * (side + 6) - side / 2);
+      const box = this.drawPicture(context, i, ...at.map(v => v - side / 2), side);
+      taken.push(box);
+    };
+    (model.data.confusing || []).forEach(([i]) => tryAt(i));
+    for (const cloud of model.clouds) {
+      if (cloud.image) for (let k = 0; k < cloud.n && left > 0; k++) tryAt(cloud.start + (k * 7919) % cloud.n);
+    }
+  }
+  pictureSize() { return Math.max(22, Math.min(34, this.plane.width / 24)); }
+  /* Thumbnail of a point in a square with its upper left corner at x, y; returns the box that it takes. */
+  drawPicture(context, i, x, y, side) {
+    const [cloud, j] = this.model.find(i), { sprites } = cloud, k = cloud.image[j];
+    const scale = side / Math.max(sprites.width, sprites.height), wide = sprites.width * scale, high = sprites.height * scale;
+    const [left, top] = [x + (side - wide) / 2, y + (side - high) / 2], within = k % sprites.per_sheet;
+    context.imageSmoothingEnabled = scale < 1;
+    context.fillStyle = css(this.ink(cloud, this.model.classOf(cloud, j)));
+    context.fillRect(left - 1.5, top - 1.5, wide + 3, high + 3);
+    context.drawImage(this.pictures[this.model.clouds.indexOf(cloud)][Math.floor(k / sprites.per_sheet)],
+      (within % sprites.per_row) * sprites.width, Math.floor(within / sprites.per_row) * sprites.height,
+      sprites.width, sprites.height, left, top, wide, high);
+    return [left - 2, top - 2, left + wide + 2, top + high + 2];
+  }
+  drawLabels(context, taken) {
+    const { plane } = this;
+    const most = Math.min(140, plane.width * plane.height / 5000);
+    let written = 0, tried = 0;
+    const wanted = [...new Set([this.chosen, ...this.matches.map(match => match.point)])].filter(i => i >= 0);
+    for (const i of wanted) if (this.writeLabel(context, i, taken, true)) written += 1;
+    if (!$("labels").checked) return;
+    const done = new Set(wanted);
+    for (const i of this.named) {
+      if (written >= most || tried > 1500) break;
+      if (done.has(i) || !plane.isShown(i) || !plane.isInside(plane.at(i))) continue;
+      tried += 1;
+      if (this.writeLabel(context, i, taken, false)) written += 1;
+    }
+  }
+  /* Label beside its point, if there is room on one side of it. */
+  writeLabel(context, i, taken, isWanted) {
+    const { plane, model } = this;
+    if (!plane.isShown(i) || !plane.isInside(plane.at(i), 4)) return false;
+    const [cloud, j] = model.find(i), [x, y] = plane.at(i), text = short(model.label(i), 32);
+    const font = `${cloud.role === "y" || isWanted ? "600 " : ""}${cloud.role === "y" ? 13 : 12}px system-ui, sans-serif`;
+    const width = this.measure(context, font, text), gap = plane.looks[2 * i] / 2 + 3;
+    for (const [left, top] of [[x + gap, y - 8], [x - gap - width, y - 8], [x - width / 2, y - gap - 15], [x - width / 2, y + gap]]) {
+      const box = [left, top, left + width, top + 15];
+      const isOut = left < MARGIN.left || box[2] > plane.width || top < 0 || box[3] > plane.height - MARGIN.bottom;
+      if (isOut || taken.some(other => overlap(other, box))) continue;
+      taken.push(box);
+      context.font = font;
+      context.textAlign = "left";
+      context.textBaseline = "middle";
+      context.lineWidth = 3.5;
+      context.lineJoin = "round";
+      context.strokeStyle = this.style.paper;
+      context.strokeText(text, left, top + 8);
+      context.fillStyle = css(this.ink(cloud, model.classOf(cloud, j)));
+      context.fillText(text, left, top + 8);
+      return true;
+    }
+    return false;
+  }
+  measure(context, font, text) {
+    const key = font + text;
+    if (!this.widths.has(key)) { context.font = font; this.widths.set(key, context.measureText(text).width); }
+    return this.widths.get(key);
+  }
+  drawRings(context) {
+    const { plane } = this;
+    const ring = (i, colour, width, more) => {
+      if (i < 0 || !plane.isShown(i)) return;
+      const [x, y] = plane.at(i);
+      context.strokeStyle = colour;
+      context.lineWidth = width;
+      context.beginPath();
+      context.arc(x, y, plane.looks[2 * i] / 2 + more, 0, 7);
+      context.stroke();
+    };
+    if (this.selection.length <= 5000) for (const i of this.selection) ring(i, this.style.accent, 1.2, 2);
+    if ($("confused") && $("confused").checked) for (const [i] of this.model.data.confusing) ring(i, this.style.ink, 1.4, 4);
+    ring(this.chosen, this.style.accent, 2.5, 5);
+    ring(this.hovered, this.style.ink, 1.5, 4);
+  }
+
+  /* --- a point */
+
+  hover(i, [x, y]) {
+    const tip = $("tip");
+    if (i !== this.hovered) { this.hovered = i; this.plane.draw(); tip.replaceChildren(...(i < 0 ? [] : this.describe(i))); }
+    tip.hidden = i < 0;
+    this.plane.layer.style.cursor = i >= 0 ? "pointer" : this.plane.selecting ? "crosshair" : "grab";
+    if (i < 0) return;
+    const { width, height } = this.plane;
+    tip.style.left = `${Math.max(4, Math.min(x + 16, width - tip.offsetWidth - 4))}px`;
+    tip.style.top = `${y + 16 + tip.offsetHeight > height ? Math.max(4, y - tip.offsetHeight - 12) : y + 16}px`;
+  }
+  /* What a tip or a card says of a point. */
+  describe(i) {
+    const { model } = this, [cloud, j] = model.find(i), parts = [];
+    const picture = this.thumbnail(i, 96);
+    if (picture) parts.push(picture);
+    parts.push(make("strong", "", model.label(i)));
+    const rows = [];
+    if (cloud.labels) rows.push(["", cloud.name + (cloud.mass ? "" : `, row ${cloud.rows[j]}`)]);
+    const own = model.className(cloud, j);
+    if (own && own !== model.label(i)) rows.push(["class", own]);
+    rows.push(...model.values(cloud, j).slice(0, MOST_ROWS));
+    if (cloud.mass) rows.push(["share", `${(100 * cloud.prior[j]).toPrecision(3)} %`]);
+    const place = model.place(cloud, j);
+    for (const axis of this.axes) if (axis >= 0) rows.push([`axis ${axis + 1}`, `${place[axis].toFixed(2)}${cloud.mass ? `, contributes ${(100 * cloud.prior[j] * place[axis] ** 2).toFixed(1)} %` : ""}`]);
+    const list = make("dl");
+    for (const [name, value] of rows) list.append(make("dt", "", name), make("dd", "", value));
+    parts.push(list);
+    return parts;
+  }
+  thumbnail(i, side) {
+    const [cloud, j] = this.model.find(i);
+    if (!cloud.image || cloud.image[j] < 0) return null;
+    const canvas = make("canvas", "thumbnail"), ratio = 2;
+    canvas.width = canvas.height = side * ratio;
+    canvas.style.width = canvas.style.height = `${side}px`;
+    this.drawPicture(canvas.getContext("2d"), i, 3, 3, side * ratio - 6);
+    return canvas;
+  }
+  choose(i, closer = 0) {
+    this.chosen = i;
+    this.matches = [];
+    if (i >= 0 && closer) this.plane.centre(i, closer);
+    this.showCard();
+    this.plane.draw();
+  }
+  showCard() {
+    const { model, chosen } = this;
+    $("hint").hidden = chosen >= 0;
+    $("card").hidden = chosen < 0;
+    this.matches = [];
+    if (chosen < 0) { $("said").textContent = ""; return; }
+    $("point").replaceChildren(...this.describe(chosen));
+    $("matches").replaceChildren(...model.others(chosen).flatMap(cloud => this.listMatches(cloud)));
+    $("said").textContent = `${model.label(chosen)}: ${this.matches.slice(0, 3).map(match => model.label(match.point)).join(", ")}`;
+    this.plane.draw();
+  }
+  listMatches(cloud) {
+    const { model } = this, found = model.matches(this.chosen, cloud, MOST_MATCHES);
+    const shown = found.filter(match => match.ratio > 1 || match.probability > .02);
+    this.matches.push(...shown);
+    if (!shown.length) return [make("h3", "", cloud.name), make("p", "soft", "Nothing goes with it more often than by chance.")];
+    const strength = match => cloud.role === "y" && cloud.mass ? match.probability : match.ratio;
+    const most = Math.max(...shown.map(strength));
+    const list = make("ol", "matches");
+    for (const match of shown) {
+      const button = make("button", "match"), bar = make("span", "bar");
+      bar.style.width = `${Math.max(2, 100 * strength(match) / most)}%`;
+      const picture = this.thumbnail(match.point, 32);
+      const told = cloud.role === "y" && cloud.mass ? `${(100 * match.probability).toFixed(match.probability < .1 ? 1 : 0)} %, ` : "";
+      button.append(...(picture ? [picture] : []), make("span", "name", short(model.label(match.point), 80)), make("span", "strength", `${told}${times(match.ratio)}`), bar);
+      button.type = "button";
+      button.addEventListener("click", () => this.choose(match.point, 1));
+      list.append(make("li", "", button));
+    }
+    return [make("h3", "", cloud.role === "y" ? `Belongs to: ${cloud.name}` : `Belongs here: ${cloud.name}`), list];
+  }
+
+  /* --- selection */
+
+  select(points) {
+    this.selection = points;
+    $("selected").textContent = points.length ? `${points.length.toLocaleString("en")} selected` : "";
+    for (const id of ["export", "clear"]) $(id).disabled = !points.length;
+    this.plane.draw();
+  }
+  save() {
+    const link = make("a");
+    link.href = URL.createObjectURL(new Blob([this.model.csv(this.selection)], { type: "text/csv;charset=utf-8" }));
+    link.download = "selected.csv";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  /* --- controls */
+
+  setControls() {
+    const { model } = this, { data } = model, d = data.kept;
+    for (const [id, chosen] of [["first", 0], ["second", d > 1 ? 1 : -1]]) {
+      $(id).replaceChildren(...model.axes.slice(0, d).map((axis, a) => option(a, `${a + 1} (${axis.training.toFixed(2)})`)));
+      if (id === "second") $(id).append(option(-1, "none"));
+      $(id).value = String(chosen);
+      $(id).addEventListener("change", () => { this.arrange(); this.reset(); });
+    }
+    $("map").replaceChildren(...Object.keys(data.maps).map(name => option(name, name)));
+    $("map").value = data.boundaries || data.frames ? "rowprincipal" : "symmetric";
+    $("map").addEventListener("change", () => { this.arrange(); this.reset(); });
+    for (const [id, isThere] of [["pictures", this.pictures.some(sheet => sheet.length)], ["lines", !!data.boundaries], ["confused", !!(data.confusing || []).length]]) {
+      $(id).closest("label").hidden = !isThere;
+      $(id).checked = isThere && id !== "confused";
+    }
+    for (const id of ["labels", "pictures", "lines", "confused"]) $(id).addEventListener("change", () => this.plane.draw());
+    $("reset").addEventListener("click", () => this.reset());
+    $("in").addEventListener("click", () => this.plane.zoomBy(1.5));
+    $("out").addEventListener("click", () => this.plane.zoomBy(1 / 1.5));
+    $("select").addEventListener("click", () => {
+      this.plane.selecting = !this.plane.selecting;
+      $("select").setAttribute("aria-pressed", String(this.plane.selecting));
+    });
+    $("export").addEventListener("click", () => this.save());
+    $("clear").addEventListener("click", () => this.select([]));
+    $("print").addEventListener("click", () => window.print());
+    $("help").addEventListener("click", () => $("keys").showModal());
+  }
+  setLegend() {
+    const { model } = this, marks = { x: "●", mark: "◆", y: "▲" };
+    for (const cloud of model.clouds) {
+      $("roles").append(this.chip(this.hidden.roles, cloud.role, `${marks[cloud.role]} ${cloud.name} (${cloud.n.toLocaleString("en")})`, cloud.role));
+    }
+    const { classes } = model.data;
+    if (!classes) return;
+    classes.names.forEach((name, code) => {
+      const chip = this.chip(this.hidden.classes, code, short(name, 28), "");
+      const dot = make("span", "dot");
+      dot.dataset.colour = classes.colours[code];
+      chip.prepend(dot);
+      $("classes").append(chip);
+    });
+    if (classes.names.length > 2) {
+      for (const [text, hide] of [["all", false], ["none", true]]) {
+        const button = make("button", "plain", text);
+        button.type = "button";
+        button.addEventListener("click", () => {
+          $("classes").querySelectorAll(".chip").forEach(chip => { if ((chip.getAttribute("aria-pressed") === "false") !== hide) chip.click(); });
+        });
+        $("classes").append(button);
+      }
+    }
+  }
+  chip(hidden, key, text, role) {
+    const chip = make("button", `chip ${role}`, text);
+    chip.type = "button";
+    chip.title = "Show or hide";
+    chip.setAttribute("aria-pressed", "true");
+    chip.addEventListener("click", () => {
+      const isShown = hidden.has(key);
+      isShown ? hidden.delete(key) : hidden.add(key);
+      chip.setAttribute("aria-pressed", String(isShown));
+      this.colour();
+    });
+    return chip;
+  }
+  setSearch() {
+    const input = $("search"), list = $("found");
+    let at = 0, points = [];
+    const mark = () => [...list.children].forEach((item, k) => item.setAttribute("aria-selected", String(k === at)));
+    const close = () => { list.hidden = true; input.setAttribute("aria-expanded", "false"); };
+    const take = k => { if (points[k] === undefined) return; close(); input.value = this.model.label(points[k]); this.reveal(points[k]); };
+    input.addEventListener("input", () => {
+      points = this.model.search(input.value, MOST_FOUND);
+      at = 0;
+      const items = points.map((i, k) => {
+        const [cloud, j] = this.model.find(i), item = make("li", cloud.role, short(this.model.label(i), 60), make("span", "soft", ` ${cloud.name}`));
+        item.setAttribute("role", "option");
+        item.addEventListener("pointerdown", event => { event.preventDefault(); take(k); });
+        return item;
+      });
+      list.replaceChildren(...(items.length || !input.value.trim() ? items : [make("li", "soft", "Nothing found")]));
+      list.hidden = !input.value.trim();
+      input.setAttribute("aria-expanded", String(!list.hidden));
+      mark();
+    });
+    input.addEventListener("keydown", event => {
+      const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (move && points.length) { event.preventDefault(); at = (at + move + points.length) % points.length; mark(); }
+      if (event.key === "Enter") take(at);
+      if (event.key === "Escape") { close(); input.value = ""; }
+    });
+    input.addEventListener("blur", close);
+  }
+  /* Choose a point and make sure that it can be seen. */
+  reveal(i) {
+    const [cloud, j] = this.model.find(i);
+    for (const [hidden, key, box] of [[this.hidden.roles, cloud.role, "roles"], [this.hidden.classes, this.model.classOf(cloud, j), "classes"]]) {
+      if (!hidden.delete(key)) continue;
+      const k = box === "roles" ? this.model.clouds.indexOf(cloud) : key;
+      $(box).children[k].setAttribute("aria-pressed", "true");
+    }
+    this.colour();
+    this.choose(i, 2.5);
+  }
+  setSlider() {
+    const { frames } = this.model.data;
+    if (!frames) return;
+    const slider = $("frame"), last = frames.steps.length - 1;
+    slider.max = String(last);
+    slider.value = String(last);
+    const tell = () => {
+      const accuracy = frames.accuracy ? `, accuracy ${(100 * frames.accuracy[this.frame]).toFixed(1)} %` : "";
+      $("step").textContent = `step ${frames.steps[this.frame].toLocaleString("en")}${accuracy}`;
+      slider.setAttribute("aria-valuetext", $("step").textContent);
+    };
+    const go = t => {
+      this.frame = t;
+      slider.value = String(t);
+      if (this.axes.some(axis => axis >= frames.axes)) { $("first").value = "0"; $("second").value = frames.axes > 1 ? "1" : "-1"; }
+      if ($("map").value !== "rowprincipal") $("map").value = "rowprincipal";
+      this.arrange();
+      tell();
+    };
+    let timer = 0;
+    const stop = () => { clearInterval(timer); timer = 0; $("play").textContent = "▶"; $("play").setAttribute("aria-label", "Play the training"); };
+    slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
+    $("play").addEventListener("click", () => {
+      if (timer) return stop();
+      if (this.isLast) go(0);
+      $("play").textContent = "⏸";
+      $("play").setAttribute("aria-label", "Pause");
+      timer = setInterval(() => { go(this.frame + 1); if (this.isLast) stop(); }, 160);
+    });
+    tell();
+  }
+  setKeys() {
+    const { plane } = this;
+    const keys = {
+      ArrowLeft: () => plane.panBy(60, 0), ArrowRight: () => plane.panBy(-60, 0), ArrowUp: () => plane.panBy(0, 60), ArrowDown: () => plane.panBy(0, -60),
+      "+": () => plane.zoomBy(1.3), "=": () => plane.zoomBy(1.3), "-": () => plane.zoomBy(1 / 1.3), 0: () => this.reset(),
+      n: () => this.step(1), p: () => this.step(-1), l: () => $("labels").click(), Escape: () => { this.choose(-1); this.select([]); },
+    };
+    plane.root.addEventListener("keydown", event => {
+      if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+      event.preventDefault();
+      keys[event.key]();
+    });
+    document.addEventListener("keydown", event => {
+      if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "/") { event.preventDefault(); $("search").focus(); }
+      if (event.key === "?") $("keys").showModal();
+    });
+  }
+  /* To the next point in the order of their weight, for those without a mouse. */
+  step(by) {
+    const shown = (this.named.length ? this.named : Array.from({ length: this.model.size }, (_, i) => i)).filter(i => this.plane.isShown(i));
+    if (!shown.length) return;
+    const at = shown.indexOf(this.chosen);
+    const next = shown[at < 0 ? 0 : (at + by + shown.length) % shown.length];
+    this.choose(next);
+    if (!this.plane.isInside(this.plane.at(next), -10)) this.plane.centre(next);
+  }
+
+  /* --- light and dark, paper */
+
+  setTheme() {
+    const media = matchMedia("(prefers-color-scheme: dark)");
+    const apply = () => {
+      this.isDark = this.theme === "auto" ? media.matches : this.theme === "dark";
+      document.documentElement.dataset.theme = this.isDark ? "dark" : "light";
+      const style = getComputedStyle(document.documentElement);
+      this.style = Object.fromEntries(["ink", "soft", "line", "paper", "accent", "x", "y", "mark"].map(name => [name, style.getPropertyValue(`--${name}`).trim()]));
+      document.querySelectorAll(".dot").forEach(dot => { dot.style.background = css(this.readable(dot.dataset.colour)); });
+      $("theme").textContent = { auto: "◐ auto", light: "☀ light", dark: "☾ dark" }[this.theme];
+      if (this.named) this.colour();
+    };
+    this.theme = "auto";
+    media.addEventListener("change", apply);
+    $("theme").addEventListener("click", () => { this.theme = { auto: "light", light: "dark", dark: "auto" }[this.theme]; apply(); });
+    let before = "auto";
+    addEventListener("beforeprint", () => { before = this.theme; this.theme = "light"; apply(); this.plane.resize(); });
+    addEventListener("afterprint", () => { this.theme = before; apply(); this.plane.resize(); });
+    this.applyTheme = apply;
+    apply();
+  }
+
+  /* --- tables below the plane */
+
+  setTables() {
+    document.querySelectorAll(".strip").forEach(strip => this.fillStrip(strip, Number(strip.dataset.axis), Number(strip.dataset.sign)));
+    const tables = this.model.clouds.filter(cloud => cloud.mass && cloud.role !== "mark");
+    $("makeup").hidden = !tables.length;
+    $("axis").replaceChildren(...this.model.axes.slice(0, this.model.data.kept).map((_, a) => option(a, `axis ${a + 1}`)));
+    const show = () => $("contributions").replaceChildren(...tables.map(cloud => this.contributions(cloud, Number($("axis").value))));
+    $("axis").addEventListener("change", show);
+    show();
+    (this.model.data.confusing || []).forEach(([i, a, b, margin]) => {
+      const button = make("button", "match"), picture = this.thumbnail(i, 40);
+      button.type = "button";
+      button.append(...(picture ? [picture] : []), make("span", "name", picture ? `${a} or ${b}` : `${this.model.label(i)}: ${a} or ${b}`), make("span", "strength", `margin ${margin.toFixed(3)}`));
+      button.addEventListener("click", () => { this.reveal(i); $("plane").scrollIntoView({ block: "nearest" }); });
+      $("close").append(make("li", "", button));
+    });
+    $("calls").hidden = !(this.model.data.confusing || []).length;
+  }
+  /* Pictures of the points that lie farthest out on one side of an axis. */
+  fillStrip(strip, axis, sign) {
+    const cloud = this.model.role("x");
+    strip.hidden = !cloud.image;
+    if (!cloud.image) return;
+    const value = j => sign * cloud.places[j * this.model.data.kept + axis];
+    const order = Array.from({ length: cloud.n }, (_, j) => j).filter(j => cloud.image[j] >= 0).sort((a, b) => value(b) - value(a));
+    for (const j of order.slice(0, 8)) {
+      const button = make("button", "plain", this.thumbnail(cloud.start + j, 36));
+      button.type = "button";
+      button.setAttribute("aria-label", this.model.label(cloud.start + j));
+      button.addEventListener("click", () => { this.reveal(cloud.start + j); $("plane").scrollIntoView({ block: "nearest" }); });
+      strip.append(button);
+    }
+  }
+  contributions(cloud, axis) {
+    const { model } = this, at = j => cloud.places[j * model.data.kept + axis], share = j => cloud.prior[j] * at(j) ** 2;
+    const order = Array.from({ length: cloud.n }, (_, j) => j).sort((a, b) => share(b) - share(a)).slice(0, 15);
+    const most = Math.max(...order.map(share), 1e-12), body = make("tbody");
+    for (const j of order) {
+      const bar = make("span", `bar ${cloud.role}`), button = make("button", "plain", short(model.label(cloud.start + j), 60));
+      bar.style.width = `${100 * share(j) / most}%`;
+      button.type = "button";
+      button.addEventListener("click", () => { this.reveal(cloud.start + j); $("plane").scrollIntoView({ block: "nearest" }); });
+      body.append(make("tr", "", make("td", "", button), make("td", "", (100 * cloud.prior[j]).toPrecision(3)), make("td", "", at(j).toFixed(2)), make("td", "", (100 * share(j)).toFixed(1), bar)));
+    }
+    const head = make("tr", "", ...[cloud.name, "share %", "coordinate", "contribution %"].map(text => make("th", "", text)));
+    return make("div", "scroll", make("table", "contributions", make("thead", "", head), body));
+  }
+}
+
+const NOTES = {
+  symmetric: ([x, y]) => `Symmetric map: compare ${x} with ${x} and ${y} with ${y}; the distance of one from the other means nothing.`,
+  rowprincipal: ([x, y]) => `Each ${x} lies at the mean of the ${y} that go with it, and an ${y} where something would lie that goes with it alone.`,
+  colprincipal: ([x, y]) => `Each ${y} lies at the mean of the ${x} that go with it, and ${x} where something would lie that goes with it alone.`,
+  symbiplot: ([x, y]) => `Biplot: project ${x} on the direction of ${y} to see how far a pair is above or below independence.`,
+  rowgab: ([x, y]) => `Biplot: ${y} at their coordinates times their share; project ${x} on their directions.`,
+  colgab: ([x, y]) => `Biplot: ${x} at their coordinates times their share; project ${y} on their directions.`,
+  rowgreen: ([x, y]) => `Contribution biplot: a ${y} far from the centre makes up the axes.`,
+  colgreen: ([x, y]) => `Contribution biplot: a ${x} far from the centre makes up the axes.`,
+};
+
+/* --- small things */
+
+function option(value, text) { const element = make("option", "", text); element.value = String(value); return element; }
+function short(text, most) { const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim() || "''"; return line.length > most ? line.slice(0, most - 1) + "…" : line; }
+function rgb(hex) { return [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16)); }
+function css(parts) { return `rgb(${parts.slice(0, 3).join(",")})`; }
+function times(ratio) { return ratio >= 1000 ? "> 1000 × chance" : `${ratio.toPrecision(2).replace(/\.0$/, "")} × chance`; }
+function overlap(a, b) { return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]; }
+function line(context, points) {
+  context.beginPath();
+  points.forEach(([x, y], k) => k ? context.lineTo(x, y) : context.moveTo(x, y));
+  context.stroke();
+}
+function ticks(low, high, about) {
+  const rough = (high - low) / Math.max(2, about), unit = 10 ** Math.floor(Math.log10(rough));
+  const step = unit * [1, 2, 5, 10].find(m => m * unit >= rough), digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const found = [];
+  for (let value = Math.ceil(low / step); value * step <= high; value++) found.push({ at: value * step, text: (value * step).toFixed(digits).replace("-0", "-0") });
+  return found;
+}
+
+(async () => {
+  try {
+    const data = await unpack($("data").textContent), model = new Model(data);
+    const pictures = await Promise.all(data.clouds.map((_, c) => sheets(data, c)));
+    window.explorer = new Page(model, pictures);
+    document.documentElement.dataset.ready = "yes";
+  } catch (error) {
+    $("problem").hidden = false;
+    $("problem").textContent = `This browser cannot show the plane (${error.message}): the tables below have the figures.`;
+    throw error;
+  }
+})();

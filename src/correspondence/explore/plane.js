@@ -1,0 +1,279 @@
+/* The factoring plane: points by WebGL (or, without it, by a 2D canvas), a layer for lines and texts above them,
+   panning, zooming, hovering and selecting. It knows positions and looks of points, not what they mean. */
+
+const SHAPES = { circle: 0, triangle: 1, diamond: 2 };
+const MARGIN = { left: 46, bottom: 40, top: 8, right: 8 };
+
+const VERTEX = `
+attribute vec2 place; attribute vec4 colour; attribute vec2 look;
+uniform vec2 scale, shift; uniform float ratio;
+varying vec4 ink; varying float shape, size;
+void main() {
+  gl_Position = vec4(place * scale + shift, 0.0, 1.0);
+  size = look.x * ratio; shape = look.y; ink = colour;
+  gl_PointSize = size + 2.0;
+  if (colour.a == 0.0) gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
+}`;
+const FRAGMENT = `
+precision mediump float;
+varying vec4 ink; varying float shape, size;
+void main() {
+  vec2 p = (gl_PointCoord * 2.0 - 1.0) * (size + 2.0) / size;
+  float edge = length(p) - 1.0;
+  if (shape > 0.5) edge = max(p.y * 0.9 - 0.55, abs(p.x) * 0.87 - p.y * 0.5 - 0.5);
+  if (shape > 1.5) edge = (abs(p.x) + abs(p.y) - 1.0) * 0.71;
+  float cover = clamp(0.5 - edge * size * 0.5, 0.0, 1.0) * ink.a;
+  if (cover < 0.01) discard;
+  gl_FragColor = vec4(ink.rgb * cover, cover);
+}`;
+
+class Plane {
+  constructor(root) {
+    this.root = root;
+    this.points = root.querySelector(".points");
+    this.layer = root.querySelector(".layer");
+    this.context = this.layer.getContext("2d");
+    this.view = { x: 0, y: 0, zoom: 1 };
+    this.xy = new Float32Array(0);
+    this.colours = new Uint8Array(0);
+    this.looks = new Float32Array(0);
+    this.listeners = {};
+    this.selecting = false;
+    this.box = null;
+    this.pointers = new Map();
+    this.startGL();
+    this.listen();
+    new ResizeObserver(() => this.resize()).observe(root);
+  }
+
+  on(name, action) { this.listeners[name] = action; }
+  tell(name, ...values) { if (this.listeners[name]) this.listeners[name](...values); }
+
+  /* --- points */
+
+  setPoints(xy) { this.xy = xy; this.stale = true; this.draw(); }
+  setLooks(colours, looks) { this.colours = colours; this.looks = looks; this.stale = true; this.draw(); }
+  isShown(i) { return this.colours[4 * i + 3] > 0 && this.xy[2 * i] === this.xy[2 * i]; }
+
+  startGL() {
+    const gl = this.points.getContext("webgl", { antialias: false, preserveDrawingBuffer: true });
+    if (!gl) { this.flat = this.points.getContext("2d"); return; }
+    const program = gl.createProgram();
+    for (const [kind, text] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, text);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    gl.useProgram(program);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    this.buffers = {};
+    for (const [name, size, kind] of [["place", 2, gl.FLOAT], ["colour", 4, gl.UNSIGNED_BYTE], ["look", 2, gl.FLOAT]]) {
+      const at = gl.getAttribLocation(program, name);
+      this.buffers[name] = gl.createBuffer();
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
+      gl.enableVertexAttribArray(at);
+      gl.vertexAttribPointer(at, size, kind, kind === gl.UNSIGNED_BYTE, 0, 0);
+    }
+    this.uniforms = Object.fromEntries(["scale", "shift", "ratio"].map(name => [name, gl.getUniformLocation(program, name)]));
+    this.gl = gl;
+    this.stale = true;
+    this.points.addEventListener("webglcontextlost", event => { event.preventDefault(); this.gl = null; }, { once: true });
+    this.points.addEventListener("webglcontextrestored", () => { this.startGL(); this.draw(); }, { once: true });
+  }
+
+  upload() {
+    const gl = this.gl;
+    for (const [name, values] of [["place", this.xy], ["colour", this.colours], ["look", this.looks]]) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
+      gl.bufferData(gl.ARRAY_BUFFER, values, gl.DYNAMIC_DRAW);
+    }
+    this.stale = false;
+  }
+
+  drawPoints() {
+    const { gl, view, width, height, ratio } = this;
+    if (this.flat) return this.drawFlat();
+    if (!gl) return;
+    if (this.stale) this.upload();
+    gl.viewport(0, 0, this.points.width, this.points.height);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    const x = 2 * view.zoom / width, y = 2 * view.zoom / height;
+    const [px, py] = this.middle();
+    gl.uniform2f(this.uniforms.scale, x, y);
+    gl.uniform2f(this.uniforms.shift, 2 * px / width - 1 - view.x * x, 1 - 2 * py / height - view.y * y);
+    gl.uniform1f(this.uniforms.ratio, ratio);
+    if (this.xy.length) gl.drawArrays(gl.POINTS, 0, this.xy.length / 2);
+  }
+
+  drawFlat() {
+    const { flat, ratio } = this;
+    flat.setTransform(ratio, 0, 0, ratio, 0, 0);
+    flat.clearRect(0, 0, this.width, this.height);
+    for (let i = 0; i < this.xy.length / 2; i++) {
+      if (!this.isShown(i)) continue;
+      const [x, y] = this.at(i), r = this.looks[2 * i] / 2, shape = this.looks[2 * i + 1];
+      const [red, green, blue, alpha] = this.colours.subarray(4 * i, 4 * i + 4);
+      flat.fillStyle = `rgba(${red},${green},${blue},${alpha / 255})`;
+      flat.beginPath();
+      if (shape === SHAPES.circle) flat.arc(x, y, r, 0, 7);
+      else if (shape === SHAPES.triangle) { flat.moveTo(x, y - r); flat.lineTo(x + r, y + .6 * r); flat.lineTo(x - r, y + .6 * r); }
+      else { flat.moveTo(x, y - r); flat.lineTo(x + r, y); flat.lineTo(x, y + r); flat.lineTo(x - r, y); }
+      flat.fill();
+    }
+  }
+
+  /* --- where things are */
+
+  middle() {
+    return [(MARGIN.left + this.width - MARGIN.right) / 2, (MARGIN.top + this.height - MARGIN.bottom) / 2];
+  }
+  toScreen(x, y) {
+    const [px, py] = this.middle();
+    return [px + (x - this.view.x) * this.view.zoom, py - (y - this.view.y) * this.view.zoom];
+  }
+  toPlane(px, py) {
+    const [mx, my] = this.middle();
+    return [this.view.x + (px - mx) / this.view.zoom, this.view.y - (py - my) / this.view.zoom];
+  }
+  at(i) { return this.toScreen(this.xy[2 * i], this.xy[2 * i + 1]); }
+  isInside([x, y], by = 0) {
+    return x >= MARGIN.left - by && x <= this.width - MARGIN.right + by && y >= MARGIN.top - by && y <= this.height - MARGIN.bottom + by;
+  }
+
+  /* Show a box of the plane: [left, right, bottom, top]. */
+  show([left, right, bottom, top]) {
+    const wide = this.width - MARGIN.left - MARGIN.right - 48, high = this.height - MARGIN.top - MARGIN.bottom - 48;
+    this.view.x = (left + right) / 2;
+    this.view.y = (bottom + top) / 2;
+    this.view.zoom = Math.min(wide / Math.max(right - left, 1e-9), high / Math.max(top - bottom, 1e-9));
+    if (!(this.view.zoom > 0 && this.view.zoom < 1e8)) this.view.zoom = 100;
+    this.base = this.view.zoom;
+    this.draw();
+  }
+  centre(i, closer = 1) {
+    this.view.x = this.xy[2 * i];
+    this.view.y = this.xy[2 * i + 1];
+    this.view.zoom = Math.max(this.view.zoom, (this.base || 1) * closer);
+    this.draw();
+  }
+  zoomBy(factor, px, py) {
+    const [mx, my] = this.middle();
+    const [x, y] = this.toPlane(px ?? mx, py ?? my);
+    const zoom = Math.min(Math.max(this.view.zoom * factor, (this.base || 1) / 20), (this.base || 1) * 2000);
+    const share = this.view.zoom / zoom;
+    this.view = { x: x + (this.view.x - x) * share, y: y + (this.view.y - y) * share, zoom };
+    this.draw();
+  }
+  panBy(dx, dy) { this.view.x -= dx / this.view.zoom; this.view.y += dy / this.view.zoom; this.draw(); }
+
+  nearest(px, py, reach = 16) {
+    const [x, y] = this.toPlane(px, py);
+    const { xy, colours } = this;
+    let best = -1, least = (reach / this.view.zoom) ** 2;
+    for (let i = 0; i < xy.length / 2; i++) {
+      const dx = xy[2 * i] - x, dy = xy[2 * i + 1] - y;
+      // of points that lie on each other the one drawn last
+      const distance = dx * dx + dy * dy;
+      if (distance <= least && colours[4 * i + 3] > 0) { least = distance; best = i; }
+    }
+    return best;
+  }
+  within([ax, ay, bx, by]) {
+    const found = [];
+    for (let i = 0; i < this.xy.length / 2; i++) {
+      if (!this.isShown(i)) continue;
+      const [x, y] = this.at(i);
+      if (x >= Math.min(ax, bx) && x <= Math.max(ax, bx) && y >= Math.min(ay, by) && y <= Math.max(ay, by)) found.push(i);
+    }
+    return found;
+  }
+
+  /* --- drawing */
+
+  resize() {
+    const { clientWidth, clientHeight } = this.root;
+    const had = this.width;
+    this.width = clientWidth;
+    this.height = clientHeight;
+    this.ratio = Math.min(window.devicePixelRatio || 1, 2);
+    for (const canvas of [this.points, this.layer]) {
+      canvas.width = Math.round(clientWidth * this.ratio);
+      canvas.height = Math.round(clientHeight * this.ratio);
+    }
+    if (had && clientWidth) { this.view.zoom *= clientWidth / had; this.base *= clientWidth / had; }
+    this.paint();
+  }
+  draw() {
+    if (this.waiting) return;
+    this.waiting = requestAnimationFrame(() => this.paint());
+  }
+  paint() {
+    if (this.waiting) { cancelAnimationFrame(this.waiting); this.waiting = 0; }
+    if (!this.width) return;
+    this.drawPoints();
+    const context = this.context;
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    context.clearRect(0, 0, this.width, this.height);
+    this.tell("paint", context);
+    if (this.box) {
+      const [ax, ay, bx, by] = this.box;
+      context.setLineDash([4, 3]);
+      context.strokeStyle = getComputedStyle(this.root).color;
+      context.strokeRect(ax, ay, bx - ax, by - ay);
+      context.setLineDash([]);
+    }
+  }
+
+  /* --- hands */
+
+  listen() {
+    const layer = this.layer, place = event => {
+      const box = layer.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    layer.addEventListener("pointerdown", event => {
+      if (event.button) return;
+      layer.setPointerCapture(event.pointerId);
+      const at = place(event);
+      this.pointers.set(event.pointerId, at);
+      this.moved = this.pointers.size > 1;
+      if (this.pointers.size === 1 && (this.selecting || event.shiftKey)) this.box = [...at, ...at];
+    });
+    layer.addEventListener("pointermove", event => {
+      const at = place(event), before = this.pointers.get(event.pointerId);
+      if (!before) { this.tell("hover", this.nearest(...at), at); return; }
+      if (!this.moved && Math.hypot(at[0] - before[0], at[1] - before[1]) < 4) return;
+      this.moved = true;
+      if (this.box) { this.box = [this.box[0], this.box[1], ...at]; this.draw(); }
+      else if (this.pointers.size === 1) this.panBy(at[0] - before[0], at[1] - before[1]);
+      else this.pinch(event.pointerId, at);
+      this.pointers.set(event.pointerId, at);
+    });
+    const release = event => {
+      if (!this.pointers.delete(event.pointerId)) return;
+      const { box } = this;
+      this.box = null;
+      if (box && this.moved) { this.tell("select", this.within(box)); this.draw(); }
+      else if (!this.moved && event.type === "pointerup") this.tell("click", this.nearest(...place(event), event.pointerType === "touch" ? 26 : 16));
+    };
+    layer.addEventListener("pointerup", release);
+    layer.addEventListener("pointercancel", release);
+    layer.addEventListener("pointerleave", () => { if (!this.pointers.size) this.tell("hover", -1, [0, 0]); });
+    layer.addEventListener("wheel", event => {
+      event.preventDefault();
+      const lines = event.deltaMode === 1 ? 16 : 1;
+      this.zoomBy(Math.exp(-event.deltaY * lines * .0016), ...place(event));
+    }, { passive: false });
+  }
+  pinch(id, at) {
+    const [[, other]] = [...this.pointers].filter(([key]) => key !== id);
+    const before = this.pointers.get(id);
+    const grown = Math.hypot(at[0] - other[0], at[1] - other[1]) / Math.max(1, Math.hypot(before[0] - other[0], before[1] - other[1]));
+    this.zoomBy(grown, (at[0] + other[0]) / 2, (at[1] + other[1]) / 2);
+    this.panBy((at[0] - before[0]) / 2, (at[1] - before[1]) / 2);
+  }
+}
