@@ -257,25 +257,28 @@ def _new_files(folder: Path) -> Iterator[Path]:
 
 def _move(temporary: Path, folder: Path) -> None:
     """Put new files in the place of old ones, of which those that do not belong to them are taken away."""
-    is_new = not folder.exists()
+    is_new, placed = not folder.exists(), []
     folder.mkdir(parents=True, exist_ok=True)
     (temporary / "old").mkdir()
     try:
         for name in FILES:
-            for source, target in ((folder, temporary / "old"), (temporary / "new", folder)):
-                if (source / name).exists():
-                    os.replace(source / name, target / name)
+            if (folder / name).exists():
+                os.replace(folder / name, temporary / "old" / name)
+            if (temporary / "new" / name).exists():
+                os.replace(temporary / "new" / name, folder / name)
+                placed.append(folder / name)
     except BaseException:
-        _restore(temporary / "old", folder, is_new)
+        _restore(temporary / "old", folder, placed, is_new)
         raise
 
 
-def _restore(old: Path, folder: Path, is_new: bool) -> None:
-    if is_new:
-        shutil.rmtree(folder, ignore_errors=True)
-        return
+def _restore(old: Path, folder: Path, placed: list[Path], is_new: bool) -> None:
+    for path in placed:
+        path.unlink()
     for path in old.iterdir():
         os.replace(path, folder / path.name)
+    if is_new:
+        folder.rmdir()
 
 
 @contextmanager

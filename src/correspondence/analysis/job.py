@@ -218,9 +218,8 @@ def _check(data: Data, method: str, n_components: int | None) -> None:
         raise ValueError(f"--method {method} needs pairs (x, y): a table of counts has the method ca.")
     if method == "ca" and data.form == "pairs" and {data.x.kind, data.y.kind} != {"labels"}:
         other = data.x if data.x.kind != "labels" else data.y
-        raise ValueError(
-            f"--method ca needs a column of labels for x and y each, but {other.role} has {other.text}; --labels makes labels of numbers."
-        )
+        hint = "--labels makes labels of numbers"
+        raise ValueError(f"--method ca needs labels for x and y, but {other.role} has {other.text}: {hint}.")
     if method == "pice":
         importlib.import_module("correspondence.pice")  # which says how to install torch
     most, why = _most(data)
