@@ -28,7 +28,18 @@ from correspondence.latent import LatentDimension
 from correspondence.reading import parquet_backend
 from correspondence.words import Ends
 
-__all__ = ["FORMAT", "MODEL", "SUMMARY", "check_folder", "coordinates", "summary", "to_parquet", "write"]
+__all__ = [
+    "FORMAT",
+    "MODEL",
+    "SUMMARY",
+    "check_folder",
+    "coordinates",
+    "summary",
+    "to_json",
+    "to_parquet",
+    "with_names",
+    "write",
+]
 
 FORMAT = "correspondence.analysis 1"
 REPORT, PICS, X, Y = "report.html", "pics.csv", "x.parquet", "y.parquet"

@@ -28,7 +28,7 @@ from correspondence.reading import (
 )
 from correspondence.table import Table, as_table
 
-__all__ = ["Data", "Request", "read"]
+__all__ = ["SUM_ERROR", "Data", "Request", "read"]
 
 SUM_ERROR = 0.01  # by which beliefs may be off, as rounded ones are
 
