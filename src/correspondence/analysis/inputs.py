@@ -30,6 +30,7 @@ from correspondence.table import Table, as_table
 
 __all__ = ["SUM_ERROR", "Data", "Request", "read"]
 
+COUNTS = ("count", "counts", "freq", "frequency", "n", "weight", "weights")  # what counted pairs are called
 SUM_ERROR = 0.01  # by which beliefs may be off, as rounded ones are
 
 
@@ -117,7 +118,7 @@ def _pairs_of_frame(request: Request, frame: nw.DataFrame) -> Data:
     rows = as_label_texts(frame.filter(complete.tolist()), request.labels)
     x, x_notes = described("x", frame_values(rows.select(roles.x)), roles.x)
     y, y_notes = described("y", frame_values(rows.select(roles.y)), roles.y)
-    notes = (*roles.notes, *x_notes, *y_notes)
+    notes = (*roles.notes, *x_notes, *y_notes, *_counted(frame, x, y, request))
     if request.weights is not None:
         return _weighted(request, x, y, rows[request.weights], notes, int((~complete).sum()))
     return Data(
@@ -130,6 +131,15 @@ def _pairs_of_frame(request: Request, frame: nw.DataFrame) -> Data:
         notes=notes,
         n_missing=int((~complete).sum()),
     )
+
+
+def _counted(frame: nw.DataFrame, x: Variable, y: Variable, request: Request) -> list[str]:
+    """A hint where pairs of labels look as if they were counted already."""
+    used = (*x.columns, *y.columns, *request.named)
+    names = [name for name in frame.columns if name.lower() in COUNTS and name not in used and _is_number(frame[name])]
+    if request.weights is not None or not names or (x.kind, y.kind) != ("labels", "labels"):
+        return []
+    return [f"{names[0]} is not used: --weights {names[0]}, if it says how often each pair was counted."]
 
 
 def _weighted(request: Request, x: Variable, y: Variable, weights: nw.Series, notes: Any, n_missing: int) -> Data:
