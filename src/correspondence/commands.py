@@ -60,10 +60,12 @@ def names_of(context: click.Context, parameter: click.Parameter, values: tuple[s
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of the columns of FILE."""
     before, comma, begin = incomplete.rpartition(",")
+    given = [*context.args, *filter(None, [context.params.get("file")])]  # click leaves it among the arguments
+    file = next((Path(path) for path in reversed(given) if Path(path).is_file()), None)
     try:
-        names = column_names(context.params["file"])
+        names = [] if file is None else column_names(file)
     except Exception:
-        return []  # a shell that completes has no use for what is wrong
+        names = []  # a shell that completes has no use for what is wrong
     return [CompletionItem(before + comma + name) for name in names if name and name.startswith(begin)]
 
 

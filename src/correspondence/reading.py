@@ -286,6 +286,9 @@ def image_files(folder: str | Path) -> dict[str, Path]:
         inside = path.relative_to(folder)
         for name in (inside.as_posix(), inside.with_suffix("").as_posix(), path.name, path.stem):
             names.setdefault(name, path)
+    for path in paths:
+        if path.stem.isdecimal():  # 007 is 7 in a table that was read
+            names.setdefault(str(int(path.stem)), path)
     return names
 
 

@@ -35,7 +35,7 @@ def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: 
     if x and y:
         return Roles(x, y)
     is_choice = len(free) + bool(x) + bool(y) > 2  # if not, what looks like an id must be a variable
-    useful, notes = _useful(frame, free) if is_choice else (free, ())
+    useful, notes = _useful(frame, free, 1 if x or y else 2) if is_choice else (free, ())
     if not y:
         wanted = 1 if x else 2
         if len(useful) != wanted:
@@ -46,14 +46,12 @@ def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: 
     return Roles(useful, y, notes)
 
 
-def _useful(frame: nw.DataFrame, names: list[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Columns that can be used together, and why others are not."""
+def _useful(frame: nw.DataFrame, names: list[str], variables: int) -> tuple[list[str], tuple[str, ...]]:
+    """Columns that can be used for so many variables, and why others are not."""
     reasons = {name: _reason(frame[name], name) for name in names}
-    if all(reason in ("", "texts") for reason in reasons.values()) and len(names) <= 2:
-        reasons = dict.fromkeys(names, "")
     useful = [name for name in names if not reasons[name]]
     texts = [name for name in names if reasons[name] == "texts"]
-    if texts and len(useful) + len(texts) <= 2:  # one is x or y alone
+    if len(useful) + len(texts) <= variables:  # each stands alone
         useful = [name for name in names if name in (*useful, *texts)]
     notes = []
     for reason, told in (

@@ -47,7 +47,7 @@ def _table(components: list[dict[str, Any]]) -> list[str]:
             line += f"  {c['held_out']:.4f} [{c['low']:.4f}, {c['high']:.4f}]".ljust(28)
         if c["pvalue"] is not None:
             line += f" {_p_value(c['pvalue']):>7}"
-        lines.append(line)
+        lines.append(line.rstrip())
     return lines
 
 
@@ -60,9 +60,6 @@ def _comments(summary: dict[str, Any]) -> list[str]:
     if summary["not_held_out"]:
         return [f"No held-out figures: {safe(summary['not_held_out'])}."]
     if summary["significant"] is not None:
-        return [f"{summary['significant']} of these {_are(summary['significant'])} significant on held-out pairs."]
+        n = summary["significant"]
+        return [f"{n or 'None'} of these {'is' if n <= 1 else 'are'} significant on held-out pairs."]
     return ["Held out: on the true labels, if the model was not trained on these rows."]
-
-
-def _are(n: int) -> str:
-    return "is" if n == 1 else "are"
