@@ -31,11 +31,16 @@ SHOWN = 3  # words of each group in a sentence
 RARE, RARE_SHARE = 5, 0.005  # texts or rows that must have a word or label, as a number and as a share
 COLUMN = 0.1  # correlation from which a column is named
 BENT = 0.2  # the same of a column whose extremes lie at one end
-SURE = 3.0  # standard errors for the best column, if it is below these
+SURE = 3.0  # standard errors from which a word or column is more than noise,
+ENOUGH = 0.5  # or correlation, in small samples
 LITTLE = 1e-12  # of an axis: rounding
 ALPHA = 0.05  # of a test that has none of its own
 OPPOSITE = {"high": "low", "low": "high", "extreme": "middling", "middling": "extreme"}
-STRENGTHS = ((0.1, "hardly"), (0.3, "weakly"), (0.5, "moderately"), (0.8, "strongly"), (0.995, "very strongly"))
+MIRRORED = "the opposite"
+LIST = r"[,;]|\b(and|from)\b"  # what makes a text look like several ones
+STRENGTHS = ((0.1, "hardly"), (0.3, "weakly"), (0.5, "moderately"), (0.8, "strongly"))
+ONE = 0.99995  # is written as 1
+CLOSE = 0.995  # correlation from which two functions are all but the same
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 BY_HEART = 0.05, 0.15  # by which training correlations are above held-out ones: little, and much
 
@@ -89,12 +94,6 @@ class Ends:
     def _both(self) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         return self.negative, self.positive
 
-    @property
-    def _is_mirrored(self) -> bool:
-        """Whether one end is the opposite of the other, word by word."""
-        opposites = [_opposite(word.text) for word in self.negative]
-        return bool(opposites) and opposites == [word.text for word in self.positive]
-
 
 @dataclass(frozen=True)
 class AxisWords:
@@ -133,13 +132,16 @@ class AxisWords:
         return f"Axis {self.axis} {self._predicate(names)}."
 
     def _predicate(self, names: Sequence[str]) -> str:
-        words = self.named(names)
-        groups = [_group(words, i, _checked(names)) for i in (0, 1)]
-        if not any(groups):
+        negative, positive = self._groups(names)
+        if not (negative or positive):
             return "has no words at its ends"
-        if not all(groups):
-            return f"separates {groups[0] or groups[1]} from the rest"
-        return f"separates {groups[0]} from {groups[1]}"
+        return f"separates {negative or positive} from {positive if negative and positive else 'the rest'}"
+
+    def _groups(self, names: Sequence[str]) -> tuple[str, str]:
+        """What lies at the two ends, empty where there are no words."""
+        words, (x, y) = self.named(names), _checked(names)
+        in_brackets, outside = _phrases(words.x, x), _phrases(words.y, y)
+        return _group(outside[0], in_brackets[0]), _group(outside[1], in_brackets[1])
 
 
 def axis_words(
@@ -156,8 +158,9 @@ def axis_words(
 
     Labels are named by their contributions, words of texts and indicators by the mean of f_i over those that have
     them, columns of numbers by the correlation of their ranks with f_i, or of the distances of the ranks from the
-    middle one ("extreme", "middling") if that is clearly stronger. What contributes less than the average is left out,
-    so that a clear axis has few words.
+    middle one ("extreme", "middling") if that is clearly stronger. Labels and words that contribute less than the
+    average are left out unless they are the strongest of their end, and columns with a correlation below 0.1 unless
+    they are the strongest of all, so that a clear axis has few words; so is what may be chance.
 
     Parameters
     ----------
@@ -241,17 +244,21 @@ def _candidates(functions: PrincipalFunctions, values: Any, name: str) -> _Candi
     if n > ROWS:
         values = take(values, np.sort(np.random.default_rng(0).choice(n, ROWS, replace=False)))
     if sp.issparse(values):
-        return _of_indicators(functions(values), sp.csc_array(values) != 0, _column_names(range(values.shape[1])))
+        names = _column_names(range(values.shape[1]))
+        return None if names is None else _of_indicators(functions(values), sp.csr_array(values) != 0, names)
     if is_text(values):
         return _of_texts(functions(values), as_labels(values, name).tolist())
-    column = labels_of(values)
+    column = None if hasattr(values, "detach") else labels_of(values)  # a tensor has no labels
     return _of_table(functions, values, name) if column is None else _of_column(functions, column, name)
 
 
-def _is_beliefs(functions: PrincipalFunctions) -> bool:
+def _has_beliefs(functions: PrincipalFunctions) -> bool:
+    return getattr(getattr(functions, "features", None), "kind", "") == "beliefs"
+
+
+def _is_beliefs(functions: Any) -> bool:
     """Whether x are beliefs in the labels of y: then those of y say it all."""
-    features = getattr(functions, "features", None)
-    return getattr(features, "kind", "") == "beliefs" and getattr(features, "model", None) is None
+    return _has_beliefs(functions) and functions.features.model is None
 
 
 def _of_items(items: Items, k: int, name: str) -> _Candidates:
@@ -278,7 +285,7 @@ def _of_labels(labels: np.ndarray, values: np.ndarray, mass: np.ndarray) -> _Can
     values, mass = values[there], mass[there]
     weights = _shares(mass[:, None] * values**2)
     texts = [one_line(label) for label in labels[there].tolist()]
-    return _Candidates(texts, values, weights, np.full(values.shape[1], 1 / max(1, len(texts))))
+    return _Candidates(texts, values, weights, np.full(values.shape[1], (1 - LITTLE) / max(1, len(texts))))
 
 
 def _shares(parts: np.ndarray) -> np.ndarray:
@@ -296,18 +303,16 @@ def _of_texts(values: np.ndarray, texts: list[str]) -> _Candidates | None:
     return _of_indicators(values, has, counter.get_feature_names_out().tolist())
 
 
-def _of_indicators(values: np.ndarray, has: Any, names: list[str] | None) -> _Candidates | None:
+def _of_indicators(values: np.ndarray, has: Any, names: list[Any]) -> _Candidates:
     """Words, or indicators of any kind, at the mean of those that have them."""
-    if names is None:
-        return None
     known = np.isfinite(values).all(axis=1)
     values, has = values[known], sp.csr_array(has, dtype=np.float64)[known]
     count = has.sum(axis=0)
     often = np.flatnonzero((count >= _often(len(values))) & (count < len(values)))  # what all have tells nothing
     means = (has[:, often].T @ values) / count[often, None]
     weights = count[often, None] * means**2 / np.maximum((values**2).sum(axis=0), LITTLE)
-    least = weights.mean(axis=0) if len(often) else np.zeros(values.shape[1])
-    return _Candidates([one_line(names[j]) for j in often], means, weights, least)
+    average = weights.sum(axis=0) / max(1, len(often))
+    return _Candidates([one_line(names[j]) for j in often], means, weights, np.maximum(average, _noise(len(values))))
 
 
 def _often(n: int) -> float:
@@ -315,9 +320,13 @@ def _often(n: int) -> float:
     return max(RARE_SHARE * n, min(RARE, n / 4))
 
 
+def _noise(n: int) -> float:
+    """Weight that chance hardly gives."""
+    return min(SURE**2 / max(1, n), ENOUGH**2)
+
+
 def _of_table(functions: PrincipalFunctions, values: Any, name: str) -> _Candidates | None:
     """Columns of numbers by the correlation of their ranks with f_i, columns of labels by their labels."""
-    F = functions(values)
     try:
         columns = columns_of(values, name)
     except ValueError:
@@ -325,10 +334,11 @@ def _of_table(functions: PrincipalFunctions, values: Any, name: str) -> _Candida
     names = _column_names(columns)
     if names is None:
         return None
+    F = functions(values)
     known = np.isfinite(F).all(axis=1)
     F, data = F[known], [column[known] for column in columns.values()]
     if len(data) > 1 and all(_is_indicator(column) for column in data):
-        return _of_indicators(F, np.column_stack(data), names)
+        return _of_indicators(F, np.column_stack([column.astype(float) for column in data]), names)
     is_nameless = len(data) == 1 and names == ["column 0"]
     parts = [
         _of_categories(F, column, text)
@@ -338,15 +348,15 @@ def _of_table(functions: PrincipalFunctions, values: Any, name: str) -> _Candida
     ]
     texts = [text for part in parts for text in part[0]]
     values, weights = (np.vstack([np.empty((0, F.shape[1])), *(part[i] for part in parts)]) for i in (1, 2))
-    is_sure = len(F) * weights >= SURE**2
-    weights = np.where((weights >= COLUMN**2) | is_sure & (weights == weights.max(axis=0, initial=0)), weights, 0)
+    matters = (weights >= COLUMN**2) | (weights == weights.max(axis=0, initial=0))
+    weights = np.where(matters & (weights >= _noise(len(F))), weights, 0)
     return _Candidates(texts, values, weights, np.full(F.shape[1], COLUMN**2), is_nameless)
 
 
 def _column_names(keys: Iterable[Any]) -> list[str] | None:
     """Names of columns, None where there are too many without one."""
     keys = list(keys)
-    nameless = [isinstance(key, int) for key in keys]
+    nameless = [isinstance(key, int | np.integer) for key in keys]
     if sum(nameless) > NAMELESS:
         return None
     return [f"column {key}" if no_name else one_line(key) for key, no_name in zip(keys, nameless, strict=True)]
@@ -379,16 +389,10 @@ def _correlations(F: np.ndarray, column: np.ndarray) -> np.ndarray:
 def _of_categories(F: np.ndarray, column: np.ndarray, name: str) -> Part:
     codes, labels = encode(column, name)
     found = _of_indicators(F, sp.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes))), labels.tolist())
-    assert found is not None
     return [one_line(f"{name} = {text}", 60) for text in found.texts], found.values, found.weights
 
 
 # --- sentences
-
-
-def _opposite(text: str) -> str | None:
-    first, _, rest = text.partition(" ")
-    return f"{OPPOSITE[first]} {rest}".rstrip() if first in OPPOSITE else None
 
 
 def _checked(names: Sequence[str]) -> tuple[str, str]:
@@ -397,31 +401,41 @@ def _checked(names: Sequence[str]) -> tuple[str, str]:
     return one_line(names[0]), one_line(names[1])
 
 
-def _group(words: AxisWords, i: int, names: tuple[str, str]) -> str:
-    """What lies at one end."""
-    x, y = (() if end is None else end._both[i][:SHOWN] for end in (words.x, words.y))
-    if not x or not y:
-        return _listed(y, names[1]) if y else _listed(x, names[0])
-    if i == 1 and words.x is not None and words.x._is_mirrored:
-        return f"{_listed(y, names[1])} (the opposite)"
-    return f"{_listed(y, names[1])} ({', '.join(_quoted(word.text) for word in x)})"
+def _group(outside: list[str], in_brackets: list[str]) -> str:
+    if not (outside and in_brackets) or outside == in_brackets == [MIRRORED]:
+        return _and(_quoted(outside or in_brackets, LIST))
+    return f"{_and(_quoted(outside, LIST + '|[()]'))} ({', '.join(_quoted(in_brackets, '[,;]'))})"
 
 
-def _listed(words: tuple[Word, ...], name: str) -> str:
-    """Such as "a, b and c"; bare numbers are preceded by the name of their variable."""
-    texts = [_quoted(word.text) for word in words]
+def _phrases(ends: Ends | None, name: str) -> tuple[list[str], list[str]]:
+    """The first words of the two ends; those of the second are not repeated if they are the opposite of the first."""
+    if ends is None:
+        return [], []
+    negative, positive = ([word.text for word in end[:SHOWN]] for end in ends._both)
+    is_opposite = len(negative) > 1 and [_opposite(text) for text in negative] == positive
+    return _told(negative, name), [MIRRORED] if is_opposite else _told(positive, name)
+
+
+def _opposite(text: str) -> str | None:
+    first, _, rest = text.partition(" ")
+    return f"{OPPOSITE[first]} {rest}".rstrip() if first in OPPOSITE else None
+
+
+def _told(texts: list[str], name: str) -> list[str]:
+    """Bare numbers are preceded by the name of their variable."""
     if texts and all(re.fullmatch(r"-?\d+(\.\d+)?", text) for text in texts):
-        texts[0] = f"{name} {texts[0]}"
-    return _and(texts)
+        return [f"{name} {texts[0]}", *texts[1:]]
+    return texts
 
 
 def _and(texts: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
-def _quoted(text: str) -> str:
-    """In quotes if it would be mistaken for several words."""
-    return f'"{text}"' if re.search(r"[,()]|\band\b", text) else text
+def _quoted(texts: list[str], mistakable: str) -> list[str]:
+    """Texts, in quotes where they would be mistaken for several words or for the end of a bracket."""
+    is_clear = [not re.search(mistakable, text) and text.count("(") == text.count(")") for text in texts]
+    return [text if clear else '"' + text.replace('"', "'") + '"' for text, clear in zip(texts, is_clear, strict=True)]
 
 
 def sentences(d: Any, words: Sequence[AxisWords], held_out: Any = None, names: Sequence[str] = ("x", "y")) -> list[str]:
@@ -459,10 +473,9 @@ def sentences(d: Any, words: Sequence[AxisWords], held_out: Any = None, names: S
     if not d.n_components:
         return [f"Nothing was found that {called[0]} and {called[1]} have in common."]
     verdict = _Verdict.of(d, held_out)
-    meaning = [w for w in words[: min(2, verdict.holding)] if w.x is not None or w.y is not None]
-    said = [w._predicate(called) for w in meaning]
-    said = [f"axis {w.axis} {text}" for w, text in zip(meaning, said, strict=True)]
-    return [verdict.strength(called), *(["A" + "; ".join(said)[1:] + "."] if said else []), verdict.trust()]
+    told = [w for w in words[: min(2, verdict.holding)] if any(w._groups(called))]
+    meaning = "; ".join(f"axis {w.axis} {w._predicate(called)}" for w in told)
+    return [verdict.strength(called), *([f"A{meaning[1:]}."] if told else []), verdict.trust()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -481,14 +494,17 @@ class _Verdict:
     may_be_more: bool = False
     captured: float = 0.0
     is_crossfit: bool = False
+    of_beliefs: bool = False
+    """Whether the fit is what a classifier believes, of which no pairs are known."""
 
     @classmethod
     def of(cls, d: Decomposition, held_out: Any) -> _Verdict:
         if held_out is None or not len(held_out.correlations):
-            return cls(d.correlations, d.correlations, False, d.n_components)
-        pvalues, intervals = (getattr(held_out, name, None) for name in ("pvalues", "intervals"))
+            return cls(d.correlations, d.correlations, False, d.n_components, of_beliefs=_has_beliefs(d.f))
+        pvalues: Any = getattr(held_out, "pvalues", None)
+        intervals: Any = getattr(held_out, "intervals", None)
         alpha = getattr(held_out, "alpha", ALPHA)
-        is_there = np.asarray(pvalues) <= alpha if intervals is None or pvalues is not None else intervals[:, 0] > 0
+        is_there = intervals[:, 0] > 0 if pvalues is None else pvalues <= alpha
         has_training = hasattr(held_out, "training")
         return cls(
             correlations=held_out.correlations,
@@ -502,34 +518,41 @@ class _Verdict:
             may_be_more=getattr(held_out, "at_least", False),
             captured=getattr(held_out, "captured", 0.0),
             is_crossfit=pvalues is None and has_training,
+            of_beliefs=_has_beliefs(d.f) and not has_training,
         )
 
     def strength(self, names: tuple[str, str]) -> str:
         r = float(self.correlations[0])
-        where = "on pairs that the fit has not seen" if self.is_held_out else "on the training pairs"
-        figure = f"the first pair of functions has a correlation of {_figure(r)}{self._interval()} {where}"
+        believed = "as the classifier believes" if self.of_beliefs else "on the training pairs"
+        where = "on pairs that the fit has not seen" if self.is_held_out else believed
+        figure = f"the first pair of functions has a correlation of {self._figures()} {where}"
+        if r >= CLOSE:
+            figure += ", so that some function of each is all but known from the other"
         x, y = names
         if not self.holding:
             return f"It is not clear that {x} and {y} depend on each other: {figure}."
-        how = next((word for limit, word in STRENGTHS if r < limit), "almost completely")
+        how = next((word for limit, word in STRENGTHS if r < limit), "very strongly")
         if how == "hardly":
             return f"{x} and {y} hardly depend on each other: {figure}."
         return f"{x} and {y} depend on each other {how}: {figure}."
 
-    def _interval(self) -> str:
+    def _figures(self) -> str:
+        """Correlation of the first component with its interval."""
         if self.intervals is None:
-            return ""
-        low, high = self.intervals[0]
-        return f" ({100 * self.level:g} % {_figure(low)} to {_figure(high)})"
+            return _figures(self.correlations[0])[0]
+        r, low, high = _figures(self.correlations[0], *self.intervals[0])
+        return f"{r} ({100 * self.level:g} % {low} to {high})"
 
     def trust(self) -> str:
         if self.pvalues is None and not self.is_held_out:
+            if self.of_beliefs:
+                return "Nothing was compared with true classes, so these figures are what the classifier believes."
             return "Nothing was held out, so these figures are those of the training and too high."
         parts = [self._components()]
         if self.captured < 0:
-            parts.append("taken together, they predict new pairs worse than no dependence would")
+            parts.append("taken together, the components predict new pairs worse than no dependence would")
         elif self.is_held_out and self.holding:
-            parts.append(self._by_heart())
+            parts.append(self._beliefs() if self.of_beliefs else self._by_heart())
         elif not self.is_held_out:
             parts.append("the correlations are those of the training and too high")
         return "; ".join(parts) + "."
@@ -541,12 +564,14 @@ class _Verdict:
         else:
             holds, why = "above 0 on new pairs", f"{100 * self.level:g} % intervals{self._hint()}"
         if k == 0:
-            subject = "The only component is not" if n == 1 else f"None of the {_count(n)} components is"
+            none = {1: "The only component is not", 2: "Neither of the two components is"}
+            subject = none.get(n, f"None of the {_count(n)} components is")
             return f"{subject} {holds} ({why}): do not read the axes"
         if k < n:
             others = "the other" if n - k == 1 else "the others"
+            first = "first" if k == 1 else f"first {_count(k)}"
             is_are = "is" if k == 1 else "are"
-            return f"Only {_count(k)} of {_count(n)} components {is_are} {holds} ({why}): do not read {others}"
+            return f"Only the {first} of {_count(n)} components {is_are} {holds} ({why}): do not read {others}"
         subject = {1: "The only component is", 2: "Both components are"}.get(n, f"All {_count(n)} components are")
         return f"{subject} {holds} ({why})" + (", and there may be more of them" if self.may_be_more else "")
 
@@ -558,9 +583,16 @@ class _Verdict:
         p = self.pvalues[max(self.holding, 1) - 1]
         return f"p = {p:.2g}" if self.holding < 2 else f"p at most {p:.2g}"
 
+    def _beliefs(self) -> str:
+        gap = float(self.training[0] - self.correlations[0])
+        says = f"the classifier believes in {_figures(self.training[0])[0]} for the first"
+        if abs(gap) <= BY_HEART[0]:
+            return f"{says}, about what is found"
+        return f"{says}, so it is rather too {'sure of itself' if gap > 0 else 'cautious'}"
+
     def _by_heart(self) -> str:
         gap = float(self.training[0] - self.correlations[0])
-        says = f"training says {_figure(self.training[0])} for the first"
+        says = f"training says {_figures(self.training[0])[0]} for the first"
         if gap <= BY_HEART[0]:
             return f"{says}, so little was learned by heart"
         if gap <= BY_HEART[1]:
@@ -568,10 +600,11 @@ class _Verdict:
         return f"{says}, so much was learned by heart: trust the held-out figures only"
 
 
-def _figure(r: float) -> str:
-    """Correlation with two digits, with more just below 1."""
-    text = f"{r:.2f}" if abs(r) < 0.995 else f"{r:.4f}" if abs(r) < 0.99995 else f"{r:.0f}"
-    return text.replace("-0.00", "0.00")
+def _figures(*values: float) -> list[str]:
+    """Correlations with two digits, or with as many as tell them from 1."""
+    digits = next((k for k in (2, 3) if all(f"{abs(v):.{k}f}" < "1" or abs(v) > ONE for v in values)), 4)
+    texts = [f"{v:.{0 if abs(v) > ONE else digits}f}" for v in values]
+    return [text.removeprefix("-") if float(text) == 0 else text for text in texts]
 
 
 def _count(n: int) -> str:
