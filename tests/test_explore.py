@@ -1,19 +1,23 @@
-"""The page: one file, no network, labels that stay text, and a search that works in a real browser."""
+"""The page as a file: complete, one file, labels that stay text, the figures of the fit, clear errors."""
 
 import re
-from html.parser import HTMLParser
+from io import BytesIO
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
-from browser import opened
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from pages import Elements, data_of
+from PIL import Image
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 import correspondence as co
-from correspondence.explore import describe
+from correspondence.explore.evidence import components, scree
+from correspondence.explore.packing import few_bits
+from correspondence.explore.sprites import sprites
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
@@ -31,105 +35,384 @@ def ca():
 
 
 @pytest.fixture(scope="module")
-def hostile():
-    counts = np.random.default_rng(0).integers(1, 30, size=(len(HOSTILE), 4))
-    return co.CA().fit(co.Table(counts, np.array(HOSTILE, object), np.array(["a", "b", "c", HOSTILE[0]], object)))
+def page(ca, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    return co.explore(ca, path=path, names=("task", "who"), title="Who does <what> & when?")
 
 
 @pytest.fixture(scope="module")
-def page(ca, tmp_path_factory):
-    return co.explore(ca, tmp_path_factory.mktemp("page") / "page.html", title="Who does <what> & when?")
+def mixed(rng_module):
+    """Pairs of a mixed frame and labels, and a fit to them."""
+    n = 300
+    frame = pd.DataFrame({"size": rng_module.normal(size=n), "colour": rng_module.choice(["red", "green"], n)})
+    y = np.where(frame["size"] + rng_module.normal(size=n) > 0, "large", "small").astype(object)
+    return frame, y, co.ACE(n_components=1).fit(frame, y)
 
 
-class Elements(HTMLParser):
-    """All elements of a page, and its text."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.text = [], ""
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        self.text += data
+@pytest.fixture(scope="module")
+def rng_module():
+    return np.random.default_rng(0)
 
 
-def links(html):
-    """Everything that an element of the page, or its style, points to."""
-    attributes = ("src", "srcset", "href", "xlink:href", "action", "data", "poster")
-    of_tags = [attrs[name] for _, attrs in Elements(html).tags for name in attributes if name in attrs]
-    return of_tags + re.findall(r"url\(([^)]*)\)", html) + re.findall(r"@import\s+(\S+)", html)
+def places(content, cloud):
+    return content["arrays"][f"{cloud}.places"].reshape(content["clouds"][cloud]["n"], content["kept"])
+
+
+# --- one file that needs nothing else
 
 
 def test_the_page_points_to_nothing_outside(page):
-    found = links(page.read_text(encoding="utf-8"))
+    html = page.read_text(encoding="utf-8")
+    attributes = ("src", "srcset", "href", "xlink:href", "action", "data", "poster")
+    found = [attrs[name] for _, attrs in Elements(html).tags for name in attributes if name in attrs]
+    found += re.findall(r"url\(([^)]*)\)", html)
     assert found, "nothing was looked at"
     assert [link for link in found if not link.startswith(("#", "data:"))] == []
+    assert not re.search(r"fetch\(|XMLHttpRequest|import\(|WebSocket|sendBeacon|@import", html)
+    assert not re.findall(r"https?://", html)
 
 
-def test_the_page_fetches_nothing(page):
-    html = page.read_text(encoding="utf-8")
-    assert not re.search(r"fetch\(|XMLHttpRequest|import\(|WebSocket|sendBeacon", html)
-    addresses = set(re.findall(r"https?://[^\s\"'<>]+", html))
-    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}, "only names of XML, no links"
+def test_no_other_script_may_run(page):
+    policy = next(
+        attrs["content"]
+        for tag, attrs in Elements(page.read_text(encoding="utf-8")).tags
+        if "content" in attrs and "http-equiv" in attrs
+    )
+    assert "default-src 'none'" in policy
+    assert re.search(r"script-src 'sha256-[\w+/]{43}='", policy)
 
 
-def test_the_page_has_all_numbers(page, ca):
-    text = Elements(page.read_text(encoding="utf-8")).text
-    for pic in ca.pics_:
-        assert f"{pic:.4f}" in text
-    for points in (ca.rows_, ca.columns_):
-        for label, mass, x in zip(points.labels, points.mass, points.principal[:, 0], strict=True):
-            assert label in text
-            assert f"{mass:.3g}" in text
-            assert f"{x:.3f}" in text
-    assert "Total count 1,744, 13 rows and 4 columns" in text
-
-
-def test_the_title_is_text(page):
-    html = page.read_text(encoding="utf-8")
-    assert "<h1>Who does &lt;what&gt; &amp; when?</h1>" in html
-
-
-def test_the_path_comes_back_and_figures_are_closed(ca, tmp_path):
-    before = plt.get_fignums()
-    path = co.explore(ca, str(tmp_path / "a.html"))
-    assert path == tmp_path / "a.html"
-    assert plt.get_fignums() == before
+def test_the_page_is_small(page):
+    assert page.stat().st_size < 120_000
 
 
 def test_the_same_analysis_gives_the_same_page(ca, page, tmp_path):
-    again = co.explore(ca.decomposition_, tmp_path / "again.html", title="Who does <what> & when?")
+    again = co.explore(
+        ca.decomposition_, path=tmp_path / "again.html", names=("task", "who"), title="Who does <what> & when?"
+    )
     assert again.read_bytes() == page.read_bytes()
 
 
-def test_hostile_labels_are_text(hostile, tmp_path):
-    html = co.explore(hostile, tmp_path / "page.html", title=HOSTILE[0]).read_text(encoding="utf-8")
-    elements = Elements(html)
+def test_the_path_comes_back(ca, tmp_path):
+    assert co.explore(ca, path=str(tmp_path / "a.html")) == tmp_path / "a.html"
+    assert co.explore(ca, None, None, tmp_path / "b.html").is_file()
+
+
+# --- what it says
+
+
+def test_the_figures_stand_in_the_page_itself(page, ca):
+    text = Elements(page.read_text(encoding="utf-8")).text
+    for pic, correlation in zip(ca.pics_, ca.correlations_, strict=True):
+        assert f"{pic:.4f}" in text
+        assert f"{correlation:.4f}" in text
+    assert re.search(r"pairs\s*1,744", text)
+    assert "Axis 1 separates" in text
+    assert "nothing was held out" in text
+
+
+def test_the_title_and_what_is_said_are_text(ca, tmp_path):
+    html = co.explore(ca, path=tmp_path / "a.html", title="<b>&", about=["<i>one", "two"]).read_text(encoding="utf-8")
+    assert "<h1>&lt;b&gt;&amp;</h1>" in html
+    assert "<p>&lt;i&gt;one</p>" in html
+    assert "<p>two</p>" in html
+
+
+def test_the_script_gets_the_functions_at_all_labels(page, ca):
+    content = data_of(page)
+    assert content["clouds"][0]["labels"] == ca.rows_.labels.tolist()
+    assert content["clouds"][1]["labels"] == ca.columns_.labels.tolist()
+    np.testing.assert_allclose(places(content, 0), ca.rows_.standard, rtol=1e-4)
+    np.testing.assert_allclose(places(content, 1), ca.columns_.standard, rtol=1e-4)
+    np.testing.assert_allclose(content["arrays"]["1.prior"], ca.columns_.mass, rtol=1e-4)
+    assert set(content["maps"]) == set(co.plot.planes.MAPS)
+    assert content["by"] == "posterior"
+
+
+def test_pairs_of_labels_are_shown_once_each(rng, tmp_path):
+    x, y = rng.choice(["a", "b", "c"], 200), rng.choice(["u", "v"], 200)
+    content = data_of(co.explore(co.CA().fit(x, y), x, y, tmp_path / "p.html"))
+    assert [cloud["labels"] for cloud in content["clouds"]] == [list(dict.fromkeys(x)), list(dict.fromkeys(y))]
+    assert content["classes"] is None
+
+
+def test_values_come_with_their_columns_and_labels_of_y_colour_them(mixed, tmp_path):
+    frame, y, est = mixed
+    content = data_of(co.explore(est, frame, y, tmp_path / "p.html"))
+    np.testing.assert_allclose(places(content, 0), est.transform(frame), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(content["arrays"]["0.column.0"], frame["size"].astype(np.float32))
+    names = content["clouds"][0]["columns"][1]["labels"]
+    assert [names[code] for code in content["arrays"]["0.column.1"]] == frame["colour"].tolist()
+    classes = content["classes"]["names"]
+    assert [classes[code] for code in content["arrays"]["0.classes"]] == y.tolist()
+    assert [classes[code] for code in content["arrays"]["1.classes"]] == content["clouds"][1]["labels"]
+    assert "mass" not in {scaling for pair in content["maps"].values() for scaling in pair}
+
+
+def test_texts_are_their_own_labels(tmp_path):
+    texts = [f"{food} number {i}" for i in range(40) for food in ("red beef", "green rice")]
+    labels = ["meat", "veg"] * 40
+    est = co.ACE(n_components=1, x_regressor=LogisticRegression()).fit(texts, labels)
+    content = data_of(co.explore(est, texts[:4], labels[:4], tmp_path / "p.html"))
+    assert content["clouds"][0]["labels"] == texts[:4]
+    assert not content["clouds"][0]["named"]
+
+
+def test_the_sample_of_the_fit_stands_for_a_missing_y(rng, tmp_path):
+    x = rng.normal(size=(60, 2))
+    est = co.ACE(n_components=1).fit(x, x[:, 0] + rng.normal(size=60))
+    content = data_of(co.explore(est, x, path=tmp_path / "p.html"))
+    assert content["clouds"][1]["n"] == 60
+    assert content["by"] == "gaussian"
+
+
+def test_labels_classes_and_marks_are_the_users(rng, tmp_path):
+    x = rng.normal(size=(40, 2))
+    est = co.CCA(n_components=1).fit(x, x[:, :1] + rng.normal(size=(40, 1)))
+    classes = np.where(x[:, 0] > 0, "hi", "lo")
+    names = [f"row {i}" for i in range(40)]
+    path = co.explore(
+        est, x, x[:, :1], tmp_path / "p.html", x_labels=names, classes=classes, marks=(["origin"], [[0, 0]]),
+        names=("inputs", "outputs", "places"),
+    )  # fmt: skip
+    content = data_of(path)
+    assert content["clouds"][0]["labels"] == names
+    assert [content["classes"]["names"][code] for code in content["arrays"]["0.classes"]] == classes.tolist()
+    assert content["clouds"][2]["labels"] == ["origin"]
+    np.testing.assert_allclose(places(content, 2), est.transform([[0, 0]]), rtol=1e-3)
+    assert [cloud["name"] for cloud in content["clouds"]] == ["inputs", "outputs", "places"]
+
+
+def test_an_index_brings_its_tags_and_its_ranking(ca, tmp_path):
+    index = co.CrossModalIndex(ca, ["he", "she"], ["Husband", "Wife"], by="distance", scaled=True)
+    content = data_of(co.explore(ca, path=tmp_path / "p.html", index=index))
+    assert content["clouds"][1]["labels"] == ["he", "she"]
+    assert (content["by"], content["scaled"]) == ("distance", True)
+    np.testing.assert_allclose(places(content, 1), index.g, rtol=1e-4)
+
+
+def test_too_many_points_are_sampled_and_labels_chosen_by_inertia(rng, tmp_path):
+    x = rng.normal(size=(500, 2))
+    est = co.CCA(n_components=1).fit(x, x[:, :1] + rng.normal(size=(500, 1)))
+    path = co.explore(est, x, x[:20, :1], tmp_path / "p.html", max_points=100)
+    rows = data_of(path)["arrays"]["0.rows"]
+    assert len(set(rows.tolist())) == 100
+    np.testing.assert_allclose(places(data_of(path), 0), est.transform(x[rows]), rtol=1e-3, atol=1e-4)
+    assert "100 of 500" in Elements(path.read_text(encoding="utf-8")).text
+    table = co.CA(n_components=2).fit(rng.integers(1, 50, size=(60, 4)))
+    content = data_of(co.explore(table, path=tmp_path / "q.html", max_points=10))
+    most = np.argsort(-(table.rows_.mass * (table.rows_.standard**2).sum(axis=1)))[:10]
+    assert content["clouds"][0]["labels"] == [str(i) for i in sorted(most)]
+
+
+def test_empty_rows_have_no_place(tmp_path):
+    with pytest.warns(UserWarning, match="all their counts are zero"):
+        ca = co.CA().fit([[9, 2, 3], [0, 0, 0], [2, 8, 4], [1, 5, 9]])
+    assert data_of(co.explore(ca, path=tmp_path / "p.html"))["clouds"][0]["labels"] == ["0", "2", "3"]
+
+
+def test_no_components(tmp_path):
+    ca = co.CA(n_components=0).fit(co.datasets.load_smoke())
+    text = Elements(co.explore(ca, path=tmp_path / "page.html").read_text(encoding="utf-8")).text
+    assert "There are no components" in text
+
+
+def test_labels_in_any_script(tmp_path):
+    labels = np.array(["日本", "😀", "Ελλάδα", "half \ud800"], object)
+    counts = np.array([[3, 9, 4], [8, 1, 2], [5, 5, 9], [1, 2, 7]])
+    ca = co.CA().fit(co.Table(counts, labels, np.array(["x", "y", "z"], object)))
+    content = data_of(co.explore(ca, path=tmp_path / "page.html"))
+    assert content["clouds"][0]["labels"] == ["日本", "😀", "Ελλάδα", "half ?"]
+
+
+def test_hostile_labels_are_text_in_the_file(tmp_path):
+    counts = np.random.default_rng(0).integers(1, 30, size=(len(HOSTILE), 4))
+    ca = co.CA().fit(co.Table(counts, np.array(HOSTILE, object), np.array(["a", "b", "c", HOSTILE[0]], object)))
+    path = co.explore(ca, path=tmp_path / "page.html", title=HOSTILE[0], names=(HOSTILE[1], HOSTILE[2]))
+    elements = Elements(path.read_text(encoding="utf-8"))
     assert {tag for tag, _ in elements.tags}.isdisjoint({"img", "b", "iframe", "object", "image"})
-    assert [tag for tag, _ in elements.tags].count("script") == 1
+    assert [tag for tag, _ in elements.tags].count("script") == 2
     assert not [name for _, attrs in elements.tags for name in attrs if name.startswith("on")]
-    for label in HOSTILE:
-        assert label in elements.text
+    assert data_of(path)["clouds"][0]["labels"] == HOSTILE
 
 
-@pytest.mark.parametrize("existing", [False, True])
-def test_a_failure_leaves_no_file_and_keeps_the_old_one(ca, tmp_path, monkeypatch, existing):
-    path = tmp_path / "page.html"
-    if existing:
-        path.write_text("old")
+# --- what is known of pairs not seen
 
-    def fail(*args, **options):
-        raise RuntimeError("out of ink")
 
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", fail)
-    before = plt.get_fignums()
-    with pytest.raises(RuntimeError, match="out of ink"):
-        co.explore(ca, path)
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("page.html", "old")] * existing
-    assert plt.get_fignums() == before
+def test_components_beside_what_was_held_out(rng):
+    x = rng.normal(size=(400, 2))
+    y = x[:, :1] + rng.normal(size=(400, 1))
+    est = co.CCA(n_components=2).fit(x, np.hstack([y, rng.normal(size=(400, 1))]))
+    Y = np.hstack([y, rng.normal(size=(400, 1))])
+    dimension = co.latent_dimension(co.CCA(n_components=2), x, Y)
+    first = components(est.decomposition_, dimension)[0]
+    assert first["training"] == est.correlations_[0]
+    assert first["held_out"] == dimension.correlations[0]
+    assert (first["low"], first["high"]) == tuple(dimension.intervals[0])
+    assert first["pvalue"] == dimension.pvalues[0]
+    assert first["chance_high"] == pytest.approx(dimension.band[0])
+    assert first["chance_low"] < 0 < first["chance_high"] < first["held_out"]
+    test = co.permutation_test(co.CCA(n_components=2), x, Y, 99)
+    assert components(est.decomposition_, test)[0]["chance_high"] == pytest.approx(np.quantile(test.null[:, 0], 0.95))
+    refit = co.permutation_test(co.CCA(n_components=2), x, Y, 19, refit=True)
+    assert components(est.decomposition_, refit)[0]["chance_high"] is None, "a test of training correlations"
+    held = components(est.decomposition_, est.evaluate(x, Y))[1]
+    assert held["pvalue"] is None
+    assert components(est.decomposition_)[0]["held_out"] is None
+
+
+def test_fewer_held_out_than_components_are_none(ca):
+    held = co.HeldOut(np.array([0.5]), np.array([[0.4, 0.6]]), 0.2, np.array([0.1, 0.3]), 100, 0.95)
+    rows = components(ca.decomposition_, held)
+    assert [row["held_out"] for row in rows] == [0.5, None, None]
+
+
+def test_what_an_estimator_held_out_itself_is_shown(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    cca = co.ClassifierCA(LogisticRegression(max_iter=1000).fit(X[::2], y[::2])).fit(X[1::2], y[1::2])
+    axes = data_of(co.explore(cca, X[1::2], path=tmp_path / "p.html"))["axes"]
+    assert [axis["held_out"] for axis in axes] == cca.held_out_.correlations.tolist()
+
+
+@given(arrays.arrays(float, st.integers(1, 30), elements=st.floats(-1, 1)))
+def test_the_drawing_keeps_the_order_of_correlations(values):
+    keys = ("held_out", "low", "high", "chance_low", "chance_high")
+    rows = [{"component": i, "training": abs(v), "held_out": v} | dict.fromkeys(keys[1:]) for i, v in enumerate(values)]
+    drawn = scree(rows)
+    assert len(drawn["bars"]) == min(20, len(values))
+    for row, bar in zip(rows, drawn["bars"], strict=False):
+        assert 0 <= bar["training"] <= drawn["zero"] <= drawn["base"]
+        assert (bar["held_out"] > drawn["zero"]) == (round(row["held_out"], 2) < 0) or abs(row["held_out"]) < 0.02
+        assert bar["held_out"] <= drawn["base"] + 0.1
+
+
+# --- classifiers
+
+
+@pytest.fixture(scope="module")
+def trained():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"], object)[y]
+    model = SGDClassifier(loss="log_loss", alpha=0.01, random_state=0)
+    recorder = co.TrainingRecorder(model, X[1::2], names[1::2], every=5)
+    recorder.partial_fit(X[::2], names[::2], batch_size=5, epochs=4)
+    return co.ClassifierCA(model).fit(X[1::2]), recorder, X[1::2], names[1::2]
+
+
+def test_a_classifier_comes_with_boundaries_and_close_calls(trained, tmp_path):
+    cca, _, X, _ = trained
+    content = data_of(co.explore(cca, X, path=tmp_path / "p.html"))
+    assert len(content["boundaries"]) == 3
+    lines = content["arrays"]["boundaries"].reshape(3, content["boundary_points"], content["kept"])
+    for pair, line in zip(content["boundaries"], lines, strict=True):
+        np.testing.assert_allclose(line, cca.boundary(*pair, content["boundary_points"]), rtol=1e-3, atol=1e-4)
+    found = cca.confusing(X, 12)
+    assert [row[0] for row in content["confusing"]] == found.index.tolist()
+    assert [row[3] for row in content["confusing"]] == pytest.approx(found.margin, abs=1e-4)
+    predicted = [content["classes"]["names"][code] for code in content["arrays"]["0.classes"]]
+    assert predicted == cca.predict(X).tolist()
+    assert data_of(co.explore(cca, X, path=tmp_path / "q.html", boundaries=False)).get("boundaries") is None
+    only = data_of(co.explore(cca, X, path=tmp_path / "r.html", boundaries=[("setosa", "virginica")]))
+    assert only["boundaries"] == [["setosa", "virginica"]]
+
+
+def test_a_training_comes_with_its_frames(trained, tmp_path):
+    cca, recorder, X, y = trained
+    content = data_of(co.explore(cca, X, path=tmp_path / "p.html", recorder=recorder, classes=y))
+    frames = content["frames"]
+    assert frames["steps"] == recorder.steps.tolist()
+    assert frames["accuracy"] == pytest.approx(recorder.accuracy, abs=1e-4)
+    x = content["arrays"]["frames.x"].reshape(len(frames["steps"]), len(X), frames["axes"])
+    for t in (0, -1):
+        np.testing.assert_allclose(x[t], recorder.coordinates(t)[0][:, : frames["axes"]], rtol=2e-3, atol=1e-3)
+    last = places(content, 0) * cca.correlations_
+    np.testing.assert_allclose(np.abs(x[-1]), np.abs(last), rtol=0.02, atol=0.02)
+
+
+# --- pictures
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind"),
+    [((5, 8, 8), "png"), ((5, 8, 8, 3), "png"), ((5, 3, 30, 20), "jpeg"), ((5, 1, 60, 100), "png")],
+)
+def test_thumbnails_can_be_cut_from_their_sheets(rng, shape, kind):
+    images = rng.integers(0, 256, shape).astype(np.uint8)
+    made = sprites(images, np.array([3, 1]))
+    assert made.kind == kind
+    assert max(made.width, made.height) <= 48
+    sheet = Image.open(BytesIO(made.sheets[0]))
+    assert sheet.size == (2 * made.width, made.height)
+    if shape == (5, 8, 8):
+        np.testing.assert_array_equal(np.asarray(sheet)[:, :8], images[3])
+        np.testing.assert_array_equal(np.asarray(sheet)[:, 8:], images[1])
+
+
+def test_many_thumbnails_take_several_sheets():
+    made = sprites(np.zeros((1800, 48, 48), np.uint8), np.arange(1800))
+    assert (made.per_row, made.per_sheet, len(made.sheets)) == (42, 42 * 42, 2)
+
+
+def test_images_are_their_own_thumbnails(rng, tmp_path):
+    images = rng.random((30, 6, 6))
+    labels = np.where(images.mean(axis=(1, 2)) > 0.5, "light", "dark")
+    est = co.ACE(n_components=1, x_regressor=LogisticRegression()).fit(images.reshape(30, -1), labels)
+    path = co.explore(est, images.reshape(30, -1), labels, tmp_path / "p.html", x_images=images)
+    content = data_of(path)
+    assert content["clouds"][0]["sprites"]["sheets"] == 1
+    assert content["arrays"]["0.image"].tolist() == list(range(30))
+
+
+# --- packing
+
+
+@given(arrays.arrays(np.float32, 20, elements=st.floats(-(2.0**99), 2.0**99, width=32)))
+def test_short_mantissas_keep_four_digits(values):
+    np.testing.assert_allclose(few_bits(values), values, rtol=1e-4, atol=1e-37)
+
+
+# --- errors, and files that are left alone
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"X": "page.html"}, TypeError, "X must be the values to show, got the text 'page.html': write path="),
+        ({"names": "ab"}, ValueError, "names must be two texts"),
+        ({"max_points": 0}, ValueError, "max_points must be a whole number"),
+        ({"marks": 3}, ValueError, "marks must be a pair"),
+        ({"marks": (["a"], ["Laundry", "Dinner"])}, ValueError, "as many labels as values, got 1 and 2"),
+        ({"index": 3}, TypeError, "index must be a CrossModalIndex"),
+        ({"classes": [1, 2]}, ValueError, "classes must be one for each of the 13 values of X"),
+        ({"x_images": np.zeros((2, 4, 4))}, ValueError, "x_images must be one for each of the 13 values, got 2"),
+        ({"x_labels": ["a"]}, ValueError, "x_labels must be one for each of the 13 values of X, got 1"),
+        ({"X": ["nothing", "known"]}, ValueError, "X has no label that the fit has seen"),
+        ({"boundaries": [("a", "b")]}, TypeError, "boundaries need a fitted ClassifierCA"),
+    ],
+)
+def test_wrong_arguments_are_named_and_leave_no_file(ca, tmp_path, arguments, error, message):
+    with pytest.raises(error, match=message):
+        co.explore(ca, path=tmp_path / "page.html", **arguments)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("what", [co.CA(), None, "page"])
+def test_what_cannot_be_explored(what, tmp_path):
+    with pytest.raises(TypeError, match="fitted estimator"):
+        co.explore(what, path=tmp_path / "page.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_functions_of_values_need_them(tmp_path, rng):
+    X = rng.normal(size=(50, 2))
+    with pytest.raises(TypeError, match="X is needed"):
+        co.explore(co.CCA(n_components=1).fit(X, X), path=tmp_path / "page.html")
+
+
+def test_probes_of_another_training(trained, tmp_path):
+    cca, recorder, X, _ = trained
+    with pytest.raises(ValueError, match="recorder has 75 probes, but X has 10 values"):
+        co.explore(cca, X[:10], path=tmp_path / "p.html", recorder=recorder)
 
 
 def test_a_failure_of_writing_keeps_the_old_file(ca, tmp_path, monkeypatch):
@@ -142,122 +425,14 @@ def test_a_failure_of_writing_keeps_the_old_file(ca, tmp_path, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.write_text", fail)
     with pytest.raises(OSError, match="disk full"):
-        co.explore(ca, path)
+        co.explore(ca, path=path)
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("page.html", b"old")]
 
 
-def test_an_existing_file_is_replaced(ca, tmp_path):
+def test_an_existing_file_is_replaced_and_a_missing_folder_named(ca, tmp_path):
     path = tmp_path / "page.html"
     path.write_text("old")
-    co.explore(ca, path)
+    co.explore(ca, path=path)
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
-
-
-def test_a_missing_folder_is_named(ca, tmp_path):
     with pytest.raises(FileNotFoundError, match="no folder"):
-        co.explore(ca, tmp_path / "missing" / "page.html")
-
-
-@pytest.mark.parametrize("what", [co.CA(), None, "page"])
-def test_what_cannot_be_explored(what, tmp_path):
-    with pytest.raises(TypeError, match="fitted estimator"):
-        co.explore(what, tmp_path / "page.html")
-    assert not list(tmp_path.iterdir())
-
-
-def test_continuous_variables_have_no_page(tmp_path):
-    X = np.random.default_rng(0).normal(size=(50, 2))
-    with pytest.raises(TypeError, match="two discrete variables"):
-        co.explore(co.Moments().update(X, X).decompose(), tmp_path / "page.html")
-    assert not list(tmp_path.iterdir())
-
-
-def test_no_components(tmp_path):
-    ca = co.CA(n_components=0).fit(co.datasets.load_smoke())
-    text = Elements(co.explore(ca, tmp_path / "page.html").read_text(encoding="utf-8")).text
-    assert "There are no components" in text
-    assert "single label" not in text
-
-
-def test_one_component(tmp_path):
-    html = co.explore(co.CA().fit([[10, 3], [4, 9], [2, 2]]), tmp_path / "page.html").read_text(encoding="utf-8")
-    assert html.count("<svg") == 2
-
-
-def test_numbers_are_written_for_people():
-    with pytest.warns(UserWarning, match="all their counts are zero"):
-        ca = co.CA().fit(1_000_000 * np.array([[9, 2, 3], [0, 0, 0], [2, 8, 4], [1, 5, 9]]))
-    content = describe(ca.decomposition_)
-    assert content["n"] == "Total count 43,000,000"
-    shares = describe(co.CA().fit([[0.2, 0.3], [0.4, 0.25]]).decomposition_)
-    assert shares["n"] == "Total 1.15"
-    empty = content["sides"][0]["points"][-1]
-    assert empty["axes"] == [("—", "—")] * 2
-    independent = describe(co.CA().fit(np.outer([1, 2, 3], [4, 5, 6])).decomposition_)
-    assert not re.search(r"-0\.0+\b", str(independent))
-
-
-def test_long_tables_are_cut_to_what_contributes_most():
-    rng = np.random.default_rng(0)
-    ca = co.CA(n_components=2).fit(rng.integers(1, 50, size=(2100, 4)))
-    rows = describe(ca.decomposition_)["sides"][0]
-    assert rows["count"] == 2100
-    most = np.argsort(-(ca.rows_.contributions @ ca.pics_), kind="stable")[:2000]
-    assert [point["label"] for point in rows["points"]] == [str(label) for label in ca.rows_.labels[most]]
-
-
-def test_labels_in_any_script(tmp_path):
-    labels = np.array(["日本", "😀", "Ελλάδα", "half \ud800"], object)
-    counts = np.array([[3, 9, 4], [8, 1, 2], [5, 5, 9], [1, 2, 7]])
-    ca = co.CA().fit(co.Table(counts, labels, np.array(["x", "y", "z"], object)))
-    text = Elements(co.explore(ca, tmp_path / "page.html").read_text(encoding="utf-8")).text
-    assert text.count("日本") == 2, "not in both picture and table"
-    assert "😀" in text
-    assert "half ?" in text
-
-
-# --- in a browser
-
-
-def test_the_page_works_offline_in_a_browser(page):
-    with opened(page, viewport={"width": 1200, "height": 900}) as seen:
-        assert seen.page.title() == "Who does <what> & when?"
-        assert seen.page.locator("figure svg").count() == 2
-        rows = seen.page.locator(".points tbody tr:visible")
-        assert rows.count() == 13 + 4
-        seen.page.fill("#search", " DIN")
-        assert [text.split("\t")[0] for text in rows.all_inner_texts()] == ["Dinner"]
-        assert seen.page.inner_text("#found") == "1 found"
-        seen.page.fill("#search", "zzz")
-        assert rows.count() == 0
-        assert seen.page.inner_text("#found") == "0 found"
-        seen.page.fill("#search", "")
-        assert rows.count() == 13 + 4
-    assert seen.problems == []
-    assert seen.requests == [page.resolve().as_uri()]
-
-
-def test_hostile_labels_do_nothing_in_a_browser(hostile, tmp_path):
-    path = co.explore(hostile, tmp_path / "page.html", title=HOSTILE[1])
-    with opened(path) as seen:
-        seen.page.wait_for_timeout(200)
-        shown = seen.page.locator(".points td:first-child").all_inner_texts()
-        drawn = seen.page.locator("#plane svg text").all_text_contents()
-    assert seen.problems == []
-    assert seen.requests == [path.resolve().as_uri()]
-    assert set(HOSTILE) <= set(shown)
-    assert set(HOSTILE) <= set(drawn)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_scrolls_tables_and_not_the_page(page, scheme):
-    with opened(page, viewport={"width": 390, "height": 800}, color_scheme=scheme) as seen:
-        assert seen.page.evaluate("document.documentElement.scrollWidth") == 390
-        height = seen.page.locator(".points tbody tr").first.bounding_box()["height"]
-        lightness = seen.page.evaluate(
-            "['color', 'backgroundColor'].map(p => getComputedStyle(document.body)[p])"
-            ".concat(matchMedia('(prefers-color-scheme: dark)').matches)"
-        )
-    assert height < 50, "labels are broken into letters"
-    assert lightness[0] == {"light": "rgb(0, 0, 0)", "dark": "rgb(255, 255, 255)"}[scheme]
-    assert seen.problems == []
+        co.explore(ca, path=tmp_path / "missing" / "page.html")

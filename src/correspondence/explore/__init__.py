@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
-from correspondence.boundary import Confusing
-from correspondence.checks import check_whole, length
-from correspondence.decomposition import Decomposition, as_decomposition
-from correspondence.explore.clouds import Cloud, cloud_of, cloud_of_items, marks_of, with_classes, with_images
+from correspondence.checks import check_whole
+from correspondence.decomposition import as_decomposition
+from correspondence.explore.clouds import Cloud, clouds_of, coloured
+from correspondence.explore.content import packed
 from correspondence.explore.evidence import components, scree
-from correspondence.explore.packing import few_bits, pack
 from correspondence.io import new_file
-from correspondence.plot.overlay import Scene, boundary_pairs, scene
-from correspondence.plot.planes import MAPS
-from correspondence.retrieval import CrossModalIndex, label_shares
-from correspondence.words import AxisWords, axis_words, sentences
+from correspondence.plot.overlay import Scene, scene
+from correspondence.retrieval import CrossModalIndex
+from correspondence.words import axis_words, sentences
 
 __all__ = ["explore"]
-
-MOST_AXES = 50  # components that a page knows; fewer if there are many points
-MOST_NUMBERS = 4_000_000
-MOST_FRAMES = 60
-FRAME_AXES = 6
-BOUNDARY_POINTS = 30
 
 
 def explore(
@@ -108,53 +100,35 @@ def explore(
     """
     check_whole(max_points, "max_points", 1)
     as_decomposition(d_or_est)
-    seen = _seen(d_or_est, X, classes)
-    d = as_decomposition(seen.est)
+    seen = scene(d_or_est, X, classes, X if hasattr(d_or_est, "on_beliefs") else None, False)
     called = _names(seen if names is None else names)
+    clouds = clouds_of(
+        seen, d_or_est, X, Y, called, max_points, (x_labels, y_labels), (x_images, y_images), marks, index
+    )
+    clouds, colours = coloured(clouds, seen, Y)
     if held_out is None:
         held_out = getattr(d_or_est, "validation_", None) or getattr(d_or_est, "held_out_", None)
-    clouds = [
-        _cloud_x(d, X, seen, x_labels, x_images, called[0], max_points),
-        _cloud_y(d, Y, index, y_labels, y_images, called[1], max_points),
-    ]
-    if marks is not None:
-        clouds.append(marks_of(as_decomposition(d_or_est), marks, called[2]))
-    clouds, colours = _coloured(clouds, X, Y, seen, d)
-    kept = _kept(d, clouds)
-    rows = components(d, held_out)
-    content = _content(kept, clouds, called, index) | {"classes": colours, "axes": rows[:kept]}
-    arrays = _arrays(kept, clouds)
-    for more, data in (_lines(seen.est, boundaries, kept), _confusing(seen.confusing, clouds[0]), _frames(recorder, clouds[0])):
-        content |= more
-        arrays |= data
-    words = axis_words(d, X, Y, y_items=None if index is None else (index.items_y, index.g, index.prior))
+    rows = components(as_decomposition(seen.est), held_out)
+    items = None if index is None else (index.items_y, index.g, index.prior)
+    words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
     page = _render(
         title=str(title),
-        about=sentences(d, words, held_out, called[:2]) if about is None else [str(text) for text in about],
-        facts=_facts(d, clouds, held_out),
+        about=sentences(seen.est, words, held_out, called[:2]) if about is None else [str(text) for text in about],
+        facts=_facts(seen.est, clouds, held_out),
         names=called,
         rows=rows,
         scree=scree(rows),
-        words=words,
-        clouds=clouds,
-        data=pack(content, arrays),
-        frames=content.get("frames"),
+        words=[axis.named(called[:2]) for axis in words],
+        has_frames=recorder is not None,
+        data=packed(seen, clouds, rows, called, colours, index, boundaries, recorder) if rows else "",
     )
     with new_file(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace")
     return Path(path)
 
 
-# --- what is shown
-
-
-def _seen(est: Any, X: Any, classes: Any) -> Scene:
-    """A classifier asked about X; anything else as it is."""
-    asked = X if hasattr(est, "on_beliefs") else None
-    return scene(est, X, classes, asked, False)
-
-
 def _names(names: Any) -> tuple[str, str, str]:
+    """What x, y and marks are called."""
     if isinstance(names, Scene):
         names = ("x", "y") if names.names == ("rows", "columns") else names.names
     if isinstance(names, str) or len(names) not in (2, 3):
@@ -163,184 +137,27 @@ def _names(names: Any) -> tuple[str, str, str]:
     return x, y, more[0] if more else "marked"
 
 
-def _cloud_x(d: Decomposition, X: Any, seen: Scene, labels: Any, images: Any, name: str, most: int) -> Cloud:
-    cloud = cloud_of(d.f, seen.X, labels, "x", name, most, shown=X)
-    images = X if images is None and _are_images(X) else images
-    return cloud if images is None else with_images(cloud, images)
-
-
-def _cloud_y(d: Decomposition, Y: Any, index: Any, labels: Any, images: Any, name: str, most: int) -> Cloud:
-    if index is not None:
-        if not isinstance(index, CrossModalIndex) or index.g.shape[1] != d.n_components:
-            raise TypeError("index must be a CrossModalIndex of the same decomposition.")
-        return cloud_of_items(index, name)
-    cloud = cloud_of(d.g, Y, labels, "y", name, most)
-    images = Y if images is None and _are_images(Y) else images
-    return cloud if images is None else with_images(cloud, images)
-
-
-def _are_images(values: Any) -> bool:
-    return getattr(values, "ndim", 0) in (3, 4)
-
-
-def _coloured(
-    clouds: list[Cloud], X: Any, Y: Any, seen: Scene, d: Decomposition
-) -> tuple[list[Cloud], dict[str, list[str]] | None]:
-    """Clouds with classes, those of y that are labels of the same included, and the names and colours of classes."""
-    x, y, *marks = clouds
-    classes, colours = seen.classes, seen.colours
-    if classes is None and Y is not None and label_shares(d.f) is None and label_shares(d.g) is not None:
-        column = np.asarray(Y, dtype=object).ravel()
-        if len(column) == length(X, "X"):
-            again = scene(seen.est, None, column, None, False)
-            classes, colours = again.classes, again.colours
-    if classes is None:
-        return clouds, None
-    values = np.asarray(classes, dtype=object)
-    if values.shape != (x.total,):
-        raise ValueError(f"classes must be one for each of the {x.total} values of X, got shape {values.shape}.")
-    names = list(colours)
-    x = with_classes(x, values, names)
-    if y.labels is not None and y.is_named:
-        y = with_classes(y, _spread(y), [str(name) for name in names])
-    return [x, y, *marks], {"names": [str(name) for name in names], "colours": list(colours.values())}
-
-
-def _spread(cloud: Cloud) -> np.ndarray:
-    """Labels of a cloud, each at the row where it was found."""
-    assert cloud.labels is not None
-    labels = np.full(cloud.rows.max(initial=0) + 1, "", dtype=object)
-    labels[cloud.rows] = cloud.labels
-    return labels
-
-
-def _kept(d: Decomposition, clouds: list[Cloud]) -> int:
-    """How many components the page knows."""
-    return min(d.n_components, MOST_AXES, max(10, MOST_NUMBERS // sum(map(len, clouds))))
-
-
-# --- what goes into the file
-
-
-def _content(kept: int, clouds: list[Cloud], names: tuple[str, ...], index: Any) -> dict[str, Any]:
-    x, y = clouds[:2]
-    with_mass = x.has_mass and y.has_mass
-    usable = {name: pair for name, pair in MAPS.items() if with_mass or not {"mass", "root_mass"} & set(pair)}
-    by = ("posterior" if y.has_mass else "gaussian") if index is None else index.by
-    return {
-        "names": names,
-        "kept": kept,
-        "maps": usable,
-        "by": by,
-        "scaled": index is not None and index.scaled,
-        "clouds": [
-            {
-                "role": cloud.role,
-                "name": cloud.name,
-                "n": len(cloud),
-                "total": cloud.total,
-                "labels": cloud.labels,
-                "named": cloud.is_named,
-                "mass": cloud.has_mass,
-                "columns": [{"name": column.name, "labels": column.labels} for column in cloud.columns],
-                "sprites": None if cloud.images is None else _sheet_sizes(cloud.images),
-            }
-            for cloud in clouds
-        ],
-    }
-
-
-def _sheet_sizes(images: Any) -> dict[str, Any]:
-    names = ("kind", "width", "height", "per_row", "per_sheet")
-    return {name: getattr(images, name) for name in names} | {"sheets": len(images.sheets)}
-
-
-def _arrays(kept: int, clouds: list[Cloud]) -> dict[str, np.ndarray]:
-    arrays = {}
-    for i, cloud in enumerate(clouds):
-        arrays[f"{i}.places"] = few_bits(cloud.places[:, :kept])
-        arrays[f"{i}.prior"] = few_bits(cloud.prior)
-        arrays[f"{i}.rows"] = cloud.rows.astype(np.uint32)
-        if cloud.classes is not None:
-            arrays[f"{i}.classes"] = cloud.classes
-        for j, column in enumerate(cloud.columns):
-            arrays[f"{i}.column.{j}"] = column.values
-        if cloud.images is not None and cloud.image is not None:
-            arrays[f"{i}.image"] = cloud.image
-            for j, sheet in enumerate(cloud.images.sheets):
-                arrays[f"{i}.sheet.{j}"] = np.frombuffer(sheet, np.uint8)
-    return arrays
-
-
-Part = tuple[dict[str, Any], dict[str, np.ndarray]]
-
-
-def _lines(est: Any, boundaries: Any, kept: int) -> Part:
-    """Decision boundaries of a classifier."""
-    if boundaries is False or (boundaries is True and not hasattr(est, "boundary")):
-        return {}, {}
-    pairs = boundary_pairs(est, boundaries)
-    if not pairs:
-        return {}, {}
-    lines = np.stack([est.boundary(a, b, BOUNDARY_POINTS)[:, :kept] for a, b in pairs])
-    said = {"boundaries": [[str(a), str(b)] for a, b in pairs], "boundary_points": BOUNDARY_POINTS}
-    return said, {"boundaries": few_bits(lines)}
-
-
-def _confusing(found: Confusing | None, cloud: Cloud) -> Part:
-    """Inputs next to a boundary, as positions among the points."""
-    if found is None:
-        return {}, {}
-    position = {row: i for i, row in enumerate(cloud.rows.tolist())}
-    rows = zip(found.index.tolist(), found.pairs.tolist(), found.margin.tolist(), strict=True)
-    listed = [[position[row], str(a), str(b), round(m, 4)] for row, (a, b), m in rows if row in position]
-    return {"confusing": listed}, {}
-
-
-def _frames(recorder: Any, cloud: Cloud) -> Part:
-    """Places of the probes and classes during a training, in the axes of its last frame."""
-    if recorder is None:
-        return {}, {}
-    shown = np.unique(np.linspace(0, len(recorder) - 1, min(MOST_FRAMES, len(recorder))).round().astype(int))
-    places = [recorder.coordinates(int(i)) for i in shown]
-    if len(places[0][0]) != cloud.total:
-        raise ValueError(f"recorder has {len(places[0][0])} probes, but X has {cloud.total} values: give the probes.")
-    x = np.stack([inputs[cloud.rows, :FRAME_AXES] for inputs, _ in places])
-    y = np.stack([positions[:, :FRAME_AXES] for _, positions in places])
-    accuracy = None if recorder.accuracy is None else [round(float(a), 4) for a in recorder.accuracy[shown]]
-    said = {"steps": recorder.steps[shown].tolist(), "accuracy": accuracy, "axes": x.shape[2]}
-    said["labels"] = [str(label) for label in recorder.classes.tolist()]
-    return {"frames": said}, {"frames.x": few_bits(x), "frames.y": few_bits(y)}
-
-
-# --- the page itself
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A figure and what it is."""
-
-    name: str
-    value: str
-
-
-def _facts(d: Decomposition, clouds: list[Cloud], held_out: Any) -> list[Fact]:
-    facts = [] if d.n is None else [Fact("pairs" if float(d.n).is_integer() else "total", f"{d.n:,.10g}")]
+def _facts(d_or_est: Any, clouds: list[Cloud], held_out: Any) -> list[tuple[str, str]]:
+    """Figures, and what each is."""
+    d = as_decomposition(d_or_est)
+    facts = [("pairs" if float(d.n).is_integer() else "total", f"{d.n:,.10g}")]
     for cloud in clouds:
         shown = "" if len(cloud) == cloud.total else f"{len(cloud):,} of "
-        facts.append(Fact(cloud.name, f"{shown}{cloud.total:,}"))
-    facts.append(Fact("chi2 (dependence)", f"{d.chi2:.4g}"))
+        facts.append((cloud.name, f"{shown}{cloud.total:,}"))
+    facts.append(("chi2 (dependence)", f"{d.chi2:.4g}"))
     captured = getattr(held_out, "captured", None)
-    if captured is not None:
-        facts.append(Fact("captured of pairs held out", f"{captured:.4g}"))
-    return facts
+    return facts if captured is None else [*facts, ("captured of pairs held out", f"{captured:.4g}")]
 
 
 def _render(**content: Any) -> str:
     environment = Environment(loader=PackageLoader("correspondence.explore", "."), autoescape=True)
-    files = resources.files("correspondence.explore")
-    style, *scripts = (
-        Markup(files.joinpath(name).read_text(encoding="utf-8"))  # noqa: S704, our own files
-        for name in ("page.css", "unpack.js", "model.js", "plane.js", "page.js")
-    )
-    return environment.get_template("page.html.j2").render(content, style=style, script=Markup("\n").join(scripts))
+    style, *scripts = (_own(name) for name in ("page.css", "unpack.js", "model.js", "plane.js", "page.js"))
+    script = Markup("\n").join(scripts)
+    # No other script than this one may run. unsafe-eval lets tools such as playwright look into the page.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("page.html.j2").render(content, style=style, script=script, digest=digest)
+
+
+def _own(name: str) -> Markup:
+    """A file of this package, to be written as it is."""
+    return Markup(resources.files("correspondence.explore").joinpath(name).read_text(encoding="utf-8"))

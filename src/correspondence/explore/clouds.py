@@ -10,13 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence.checks import as_frame, length, take
-from correspondence.decomposition import Decomposition
+from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.explore.sprites import Sprites, sprites
 from correspondence.functions import LabelFunctions, PrincipalFunctions
 from correspondence.labels import as_labels, encode
+from correspondence.plot.overlay import Scene, scene
 from correspondence.retrieval import CrossModalIndex, label_shares
 
-__all__ = ["Cloud", "Column", "cloud_of", "cloud_of_items", "marks_of", "with_classes", "with_images"]
+__all__ = ["Cloud", "Column", "clouds_of", "coloured"]
 
 MOST_COLUMNS = 30  # that are shown of a point
 MOST_IMAGES = 3000
@@ -55,6 +56,8 @@ class Cloud:
         Positions in the data given.
     total : int
         How many there are, of which n are shown.
+    given : int
+        Length of the data given.
     columns : list of Column
         Their values, if the data is a table.
     classes : ndarray of shape (n,) or None
@@ -73,6 +76,7 @@ class Cloud:
     prior: np.ndarray
     rows: np.ndarray
     total: int
+    given: int
     columns: list[Column] = field(default_factory=list)
     classes: np.ndarray | None = None
     images: Sprites | None = None
@@ -80,6 +84,40 @@ class Cloud:
 
     def __len__(self) -> int:
         return len(self.places)
+
+
+def clouds_of(
+    seen: Scene,
+    d_or_est: Any,
+    X: Any,
+    Y: Any,
+    names: tuple[str, str, str],
+    most: int,
+    labels: tuple[Any, Any],
+    images: tuple[Any, Any],
+    marks: Any,
+    index: Any,
+) -> list[Cloud]:
+    """The points of x, of y, and marks if there are any; the parameters are those of `explore`."""
+    d = as_decomposition(seen.est)
+    x = cloud_of(d.f, seen.X, labels[0], "x", names[0], most, shown=X)
+    if index is None:
+        y = cloud_of(d.g, Y, labels[1], "y", names[1], most)
+    elif isinstance(index, CrossModalIndex) and index.g.shape[1] == d.n_components:
+        y, Y = cloud_of_items(index, names[1]), None
+    else:
+        raise TypeError(f"index must be a CrossModalIndex of this decomposition, got {index!r}.")
+    given = [
+        values if image is None and _are_images(values) else image for values, image in zip((X, Y), images, strict=True)
+    ]
+    clouds = [
+        cloud if image is None else _with_images(cloud, image) for cloud, image in zip((x, y), given, strict=True)
+    ]
+    return clouds if marks is None else [*clouds, marks_of(as_decomposition(d_or_est), marks, names[2])]
+
+
+def _are_images(values: Any) -> bool:
+    return getattr(values, "ndim", 0) in (3, 4)
 
 
 def cloud_of(
@@ -132,6 +170,7 @@ def cloud_of(
         prior=np.full(len(rows), 1 / n),
         rows=rows,
         total=n,
+        given=n,
         columns=[] if texts is not None and labels is None else list(_columns(known_data, name)),
     )
 
@@ -140,21 +179,28 @@ def cloud_of_items(index: CrossModalIndex, name: str) -> Cloud:
     """The y of an index, such as tags."""
     n = len(index.items_y)
     labels = _texts(index.items_y)
-    return Cloud("y", name, labels, True, True, np.array(index.g), np.array(index.prior), np.arange(n), n)
+    return Cloud("y", name, labels, True, True, np.array(index.g), np.array(index.prior), np.arange(n), n, n)
 
 
-def with_classes(cloud: Cloud, classes: np.ndarray, names: list[Any]) -> Cloud:
-    """The same points with their classes: one for each value of the data given, or for a label its own."""
-    position = {name: i for i, name in enumerate(names)}
-    codes = np.array([position.get(label, -1) for label in classes.tolist()], dtype=np.int16)
-    return replace(cloud, classes=codes[cloud.rows])
+def marks_of(d: Decomposition, marks: Any, name: str) -> Cloud:
+    """Named values of x."""
+    if not isinstance(marks, tuple | list) or len(marks) != 2:
+        raise ValueError("marks must be a pair: labels, and as many values of x.")
+    labels, places = _texts(marks[0]), d.f(marks[1])
+    if len(labels) != len(places):
+        raise ValueError(f"marks must be as many labels as values, got {len(labels)} and {len(places)}.")
+    n = len(labels)
+    return Cloud("mark", name, labels, True, False, places, np.full(n, 1 / max(1, n)), np.arange(n), n, n)
 
 
-def with_images(cloud: Cloud, images: Any) -> Cloud:
+# --- pictures and colours
+
+
+def _with_images(cloud: Cloud, images: Any) -> Cloud:
     """The same points with thumbnails; of many points some at random."""
     n = length(images, f"{cloud.role}_images")
-    if cloud.rows.max(initial=-1) >= n:
-        raise ValueError(f"{cloud.role}_images must be one image for each of the {cloud.total} values, got {n}.")
+    if n != cloud.given:
+        raise ValueError(f"{cloud.role}_images must be one for each of the {cloud.given} values, got {n}.")
     chosen = np.arange(len(cloud))
     if len(cloud) > MOST_IMAGES:
         chosen = np.sort(np.random.default_rng(0).choice(len(cloud), MOST_IMAGES, replace=False))
@@ -163,10 +209,38 @@ def with_images(cloud: Cloud, images: Any) -> Cloud:
     return replace(cloud, images=sprites(images, cloud.rows[chosen]), image=image)
 
 
+def coloured(clouds: list[Cloud], seen: Scene, Y: Any) -> tuple[list[Cloud], dict[str, list[str]] | None]:
+    """Clouds with classes, and the names and colours of these.
+
+    The classes are those of the scene, or else the labels Y of the pairs; labels of y that are classes have their
+    colours.
+    """
+    x, y, *marks = clouds
+    if seen.classes is None and not x.has_mass and y.has_mass and Y is not None and length(Y, "Y") == x.given:
+        seen = scene(seen.est, None, as_labels(Y, "Y"), None, False)
+    if seen.classes is None:
+        return clouds, None
+    values = np.asarray(seen.classes, dtype=object)
+    if values.shape != (x.given,):
+        raise ValueError(f"classes must be one for each of the {x.given} values of X, got shape {values.shape}.")
+    names, position = _texts(seen.colours), {name: i for i, name in enumerate(seen.colours)}
+    codes = np.array([position[value] for value in values.tolist()], dtype=np.int16)
+    x = replace(x, classes=codes[x.rows])
+    if y.is_named and y.labels is not None:
+        position = {name: i for i, name in enumerate(names)}
+        y = replace(y, classes=np.array([position.get(label, -1) for label in y.labels], dtype=np.int16))
+    return [x, y, *marks], {"names": names, "colours": list(seen.colours.values())}
+
+
+# --- labels, texts, columns
+
+
 def _values(functions: PrincipalFunctions, values: Any, side: str) -> Any:
     """Values to show: those given, the labels of the fit, or its sample."""
     if isinstance(values, str):
-        raise TypeError(f"{side} must be the values to show, got the text {values!r}: write path={values!r} for the file.")
+        raise TypeError(
+            f"{side} must be the values to show, got the text {values!r}: write path={values!r} for the file."
+        )
     if values is not None:
         return values
     if isinstance(functions, LabelFunctions):
@@ -194,7 +268,7 @@ def _labelled(
     chosen = np.argsort(-inertia, kind="stable")[:most]
     chosen = chosen[np.argsort(first[known[chosen]], kind="stable")]  # as in the data
     labels, places, rows = labels[known[chosen]], places[chosen], first[known[chosen]]
-    return Cloud(role, name, _texts(labels), True, True, places, prior[known[chosen]], rows, len(known))
+    return Cloud(role, name, _texts(labels), True, True, places, prior[known[chosen]], rows, len(known), len(codes))
 
 
 def _texts(labels: Any) -> list[str]:
@@ -232,14 +306,3 @@ def _column(name: str, values: np.ndarray) -> Column:
         return Column(name, values.astype(np.float32))
     labels, codes = np.unique(np.array([str(value) for value in values.tolist()]), return_inverse=True)
     return Column(name, codes.astype(np.uint32), _texts(labels))
-
-
-def marks_of(d: Decomposition, marks: Any, name: str) -> Cloud:
-    """Named values of x."""
-    if not isinstance(marks, tuple | list) or len(marks) != 2:
-        raise ValueError("marks must be a pair: labels, and as many values of x.")
-    labels, places = _texts(marks[0]), d.f(marks[1])
-    if len(labels) != len(places):
-        raise ValueError(f"marks must be as many labels as values, got {len(labels)} and {len(places)}.")
-    n = len(labels)
-    return Cloud("mark", name, labels, True, False, places, np.full(n, 1 / max(1, n)), np.arange(n), n)

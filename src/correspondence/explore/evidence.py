@@ -79,7 +79,9 @@ def scree(rows: list[dict[str, Any]]) -> dict[str, Any]:
         Size of the box, height of the zero line, ticks, and for each component its place and heights.
     """
     shown = rows[:MOST]
-    lowest = min([0.0] + [row[key] for row in shown for key in ("low", "held_out", "chance_low") if row[key] is not None])
+    lowest = min(
+        [0.0] + [row[key] for row in shown for key in ("low", "held_out", "chance_low") if row[key] is not None]
+    )
     lowest = max(-1.0, np.floor(10 * lowest) / 10)
     left, top, height, step = 34, 12, 190, min(56, max(26, 520 // max(1, len(shown))))
 

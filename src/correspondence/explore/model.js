@@ -172,8 +172,11 @@ function cell(value) {
 
 function number(value) { return Number.isInteger(value) ? value.toLocaleString("en") : String(+value.toPrecision(4)); }
 
-/* Where a point lies across a single axis: y in the middle, x around it, always in the same way. */
-function spread(cloud, j) { return cloud.role === "y" ? 0 : ((j * .6180339887) % 1) - .5; }
+/* Where a point lies across a single axis, always the same: labels in the middle, x below and other y above it. */
+function spread(cloud, j) {
+  const across = .05 + .45 * ((j * .6180339887) % 1);
+  return cloud.role === "x" ? -across : cloud.named ? 0 : across;
+}
 
 function sumOfExp(scores) {
   const most = scores.reduce((a, b) => Math.max(a, b), -Infinity);

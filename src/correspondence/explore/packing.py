@@ -11,7 +11,7 @@ import numpy as np
 
 __all__ = ["few_bits", "pack"]
 
-BITS = 13  # of a mantissa that are kept: four digits, and a third of the size once compressed
+BITS = 13  # of a mantissa that are kept: four digits
 
 
 def pack(content: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
@@ -41,8 +41,8 @@ def pack(content: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
     return base64.b64encode(gzip.compress(whole, 6, mtime=0)).decode()
 
 
-def few_bits(values: np.ndarray) -> np.ndarray:
-    """Finite numbers as float32, rounded to as many bits as a picture needs."""
+def few_bits(values: np.ndarray, bits: int = BITS) -> np.ndarray:
+    """Numbers as float32 with a short mantissa, which compresses well."""
     words = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
-    unit = np.uint32(1 << (23 - BITS))
+    unit = np.uint32(1 << (23 - bits))
     return ((words + unit // np.uint32(2)) & ~(unit - np.uint32(1))).view(np.float32)

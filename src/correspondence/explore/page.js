@@ -15,11 +15,12 @@ class Page {
   constructor(model, pictures) {
     this.model = model;
     this.pictures = pictures;
-    this.plane = new Plane($("plane"));
+    this.plane = new Plane($("plane"), model.size);
     this.hidden = { roles: new Set(), classes: new Set() };
     this.hovered = this.chosen = -1;
     this.matches = [];
     this.selection = [];
+    this.named = [];
     this.frame = model.data.frames ? model.data.frames.steps.length - 1 : -1;
     this.widths = new Map();
     this.plane.on("paint", context => this.paint(context));
@@ -47,7 +48,8 @@ class Page {
   /* New axes, another map or frame: where every point is, and which labels matter. */
   arrange() {
     const { model } = this, [first, second] = this.axes;
-    this.plane.setPoints(this.isLast ? model.positions(first, second, this.map) : model.framePositions(this.frame, first, second));
+    const xy = this.isLast ? model.positions(first, second, this.map) : model.framePositions(this.frame, first, second);
+    this.plane.setPoints(xy, model.role("x").n);
     const named = [];
     for (const cloud of model.clouds) {
       if (cloud.named) for (let j = 0; j < cloud.n; j++) named.push(cloud.start + j);
@@ -62,8 +64,8 @@ class Page {
     const { model, hidden } = this, colours = new Uint8Array(4 * model.size), looks = new Float32Array(2 * model.size);
     for (const cloud of model.clouds) {
       const many = cloud.n > 20000 ? 3.2 : cloud.n > 3000 ? 4.5 : cloud.n > 300 ? 6 : 9;
-      const size = { x: many, mark: 7, y: Math.max(many, cloud.n > 300 ? 7 : 12) }[cloud.role];
-      const alpha = cloud.role !== "x" || cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
+      const size = { x: many, mark: 9, y: cloud.named ? Math.max(many, cloud.n > 300 ? 9 : 15) : many + 1 }[cloud.role];
+      const alpha = cloud.named || cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
       for (let j = 0; j < cloud.n; j++) {
         const i = cloud.start + j, code = model.classOf(cloud, j);
         const isHidden = hidden.roles.has(cloud.role) || hidden.classes.has(code);
@@ -72,6 +74,7 @@ class Page {
         looks.set([size, SHAPES[{ x: "circle", mark: "diamond", y: "triangle" }[cloud.role]]], 2 * i);
       }
     }
+    this.plane.paper = rgb(this.style.paper);
     this.plane.setLooks(colours, looks);
   }
   ink(cloud, code) {
@@ -108,8 +111,10 @@ class Page {
     this.drawBoundaries(context);
     const taken = [];
     this.drawLinks(context);
+    this.reserve(taken);
+    this.drawLabels(context, taken, i => this.model.find(i)[0].role === "y");
     this.drawPictures(context, taken);
-    this.drawLabels(context, taken);
+    this.drawLabels(context, taken, i => this.model.find(i)[0].role !== "y");
     this.drawRings(context);
     this.drawScales(context);
   }
@@ -135,7 +140,7 @@ class Page {
     const [left, low] = plane.toPlane(MARGIN.left, bottom), [right, high] = plane.toPlane(plane.width, 0);
     context.textAlign = "center";
     context.textBaseline = "top";
-    for (const value of ticks(left, right, plane.width / 90)) context.fillText(value.text, plane.toScreen(value.at, 0)[0], bottom + 5);
+    for (const value of ticks(left, right, plane.width / 90)) if (plane.toScreen(value.at, 0)[0] < plane.width - 14) context.fillText(value.text, plane.toScreen(value.at, 0)[0], bottom + 5);
     const [first, second] = this.axes;
     context.font = "12px system-ui, sans-serif";
     context.fillStyle = style.ink;
@@ -192,29 +197,25 @@ class Page {
     context.globalAlpha = 1;
   }
   drawPictures(context, taken) {
-    const { model, plane } = this;
+    const { model, plane } = this, side = this.pictureSize(), places = new Map();
     if (!this.pictures.some(sheet => sheet.length) || !$("pictures").checked) return;
-    const side = this.pictureSize(), cells = new Set();
     let left = 350;
     const tryAt = i => {
-      if (left <= 0 || !plane.isShown(i)) return;
       const at = plane.at(i), [cloud, j] = model.find(i);
-      if (!plane.isInside(at, -side / 2) || !cloud.image || cloud.image[j] < 0) return;
-      const [column, row] = at.map(v => Math.round(v / (side + 6))), key = column * 4096 + row;
-      if (cells.has(key)) return;
-      cells.add(key);
+      if (left <= 0 || !plane.isShown(i) || !plane.isInside(at, -side / 2) || !cloud.image || cloud.image[j] < 0) return;
+      const [x, y] = at.map(v => v - side / 2), box = [x - 2, y - 2, x + side + 2, y + side + 2];
+      if (isTaken(places, box, side) || taken.some(other => overlap(other, box))) return;
       left -= 1;
-      const [x, y] = [column, row].map(v => v * (side + 6) - side / 2);
-      const box = this.drawPicture(context, i, ...at.map(v => v - side / 2), side);
-      taken.push(box);
+      this.drawPicture(context, i, x, y, side);
     };
     (model.data.confusing || []).forEach(([i]) => tryAt(i));
     for (const cloud of model.clouds) {
       if (cloud.image) for (let k = 0; k < cloud.n && left > 0; k++) tryAt(cloud.start + (k * 7919) % cloud.n);
     }
+    for (const boxes of places.values()) taken.push(...boxes);
   }
   pictureSize() { return Math.max(22, Math.min(34, this.plane.width / 24)); }
-  /* Thumbnail of a point in a square with its upper left corner at x, y; returns the box that it takes. */
+  /* Thumbnail of a point in a square with its upper left corner at x, y. */
   drawPicture(context, i, x, y, side) {
     const [cloud, j] = this.model.find(i), { sprites } = cloud, k = cloud.image[j];
     const scale = side / Math.max(sprites.width, sprites.height), wide = sprites.width * scale, high = sprites.height * scale;
@@ -225,21 +226,26 @@ class Page {
     context.drawImage(this.pictures[this.model.clouds.indexOf(cloud)][Math.floor(k / sprites.per_sheet)],
       (within % sprites.per_row) * sprites.width, Math.floor(within / sprites.per_row) * sprites.height,
       sprites.width, sprites.height, left, top, wide, high);
-    return [left - 2, top - 2, left + wide + 2, top + high + 2];
   }
-  drawLabels(context, taken) {
-    const { plane } = this;
-    const most = Math.min(140, plane.width * plane.height / 5000);
+  drawLabels(context, taken, isMeant) {
+    const { plane } = this, most = Math.min(140, plane.width * plane.height / 5000);
+    const wanted = new Set([this.chosen, ...this.matches.map(match => match.point)].filter(i => i >= 0 && isMeant(i)));
+    for (const i of wanted) this.writeLabel(context, i, taken, true);
     let written = 0, tried = 0;
-    const wanted = [...new Set([this.chosen, ...this.matches.map(match => match.point)])].filter(i => i >= 0);
-    for (const i of wanted) if (this.writeLabel(context, i, taken, true)) written += 1;
-    if (!$("labels").checked) return;
-    const done = new Set(wanted);
-    for (const i of this.named) {
+    for (const i of $("labels").checked ? this.named : []) {
       if (written >= most || tried > 1500) break;
-      if (done.has(i) || !plane.isShown(i) || !plane.isInside(plane.at(i))) continue;
+      if (wanted.has(i) || !isMeant(i) || !plane.isShown(i) || !plane.isInside(plane.at(i))) continue;
       tried += 1;
       if (this.writeLabel(context, i, taken, false)) written += 1;
+    }
+  }
+  /* No label over the mark of another named point. */
+  reserve(taken) {
+    const { plane } = this;
+    for (const i of this.named.slice(0, 400)) {
+      if (!plane.isShown(i)) continue;
+      const [x, y] = plane.at(i), r = plane.looks[2 * i] / 2;
+      if (plane.isInside([x, y])) taken.push([x - r, y - r, x + r, y + r]);
     }
   }
   /* Label beside its point, if there is room on one side of it. */
@@ -349,17 +355,18 @@ class Page {
   }
   listMatches(cloud) {
     const { model } = this, found = model.matches(this.chosen, cloud, MOST_MATCHES);
-    const shown = found.filter(match => match.ratio > 1 || match.probability > .02);
+    const isLikely = cloud.role === "y" && cloud.mass;
+    const shown = found.filter(match => match.ratio > 1 || (isLikely && match.probability > .02));
     this.matches.push(...shown);
     if (!shown.length) return [make("h3", "", cloud.name), make("p", "soft", "Nothing goes with it more often than by chance.")];
-    const strength = match => cloud.role === "y" && cloud.mass ? match.probability : match.ratio;
+    const strength = match => isLikely ? match.probability : match.ratio;
     const most = Math.max(...shown.map(strength));
     const list = make("ol", "matches");
     for (const match of shown) {
       const button = make("button", "match"), bar = make("span", "bar");
       bar.style.width = `${Math.max(2, 100 * strength(match) / most)}%`;
       const picture = this.thumbnail(match.point, 32);
-      const told = cloud.role === "y" && cloud.mass ? `${(100 * match.probability).toFixed(match.probability < .1 ? 1 : 0)} %, ` : "";
+      const told = isLikely ? `${(100 * match.probability).toFixed(match.probability < .1 ? 1 : 0)} %, ` : "";
       button.append(...(picture ? [picture] : []), make("span", "name", short(model.label(match.point), 80)), make("span", "strength", `${told}${times(match.ratio)}`), bar);
       button.type = "button";
       button.addEventListener("click", () => this.choose(match.point, 1));
@@ -428,6 +435,7 @@ class Page {
       chip.prepend(dot);
       $("classes").append(chip);
     });
+    this.applyTheme();
     if (classes.names.length > 2) {
       for (const [text, hide] of [["all", false], ["none", true]]) {
         const button = make("button", "plain", text);
@@ -561,7 +569,7 @@ class Page {
       this.style = Object.fromEntries(["ink", "soft", "line", "paper", "accent", "x", "y", "mark"].map(name => [name, style.getPropertyValue(`--${name}`).trim()]));
       document.querySelectorAll(".dot").forEach(dot => { dot.style.background = css(this.readable(dot.dataset.colour)); });
       $("theme").textContent = { auto: "◐ auto", light: "☀ light", dark: "☾ dark" }[this.theme];
-      if (this.named) this.colour();
+      this.colour();
     };
     this.theme = "auto";
     media.addEventListener("change", apply);
@@ -641,6 +649,15 @@ function short(text, most) { const line = text.replace(/[\s\p{Cc}]+/gu, " ").tri
 function rgb(hex) { return [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16)); }
 function css(parts) { return `rgb(${parts.slice(0, 3).join(",")})`; }
 function times(ratio) { return ratio >= 1000 ? "> 1000 × chance" : `${ratio.toPrecision(2).replace(/\.0$/, "")} × chance`; }
+/* Whether a box meets one of those noted in squares of about its size; if not it is noted too. */
+function isTaken(places, box, side) {
+  const [column, row] = [box[0], box[1]].map(v => Math.floor(v / side)), boxes = [];
+  for (let c = column - 2; c <= column + 2; c++) for (let r = row - 2; r <= row + 2; r++) boxes.push(...(places.get(c * 4096 + r) || []));
+  if (boxes.some(other => overlap(other, box))) return true;
+  const key = column * 4096 + row;
+  places.set(key, [...(places.get(key) || []), box]);
+  return false;
+}
 function overlap(a, b) { return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]; }
 function line(context, points) {
   context.beginPath();
@@ -651,7 +668,7 @@ function ticks(low, high, about) {
   const rough = (high - low) / Math.max(2, about), unit = 10 ** Math.floor(Math.log10(rough));
   const step = unit * [1, 2, 5, 10].find(m => m * unit >= rough), digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const found = [];
-  for (let value = Math.ceil(low / step); value * step <= high; value++) found.push({ at: value * step, text: (value * step).toFixed(digits).replace("-0", "-0") });
+  for (let value = Math.ceil(low / step); value * step <= high; value++) found.push({ at: value * step, text: (value * step).toFixed(digits) });
   return found;
 }
 

@@ -1,34 +1,38 @@
-/* The factoring plane: points by WebGL (or, without it, by a 2D canvas), a layer for lines and texts above them,
+/* The factoring plane: points (many by WebGL, few or without it by a 2D canvas), a layer for lines and texts above them,
    panning, zooming, hovering and selecting. It knows positions and looks of points, not what they mean. */
 
+const FEW = 3000, SLOW = 45, THINNEST = 16;  // points; milliseconds of a frame; WebGL has no longer strides
 const SHAPES = { circle: 0, triangle: 1, diamond: 2 };
 const MARGIN = { left: 46, bottom: 40, top: 8, right: 8 };
 
 const VERTEX = `
 attribute vec2 place; attribute vec4 colour; attribute vec2 look;
-uniform vec2 scale, shift; uniform float ratio;
+uniform vec2 scale, shift;
+uniform float ratio;
 varying vec4 ink; varying float shape, size;
 void main() {
   gl_Position = vec4(place * scale + shift, 0.0, 1.0);
   size = look.x * ratio; shape = look.y; ink = colour;
-  gl_PointSize = size + 2.0;
+  gl_PointSize = size + 1.0;
   if (colour.a == 0.0) gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
 }`;
 const FRAGMENT = `
 precision mediump float;
 varying vec4 ink; varying float shape, size;
+uniform vec3 paper;
 void main() {
-  vec2 p = (gl_PointCoord * 2.0 - 1.0) * (size + 2.0) / size;
+  vec2 p = (gl_PointCoord * 2.0 - 1.0) * (size + 1.0) / size;
   float edge = length(p) - 1.0;
   if (shape > 0.5) edge = max(p.y * 0.9 - 0.55, abs(p.x) * 0.87 - p.y * 0.5 - 0.5);
   if (shape > 1.5) edge = (abs(p.x) + abs(p.y) - 1.0) * 0.71;
   float cover = clamp(0.5 - edge * size * 0.5, 0.0, 1.0) * ink.a;
   if (cover < 0.01) discard;
-  gl_FragColor = vec4(ink.rgb * cover, cover);
+  float rim = shape > 0.5 ? clamp(edge * size * 0.5 + 2.2, 0.0, 1.0) : 0.0;  // of paper, so that it is seen among many
+  gl_FragColor = vec4(mix(ink.rgb, paper, rim) * cover, cover);
 }`;
 
 class Plane {
-  constructor(root) {
+  constructor(root, size) {
     this.root = root;
     this.points = root.querySelector(".points");
     this.layer = root.querySelector(".layer");
@@ -40,8 +44,11 @@ class Plane {
     this.listeners = {};
     this.selecting = false;
     this.box = null;
+    this.paper = [255, 255, 255];
+    this.thin = 1;
     this.pointers = new Map();
-    this.startGL();
+    this.gl = size > FEW ? this.startGL() : null;
+    this.flat = this.gl ? null : this.points.getContext("2d");
     this.listen();
     new ResizeObserver(() => this.resize()).observe(root);
   }
@@ -51,13 +58,14 @@ class Plane {
 
   /* --- points */
 
-  setPoints(xy) { this.xy = xy; this.stale = true; this.draw(); }
+  /* The first `crowd` points may be thinned out while the view moves. */
+  setPoints(xy, crowd) { this.crowd = crowd; this.xy = xy; this.stale = true; this.draw(); }
   setLooks(colours, looks) { this.colours = colours; this.looks = looks; this.stale = true; this.draw(); }
   isShown(i) { return this.colours[4 * i + 3] > 0 && this.xy[2 * i] === this.xy[2 * i]; }
 
   startGL() {
-    const gl = this.points.getContext("webgl", { antialias: false, preserveDrawingBuffer: true });
-    if (!gl) { this.flat = this.points.getContext("2d"); return; }
+    const gl = this.points.getContext("webgl", { antialias: false });
+    if (!gl) return null;
     const program = gl.createProgram();
     for (const [kind, text] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
       const shader = gl.createShader(kind);
@@ -70,18 +78,15 @@ class Plane {
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.buffers = {};
-    for (const [name, size, kind] of [["place", 2, gl.FLOAT], ["colour", 4, gl.UNSIGNED_BYTE], ["look", 2, gl.FLOAT]]) {
-      const at = gl.getAttribLocation(program, name);
-      this.buffers[name] = gl.createBuffer();
-      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
-      gl.enableVertexAttribArray(at);
-      gl.vertexAttribPointer(at, size, kind, kind === gl.UNSIGNED_BYTE, 0, 0);
-    }
-    this.uniforms = Object.fromEntries(["scale", "shift", "ratio"].map(name => [name, gl.getUniformLocation(program, name)]));
-    this.gl = gl;
+    for (const name of ["place", "colour", "look"]) this.buffers[name] = gl.createBuffer();
+    this.attributes = [["place", 2, gl.FLOAT, 8], ["colour", 4, gl.UNSIGNED_BYTE, 4], ["look", 2, gl.FLOAT, 8]].map(
+      ([name, size, kind, bytes]) => ({ name, size, kind, bytes, at: gl.getAttribLocation(program, name) }));
+    for (const { at } of this.attributes) gl.enableVertexAttribArray(at);
+    this.uniforms = Object.fromEntries(["scale", "shift", "ratio", "paper"].map(name => [name, gl.getUniformLocation(program, name)]));
     this.stale = true;
     this.points.addEventListener("webglcontextlost", event => { event.preventDefault(); this.gl = null; }, { once: true });
-    this.points.addEventListener("webglcontextrestored", () => { this.startGL(); this.draw(); }, { once: true });
+    this.points.addEventListener("webglcontextrestored", () => { this.gl = this.startGL(); this.draw(); }, { once: true });
+    return gl;
   }
 
   upload() {
@@ -106,13 +111,26 @@ class Plane {
     gl.uniform2f(this.uniforms.scale, x, y);
     gl.uniform2f(this.uniforms.shift, 2 * px / width - 1 - view.x * x, 1 - 2 * py / height - view.y * y);
     gl.uniform1f(this.uniforms.ratio, ratio);
-    if (this.xy.length) gl.drawArrays(gl.POINTS, 0, this.xy.length / 2);
+    gl.uniform3f(this.uniforms.paper, ...this.paper.map(part => part / 255));
+    const step = this.isMoving ? this.thin : 1;
+    if (this.crowd) this.drawEach(step, 0, Math.ceil(this.crowd / step));
+    if (this.xy.length / 2 > this.crowd) this.drawEach(1, this.crowd, this.xy.length / 2 - this.crowd);
+  }
+  /* So many points from a first one on, one of every `step`. */
+  drawEach(step, first, count) {
+    const { gl } = this;
+    for (const { name, size, kind, bytes, at } of this.attributes) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
+      gl.vertexAttribPointer(at, size, kind, kind === gl.UNSIGNED_BYTE, bytes * step, 0);
+    }
+    gl.drawArrays(gl.POINTS, first, count);
   }
 
   drawFlat() {
     const { flat, ratio } = this;
     flat.setTransform(ratio, 0, 0, ratio, 0, 0);
     flat.clearRect(0, 0, this.width, this.height);
+    flat.strokeStyle = `rgb(${this.paper.join(",")})`;
     for (let i = 0; i < this.xy.length / 2; i++) {
       if (!this.isShown(i)) continue;
       const [x, y] = this.at(i), r = this.looks[2 * i] / 2, shape = this.looks[2 * i + 1];
@@ -122,7 +140,9 @@ class Plane {
       if (shape === SHAPES.circle) flat.arc(x, y, r, 0, 7);
       else if (shape === SHAPES.triangle) { flat.moveTo(x, y - r); flat.lineTo(x + r, y + .6 * r); flat.lineTo(x - r, y + .6 * r); }
       else { flat.moveTo(x, y - r); flat.lineTo(x + r, y); flat.lineTo(x, y + r); flat.lineTo(x - r, y); }
+      flat.closePath();
       flat.fill();
+      if (shape !== SHAPES.circle) flat.stroke();
     }
   }
 
@@ -166,9 +186,9 @@ class Plane {
     const zoom = Math.min(Math.max(this.view.zoom * factor, (this.base || 1) / 20), (this.base || 1) * 2000);
     const share = this.view.zoom / zoom;
     this.view = { x: x + (this.view.x - x) * share, y: y + (this.view.y - y) * share, zoom };
-    this.draw();
+    this.move();
   }
-  panBy(dx, dy) { this.view.x -= dx / this.view.zoom; this.view.y += dy / this.view.zoom; this.draw(); }
+  panBy(dx, dy) { this.view.x -= dx / this.view.zoom; this.view.y += dy / this.view.zoom; this.move(); }
 
   nearest(px, py, reach = 16) {
     const [x, y] = this.toPlane(px, py);
@@ -209,10 +229,20 @@ class Plane {
   }
   draw() {
     if (this.waiting) return;
-    this.waiting = requestAnimationFrame(() => this.paint());
+    this.waiting = requestAnimationFrame(start => {
+      this.waiting = 0;
+      this.paint();
+      requestAnimationFrame(end => { if (this.isMoving && end - start > SLOW) this.thin = Math.min(THINNEST, 2 * this.thin); });
+    });
+  }
+  /* While the view moves, a machine that is too slow for all points draws fewer of them. */
+  move() {
+    this.isMoving = true;
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => { this.isMoving = false; this.draw(); }, 200);
+    this.draw();
   }
   paint() {
-    if (this.waiting) { cancelAnimationFrame(this.waiting); this.waiting = 0; }
     if (!this.width) return;
     this.drawPoints();
     const context = this.context;
