@@ -139,6 +139,15 @@ def test_dates_are_not_used(save):
     assert "Not used: day, which holds dates." in data.notes
 
 
+def test_constant_columns_are_left_out(save):
+    frame = pl.DataFrame({"one": [1] * 60, "a": ["x", "y", "z"] * 20, "b": ["p", "q"] * 30})
+    data = data_of(save(frame), y=["b"])
+    assert data.x.columns == ("a",)
+    assert data.x.kind == "labels"
+    assert data.notes == ("Left out, because they are constant: column(s) 'one' of x.",)
+    assert analyze(data).method == "ca"
+
+
 def test_counted_pairs(save):
     frame = pl.DataFrame({"hair": ["dark", "dark", "fair"], "eye": ["blue", "brown", "blue"], "Freq": [3, 5, 4]})
     data = data_of(save(frame), x=["hair"], y=["eye"], weights="Freq")

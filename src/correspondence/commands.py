@@ -196,6 +196,8 @@ def analyze_command(
     with one_sentence():
         data = read(request)
         _tell(data.lines)
+        if data.x.kind == "images" and method == "auto":
+            _tell(["Methods are compared on held-out images, which takes minutes; --method kernel takes seconds."])
         analysis = analyze(data, method, components, random_state=seed)
     _tell(analysis.notes)
     if not analysis.is_saved:

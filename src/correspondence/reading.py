@@ -30,6 +30,7 @@ __all__ = [
     "complete_rows",
     "image_files",
     "parquet_backend",
+    "plain_values",
     "read_arrays",
     "read_frame",
     "read_images",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 BACKENDS = ("polars", "pandas", "pyarrow")
+EXACT = 2**53  # below which whole numbers are the same as float64
 FRAMES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 ARRAYS = (".npz", ".npy")
 SEPARATORS = ",;\t|"
@@ -128,11 +130,17 @@ def complete_rows(frame: nw.DataFrame) -> np.ndarray:
     return complete
 
 
+def plain_values(column: nw.Series) -> list[Any]:
+    """Values of a column, None where one is missing, in whichever way the library writes that."""
+    missing = column.is_null().to_list()
+    return [None if is_missing else value for value, is_missing in zip(column.to_list(), missing, strict=True)]
+
+
 def as_label_texts(frame: nw.DataFrame, names: Iterable[str]) -> nw.DataFrame:
     """Frame whose columns of these names are texts; whole numbers have no decimal point, however they were read."""
     columns = {name: frame[name] for name in names if name in frame.columns}
     for name, column in columns.items():
-        if column.dtype.is_float() and bool((column == column.round(0)).all()):
+        if column.dtype.is_float() and bool(((column == column.round(0)) & (column.abs() < EXACT)).all()):
             columns[name] = column.cast(nw.Int64)
     return frame.with_columns(column.cast(nw.String) for column in columns.values())
 

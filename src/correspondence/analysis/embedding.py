@@ -25,6 +25,7 @@ from correspondence.reading import (
     complete_rows,
     image_files,
     parquet_backend,
+    plain_values,
     read_arrays,
     read_frame,
     read_images,
@@ -153,7 +154,7 @@ class _Frame(_Rows):
         return len(self.frame)
 
     def ids(self, name: str | None) -> list[Any]:
-        return list(range(1, len(self) + 1)) if name is None else self.frame[name].to_list()
+        return list(range(1, len(self) + 1)) if name is None else plain_values(self.frame[name])
 
     def values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
         part = self.frame.select(names)

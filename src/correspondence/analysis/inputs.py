@@ -22,6 +22,7 @@ from correspondence.reading import (
     check_columns,
     complete_rows,
     image_files,
+    plain_values,
     read_arrays,
     read_frame,
     read_images,
@@ -125,7 +126,7 @@ def _pairs_of_frame(request: Request, frame: nw.DataFrame) -> Data:
         "pairs",
         x,
         y,
-        _row_ids(complete) if request.id is None else rows[request.id].to_list(),
+        _row_ids(complete) if request.id is None else plain_values(rows[request.id]),
         request.id or "row",
         rows[request.groups].to_list() if request.groups is not None else None,
         notes=notes,
@@ -231,7 +232,7 @@ def _images(request: Request, progress: bool | None) -> Data:
         "pairs",
         replace(x, name="image"),
         y,
-        [names[i] for i in found.rows] if request.id is None else rows[request.id].to_list(),
+        [names[i] for i in found.rows] if request.id is None else plain_values(rows[request.id]),
         request.id or roles.x[0],
         rows[request.groups].to_list() if request.groups else None,
         notes=(*roles.notes, *found.notes, *notes),
@@ -320,7 +321,7 @@ def _check_counts(column: nw.Series, name: str, rows: nw.Series, has_labels: boo
 
 
 def _first_text(column: nw.Series) -> Any:
-    return next((value for value in column.to_list() if value is not None), "nothing")
+    return next((value for value in plain_values(column) if value is not None), "nothing")
 
 
 def _table_of_arrays(request: Request) -> Data:
@@ -374,7 +375,7 @@ def _beliefs_of_frame(request: Request) -> Data:
     _check_rows(complete, request.file)
     rows = as_label_texts(frame.filter(complete.tolist()), request.y)
     labels = objects(rows[request.y[0]].to_list()) if request.y else None
-    ids = _row_ids(complete) if request.id is None else rows[request.id].to_list()
+    ids = _row_ids(complete) if request.id is None else plain_values(rows[request.id])
     data = _beliefs(request, rows.select(classes).to_numpy(), objects(classes), labels, ids)
     hint = f"Not used: {', '.join(unused)} (--y names the column of true labels)." if unused and not request.y else ""
     return replace(data, notes=(*data.notes, *filter(None, [hint])), n_missing=int((~complete).sum()))

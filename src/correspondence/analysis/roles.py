@@ -11,6 +11,7 @@ import numpy as np
 
 from correspondence.encoding import Text, encoder_for
 from correspondence.labels import objects
+from correspondence.reading import plain_values
 
 __all__ = ["Roles", "array_roles", "frame_roles", "image_roles"]
 
@@ -72,7 +73,7 @@ def _reason(column: nw.Series, name: str) -> str:
         return "dates"
     if column.dtype != nw.String:
         return ""
-    values = [value for value in column.to_list() if value]
+    values = [value for value in plain_values(column) if value]
     if len(values) > 1 and _are_texts(values):
         return "texts"
     return "id" if len(values) > 1 and len(set(values)) == len(values) else ""
@@ -125,7 +126,7 @@ def image_roles(
 
 def _share(column: nw.Series, files: Mapping[str, Path]) -> float:
     """Share of the values that name a file."""
-    values = [str(value) for value in column.to_list() if value is not None]
+    values = [str(value) for value in plain_values(column) if value is not None]
     return float(np.mean([value in files for value in values])) if values else 0.0
 
 

@@ -91,6 +91,11 @@ def described(role: str, values: Any, columns: Sequence[str]) -> tuple[Variable,
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         encoder = encoder_for(values, role)
+    frame = as_frame(values, role)
+    if frame is not None and isinstance(encoder, Columns) and len(encoder.columns) < len(columns):
+        columns = [str(name) for name in encoder.columns]  # without constants and names of rows
+        values = frame_values(frame.select(columns))
+        encoder = encoder_for(values, role)
     kind, text = _kind(encoder, values, columns)
     notes = [str(warning.message) for warning in caught] + _hints(encoder, values, columns)
     return Variable(role, _name(role, columns), kind, values, tuple(columns), text), notes
