@@ -53,7 +53,7 @@ def demo(output: Path) -> None:
     with writing_to(output):
         output.mkdir(parents=True, exist_ok=True)
         _draw(ca, picture)
-        explore(ca, page, title="Household tasks: who does what?")
+        explore(ca, path=page, title="Household tasks: who does what?")
     _summarise(ca)
     click.echo(f"\nPicture: {picture.resolve()}\nPage:    {page.resolve().as_uri()}")
 
