@@ -389,6 +389,9 @@ def test_wrong_arrays(arrays, tmp_path):
         with pytest.raises(ValueError, match=message) as error:
             data_of(tmp_path / "a.npz", **options)
         sentence(error)
+    np.savez(tmp_path / "b.npz", X=np.zeros((0, 3)), y=np.zeros(0))
+    with pytest.raises(ValueError, match="has no row"):
+        data_of(tmp_path / "b.npz")
 
 
 def test_wrong_images(photos, tmp_path):

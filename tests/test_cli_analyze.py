@@ -172,6 +172,28 @@ def test_beliefs(run, tmp_path):
     assert pl.read_parquet(tmp_path / "out" / "x.parquet")["row"].to_list() == list(range(1, 61))
 
 
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_with_another_library(frame, run, tmp_path, monkeypatch, library):
+    frame = frame.with_columns(
+        pl.Series("name", [None, *frame["name"][1:]]), pl.Series("colour", ["red", "white", None] * 30)
+    )
+    frame.write_csv(tmp_path / "d.csv")
+    results = {}
+    for name in ("polars", library):
+        monkeypatch.setattr("correspondence.reading.BACKENDS", (name,))
+        monkeypatch.setattr("correspondence.analysis.files.parquet_backend", lambda name=name: name)
+        options = ("--x", "acidity,colour", "--y", "grade", "--labels", "grade", "--id", "name")
+        result = run(tmp_path / "d.csv", *options, "--method", "ace", "--components", 1)
+        assert_done(result, tmp_path / "out")
+        assert "30 row(s) with missing values left out." in result.stderr
+        results[name] = [pl.read_parquet(tmp_path / "out" / f"{side}.parquet") for side in "xy"]
+    for one, other in zip(*results.values(), strict=True):
+        assert one.columns == other.columns
+        assert one[:, 0].to_list() == other[:, 0].to_list()
+        np.testing.assert_allclose(one[:, -1], other[:, -1], atol=1e-9)
+    assert results[library][0]["name"][0] is None
+
+
 def test_a_model_that_cannot_be_saved(file, run, tmp_path):
     result = run(file, *WINE[:-1], "logistic", "--components", 1)
     assert_done(result, tmp_path / "out", [name for name in FILES if name != "model.safetensors"])

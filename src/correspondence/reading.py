@@ -133,7 +133,7 @@ def complete_rows(frame: nw.DataFrame) -> np.ndarray:
 def plain_values(column: nw.Series) -> list[Any]:
     """Values of a column, None where one is missing, in whichever way the library writes that."""
     missing = column.is_null().to_list()
-    return [None if is_missing else value for value, is_missing in zip(column.to_list(), missing, strict=True)]
+    return [None if gone or value == "" else value for value, gone in zip(column.to_list(), missing, strict=True)]
 
 
 def as_label_texts(frame: nw.DataFrame, names: Iterable[str]) -> nw.DataFrame:

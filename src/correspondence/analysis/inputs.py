@@ -187,6 +187,8 @@ def _sizes(lengths: Iterable[int]) -> str:
 
 
 def _complete(values: np.ndarray) -> np.ndarray:
+    if not len(values):
+        return np.zeros(0, dtype=bool)
     flat = values.reshape(len(values), -1)
     if values.dtype.kind == "f":
         return np.isfinite(flat).all(axis=1)
