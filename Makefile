@@ -59,6 +59,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/auto.py
 	$(BIN)/python benchmarks/classifier.py
 	$(BIN)/python benchmarks/retrieval.py
+	$(BIN)/python benchmarks/explore.py
 
 clean:
 	rm -rf $(VENV)

@@ -429,7 +429,8 @@ def test_without_webgl_all_points_are_drawn_as_well(rng, tmp_path):
         assert page.evaluate("!!explorer.plane.gl")
         flat = page.evaluate(
             """() => { const canvas = HTMLCanvasElement.prototype, get = canvas.getContext;
-            canvas.getContext = function (kind, ...more) { return kind === "webgl" ? null : get.call(this, kind, ...more); };
+            canvas.getContext = function (kind, ...more) {
+                return kind === "webgl" ? null : get.call(this, kind, ...more); };
             const old = document.querySelector(".points"), fresh = old.cloneNode();
             old.replaceWith(fresh);
             const again = new Plane(document.querySelector("#plane"), explorer.model.size);

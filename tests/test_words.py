@@ -482,7 +482,7 @@ def latent(pvalues, training, *correlations, alpha=0.05, at_least=False):
 
 def test_nothing_held_out():
     assert sentences(decomposition(0.74, 0.5), WORDS, names=("task", "who")) == [
-        "task and who depend on each other strongly: the first pair of functions has a correlation of 0.74 on the "
+        "Task and who depend on each other strongly: the first pair of functions has a correlation of 0.74 on the "
         "training pairs.",
         AXES,
         "Nothing was held out, so these figures are those of the training and too high.",
@@ -622,7 +622,7 @@ def test_the_real_objects(rng):
     ):
         said = sentences(d, words, found, ("in", "out"))
         assert len(said) == 3
-        assert said[0].startswith("in and out depend on each other very strongly: ")
+        assert said[0].startswith("In and out depend on each other very strongly: ")
         assert "column 0" in said[1]
 
 

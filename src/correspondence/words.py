@@ -464,7 +464,7 @@ def sentences(d: Any, words: Sequence[AxisWords], held_out: Any = None, names: S
     >>> ca = co.CA().fit(co.datasets.load_smoke())
     >>> for sentence in sentences(ca, axis_words(ca), names=("staff", "smoking")):
     ...     print(sentence)
-    staff and smoking depend on each other weakly: the first pair of functions has a correlation of 0.27 on the
+    Staff and smoking depend on each other weakly: the first pair of functions has a correlation of 0.27 on the
     training pairs.
     Axis 1 separates medium (JE) from none (SE); axis 2 separates light (JE) from heavy (JM, SM).
     Nothing was held out, so these figures are those of the training and too high.
@@ -475,7 +475,10 @@ def sentences(d: Any, words: Sequence[AxisWords], held_out: Any = None, names: S
     verdict = _Verdict.of(d, held_out)
     told = [w for w in words[: min(2, verdict.holding)] if any(w._groups(called))]
     meaning = "; ".join(f"axis {w.axis} {w._predicate(called)}" for w in told)
-    return [verdict.strength(called), *([f"A{meaning[1:]}."] if told else []), verdict.trust()]
+    strength = verdict.strength(called)
+    if len(called[0]) > 1:  # a letter is a symbol
+        strength = strength[0].upper() + strength[1:]
+    return [strength, *([f"A{meaning[1:]}."] if told else []), verdict.trust()]
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,7 +113,7 @@ def explore(
     words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
     page = _render(
         title=str(title),
-        about=sentences(seen.est, words, held_out, called[:2]) if about is None else [str(text) for text in about],
+        about=sentences(d_or_est, words, held_out, called[:2]) if about is None else [str(text) for text in about],
         facts=_facts(seen.est, clouds, held_out),
         names=called,
         rows=rows,

@@ -16,7 +16,7 @@ from correspondence.plot.planes import MAPS
 __all__ = ["packed"]
 
 MOST_AXES = 50  # components that a page knows; fewer if there are many points
-MOST_NUMBERS = 4_000_000
+MOST_NUMBERS = 2_000_000
 MOST_FRAMES = 40
 FRAME_AXES = 4
 FRAME_BITS = 9  # of a mantissa: a pixel or two

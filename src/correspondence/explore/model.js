@@ -85,11 +85,19 @@ class Model {
     return value * this.factor(this.data.maps[map][0], axis, 0);
   }
 
-  /* How much each point deserves a label in the plane of two axes: its share of the inertia there. */
-  weight(i, first, second) {
-    const [cloud, j] = this.find(i), place = this.place(cloud, j);
-    const inertia = axis => axis < 0 ? 0 : this.axes[axis].pic * place[axis] ** 2;
-    return { y: 1, mark: 1e-6, x: cloud.mass ? 1 : 1e-9 }[cloud.role] * cloud.prior[j] * (inertia(first) + inertia(second));
+  /* Named points of some roles in the order in which they deserve a label: by their share of the inertia in the plane. */
+  byWeight(roles, first, second) {
+    const { kept } = this.data, weights = new Float32Array(this.size), points = [];
+    for (const cloud of this.clouds) {
+      if (!cloud.named || !roles.includes(cloud.role)) continue;
+      for (let j = 0; j < cloud.n; j++) {
+        let inertia = 0;
+        for (const axis of [first, second]) if (axis >= 0) inertia += this.axes[axis].pic * cloud.places[j * kept + axis] ** 2;
+        weights[cloud.start + j] = inertia * cloud.prior[j];
+        points.push(cloud.start + j);
+      }
+    }
+    return Uint32Array.from(points).sort((a, b) => weights[b] - weights[a]);
   }
 
   /* --- what belongs together */
@@ -136,16 +144,18 @@ class Model {
 
   /* --- looking for labels */
 
+  /* Labels that begin with a text, the shortest first, then those that have it somewhere. */
   search(text, most) {
     const wanted = text.trim().toLowerCase(), starts = [], inside = [];
     if (!wanted) return [];
     for (const cloud of [...this.drawn].reverse()) {
-      for (let j = 0; j < cloud.n && starts.length < most; j++) {
+      for (let j = 0; j < cloud.n && starts.length < 1000; j++) {
         const at = this.label(cloud.start + j).toLowerCase().indexOf(wanted);
         if (at === 0) starts.push(cloud.start + j);
         else if (at > 0 && inside.length < most) inside.push(cloud.start + j);
       }
     }
+    starts.sort((a, b) => this.label(a).length - this.label(b).length);
     return [...starts, ...inside].slice(0, most);
   }
 

@@ -20,7 +20,7 @@ class Page {
     this.hovered = this.chosen = -1;
     this.matches = [];
     this.selection = [];
-    this.named = [];
+    this.named = { y: [], others: [] };
     this.frame = model.data.frames ? model.data.frames.steps.length - 1 : -1;
     this.widths = new Map();
     this.plane.on("paint", context => this.paint(context));
@@ -50,12 +50,8 @@ class Page {
     const { model } = this, [first, second] = this.axes;
     const xy = this.isLast ? model.positions(first, second, this.map) : model.framePositions(this.frame, first, second);
     this.plane.setPoints(xy, model.role("x").n);
-    const named = [];
-    for (const cloud of model.clouds) {
-      if (cloud.named) for (let j = 0; j < cloud.n; j++) named.push(cloud.start + j);
-    }
-    const weights = new Map(named.map(i => [i, model.weight(i, first, second)]));
-    this.named = named.sort((a, b) => weights.get(b) - weights.get(a));
+    this.hover(-1, [0, 0]);
+    this.named = { y: model.byWeight(["y"], first, second), others: model.byWeight(["x", "mark"], first, second) };
     this.colour();
     $("note").textContent = this.isLast ? NOTES[this.map](model.data.names) : "During the training: inputs where the model of this step puts them, in the axes of its end.";
     if (this.chosen >= 0) this.showCard();
@@ -65,7 +61,7 @@ class Page {
     for (const cloud of model.clouds) {
       const many = cloud.n > 20000 ? 3.2 : cloud.n > 3000 ? 4.5 : cloud.n > 300 ? 6 : 9;
       const size = { x: many, mark: 9, y: cloud.named ? Math.max(many, cloud.n > 300 ? 9 : 15) : many + 1 }[cloud.role];
-      const alpha = cloud.named || cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
+      const alpha = cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
       for (let j = 0; j < cloud.n; j++) {
         const i = cloud.start + j, code = model.classOf(cloud, j);
         const isHidden = hidden.roles.has(cloud.role) || hidden.classes.has(code);
@@ -109,12 +105,12 @@ class Page {
   paint(context) {
     this.drawAxes(context);
     this.drawBoundaries(context);
-    const taken = [];
+    const taken = new Boxes();
     this.drawLinks(context);
     this.reserve(taken);
-    this.drawLabels(context, taken, i => this.model.find(i)[0].role === "y");
+    this.drawLabels(context, taken, this.named.y, i => this.isY(i));
     this.drawPictures(context, taken);
-    this.drawLabels(context, taken, i => this.model.find(i)[0].role !== "y");
+    this.drawLabels(context, taken, this.named.others, i => !this.isY(i));
     this.drawRings(context);
     this.drawScales(context);
   }
@@ -134,6 +130,7 @@ class Page {
     context.fillRect(0, bottom, plane.width, MARGIN.bottom);
     context.fillRect(0, 0, MARGIN.left, plane.height);
     context.strokeStyle = style.line;
+    context.lineWidth = 1;
     line(context, [[MARGIN.left, 0], [MARGIN.left, bottom], [plane.width, bottom]]);
     context.fillStyle = style.soft;
     context.font = "11px system-ui, sans-serif";
@@ -197,14 +194,15 @@ class Page {
     context.globalAlpha = 1;
   }
   drawPictures(context, taken) {
-    const { model, plane } = this, side = this.pictureSize(), places = new Map();
+    const { model, plane } = this, side = this.pictureSize();
     if (!this.pictures.some(sheet => sheet.length) || !$("pictures").checked) return;
     let left = 350;
     const tryAt = i => {
       const at = plane.at(i), [cloud, j] = model.find(i);
       if (left <= 0 || !plane.isShown(i) || !plane.isInside(at, -side / 2) || !cloud.image || cloud.image[j] < 0) return;
       const [x, y] = at.map(v => v - side / 2), box = [x - 2, y - 2, x + side + 2, y + side + 2];
-      if (isTaken(places, box, side) || taken.some(other => overlap(other, box))) return;
+      if (taken.meets(box)) return;
+      taken.add(box);
       left -= 1;
       this.drawPicture(context, i, x, y, side);
     };
@@ -212,7 +210,6 @@ class Page {
     for (const cloud of model.clouds) {
       if (cloud.image) for (let k = 0; k < cloud.n && left > 0; k++) tryAt(cloud.start + (k * 7919) % cloud.n);
     }
-    for (const boxes of places.values()) taken.push(...boxes);
   }
   pictureSize() { return Math.max(22, Math.min(34, this.plane.width / 24)); }
   /* Thumbnail of a point in a square with its upper left corner at x, y. */
@@ -227,14 +224,16 @@ class Page {
       (within % sprites.per_row) * sprites.width, Math.floor(within / sprites.per_row) * sprites.height,
       sprites.width, sprites.height, left, top, wide, high);
   }
-  drawLabels(context, taken, isMeant) {
+  isY(i) { return i >= this.model.role("y").start; }
+  /* Labels of some points, after those that belong to the chosen one. */
+  drawLabels(context, taken, points, isMeant) {
     const { plane } = this, most = Math.min(140, plane.width * plane.height / 5000);
     const wanted = new Set([this.chosen, ...this.matches.map(match => match.point)].filter(i => i >= 0 && isMeant(i)));
     for (const i of wanted) this.writeLabel(context, i, taken, true);
     let written = 0, tried = 0;
-    for (const i of $("labels").checked ? this.named : []) {
+    for (const i of $("labels").checked ? plane.seen(points) : []) {
       if (written >= most || tried > 1500) break;
-      if (wanted.has(i) || !isMeant(i) || !plane.isShown(i) || !plane.isInside(plane.at(i))) continue;
+      if (wanted.has(i)) continue;
       tried += 1;
       if (this.writeLabel(context, i, taken, false)) written += 1;
     }
@@ -242,10 +241,11 @@ class Page {
   /* No label over the mark of another named point. */
   reserve(taken) {
     const { plane } = this;
-    for (const i of this.named.slice(0, 400)) {
-      if (!plane.isShown(i)) continue;
-      const [x, y] = plane.at(i), r = plane.looks[2 * i] / 2;
-      if (plane.isInside([x, y])) taken.push([x - r, y - r, x + r, y + r]);
+    for (const points of Object.values(this.named)) {
+      for (const i of plane.seen(points.slice(0, 400))) {
+        const [x, y] = plane.at(i), r = plane.looks[2 * i] / 2;
+        taken.add([x - r, y - r, x + r, y + r]);
+      }
     }
   }
   /* Label beside its point, if there is room on one side of it. */
@@ -258,8 +258,8 @@ class Page {
     for (const [left, top] of [[x + gap, y - 8], [x - gap - width, y - 8], [x - width / 2, y - gap - 15], [x - width / 2, y + gap]]) {
       const box = [left, top, left + width, top + 15];
       const isOut = left < MARGIN.left || box[2] > plane.width || top < 0 || box[3] > plane.height - MARGIN.bottom;
-      if (isOut || taken.some(other => overlap(other, box))) continue;
-      taken.push(box);
+      if (isOut || taken.meets(box)) continue;
+      taken.add(box);
       context.font = font;
       context.textAlign = "left";
       context.textBaseline = "middle";
@@ -550,7 +550,8 @@ class Page {
   }
   /* To the next point in the order of their weight, for those without a mouse. */
   step(by) {
-    const shown = (this.named.length ? this.named : Array.from({ length: this.model.size }, (_, i) => i)).filter(i => this.plane.isShown(i));
+    const named = [...this.named.y, ...this.named.others];
+    const shown = (named.length ? named : Array.from({ length: this.model.size }, (_, i) => i)).filter(i => this.plane.isShown(i));
     if (!shown.length) return;
     const at = shown.indexOf(this.chosen);
     const next = shown[at < 0 ? 0 : (at + by + shown.length) % shown.length];
@@ -649,16 +650,25 @@ function short(text, most) { const line = text.replace(/[\s\p{Cc}]+/gu, " ").tri
 function rgb(hex) { return [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16)); }
 function css(parts) { return `rgb(${parts.slice(0, 3).join(",")})`; }
 function times(ratio) { return ratio >= 1000 ? "> 1000 × chance" : `${ratio.toPrecision(2).replace(/\.0$/, "")} × chance`; }
-/* Whether a box meets one of those noted in squares of about its size; if not it is noted too. */
-function isTaken(places, box, side) {
-  const [column, row] = [box[0], box[1]].map(v => Math.floor(v / side)), boxes = [];
-  for (let c = column - 2; c <= column + 2; c++) for (let r = row - 2; r <= row + 2; r++) boxes.push(...(places.get(c * 4096 + r) || []));
-  if (boxes.some(other => overlap(other, box))) return true;
-  const key = column * 4096 + row;
-  places.set(key, [...(places.get(key) || []), box]);
-  return false;
+
+/* Boxes on the screen that nothing else may cover, found by the squares that they touch. */
+class Boxes {
+  constructor() { this.squares = new Map(); }
+  *touched([left, top, right, bottom]) {
+    for (let c = Math.floor(left / 64); c <= Math.floor(right / 64); c++) {
+      for (let r = Math.floor(top / 64); r <= Math.floor(bottom / 64); r++) yield c * 65536 + r;
+    }
+  }
+  add(box) {
+    for (const key of this.touched(box)) this.squares.has(key) ? this.squares.get(key).push(box) : this.squares.set(key, [box]);
+  }
+  meets(box) {
+    const overlaps = other => other[0] < box[2] && box[0] < other[2] && other[1] < box[3] && box[1] < other[3];
+    for (const key of this.touched(box)) if (this.squares.get(key)?.some(overlaps)) return true;
+    return false;
+  }
 }
-function overlap(a, b) { return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]; }
+
 function line(context, points) {
   context.beginPath();
   points.forEach(([x, y], k) => k ? context.lineTo(x, y) : context.moveTo(x, y));

@@ -27,7 +27,7 @@ void main() {
   if (shape > 1.5) edge = (abs(p.x) + abs(p.y) - 1.0) * 0.71;
   float cover = clamp(0.5 - edge * size * 0.5, 0.0, 1.0) * ink.a;
   if (cover < 0.01) discard;
-  float rim = shape > 0.5 ? clamp(edge * size * 0.5 + 2.2, 0.0, 1.0) : 0.0;  // of paper, so that it is seen among many
+  float rim = shape > 0.5 && size > 10.0 ? clamp(edge * size * 0.5 + 2.2, 0.0, 1.0) : 0.0;  // to be seen among many
   gl_FragColor = vec4(mix(ink.rgb, paper, rim) * cover, cover);
 }`;
 
@@ -38,6 +38,7 @@ class Plane {
     this.layer = root.querySelector(".layer");
     this.context = this.layer.getContext("2d");
     this.view = { x: 0, y: 0, zoom: 1 };
+    this.base = 1;  // zoom of the whole view
     this.xy = new Float32Array(0);
     this.colours = new Uint8Array(0);
     this.looks = new Float32Array(0);
@@ -142,7 +143,7 @@ class Plane {
       else { flat.moveTo(x, y - r); flat.lineTo(x + r, y); flat.lineTo(x, y + r); flat.lineTo(x - r, y); }
       flat.closePath();
       flat.fill();
-      if (shape !== SHAPES.circle) flat.stroke();
+      if (shape !== SHAPES.circle && r > 5) flat.stroke();
     }
   }
 
@@ -164,6 +165,17 @@ class Plane {
     return x >= MARGIN.left - by && x <= this.width - MARGIN.right + by && y >= MARGIN.top - by && y <= this.height - MARGIN.bottom + by;
   }
 
+  /* Those of some points that can be seen, in the same order. */
+  *seen(points) {
+    const { xy, colours } = this;
+    const [left, top] = this.toPlane(MARGIN.left, MARGIN.top);
+    const [right, bottom] = this.toPlane(this.width - MARGIN.right, this.height - MARGIN.bottom);
+    for (const i of points) {
+      const x = xy[2 * i], y = xy[2 * i + 1];
+      if (x >= left && x <= right && y >= bottom && y <= top && colours[4 * i + 3] > 0) yield i;
+    }
+  }
+
   /* Show a box of the plane: [left, right, bottom, top]. */
   show([left, right, bottom, top]) {
     const wide = this.width - MARGIN.left - MARGIN.right - 48, high = this.height - MARGIN.top - MARGIN.bottom - 48;
@@ -177,13 +189,13 @@ class Plane {
   centre(i, closer = 1) {
     this.view.x = this.xy[2 * i];
     this.view.y = this.xy[2 * i + 1];
-    this.view.zoom = Math.max(this.view.zoom, (this.base || 1) * closer);
+    this.view.zoom = Math.max(this.view.zoom, this.base * closer);
     this.draw();
   }
   zoomBy(factor, px, py) {
     const [mx, my] = this.middle();
     const [x, y] = this.toPlane(px ?? mx, py ?? my);
-    const zoom = Math.min(Math.max(this.view.zoom * factor, (this.base || 1) / 20), (this.base || 1) * 2000);
+    const zoom = Math.min(Math.max(this.view.zoom * factor, this.base / 20), this.base * 2000);
     const share = this.view.zoom / zoom;
     this.view = { x: x + (this.view.x - x) * share, y: y + (this.view.y - y) * share, zoom };
     this.move();
@@ -216,7 +228,7 @@ class Plane {
 
   resize() {
     const { clientWidth, clientHeight } = this.root;
-    const had = this.width;
+    const grown = this.width && clientWidth ? Math.min(clientWidth / this.width, clientHeight / this.height) : 1;
     this.width = clientWidth;
     this.height = clientHeight;
     this.ratio = Math.min(window.devicePixelRatio || 1, 2);
@@ -224,7 +236,8 @@ class Plane {
       canvas.width = Math.round(clientWidth * this.ratio);
       canvas.height = Math.round(clientHeight * this.ratio);
     }
-    if (had && clientWidth) { this.view.zoom *= clientWidth / had; this.base *= clientWidth / had; }
+    this.view.zoom *= grown;  // what was in view stays in view
+    this.base *= grown;
     this.paint();
   }
   draw() {
@@ -238,6 +251,7 @@ class Plane {
   /* While the view moves, a machine that is too slow for all points draws fewer of them. */
   move() {
     this.isMoving = true;
+    this.tell("hover", -1, [0, 0]);
     clearTimeout(this.rest);
     this.rest = setTimeout(() => { this.isMoving = false; this.draw(); }, 200);
     this.draw();
