@@ -331,6 +331,24 @@ def test_a_folder_that_cannot_be_written(file, run, tmp_path):
         assert result.stdout == ""
 
 
+def test_a_full_disk(file, run, tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("correspondence.analysis.files._page", full)
+    error = assert_sentence(run(file, *WINE), tmp_path / "out")
+    assert error == f"Error: --output: cannot write to the folder {tmp_path / 'out'}: No space left on device."
+
+
+def test_a_file_that_may_not_be_read(file, run, tmp_path, monkeypatch):
+    def forbidden(*arguments, **options):
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr("correspondence.commands.read", forbidden)
+    error = assert_sentence(run(file), tmp_path / "out")
+    assert error == f"Error: {file} cannot be read: Permission denied."
+
+
 def test_without_a_library_for_parquet(file, run, tmp_path, monkeypatch):
     import importlib.util
 

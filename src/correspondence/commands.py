@@ -96,6 +96,9 @@ def one_sentence() -> Iterator[None]:
         yield
     except (ImportError, MemoryError, TypeError, ValueError) as error:
         raise click.ClickException(safe(str(error) or "There is not enough memory for this.")) from None
+    except OSError as error:
+        reason = str(error) if error.strerror is None else f"{error.filename} cannot be read: {error.strerror}."
+        raise click.ClickException(safe(reason)) from None
 
 
 @contextmanager
@@ -271,23 +274,13 @@ def embed_command(
     target = Path(f"{file.stem}-embedded.parquet") if output is None else output
     if target.suffix.lower() not in (".parquet", ".csv"):
         raise click.UsageError(f"--output must end in .parquet or .csv, got {target}.")
-    with one_sentence(), _reading(model):
+    with one_sentence():
         found = embed(load_model(model), file, x, y, id, images)
     _tell(found.notes)
     with one_sentence(), writing_to(target.parent):
         write_file(found.columns, target)
     rows = len(next(iter(found.columns.values())))
     click.echo(f"Written to {safe(target.resolve())}: {rows:,} rows, {', '.join(map(safe, found.columns))}")
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise click.ClickException(safe(error)) from None
-    except OSError as error:
-        raise click.ClickException(safe(f"{path} cannot be read: {error.strerror or error}.")) from None
 
 
 # --- completion

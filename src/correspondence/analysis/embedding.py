@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,23 +128,23 @@ def _read(model: Model, file: Path, x: Sequence[str], images: Path | None, progr
 # --- rows of a file, by the names of their columns
 
 
-class _Rows:
+class _Rows(ABC):
     """Rows of a file."""
 
     names: list[str]
     path: Path
     id_name = "row"
 
-    def __len__(self) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def __len__(self) -> int: ...
 
+    @abstractmethod
     def values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
         """Values of the rows that are complete, in the form in which functions take them, and which rows these are."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ids(self, name: str | None) -> list[Any]:
         """Values of a column, or the numbers of the rows."""
-        raise NotImplementedError
 
 
 class _Frame(_Rows):
