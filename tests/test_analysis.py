@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import warnings
 from pathlib import Path
 
@@ -628,6 +629,20 @@ def test_a_move_that_fails_is_undone(found, tmp_path, monkeypatch, moves):
     with pytest.raises(OSError, match="Input/output"):
         write(*found, folder, "Second", 0)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_ctrl_c_waits_until_files_are_moved(found, tmp_path, monkeypatch):
+    replace = os.replace
+
+    def interrupted(source, target):
+        os.kill(os.getpid(), signal.SIGINT)
+        replace(source, target)
+
+    monkeypatch.setattr(files_module.os, "replace", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    write(*found, tmp_path / "out", "Title", 0)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_old_files_that_do_not_belong_are_taken_away(found, tmp_path, monkeypatch):
