@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import threading
 import warnings
 from pathlib import Path
 
@@ -632,17 +633,15 @@ def test_a_move_that_fails_is_undone(found, tmp_path, monkeypatch, moves):
 
 
 def test_ctrl_c_waits_until_files_are_moved(found, tmp_path, monkeypatch):
-    replace = os.replace
-
-    def interrupted(source, target):
-        os.kill(os.getpid(), signal.SIGINT)
-        replace(source, target)
-
-    monkeypatch.setattr(files_module.os, "replace", interrupted)
-    before = signal.getsignal(signal.SIGINT)
+    """Workers of pytest are no main threads, so that signals cannot be sent to them."""
+    heard, replace = ["before"], os.replace
+    monkeypatch.setattr(files_module.threading, "main_thread", threading.current_thread)
+    monkeypatch.setattr(files_module.signal, "signal", lambda number, handler: heard.append(handler) or heard[-2])
+    moved = []
+    monkeypatch.setattr(files_module.os, "replace", lambda a, b: (moved.append((b.parent, heard[-1])), replace(a, b)))
     write(*found, tmp_path / "out", "Title", 0)
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
-    assert signal.getsignal(signal.SIGINT) is before
+    assert {handler for folder, handler in moved if folder == tmp_path / "out"} == {signal.SIG_IGN}
+    assert heard == ["before", signal.SIG_IGN, "before"]
 
 
 def test_old_files_that_do_not_belong_are_taken_away(found, tmp_path, monkeypatch):
