@@ -18,7 +18,7 @@ export MPLBACKEND ?= Agg
 
 .PHONY: demo test lint format reproduce bench clean
 
-demo: $(VENV)/.installed-core
+demo: $(VENV)/.installed-files
 	$(BIN)/correspondence demo
 
 # Two workers with a thread each: more threads than cores would wait for each other.
@@ -66,10 +66,6 @@ clean:
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-
-$(VENV)/.installed-core: $(INPUTS) | $(BIN)/python
-	$(PIP) install --quiet -c constraints.txt -e .
-	@echo $(CURDIR) > $@
 
 $(VENV)/.installed-%: $(INPUTS) | $(BIN)/python
 	$(PIP) install --quiet -c constraints.txt -e ".[$*]"

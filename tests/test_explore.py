@@ -177,10 +177,35 @@ def test_labels_classes_and_marks_are_the_users(rng, tmp_path):
     )  # fmt: skip
     content = data_of(path)
     assert content["clouds"][0]["labels"] == names
+    assert content["clouds"][0]["named"]
     assert [content["classes"]["names"][code] for code in content["arrays"]["0.classes"]] == classes.tolist()
     assert content["clouds"][2]["labels"] == ["origin"]
     np.testing.assert_allclose(places(content, 2), est.transform([[0, 0]]), rtol=1e-3)
     assert [cloud["name"] for cloud in content["clouds"]] == ["inputs", "outputs", "places"]
+
+
+@pytest.mark.parametrize("labels", [[f"row {i}" for i in range(301)], ["a long caption of a photograph " * 2] * 50])
+def test_many_or_long_labels_are_not_written_in_the_plane(labels, rng, tmp_path):
+    x = rng.normal(size=(len(labels), 2))
+    est = co.CCA(n_components=1).fit(x, x + rng.normal(size=x.shape))
+    cloud = data_of(co.explore(est, x, x[:5], tmp_path / "p.html", x_labels=labels))["clouds"][0]
+    assert cloud["labels"] == labels
+    assert not cloud["named"]
+
+
+def test_numbers_colour_their_pairs_in_ranges(rng, tmp_path):
+    x = rng.normal(size=(90, 2))
+    y = x[:, 0] + rng.normal(size=90)
+    est = co.ACE(n_components=1).fit(x, y)
+    content = data_of(co.explore(est, x, y, tmp_path / "p.html"))
+    codes, names = content["arrays"]["0.classes"], content["classes"]["names"]
+    assert len(names) == len(content["classes"]["colours"]) == 7
+    for code, name in enumerate(names):
+        low, high = map(float, name.split(" to "))
+        assert ((y[codes == code] >= low - 0.02) & (y[codes == code] <= high + 0.02)).all()
+        assert (codes == code).sum() >= 90 // 7 - 1
+    few = data_of(co.explore(est, x, y, tmp_path / "q.html", classes=np.arange(90) % 3))
+    assert few["classes"]["names"] == ["0", "1", "2"]
 
 
 def test_an_index_brings_its_tags_and_its_ranking(ca, tmp_path):
@@ -361,6 +386,19 @@ def test_images_are_their_own_thumbnails(rng, tmp_path):
     content = data_of(path)
     assert content["clouds"][0]["sprites"]["sheets"] == 1
     assert content["arrays"]["0.image"].tolist() == list(range(30))
+
+
+def test_classes_are_the_words_of_images(rng, tmp_path):
+    z = rng.integers(3, size=200)
+    x, y = (np.eye(3)[z] @ rng.normal(size=(3, 64)) + 0.3 * rng.normal(size=(200, 64)) for _ in range(2))
+    est = co.CCA(n_components=2).fit(x, y)
+    kind = np.array(["cat", "dog", "owl"], object)[z]
+    text = Elements(co.explore(est, x, y, tmp_path / "p.html", classes=kind).read_text(encoding="utf-8")).text
+    mean = {name: est.transform(x)[kind == name, 0].mean() for name in ("cat", "dog", "owl")}
+    low, high = min(mean, key=mean.get), max(mean, key=mean.get)
+    assert re.search(rf"Axis 1 separates .*{low}.* from .*{high}", text)
+    nothing = Elements(co.explore(est, x, y, tmp_path / "q.html").read_text(encoding="utf-8")).text
+    assert "no words" not in nothing
 
 
 # --- packing

@@ -14,7 +14,8 @@ from markupsafe import Markup
 
 from correspondence.checks import check_whole
 from correspondence.decomposition import as_decomposition
-from correspondence.explore.clouds import Cloud, clouds_of, coloured
+from correspondence.explore.clouds import Cloud, clouds_of
+from correspondence.explore.colours import class_items, coloured
 from correspondence.explore.content import packed
 from correspondence.explore.evidence import components, scree
 from correspondence.io import new_file
@@ -57,18 +58,19 @@ def explore(
         Of any two variables.
     X, Y : array-like, frame, ..., optional
         Values to show, as for `fit`; those of one column of labels are shown once each. Left out, all labels of the fit
-        (of Y also its sample). Pairs whose Y are labels colour the points of X.
+        (of Y also its sample). Of pairs, the labels or numbers Y colour the points of X.
     path : str or Path
         The HTML file; replaced only once the new one is complete.
     held_out : HeldOut, CrossFit, LatentDimension or PermutationTest, optional
         What is known of pairs that the fit has not seen, drawn beside the training; `latent_dimension` knows most. By
         default what a `PICE` or a `ClassifierCA` with labels has held out itself.
     classes : array-like, optional
-        One for each of X, by which points are coloured and can be filtered; of a `ClassifierCA` what it predicts.
+        One for each of X, by which points are coloured and can be filtered (many different numbers are put into
+        ranges); of a `ClassifierCA` what it predicts.
     names : (str, str) or (str, str, str), optional
         What the two variables, and marks, are called.
     x_labels, y_labels : array-like, optional
-        A text for each of X and Y.
+        A text for each of X and Y; up to 300 short ones are written in the plane.
     x_images, y_images : array-like, optional
         A picture for each of X and Y, shown as a thumbnail; by default X or Y, if they are images.
     marks : (labels, X), optional
@@ -111,6 +113,8 @@ def explore(
     rows = components(as_decomposition(seen.est), held_out)
     items = None if index is None else (index.items_y, index.g, index.prior)
     words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
+    if colours is not None and not any(axis.x or axis.y for axis in words):
+        words = axis_words(as_decomposition(d_or_est), X, Y, x_items=class_items(clouds[0], colours["names"]))
     page = _render(
         title=str(title),
         about=sentences(d_or_est, words, held_out, called[:2]) if about is None else [str(text) for text in about],
@@ -151,7 +155,7 @@ def _facts(d_or_est: Any, clouds: list[Cloud], held_out: Any) -> list[tuple[str,
 
 def _render(**content: Any) -> str:
     environment = Environment(loader=PackageLoader("correspondence.explore", "."), autoescape=True)
-    style, *scripts = (_own(name) for name in ("page.css", "unpack.js", "model.js", "plane.js", "page.js"))
+    style, *scripts = (_own(name) for name in ("page.css", "unpack.js", "model.js", "plane.js", "layer.js", "page.js"))
     script = Markup("\n").join(scripts)
     # No other script than this one may run. unsafe-eval lets tools such as playwright look into the page.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

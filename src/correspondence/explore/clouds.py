@@ -14,14 +14,15 @@ from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.explore.sprites import Sprites, sprites
 from correspondence.functions import LabelFunctions, PrincipalFunctions
 from correspondence.labels import as_labels, encode
-from correspondence.plot.overlay import Scene, scene
+from correspondence.plot.overlay import Scene
 from correspondence.retrieval import CrossModalIndex, label_shares
 
-__all__ = ["Cloud", "Column", "clouds_of", "coloured"]
+__all__ = ["Cloud", "Column", "clouds_of", "texts"]
 
 MOST_COLUMNS = 30  # that are shown of a point
 MOST_IMAGES = 3000
 MOST_TEXT = 300  # characters of a label
+MOST_NAMES, LONG_NAME = 300, 30  # values whose labels are names; characters of a name, on average
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,9 +147,9 @@ def cloud_of(
     if shares is not None and labels is None:
         return _labelled(functions, values, shares, role, name, most)
     n = length(values, side)
-    texts = None if labels is None else _texts(as_labels(labels, f"{role}_labels"))
-    if texts is not None and len(texts) != n:
-        raise ValueError(f"{role}_labels must be one for each of the {n} values of {side}, got {len(texts)}.")
+    written = None if labels is None else texts(as_labels(labels, f"{role}_labels"))
+    if written is not None and len(written) != n:
+        raise ValueError(f"{role}_labels must be one for each of the {n} values of {side}, got {len(written)}.")
     rows = np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))
     places = functions(values if n <= most else take(values, rows))
     known = np.isfinite(places).all(axis=1)
@@ -156,29 +157,29 @@ def cloud_of(
         raise ValueError(f"{side} has no value with a place: they are all labels that the fit has not seen.")
     rows, places = rows[known], places[known]
     known_data = take(values if shown is None else shown, rows)
-    if texts is not None:
-        texts = [texts[i] for i in rows]
+    if written is not None:
+        written = [written[i] for i in rows]
     elif _is_text(known_data):
-        texts = _texts(known_data)
+        written = texts(known_data)
     return Cloud(
         role,
         name,
-        texts,
-        is_named=labels is not None,
+        written,
+        is_named=labels is not None and _are_names(written or []),
         has_mass=False,
         places=places,
         prior=np.full(len(rows), 1 / n),
         rows=rows,
         total=n,
         given=n,
-        columns=[] if texts is not None and labels is None else list(_columns(known_data, name)),
+        columns=[] if written is not None and labels is None else list(_columns(known_data, name)),
     )
 
 
 def cloud_of_items(index: CrossModalIndex, name: str) -> Cloud:
     """The y of an index, such as tags."""
     n = len(index.items_y)
-    labels = _texts(index.items_y)
+    labels = texts(index.items_y)
     return Cloud("y", name, labels, True, True, np.array(index.g), np.array(index.prior), np.arange(n), n, n)
 
 
@@ -186,14 +187,14 @@ def marks_of(d: Decomposition, marks: Any, name: str) -> Cloud:
     """Named values of x."""
     if not isinstance(marks, tuple | list) or len(marks) != 2:
         raise ValueError("marks must be a pair: labels, and as many values of x.")
-    labels, places = _texts(marks[0]), d.f(marks[1])
+    labels, places = texts(marks[0]), d.f(marks[1])
     if len(labels) != len(places):
         raise ValueError(f"marks must be as many labels as values, got {len(labels)} and {len(places)}.")
     n = len(labels)
     return Cloud("mark", name, labels, True, False, places, np.full(n, 1 / max(1, n)), np.arange(n), n, n)
 
 
-# --- pictures and colours
+# --- pictures
 
 
 def _with_images(cloud: Cloud, images: Any) -> Cloud:
@@ -207,29 +208,6 @@ def _with_images(cloud: Cloud, images: Any) -> Cloud:
     image = np.full(len(cloud), -1, dtype=np.int32)
     image[chosen] = np.arange(len(chosen))
     return replace(cloud, images=sprites(images, cloud.rows[chosen]), image=image)
-
-
-def coloured(clouds: list[Cloud], seen: Scene, Y: Any) -> tuple[list[Cloud], dict[str, list[str]] | None]:
-    """Clouds with classes, and the names and colours of these.
-
-    The classes are those of the scene, or else the labels Y of the pairs; labels of y that are classes have their
-    colours.
-    """
-    x, y, *marks = clouds
-    if seen.classes is None and not x.has_mass and y.has_mass and Y is not None and length(Y, "Y") == x.given:
-        seen = scene(seen.est, None, as_labels(Y, "Y"), None, False)
-    if seen.classes is None:
-        return clouds, None
-    values = np.asarray(seen.classes, dtype=object)
-    if values.shape != (x.given,):
-        raise ValueError(f"classes must be one for each of the {x.given} values of X, got shape {values.shape}.")
-    names, position = _texts(seen.colours), {name: i for i, name in enumerate(seen.colours)}
-    codes = np.array([position[value] for value in values.tolist()], dtype=np.int16)
-    x = replace(x, classes=codes[x.rows])
-    if y.is_named and y.labels is not None:
-        position = {name: i for i, name in enumerate(names)}
-        y = replace(y, classes=np.array([position.get(label, -1) for label in y.labels], dtype=np.int16))
-    return [x, y, *marks], {"names": names, "colours": list(seen.colours.values())}
 
 
 # --- labels, texts, columns
@@ -268,12 +246,17 @@ def _labelled(
     chosen = np.argsort(-inertia, kind="stable")[:most]
     chosen = chosen[np.argsort(first[known[chosen]], kind="stable")]  # as in the data
     labels, places, rows = labels[known[chosen]], places[chosen], first[known[chosen]]
-    return Cloud(role, name, _texts(labels), True, True, places, prior[known[chosen]], rows, len(known), len(codes))
+    return Cloud(role, name, texts(labels), True, True, places, prior[known[chosen]], rows, len(known), len(codes))
 
 
-def _texts(labels: Any) -> list[str]:
+def texts(labels: Any) -> list[str]:
     """Labels as texts that can be written to a file; lone surrogates cannot."""
     return [_short(str(label)).encode("utf-8", "replace").decode() for label in labels]
+
+
+def _are_names(labels: list[str]) -> bool:
+    """Whether labels are so few and short that they can be written in a plane."""
+    return len(labels) <= MOST_NAMES and sum(map(len, labels)) <= LONG_NAME * len(labels)
 
 
 def _short(text: str) -> str:
@@ -305,4 +288,4 @@ def _column(name: str, values: np.ndarray) -> Column:
     if values.dtype.kind in "biuf" and np.isfinite(values).all():
         return Column(name, values.astype(np.float32))
     labels, codes = np.unique(np.array([str(value) for value in values.tolist()]), return_inverse=True)
-    return Column(name, codes.astype(np.uint32), _texts(labels))
+    return Column(name, codes.astype(np.uint32), texts(labels))

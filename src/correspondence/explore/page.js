@@ -1,4 +1,4 @@
-/* The page around the plane: what is drawn on it, the card of a point, search, filters, slider, tables. */
+/* The page around the plane: the card of a point, search, filters, slider, tables. */
 
 const MOST_MATCHES = 8, MOST_FOUND = 12, MOST_ROWS = 12;
 const $ = id => document.getElementById(id);
@@ -22,8 +22,8 @@ class Page {
     this.selection = [];
     this.named = { y: [], others: [] };
     this.frame = model.data.frames ? model.data.frames.steps.length - 1 : -1;
-    this.widths = new Map();
-    this.plane.on("paint", context => this.paint(context));
+    this.layer = new Layer(this);
+    this.plane.on("paint", context => this.layer.paint(context));
     this.plane.on("hover", (i, at) => this.hover(i, at));
     this.plane.on("click", i => this.choose(i));
     this.plane.on("select", points => this.select(points));
@@ -100,201 +100,6 @@ class Page {
     return sides.flatMap(values => values.length ? [Math.min(...values), Math.max(...values)] : [-1, 1]);
   }
 
-  /* --- drawing on the layer */
-
-  paint(context) {
-    this.drawAxes(context);
-    this.drawBoundaries(context);
-    const taken = new Boxes();
-    this.drawLinks(context);
-    this.reserve(taken);
-    this.drawLabels(context, taken, this.named.y, i => this.isY(i));
-    this.drawPictures(context, taken);
-    this.drawLabels(context, taken, this.named.others, i => !this.isY(i));
-    this.drawRings(context);
-    this.drawScales(context);
-  }
-  drawAxes(context) {
-    const { plane } = this, [x, y] = plane.toScreen(0, 0);
-    context.strokeStyle = this.style.line;
-    context.lineWidth = 1;
-    context.setLineDash([5, 4]);
-    line(context, [[x, 0], [x, plane.height]]);
-    line(context, [[0, y], [plane.width, y]]);
-    context.setLineDash([]);
-  }
-  /* Numbers along the left and the lower edge, over whatever is there. */
-  drawScales(context) {
-    const { plane, style } = this, bottom = plane.height - MARGIN.bottom;
-    context.fillStyle = style.paper;
-    context.fillRect(0, bottom, plane.width, MARGIN.bottom);
-    context.fillRect(0, 0, MARGIN.left, plane.height);
-    context.strokeStyle = style.line;
-    context.lineWidth = 1;
-    line(context, [[MARGIN.left, 0], [MARGIN.left, bottom], [plane.width, bottom]]);
-    context.fillStyle = style.soft;
-    context.font = "11px system-ui, sans-serif";
-    const [left, low] = plane.toPlane(MARGIN.left, bottom), [right, high] = plane.toPlane(plane.width, 0);
-    context.textAlign = "center";
-    context.textBaseline = "top";
-    for (const value of ticks(left, right, plane.width / 90)) if (plane.toScreen(value.at, 0)[0] < plane.width - 14) context.fillText(value.text, plane.toScreen(value.at, 0)[0], bottom + 5);
-    const [first, second] = this.axes;
-    context.font = "12px system-ui, sans-serif";
-    context.fillStyle = style.ink;
-    context.fillText(this.axisTitle(first), (plane.width + MARGIN.left) / 2, bottom + 21, plane.width - MARGIN.left);
-    if (second < 0) return;
-    context.fillStyle = style.soft;
-    context.font = "11px system-ui, sans-serif";
-    context.textAlign = "right";
-    context.textBaseline = "middle";
-    for (const value of ticks(low, high, plane.height / 70)) {
-      const y = plane.toScreen(0, value.at)[1];
-      if (y > 8 && y < bottom - 4) context.fillText(value.text, MARGIN.left - 5, y);
-    }
-    context.save();
-    context.translate(11, bottom / 2);
-    context.rotate(-Math.PI / 2);
-    context.textAlign = "center";
-    context.font = "12px system-ui, sans-serif";
-    context.fillStyle = style.ink;
-    context.fillText(this.axisTitle(second), 0, 0, bottom);
-    context.restore();
-  }
-  axisTitle(axis) {
-    const { training, held_out, share } = this.model.axes[axis];
-    const told = held_out === null ? "" : `, held out ${held_out.toFixed(2)}`;
-    return `Axis ${axis + 1}: correlation ${training.toFixed(2)}${told}, ${(100 * share).toFixed(1)} % of chi2`;
-  }
-  drawBoundaries(context) {
-    const { model, plane } = this, { boundaries, classes } = model.data;
-    if (!boundaries || !this.isLast || !$("lines").checked) return;
-    const [first, second] = this.axes;
-    boundaries.forEach((pair, l) => {
-      const codes = pair.map(name => classes ? classes.names.indexOf(name) : -1);
-      if (codes.some(code => this.hidden.classes.has(code) && code >= 0)) return;
-      const at = Array.from({ length: model.data.boundary_points }, (_, p) =>
-        plane.toScreen(model.boundary(l, p, first, this.map), model.boundary(l, p, second, this.map)));
-      const few = boundaries.length <= 3;
-      [[style => style.paper, 4, []], [() => few ? this.style.ink : css(this.ink({ role: "y" }, codes[1])), 1.8, []], [() => few ? this.style.ink : css(this.ink({ role: "y" }, codes[0])), 1.8, [7, 6]]].forEach(([colour, width, dash]) => {
-        context.strokeStyle = colour(this.style);
-        context.lineWidth = width;
-        context.setLineDash(dash);
-        line(context, at);
-      });
-      context.setLineDash([]);
-    });
-  }
-  drawLinks(context) {
-    if (this.chosen < 0 || !this.plane.isShown(this.chosen)) return;
-    const from = this.plane.at(this.chosen);
-    context.strokeStyle = this.style.accent;
-    context.lineWidth = 1.2;
-    context.globalAlpha = .6;
-    for (const { point } of this.matches) if (this.plane.isShown(point)) line(context, [from, this.plane.at(point)]);
-    context.globalAlpha = 1;
-  }
-  drawPictures(context, taken) {
-    const { model, plane } = this, side = this.pictureSize();
-    if (!this.pictures.some(sheet => sheet.length) || !$("pictures").checked) return;
-    let left = 350;
-    const tryAt = i => {
-      const at = plane.at(i), [cloud, j] = model.find(i);
-      if (left <= 0 || !plane.isShown(i) || !plane.isInside(at, -side / 2) || !cloud.image || cloud.image[j] < 0) return;
-      const [x, y] = at.map(v => v - side / 2), box = [x - 2, y - 2, x + side + 2, y + side + 2];
-      if (taken.meets(box)) return;
-      taken.add(box);
-      left -= 1;
-      this.drawPicture(context, i, x, y, side);
-    };
-    (model.data.confusing || []).forEach(([i]) => tryAt(i));
-    for (const cloud of model.clouds) {
-      if (cloud.image) for (let k = 0; k < cloud.n && left > 0; k++) tryAt(cloud.start + (k * 7919) % cloud.n);
-    }
-  }
-  pictureSize() { return Math.max(22, Math.min(34, this.plane.width / 24)); }
-  /* Thumbnail of a point in a square with its upper left corner at x, y. */
-  drawPicture(context, i, x, y, side) {
-    const [cloud, j] = this.model.find(i), { sprites } = cloud, k = cloud.image[j];
-    const scale = side / Math.max(sprites.width, sprites.height), wide = sprites.width * scale, high = sprites.height * scale;
-    const [left, top] = [x + (side - wide) / 2, y + (side - high) / 2], within = k % sprites.per_sheet;
-    context.imageSmoothingEnabled = scale < 1;
-    context.fillStyle = css(this.ink(cloud, this.model.classOf(cloud, j)));
-    context.fillRect(left - 1.5, top - 1.5, wide + 3, high + 3);
-    context.drawImage(this.pictures[this.model.clouds.indexOf(cloud)][Math.floor(k / sprites.per_sheet)],
-      (within % sprites.per_row) * sprites.width, Math.floor(within / sprites.per_row) * sprites.height,
-      sprites.width, sprites.height, left, top, wide, high);
-  }
-  isY(i) { return i >= this.model.role("y").start; }
-  /* Labels of some points, after those that belong to the chosen one. */
-  drawLabels(context, taken, points, isMeant) {
-    const { plane } = this, most = Math.min(140, plane.width * plane.height / 5000);
-    const wanted = new Set([this.chosen, ...this.matches.map(match => match.point)].filter(i => i >= 0 && isMeant(i)));
-    for (const i of wanted) this.writeLabel(context, i, taken, true);
-    let written = 0, tried = 0;
-    for (const i of $("labels").checked ? plane.seen(points) : []) {
-      if (written >= most || tried > 1500) break;
-      if (wanted.has(i)) continue;
-      tried += 1;
-      if (this.writeLabel(context, i, taken, false)) written += 1;
-    }
-  }
-  /* No label over the mark of another named point. */
-  reserve(taken) {
-    const { plane } = this;
-    for (const points of Object.values(this.named)) {
-      for (const i of plane.seen(points.slice(0, 400))) {
-        const [x, y] = plane.at(i), r = plane.looks[2 * i] / 2;
-        taken.add([x - r, y - r, x + r, y + r]);
-      }
-    }
-  }
-  /* Label beside its point, if there is room on one side of it. */
-  writeLabel(context, i, taken, isWanted) {
-    const { plane, model } = this;
-    if (!plane.isShown(i) || !plane.isInside(plane.at(i), 4)) return false;
-    const [cloud, j] = model.find(i), [x, y] = plane.at(i), text = short(model.label(i), 32);
-    const font = `${cloud.role === "y" || isWanted ? "600 " : ""}${cloud.role === "y" ? 13 : 12}px system-ui, sans-serif`;
-    const width = this.measure(context, font, text), gap = plane.looks[2 * i] / 2 + 3;
-    for (const [left, top] of [[x + gap, y - 8], [x - gap - width, y - 8], [x - width / 2, y - gap - 15], [x - width / 2, y + gap]]) {
-      const box = [left, top, left + width, top + 15];
-      const isOut = left < MARGIN.left || box[2] > plane.width || top < 0 || box[3] > plane.height - MARGIN.bottom;
-      if (isOut || taken.meets(box)) continue;
-      taken.add(box);
-      context.font = font;
-      context.textAlign = "left";
-      context.textBaseline = "middle";
-      context.lineWidth = 3.5;
-      context.lineJoin = "round";
-      context.strokeStyle = this.style.paper;
-      context.strokeText(text, left, top + 8);
-      context.fillStyle = css(this.ink(cloud, model.classOf(cloud, j)));
-      context.fillText(text, left, top + 8);
-      return true;
-    }
-    return false;
-  }
-  measure(context, font, text) {
-    const key = font + text;
-    if (!this.widths.has(key)) { context.font = font; this.widths.set(key, context.measureText(text).width); }
-    return this.widths.get(key);
-  }
-  drawRings(context) {
-    const { plane } = this;
-    const ring = (i, colour, width, more) => {
-      if (i < 0 || !plane.isShown(i)) return;
-      const [x, y] = plane.at(i);
-      context.strokeStyle = colour;
-      context.lineWidth = width;
-      context.beginPath();
-      context.arc(x, y, plane.looks[2 * i] / 2 + more, 0, 7);
-      context.stroke();
-    };
-    if (this.selection.length <= 5000) for (const i of this.selection) ring(i, this.style.accent, 1.2, 2);
-    if ($("confused") && $("confused").checked) for (const [i] of this.model.data.confusing) ring(i, this.style.ink, 1.4, 4);
-    ring(this.chosen, this.style.accent, 2.5, 5);
-    ring(this.hovered, this.style.ink, 1.5, 4);
-  }
-
   /* --- a point */
 
   hover(i, [x, y]) {
@@ -332,7 +137,7 @@ class Page {
     const canvas = make("canvas", "thumbnail"), ratio = 2;
     canvas.width = canvas.height = side * ratio;
     canvas.style.width = canvas.style.height = `${side}px`;
-    this.drawPicture(canvas.getContext("2d"), i, 3, 3, side * ratio - 6);
+    this.layer.drawPicture(canvas.getContext("2d"), i, 3, 3, side * ratio - 6);
     return canvas;
   }
   choose(i, closer = 0) {
@@ -650,37 +455,6 @@ function short(text, most) { const line = text.replace(/[\s\p{Cc}]+/gu, " ").tri
 function rgb(hex) { return [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16)); }
 function css(parts) { return `rgb(${parts.slice(0, 3).join(",")})`; }
 function times(ratio) { return ratio >= 1000 ? "> 1000 × chance" : `${ratio.toPrecision(2).replace(/\.0$/, "")} × chance`; }
-
-/* Boxes on the screen that nothing else may cover, found by the squares that they touch. */
-class Boxes {
-  constructor() { this.squares = new Map(); }
-  *touched([left, top, right, bottom]) {
-    for (let c = Math.floor(left / 64); c <= Math.floor(right / 64); c++) {
-      for (let r = Math.floor(top / 64); r <= Math.floor(bottom / 64); r++) yield c * 65536 + r;
-    }
-  }
-  add(box) {
-    for (const key of this.touched(box)) this.squares.has(key) ? this.squares.get(key).push(box) : this.squares.set(key, [box]);
-  }
-  meets(box) {
-    const overlaps = other => other[0] < box[2] && box[0] < other[2] && other[1] < box[3] && box[1] < other[3];
-    for (const key of this.touched(box)) if (this.squares.get(key)?.some(overlaps)) return true;
-    return false;
-  }
-}
-
-function line(context, points) {
-  context.beginPath();
-  points.forEach(([x, y], k) => k ? context.lineTo(x, y) : context.moveTo(x, y));
-  context.stroke();
-}
-function ticks(low, high, about) {
-  const rough = (high - low) / Math.max(2, about), unit = 10 ** Math.floor(Math.log10(rough));
-  const step = unit * [1, 2, 5, 10].find(m => m * unit >= rough), digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  const found = [];
-  for (let value = Math.ceil(low / step); value * step <= high; value++) found.push({ at: value * step, text: (value * step).toFixed(digits) });
-  return found;
-}
 
 (async () => {
   try {

@@ -202,15 +202,14 @@ class Plane {
   }
   panBy(dx, dy) { this.view.x -= dx / this.view.zoom; this.view.y += dy / this.view.zoom; this.move(); }
 
-  nearest(px, py, reach = 16) {
-    const [x, y] = this.toPlane(px, py);
-    const { xy, colours } = this;
-    let best = -1, least = (reach / this.view.zoom) ** 2;
+  /* Point under a place on the screen or close to it; of several, the one drawn last. */
+  nearest(px, py, reach = 12) {
+    const [x, y] = this.toPlane(px, py), { xy, colours, looks, view } = this;
+    let best = -1, least = reach;
     for (let i = 0; i < xy.length / 2; i++) {
       const dx = xy[2 * i] - x, dy = xy[2 * i + 1] - y;
-      // of points that lie on each other the one drawn last
-      const distance = dx * dx + dy * dy;
-      if (distance <= least && colours[4 * i + 3] > 0) { least = distance; best = i; }
+      const away = Math.max(0, Math.sqrt(dx * dx + dy * dy) * view.zoom - looks[2 * i] / 2);
+      if (away <= least && colours[4 * i + 3] > 0) { least = away; best = i; }
     }
     return best;
   }
@@ -302,7 +301,7 @@ class Plane {
       const { box } = this;
       this.box = null;
       if (box && this.moved) { this.tell("select", this.within(box)); this.draw(); }
-      else if (!this.moved && event.type === "pointerup") this.tell("click", this.nearest(...place(event), event.pointerType === "touch" ? 26 : 16));
+      else if (!this.moved && event.type === "pointerup") this.tell("click", this.nearest(...place(event), event.pointerType === "touch" ? 22 : 12));
     };
     layer.addEventListener("pointerup", release);
     layer.addEventListener("pointercancel", release);

@@ -1,0 +1,226 @@
+/* What is drawn above the points: axes, boundaries, pictures, labels that do not cover each other, rings. */
+
+const FONT = "system-ui, sans-serif";
+
+class Layer {
+  constructor(page) {
+    this.page = page;
+    this.widths = new Map();
+  }
+  get model() { return this.page.model; }
+  get plane() { return this.page.plane; }
+  get style() { return this.page.style; }
+
+  paint(context) {
+    this.drawAxes(context);
+    this.drawBoundaries(context);
+    const taken = new Boxes();
+    this.drawLinks(context);
+    this.reserve(taken);
+    this.drawLabels(context, taken, this.page.named.y, i => this.isY(i));
+    this.drawPictures(context, taken);
+    this.drawLabels(context, taken, this.page.named.others, i => !this.isY(i));
+    this.drawRings(context);
+    this.drawScales(context);
+  }
+  drawAxes(context) {
+    const { plane } = this, [x, y] = plane.toScreen(0, 0);
+    this.stroke(context, [[x, 0], [x, plane.height]], this.style.line, 1, [5, 4]);
+    this.stroke(context, [[0, y], [plane.width, y]], this.style.line, 1, [5, 4]);
+  }
+  /* Numbers along the lower and the left edge, over whatever is there. */
+  drawScales(context) {
+    const { plane, style } = this, [first, second] = this.page.axes, bottom = plane.height - MARGIN.bottom;
+    context.fillStyle = style.paper;
+    context.fillRect(0, bottom, plane.width, MARGIN.bottom);
+    context.fillRect(0, 0, MARGIN.left, plane.height);
+    context.strokeStyle = style.line;
+    context.lineWidth = 1;
+    line(context, [[MARGIN.left, 0], [MARGIN.left, bottom], [plane.width, bottom]]);
+    const [left, low] = plane.toPlane(MARGIN.left, bottom), [right, high] = plane.toPlane(plane.width - 14, 8);
+    const small = { font: `11px ${FONT}`, colour: style.soft }, large = { font: `12px ${FONT}`, colour: style.ink };
+    for (const tick of ticks(left, right, plane.width / 90)) {
+      write(context, tick.text, plane.toScreen(tick.at, 0)[0], bottom + 11, { ...small, align: "center" });
+    }
+    write(context, this.axisTitle(first), (plane.width + MARGIN.left) / 2, bottom + 28, { ...large, align: "center" });
+    if (second < 0) return;
+    for (const tick of ticks(low, high, plane.height / 70)) {
+      write(context, tick.text, MARGIN.left - 5, plane.toScreen(0, tick.at)[1], { ...small, align: "right" });
+    }
+    context.save();
+    context.translate(11, bottom / 2);
+    context.rotate(-Math.PI / 2);
+    write(context, this.axisTitle(second), 0, 0, { ...large, align: "center" });
+    context.restore();
+  }
+  axisTitle(axis) {
+    const { training, held_out, share } = this.model.axes[axis];
+    const told = held_out === null ? "" : `, held out ${held_out.toFixed(2)}`;
+    return `Axis ${axis + 1}: correlation ${training.toFixed(2)}${told}, ${(100 * share).toFixed(1)} % of chi2`;
+  }
+  drawBoundaries(context) {
+    const { boundaries, boundary_points } = this.model.data, { classes } = this.model.data, [first, second] = this.page.axes;
+    if (!boundaries || !this.page.isLast || !$("lines").checked) return;
+    boundaries.forEach((pair, l) => {
+      const codes = pair.map(name => classes ? classes.names.indexOf(name) : -1);
+      if (codes.some(code => this.page.hidden.classes.has(code))) return;
+      const at = Array.from({ length: boundary_points }, (_, p) =>
+        this.plane.toScreen(...[first, second].map(axis => this.model.boundary(l, p, axis, this.page.map))));
+      const [one, other] = boundaries.length <= 3 ? [this.style.ink, this.style.ink] : codes.map(code => css(this.page.ink({ role: "y" }, code)));
+      this.stroke(context, at, this.style.paper, 4);
+      this.stroke(context, at, other, 1.8);
+      this.stroke(context, at, one, 1.8, [7, 6]);  // of many lines one must see whose they are: dashes in both colours
+    });
+  }
+  stroke(context, points, colour, width, dashes = []) {
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.setLineDash(dashes);
+    line(context, points);
+    context.setLineDash([]);
+  }
+  drawLinks(context) {
+    if (this.page.chosen < 0 || !this.plane.isShown(this.page.chosen)) return;
+    const from = this.plane.at(this.page.chosen);
+    context.strokeStyle = this.style.accent;
+    context.lineWidth = 1.2;
+    context.globalAlpha = .6;
+    for (const { point } of this.page.matches) if (this.plane.isShown(point)) line(context, [from, this.plane.at(point)]);
+    context.globalAlpha = 1;
+  }
+  drawPictures(context, taken) {
+    const { model, plane } = this, side = this.pictureSize();
+    if (!this.page.pictures.some(sheet => sheet.length) || !$("pictures").checked) return;
+    let left = 350;
+    const tryAt = i => {
+      const at = plane.at(i), [cloud, j] = model.find(i);
+      if (left <= 0 || !plane.isShown(i) || !plane.isInside(at, -side / 2) || !cloud.image || cloud.image[j] < 0) return;
+      const [x, y] = at.map(v => v - side / 2), box = [x - 2, y - 2, x + side + 2, y + side + 2];
+      if (taken.meets(box)) return;
+      taken.add(box);
+      left -= 1;
+      this.drawPicture(context, i, x, y, side);
+    };
+    (model.data.confusing || []).forEach(([i]) => tryAt(i));
+    for (const cloud of model.clouds) {
+      const stride = cloud.n % 7919 ? 7919 : 7907;  // in an order that has nothing to do with that of the data
+      if (cloud.image) for (let k = 0; k < cloud.n && left > 0; k++) tryAt(cloud.start + (k * stride) % cloud.n);
+    }
+  }
+  pictureSize() { return Math.max(22, Math.min(34, this.plane.width / 24)); }
+  /* Thumbnail of a point in a square with its upper left corner at x, y. */
+  drawPicture(context, i, x, y, side) {
+    const [cloud, j] = this.model.find(i), { sprites } = cloud, k = cloud.image[j];
+    const scale = side / Math.max(sprites.width, sprites.height), wide = sprites.width * scale, high = sprites.height * scale;
+    const [left, top] = [x + (side - wide) / 2, y + (side - high) / 2], within = k % sprites.per_sheet;
+    context.imageSmoothingEnabled = scale < 1;
+    context.fillStyle = css(this.page.ink(cloud, this.model.classOf(cloud, j)));
+    context.fillRect(left - 1.5, top - 1.5, wide + 3, high + 3);
+    context.drawImage(this.page.pictures[this.model.clouds.indexOf(cloud)][Math.floor(k / sprites.per_sheet)],
+      (within % sprites.per_row) * sprites.width, Math.floor(within / sprites.per_row) * sprites.height,
+      sprites.width, sprites.height, left, top, wide, high);
+  }
+  isY(i) { return i >= this.model.role("y").start; }
+  /* Labels of some points, after those that belong to the chosen one. */
+  drawLabels(context, taken, points, isMeant) {
+    const { plane } = this, most = Math.min(140, plane.width * plane.height / 5000);
+    const wanted = new Set([this.page.chosen, ...this.page.matches.map(match => match.point)].filter(i => i >= 0 && isMeant(i)));
+    for (const i of wanted) this.writeLabel(context, i, taken, true);
+    let written = 0, tried = 0;
+    for (const i of $("labels").checked ? plane.seen(points) : []) {
+      if (written >= most || tried > 1500) break;
+      if (wanted.has(i)) continue;
+      tried += 1;
+      if (this.writeLabel(context, i, taken, false)) written += 1;
+    }
+  }
+  /* No label over the mark of another named point. */
+  reserve(taken) {
+    const { plane } = this;
+    for (const points of Object.values(this.page.named)) {
+      for (const i of plane.seen(points.slice(0, 400))) {
+        const [x, y] = plane.at(i), r = plane.looks[2 * i] / 2;
+        taken.add([x - r, y - r, x + r, y + r]);
+      }
+    }
+  }
+  /* Label beside its point, if there is room on one side of it. */
+  writeLabel(context, i, taken, isWanted) {
+    const { plane, model } = this;
+    if (!plane.isShown(i) || !plane.isInside(plane.at(i), 4)) return false;
+    const [cloud, j] = model.find(i), [x, y] = plane.at(i), text = short(model.label(i), 32);
+    const font = `${cloud.role === "y" || isWanted ? "600 " : ""}${cloud.role === "y" ? 13 : 12}px ${FONT}`;
+    const width = this.measure(context, font, text), gap = plane.looks[2 * i] / 2 + 3;
+    for (const [left, top] of [[x + gap, y - 8], [x - gap - width, y - 8], [x - width / 2, y - gap - 15], [x - width / 2, y + gap]]) {
+      const box = [left, top, left + width, top + 15];
+      const isOut = left < MARGIN.left || box[2] > plane.width || top < 0 || box[3] > plane.height - MARGIN.bottom;
+      if (isOut || taken.meets(box)) continue;
+      taken.add(box);
+      const colour = css(this.page.ink(cloud, model.classOf(cloud, j)));
+      write(context, text, left, top + 8, { font, colour, align: "left", halo: this.style.paper });
+      return true;
+    }
+    return false;
+  }
+  measure(context, font, text) {
+    const key = font + text;
+    if (!this.widths.has(key)) { context.font = font; this.widths.set(key, context.measureText(text).width); }
+    return this.widths.get(key);
+  }
+  drawRings(context) {
+    const { plane } = this;
+    const ring = (i, colour, width, more) => {
+      if (i < 0 || !plane.isShown(i)) return;
+      const [x, y] = plane.at(i);
+      context.strokeStyle = colour;
+      context.lineWidth = width;
+      context.beginPath();
+      context.arc(x, y, plane.looks[2 * i] / 2 + more, 0, 7);
+      context.stroke();
+    };
+    if (this.page.selection.length <= 5000) for (const i of this.page.selection) ring(i, this.style.accent, 1.2, 2);
+    if ($("confused") && $("confused").checked) for (const [i] of this.model.data.confusing) ring(i, this.style.ink, 1.4, 4);
+    ring(this.page.chosen, this.style.accent, 2.5, 5);
+    ring(this.page.hovered, this.style.ink, 1.5, 4);
+  }
+}
+
+/* Boxes on the screen that nothing else may cover, found by the squares that they touch. */
+class Boxes {
+  constructor() { this.squares = new Map(); }
+  *touched([left, top, right, bottom]) {
+    for (let c = Math.floor(left / 64); c <= Math.floor(right / 64); c++) {
+      for (let r = Math.floor(top / 64); r <= Math.floor(bottom / 64); r++) yield c * 65536 + r;
+    }
+  }
+  add(box) {
+    for (const key of this.touched(box)) this.squares.has(key) ? this.squares.get(key).push(box) : this.squares.set(key, [box]);
+  }
+  meets(box) {
+    const overlaps = other => other[0] < box[2] && box[0] < other[2] && other[1] < box[3] && box[1] < other[3];
+    for (const key of this.touched(box)) if (this.squares.get(key)?.some(overlaps)) return true;
+    return false;
+  }
+}
+
+/* Text with its middle at a height, and a halo where it may lie over something. */
+function write(context, text, x, y, { font, colour, align, halo }) {
+  Object.assign(context, { font, textAlign: align, textBaseline: "middle", fillStyle: colour });
+  if (halo) {
+    Object.assign(context, { lineWidth: 3.5, lineJoin: "round", strokeStyle: halo });
+    context.strokeText(text, x, y);
+  }
+  context.fillText(text, x, y);
+}
+function line(context, points) {
+  context.beginPath();
+  points.forEach(([x, y], k) => k ? context.lineTo(x, y) : context.moveTo(x, y));
+  context.stroke();
+}
+function ticks(low, high, about) {
+  const rough = (high - low) / Math.max(2, about), unit = 10 ** Math.floor(Math.log10(rough));
+  const step = unit * [1, 2, 5, 10].find(m => m * unit >= rough), digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const found = [];
+  for (let value = Math.ceil(low / step); value * step <= high; value++) found.push({ at: value * step, text: (value * step).toFixed(digits) });
+  return found;
+}
