@@ -1,11 +1,13 @@
 """One call for any two variables: what it takes, what it keeps, and what it says."""
 
+import re
 import warnings
 
 import numpy as np
 import pytest
 
 import correspondence as co
+from correspondence.auto import choose
 from correspondence.methods import METHODS
 
 
@@ -293,3 +295,55 @@ def test_what_is_forgotten_is_said(rng):
         co.decompose(X)
     with pytest.raises(ValueError, match="Y must be data, not the name of a column"):
         co.decompose(X, "grade")
+
+
+# --- what is learnt on the way
+
+
+def test_the_choice_keeps_its_test(rng):
+    X, Y = linear(rng)
+    choice = choose(X, Y, method="cca", random_state=2)
+    tested = co.latent_dimension(co.CCA(n_components=2), X, Y, random_state=2)
+    np.testing.assert_array_equal(choice.dimension.pvalues, tested.pvalues)
+    assert choice.method == "cca"
+    assert choice.origin == choice.decomposition.origin == f"cca: {choice.reason}."
+    assert not choice.is_nothing
+    assert_same(choice.decomposition, co.decompose(X, Y, method="cca", random_state=2, verbose=False), X, Y)
+
+
+@pytest.mark.parametrize("data", [linear, labelled])
+def test_components_that_are_given_are_tested_if_asked_for(rng, data):
+    X, Y = data(rng)
+    assert choose(X, Y, 1, "cca").dimension is None
+    choice = choose(X, Y, 1, "cca", test=True)
+    assert len(choice.dimension.pvalues) == choice.decomposition.n_components == 1
+    assert choice.reason == "asked for; 1 of 1 components significant on held-out pairs"
+
+
+def test_labels_are_tested_if_asked_for(rng):
+    x = rng.choice(["a", "b", "c"], size=300)
+    y = np.where(rng.random(300) < 0.7, x, "d")
+    choice = choose(x, y, 2, test=True)
+    assert choice.method == "ca"
+    tested = co.latent_dimension(co.CA(n_components=2), x, y)
+    np.testing.assert_array_equal(choice.dimension.correlations, tested.correlations)
+    assert choose(x[:30], y[:30], 2, test=True).dimension is None
+
+
+def test_nothing_is_fitted_twice(rng, monkeypatch):
+    X, Y = linear(rng)
+    sizes = []
+    fit = co.CCA.fit
+    monkeypatch.setattr(co.CCA, "fit", lambda self, X, Y, **o: sizes.append(len(X)) or fit(self, X, Y, **o))
+    choose(X, Y, method="cca")
+    assert sizes.count(len(X)) == 1
+    assert len(sizes) == 4  # three fits of the test, and that of all pairs
+
+
+@pytest.mark.usefixtures("quick")
+def test_auto_chooses_among_those_allowed(rng):
+    X, Y = labelled(rng)
+    choice = choose(X, Y, 1, among=("cca", "kernel"))
+    assert choice.method in ("cca", "kernel")
+    assert set(re.findall("cca|ace|kernel|logistic|mlp", choice.origin)) == {"cca", "kernel"}
+    assert choose(X, Y, 1, among=("ca",)).method == "kernel"

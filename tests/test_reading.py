@@ -7,9 +7,23 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse as sp
+from PIL import Image
 
 import correspondence as co
-from correspondence.reading import BACKENDS, read_pairs
+from correspondence.reading import (
+    BACKENDS,
+    as_label_texts,
+    column_names,
+    complete_rows,
+    image_files,
+    parquet_backend,
+    plain_values,
+    read_arrays,
+    read_frame,
+    read_images,
+    read_pairs,
+)
 
 
 @pytest.fixture(params=BACKENDS)
@@ -298,3 +312,105 @@ def test_no_library_at_all(write, monkeypatch):
 def test_decimal_commas(backend, write):
     data = read_pairs(write("a;b\n1,5;x\n-2;y\n0,25;z\n"), ["a"], ["b"])
     assert columns(data.X) == {"a": [1.5, -2, 0.25]}
+
+
+# --- columns, arrays and images
+
+
+def test_a_close_name_is_told(write):
+    with pytest.raises(ValueError, match=r"There is no column 'Alkohol' in .*: perhaps alcohol is meant") as error:
+        read_pairs(write("alcohol,b\n1,x\n2,y\n"), ["Alkohol"], ["b"])
+    sentence(error)
+
+
+def test_the_first_column_may_have_no_name(backend, write):
+    frame = read_frame(write(",a\nx,1\ny,2\n"))
+    assert frame.columns == ["", "a"]
+    assert frame[""].to_list() == ["x", "y"]
+
+
+def test_complete_rows(backend, write):
+    frame = read_frame(write('a,b\n1,x\n,y\n3,""\n4,z\n'))
+    assert complete_rows(frame).tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize(("values", "texts"), [([1.0, 2.0], ["1", "2"]), ([3, 4], ["3", "4"]), ([1e20, 2.0], None)])
+def test_label_texts(values, texts):
+    frame = as_label_texts(nw.from_native(pl.DataFrame({"a": values, "b": [1.5, 2.5]})), ["a", "c"])
+    assert texts is None or frame["a"].to_list() == texts
+    assert frame["a"].dtype == nw.String
+    assert frame["b"].to_list() == [1.5, 2.5]
+
+
+def test_lists_in_json_lines_are_texts(backend, write):
+    frame = read_frame(write('{"a": ["x", "y"], "b": 1}\n{"a": null, "b": 2}\n', "data.jsonl"))
+    assert plain_values(frame["a"]) == ["x, y", None]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("d.csv", "a;b\n1;2\n"), ("d.tsv", "a\tb\n1\t2\n"), ("d.jsonl", '{"a": 1, "b": 2}\n')],
+)
+def test_column_names(write, name, content):
+    assert column_names(write(content, name)) == ["a", "b"]
+
+
+def test_column_names_of_binary_files(tmp_path):
+    pl.DataFrame({"a": [1], "b": [2]}).write_parquet(tmp_path / "d.parquet")
+    np.savez(tmp_path / "d.npz", a=np.zeros(2), b=np.zeros(2))
+    assert column_names(tmp_path / "d.parquet") == column_names(tmp_path / "d.npz") == ["a", "b"]
+
+
+def test_arrays(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.eye(2), y=np.array(["a", "b"]))
+    assert sorted(read_arrays(tmp_path / "a.npz")) == ["X", "y"]
+    np.save(tmp_path / "a.npy", np.eye(3))
+    np.testing.assert_array_equal(read_arrays(tmp_path / "a.npy")[""], np.eye(3))
+    sp.save_npz(tmp_path / "s.npz", sp.coo_array(np.eye(4)))
+    np.testing.assert_array_equal(read_arrays(tmp_path / "s.npz")[""].toarray(), np.eye(4))
+
+
+def test_arrays_are_never_unpickled(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.array([{"a": 1}, None], dtype=object))
+    with pytest.raises(ValueError, match=r"cannot be read as \.npz") as error:
+        read_arrays(tmp_path / "a.npz")
+    sentence(error)
+
+
+def test_images_of_one_size(tmp_path):
+    Image.new("RGB", (20, 10), (250, 0, 0)).save(tmp_path / "a.jpg")
+    Image.new("L", (8, 8), 100).save(tmp_path / "b.png")
+    (tmp_path / "c.png").write_bytes(b"damaged")
+    names = image_files(tmp_path)
+    assert {"a", "a.jpg", "b", "b.png", "c"} <= set(names)
+    images = read_images([names["a"], None, names["b"], names["c"]], 4)
+    assert images.is_read.tolist() == [True, False, True, False]
+    assert images.pixels.shape == (2, 3, 4, 4)
+    assert images.pixels.dtype == np.uint8
+    np.testing.assert_allclose(images.pixels[0].mean(axis=(1, 2)), [250, 0, 0], atol=5)
+    grey = read_images([names["b"]], 4).pixels
+    np.testing.assert_array_equal(grey, np.full((1, 1, 4, 4), 100))
+    np.testing.assert_allclose(read_images([names["a"]], 4, colour=False).pixels, 75, atol=3)
+
+
+def test_names_of_image_files(tmp_path):
+    (tmp_path / "sub").mkdir()
+    for name in ("007.png", "sub/x.png", "7.png", "sub/012.png"):
+        Image.new("L", (2, 2)).save(tmp_path / name)
+    (tmp_path / "notes.txt").write_text("")
+    names = image_files(tmp_path)
+    assert names["7"] == tmp_path / "7.png"
+    assert names["007"] == tmp_path / "007.png"
+    assert names["12"] == names["sub/012"] == names["sub/012.png"] == tmp_path / "sub" / "012.png"
+    assert "notes" not in names
+    with pytest.raises(ValueError, match="There is no folder"):
+        image_files(tmp_path / "none")
+
+
+def test_who_writes_parquet(monkeypatch):
+    assert parquet_backend() == "polars"
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name if name == "pyarrow" else None)
+    assert parquet_backend() == "pyarrow"
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="pip install polars"):
+        parquet_backend()

@@ -4,20 +4,44 @@ from __future__ import annotations
 
 import sys
 import warnings
-from dataclasses import replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 from correspondence.ca import CA
 from correspondence.checks import check_whole
 from correspondence.compare import Comparison, compare
 from correspondence.decomposition import Decomposition
-from correspondence.latent import latent_dimension
+from correspondence.latent import LatentDimension, latent_dimension
 from correspondence.methods import METHODS, Pairs, estimator, sensible
 from correspondence.validation import fitted
 
-__all__ = ["decompose"]
+__all__ = ["FEW", "NOTHING", "Choice", "choose", "decompose"]
 
 FEW = 40  # pairs, below which components cannot be tested
+NOTHING = "Nothing was found: no component has a held-out correlation clearly above 0, and what is kept may be chance."
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What `choose` has decided, and found."""
+
+    method: str
+    reason: str
+    """Why this method, and how many components are significant."""
+    decomposition: Decomposition
+    dimension: LatentDimension | None = None
+    """The test of the components on held-out pairs, where one was made."""
+
+    @property
+    def origin(self) -> str:
+        """Method and reason in a sentence."""
+        return f"{self.method}: {self.reason}."
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether components were tested and none is significant."""
+        return self.dimension is not None and not self.dimension.n_components
 
 
 def decompose(
@@ -74,71 +98,102 @@ def decompose(
     >>> d.n_components, d.origin
     (1, 'cca: asked for; 1 of 1 components significant on held-out pairs.')
     """
+    choice = choose(
+        X, Y, n_components, method, groups=groups, random_state=random_state, n_jobs=n_jobs, progress=progress
+    )
+    if choice.is_nothing:
+        warnings.warn(NOTHING, UserWarning, stacklevel=2)
+    if verbose:
+        print(choice.origin, file=sys.stderr)
+    return choice.decomposition
+
+
+def choose(
+    X: Any,
+    Y: Any = None,
+    n_components: int | None = None,
+    method: str = "auto",
+    *,
+    among: Collection[str] = tuple(METHODS),
+    test: bool = False,
+    **options: Any,
+) -> Choice:
+    """Do the work of `decompose`, and keep what it has learnt on the way.
+
+    Parameters
+    ----------
+    X, Y, n_components, method
+        As for `decompose`.
+    among : collection of str
+        Methods that "auto" may choose.
+    test : bool
+        Test the components on held-out pairs even if their number is given, and those of `CA`, from 40 pairs on.
+    **options
+        groups, random_state, n_jobs and progress, as for `decompose`.
+    """
     if not isinstance(method, str) or (method != "auto" and method not in METHODS):
         raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {method!r}.")
     if n_components is not None:
         check_whole(n_components, "n_components", 1)
-    if Y is None:
-        d, origin = _of_table(X, n_components, method)
-    else:
-        d, origin = _of_pairs(X, Y, n_components, method, groups, random_state, n_jobs, progress)
-    if verbose:
-        print(origin, file=sys.stderr)
-    return replace(d, origin=origin)
+    choice = (
+        _of_table(X, n_components, method)
+        if Y is None
+        else _of_pairs(X, Y, n_components, method, among, test, _Options(**options))
+    )
+    return replace(choice, decomposition=replace(choice.decomposition, origin=choice.origin))
 
 
-def _of_table(X: Any, n_components: int | None, method: str) -> tuple[Decomposition, str]:
+@dataclass(frozen=True, eq=False)
+class _Options:
+    """Of all fits."""
+
+    groups: Any = None
+    random_state: int = 0
+    n_jobs: int | None = None
+    progress: bool | None = None
+
+
+def _of_table(X: Any, n_components: int | None, method: str) -> Choice:
     if method not in ("auto", "ca"):
         raise ValueError(f"Y is missing: method {method!r} needs pairs (x, y).")
     try:
-        return CA(n_components=n_components).fit(X).decomposition_, "ca: X is a table of counts."
+        return Choice("ca", "X is a table of counts", CA(n_components=n_components).fit(X).decomposition_)
     except ValueError as error:
         raise ValueError(f"Y is missing, and without it X must be a table of counts: {error}") from None
 
 
 def _of_pairs(
-    X: Any, Y: Any, n_components: int | None, method: str, groups: Any, random_state: int, n_jobs: Any, progress: Any
-) -> tuple[Decomposition, str]:
+    X: Any, Y: Any, n_components: int | None, method: str, among: Collection[str], test: bool, options: _Options
+) -> Choice:
     pairs = Pairs.of(X, Y)
-    names = sensible(pairs) if method == "auto" else [method]
-    reason = "asked for" if method != "auto" else f"X and Y are {pairs.x.labels} and {pairs.y.labels} labels"
-    if names == ["ca"]:
-        return CA(n_components=n_components).fit(X, Y).decomposition_, f"ca: {reason}."
-    if n_components is not None and len(names) == 1:
-        est = estimator(names[0], pairs, n_components, random_state)
-        return fitted(
-            est, X, Y, groups
-        ).decomposition_, f"{names[0]}: {reason if method != 'auto' else 'nothing else suits'}."
-    comparison = compare(
-        X,
-        Y,
-        names,
-        n_components,
-        groups=groups,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
-    best = comparison.best
-    if len(names) > 1:
-        reason = _why(comparison, best)
-    if n_components is not None:
-        return fitted(comparison.estimators[best], X, Y, groups).decomposition_, f"{best}: {reason}."
-    common = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
-    count, tested = 1, pairs.n >= FEW
+    names = [name for name in sensible(pairs) if name in among] or ["kernel"] if method == "auto" else [method]
+    best, reason = _chosen(X, Y, names, n_components, method, pairs, options)
+    is_counted = n_components is None and best != "ca"
+    tested = None
+    if pairs.n >= FEW and (is_counted or test):
+        most = pairs.limit if n_components is None else n_components
+        tested = latent_dimension(estimator(best, pairs, most, options.random_state), X, Y, **vars(options))
+    if is_counted:
+        n_components = max(1, tested.n_components) if tested else 1
     if tested:
-        dimension = latent_dimension(estimator(best, pairs, pairs.limit, random_state), X, Y, **common)
-        count = dimension.n_components
-        reason += f"; {count} of {len(dimension.pvalues)} components significant on held-out pairs"
-    if not count:
-        warnings.warn(
-            "Nothing was found: no component has a held-out correlation clearly above 0, and the one that is kept "
-            "may be chance.",
-            UserWarning,
-            stacklevel=3,
-        )
-    est = estimator(best, pairs, max(1, count), random_state)
-    return fitted(est, X, Y, groups).decomposition_, f"{best}: {reason}."
+        reason += f"; {tested.n_components} of {len(tested.pvalues)} components significant on held-out pairs"
+    if best == "ca":
+        return Choice(best, reason, CA(n_components=n_components).fit(X, Y).decomposition_, tested)
+    assert n_components is not None
+    est = estimator(best, pairs, n_components, options.random_state)
+    return Choice(best, reason, fitted(est, X, Y, options.groups).decomposition_, tested)
+
+
+def _chosen(
+    X: Any, Y: Any, names: list[str], n_components: int | None, method: str, pairs: Pairs, options: _Options
+) -> tuple[str, str]:
+    """Method and reason."""
+    if names == ["ca"]:
+        return "ca", "asked for" if method != "auto" else f"X and Y are {pairs.x.labels} and {pairs.y.labels} labels"
+    if len(names) == 1:
+        return names[0], "asked for" if method != "auto" else "nothing else suits"
+    comparison = compare(X, Y, names, n_components, **vars(options))
+    return comparison.best, _why(comparison, comparison.best)
 
 
 def _why(comparison: Comparison, best: str) -> str:

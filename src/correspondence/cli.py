@@ -1,9 +1,7 @@
-"""The command line: ``correspondence demo``, ``compare`` and ``reproduce``."""
+"""The command line: ``correspondence analyze``, ``embed``, ``compare``, ``demo`` and ``reproduce``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -11,16 +9,29 @@ import matplotlib
 import matplotlib.pyplot as plt
 
 from correspondence import Comparison, __version__, compare, datasets, plot
+from correspondence.commands import (
+    Commands,
+    analyze_command,
+    columns_option,
+    completion_command,
+    embed_command,
+    groups_option,
+    labels_option,
+    methods_listed,
+    names_of,
+    one_sentence,
+    seed_option,
+    writing_to,
+)
 from correspondence.demo import demo as run_demo
 from correspondence.io import new_file
-from correspondence.methods import METHODS
 from correspondence.reading import read_pairs
 from correspondence.studies import STUDIES, reproduce
 
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, package_name="correspondence")
 def main() -> None:
     """Correspondence analysis: the maximally correlated functions of two variables, and a picture of them."""
@@ -38,31 +49,30 @@ def main() -> None:
 def demo(output: Path) -> None:
     """Train a small net on images of digits and see what it confuses; and a table: who does which task at home."""
     matplotlib.use("Agg")
-    with _writing_to(output):
+    with writing_to(output):
         click.echo(run_demo(output))
 
 
-def _names(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
-    """Names given one by one or separated by commas."""
-    return [name.strip() for value in values for name in value.split(",") if name.strip()]
+for _command in (analyze_command, embed_command, completion_command):
+    main.add_command(_command)
 
 
 @main.command(
     "compare",
     short_help="Compare methods on a file by rows that they have not seen.",
-    epilog="\b\nMethods:\n" + "\n".join(f"  {name:<10}{m.text}" for name, m in METHODS.items()),
+    epilog=methods_listed,
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--x", "x", multiple=True, callback=_names, help="Columns of X, with commas; all others if left out.")
-@click.option("--y", "y", multiple=True, required=True, callback=_names, help="Columns of Y, with commas.")
-@click.option("--labels", multiple=True, callback=_names, help="Columns of numbers that are labels, such as grades.")
-@click.option("--groups", help="Column of groups that are never on both sides of a split.")
-@click.option("--methods", multiple=True, callback=_names, help="Which methods; by default those that suit the data.")
+@columns_option("x", "Columns of X, with commas; all others if left out.")
+@columns_option("y", "Columns of Y, with commas.", required=True)
+@labels_option
+@groups_option
+@click.option("--methods", multiple=True, callback=names_of, help="Which methods; by default those that suit the data.")
 @click.option(
     "--components", type=click.IntRange(min=1), show_default="3, with labels up to 10", help="Of each method."
 )
 @click.option("--cv", type=click.IntRange(min=2), show_default="5, 3 from 2000 rows on", help="Number of folds.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of folds and methods.")
+@seed_option
 @click.option(
     "-o",
     "--output",
@@ -85,18 +95,16 @@ def compare_command(
 ) -> None:
     """Compare methods on the columns of FILE (CSV, TSV, Parquet or JSON lines) by rows that they have not seen."""
     matplotlib.use("Agg")
-    try:
+    with one_sentence():
         data = read_pairs(file, x, y, labels, groups)
         if data.n_missing:
             click.echo(f"{data.n_missing} row(s) with missing values left out.", err=True)
         comparison = compare(
             data.X, data.Y, methods or None, components, cv, groups=data.groups, random_state=seed, progress=None
         )
-    except (ImportError, TypeError, ValueError) as error:
-        raise click.ClickException(str(error)) from None
     click.echo(repr(comparison))
     table, picture = output / "comparison.csv", output / "comparison.png"
-    with _writing_to(output):
+    with writing_to(output):
         output.mkdir(parents=True, exist_ok=True)
         _write_comparison(comparison, table, picture)
     click.echo(f"\nTable:  {table.resolve()}\nFigure: {picture.resolve()}")
@@ -138,20 +146,8 @@ def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: 
     """Compute a table or figure of the paper again, beside the exact values and on data that the fit has not seen."""
     folder = Path("results", name) if output is None else output
     try:
-        with _writing_to(folder):
+        with writing_to(folder):
             files = reproduce(name, folder, seeds, quick)
     except (ImportError, datasets.MissingDataError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"Written to {folder.resolve()}: {', '.join(path.name for path in files)}")
-
-
-@contextmanager
-def _writing_to(folder: Path) -> Iterator[None]:
-    """One sentence instead of a traceback where files cannot be written."""
-    try:
-        yield
-    except datasets.MissingDataError:
-        raise
-    except OSError as error:
-        reason = str(error.strerror or error).rstrip(".")
-        raise click.ClickException(f"--output: cannot write to the folder {folder}: {reason}.") from None

@@ -1,20 +1,46 @@
-"""Pairs from a file: CSV, TSV, Parquet or JSON lines, read by whichever data frame library there is."""
+"""Files: CSV, TSV, Parquet and JSON lines by whichever data frame library there is, arrays of NumPy, and images."""
 
 from __future__ import annotations
 
 import csv
+import difflib
 import importlib.util
 import json
 import re
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from PIL import Image
 
-__all__ = ["PairsFile", "read_pairs"]
+from correspondence.progress import bar
+
+__all__ = [
+    "ARRAYS",
+    "FRAMES",
+    "Images",
+    "PairsFile",
+    "as_label_texts",
+    "check_columns",
+    "column_names",
+    "complete_rows",
+    "image_files",
+    "parquet_backend",
+    "plain_values",
+    "read_arrays",
+    "read_frame",
+    "read_images",
+    "read_pairs",
+]
 
 BACKENDS = ("polars", "pandas", "pyarrow")
+EXACT = 2**53  # below which whole numbers are the same as float64
+FRAMES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
+ARRAYS = (".npz", ".npy")
 SEPARATORS = ",;\t|"
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]
 _CSV: dict[str, dict[str, Any]] = {  # the type of a column from all of its rows, and no column as an index
@@ -59,22 +85,21 @@ def read_pairs(
     PairsFile
         Frames with the columns; rows with a missing value are left out.
     """
-    frame = _read(Path(path))
+    frame = read_frame(path)
     if not y:
         raise ValueError(f"y must name at least one column of {path}, which has {_listed(frame.columns)}.")
     named = [groups] if groups else []
     x, y = list(dict.fromkeys(x)), list(dict.fromkeys(y))
     wanted = x or [name for name in frame.columns if name not in (*y, *named)]
-    missing = [name for name in (*wanted, *y, *labels, *named) if name not in frame.columns]
-    if missing:
-        raise ValueError(f"There is no column {missing[0]!r} in {path}, which has {_listed(frame.columns)}.")
+    check_columns([*wanted, *y, *labels, *named], frame.columns, path)
     both = [name for name in wanted if name in y]
     if both or not wanted:
         raise ValueError(f"x and y must be different columns, {both[0]!r} is in both." if both else "x has no column.")
-    whole = _without_missing(frame.select(list(dict.fromkeys([*wanted, *y, *named]))))
-    whole = whole.with_columns(nw.col(name).cast(nw.String) for name in labels if name in whole.columns)
-    if not len(whole):
+    chosen = frame.select(list(dict.fromkeys([*wanted, *y, *named])))
+    complete = complete_rows(chosen)
+    if not complete.any():
         raise ValueError(f"{path} has no row without a missing value in the columns asked for.")
+    whole = as_label_texts(chosen.filter(complete.tolist()), labels)
     return PairsFile(
         whole.select(wanted).to_native(),
         whole.select(list(y)).to_native(),
@@ -83,37 +108,115 @@ def read_pairs(
     )
 
 
-def _without_missing(frame: nw.DataFrame) -> nw.DataFrame:
-    """Rows whose values are all there: neither null nor NaN nor an empty text."""
-    for name in frame.columns:
-        column = frame[name]
+def check_columns(names: Iterable[str], columns: Sequence[str], path: Any) -> None:
+    """Say which column is not there, and which it may have been."""
+    for name in names:
+        if name not in columns:
+            near = difflib.get_close_matches(name, columns, 3, 0.6)
+            hint = f": perhaps {' or '.join(near)} is meant." if near else f", which has {_listed(columns)}."
+            raise ValueError(f"There is no column {name!r} in {path}{hint}")
+
+
+def complete_rows(frame: nw.DataFrame) -> np.ndarray:
+    """Whether all values of a row are there: neither null nor NaN nor an empty text."""
+    complete = np.ones(len(frame), dtype=bool)
+    for column in frame.iter_columns():
+        missing = column.is_null()
         if column.dtype.is_float():
-            frame = frame.filter(~(column.is_null() | column.is_nan()))
+            missing = missing | column.is_nan().fill_null(True)
         elif column.dtype == nw.String:
-            frame = frame.filter(~(column.is_null() | (column.fill_null("") == "")))
-    return frame.drop_nulls()
+            missing = missing | (column.fill_null("") == "")
+        complete &= ~missing.to_numpy().astype(bool)
+    return complete
 
 
-def _read(path: Path) -> nw.DataFrame:
-    if not path.is_file():
-        raise ValueError(f"There is no file {path}.")
-    readers = {
-        ".csv": _read_csv,
-        ".tsv": _read_csv,
-        ".parquet": lambda p, backend: nw.read_parquet(str(p), backend=backend),
-        ".jsonl": _read_json_lines,
-        ".ndjson": _read_json_lines,
-    }
-    if path.suffix.lower() not in readers:
-        raise ValueError(f"{path} must end in {', '.join(readers)}, to say what it is.")
+def plain_values(column: nw.Series) -> list[Any]:
+    """Values of a column, None where one is missing, in whichever way the library writes that."""
+    missing = column.is_null().to_list()
+    return [None if gone or value == "" else value for value, gone in zip(column.to_list(), missing, strict=True)]
+
+
+def as_label_texts(frame: nw.DataFrame, names: Iterable[str]) -> nw.DataFrame:
+    """Frame whose columns of these names are texts; whole numbers have no decimal point, however they were read."""
+    columns = {name: frame[name] for name in names if name in frame.columns}
+    for name, column in columns.items():
+        if column.dtype.is_float() and bool(((column == column.round(0)) & (column.abs() < EXACT)).all()):
+            columns[name] = column.cast(nw.Int64)
+    return frame.with_columns(column.cast(nw.String) for column in columns.values())
+
+
+def read_frame(path: str | Path) -> nw.DataFrame:
+    """Read a table: .csv (whose separator is found out), .tsv, .parquet, .jsonl or .ndjson.
+
+    A first column without a name is called "". Any error is a sentence that names the file.
+    """
+    path = Path(path)
+    _check_file(path, FRAMES)
     backend = next((name for name in BACKENDS if importlib.util.find_spec(name)), None)
     if backend is None:
         raise ImportError("Reading files needs polars, pandas or pyarrow: pip install polars")
+    ending = path.suffix.lower()
     try:
-        return readers[path.suffix.lower()](path, backend)
+        if ending == ".parquet":
+            return nw.read_parquet(str(path), backend=backend)  # type: ignore[arg-type]
+        return (_read_csv if ending in (".csv", ".tsv") else _read_json_lines)(path, backend)
     except Exception as error:
-        reason = " ".join(str(error).split())[:200].rstrip(".")
-        raise ValueError(f"{path} cannot be read as {path.suffix}: {reason}.") from error
+        raise _unreadable(path, error) from error
+
+
+def column_names(path: str | Path) -> list[str]:
+    """Names of the columns or arrays of a file, from as little of it as possible."""
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending in (".csv", ".tsv"):
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return next(csv.reader(file, delimiter="\t" if ending == ".tsv" else _separator(path)), [])
+    if ending in (".jsonl", ".ndjson"):
+        with path.open(encoding="utf-8-sig") as file:
+            return list(json.loads(file.readline()))
+    if ending == ".npz":
+        with np.load(path) as arrays:
+            return list(arrays.files)
+    return list(read_frame(path).columns)
+
+
+def parquet_backend() -> str:
+    """Library that writes Parquet files."""
+    for name in ("polars", "pyarrow"):
+        if importlib.util.find_spec(name):
+            return name
+    raise ImportError("Writing Parquet files needs polars or pyarrow: pip install polars")
+
+
+def read_arrays(path: str | Path) -> dict[str, Any]:
+    """Arrays of a .npz file by name; that of a .npy file, or a sparse matrix saved by SciPy, is called ""."""
+    path = Path(path)
+    _check_file(path, ARRAYS)
+    try:
+        if path.suffix.lower() == ".npy":
+            return {"": np.load(path, mmap_mode="r")}
+        with np.load(path) as file:
+            if {"format", "shape", "data"} <= set(file.files):
+                return {"": sp.csr_array(sp.load_npz(path))}
+            return {name: file[name] for name in file.files}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise _unreadable(path, error) from None
+
+
+def _check_file(path: Path, endings: Sequence[str]) -> None:
+    if path.is_dir():
+        raise ValueError(f"There is no file {path}: it is a folder.")
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}.")
+    if path.suffix.lower() not in endings:
+        raise ValueError(f"{path} must end in {', '.join(endings)}, to say what it is.")
+    if not path.stat().st_size:
+        raise ValueError(f"{path} cannot be read as {path.suffix}: it is empty.")
+
+
+def _unreadable(path: Path, error: Exception) -> ValueError:
+    reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+    return ValueError(f"{path} cannot be read as {path.suffix}: {reason}.")
 
 
 def _read_csv(path: Path, backend: Any) -> nw.DataFrame:
@@ -121,6 +224,8 @@ def _read_csv(path: Path, backend: Any) -> nw.DataFrame:
     frame = nw.read_csv(str(path), backend=backend, separator=separator, **_CSV[backend])
     if separator != ",":
         frame = frame.with_columns(_with_points(frame[name]) for name in frame.columns)
+    if frame.columns[:1] == ["Unnamed: 0"]:  # as pandas calls it
+        frame = frame.rename({"Unnamed: 0": ""})
     if len(frame.columns) < 2:
         return frame
     return frame.filter(~nw.all_horizontal(nw.all().is_null(), ignore_nulls=True))  # a blank line is no row
@@ -154,10 +259,85 @@ def _read_json_lines(path: Path, backend: Any) -> nw.DataFrame:
 
 
 def _alike(values: list[Any]) -> list[Any]:
-    """Whole numbers as floats in a column that has both."""
+    """Whole numbers as floats in a column that has both, and lists, such as those of ingredients, as texts."""
     kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {list}:
+        return [None if value is None else ", ".join(map(str, value)) for value in values]
     return [float(value) if type(value) is int else value for value in values] if kinds == {int, float} else values
 
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+
+
+# --- images
+
+
+class Images(NamedTuple):
+    """Pixels of the files that could be read."""
+
+    pixels: np.ndarray
+    """uint8, of shape (n, channels, size, size) with 3 channels, or 1 if all are grey."""
+    is_read: np.ndarray
+    """For each file that was asked for, whether it is among them."""
+
+
+def image_files(folder: str | Path) -> dict[str, Path]:
+    """Files of a folder and its sub-folders by the names that a list may have for them: with and without the ending."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise ValueError(f"There is no folder {folder}.")
+    endings = Image.registered_extensions()
+    paths = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in endings and path.is_file()]
+    names: dict[str, Path] = {}
+    for path in paths:
+        inside = path.relative_to(folder)
+        for name in (inside.as_posix(), inside.with_suffix("").as_posix(), path.name, path.stem):
+            names.setdefault(name, path)
+    for path in paths:
+        if path.stem.isdecimal():  # 007 is 7 in a table that was read
+            names.setdefault(str(int(path.stem)), path)
+    return names
+
+
+def read_images(
+    paths: Sequence[Path | None], size: int, colour: bool | None = None, progress: bool | None = None
+) -> Images:
+    """Read images and bring them to a common size.
+
+    Parameters
+    ----------
+    paths : sequence of Path or None
+        None, and files that are damaged, are left out.
+    size : int
+        Height and width.
+    colour : bool, optional
+        Three channels or one; by default one if all images are grey.
+    progress : bool, optional
+        Show a bar; by default from two seconds on.
+    """
+    with bar(len(paths), "images", progress) as done:
+        pixels = []
+        for path in paths:
+            pixels.append(None if path is None else _pixels(path, size))
+            done.update()
+    found = [image for image in pixels if image is not None]
+    array = np.stack(found).transpose(0, 3, 1, 2) if found else np.empty((0, 3, size, size), np.uint8)
+    if colour is None:
+        colour = bool((array != array[:, :1]).any())
+    return Images(array if colour else _grey(array), np.array([image is not None for image in pixels], dtype=bool))
+
+
+def _pixels(path: Path, size: int) -> np.ndarray | None:
+    try:
+        with Image.open(path) as image:
+            image.draft("RGB", (size, size))
+            return np.asarray(image.convert("RGB").resize((size, size)))
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        return None
+
+
+def _grey(array: np.ndarray) -> np.ndarray:
+    """Luminance, which of grey images are the values themselves."""
+    weights = np.array([0.299, 0.587, 0.114])[:, None, None]
+    return np.round((array * weights).sum(axis=1, keepdims=True)).astype(np.uint8)

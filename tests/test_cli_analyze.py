@@ -1,0 +1,470 @@
+"""``correspondence analyze``: from a file to a page, tables, a model and sentences, or to one sentence."""
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import correspondence as co
+from correspondence.analysis.files import FILES
+from correspondence.cli import main
+
+HOSTILE = "=cmd|' /C calc'!A0"
+ESCAPE = "\x1b[31mred\x07"
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(90, 2))
+    return pl.DataFrame(
+        {
+            "name": [f"w{i}" for i in range(90)],
+            "acidity": x[:, 0],
+            "sugar": x[:, 1],
+            "grade": np.digitize(x[:, 0] + 0.3 * rng.normal(size=90), [-0.5, 0.5]) + 3,
+        }
+    )
+
+
+@pytest.fixture
+def file(frame, tmp_path):
+    path = tmp_path / "my wines.csv"
+    frame.write_csv(path)
+    return path
+
+
+@pytest.fixture
+def run(tmp_path):
+    def invoke(*arguments, output=tmp_path / "out"):
+        where = [] if output is None else ["-o", output]
+        return CliRunner().invoke(main, [str(a) for a in ["analyze", *arguments, *where]])
+
+    return invoke
+
+
+WINE = ("--y", "grade", "--labels", "grade", "--method", "ace")
+
+
+def pics_of(folder):
+    with (folder / "pics.csv").open(newline="", encoding="utf-8") as text:
+        return list(csv.DictReader(text))
+
+
+def assert_done(result, folder, files=FILES):
+    assert result.exit_code == 0, result.output
+    assert sorted(path.name for path in folder.iterdir()) == sorted(files)
+
+
+def assert_sentence(result, folder, code=1):
+    assert result.exit_code == code, result.output
+    assert isinstance(result.exception, SystemExit), "a traceback"
+    assert result.stdout == ""
+    error = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
+    assert len(error) == 1
+    assert error[0].endswith(".")
+    assert not folder.exists()
+    assert not [path for path in folder.parent.iterdir() if path.name.startswith(".")]
+    return error[0]
+
+
+# --- what it does
+
+
+def test_end_to_end(file, frame, run, tmp_path):
+    result = run(file, *WINE, "--id", "name", "--seed", 3)
+    folder = tmp_path / "out"
+    assert_done(result, folder)
+    X, Y = frame.select("acidity", "sugar"), frame["grade"].cast(str).to_numpy().astype(object)
+    tested = co.latent_dimension(co.ACE(n_components=2), X, Y, random_state=3)
+    est = co.ACE(n_components=tested.n_components).fit(X, Y)
+    rows = pics_of(folder)
+    assert list(rows[0]) == ["component", "pic", "training", "held_out", "low", "high", "pvalue"]
+    for i, row in enumerate(rows):
+        assert int(row["component"]) == i + 1
+        assert float(row["pic"]) == pytest.approx(est.pics_[i], rel=1e-9)
+        assert float(row["training"]) == pytest.approx(est.correlations_[i], rel=1e-9)
+        assert float(row["held_out"]) == pytest.approx(tested.correlations[i], rel=1e-9)
+        assert float(row["low"]) == pytest.approx(tested.intervals[i, 0], rel=1e-9)
+        assert float(row["high"]) == pytest.approx(tested.intervals[i, 1], rel=1e-9)
+        assert float(row["pvalue"]) == pytest.approx(tested.pvalues[i], rel=1e-9)
+    x, y = (pl.read_parquet(folder / f"{side}.parquet") for side in "xy")
+    k = est.decomposition_.n_components
+    assert len(rows) == k
+    assert x.columns == ["name", *(f"f_{i + 1}" for i in range(k))]
+    assert x["name"].to_list() == frame["name"].to_list()
+    np.testing.assert_allclose(x.drop("name").to_numpy(), est.transform(X), atol=1e-9)
+    assert y.columns == ["grade", "mass", *(f"g_{i + 1}" for i in range(k))]
+    assert y["mass"].sum() == pytest.approx(1)
+    np.testing.assert_allclose(y.drop("grade", "mass").to_numpy(), est.transform_y(y["grade"].to_numpy()), atol=1e-9)
+    np.testing.assert_array_equal(co.load(folder / "model.safetensors").f(X), est.decomposition_.f(X))
+    assert (folder / "report.html").read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
+
+
+def test_what_is_said(file, run, tmp_path):
+    result = run(file, *WINE)
+    assert result.stderr.splitlines() == [
+        "x: 2 columns of numbers (acidity, sugar)",
+        "y: labels, 3 different (grade)",
+        "Not used: name, which looks like an id.",
+    ]
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    for text in (*summary["sentences"], str((tmp_path / "out").resolve()), *FILES):
+        assert text in result.stdout
+    first = summary["components"][0]
+    assert f"{first['held_out']:.4f} [{first['low']:.4f}, {first['high']:.4f}]" in result.stdout
+
+
+def test_json_and_nothing_else(file, run, tmp_path):
+    result = run(file, *WINE, "--json", "--title", "Wines")
+    assert result.exit_code == 0
+    summary = json.loads(result.stdout)
+    assert summary == json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["title"] == "Wines"
+    assert summary["method"] == "ace"
+    assert summary["x"]["columns"] == ["acidity", "sugar"]
+    assert summary["n"] == 90
+    assert len(summary["sentences"]) == 3
+    assert len(summary["components"]) == len(summary["axes"]) == len(pics_of(tmp_path / "out"))
+
+
+def test_the_folder_is_named_after_the_file(file, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert_done(run(file, *WINE, output=None), tmp_path / "my wines-analysis")
+
+
+def test_twice_into_the_same_folder(file, run, tmp_path):
+    for method in ("ace", "cca"):
+        assert_done(run(file, *WINE[:-1], method), tmp_path / "out")
+        assert json.loads((tmp_path / "out" / "summary.json").read_text())["method"] == method
+
+
+def test_table(run, tmp_path):
+    table = co.datasets.load_housetasks()
+    table.to_frame("polars").rename({"label": "task"}).write_csv(tmp_path / "t.csv")
+    result = run(tmp_path / "t.csv", "--table")
+    assert_done(result, tmp_path / "out")
+    ca = co.CA().fit(table)
+    x, y = (pl.read_parquet(tmp_path / "out" / f"{side}.parquet") for side in "xy")
+    assert x["task"].to_list() == table.rows.tolist()
+    np.testing.assert_allclose(x["mass"], ca.rows_.mass)
+    np.testing.assert_allclose(x.drop("task", "mass").to_numpy(), ca.rows_.standard, atol=1e-9)
+    np.testing.assert_allclose(y.drop("columns", "mass").to_numpy(), ca.columns_.standard, atol=1e-9)
+    assert "3 of these are significant" in result.stdout
+
+
+def test_beliefs(run, tmp_path):
+    P = np.random.default_rng(0).dirichlet([0.5, 0.5, 0.5], size=60)
+    pl.DataFrame(P, schema=["a", "b", "c"]).write_csv(tmp_path / "b.csv")
+    result = run(tmp_path / "b.csv", "--beliefs")
+    assert_done(result, tmp_path / "out")
+    assert "No held-out figures: the true labels are not given." in result.stdout
+    assert [row["held_out"] for row in pics_of(tmp_path / "out")] == ["", ""]
+    assert pl.read_parquet(tmp_path / "out" / "x.parquet")["row"].to_list() == list(range(1, 61))
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_with_another_library(frame, run, tmp_path, monkeypatch, library):
+    frame = frame.with_columns(
+        pl.Series("name", [None, *frame["name"][1:]]), pl.Series("colour", ["red", "white", None] * 30)
+    )
+    frame.write_csv(tmp_path / "d.csv")
+    results = {}
+    for name in ("polars", library):
+        monkeypatch.setattr("correspondence.reading.BACKENDS", (name,))
+        monkeypatch.setattr("correspondence.analysis.files.parquet_backend", lambda name=name: name)
+        options = ("--x", "acidity,colour", "--y", "grade", "--labels", "grade", "--id", "name")
+        result = run(tmp_path / "d.csv", *options, "--method", "ace", "--components", 1)
+        assert_done(result, tmp_path / "out")
+        assert "30 row(s) with missing values left out." in result.stderr
+        results[name] = [pl.read_parquet(tmp_path / "out" / f"{side}.parquet") for side in "xy"]
+    for one, other in zip(*results.values(), strict=True):
+        assert one.columns == other.columns
+        assert one[:, 0].to_list() == other[:, 0].to_list()
+        np.testing.assert_allclose(one[:, -1], other[:, -1], atol=1e-9)
+    assert results[library][0]["name"][0] is None
+
+
+def test_a_model_that_cannot_be_saved(file, run, tmp_path):
+    result = run(file, *WINE[:-1], "logistic", "--components", 1)
+    assert_done(result, tmp_path / "out", [name for name in FILES if name != "model.safetensors"])
+    assert "The model of method logistic cannot be saved" in result.stderr
+
+
+def test_auto_chooses_what_can_be_saved(file, run, tmp_path, monkeypatch):
+    from correspondence.methods import METHODS
+
+    monkeypatch.setattr("correspondence.methods.METHODS", {n: m for n, m in METHODS.items() if n != "pice"})
+    result = run(file, "--y", "grade", "--labels", "grade")
+    assert_done(result, tmp_path / "out")
+    reason = json.loads((tmp_path / "out" / "summary.json").read_text())["reason"]
+    assert "captures" in reason
+    assert not re.search("forest|logistic|mlp", reason)
+
+
+def test_a_net(run, tmp_path, monkeypatch):
+    """The one run with torch: what it has found can be read again."""
+    from correspondence.pice import PICE
+
+    monkeypatch.setattr("correspondence.methods.METHODS", quick_pice(PICE))
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(120, 2))
+    np.savez(tmp_path / "n.npz", x=x, y=x[:, 0] * x[:, 1] + 0.1 * rng.normal(size=120))
+    assert_done(run(tmp_path / "n.npz", "--method", "pice", "--components", 1), tmp_path / "out")
+    d = co.load(tmp_path / "out" / "model.safetensors")
+    places = pl.read_parquet(tmp_path / "out" / "x.parquet")["f_1"]
+    np.testing.assert_allclose(d.f(x)[:, 0], places, atol=1e-6)
+
+
+def quick_pice(kind):
+    from dataclasses import replace
+
+    from correspondence.methods import METHODS
+
+    quick = replace(METHODS["pice"], make=lambda pairs, d, seed: kind(n_components=d, max_steps=20, random_state=seed))
+    return {**METHODS, "pice": quick}
+
+
+# --- hostile labels
+
+
+@pytest.mark.parametrize("hostile", [HOSTILE, ESCAPE, "</script><img src=x onerror=alert(1)>", "-2+3", "\t=1"])
+def test_labels_are_only_text(run, tmp_path, hostile):
+    rng = np.random.default_rng(0)
+    x = rng.choice(["a", "b", hostile], 200)
+    y = np.where(rng.random(200) < 0.8, x, rng.choice(["a", "b", hostile], 200))
+    pl.DataFrame({hostile: x, "other": y}).write_parquet(tmp_path / "d.parquet")
+    result = run(tmp_path / "d.parquet", "--title", hostile)
+    assert_done(result, tmp_path / "out")
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", result.output)
+    found = pl.read_parquet(tmp_path / "out" / "x.parquet")
+    assert set(found[hostile]) == {"a", "b", hostile}
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<img src=x" not in page
+    for row in csv.reader((tmp_path / "out" / "pics.csv").open(newline="")):
+        assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for cell in row)
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["x"]["name"] == hostile
+
+
+def test_errors_are_only_text(run, tmp_path):
+    (tmp_path / "d.csv").write_text(f'"{ESCAPE}",b,c\n1,2,3\n4,5,6\n')
+    error = assert_sentence(run(tmp_path / "d.csv"), tmp_path / "out")
+    assert "\x1b" not in error
+
+
+# --- errors
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), r"--y must name at least one column of .*, which has 'name', 'acidity', 'sugar', 'grade'"),
+        (("--y", "Grade"), "no column 'Grade' in .*: perhaps grade is meant"),
+        (("--y", "grade", "--id", "nme"), "no column 'nme'"),
+        (("--y", "grade", "--labels", "grade", "--components", "9"), "--components 9 is too many"),
+        (("--y", "grade", "--method", "ca"), "--method ca needs labels"),
+        (("--table",), "--table: column 'name' of .* must hold counts|--table: column"),
+        (("--beliefs",), "--beliefs: row 1 of"),
+        (("--images", "nowhere"), "There is no folder"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(frame, run, tmp_path, options, message):
+    frame.write_csv(tmp_path / "d.csv")
+    if options == ("--table",):
+        frame.select("acidity", "name").write_csv(tmp_path / "d.csv")
+    assert re.search(message, assert_sentence(run(tmp_path / "d.csv", *options), tmp_path / "out"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.csv", None, "There is no file"),
+        ("d.csv", b"", "it is empty"),
+        ("d.xlsx", b"x", "must end in"),
+        ("d.parquet", b"PAR1 damaged", "cannot be read as .parquet"),
+        ("d.npz", b"PK damaged", "cannot be read as .npz"),
+        ("d.jsonl", b"[1, 2]\n", "cannot be read as .jsonl"),
+        ("d.csv", b"a,b\n1,2\n", "has 1 row"),
+    ],
+)
+def test_files_that_are_no_good(run, tmp_path, name, content, message):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    assert message in assert_sentence(run(tmp_path / name), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--method", "pca"),
+        ("--components", "0"),
+        ("--table", "--beliefs"),
+        ("--table", "--y", "grade"),
+        ("--table", "--images", "x"),
+        ("--beliefs", "--weights", "x"),
+        ("--seed", "-1"),
+        ("--nonsense",),
+    ],
+)
+def test_wrong_usage(file, run, tmp_path, options):
+    result = run(file, *options)
+    assert result.exit_code == 2
+    assert "Error: " in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written(file, run, tmp_path):
+    (tmp_path / "taken").write_text("")
+    for output in (tmp_path / "taken", tmp_path / "taken" / "below"):
+        result = run(file, *WINE, output=output)
+        assert result.exit_code == 1
+        assert re.search("Error: --output: cannot write to the folder .*: .*[.]", result.stderr)
+        assert result.stdout == ""
+
+
+def test_a_full_disk(file, run, tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("correspondence.analysis.files._page", full)
+    error = assert_sentence(run(file, *WINE), tmp_path / "out")
+    assert error == f"Error: --output: cannot write to the folder {tmp_path / 'out'}: No space left on device."
+
+
+def test_a_file_that_may_not_be_read(file, run, tmp_path, monkeypatch):
+    def forbidden(*arguments, **options):
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr("correspondence.commands.read", forbidden)
+    error = assert_sentence(run(file), tmp_path / "out")
+    assert error == f"Error: {file} cannot be read: Permission denied."
+
+
+def test_without_a_library_for_parquet(file, run, tmp_path, monkeypatch):
+    import importlib.util
+
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *a: None if name in ("polars", "pyarrow") else find_spec(name, *a)
+    )
+    result = run(file, *WINE)
+    assert result.exit_code == 1
+    assert result.stderr == "Error: Writing Parquet files needs polars or pyarrow: pip install polars\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_torch_is_missing(file, run, tmp_path, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("correspondence.pice")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    error = assert_sentence(run(file, *WINE[:-1], "pice"), tmp_path / "out")
+    assert 'pip install "correspondence[neural]"' in error
+
+
+# --- Ctrl-C
+
+
+SLOW = """
+import sys, time
+import correspondence.analysis.files as files
+page = files._page
+def slow(*arguments):
+    page(*arguments)
+    print("writing", file=sys.stderr, flush=True)
+    time.sleep(60)
+files._page = slow
+from correspondence.cli import main
+main(sys.argv[1:])
+"""
+
+
+def test_ctrl_c_leaves_nothing(file, run, tmp_path):
+    assert_done(run(file, *WINE), tmp_path / "out")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    for folder in ("out", "new"):
+        arguments = ["analyze", str(file), *WINE, "-o", str(tmp_path / folder)]
+        with subprocess.Popen(
+            [sys.executable, "-c", SLOW, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        ) as process:
+            lines = []
+            while "writing" not in (line := process.stderr.readline()):
+                assert line, lines
+                lines.append(line)
+            assert [path for path in tmp_path.iterdir() if path.name.startswith(f".{folder}-")]
+            time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert out == ""
+        assert "Interrupted" in err
+        assert "Traceback" not in err
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["my wines.csv", "out"]
+
+
+# --- help and completion
+
+
+def test_help():
+    text = CliRunner().invoke(main, ["analyze", "--help"]).output
+    for part in ("Examples:", "Exit codes: 0 done, 1", "130 Ctrl-C", "cannot be saved", "Methods:"):
+        assert part in text
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_script(shell):
+    result = CliRunner().invoke(main, ["completion", shell])
+    assert result.exit_code == 0
+    assert "_CORRESPONDENCE_COMPLETE" in result.stdout
+    assert f"completion {shell}" in CliRunner().invoke(main, ["completion", "--help"]).output
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("", {"name", "acidity", "sugar", "grade"}), ("a", {"acidity"}), ("sugar,g", {"sugar,grade"}), ("zz", set())],
+)
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_columns_are_completed(frame, tmp_path, word, expected, ending):
+    from click.shell_completion import BashComplete
+
+    path = tmp_path / f"d.{ending}"
+    {"csv": frame.write_csv, "parquet": frame.write_parquet, "jsonl": frame.write_ndjson}[ending](path)
+    shell = BashComplete(main, {}, "correspondence", "_CORRESPONDENCE_COMPLETE")
+    for option in ("--x", "--id"):
+        found = shell.get_completions(["analyze", str(path), option], word)
+        assert {item.value for item in found} == expected
+
+
+def test_nothing_is_completed_from_no_file(tmp_path):
+    from click.shell_completion import BashComplete
+
+    shell = BashComplete(main, {}, "correspondence", "_CORRESPONDENCE_COMPLETE")
+    assert shell.get_completions(["analyze", str(tmp_path / "none.csv"), "--x"], "") == []
+    assert shell.get_completions(["analyze", "--x"], "") == []
+
+
+def test_as_a_module(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "correspondence", "analyze", "none.csv"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "Error: There is no file none.csv.\n"
