@@ -1,5 +1,6 @@
 # make demo: install into .venv and show what it does.   make test: install and run the tests.   make lint: what CI checks first.
-# make reproduce: the studies of the paper, into results/.   make bench: speed and accuracy beside peers (about 40 minutes).
+# make reproduce: the studies of the paper, into results/.   make gallery: the pages of docs/gallery.md.
+# make bench: speed and accuracy beside peers (about 40 minutes).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +17,7 @@ export OPENBLAS_NUM_THREADS ?= 2
 export OMP_NUM_THREADS ?= 2
 export MPLBACKEND ?= Agg
 
-.PHONY: demo test lint format reproduce bench clean
+.PHONY: demo test lint format reproduce bench gallery clean
 
 demo: $(VENV)/.installed-files
 	$(BIN)/correspondence demo
@@ -52,6 +53,15 @@ reproduce: $(VENV)/.installed-studies
 	$(BIN)/correspondence reproduce multiview-noisy-mnist
 	$(BIN)/correspondence reproduce multiview-cifar
 	$(BIN)/correspondence reproduce flickr
+
+# The pages of docs/gallery.md and their screenshots; the seed is the first one of the whole study.
+gallery: $(VENV)/.installed-dev
+	$(BIN)/correspondence demo
+	$(BIN)/correspondence reproduce cooking --seeds 1
+	$(BIN)/correspondence reproduce wine --seeds 1
+	$(BIN)/correspondence reproduce multiview-noisy-mnist
+	$(BIN)/correspondence reproduce flickr
+	$(BIN)/python docs/screenshots.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/ca.py

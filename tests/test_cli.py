@@ -12,13 +12,15 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 from click.testing import CliRunner
+from pages import data_of
 
 import correspondence as co
 from correspondence.cli import main
 
-PICS = ["0.5429", "0.4450", "0.1270"]
+FILES = ["digits.html", "digits.png", "tasks.html", "tasks.png"]
 
 
 def run(*arguments):
@@ -26,22 +28,24 @@ def run(*arguments):
 
 
 def files_named_in(output):
-    """Paths of the picture and of the page."""
-    picture = Path(re.search(r"^Picture: +(.+)$", output, re.MULTILINE)[1])
-    page = urlparse(re.search(r"^Page: +(.+)$", output, re.MULTILINE)[1])
-    assert page.scheme == "file"
-    return picture, Path(unquote(page.path))
+    """Paths of the pages and of the pictures."""
+    pages = [urlparse(address) for address in re.findall(r"^Page: +(.+)$", output, re.MULTILINE)]
+    assert {page.scheme for page in pages} == {"file"}
+    return [Path(unquote(page.path)) for page in pages], list(
+        map(Path, re.findall(r"^Picture: +(.+)$", output, re.MULTILINE))
+    )
 
 
 def assert_demo(output, folder):
-    table = re.findall(r"^ +(\d) +(\S+) +\S+ +\S+$", output, re.MULTILINE)
-    assert table == [(str(i + 1), pic) for i, pic in enumerate(PICS)]
-    picture, page = files_named_in(output)
-    assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-    assert picture.stat().st_size > 10_000
-    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert sorted(path.name for path in folder.iterdir()) == ["page.html", "plane.png"]
-    assert picture.parent == page.parent == folder.resolve()
+    pages, pictures = files_named_in(output)
+    assert sorted(path.name for path in folder.iterdir()) == FILES
+    assert sorted(path.name for path in [*pages, *pictures]) == FILES
+    assert {path.parent for path in [*pages, *pictures]} == {folder.resolve()}
+    for picture in pictures:
+        assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+        assert picture.stat().st_size > 10_000
+    for page in pages:
+        assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 def assert_one_sentence(result):
@@ -53,20 +57,96 @@ def assert_one_sentence(result):
     return error[0]
 
 
-def test_demo_twice(tmp_path):
-    folder = tmp_path / "a new" / "földer"
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """Output and folder of a demo, the second in the same folder."""
+    folder = tmp_path_factory.mktemp("demo") / "a new" / "földer"
+    outputs = []
     for _ in range(2):
         result = run("demo", "-o", folder)
         assert result.exit_code == 0, result.output
-        assert_demo(result.output, folder)
+        outputs.append(result.output)
+    assert outputs[0] == outputs[1]
+    return outputs[1], folder
+
+
+def test_demo(shown):
+    assert_demo(*shown)
     assert not plt.get_fignums()
 
 
-def test_demo_says_what_the_axes_separate(tmp_path):
-    output = run("demo", "-o", tmp_path).output
+def test_demo_reads_digits_that_the_net_has_not_seen(shown):
+    output, _ = shown
+    accuracy, unseen = re.search(r"is\s+right on (\S+) % of (\S+)\s+others", output).groups()
+    assert 90 < float(accuracy) < 99.9
+    assert unseen == "1,197"
+    assert "beliefs of 900 of the others; on labels of the other 297." in output
+    table = [list(map(float, row)) for row in re.findall(r"^ +(\d)  +(\S+)  +(\S+)  \d and \d$", output, re.MULTILINE)]
+    assert [row[0] for row in table] == list(range(1, 10))
+    claimed, on_labels = (np.array(column) for column in list(zip(*table, strict=True))[1:])
+    assert (np.diff(claimed) <= 0).all()
+    assert 0.4 < claimed[-1] < claimed[0] < 0.95  # no ten dots
+    assert (on_labels > 0.5).all()
+    assert len(re.findall(r"\d and \d\s\(0\.\d\d\)", output)) == 5
+    assert "Axis 1 separates" in output
+    assert "pairs that the fit has not seen" in output.replace("\n", " ")
+
+
+def test_demo_page_has_thumbnails_boundaries_close_calls_and_the_training(shown):
+    content = data_of(shown[1] / "digits.html")
+    x, y = content["clouds"]
+    assert (x["n"], y["n"]) == (900, 10)
+    assert y["labels"] == content["classes"]["names"] == [str(digit) for digit in range(10)]
+    assert x["sprites"]["width"] == x["sprites"]["height"] == 8
+    assert len(content["boundaries"]) == 10
+    assert len(content["confusing"]) > 5
+    steps, accuracy = content["frames"]["steps"], content["frames"]["accuracy"]
+    assert 20 <= len(steps) == len(accuracy)
+    assert steps[-1] == 360
+    assert accuracy[0] < 0.5 < 0.9 < accuracy[-1]
+
+
+def test_demo_needs_neither_torch_nor_a_library_of_frames(tmp_path):
+    code = """if True:
+        import sys
+        from pathlib import Path
+        class Missing:
+            def find_spec(self, name, path=None, target=None):
+                if name in ("torch", "polars", "pandas", "pyarrow", "plotly"):
+                    raise ModuleNotFoundError(name)
+        sys.meta_path.insert(0, Missing())
+        from correspondence.demo import demo
+        print(demo(Path(sys.argv[1])))"""
+    command, environment = [sys.executable, "-c", code, tmp_path], {**os.environ, "MPLBACKEND": "Agg"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert_demo(done.stdout, tmp_path)
+
+
+def test_demo_of_the_table(shown):
+    output = " ".join(shown[0].split())
     assert "1744 answers" in output
-    assert "Axis 1 separates Wife from Husband." in output
-    assert "chi2 1944.5 on 36 dof, p < 1e-300" in output
+    assert "PICs 0.5429, 0.4450, 0.1270" in output
+    assert "Axis 1 separates Wife (Laundry, Main_meal) from Husband (Repairs, Driving)." in output
+    assert "Task and person depend on each other strongly" in (shown[1] / "tasks.html").read_text(encoding="utf-8")
+
+
+def test_demo_that_is_stopped_leaves_nothing(tmp_path, monkeypatch):
+    def stop(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("correspondence.demo.ClassifierCA", stop)
+    assert run("demo", "-o", tmp_path / "new").exit_code == 1
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "digits.html").write_text("old")
+    run("demo", "-o", tmp_path)
+    assert (tmp_path / "digits.html").read_text() == "old"
+
+
+@pytest.fixture
+def _no_training(monkeypatch):
+    monkeypatch.setattr("correspondence.demo.EPOCHS", 1)
 
 
 def test_demo_where_a_file_is(tmp_path):
@@ -77,9 +157,10 @@ def test_demo_where_a_file_is(tmp_path):
     assert file.read_text() == "mine"
 
 
+@pytest.mark.usefixtures("_no_training")
 def test_demo_where_a_folder_has_the_name_of_the_picture(tmp_path):
-    (tmp_path / "plane.png").mkdir()
-    assert "plane.png" in assert_one_sentence(run("demo", "-o", tmp_path))
+    (tmp_path / "digits.png").mkdir()
+    assert "digits.png" in assert_one_sentence(run("demo", "-o", tmp_path))
     assert not plt.get_fignums()
 
 
@@ -89,6 +170,7 @@ def test_demo_where_nobody_can_write(folder):
     assert folder in assert_one_sentence(run("demo", "-o", folder))
 
 
+@pytest.mark.usefixtures("_no_training")
 def test_demo_on_a_full_disk(tmp_path, monkeypatch):
     def fail(*args, **options):
         raise OSError(28, "No space left on device")

@@ -8,7 +8,7 @@ import click
 import matplotlib
 import matplotlib.pyplot as plt
 
-from correspondence import CA, Comparison, __version__, compare, datasets, explore, plot
+from correspondence import Comparison, __version__, compare, datasets, plot
 from correspondence.commands import (
     Commands,
     analyze_command,
@@ -23,6 +23,7 @@ from correspondence.commands import (
     seed_option,
     writing_to,
 )
+from correspondence.demo import demo as run_demo
 from correspondence.io import new_file
 from correspondence.reading import read_pairs
 from correspondence.studies import STUDIES, reproduce
@@ -36,26 +37,20 @@ def main() -> None:
     """Correspondence analysis: the maximally correlated functions of two variables, and a picture of them."""
 
 
-@main.command(short_help="Analyse a bundled table, with a picture and a page.")
+@main.command(short_help="What a small net that reads digits confuses, with pictures and pages.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("correspondence-demo"),
     show_default=True,
-    help="Folder for the picture and the page.",
+    help="Folder for the pictures and pages.",
 )
 def demo(output: Path) -> None:
-    """Analyse a bundled table: who does which task in 1744 answers of couples."""
+    """Train a small net on images of digits and see what it confuses; and a table: who does which task at home."""
     matplotlib.use("Agg")
-    ca = CA().fit(datasets.load_housetasks())
-    picture, page = output / "plane.png", output / "page.html"
     with writing_to(output):
-        output.mkdir(parents=True, exist_ok=True)
-        _draw(ca, picture)
-        explore(ca, path=page, title="Household tasks: who does what?")
-    _summarise(ca)
-    click.echo(f"\nPicture: {picture.resolve()}\nPage:    {page.resolve().as_uri()}")
+        click.echo(run_demo(output))
 
 
 for _command in (analyze_command, embed_command, completion_command):
@@ -156,29 +151,3 @@ def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: 
     except (ImportError, datasets.MissingDataError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"Written to {folder.resolve()}: {', '.join(path.name for path in files)}")
-
-
-def _draw(ca: CA, path: Path) -> None:
-    plot.plane(ca, names=("task", "who does it"), ellipses=ca.bootstrap(random_state=0))
-    try:
-        with new_file(path) as temporary:
-            plt.savefig(temporary, dpi=110)
-    finally:
-        plt.close()
-
-
-def _summarise(ca: CA) -> None:
-    d, test = ca.decomposition_, ca.chi2_test_
-    click.echo(f"Household tasks x who does them, {d.n:g} answers\n")
-    click.echo("component     PIC  correlation  % of chi2")
-    for i, (pic, r, share) in enumerate(zip(d.pics, d.correlations, d.inertia_ratios, strict=True), start=1):
-        click.echo(f"{i:>9}  {pic:.4f}  {r:>11.4f}  {100 * share:>9.1f}")
-    click.echo(f"\nTest of independence: chi2 {test.statistic:.1f} on {test.dof} dof, p {_p_value(test.pvalue)}")
-    for axis in range(2):
-        order = ca.columns_.standard[:, axis].argsort()
-        low, high = ca.columns_.labels[order[[0, -1]]]
-        click.echo(f"Axis {axis + 1} separates {low} from {high}.")
-
-
-def _p_value(p: float) -> str:
-    return "< 1e-300" if p < 1e-300 else f"= {p:.2g}"

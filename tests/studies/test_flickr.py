@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages import data_of
 
 import correspondence as co
 from correspondence.studies import flickr, reproduce
@@ -82,7 +83,7 @@ def test_a_quick_run(tmp_path):
         pytest.skip("CORRESPONDENCE_DATA has no flickr8k/images64.zip")
     files = reproduce("flickr", tmp_path, quick=True)
     assert [path.name for path in files] == [
-        f"flickr{end}" for end in (".csv", ".png", "-tags.png", "-images.png", ".md")
+        f"flickr{end}" for end in (".csv", ".png", "-tags.png", "-images.png", "-explore.html", ".md")
     ]
     with files[0].open(encoding="utf-8", newline="") as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
@@ -98,6 +99,12 @@ def test_a_quick_run(tmp_path):
         assert f"({path.name})" in text
     assert "0.317 | 0.201 | 0.095" in text
     assert "quick run" in text
+    photos, tags = (page := data_of(files[-2]))["clouds"]
+    assert (photos["n"], tags["n"]) == (400, 500)
+    assert photos["sprites"]["kind"] == "jpeg"
+    assert "dog" in tags["labels"]
+    assert page["by"] == "posterior"
+    assert len(photos["labels"][0]) > 10  # a caption
 
 
 def test_without_the_data(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from pages import data_of
 
 import correspondence as co
 from correspondence.studies import multiview, multiview_runs, reproduce, views
@@ -144,7 +145,9 @@ def test_noisy_digits(tmp_path):
         pytest.skip(f"CORRESPONDENCE_DATA has no {DIGITS}")
     name = "multiview-noisy-mnist"
     files = reproduce(name, tmp_path, quick=True)
-    assert [path.name for path in files] == [f"{name}{end}" for end in (".csv", ".png", "-pairs.png", ".md")]
+    assert [path.name for path in files] == [
+        f"{name}{end}" for end in (".csv", ".png", "-pairs.png", "-explore.html", ".md")
+    ]
     with files[0].open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     held_out = np.array([float(row["held_out"]) for row in rows])
@@ -155,5 +158,11 @@ def test_noisy_digits(tmp_path):
     text = files[-1].read_text(encoding="utf-8")
     assert f"({name}.png)" in text
     assert f"({name}-pairs.png)" in text
+    assert f"({name}-explore.html)" in text
+    page = data_of(tmp_path / f"{name}-explore.html")
+    assert [cloud["n"] for cloud in page["clouds"]] == [1000, 1000]
+    assert [cloud["sprites"]["width"] for cloud in page["clouds"]] == [28, 28]
+    assert page["classes"]["names"] == [f"digit {digit}" for digit in range(10)]
+    assert page["axes"][0]["held_out"] == pytest.approx(held_out[0], abs=1e-4)
     assert "2.2 | 97.5" in text
     assert "at most M - 1 components" in text

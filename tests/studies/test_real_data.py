@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages import data_of
 
 import correspondence as co
 from correspondence.studies import brands, cooking, reproduce, training, wine
@@ -19,8 +20,8 @@ NEEDS = {
     "compas": "compas/compas_train.csv",
 }
 FILES = {
-    "cooking": ["cooking.csv", "cooking.png", "cooking-plane.png", "cooking.md"],
-    "wine": ["wine.csv", "wine.png", "wine-methods.png", "wine.md"],
+    "cooking": ["cooking.csv", "cooking.png", "cooking-plane.png", "cooking-explore.html", "cooking.md"],
+    "wine": ["wine.csv", "wine.png", "wine-methods.png", "wine-explore.html", "wine.md"],
     "brands": ["brands.csv", "brands.png", "brands-others.png", "brands.md"],
     "boundary": ["boundary.csv", "boundary.png", "boundary-confusing.png", "boundary.md"],
     "training-mnist": [f"training-mnist{end}" for end in (".csv", ".png", "-timeline.png", ".mp4", ".html", ".md")],
@@ -59,6 +60,13 @@ def test_cooking(tmp_path):
         assert float(row["sum"]) == pytest.approx(sum(float(row[f"correlation_{i}"]) for i in range(1, 11)), abs=1e-4)
     assert "0.909 | 0.867 | 0.841" in text
     assert "soy sauce" in text
+    page = data_of(tmp_path / "cooking" / "cooking-explore.html")
+    x, y, marks = page["clouds"]
+    assert (x["n"], y["n"], marks["n"]) == (300, len(page["classes"]["names"]), 146)
+    assert any("soy sauce" in recipe for recipe in x["labels"])
+    assert "soy sauce" in marks["labels"]
+    assert len(page["axes"]) == 10
+    assert 0.6 < page["axes"][0]["held_out"] < 1
 
 
 def test_the_vocabulary_is_learned_from_training_recipes_only(monkeypatch):
@@ -82,6 +90,11 @@ def test_wine(tmp_path):
     assert min(first.values()) > 0.5
     assert first["ACE, trees"] > 0.6
     assert "## How many components are real?" in text
+    page = data_of(tmp_path / "wine" / "wine-explore.html")
+    x, y = page["clouds"]
+    assert [column["name"] for column in x["columns"]][-1] == "alcohol"
+    assert y["labels"] == list("345678")
+    assert page["axes"][0]["pvalue"] < 0.01
     for attribute in ("alcohol", "sulphates", "volatile acidity", "pH"):
         assert f"| {attribute} |" in text
 

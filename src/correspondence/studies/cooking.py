@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from tqdm import tqdm
 
 import correspondence as co
 from correspondence.recipes import Ingredients
-from correspondence.studies.report import Report, markdown_table
+from correspondence.studies.report import Report, framed, markdown_table
 from correspondence.studies.runs import Settings
 
 __all__ = ["TITLE", "run"]
@@ -115,13 +116,21 @@ class _Result:
 
 @dataclass(frozen=True, eq=False)
 class _Plane:
-    """What the picture needs: a decomposition and recipes that it has not seen."""
+    """What picture and page need: a decomposition and recipes that it has not seen."""
 
-    d: co.Decomposition
+    whole: co.Decomposition
+    held_out: co.HeldOut
     X: np.ndarray
     cuisine: np.ndarray
+    texts: list[str]
+    """Ingredients of the recipes as they are spelled there."""
     names: list[str]
     counts: np.ndarray
+
+    @property
+    def d(self) -> co.Decomposition:
+        """The first two components."""
+        return self.whole.truncate(2)
 
 
 def run(settings: Settings) -> Report:
@@ -138,15 +147,17 @@ def run(settings: Settings) -> Report:
         f"X are {n:,} recipes as {INGREDIENTS} ingredients (0 or 1), Y their {len(set(recipes.cuisine))} cuisines; "
         f"{settings.seeds} random splits into 80 % to learn from and 20 % to judge on.",
         "![Cuisines, recipes and ingredients in the first factoring plane](cooking-plane.png)\n\n"
-        + _caption(splits[0][1]),
+        + _caption(splits[0][1])
+        + " [A page to explore it](cooking-explore.html) has all ten components and all ingredients.",
         _table(results),
         _finding(results, best),
         f"![Held-out and training correlations of each method](cooking.png)\n\n{CAPTION}",
         _observations(splits[0][1]),
         ERRATA,
     ]
-    figures = {"": _figure(results), "-plane": _plane_figure(splits[0][1])}
-    return Report(TITLE, rows, "\n\n".join(sections), figures)
+    plane = splits[0][1]
+    figures = {"": _figure(results), "-plane": _plane_figure(plane)}
+    return Report(TITLE, rows, "\n\n".join(sections), figures, {"-explore.html": lambda path: _page(plane, path)})
 
 
 def _split(recipes: Any, n: int, seed: int) -> tuple[dict[str, _Result], _Plane]:
@@ -167,7 +178,8 @@ def _split(recipes: Any, n: int, seed: int) -> tuple[dict[str, _Result], _Plane]
         results[name] = _Result(d.correlations, held_out.correlations, held_out.captured, seconds, d.origin)
         if name == "ACE, net":
             counts = X[train].sum(axis=0)
-            plane = _Plane(d.truncate(2), X[test], y[test], list(ingredients.names_), counts)
+            texts = [", ".join(recipes.ingredients[i]) for i in test]
+            plane = _Plane(d, held_out, X[test], y[test], texts, list(ingredients.names_), counts)
     return results, plane
 
 
@@ -318,3 +330,18 @@ def _plane_figure(plane: _Plane) -> Figure:
         ax=ax,
     )
     return figure
+
+
+def _page(plane: _Plane, path: Path) -> Path:
+    return co.explore(
+        plane.whole,
+        framed(plane.X, plane.names),
+        np.unique(plane.cuisine),
+        path,
+        held_out=plane.held_out,
+        classes=plane.cuisine,
+        names=("recipe", "cuisine", "ingredient"),
+        x_labels=plane.texts,
+        marks=(plane.names, np.eye(len(plane.names))),
+        title="What's Cooking: recipes and cuisines",
+    )

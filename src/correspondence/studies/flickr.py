@@ -7,6 +7,7 @@ import time
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,7 @@ def run(settings: Settings) -> Report:
         f"{len(data.train.photos)} photographs, stopped by {len(data.dev.photos)}, judged on {len(data.test.photos)}.",
         f"![Photographs and tags](flickr-tags.png)\n\n{TAGS_CAPTION}",
         f"![Tags and photographs](flickr-images.png)\n\n{IMAGES_CAPTION}",
+        "[A page to explore](flickr-explore.html) has all test photographs and tags.",
         _correlation_table([*nets, *baselines]),
         f"![Correlations](flickr.png)\n\n{CAPTION}",
         _single_caption(data, fits),
@@ -124,7 +126,8 @@ def run(settings: Settings) -> Report:
         "-tags": _tags_figure(nets[0], data),
         "-images": _images_figure(nets[0], data),
     }
-    return Report(TITLE, [_row(result) for result in (*nets, *baselines)], "\n\n".join(sections), figures)
+    page = {"-explore.html": lambda path: _page(*fits[0], data, path)}
+    return Report(TITLE, [_row(result) for result in (*nets, *baselines)], "\n\n".join(sections), figures, page)
 
 
 TAGS_CAPTION = f"""\
@@ -425,3 +428,19 @@ def _images_figure(first: _Result, data: _Data) -> Figure:
             ax.set(xticks=[], yticks=[])
             ax.spines[:].set(color="none" if data.test.has[i, tag] else "tab:red", linewidth=3)
     return figure
+
+
+# --- page
+
+
+def _page(first: _Result, d: co.Decomposition, data: _Data, path: Path) -> Path:
+    return co.explore(
+        d,
+        data.test.photos,
+        path=path,
+        held_out=first.held_out,
+        names=("photograph", "tag"),
+        x_labels=[captions[0].strip(" .") for captions in data.test.captions],
+        index=first.index,
+        title="Flickr8k: photographs and the words of their captions",
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ MNIST_TITLE = "What two images of the same digit share: MNIST"
 NOISY_TITLE = "What two views of a digit share, one turned, the other turned and noisy: noisy MNIST"
 CIFAR_TITLE = "What two photographs of the same class share: CIFAR-10"
 DRAWN = 3000  # test images in the plane
+OTHERS = 1000  # of the other view on the page
 ANIMALS = {"bird", "cat", "deer", "dog", "frog", "horse"}
 VEHICLES = {"airplane", "automobile", "ship", "truck"}
 
@@ -114,7 +116,8 @@ def _report(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun], fo
         f"only. Pairs of {first.checked} other training images tell how many components are shared. All else is on "
         f"{len(first.labels)} test images, each paired with another one of its class. Training took "
         f"{' and '.join(f'{each.seconds:.0f}' for each in runs)} seconds.",
-        f"![Correlations and plane]({case.name}.png)\n\n{CAPTION}",
+        f"![Correlations and plane]({case.name}.png)\n\n{CAPTION}"
+        + (f" [A page to explore]({case.name}-explore.html)." if case is NOISY else ""),
         _shared(case, data, first, found),
         _correlation_table(runs, found),
         f"![Pairs]({case.name}-pairs.png)\n\n*Pairs of test images: x above, y below.*",
@@ -123,7 +126,9 @@ def _report(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun], fo
         ERRATA,
     ]
     figures = {"": _figure(first), "-pairs": _pairs_figure(first)}
-    return Report(case.title, [row for each in runs for row in _rows(each, found)], "\n\n".join(sections), figures)
+    page = {"-explore.html": lambda path: _noisy_page(first, path)} if case is NOISY else {}
+    rows = [row for each in runs for row in _rows(each, found)]
+    return Report(case.title, rows, "\n\n".join(sections), figures, page)
 
 
 CAPTION = f"""\
@@ -294,3 +299,28 @@ def _pairs_figure(each: ViewRun, n: int = 10) -> Figure:
     for ax, i in zip(axes[0], chosen, strict=True):
         ax.set_title(str(each.labels[i]), fontsize=9)
     return figure
+
+
+# --- page
+
+
+def _noisy_page(each: ViewRun, path: Path) -> Path:
+    """Test images of both views; those of the other view are known by their classes."""
+    digits = [f"digit {label}" for label in each.labels[:DRAWN]]  # bare numbers would get colours in their order
+    return co.explore(
+        each.pice,
+        each.X[:DRAWN],
+        each.Y[:OTHERS],
+        path,
+        held_out=each.held,
+        classes=digits,
+        names=("turned digit", "noisy digit"),
+        y_labels=digits[:OTHERS],
+        x_images=_dark_on_white(each.X[:DRAWN]),
+        y_images=_dark_on_white(each.Y[:OTHERS]),
+        title="Noisy MNIST: what two views of a digit share",
+    )
+
+
+def _dark_on_white(images: np.ndarray) -> np.ndarray:
+    return np.rint(255 * (1 - images)).astype(np.uint8)

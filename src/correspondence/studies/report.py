@@ -1,4 +1,4 @@
-"""The results folder of a study: NAME.csv, NAME.png and NAME.md, each of them whole or not there."""
+"""The results folder of a study: NAME.csv, NAME.png, NAME.md and others, each of them whole or not there."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from matplotlib.figure import Figure
 import correspondence as co
 from correspondence.io import csv_text, new_file
 from correspondence.studies.runs import Runs, Settings
+from correspondence.table import to_frame
 
-__all__ = ["Report", "correlation_rows", "markdown_table", "provenance", "write"]
+__all__ = ["Report", "correlation_rows", "framed", "markdown_table", "provenance", "write"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +85,14 @@ def _shown(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def framed(X: np.ndarray, names: Sequence[str]) -> Any:
+    """Array with names of its columns, for a page; as it is where no library of frames is installed."""
+    try:
+        return to_frame(dict(zip(names, X.T, strict=True)))
+    except ImportError:
+        return X
 
 
 def correlation_rows(runs: Runs, **printed: Sequence[float]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.model_selection import GroupShuffleSplit
 from tqdm import tqdm
 
 import correspondence as co
-from correspondence.studies.report import Report, markdown_table
+from correspondence.studies.report import Report, framed, markdown_table
 from correspondence.studies.runs import Settings
 
 __all__ = ["TITLE", "run"]
@@ -81,7 +82,7 @@ def run(settings: Settings) -> Report:
     sections = [
         f"X are the 11 attributes of {len(X)} red wines, Y the quality from 3 to 8 as a label. "
         f"{5 if settings.quick else 10} folds, {settings.seeds} times, copies of a wine always together.",
-        f"![Factoring planes](wine.png)\n\n{_caption(planes)}",
+        f"![Factoring planes](wine.png)\n\n{_caption(planes)} [A page to explore them](wine-explore.html).",
         _table(comparisons, intervals),
         f"![Held-out and training correlations](wine-methods.png)\n\n{CAPTION}",
         _count(dimension),
@@ -90,7 +91,8 @@ def run(settings: Settings) -> Report:
     ]
     rows = [row for seed, c in enumerate(comparisons) for row in _rows(seed, c)]
     figures = {"": _figure(planes, effects), "-methods": _comparison_figure(comparisons[0])}
-    return Report(TITLE, rows, "\n\n".join(sections), figures)
+    page = {"-explore.html": lambda path: _page(planes, dimension, path)}
+    return Report(TITLE, rows, "\n\n".join(sections), figures, page)
 
 
 CAPTION = """\
@@ -274,3 +276,16 @@ def _comparison_figure(comparison: co.Comparison) -> Figure:
     figure = Figure(figsize=(8, 5), layout="constrained")
     co.plot.comparison(comparison, ax=figure.subplots())
     return figure
+
+
+def _page(planes: _Planes, dimension: co.LatentDimension, path: Path) -> Path:
+    return co.explore(
+        planes.d,
+        framed(planes.X, planes.attributes),
+        np.unique(planes.quality),
+        path,
+        held_out=dimension,
+        classes=planes.quality,
+        names=("wine", "quality"),
+        title="Red wine: what it is made of and how it is graded",
+    )

@@ -1,0 +1,57 @@
+"""The gallery of the docs: its pictures are there and light, its commands exist, and photographs are not shown."""
+
+import importlib.util
+import re
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from correspondence.studies import STUDIES
+
+DOCS = Path(__file__).parents[1] / "docs"
+TEXT = (DOCS / "gallery.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def screenshots():
+    spec = importlib.util.spec_from_file_location("screenshots", DOCS / "screenshots.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_page_has_its_picture(screenshots):
+    shown = re.findall(r"!\[[^\]]+\]\(images/gallery-(\S+)\.png\)", TEXT)
+    assert sorted(shown) == sorted(screenshots.PAGES)
+    for name in shown:
+        path = DOCS / "images" / f"gallery-{name}.png"
+        assert path.stat().st_size <= screenshots.MOST
+        assert Image.open(path).width == screenshots.WIDTH
+
+
+def test_every_command_makes_its_page(screenshots):
+    commands = re.findall(r"^correspondence (.+?) +# (?:results|correspondence-demo)/(\S+\.html)", TEXT, re.MULTILINE)
+    assert sorted(path for _, path in commands) == sorted(path for path, _, _ in screenshots.PAGES.values())
+    for command, path in commands:
+        if command != "demo":
+            name = command.split()[1]
+            assert command.split()[0] == "reproduce"
+            assert name in STUDIES
+            assert path == f"{name}/{name}-explore.html"
+
+
+def test_photographs_are_switched_off(screenshots):
+    assert screenshots.PAGES["flickr"][2]["pictures"] is False
+
+
+def test_pictures_are_made_light(screenshots, tmp_path, monkeypatch):
+    monkeypatch.setattr(screenshots, "MOST", 30_000)
+    noise = np.random.default_rng(0).integers(0, 256, (200, 200, 3), dtype=np.uint8)
+    buffer = BytesIO()
+    Image.fromarray(noise).save(buffer, "png")
+    said = screenshots._saved(buffer.getvalue(), tmp_path / "noise.png")
+    assert (tmp_path / "noise.png").stat().st_size <= 30_000
+    assert "200 x 200" in said
