@@ -118,6 +118,13 @@ def test_fewer_folds_of_more_pairs(rng, n, splits):
     assert np.isfinite(found.F).sum() == (n if splits > 1 else n // 4)
 
 
+@pytest.mark.parametrize(("n", "splits"), [(999, 5), (1000, 1)])
+def test_images_are_held_out_once(rng, n, splits):
+    images = rng.random((n, 1, 4, 4))
+    found = co.compare(images, images.mean(axis=(1, 2, 3)), ["kernel"], n_components=1).results["kernel"]
+    assert len(found.splits) == splits
+
+
 @pytest.mark.parametrize("n", [400, 20_000])
 def test_groups_are_never_on_both_sides(rng, n):
     """Each x occurs five times with the same y: without groups it is enough to remember it."""

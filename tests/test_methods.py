@@ -64,7 +64,8 @@ SENSIBLE = {
     "text, text": ["kernel", "pice"],
     "sparse, labels": ["kernel", "logistic", "pice"],
     "sparse, sparse": ["kernel", "pice"],
-    "images, images": ["kernel", "pice"],
+    "images, labels": ["kernel", "logistic"],
+    "images, images": ["kernel"],
     "table, many labels": ["cca", "ace", "kernel", "pice"],
     "text, many labels": ["kernel", "pice"],
     "wide table, number": ["cca", "kernel", "pice"],
@@ -100,6 +101,14 @@ def test_some_method_suits_few_pairs_of_anything(kind):
 @pytest.mark.parametrize(("n", "tried"), [(ENOUGH - 1, False), (ENOUGH, True)])
 def test_a_net_needs_enough_pairs(n, tried):
     assert ("mlp" in sensible(Pairs.of(*data("table, labels", n)))) is tried
+
+
+@pytest.mark.parametrize(("n", "tried"), [(ENOUGH - 1, False), (ENOUGH, True)])
+def test_nets_of_images_need_enough_and_are_trained_for_less_time(n, tried):
+    pairs = Pairs.of(*data("images, labels", n))
+    assert ("pice" in sensible(pairs)) is tried
+    table = Pairs.of(*data("table, labels", n))
+    assert estimator("pice", pairs, 2).max_steps < estimator("pice", table, 2).max_steps
 
 
 def test_without_torch_there_is_no_pice(monkeypatch):
@@ -150,8 +159,9 @@ def test_sensible_methods_can_be_fitted(kind, name):
 
 @pytest.mark.parametrize("name", ["kernel", "pice"])
 def test_methods_for_images(name):
-    assert name in sensible(Pairs.of(*data("images, labels")))
-    assert_fits(name, "images, labels")
+    n = ENOUGH if name == "pice" else FEW
+    assert name in sensible(Pairs.of(*data("images, labels", n)))
+    assert_fits(name, "images, labels", n)
 
 
 @pytest.mark.parametrize("name", ["logistic", "mlp"])

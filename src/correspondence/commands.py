@@ -15,7 +15,7 @@ from correspondence.analysis import Request, analyze, check_folder, embed, load_
 from correspondence.analysis import write_columns as write_file
 from correspondence.analysis.texts import safe
 from correspondence.datasets import MissingDataError
-from correspondence.methods import METHODS
+from correspondence.methods import ENOUGH, METHODS
 from correspondence.reading import column_names
 
 __all__ = [
@@ -199,8 +199,8 @@ def analyze_command(
     with one_sentence():
         data = read(request)
         _tell(data.lines)
-        if data.x.kind == "images" and method == "auto":
-            _tell(["Methods are compared on held-out images, which takes minutes; --method kernel takes seconds."])
+        if data.x.kind == "images" and method == "auto" and len(data.ids) >= ENOUGH:
+            _tell(["Nets are tried on so many images, which takes minutes; --method kernel takes seconds."])
         analysis = analyze(data, method, components, random_state=seed)
     _tell(analysis.notes)
     if not analysis.is_saved:

@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 from correspondence.checks import check_whole
 from correspondence.heldout import gain
 from correspondence.io import csv_text
-from correspondence.methods import Pairs, estimator, sensible
+from correspondence.methods import ENOUGH, Pairs, estimator, sensible
 from correspondence.splits import group_codes, splits
 from correspondence.table import to_frame
 from correspondence.validation import CrossFit, crossfit, labels_of
@@ -116,7 +116,8 @@ def compare(
         Of each; by default as many as labels allow, at most ten, and three without labels. Components that are not
         there lower what is captured. Estimators of your own have their own.
     cv : int, splitter or iterable, optional
-        As in `crossfit`. By default five folds, three from 2000 pairs on, and from 20,000 on a single quarter.
+        As in `crossfit`. By default five folds, three from 2000 pairs on, and from 20,000 on (of images
+        1000) a single quarter.
     groups : array-like of shape (n,), optional
         Pairs of the same group are never on both sides of a split.
     random_state : int
@@ -147,7 +148,7 @@ def compare(
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together = None if groups is None else group_codes(groups, pairs.n, "groups")
     chosen = _chosen(methods, pairs, n_components, random_state)
-    folds = _folds(pairs.n, together, random_state) if cv is None else cv
+    folds = _folds(pairs, together, random_state) if cv is None else cv
     parts = splits(folds, pairs.n, labels=labels_of(Y), groups=together, random_state=random_state)
     results = {
         name: crossfit(est, X, Y, parts, groups=together, n_jobs=n_jobs, progress=progress)
@@ -172,8 +173,9 @@ def _chosen(methods: Any, pairs: Pairs, n_components: int | None, random_state: 
     return {name: estimator(name, pairs, d, random_state) for name in names}
 
 
-def _folds(n: int, groups: np.ndarray | None, random_state: int) -> Any:
-    if n < 20_000:
+def _folds(pairs: Pairs, groups: np.ndarray | None, random_state: int) -> Any:
+    n = pairs.n
+    if n < (ENOUGH if pairs.has_images else 20_000):
         most = n if groups is None else int(groups.max()) + 1
         return max(2, min(5 if n < 2000 else 3, most))
     kind = ShuffleSplit if groups is None else GroupShuffleSplit

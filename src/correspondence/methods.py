@@ -16,15 +16,16 @@ from correspondence.ace import ACE, LABELS
 from correspondence.ca import CA
 from correspondence.cca import CCA
 from correspondence.checks import check_index, length
-from correspondence.encoding import WIDE, Columns, discrete, encoder_for
+from correspondence.encoding import WIDE, Columns, Images, discrete, encoder_for
 from correspondence.estimator import Estimator
 from correspondence.kernel import KernelCCA
 
-__all__ = ["METHODS", "Pairs", "estimator", "sensible"]
+__all__ = ["ENOUGH", "METHODS", "Pairs", "estimator", "sensible"]
 
 MOST = 10  # components, where the user does not say how many
 FEW = 100  # pairs, below which only the simplest methods are tried
 ENOUGH = 1000  # pairs, from which on a net is
+IMAGE_STEPS = 600  # of a net of images, each of which takes long
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Kind:
     """Different labels, if it is one column of them."""
     columns: int | None
     """Encoded columns, if it is a table."""
+    are_images: bool = False
 
     @classmethod
     def of(cls, values: Any, name: str) -> Kind:
@@ -43,7 +45,8 @@ class Kind:
             warnings.simplefilter("ignore", UserWarning)
             encoder = encoder_for(values, name)
         labels = discrete(encoder)
-        return cls(labels.width if labels else None, encoder.width if isinstance(encoder, Columns) else None)
+        columns = encoder.width if isinstance(encoder, Columns) else None
+        return cls(labels.width if labels else None, columns, isinstance(encoder, Images))
 
     @property
     def is_table(self) -> bool:
@@ -91,6 +94,11 @@ class Pairs:
         """Components by which methods are compared: without labels those beyond the third are mostly noise."""
         has_labels = self.x.labels is not None or self.y.labels is not None
         return self.limit if has_labels else min(3, self.limit)
+
+    @property
+    def has_images(self) -> bool:
+        """Whether one of them is images, of which nets take minutes."""
+        return self.x.are_images or self.y.are_images
 
     @property
     def are_labels(self) -> bool:
@@ -143,7 +151,8 @@ def _mlp(pairs: Pairs, d: int, seed: int) -> Estimator:
 def _pice(pairs: Pairs, d: int, seed: int) -> Estimator:
     from correspondence.pice import PICE
 
-    return PICE(n_components=d, random_state=seed)
+    est = PICE(n_components=d, random_state=seed)
+    return est.set_params(max_steps=IMAGE_STEPS) if pairs.has_images else est
 
 
 def _by_regressor(model: Any, pairs: Pairs, d: int, seed: int) -> Estimator:
@@ -192,7 +201,7 @@ METHODS: dict[str, Method] = {
     "pice": Method(
         "two neural nets (needs torch)",
         _pice,
-        lambda p: p.n >= FEW and importlib.util.find_spec("torch") is not None,
+        lambda p: p.n >= (ENOUGH if p.has_images else FEW) and importlib.util.find_spec("torch") is not None,
     ),
 }
 """From simple to flexible."""

@@ -439,13 +439,13 @@ class Page {
 
 const NOTES = {
   symmetric: ([x, y]) => `Symmetric map: compare ${x} with ${x} and ${y} with ${y}; the distance of one from the other means nothing.`,
-  rowprincipal: ([x, y]) => `Each ${x} lies at the mean of the ${y} that go with it, and an ${y} where something would lie that goes with it alone.`,
-  colprincipal: ([x, y]) => `Each ${y} lies at the mean of the ${x} that go with it, and ${x} where something would lie that goes with it alone.`,
+  rowprincipal: ([x, y]) => `${x}: at the mean of the ${y} that belong to it. ${y}: where something would lie that belongs to it alone.`,
+  colprincipal: ([x, y]) => `${y}: at the mean of the ${x} that belong to it. ${x}: where something would lie that belongs to it alone.`,
   symbiplot: ([x, y]) => `Biplot: project ${x} on the direction of ${y} to see how far a pair is above or below independence.`,
   rowgab: ([x, y]) => `Biplot: ${y} at their coordinates times their share; project ${x} on their directions.`,
   colgab: ([x, y]) => `Biplot: ${x} at their coordinates times their share; project ${y} on their directions.`,
-  rowgreen: ([x, y]) => `Contribution biplot: a ${y} far from the centre makes up the axes.`,
-  colgreen: ([x, y]) => `Contribution biplot: a ${x} far from the centre makes up the axes.`,
+  rowgreen: ([x, y]) => `Contribution biplot: ${y} far from the centre make up the axes.`,
+  colgreen: ([x, y]) => `Contribution biplot: ${x} far from the centre make up the axes.`,
 };
 
 /* --- small things */
