@@ -27,7 +27,7 @@ PAGES = {  # where it is, the point that is chosen (of x the first of a class), 
     "cooking": ("cooking/cooking-explore.html", ("y", "indian"), {}),
     "wine": ("wine/wine-explore.html", ("x", "8"), {}),
     "digits": ("digits.html", None, {"confused": True}),
-    "noisy-mnist": ("multiview-noisy-mnist/multiview-noisy-mnist-explore.html", None, {"labels": False}),
+    "noisy-mnist": ("multiview-noisy-mnist/multiview-noisy-mnist-explore.html", None, {}),
     "flickr": ("flickr/flickr-explore.html", ("y", "snow"), {"pictures": False}),  # photographs belong to their makers
 }
 
