@@ -1,0 +1,216 @@
+"""What a hostile tester tried on the page: odd inputs, and numbers that no other test compares."""
+
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+import pytest
+from pages import Elements, data_of
+from PIL import Image
+from sklearn.linear_model import SGDClassifier
+
+import correspondence as co
+from correspondence.explore.clouds import Cloud
+from correspondence.explore.colours import class_items
+from correspondence.explore.sprites import sprites
+
+ODD = ["__proto__", "constructor", "", " ", "A", "a", "\u202eevil", "a\0b", "\n", "é", "e\u0301"]
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """Pairs of numbers, and a fit to them."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(120, 3))
+    y = x[:, :2] + rng.normal(size=(120, 2))
+    return x, y, co.CCA(n_components=2).fit(x, y)
+
+
+@pytest.fixture(scope="module")
+def trained():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(90, 4))
+    y = np.array(["u", "v", "w"], object)[(x @ rng.normal(size=(4, 3))).argmax(axis=1)]
+    model = SGDClassifier(loss="log_loss", alpha=0.01, random_state=0)
+    recorder = co.TrainingRecorder(model, x, y, every=5)
+    recorder.partial_fit(x, y, batch_size=10, epochs=3)
+    return co.ClassifierCA(model).fit(x), recorder, x
+
+
+# --- odd labels
+
+
+def test_odd_labels_are_kept_apart(tmp_path):
+    counts = np.random.default_rng(0).integers(1, 30, size=(len(ODD), 4))
+    ca = co.CA().fit(co.Table(counts, np.array(ODD, object), np.array(["w", "x", "y", "z"], object)))
+    assert data_of(co.explore(ca, path=tmp_path / "p.html"))["clouds"][0]["labels"] == ODD
+
+
+def test_long_labels_are_cut(tmp_path):
+    labels = np.array(["x" * 10_000, "y" * 300, "z"], object)
+    ca = co.CA().fit(co.Table([[3, 9, 4], [8, 1, 2], [5, 5, 9]], labels, np.array(["a", "b", "c"], object)))
+    assert data_of(co.explore(ca, path=tmp_path / "p.html"))["clouds"][0]["labels"] == [
+        "x" * 299 + "…",
+        "y" * 300,
+        "z",
+    ]
+
+
+@pytest.mark.parametrize("values", [[1, 2, 3], [True, False], [1.5, 2.5], [pd.Timestamp("2020-01-01"), pd.NaT]])
+def test_labels_of_any_type(values, tmp_path):
+    rng = np.random.default_rng(0)
+    x = np.array(values, object)[np.arange(200) % len(values)]
+    y = np.where(rng.random(200) < 0.5, np.arange(200) % len(values), rng.integers(3, size=200)).astype(str)
+    if pd.isna(values).any():
+        with pytest.raises(ValueError, match="missing label"):
+            co.CA().fit(x, y)
+        return
+    content = data_of(co.explore(co.CA().fit(x, y), x, y, tmp_path / "p.html"))
+    assert sorted(content["clouds"][0]["labels"]) == sorted(map(str, values))
+
+
+# --- of many points, what is told of each is its own
+
+
+def test_what_is_told_of_sampled_points_is_theirs(pairs, tmp_path):
+    x, y, est = pairs
+    images = np.repeat(np.arange(120, dtype=np.uint8), 4).reshape(120, 2, 2)
+    content = data_of(co.explore(est, x, y, tmp_path / "p.html", x_images=images, max_points=30))
+    rows = content["arrays"]["0.rows"]
+    assert (rows != np.arange(30)).any()
+    np.testing.assert_allclose(content["arrays"]["0.column.0"], x[rows, 0].astype(np.float32))
+    sheet = np.asarray(_sheet(content))
+    np.testing.assert_array_equal(sheet[0, ::2], rows[: sheet.shape[1] // 2])
+
+
+def _sheet(content):
+    return Image.open(BytesIO(content["arrays"]["0.sheet.0"].tobytes()))
+
+
+def test_close_calls_and_frames_of_sampled_inputs(trained, tmp_path):
+    cca, recorder, x = trained
+    content = data_of(co.explore(cca, x, path=tmp_path / "p.html", recorder=recorder, max_points=40))
+    rows, margins = content["arrays"]["0.rows"], np.sort(cca.beliefs(x), axis=1)
+    assert content["confusing"], "nothing was looked at"
+    for position, _, _, margin in content["confusing"]:
+        assert margin == pytest.approx(margins[rows[position], -1] - margins[rows[position], -2], abs=1e-3)
+    frames = content["frames"]
+    places = content["arrays"]["frames.x"].reshape(len(frames["steps"]), 40, frames["axes"])
+    np.testing.assert_allclose(places[0], recorder.coordinates(0)[0][rows, : frames["axes"]], rtol=2e-3, atol=1e-3)
+
+
+def test_of_wide_tables_no_columns_are_told(tmp_path):
+    rng = np.random.default_rng(0)
+    for width, told in ((30, 30), (31, 0)):
+        x = rng.normal(size=(80, width))
+        est = co.CCA(n_components=1).fit(x, x[:, :1] + rng.normal(size=(80, 1)))
+        assert len(data_of(co.explore(est, x, x[:, :1], tmp_path / "p.html"))["clouds"][0]["columns"]) == told
+
+
+# --- classes
+
+
+def test_a_number_on_an_edge_is_in_the_upper_range(pairs, tmp_path):
+    x, y, est = pairs
+    numbers = np.repeat(np.arange(40.0), 3)
+    content = data_of(co.explore(est, x, y, tmp_path / "p.html", classes=numbers))
+    codes = content["arrays"]["0.classes"]
+    lower = [float(name.split(" to ")[0]) for name in content["classes"]["names"]]
+    for code in range(1, len(lower)):
+        assert numbers[codes == code].min() >= lower[code] - 0.05
+    assert codes[numbers == 39].tolist() == [len(lower) - 1] * 3
+
+
+def test_classes_as_words_weigh_as_much_as_they_are_many():
+    places = np.array([[-1.0], [-1.0], [-1.0], [3.0]])
+    cloud = Cloud(
+        "x", "x", None, False, False, places, np.full(4, 0.25), np.arange(4), 4, 4, classes=np.array([0] * 3 + [2])
+    )
+    names, means, shares = class_items(cloud, ["often", "never", "once"])
+    assert names == ["often", "once"]
+    np.testing.assert_allclose(means, [[-1], [3]])
+    np.testing.assert_allclose(shares, [0.75, 0.25])
+
+
+# --- evidence
+
+
+def test_the_band_of_chance_and_what_was_captured(pairs, tmp_path):
+    x, y, est = pairs
+    test = co.permutation_test(co.CCA(n_components=2), x, y, 99)
+    axes = data_of(co.explore(est, x, y, tmp_path / "p.html", held_out=test))["axes"]
+    assert axes[0]["chance_low"] == pytest.approx(np.quantile(test.null[:, 0], 0.05))
+    held = co.HeldOut(np.array([0.6, 0.5]), np.array([[0.5, 0.7], [0.4, 0.6]]), 0.25, np.array([0.1, 0.3]), 100, 0.95)
+    text = Elements(co.explore(est, x, y, tmp_path / "q.html", held_out=held).read_text(encoding="utf-8")).text
+    assert "captured of pairs held out0.25" in text
+
+
+# --- pictures
+
+
+@pytest.mark.parametrize(
+    "images",
+    [
+        np.linspace(0, 1, 12).reshape(3, 2, 2),
+        np.linspace(0, 65535, 12).astype(np.uint16).reshape(3, 2, 2),
+        np.array([0, 1] * 6, bool).reshape(3, 2, 2),
+        np.linspace(-4, 4, 12).reshape(3, 2, 2),
+    ],
+    ids=["float", "uint16", "bool", "signed"],
+)
+def test_pictures_of_any_type_reach_from_black_to_white(images):
+    sheet = np.asarray(Image.open(BytesIO(sprites(images, np.arange(3)).sheets[0])))
+    assert (sheet.min(), sheet.max()) == (0, 255)
+
+
+@pytest.mark.parametrize("shape", [(3, 1, 1), (3, 2, 2, 4), (3, 4, 40, 40), (3, 1, 5000)])
+def test_pictures_of_odd_shapes(shape):
+    made = sprites(np.zeros(shape), np.arange(3))
+    assert 1 <= min(made.width, made.height) <= max(made.width, made.height) <= 48
+
+
+# --- wrong inputs
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": np.full((5, 3), np.nan)}, "NaN"),
+        ({"X": np.zeros((0, 3))}, "empty|0 sample"),
+        ({"X": np.zeros((5, 2))}, "features"),
+        ({"x_labels": "abc"}, "x_labels must be a list"),
+        ({"x_labels": [None] * 120}, "x_labels has 120 missing"),
+        ({"classes": "abc"}, "classes must be one for each"),
+        ({"max_points": 2.5}, "max_points must be a whole number"),
+    ],
+)
+def test_wrong_values_are_told_in_a_sentence(pairs, tmp_path, change, message):
+    x, y, est = pairs
+    with pytest.raises(ValueError, match=message):
+        co.explore(est, **({"X": x, "Y": y} | change), path=tmp_path / "p.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_loaded_decomposition(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(90, 2))
+    y = np.where(x[:, 0] + 0.3 * rng.normal(size=90) > 0, "p", "q")
+    est = co.ACE(n_components=1).fit(x, y)
+    est.decomposition_.save(tmp_path / "d.safetensors")
+    loaded = co.load(tmp_path / "d.safetensors")
+    with pytest.raises(TypeError, match="X is needed"):
+        co.explore(loaded, path=tmp_path / "p.html")
+    content = data_of(co.explore(loaded, x, path=tmp_path / "p.html"))
+    assert sorted(content["clouds"][1]["labels"]) == ["p", "q"]
+
+
+# --- mended
+
+
+def test_many_numbered_classes_of_a_classifier_are_classes_and_no_ranges(tmp_path):
+    beliefs = np.random.default_rng(0).dirichlet(np.full(40, 0.05), size=400)
+    content = data_of(co.explore(co.ClassifierCA.from_beliefs(beliefs), beliefs, path=tmp_path / "p.html"))
+    names = content["classes"]["names"]
+    assert sorted(names, key=int) == [str(i) for i in range(40)]
+    assert [names[code] for code in content["arrays"]["0.classes"]] == beliefs.argmax(axis=1).astype(str).tolist()
+    assert [names[code] for code in content["arrays"]["1.classes"]] == content["clouds"][1]["labels"]
