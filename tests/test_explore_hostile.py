@@ -1,10 +1,12 @@
 """What a hostile tester tried on the page: odd inputs, and numbers that no other test compares."""
 
+import csv
 from io import BytesIO
 
 import numpy as np
 import pandas as pd
 import pytest
+from browser import opened
 from pages import Elements, data_of
 from PIL import Image
 from sklearn.linear_model import SGDClassifier
@@ -214,3 +216,82 @@ def test_many_numbered_classes_of_a_classifier_are_classes_and_no_ranges(tmp_pat
     assert sorted(names, key=int) == [str(i) for i in range(40)]
     assert [names[code] for code in content["arrays"]["0.classes"]] == beliefs.argmax(axis=1).astype(str).tolist()
     assert [names[code] for code in content["arrays"]["1.classes"]] == content["clouds"][1]["labels"]
+
+
+# --- in the browser: numbers that no other test compares
+
+WIDE = {"viewport": {"width": 1300, "height": 900}}
+
+
+@pytest.fixture(scope="module")
+def shown(trained, tmp_path_factory):
+    """A page with everything on it: sampled inputs with pictures and columns, frames, marks."""
+    cca, recorder, x = trained
+    images = np.repeat(np.arange(90, dtype=np.uint8), 4).reshape(90, 2, 2)
+    path = tmp_path_factory.mktemp("shown") / "page.html"
+    mean = x.mean(axis=0, keepdims=True)
+    return co.explore(
+        cca, x, path=path, recorder=recorder, x_images=images, marks=(["middle"], mean), max_points=60
+    )  # fmt: skip
+
+
+def test_what_the_script_tells_is_what_the_fit_says(shown, trained):
+    cca, recorder, x = trained
+    rows = data_of(shown)["arrays"]["0.rows"]
+    with opened(shown, **WIDE) as seen:
+        page = seen.page
+        page.wait_for_selector("html[data-ready=yes]")
+        table = page.evaluate("explorer.model.csv([7, explorer.model.role('mark').start])")
+        values = page.evaluate("explorer.model.values(explorer.model.clouds[0], 7).map(pair => Number(pair[1]))")
+        frames = page.evaluate(
+            "[1, 2].map(t => [0, explorer.model.role('y').start].map(i => "
+            "Array.from(explorer.model.framePositions(t, 1, 0).slice(2 * i, 2 * i + 2))))"
+        )
+        line = page.evaluate("[0, 5].map(p => [0, 1].map(a => explorer.model.boundary(1, p, a, 'rowprincipal')))")
+        pair = page.evaluate("explorer.model.data.boundaries[1]")
+        found = page.evaluate(
+            "explorer.choose(explorer.model.role('y').start), "
+            "[...document.querySelectorAll('#matches h3')].map(h => h.innerText)"
+        )
+        labels = page.evaluate("explorer.model.role('y').labels")
+        ends = page.evaluate(
+            "[-1, 1].map(sign => document.querySelector(`.strip[data-axis='0'][data-sign='${sign}'] button`).ariaLabel)"
+        )
+        inside = page.evaluate("explorer.model.search('ddl', 3).map(i => explorer.model.label(i))")
+        shortest = page.evaluate("explorer.model.search('inputs', 3).map(i => explorer.model.label(i).length)")
+        made_up = page.locator("#contributions tbody tr").first.locator("td").all_inner_texts()
+    head, first, mark = csv.reader(table.splitlines())
+    assert [first[0], first[1], first[2]] == ["inputs", str(rows[7]), f"inputs {rows[7]}"]
+    assert first[3] == cca.predict(x[rows[7]][None])[0]
+    assert mark[2] == "middle"
+    np.testing.assert_allclose([float(v) for v in first[4:6]], cca.transform(x[rows[7]][None])[0], rtol=1e-3)
+    assert head[6:] == [f"column {i}" for i in range(4)]
+    np.testing.assert_allclose([float(v) for v in first[6:]], x[rows[7]], rtol=1e-4)
+    np.testing.assert_allclose(values, x[rows[7]], rtol=1e-3)
+    for t, (input_, class_) in zip((1, 2), frames, strict=True):
+        inputs, classes = recorder.coordinates(t)
+        np.testing.assert_allclose(input_, inputs[rows[0], [1, 0]], rtol=5e-3, atol=1e-3)
+        np.testing.assert_allclose(class_, classes[recorder.classes.tolist().index(labels[0]), [1, 0]], rtol=5e-3)
+    expected = cca.boundary(*pair, 30)[[0, 5]] * cca.correlations_
+    np.testing.assert_allclose(line, expected, rtol=1e-3, atol=1e-4)
+    assert [text.removeprefix("Belongs here: ") for text in found] == ["marked", "inputs"]
+    order = np.argsort(cca.transform(x[rows])[:, 0])
+    assert ends == [f"inputs {rows[order[0]]}", f"inputs {rows[order[-1]]}"]
+    assert inside == ["middle"]
+    assert shortest == sorted(shortest)
+    k = cca.classes_.tolist().index(made_up[0])
+    f = cca.decomposition_.g(cca.classes_)[k, 0]
+    assert float(made_up[1]) == pytest.approx(100 * cca.prior_[k], rel=0.01)
+    assert float(made_up[2]) == pytest.approx(f, abs=0.01)
+    assert float(made_up[3]) == pytest.approx(100 * cca.prior_[k] * f**2, abs=0.1)
+
+
+def test_a_mark_has_no_place_during_the_training_and_leaves_the_view_alone(shown):
+    with opened(shown, **WIDE) as seen:
+        page = seen.page
+        page.wait_for_selector("html[data-ready=yes]")
+        page.locator("#frame").press("Home")
+        page.fill("#search", "middle")
+        page.press("#search", "Enter")
+        view = page.evaluate("({ ...explorer.plane.view })")
+    assert np.isfinite(list(view.values())).all()
