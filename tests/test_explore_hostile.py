@@ -295,3 +295,15 @@ def test_a_mark_has_no_place_during_the_training_and_leaves_the_view_alone(shown
         page.press("#search", "Enter")
         view = page.evaluate("({ ...explorer.plane.view })")
     assert np.isfinite(list(view.values())).all()
+
+
+def test_whole_numbers_are_exported_with_all_their_digits(pairs, tmp_path):
+    x, y, est = pairs
+    frame = pd.DataFrame(x, columns=["a", "b", "c"]).assign(number=1_234_567 + np.arange(120))
+    est = co.CCA(n_components=2).fit(frame, y)
+    path = co.explore(est, frame, y, tmp_path / "p.html")
+    with opened(path, **WIDE) as seen:
+        seen.page.wait_for_selector("html[data-ready=yes]")
+        table = seen.page.evaluate("explorer.model.csv([7])")
+    rows = list(csv.DictReader(table.splitlines()))
+    assert rows[0]["number"] == "1234574"
