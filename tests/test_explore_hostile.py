@@ -244,7 +244,7 @@ def test_what_the_script_tells_is_what_the_fit_says(shown, trained):
         table = page.evaluate("explorer.model.csv([7, explorer.model.role('mark').start])")
         values = page.evaluate("explorer.model.values(explorer.model.clouds[0], 7).map(pair => Number(pair[1]))")
         frames = page.evaluate(
-            "[1, 2].map(t => [0, explorer.model.role('y').start].map(i => "
+            "[1, 2].map(t => [0, explorer.model.size - 1].map(i => "
             "Array.from(explorer.model.framePositions(t, 1, 0).slice(2 * i, 2 * i + 2))))"
         )
         line = page.evaluate("[0, 5].map(p => [0, 1].map(a => explorer.model.boundary(1, p, a, 'rowprincipal')))")
@@ -271,7 +271,7 @@ def test_what_the_script_tells_is_what_the_fit_says(shown, trained):
     for t, (input_, class_) in zip((1, 2), frames, strict=True):
         inputs, classes = recorder.coordinates(t)
         np.testing.assert_allclose(input_, inputs[rows[0], [1, 0]], rtol=5e-3, atol=1e-3)
-        np.testing.assert_allclose(class_, classes[recorder.classes.tolist().index(labels[0]), [1, 0]], rtol=5e-3)
+        np.testing.assert_allclose(class_, classes[recorder.classes.tolist().index(labels[-1]), [1, 0]], rtol=5e-3)
     expected = cca.boundary(*pair, 30)[[0, 5]] * cca.correlations_
     np.testing.assert_allclose(line, expected, rtol=1e-3, atol=1e-4)
     assert [text.removeprefix("Belongs here: ") for text in found] == ["marked", "inputs"]
@@ -307,3 +307,51 @@ def test_whole_numbers_are_exported_with_all_their_digits(pairs, tmp_path):
         table = seen.page.evaluate("explorer.model.csv([7])")
     rows = list(csv.DictReader(table.splitlines()))
     assert rows[0]["number"] == "1234574"
+
+
+def test_all_maps_weights_and_hidden_points(tmp_path):
+    ca = co.CA().fit(co.datasets.load_housetasks())
+    path = co.explore(ca, path=tmp_path / "p.html", names=("task", "who"))
+    with opened(path, **WIDE) as seen:
+        page = seen.page
+        page.wait_for_selector("html[data-ready=yes]")
+        maps = page.evaluate(
+            "Object.entries(explorer.model.data.maps).map(([name, pair]) => "
+            "[pair, Array.from(explorer.model.positions(1, 0, name))])"
+        )
+        order = page.evaluate("Array.from(explorer.named.y).map(i => explorer.model.label(i))")
+        everything = "explorer.plane.within([-1e6, -1e6, 1e6, 1e6]).length"
+        inside = page.evaluate(
+            "Array.from({ length: 17 }, (_, i) => i).every(i => explorer.plane.isInside(explorer.plane.at(i)))"
+        )
+        before = page.evaluate(everything)
+        page.locator(".chip.y").click()
+        after = page.evaluate(everything)
+        wife = page.evaluate("explorer.plane.nearest(...explorer.plane.at(explorer.model.role('y').start), 5)")
+    s = ca.correlations_[[1, 0]]
+    assert len(maps) == 8
+    for pair, xy in maps:
+        for k, (side, scaling) in enumerate(zip((ca.rows_, ca.columns_), pair, strict=True)):
+            mass = side.mass[:, None]
+            factor = {"principal": s, "symmetric": np.sqrt(s), "standard": 1, "mass": mass, "root_mass": np.sqrt(mass)}
+            found = np.reshape(xy, (-1, 2))[13 * k : 13 + 4 * k]
+            np.testing.assert_allclose(found, side.standard[:, [1, 0]] * factor[scaling], rtol=1e-3, atol=1e-4)
+    weights = ca.columns_.mass * (ca.columns_.principal[:, :2] ** 2).sum(axis=1)
+    assert order == ca.columns_.labels[np.argsort(-weights)].tolist()
+    assert inside, "the whole view shows everything"
+    assert (before, after) == (17, 13)
+    assert wife < 13, "what is hidden cannot be hit"
+
+
+def test_the_slider_tells_its_step_and_goes_to_the_map_of_the_frames(shown, trained):
+    _, recorder, _ = trained
+    with opened(shown, **WIDE) as seen:
+        page = seen.page
+        page.wait_for_selector("html[data-ready=yes]")
+        page.select_option("#map", "symmetric")
+        page.locator("#frame").press("Home")
+        page.locator("#frame").press("ArrowRight")
+        told, chosen = page.inner_text("#step"), page.input_value("#map")
+    assert told == f"step {recorder.steps[1]}, accuracy {100 * recorder.accuracy[1]:.1f} %"
+    assert recorder.accuracy[1] != recorder.accuracy[0]
+    assert chosen == "rowprincipal"
