@@ -137,7 +137,7 @@ def test_demo_that_is_stopped_leaves_nothing(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("correspondence.demo.ClassifierCA", stop)
-    assert run("demo", "-o", tmp_path / "new").exit_code == 1
+    assert run("demo", "-o", tmp_path / "new").exit_code == 130
     assert not list(tmp_path.iterdir())
     (tmp_path / "digits.html").write_text("old")
     run("demo", "-o", tmp_path)
