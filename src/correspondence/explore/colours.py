@@ -34,7 +34,9 @@ def coloured(clouds: list[Cloud], seen: Scene, Y: Any) -> tuple[list[Cloud], dic
     values = np.asarray(classes, dtype=object)
     if values.shape != (x.given,):
         raise ValueError(f"classes must be one for each of the {x.given} values of X, got shape {values.shape}.")
-    codes, names, colours = _in_ranges(values) or _distinct(values, seen.colours or class_colours(values))
+    are_names = set(values.tolist()) <= set(getattr(seen.est, "classes_", np.empty(0)).tolist())  # of a classifier
+    ranges = None if are_names else _in_ranges(values)
+    codes, names, colours = ranges or _distinct(values, seen.colours or class_colours(values))
     x = replace(x, classes=codes[x.rows])
     if y.is_named and y.labels is not None:
         position = {name: i for i, name in enumerate(names)}

@@ -175,7 +175,7 @@ class Model {
 
 /* A cell that a spreadsheet neither splits nor runs. */
 function cell(value) {
-  if (typeof value === "number") return String(+value.toPrecision(6));
+  if (typeof value === "number") return String(Number.isInteger(value) ? value : +value.toPrecision(6));
   const text = /^[=+\-@\t\r]/.test(value) ? "'" + value : value;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

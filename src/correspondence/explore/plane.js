@@ -187,6 +187,7 @@ class Plane {
     this.draw();
   }
   centre(i, closer = 1) {
+    if (Number.isNaN(this.xy[2 * i])) return;  // during a training, some have no place
     this.view.x = this.xy[2 * i];
     this.view.y = this.xy[2 * i + 1];
     this.view.zoom = Math.max(this.view.zoom, this.base * closer);
