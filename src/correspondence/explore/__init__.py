@@ -111,6 +111,7 @@ def explore(
     if held_out is None:
         held_out = getattr(d_or_est, "validation_", None) or getattr(d_or_est, "held_out_", None)
     rows = components(as_decomposition(seen.est), held_out)
+    fitted = "claimed" if hasattr(seen.est, "on_beliefs") else "training"
     items = None if index is None else (index.items_y, index.g, index.prior)
     words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
     if colours is not None and not any(axis.x or axis.y for axis in words):
@@ -124,7 +125,8 @@ def explore(
         scree=scree(rows),
         words=[axis.named(called[:2]) for axis in words],
         has_frames=recorder is not None,
-        data=packed(seen, clouds, rows, called, colours, index, boundaries, recorder) if rows else "",
+        data=packed(seen, clouds, rows, called, colours, index, boundaries, recorder, fitted) if rows else "",
+        fitted=fitted,
     )
     with new_file(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace")

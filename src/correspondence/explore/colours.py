@@ -38,7 +38,7 @@ def coloured(clouds: list[Cloud], seen: Scene, Y: Any) -> tuple[list[Cloud], dic
     ranges = None if are_names else _in_ranges(values)
     codes, names, colours = ranges or _distinct(values, seen.colours or class_colours(values))
     x = replace(x, classes=codes[x.rows])
-    if y.is_named and y.labels is not None:
+    if y.labels is not None:
         position = {name: i for i, name in enumerate(names)}
         y = replace(y, classes=np.array([position.get(label, -1) for label in y.labels], dtype=np.int16))
     return [x, y, *marks], {"names": names, "colours": colours}

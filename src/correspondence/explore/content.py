@@ -34,6 +34,7 @@ def packed(
     index: Any,
     boundaries: Any,
     recorder: Any,
+    fitted: str,
 ) -> str:
     """Everything that the script needs, as `pack` writes it.
 
@@ -51,9 +52,12 @@ def packed(
         Names and colours of the classes.
     index, boundaries, recorder
         As for `explore`.
+    fitted : str
+        What the correlations of the fit are called.
     """
     kept = min(len(rows), MOST_AXES, max(10, MOST_NUMBERS // sum(map(len, clouds))))
     content: dict[str, Any] = {"names": names, "kept": kept, "axes": rows[:kept], "classes": colours}
+    content["fitted"] = fitted
     content |= _ranking(clouds[1], index) | {"maps": _maps(clouds), "clouds": [_described(c) for c in clouds]}
     arrays = _arrays(kept, clouds)
     parts = (

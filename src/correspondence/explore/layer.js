@@ -56,7 +56,8 @@ class Layer {
   axisTitle(axis) {
     const { training, held_out, share } = this.model.axes[axis];
     const told = held_out === null ? "" : `, held out ${held_out.toFixed(2)}`;
-    return `Axis ${axis + 1}: correlation ${training.toFixed(2)}${told}, ${(100 * share).toFixed(1)} % of chi2`;
+    const word = this.model.data.fitted === "training" ? "correlation" : this.model.data.fitted;
+    return `Axis ${axis + 1}: ${word} ${training.toFixed(2)}${told}, ${(100 * share).toFixed(1)} % of chi2`;
   }
   drawBoundaries(context) {
     const { boundaries, boundary_points } = this.model.data, { classes } = this.model.data, [first, second] = this.page.axes;
@@ -95,9 +96,9 @@ class Layer {
     const tryAt = i => {
       const at = plane.at(i), [cloud, j] = model.find(i);
       if (left <= 0 || !plane.isShown(i) || !plane.isInside(at, -side / 2) || !cloud.image || cloud.image[j] < 0) return;
-      const [x, y] = at.map(v => v - side / 2), box = [x - 2, y - 2, x + side + 2, y + side + 2];
-      if (taken.meets(box)) return;
-      taken.add(box);
+      const [x, y] = at.map(v => v - side / 2), gap = .3 * side;
+      if (taken.meets([x - gap, y - gap, x + side + gap, y + side + gap])) return;  // room for the points around it
+      taken.add([x - 2, y - 2, x + side + 2, y + side + 2]);
       left -= 1;
       this.drawPicture(context, i, x, y, side);
     };

@@ -42,6 +42,18 @@ class Model {
     return cloud.columns.map((column, k) => [column.name, column.labels ? column.labels[cloud.values[k][j]] : number(cloud.values[k][j])]);
   }
 
+  /* Share of a point in the inertia of an axis; tags overlap, and are compared with each other. */
+  contribution(cloud, j, axis) {
+    const { kept } = this.data, inertia = i => cloud.prior[i] * cloud.places[i * kept + axis] ** 2;
+    cloud.inertias ??= [];
+    if (cloud.inertias[axis] === undefined) {
+      let sum = 0;
+      for (let i = 0; i < cloud.n; i++) sum += inertia(i);
+      cloud.inertias[axis] = Math.max(1, sum);
+    }
+    return inertia(j) / cloud.inertias[axis];
+  }
+
   /* --- where the points are drawn */
 
   factor(scaling, axis, mass) {
@@ -113,22 +125,21 @@ class Model {
       probability: total ? Math.exp(scores[k] - total.most) / total.sum : Math.min(1, Math.max(0, cloud.prior[k] * ratios[k])),
     }));
   }
-  /* As retrieval.py ranks: by posterior, Mehler's formula ("gaussian"), density ratio or distance. */
+  /* As retrieval.py ranks: by posterior, Mehler's formula ("gaussian"), density ratio or distance. The ratio that is told
+     is always Lancaster's: Mehler's is good for ranking, but far too large where f and g are not normal. */
   scores(query, cloud) {
     const { by, scaled, kept } = this.data, scores = new Float64Array(cloud.n), ratios = new Float64Array(cloud.n);
     const limit = this.correlations.map(s => Math.min(s, .995)), gain = limit.map(s => 1 / (1 - s * s));
-    const constant = gain.reduce((sum, g) => sum + Math.log(g) / 2, 0);
     for (let k = 0; k < cloud.n; k++) {
-      let product = 0, mehler = 0, own = 0, other = 0, distance = 0;
+      let product = 0, mehler = 0, other = 0, distance = 0;
       for (let a = 0; a < kept; a++) {
         const f = query[a], g = cloud.places[k * kept + a], s = this.correlations[a], t = limit[a];
         product += s * f * g;
         mehler += t * gain[a] * f * g;
-        own += t * t * gain[a] * f * f / 2;
         other += t * t * gain[a] * g * g / 2;
         distance += (scaled ? s * s : 1) * (f - g) ** 2;
       }
-      ratios[k] = by === "gaussian" ? Math.exp(Math.min(700, mehler - own - other + constant)) : 1 + product;
+      ratios[k] = 1 + product;
       scores[k] = {
         posterior: cloud.prior[k] * ratios[k], ratio: ratios[k], distance: -distance,
         gaussian: mehler - other + Math.log(Math.max(cloud.prior[k], 1e-300)),

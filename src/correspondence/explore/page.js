@@ -125,7 +125,7 @@ class Page {
     rows.push(...model.values(cloud, j).slice(0, MOST_ROWS));
     if (cloud.mass) rows.push(["share", `${(100 * cloud.prior[j]).toPrecision(3)} %`]);
     const place = model.place(cloud, j);
-    for (const axis of this.axes) if (axis >= 0) rows.push([`axis ${axis + 1}`, `${place[axis].toFixed(2)}${cloud.mass ? `, contributes ${(100 * cloud.prior[j] * place[axis] ** 2).toFixed(1)} %` : ""}`]);
+    for (const axis of this.axes) if (axis >= 0) rows.push([`axis ${axis + 1}`, `${place[axis].toFixed(2)}${cloud.mass ? `, contributes ${(100 * model.contribution(cloud, j, axis)).toFixed(1)} %` : ""}`]);
     const list = make("dl");
     for (const [name, value] of rows) list.append(make("dt", "", name), make("dd", "", value));
     parts.push(list);
@@ -422,7 +422,7 @@ class Page {
     }
   }
   contributions(cloud, axis) {
-    const { model } = this, at = j => cloud.places[j * model.data.kept + axis], share = j => cloud.prior[j] * at(j) ** 2;
+    const { model } = this, at = j => cloud.places[j * model.data.kept + axis], share = j => model.contribution(cloud, j, axis);
     const order = Array.from({ length: cloud.n }, (_, j) => j).sort((a, b) => share(b) - share(a)).slice(0, 15);
     const most = Math.max(...order.map(share), 1e-12), body = make("tbody");
     for (const j of order) {
