@@ -208,6 +208,67 @@ def test_numbers_colour_their_pairs_in_ranges(rng, tmp_path):
     assert few["classes"]["names"] == ["0", "1", "2"]
 
 
+def test_missing_classes_have_no_colour(rng, tmp_path):
+    x = rng.normal(size=(60, 2))
+    est = co.CCA(n_components=1).fit(x, x + rng.normal(size=x.shape))
+    for classes in (np.where(np.arange(60) % 3, 1.0, np.nan), [None, "a", "b"] * 20, [np.inf, *range(59)]):
+        content = data_of(co.explore(est, x, x[:5], tmp_path / "p.html", classes=classes))
+        missing = [c is None or not np.isfinite(c) if not isinstance(c, str) else False for c in classes]
+        assert ((content["arrays"]["0.classes"] < 0) == missing).all()
+        assert not {"nan", "None", "inf"} & set(content["classes"]["names"])
+
+
+def test_too_many_classes(rng, tmp_path):
+    x = rng.normal(size=(600, 2))
+    est = co.CCA(n_components=1).fit(x, x + rng.normal(size=x.shape))
+    with pytest.raises(ValueError, match="classes has more than 500 different values"):
+        co.explore(est, x, x[:5], tmp_path / "p.html", classes=[f"c{i}" for i in range(600)])
+
+
+def test_names_of_ranges_tell_them_apart(rng, tmp_path):
+    x = rng.normal(size=(70, 2))
+    est = co.CCA(n_components=1).fit(x, x + rng.normal(size=x.shape))
+    years = data_of(co.explore(est, x, x[:5], tmp_path / "p.html", classes=np.arange(1950, 2020)))["classes"]["names"]
+    assert years[0].startswith("1950 to 19")
+    large = data_of(co.explore(est, x, x[:5], tmp_path / "q.html", classes=10**6 + np.arange(70)))["classes"]["names"]
+    assert len(set(large)) == 7
+
+
+def test_whole_numbers_and_huge_ones_keep_their_digits(rng, tmp_path):
+    frame = pd.DataFrame({"id": 123456700 + np.arange(50), "huge": 1e300 * rng.random(50), "x": rng.normal(size=50)})
+    y = frame["x"] + rng.normal(size=50)
+    est = co.CCA(n_components=1).fit(frame[["x"]], y)
+    content = data_of(co.explore(est, frame, y, tmp_path / "p.html"))
+    assert content["arrays"]["0.column.0"].tolist() == frame["id"].tolist()
+    np.testing.assert_allclose(content["arrays"]["0.column.1"], frame["huge"])
+
+
+def test_own_labels_of_a_table_keep_its_masses(ca, tmp_path):
+    names = [f"task {i}" for i in range(13)]
+    content = data_of(co.explore(ca, path=tmp_path / "p.html", x_labels=names))
+    assert content["clouds"][0]["labels"] == names
+    np.testing.assert_allclose(content["arrays"]["0.prior"], ca.rows_.mass, rtol=1e-4)
+
+
+def test_one_sentence_is_one_paragraph_and_intervals_have_their_level(rng, tmp_path):
+    x = rng.normal(size=(200, 2))
+    est = co.CCA(n_components=1).fit(x, x + rng.normal(size=x.shape))
+    held = co.latent_dimension(co.CCA(n_components=1), x, x + rng.normal(size=x.shape), alpha=0.2)
+    html = co.explore(est, x, x, tmp_path / "p.html", about="Hello", held_out=held).read_text(encoding="utf-8")
+    assert "<p>Hello</p>" in html
+    assert "with 80 % interval" in html
+
+
+def test_an_index_replaces_y(ca, rng, tmp_path):
+    X = rng.normal(size=(80, 2))
+    texts = ["wet cold" if a > 0 else "dry" for a in X[:, 0]]
+    est = co.ACE(n_components=1).fit(X, X[:, :1] + 0.1 * rng.normal(size=(80, 1)))
+    has_tag = np.array([["wet" in text, "dry" in text] for text in texts], dtype=float)
+    index = co.CrossModalIndex.of_tags(est, ["wet", "dry"], X[:, :1], has_tag)
+    content = data_of(co.explore(est, X, X[:, :1], tmp_path / "p.html", index=index))
+    assert content["clouds"][1]["labels"] == ["wet", "dry"]
+
+
 def test_an_index_brings_its_tags_and_its_ranking(ca, tmp_path):
     index = co.CrossModalIndex(ca, ["he", "she"], ["Husband", "Wife"], by="distance", scaled=True)
     content = data_of(co.explore(ca, path=tmp_path / "p.html", index=index))
@@ -401,6 +462,21 @@ def test_classes_are_the_words_of_images(rng, tmp_path):
     assert "no words" not in nothing
 
 
+@pytest.mark.parametrize(
+    ("images", "message"),
+    [
+        (np.zeros((13, 0, 0)), "x_images must be an array of finite numbers, with pixels"),
+        (np.full((13, 4, 4), np.nan), "x_images must be an array of finite numbers"),
+        (np.zeros((13, 4, 4), complex), "x_images must be an array of finite numbers"),
+        ([np.zeros((4, 4))] * 12 + [np.zeros((5, 4))], "x_images must all have one size"),
+        (np.zeros((13, 5, 4, 7)), "x_images must be images of shape"),
+    ],
+)
+def test_images_that_are_none(ca, images, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        co.explore(ca, path=tmp_path / "p.html", x_images=images)
+
+
 # --- packing
 
 
@@ -426,6 +502,10 @@ def test_short_mantissas_keep_four_digits(values):
         ({"x_labels": ["a"]}, ValueError, "x_labels must be one for each of the 13 values of X, got 1"),
         ({"X": ["nothing", "known"]}, ValueError, "X has no label that the fit has seen"),
         ({"boundaries": [("a", "b")]}, TypeError, "boundaries need a fitted ClassifierCA"),
+        ({"names": 5}, ValueError, "names must be two texts"),
+        ({"held_out": 3}, TypeError, "held_out must be what evaluate, crossfit"),
+        ({"recorder": 3}, TypeError, "recorder must be a TrainingRecorder, got int"),
+        ({"classes": ["a"] * 12}, ValueError, "classes must be one for each of the 13 values of X"),
     ],
 )
 def test_wrong_arguments_are_named_and_leave_no_file(ca, tmp_path, arguments, error, message):

@@ -79,7 +79,7 @@ def test_hover_tells_what_a_point_is(tasks, ca):
         assert page.locator("#tip").is_hidden()
     laundry = ca.rows_.labels.tolist().index("Laundry")
     assert text.startswith("Laundry\ntask")
-    assert f"{ca.rows_.standard[laundry, 0]:.2f}" in text
+    assert f"axis 1\n{ca.rows_.principal[laundry, 0]:.2f}, " in text
     assert f"contributes {100 * ca.rows_.contributions[laundry, 0]:.1f} %" in text
     assert_quiet(seen, tasks)
 
@@ -124,7 +124,8 @@ def test_the_page_ranks_as_the_index_it_is_given(by, rng, tmp_path):
     for matches, row in zip(found, range(3), strict=True):
         start = 40
         assert [match["point"] - start for match in matches] == expected.index[row].tolist()
-        np.testing.assert_allclose([match["ratio"] for match in matches], expected.ratios[row], rtol=5e-3, atol=5e-3)
+        ratios = est.decomposition_.density_ratio(x[[row] * 4], y[expected.index[row]])
+        np.testing.assert_allclose([match["ratio"] for match in matches], ratios, rtol=5e-3, atol=5e-3)
         probabilities = [match["probability"] for match in matches]
         np.testing.assert_allclose(probabilities, expected.probabilities[row], rtol=5e-3, atol=1e-3)
 
@@ -469,3 +470,105 @@ def test_a_hundred_thousand_points_load_and_move(tmp_path):
         assert page.locator("#matches .match").count() > 0
     assert whole is False, "all points are drawn again once the view rests"
     assert_quiet(seen, path)
+
+
+# --- what a hostile tester found
+
+
+def test_the_view_is_the_same_after_any_way_of_resizing(tasks):
+    with opened(tasks, **WIDE) as seen:
+        page = ready(seen)
+        page.evaluate("explorer.plane.zoomBy(1.5)")
+        start = view(page)
+        for width, height in ((500, 900), (844, 390), (390, 844), (2000, 500), (1300, 900)):
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_timeout(50)
+        assert view(page) == pytest.approx(start, rel=1e-6)
+        assert page.evaluate("explorer.plane.base") == pytest.approx(start["zoom"] / 1.5)
+
+
+def test_axes_and_maps_that_a_frame_does_not_know_lead_to_the_end_of_the_training(digits):
+    with opened(digits, **WIDE) as seen:
+        page = ready(seen)
+        for box, value in (("#first", "6"), ("#map", "symmetric")):
+            page.locator("#frame").press("Home")
+            assert not page.evaluate("explorer.isLast")
+            page.select_option(box, value)
+            assert page.evaluate("explorer.isLast")
+            assert page.input_value(box) == value
+        page.locator("#frame").press("Home")
+        assert page.input_value("#first") == "0", "axis 7 is not known of frames"
+        assert page.input_value("#map") == "rowprincipal"
+        page.evaluate("explorer.choose(0)")
+        tip = page.inner_text("#point")
+        drawn = page.evaluate("explorer.plane.xy[0].toFixed(2)")
+        assert f"axis 1\n{drawn}" in tip, "the model of this step, not the last one"
+        assert "At the end of the training" in page.inner_text("#matches")
+
+
+def test_the_plane_is_not_distorted_on_paper(tasks):
+    with opened(tasks, viewport={"width": 1900, "height": 1000}) as seen:
+        page = ready(seen)
+        page.emulate_media(media="print")
+        assert page.evaluate("getComputedStyle(document.querySelector('.layer')).objectFit") == "contain"
+
+
+def test_two_classes_have_a_boundary(tmp_path, rng):
+    P = rng.dirichlet([1, 1], 60)
+    path = co.explore(co.ClassifierCA.from_beliefs(P, ["no", "yes"]), P, path=tmp_path / "p.html")
+    with opened(path, **WIDE) as seen:
+        page = ready(seen)
+        pixels = "document.querySelector('.layer').toDataURL()"
+        before = page.evaluate(pixels)
+        page.click("#lines")
+        page.wait_for_timeout(60)
+        assert page.evaluate(pixels) != before
+
+
+def test_axis_titles_say_what_is_held_out_and_fit_a_phone(digits):
+    with opened(digits, **WIDE) as seen:
+        page = ready(seen)
+        axis = page.evaluate("explorer.model.axes[1]")
+        long = page.evaluate("explorer.layer.axisTitle(1, 800)")
+        short = page.evaluate("explorer.layer.axisTitle(1, 300)")
+        ticks = page.evaluate("ticks(-0.31, 0.92, 5)")
+    assert long.startswith(f"Axis 2: claimed {axis['training']:.2f}, held out {axis['held_out']:.2f}, ")
+    assert short == f"Axis 2: {axis['held_out']:.2f} held out"
+    assert [(round(tick["at"], 6), tick["text"]) for tick in ticks] == [(0, "0.0"), (0.5, "0.5")]
+
+
+def test_labels_are_written_in_colours_that_can_be_read(digits):
+    with opened(digits, **WIDE) as seen:
+        ratios = ready(seen).evaluate(
+            """explorer.model.data.classes.colours.map(colour => {
+                const text = luminance(explorer.text(rgb(colour))), paper = luminance(rgb(explorer.style.paper));
+                return (paper + .05) / (text + .05); })"""
+        )
+    assert min(ratios) >= 4.5
+
+
+def test_a_match_that_is_hidden_is_shown_again(tasks):
+    with opened(tasks, **WIDE) as seen:
+        page = ready(seen)
+        page.mouse.click(*point(page, "Repairs"))
+        page.locator(".chip.y").click()
+        page.locator("#matches .match").first.click()
+        assert page.inner_text("#point strong") == "Husband"
+        assert page.evaluate("explorer.plane.isShown(explorer.chosen)")
+
+
+def test_values_of_many_sheets_of_thumbnails(tmp_path, rng):
+    """Each picture is of one grey, which is told by the drawing of its thumbnail."""
+    n = 2000
+    x = rng.normal(size=(n, 2))
+    est = co.CCA(n_components=1).fit(x, x + rng.normal(size=(n, 2)))
+    grey = (np.arange(n) * 37 % 200 + 30).astype(np.uint8)
+    images = np.repeat(np.repeat(grey[:, None, None], 48, axis=1), 48, axis=2)
+    path = co.explore(est, x, x[:5], tmp_path / "p.html", x_images=images)
+    with opened(path, **WIDE) as seen:
+        found = ready(seen).evaluate(
+            """[0, 41, 42, 1763, 1764, 1999].map(i => {
+                const canvas = explorer.thumbnail(i, 40);
+                return canvas.getContext("2d").getImageData(40, 40, 1, 1).data[0]; })"""
+        )
+    assert found == grey[[0, 41, 42, 1763, 1764, 1999]].tolist()

@@ -569,6 +569,8 @@ class _Verdict:
         if k == 0:
             none = {1: "The only component is not", 2: "Neither of the two components is"}
             subject = none.get(n, f"None of the {_count(n)} components is")
+            if self.pvalues is None and self.intervals is not None and (self.intervals[:, 0] > 0).any():
+                subject = "The first component is not"
             return f"{subject} {holds} ({why}): do not read the axes"
         if k < n:
             others = "the other" if n - k == 1 else "the others"

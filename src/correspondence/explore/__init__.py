@@ -107,7 +107,8 @@ def explore(
     clouds = clouds_of(
         seen, d_or_est, X, Y, called, max_points, (x_labels, y_labels), (x_images, y_images), marks, index
     )
-    clouds, colours = coloured(clouds, seen, Y)
+    clouds, colours = coloured(clouds, seen, Y if index is None else None)
+    _check(held_out, recorder)
     if held_out is None:
         held_out = getattr(d_or_est, "validation_", None) or getattr(d_or_est, "held_out_", None)
     rows = components(as_decomposition(seen.est), held_out)
@@ -118,7 +119,8 @@ def explore(
         words = axis_words(as_decomposition(d_or_est), X, Y, x_items=class_items(clouds[0], colours["names"]))
     page = _render(
         title=str(title),
-        about=sentences(d_or_est, words, held_out, called[:2]) if about is None else [str(text) for text in about],
+        about=sentences(d_or_est, words, held_out, called[:2]) if about is None else _texts(about),
+        level=_level(held_out),
         facts=_facts(seen.est, clouds, held_out),
         names=called,
         rows=rows,
@@ -137,10 +139,30 @@ def _names(names: Any) -> tuple[str, str, str]:
     """What x, y and marks are called."""
     if isinstance(names, Scene):
         names = ("x", "y") if names.names == ("rows", "columns") else names.names
-    if isinstance(names, str) or len(names) not in (2, 3):
+    if isinstance(names, str) or not isinstance(names, Sequence) or len(names) not in (2, 3):
         raise ValueError(f"names must be two texts, for x and y, or three, got {names!r}.")
     x, y, *more = map(str, names)
     return x, y, more[0] if more else "marked"
+
+
+def _texts(about: str | Sequence[str]) -> list[str]:
+    return [about] if isinstance(about, str) else [str(text) for text in about]
+
+
+def _check(held_out: Any, recorder: Any) -> None:
+    if held_out is not None and not hasattr(held_out, "correlations"):
+        raise TypeError(
+            "held_out must be what evaluate, crossfit, latent_dimension or permutation_test has returned, "
+            f"got {type(held_out).__name__}."
+        )
+    if recorder is not None and not hasattr(recorder, "coordinates"):
+        raise TypeError(f"recorder must be a TrainingRecorder, got {type(recorder).__name__}.")
+
+
+def _level(held_out: Any) -> float:
+    """Of the intervals, in percent."""
+    alpha = getattr(held_out, "alpha", None)
+    return round(100 * (getattr(held_out, "level", 0.95) if alpha is None else 1 - alpha), 1)
 
 
 def _facts(d_or_est: Any, clouds: list[Cloud], held_out: Any) -> list[tuple[str, str]]:

@@ -144,12 +144,10 @@ def cloud_of(
     side = role.upper()
     values = _values(functions, values, side)
     shares = label_shares(functions)
-    if shares is not None and labels is None:
-        return _labelled(functions, values, shares, role, name, most)
+    if shares is not None:
+        return _labelled(functions, values, shares, labels, role, name, most)
     n = length(values, side)
-    written = None if labels is None else texts(as_labels(labels, f"{role}_labels"))
-    if written is not None and len(written) != n:
-        raise ValueError(f"{role}_labels must be one for each of the {n} values of {side}, got {len(written)}.")
+    written = None if labels is None else texts(_named(labels, n, role))
     rows = np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))
     places = functions(values if n <= most else take(values, rows))
     known = np.isfinite(places).all(axis=1)
@@ -207,7 +205,7 @@ def _with_images(cloud: Cloud, images: Any) -> Cloud:
         chosen = np.sort(np.random.default_rng(0).choice(len(cloud), MOST_IMAGES, replace=False))
     image = np.full(len(cloud), -1, dtype=np.int32)
     image[chosen] = np.arange(len(chosen))
-    return replace(cloud, images=sprites(images, cloud.rows[chosen]), image=image)
+    return replace(cloud, images=sprites(images, cloud.rows[chosen], f"{cloud.role}_images"), image=image)
 
 
 # --- labels, texts, columns
@@ -231,9 +229,9 @@ def _values(functions: PrincipalFunctions, values: Any, side: str) -> Any:
 
 
 def _labelled(
-    functions: PrincipalFunctions, values: Any, shares: dict[Any, float], role: str, name: str, most: int
+    functions: PrincipalFunctions, values: Any, shares: dict[Any, float], names: Any, role: str, name: str, most: int
 ) -> Cloud:
-    """Each label of a column once."""
+    """Each label of a column once, perhaps under another name, given for each of the values."""
     codes, labels = encode(as_labels(values, role.upper()), role.upper())
     first = np.empty(len(labels), dtype=np.intp)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
@@ -246,7 +244,17 @@ def _labelled(
     chosen = np.argsort(-inertia, kind="stable")[:most]
     chosen = chosen[np.argsort(first[known[chosen]], kind="stable")]  # as in the data
     labels, places, rows = labels[known[chosen]], places[chosen], first[known[chosen]]
+    if names is not None:
+        labels = _named(names, len(codes), role)[rows]
     return Cloud(role, name, texts(labels), True, True, places, prior[known[chosen]], rows, len(known), len(codes))
+
+
+def _named(labels: Any, n: int, role: str) -> np.ndarray:
+    """Labels of the user's own, one for each value."""
+    own = as_labels(labels, f"{role}_labels")
+    if len(own) != n:
+        raise ValueError(f"{role}_labels must be one for each of the {n} values of {role.upper()}, got {len(own)}.")
+    return own
 
 
 def texts(labels: Any) -> list[str]:
@@ -286,6 +294,11 @@ def _columns(values: Any, name: str) -> Iterator[Column]:
 
 def _column(name: str, values: np.ndarray) -> Column:
     if values.dtype.kind in "biuf" and np.isfinite(values).all():
-        return Column(name, values.astype(np.float32))
+        with np.errstate(over="ignore"):
+            short = values.astype(np.float32)
+        is_enough = np.allclose(short, values, rtol=1e-6, atol=0) and (
+            values.dtype.kind == "f" or (short == values).all()
+        )
+        return Column(name, short if is_enough else values.astype(np.float64))
     labels, codes = np.unique(np.array([str(value) for value in values.tolist()]), return_inverse=True)
     return Column(name, codes.astype(np.uint32), texts(labels))

@@ -18,6 +18,7 @@ from correspondence.plot.style import class_colours
 __all__ = ["class_items", "coloured"]
 
 MOST_NUMBERS = 30  # different ones that are classes; more are put into ranges
+MOST_CLASSES = 500
 RANGES = 7
 
 
@@ -36,6 +37,10 @@ def coloured(clouds: list[Cloud], seen: Scene, Y: Any) -> tuple[list[Cloud], dic
         raise ValueError(f"classes must be one for each of the {x.given} values of X, got shape {values.shape}.")
     are_names = set(values.tolist()) <= set(getattr(seen.est, "classes_", np.empty(0)).tolist())  # of a classifier
     ranges = None if are_names else _in_ranges(values)
+    if ranges is None and len(set(values.tolist())) > MOST_CLASSES:
+        if seen.classes is None:
+            return clouds, None
+        raise ValueError(f"classes has more than {MOST_CLASSES} different values: no reader can tell them apart.")
     codes, names, colours = ranges or _distinct(values, seen.colours or class_colours(values))
     x = replace(x, classes=codes[x.rows])
     if y.labels is not None:
@@ -47,11 +52,11 @@ def coloured(clouds: list[Cloud], seen: Scene, Y: Any) -> tuple[list[Cloud], dic
 def class_items(cloud: Cloud, names: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Classes as items, for words: names, means of the points of each, and their shares."""
     assert cloud.classes is not None
-    members = np.eye(len(names))[cloud.classes]
-    count = members.sum(axis=0)
-    used = np.flatnonzero(count)
-    means = (members.T @ cloud.places)[used] / count[used, None]
-    return [names[i] for i in used], means, count[used] / count.sum()
+    known = np.flatnonzero(cloud.classes >= 0)
+    used, codes = np.unique(cloud.classes[known], return_inverse=True)
+    count = np.bincount(codes)
+    sums = np.stack([np.bincount(codes, column) for column in cloud.places[known].T], axis=1)
+    return [names[i] for i in used], sums / count[:, None], count / count.sum()
 
 
 def _paired(x: Cloud, y: Cloud, Y: Any) -> Any:
@@ -70,19 +75,35 @@ Classes = tuple[np.ndarray, list[str], list[str]]  # positions, names, colours
 
 
 def _distinct(values: np.ndarray, colours: dict[Any, str]) -> Classes:
-    position = {name: i for i, name in enumerate(colours)}
-    codes = np.array([position[value] for value in values.tolist()], dtype=np.int16)
-    return codes, texts(colours), list(colours.values())
+    known = {name: colour for name, colour in colours.items() if not _is_missing(name)}
+    position = {name: i for i, name in enumerate(known)}
+    codes = np.array([position.get(value, -1) for value in values.tolist()], dtype=np.int16)
+    return codes, texts(known), list(known.values())
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value
 
 
 def _in_ranges(values: np.ndarray) -> Classes | None:
     """Ranges of numbers with about as many in each, if they are many different numbers."""
-    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values.tolist()):
+    is_number = [(isinstance(v, int | float) and not isinstance(v, bool)) or v is None for v in values.tolist()]
+    if not all(is_number):
         return None
     numbers = values.astype(float)
-    if not np.isfinite(numbers).all() or len(np.unique(numbers)) <= MOST_NUMBERS:
+    finite = np.isfinite(numbers)
+    if len(np.unique(numbers[finite])) <= MOST_NUMBERS:
         return None
-    edges = np.unique(np.quantile(numbers, np.linspace(0, 1, RANGES + 1)))
-    codes = np.searchsorted(edges[1:-1], numbers, side="right").astype(np.int16)
-    names = [f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges)]
+    edges = np.unique(np.quantile(numbers[finite], np.linspace(0, 1, RANGES + 1)))
+    codes = np.where(finite, np.searchsorted(edges[1:-1], numbers, side="right"), -1).astype(np.int16)
+    names = [f"{low} to {high}" for low, high in pairwise(_told_apart(edges))]
     return codes, names, list(class_colours(np.arange(len(names))).values())
+
+
+def _told_apart(edges: np.ndarray) -> list[str]:
+    """Numbers with as few digits as tell them apart, three at least."""
+    for digits in range(3, 17):
+        shown = [np.format_float_positional(float(f"{edge:.{digits}g}"), trim="-") for edge in edges]
+        if len(set(shown)) == len(shown):
+            break
+    return shown

@@ -42,7 +42,7 @@ class Layer {
     for (const tick of ticks(left, right, plane.width / 90)) {
       write(context, tick.text, plane.toScreen(tick.at, 0)[0], bottom + 11, { ...small, align: "center" });
     }
-    write(context, this.axisTitle(first), (plane.width + MARGIN.left) / 2, bottom + 28, { ...large, align: "center" });
+    write(context, this.axisTitle(first, plane.width), (plane.width + MARGIN.left) / 2, bottom + 28, { ...large, align: "center" });
     if (second < 0) return;
     for (const tick of ticks(low, high, plane.height / 70)) {
       write(context, tick.text, MARGIN.left - 5, plane.toScreen(0, tick.at)[1], { ...small, align: "right" });
@@ -50,28 +50,35 @@ class Layer {
     context.save();
     context.translate(11, bottom / 2);
     context.rotate(-Math.PI / 2);
-    write(context, this.axisTitle(second), 0, 0, { ...large, align: "center" });
+    write(context, this.axisTitle(second, bottom), 0, 0, { ...large, align: "center" });
     context.restore();
   }
-  axisTitle(axis) {
+  axisTitle(axis, room) {
     const { training, held_out, share } = this.model.axes[axis];
+    if (room < 380) return `Axis ${axis + 1}: ${(held_out ?? training).toFixed(2)}${held_out === null ? "" : " held out"}`;
     const told = held_out === null ? "" : `, held out ${held_out.toFixed(2)}`;
     const word = this.model.data.fitted === "training" ? "correlation" : this.model.data.fitted;
     return `Axis ${axis + 1}: ${word} ${training.toFixed(2)}${told}, ${(100 * share).toFixed(1)} % of chi2`;
   }
   drawBoundaries(context) {
-    const { boundaries, boundary_points } = this.model.data, { classes } = this.model.data, [first, second] = this.page.axes;
+    const { boundaries, boundary_points, classes, kept } = this.model.data, [first, second] = this.page.axes;
     if (!boundaries || !this.page.isLast || !$("lines").checked) return;
+    if (second < 0 && kept > 1) return;  // on one axis of several, no point is the boundary
     boundaries.forEach((pair, l) => {
       const codes = pair.map(name => classes ? classes.names.indexOf(name) : -1);
       if (codes.some(code => this.page.hidden.classes.has(code))) return;
-      const at = Array.from({ length: boundary_points }, (_, p) =>
+      const at = second < 0 ? this.across(this.model.boundary(l, 0, first, this.page.map)) : Array.from({ length: boundary_points }, (_, p) =>
         this.plane.toScreen(...[first, second].map(axis => this.model.boundary(l, p, axis, this.page.map))));
       const [one, other] = boundaries.length <= 3 ? [this.style.ink, this.style.ink] : codes.map(code => css(this.page.ink({ role: "y" }, code)));
       this.stroke(context, at, this.style.paper, 4);
       this.stroke(context, at, other, 1.8);
       this.stroke(context, at, one, 1.8, [7, 6]);  // of many lines one must see whose they are: dashes in both colours
     });
+  }
+  /* Line across the only axis. */
+  across(value) {
+    const [x] = this.plane.toScreen(value, 0);
+    return [[x, 0], [x, this.plane.height]];
   }
   stroke(context, points, colour, width, dashes = []) {
     context.strokeStyle = colour;
@@ -153,11 +160,11 @@ class Layer {
     const font = `${cloud.role === "y" || isWanted ? "600 " : ""}${cloud.role === "y" ? 13 : 12}px ${FONT}`;
     const width = this.measure(context, font, text), gap = plane.looks[2 * i] / 2 + 3;
     for (const [left, top] of [[x + gap, y - 8], [x - gap - width, y - 8], [x - width / 2, y - gap - 15], [x - width / 2, y + gap]]) {
-      const box = [left, top, left + width, top + 15];
+      const box = [left - 2, top, left + width + 2, top + 15];
       const isOut = left < MARGIN.left || box[2] > plane.width || top < 0 || box[3] > plane.height - MARGIN.bottom;
       if (isOut || taken.meets(box)) continue;
       taken.add(box);
-      const colour = css(this.page.ink(cloud, model.classOf(cloud, j)));
+      const colour = css(this.page.text(this.page.ink(cloud, model.classOf(cloud, j))));
       write(context, text, left, top + 8, { font, colour, align: "left", halo: this.style.paper });
       return true;
     }

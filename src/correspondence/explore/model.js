@@ -160,7 +160,7 @@ class Model {
     const wanted = text.trim().toLowerCase(), starts = [], inside = [];
     if (!wanted) return [];
     for (const cloud of [...this.drawn].reverse()) {
-      for (let j = 0; j < cloud.n && starts.length < 1000; j++) {
+      for (let j = 0; j < cloud.n; j++) {
         const at = this.label(cloud.start + j).toLowerCase().indexOf(wanted);
         if (at === 0) starts.push(cloud.start + j);
         else if (at > 0 && inside.length < most) inside.push(cloud.start + j);
@@ -187,11 +187,14 @@ class Model {
 /* A cell that a spreadsheet neither splits nor runs. */
 function cell(value) {
   if (typeof value === "number") return String(Number.isInteger(value) ? value : +value.toPrecision(6));
-  const text = /^[=+\-@\t\r]/.test(value) ? "'" + value : value;
+  const text = /^[=+\-@\t\r\n]/.test(value) ? "'" + value : value;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function number(value) { return Number.isInteger(value) ? value.toLocaleString("en") : String(+value.toPrecision(4)); }
+function number(value) {
+  if (!Number.isInteger(value)) return String(+value.toPrecision(4));
+  return Math.abs(value) < 1e4 ? String(value) : value.toLocaleString("en");  // years have no commas
+}
 
 /* Where a point lies across a single axis, always the same: labels in the middle, x below and other y above it. */
 function spread(cloud, j) {

@@ -22,7 +22,7 @@ def pack(content: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
     content : dict
         Anything JSON can hold.
     arrays : dict of ndarray
-        Little-endian in the file, each at a multiple of four bytes. `content` names them as it likes.
+        Little-endian in the file, each at a multiple of eight bytes. `content` names them as it likes.
 
     Returns
     -------
@@ -33,10 +33,10 @@ def pack(content: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
     for name, array in arrays.items():
         data = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
         places[name] = [data.dtype.str[1:], start, data.size]
-        parts.append(data.tobytes() + b"\0" * (-data.nbytes % 4))
+        parts.append(data.tobytes() + b"\0" * (-data.nbytes % 8))
         start += len(parts[-1])
     text = json.dumps(content | {"arrays": places}, allow_nan=False, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 4)
+    text += b" " * ((4 - len(text)) % 8)
     whole = len(text).to_bytes(4, "little") + text + b"".join(parts)
     return base64.b64encode(gzip.compress(whole, 6, mtime=0)).decode()
 

@@ -82,6 +82,22 @@ class Page {
     const parts = rgb(colour);
     return this.isDark ? parts.map(part => Math.round(part + (255 - part) * .38)) : parts;
   }
+  /* The same for texts, which need more contrast with the paper than points do. */
+  text(parts) {
+    const key = parts.join();
+    this.texts ??= new Map();
+    if (!this.texts.has(key + this.isDark)) {
+      const ink = rgb(this.style.ink), paper = luminance(rgb(this.style.paper));
+      let mixed = parts;
+      for (let share = 0; share <= 1; share += .1) {
+        mixed = parts.map((part, k) => Math.round(part + (ink[k] - part) * share));
+        const other = luminance(mixed);
+        if ((Math.max(paper, other) + .05) / (Math.min(paper, other) + .05) >= 4.5) break;
+      }
+      this.texts.set(key + this.isDark, mixed);
+    }
+    return this.texts.get(key + this.isDark);
+  }
   reset() { this.plane.show(this.extent()); }
   /* All that is shown; of many x all but the outermost. */
   extent() {
@@ -124,8 +140,10 @@ class Page {
     if (own && own !== model.label(i)) rows.push(["class", own]);
     rows.push(...model.values(cloud, j).slice(0, MOST_ROWS));
     if (cloud.mass) rows.push(["share", `${(100 * cloud.prior[j]).toPrecision(3)} %`]);
-    const place = model.place(cloud, j);
-    for (const axis of this.axes) if (axis >= 0) rows.push([`axis ${axis + 1}`, `${place[axis].toFixed(2)}${cloud.mass ? `, contributes ${(100 * model.contribution(cloud, j, axis)).toFixed(1)} %` : ""}`]);
+    this.axes.forEach((axis, k) => {
+      const share = cloud.mass && this.isLast && axis >= 0 ? `, contributes ${(100 * model.contribution(cloud, j, axis)).toFixed(1)} %` : "";
+      if (axis >= 0) rows.push([`axis ${axis + 1}`, `${this.plane.xy[2 * i + k].toFixed(2)}${share}`]);
+    });
     const list = make("dl");
     for (const [name, value] of rows) list.append(make("dt", "", name), make("dd", "", value));
     parts.push(list);
@@ -154,17 +172,18 @@ class Page {
     this.matches = [];
     if (chosen < 0) { $("said").textContent = ""; return; }
     $("point").replaceChildren(...this.describe(chosen));
-    $("matches").replaceChildren(...model.others(chosen).flatMap(cloud => this.listMatches(cloud)));
+    const when = this.isLast ? [] : [make("p", "soft", "At the end of the training:")];
+    $("matches").replaceChildren(...when, ...model.others(chosen).flatMap(cloud => this.listMatches(cloud)));
     $("said").textContent = `${model.label(chosen)}: ${this.matches.slice(0, 3).map(match => model.label(match.point)).join(", ")}`;
     this.plane.draw();
   }
   listMatches(cloud) {
     const { model } = this, found = model.matches(this.chosen, cloud, MOST_MATCHES);
-    const isLikely = cloud.role === "y" && cloud.mass;
-    const shown = found.filter(match => match.ratio > 1 || (isLikely && match.probability > .02));
+    const isLikely = cloud.role === "y" && cloud.mass, isNear = model.data.by === "gaussian";
+    const shown = found.filter(match => match.ratio > 1 || isNear || (isLikely && match.probability > .02));
     this.matches.push(...shown);
     if (!shown.length) return [make("h3", "", cloud.name), make("p", "soft", "Nothing goes with it more often than by chance.")];
-    const strength = match => isLikely ? match.probability : match.ratio;
+    const strength = match => isLikely || isNear ? match.probability : match.ratio;
     const most = Math.max(...shown.map(strength));
     const list = make("ol", "matches");
     for (const match of shown) {
@@ -172,9 +191,9 @@ class Page {
       bar.style.width = `${Math.max(2, 100 * strength(match) / most)}%`;
       const picture = this.thumbnail(match.point, 32);
       const told = isLikely ? `${(100 * match.probability).toFixed(match.probability < .1 ? 1 : 0)} %, ` : "";
-      button.append(...(picture ? [picture] : []), make("span", "name", short(model.label(match.point), 80)), make("span", "strength", `${told}${times(match.ratio)}`), bar);
+      button.append(...(picture ? [picture] : []), make("span", "name", short(model.label(match.point), 80)), make("span", "strength", `${told}${isNear && match.ratio < 1 ? "" : times(match.ratio)}`), bar);
       button.type = "button";
-      button.addEventListener("click", () => this.choose(match.point, 1));
+      button.addEventListener("click", () => this.reveal(match.point, 1));
       list.append(make("li", "", button));
     }
     return [make("h3", "", cloud.role === "y" ? `Belongs to: ${cloud.name}` : `Belongs here: ${cloud.name}`), list];
@@ -204,11 +223,11 @@ class Page {
       $(id).replaceChildren(...model.axes.slice(0, d).map((axis, a) => option(a, `${a + 1} (${axis.training.toFixed(2)})`)));
       if (id === "second") $(id).append(option(-1, "none"));
       $(id).value = String(chosen);
-      $(id).addEventListener("change", () => { this.arrange(); this.reset(); });
+      $(id).addEventListener("change", () => this.change());
     }
     $("map").replaceChildren(...Object.keys(data.maps).map(name => option(name, name)));
     $("map").value = data.boundaries || data.frames ? "rowprincipal" : "symmetric";
-    $("map").addEventListener("change", () => { this.arrange(); this.reset(); });
+    $("map").addEventListener("change", () => this.change());
     for (const [id, isThere] of [["pictures", this.pictures.some(sheet => sheet.length)], ["lines", !!data.boundaries], ["confused", !!(data.confusing || []).length]]) {
       $(id).closest("label").hidden = !isThere;
       $(id).checked = isThere && id !== "confused";
@@ -268,7 +287,10 @@ class Page {
   setSearch() {
     const input = $("search"), list = $("found");
     let at = 0, points = [];
-    const mark = () => [...list.children].forEach((item, k) => item.setAttribute("aria-selected", String(k === at)));
+    const mark = () => {
+      [...list.children].forEach((item, k) => item.setAttribute("aria-selected", String(k === at)));
+      input.setAttribute("aria-activedescendant", points.length ? `found-${at}` : "");
+    };
     const close = () => { list.hidden = true; input.setAttribute("aria-expanded", "false"); };
     const take = k => { if (points[k] === undefined) return; close(); input.value = this.model.label(points[k]); this.reveal(points[k]); };
     input.addEventListener("input", () => {
@@ -277,6 +299,7 @@ class Page {
       const items = points.map((i, k) => {
         const [cloud, j] = this.model.find(i), item = make("li", cloud.role, short(this.model.label(i), 60), make("span", "soft", ` ${cloud.name}`));
         item.setAttribute("role", "option");
+        item.id = `found-${k}`;
         item.addEventListener("pointerdown", event => { event.preventDefault(); take(k); });
         return item;
       });
@@ -294,7 +317,7 @@ class Page {
     input.addEventListener("blur", close);
   }
   /* Choose a point and make sure that it can be seen. */
-  reveal(i) {
+  reveal(i, closer = 2.5) {
     const [cloud, j] = this.model.find(i);
     for (const [hidden, key, box] of [[this.hidden.roles, cloud.role, "roles"], [this.hidden.classes, this.model.classOf(cloud, j), "classes"]]) {
       if (!hidden.delete(key)) continue;
@@ -302,38 +325,45 @@ class Page {
       $(box).children[k].setAttribute("aria-pressed", "true");
     }
     this.colour();
-    this.choose(i, 2.5);
+    this.choose(i, closer);
+  }
+  /* Show a step of the training, of which only some axes and one map are known. */
+  toFrame(t) {
+    const { frames } = this.model.data, slider = $("frame");
+    this.frame = t;
+    if (!this.isLast) {
+      $("map").value = "rowprincipal";
+      if (this.axes.some(axis => axis >= frames.axes)) { $("first").value = "0"; $("second").value = frames.axes > 1 ? "1" : "-1"; }
+    }
+    const accuracy = frames.accuracy ? `, accuracy ${(100 * frames.accuracy[t]).toFixed(1)} %` : "";
+    $("step").textContent = `step ${frames.steps[t].toLocaleString("en")}${accuracy}`;
+    slider.value = String(t);
+    slider.setAttribute("aria-valuetext", $("step").textContent);
+    this.arrange();
+  }
+  /* Other axes or another map were chosen. */
+  change() {
+    const { frames } = this.model.data;
+    const isKnown = this.isLast || (this.map === "rowprincipal" && this.axes.every(axis => axis < frames.axes));
+    isKnown ? this.arrange() : this.toFrame(frames.steps.length - 1);
+    this.reset();
   }
   setSlider() {
     const { frames } = this.model.data;
     if (!frames) return;
-    const slider = $("frame"), last = frames.steps.length - 1;
-    slider.max = String(last);
-    slider.value = String(last);
-    const tell = () => {
-      const accuracy = frames.accuracy ? `, accuracy ${(100 * frames.accuracy[this.frame]).toFixed(1)} %` : "";
-      $("step").textContent = `step ${frames.steps[this.frame].toLocaleString("en")}${accuracy}`;
-      slider.setAttribute("aria-valuetext", $("step").textContent);
-    };
-    const go = t => {
-      this.frame = t;
-      slider.value = String(t);
-      if (this.axes.some(axis => axis >= frames.axes)) { $("first").value = "0"; $("second").value = frames.axes > 1 ? "1" : "-1"; }
-      if ($("map").value !== "rowprincipal") $("map").value = "rowprincipal";
-      this.arrange();
-      tell();
-    };
+    const slider = $("frame");
+    slider.max = String(frames.steps.length - 1);
     let timer = 0;
     const stop = () => { clearInterval(timer); timer = 0; $("play").textContent = "▶"; $("play").setAttribute("aria-label", "Play the training"); };
-    slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
+    slider.addEventListener("input", () => { stop(); this.toFrame(Number(slider.value)); });
     $("play").addEventListener("click", () => {
       if (timer) return stop();
-      if (this.isLast) go(0);
+      if (this.isLast) this.toFrame(0);
       $("play").textContent = "⏸";
       $("play").setAttribute("aria-label", "Pause");
-      timer = setInterval(() => { go(this.frame + 1); if (this.isLast) stop(); }, 160);
+      timer = setInterval(() => { this.toFrame(this.frame + 1); if (this.isLast) stop(); }, 160);
     });
-    tell();
+    this.toFrame(this.frame);
   }
   setKeys() {
     const { plane } = this;
@@ -348,7 +378,7 @@ class Page {
       keys[event.key]();
     });
     document.addEventListener("keydown", event => {
-      if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target.closest("input[type=search], select") || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "/") { event.preventDefault(); $("search").focus(); }
       if (event.key === "?") $("keys").showModal();
     });
@@ -432,7 +462,7 @@ class Page {
       button.addEventListener("click", () => { this.reveal(cloud.start + j); $("plane").scrollIntoView({ block: "nearest" }); });
       body.append(make("tr", "", make("td", "", button), make("td", "", (100 * cloud.prior[j]).toPrecision(3)), make("td", "", at(j).toFixed(2)), make("td", "", (100 * share(j)).toFixed(1), bar)));
     }
-    const head = make("tr", "", ...[cloud.name, "share %", "coordinate", "contribution %"].map(text => make("th", "", text)));
+    const head = make("tr", "", ...[cloud.name, "share %", "coordinate", "contribution %"].map(text => header(text)));
     return make("div", "scroll", make("table", "contributions", make("thead", "", head), body));
   }
 }
@@ -450,9 +480,18 @@ const NOTES = {
 
 /* --- small things */
 
+function header(text) { const element = make("th", "", text); element.scope = "col"; return element; }
 function option(value, text) { const element = make("option", "", text); element.value = String(value); return element; }
-function short(text, most) { const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim() || "''"; return line.length > most ? line.slice(0, most - 1) + "…" : line; }
+function short(text, most) {
+  const letters = [...text.replace(/[\s\p{Cc}]+/gu, " ").trim() || "''"];
+  return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
+}
 function rgb(hex) { return [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16)); }
+/* As WCAG defines it. */
+function luminance(parts) {
+  const [r, g, b] = parts.map(part => part / 255 <= .03928 ? part / 255 / 12.92 : ((part / 255 + .055) / 1.055) ** 2.4);
+  return .2126 * r + .7152 * g + .0722 * b;
+}
 function css(parts) { return `rgb(${parts.slice(0, 3).join(",")})`; }
 function times(ratio) { return ratio >= 1000 ? "> 1000 × chance" : `${ratio.toPrecision(2).replace(/\.0$/, "")} × chance`; }
 

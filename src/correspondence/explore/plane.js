@@ -177,14 +177,17 @@ class Plane {
   }
 
   /* Show a box of the plane: [left, right, bottom, top]. */
-  show([left, right, bottom, top]) {
-    const wide = this.width - MARGIN.left - MARGIN.right - 48, high = this.height - MARGIN.top - MARGIN.bottom - 48;
-    this.view.x = (left + right) / 2;
-    this.view.y = (bottom + top) / 2;
-    this.view.zoom = Math.min(wide / Math.max(right - left, 1e-9), high / Math.max(top - bottom, 1e-9));
-    if (!(this.view.zoom > 0 && this.view.zoom < 1e8)) this.view.zoom = 100;
-    this.base = this.view.zoom;
+  show(box) {
+    const [left, right, bottom, top] = this.whole = box;
+    this.base = this.zoomOf(box);
+    this.view = { x: (left + right) / 2, y: (bottom + top) / 2, zoom: this.base };
     this.draw();
+  }
+  /* Pixels of a unit, such that a box is in view. */
+  zoomOf([left, right, bottom, top]) {
+    const wide = this.width - MARGIN.left - MARGIN.right - 48, high = this.height - MARGIN.top - MARGIN.bottom - 48;
+    const zoom = Math.min(wide / Math.max(right - left, 1e-9), high / Math.max(top - bottom, 1e-9));
+    return zoom > 0 && zoom < 1e8 ? zoom : 100;
   }
   centre(i, closer = 1) {
     if (Number.isNaN(this.xy[2 * i])) return;  // during a training, some have no place
@@ -228,7 +231,6 @@ class Plane {
 
   resize() {
     const { clientWidth, clientHeight } = this.root;
-    const grown = this.width && clientWidth ? Math.min(clientWidth / this.width, clientHeight / this.height) : 1;
     this.width = clientWidth;
     this.height = clientHeight;
     this.ratio = Math.min(window.devicePixelRatio || 1, 2);
@@ -236,8 +238,11 @@ class Plane {
       canvas.width = Math.round(clientWidth * this.ratio);
       canvas.height = Math.round(clientHeight * this.ratio);
     }
-    this.view.zoom *= grown;  // what was in view stays in view
-    this.base *= grown;
+    if (this.whole) {  // what was seen of the whole view is seen again
+      const closer = this.view.zoom / this.base;
+      this.base = this.zoomOf(this.whole);
+      this.view.zoom = closer * this.base;
+    }
     this.paint();
   }
   draw() {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -31,7 +32,7 @@ class Sprites:
     per_sheet: int
 
 
-def sprites(images: np.ndarray, rows: np.ndarray) -> Sprites:
+def sprites(images: Any, rows: np.ndarray, name: str = "images") -> Sprites:
     """Thumbnails of some images.
 
     Parameters
@@ -40,8 +41,10 @@ def sprites(images: np.ndarray, rows: np.ndarray) -> Sprites:
         Of any type; other than whole numbers up to 255 are scaled to the range of them all.
     rows : ndarray of int
         Which of them, in this order.
+    name : str
+        How errors call them.
     """
-    pictures = _bytes(shown_images(np.asarray(take(images, rows))))
+    pictures = _bytes(_checked(take(images, rows), name))
     height, width = _size(*pictures.shape[1:3])
     per_row = SHEET // width
     per_sheet = per_row * (SHEET // height)
@@ -51,6 +54,16 @@ def sprites(images: np.ndarray, rows: np.ndarray) -> Sprites:
         for start in range(0, len(pictures), per_sheet)
     ]
     return Sprites(sheets, kind, width, height, per_row, per_sheet)
+
+
+def _checked(images: Any, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(images)
+    except ValueError:
+        raise ValueError(f"{name} must all have one size: resize them first.") from None
+    if array.dtype.kind not in "biuf" or 0 in array.shape or not np.isfinite(array).all():
+        raise ValueError(f"{name} must be an array of finite numbers, with pixels, got {array.dtype} {array.shape}.")
+    return shown_images(array, name)
 
 
 def _bytes(pictures: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ async function unpack(text) {
   const buffer = await new Response(stream).arrayBuffer();
   const size = new DataView(buffer).getUint32(0, true);
   const data = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, size)));
-  const kinds = { f4: Float32Array, u1: Uint8Array, u4: Uint32Array, i2: Int16Array, i4: Int32Array };
+  const kinds = { f4: Float32Array, f8: Float64Array, u1: Uint8Array, u4: Uint32Array, i2: Int16Array, i4: Int32Array };
   for (const [name, [kind, start, length]] of Object.entries(data.arrays)) {
     data.arrays[name] = new kinds[kind](buffer, 4 + size + start, length);
   }

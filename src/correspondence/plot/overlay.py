@@ -164,7 +164,7 @@ def _images(thumbnails: Any, confusing: Any, found: Confusing | None) -> np.ndar
     return shown_images(np.asarray(take(thumbnails, found.index)))
 
 
-def shown_images(images: np.ndarray) -> np.ndarray:
+def shown_images(images: np.ndarray, name: str = "thumbnails") -> np.ndarray:
     """Grey or coloured pictures, with channels last and values from 0 to 1."""
     if images.ndim == 4 and images.shape[-1] not in (1, 3, 4):
         images = np.moveaxis(images, 1, -1)
@@ -172,7 +172,7 @@ def shown_images(images: np.ndarray) -> np.ndarray:
         images = images[..., 0]
     if images.ndim not in (3, 4) or (images.ndim == 4 and images.shape[-1] not in (3, 4)):
         raise ValueError(
-            "thumbnails must be images of shape (n, height, width), with 1 or 3 channels before or after these two, "
+            f"{name} must be images of shape (n, height, width), with 1 or 3 channels before or after these two, "
             f"got shape {images.shape}."
         )
     if images.dtype == np.uint8:

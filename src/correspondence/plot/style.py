@@ -45,10 +45,11 @@ def class_colours(values: np.ndarray, nominal: bool = False) -> dict[Any, str]:
         Whether numbers are mere names, such as digits to be recognised.
     """
     distinct = sorted(set(values.tolist()), key=str)
-    if not nominal and all(map(_is_number, distinct)):
-        order = sorted(distinct, key=float)
+    if all(map(_is_number, distinct)):
+        distinct.sort(key=float)
         scale = plt.get_cmap("plasma")
-        return {value: to_hex(scale(0.85 * i / max(1, len(order) - 1))) for i, value in enumerate(order)}
+        if not nominal:
+            return {value: to_hex(scale(0.85 * i / max(1, len(distinct) - 1))) for i, value in enumerate(distinct)}
     return dict(zip(distinct, distinct_colours(len(distinct)), strict=True))
 
 
