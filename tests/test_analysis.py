@@ -404,7 +404,7 @@ def test_wrong_images(photos, tmp_path):
         ("file,label,more\np0,1,2\np3,2,3\n", folder, "--y must name the labels or captions"),
         ("file,label\np2.png,1\ngone,2\n", folder, "Of the 2 images of .*, none in .* can be read"),
         ("file,label\np0,1\np3,2\n", tmp_path / "empty", "There is no image in"),
-        ("file,label\np0,1\np3,2\n", tmp_path / "nowhere", "There is no folder"),
+        ("file,label\np0,1\np3,2\n", tmp_path / "nowhere", "--images: there is no folder or file"),
     ):
         (tmp_path / "l.csv").write_text(text)
         with pytest.raises(ValueError, match=message) as error:

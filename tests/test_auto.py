@@ -105,10 +105,20 @@ def test_ca_that_is_named_is_taken_for_numbers(rng):
     assert d.origin == "ca: asked for."
 
 
+def test_the_functions_that_were_tested_are_those_that_are_kept(rng):
+    """A fit of fewer components may be another one: ACE chooses its smoothness by all of them."""
+    x = rng.normal(size=(400, 1))
+    y = np.sin(3 * x) + 0.1 * rng.normal(size=(400, 1))
+    choice = choose(x, y, method="ace", random_state=1)
+    most = co.ACE(n_components=len(choice.dimension.pvalues)).fit(x, y).decomposition_
+    assert_same(choice.decomposition, most.truncate(choice.decomposition.n_components), x, y)
+    assert choice.decomposition.n_components < most.n_components
+
+
 def test_a_method_that_is_named_is_cut_to_what_holds(rng):
     X, Y = linear(rng)
     d = co.decompose(X, Y, method="cca", verbose=False)
-    assert_same(d, co.CCA(n_components=1).fit(X, Y).decomposition_, X, Y)
+    assert_same(d, co.CCA(n_components=2).fit(X, Y).decomposition_.truncate(1), X, Y)
     assert d.origin == "cca: asked for; 1 of 2 components significant on held-out pairs."
 
 

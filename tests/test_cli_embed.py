@@ -260,7 +260,9 @@ def test_what_is_wrong_is_said_in_a_sentence(file, analysed, run, tmp_path):
     (tmp_path / "damaged.safetensors").write_bytes((tmp_path / "out" / "model.safetensors").read_bytes()[:-9])
     sp.save_npz(tmp_path / "s.npz", sp.csr_array(np.eye(3)))
     for arguments, message in (
-        (("nowhere", file), "There is no file"),
+        (("nowhere", file), "MODEL must be a folder written by analyze"),
+        (("nowhere.safetensors", file), "There is no file"),
+        ((file, file), "MODEL must be a folder written by analyze"),
         (("empty", file), "There is no model.safetensors in"),
         (("damaged.safetensors", file), "is damaged"),
         (("out", "none.csv"), "There is no file"),

@@ -170,7 +170,7 @@ def test_labels_classes_and_marks_are_the_users(rng, tmp_path):
     x = rng.normal(size=(40, 2))
     est = co.CCA(n_components=1).fit(x, x[:, :1] + rng.normal(size=(40, 1)))
     classes = np.where(x[:, 0] > 0, "hi", "lo")
-    names = [f"row {i}" for i in range(40)]
+    names = [chr(65 + i % 26) * (1 + i // 26) for i in range(40)]
     path = co.explore(
         est, x, x[:, :1], tmp_path / "p.html", x_labels=names, classes=classes, marks=(["origin"], [[0, 0]]),
         names=("inputs", "outputs", "places"),
@@ -184,7 +184,9 @@ def test_labels_classes_and_marks_are_the_users(rng, tmp_path):
     assert [cloud["name"] for cloud in content["clouds"]] == ["inputs", "outputs", "places"]
 
 
-@pytest.mark.parametrize("labels", [[f"row {i}" for i in range(301)], ["a long caption of a photograph " * 2] * 50])
+@pytest.mark.parametrize(
+    "labels", [["a name"] * 301, [f"row {i}" for i in range(50)], ["a long caption of a photograph " * 2] * 50]
+)
 def test_many_or_long_labels_are_not_written_in_the_plane(labels, rng, tmp_path):
     x = rng.normal(size=(len(labels), 2))
     est = co.CCA(n_components=1).fit(x, x + rng.normal(size=x.shape))

@@ -126,8 +126,9 @@ def test_the_page_ranks_as_the_index_it_is_given(by, rng, tmp_path):
         assert [match["point"] - start for match in matches] == expected.index[row].tolist()
         ratios = est.decomposition_.density_ratio(x[[row] * 4], y[expected.index[row]])
         np.testing.assert_allclose([match["ratio"] for match in matches], ratios, rtol=5e-3, atol=5e-3)
+        everything = index.tags(x[row : row + 1], k=30).probabilities.sum()  # above 1, since none is below 0
         probabilities = [match["probability"] for match in matches]
-        np.testing.assert_allclose(probabilities, expected.probabilities[row], rtol=5e-3, atol=1e-3)
+        np.testing.assert_allclose(probabilities, expected.probabilities[row] / everything, rtol=5e-3, atol=1e-3)
 
 
 def test_search_finds_and_centres_a_label(tasks):
@@ -545,6 +546,37 @@ def test_labels_are_written_in_colours_that_can_be_read(digits):
                 return (paper + .05) / (text + .05); })"""
         )
     assert min(ratios) >= 4.5
+
+
+def test_probabilities_of_labels_add_up_to_one(rng, tmp_path):
+    """Of two of eight components: some labels would have probabilities below 0, and the others more than 1."""
+    counts = rng.integers(1, 40, size=(12, 9))
+    path = co.explore(co.CA(n_components=2).fit(counts), path=tmp_path / "p.html")
+    with opened(path, **WIDE) as seen:
+        sums = ready(seen).evaluate(
+            """Array.from({ length: 12 }, (_, i) => explorer.model.matches(i, explorer.model.role("y"), 9)
+                .reduce((sum, match) => sum + match.probability, 0))"""
+        )
+    np.testing.assert_allclose(sums, 1, atol=1e-6)
+
+
+def test_choosing_an_axis_twice_swaps_them(tasks):
+    with opened(tasks, **WIDE) as seen:
+        page = ready(seen)
+        page.select_option("#first", "1")
+        assert (page.input_value("#first"), page.input_value("#second")) == ("1", "0")
+        page.select_option("#second", "1")
+        assert (page.input_value("#first"), page.input_value("#second")) == ("0", "1")
+
+
+def test_a_single_number_is_its_own_label(rng, tmp_path):
+    x = rng.normal(size=(50, 2))
+    spend = 100 * x[:, 0] + rng.normal(size=50)
+    path = co.explore(co.CCA(n_components=1).fit(x, spend), x, spend, tmp_path / "p.html", names=("x", "spend"))
+    with opened(path, **WIDE) as seen:
+        label = ready(seen).evaluate("explorer.model.label(explorer.model.role('y').start + 3)")
+    assert label.startswith("spend ")
+    assert float(label.split()[1].replace(",", "")) == pytest.approx(spend[3], rel=1e-3)
 
 
 def test_a_match_that_is_hidden_is_shown_again(tasks):

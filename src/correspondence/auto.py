@@ -169,19 +169,19 @@ def _of_pairs(
     names = [name for name in sensible(pairs) if name in among] or ["kernel"] if method == "auto" else [method]
     best, reason = _chosen(X, Y, names, n_components, method, pairs, options)
     is_counted = n_components is None and best != "ca"
+    can_be_tested = pairs.n >= FEW
+    most = n_components or (pairs.limit if can_be_tested else 1)
     tested = None
-    if pairs.n >= FEW and (is_counted or test):
-        most = pairs.limit if n_components is None else n_components
+    if can_be_tested and (is_counted or test):
         tested = latent_dimension(estimator(best, pairs, most, options.random_state), X, Y, **vars(options))
-    if is_counted:
-        n_components = max(1, tested.n_components) if tested else 1
     if tested:
         reason += f"; {tested.n_components} of {len(tested.pvalues)} components significant on held-out pairs"
     if best == "ca":
         return Choice(best, reason, CA(n_components=n_components).fit(X, Y).decomposition_, tested)
-    assert n_components is not None
-    est = estimator(best, pairs, n_components, options.random_state)
-    return Choice(best, reason, fitted(est, X, Y, options.groups).decomposition_, tested)
+    d = fitted(estimator(best, pairs, most, options.random_state), X, Y, options.groups).decomposition_
+    if is_counted and tested:  # of the functions that were tested: a fit with fewer components would be another one
+        d = d.truncate(max(1, tested.n_components))
+    return Choice(best, reason, d, tested)
 
 
 def _chosen(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +200,7 @@ def analyze_command(
     with one_sentence():
         data = read(request)
         _tell(data.lines)
-        if data.x.kind == "images" and method == "auto" and len(data.ids) >= ENOUGH:
+        if data.x.kind == "images" and method == "auto" and len(data.ids) >= ENOUGH and find_spec("torch"):
             _tell(["Nets are tried on so many images, which takes minutes; --method kernel takes seconds."])
         analysis = analyze(data, method, components, random_state=seed)
     _tell(analysis.notes)

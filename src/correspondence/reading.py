@@ -42,6 +42,11 @@ EXACT = 2**53  # below which whole numbers are the same as float64
 FRAMES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 ARRAYS = (".npz", ".npy")
 SEPARATORS = ",;\t|"
+UNREADABLE = {  # parts of what libraries say, and what they mean
+    "utf-8": "its letters are not in UTF-8, so save it as that",
+    "more fields than defined": "a row has more cells than the first one",
+    "Error tokenizing data": "a row has more cells than the first one",
+}
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]
 _CSV: dict[str, dict[str, Any]] = {  # the type of a column from all of its rows, and no column as an index
     "polars": {"infer_schema_length": None, "null_values": MISSING},
@@ -205,17 +210,21 @@ def read_arrays(path: str | Path) -> dict[str, Any]:
 
 def _check_file(path: Path, endings: Sequence[str]) -> None:
     if path.is_dir():
-        raise ValueError(f"There is no file {path}: it is a folder.")
+        raise ValueError(f"There is no file {path}: it is a folder. For one of images, --images names their labels.")
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
     if path.suffix.lower() not in endings:
-        raise ValueError(f"{path} must end in {', '.join(endings)}, to say what it is.")
+        hint = " A spreadsheet can be saved as CSV." if path.suffix.lower().startswith(".xls") else ""
+        raise ValueError(f"{path} must end in {', '.join(endings)}, to say what it is.{hint}")
     if not path.stat().st_size:
         raise ValueError(f"{path} cannot be read as {path.suffix}: it is empty.")
 
 
 def _unreadable(path: Path, error: Exception) -> ValueError:
     reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+    for sign, clear in UNREADABLE.items():
+        if sign in reason:
+            reason = clear
     return ValueError(f"{path} cannot be read as {path.suffix}: {reason}.")
 
 

@@ -508,10 +508,9 @@ class _Verdict:
         intervals: Any = getattr(held_out, "intervals", None)
         alpha = getattr(held_out, "alpha", ALPHA)
         is_there = intervals[:, 0] > 0 if pvalues is None else pvalues <= alpha
-        has_training = hasattr(held_out, "training")
         return cls(
             correlations=held_out.correlations,
-            training=held_out.training if has_training else d.correlations,
+            training=d.correlations,
             is_held_out=not getattr(held_out, "refit", False),
             holding=int(np.cumprod(is_there).sum()),
             intervals=intervals,
@@ -520,8 +519,8 @@ class _Verdict:
             alpha=alpha,
             may_be_more=getattr(held_out, "at_least", False),
             captured=getattr(held_out, "captured", 0.0),
-            is_crossfit=pvalues is None and has_training,
-            of_beliefs=_has_beliefs(d.f) and not has_training,
+            is_crossfit=pvalues is None and hasattr(held_out, "training"),
+            of_beliefs=_has_beliefs(d.f) and not hasattr(held_out, "training"),
         )
 
     def strength(self, names: tuple[str, str]) -> str:

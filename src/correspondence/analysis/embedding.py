@@ -62,6 +62,8 @@ def load_model(path: Path) -> Model:
     file = path / MODEL if path.is_dir() else path
     if path.is_dir() and not file.is_file():
         raise ValueError(f"There is no {MODEL} in {path}: give a folder written by analyze, or the file of a model.")
+    if file.suffix != ".safetensors":
+        raise ValueError(f"MODEL must be a folder written by analyze, or its {MODEL}, got {path}.")
     d = load(file)
     known = _summary(file.with_name(SUMMARY)) if file.name == MODEL else None
     if known is None:

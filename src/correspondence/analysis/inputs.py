@@ -213,6 +213,8 @@ def _check_rows(complete: np.ndarray, path: Any) -> None:
 
 def _images(request: Request, progress: bool | None) -> Data:
     assert request.images is not None
+    if not request.images.exists():
+        raise ValueError(f"--images: there is no folder or file {request.images}.")
     folder, listing = (request.images, request.file) if request.images.is_dir() else (request.file, request.images)
     files = image_files(folder)
     if not files:

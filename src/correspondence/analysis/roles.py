@@ -40,7 +40,10 @@ def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: 
     if not y:
         wanted = 1 if x else 2
         if len(useful) != wanted:
-            raise ValueError(f"--y must name at least one column of {path}, which has {_listed(frame.columns)}.")
+            raise ValueError(
+                f"--y must name at least one column of {path}, which has {_listed(frame.columns)}; "
+                "for a table of counts write --table."
+            )
         return Roles(x or useful[:1], useful[-1:], notes)
     if not useful:
         raise ValueError(f"--x must name at least one column of {path}, which has {_listed(frame.columns)}.")

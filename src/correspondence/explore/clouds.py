@@ -263,8 +263,9 @@ def texts(labels: Any) -> list[str]:
 
 
 def _are_names(labels: list[str]) -> bool:
-    """Whether labels are so few and short that they can be written in a plane."""
-    return len(labels) <= MOST_NAMES and sum(map(len, labels)) <= LONG_NAME * len(labels)
+    """Whether labels are so few and short that they can be written in a plane, and no mere numbers of things."""
+    are_ids = all(any(letter.isdecimal() for letter in label) for label in labels)
+    return len(labels) <= MOST_NAMES and sum(map(len, labels)) <= LONG_NAME * len(labels) and not are_ids
 
 
 def _short(text: str) -> str:

@@ -19,6 +19,7 @@ __all__ = ["class_items", "coloured"]
 
 MOST_NUMBERS = 30  # different ones that are classes; more are put into ranges
 MOST_CLASSES = 500
+MOST_SHADES = 7
 RANGES = 7
 
 
@@ -41,7 +42,7 @@ def coloured(clouds: list[Cloud], seen: Scene, Y: Any) -> tuple[list[Cloud], dic
         if seen.classes is None:
             return clouds, None
         raise ValueError(f"classes has more than {MOST_CLASSES} different values: no reader can tell them apart.")
-    codes, names, colours = ranges or _distinct(values, seen.colours or class_colours(values))
+    codes, names, colours = ranges or _distinct(values, seen.colours)
     x = replace(x, classes=codes[x.rows])
     if y.labels is not None:
         position = {name: i for i, name in enumerate(names)}
@@ -75,6 +76,9 @@ Classes = tuple[np.ndarray, list[str], list[str]]  # positions, names, colours
 
 
 def _distinct(values: np.ndarray, colours: dict[Any, str]) -> Classes:
+    """Each value for itself; colours from dark to light, which numbers have, are told apart if they are few."""
+    if not colours or len(colours) > MOST_SHADES:
+        colours = class_colours(values, nominal=len(set(values.tolist())) > MOST_SHADES)
     known = {name: colour for name, colour in colours.items() if not _is_missing(name)}
     position = {name: i for i, name in enumerate(known)}
     codes = np.array([position.get(value, -1) for value in values.tolist()], dtype=np.int16)

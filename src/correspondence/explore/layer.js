@@ -147,6 +147,7 @@ class Layer {
     const { plane } = this;
     for (const points of Object.values(this.page.named)) {
       for (const i of plane.seen(points.slice(0, 400))) {
+        if (this.model.find(i)[0].image) continue;  // a picture takes its place
         const [x, y] = plane.at(i), r = plane.looks[2 * i] / 2;
         taken.add([x - r, y - r, x + r, y + r]);
       }

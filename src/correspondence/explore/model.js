@@ -31,7 +31,9 @@ class Model {
   role(role) { return this.clouds.find(cloud => cloud.role === role); }
   label(i) {
     const [cloud, j] = this.find(i);
-    return cloud.labels ? cloud.labels[j] : `${cloud.name} ${cloud.rows[j]}`;
+    if (cloud.labels) return cloud.labels[j];
+    const [[name, value] = []] = cloud.columns.length === 1 ? this.values(cloud, j) : [];
+    return name === undefined ? `${cloud.name} ${cloud.rows[j]}` : `${name} ${value}`;
   }
   place(cloud, j) { return cloud.places.subarray(j * this.data.kept, (j + 1) * this.data.kept); }
   classOf(cloud, j) { return cloud.classes ? cloud.classes[j] : -1; }
@@ -119,11 +121,17 @@ class Model {
     const [own, j] = this.find(i), query = this.place(own, j);
     const { scores, ratios } = this.scores(query, cloud);
     const order = Array.from(scores.keys()).sort((a, b) => scores[b] - scores[a]).slice(0, most);
-    const total = this.data.by === "gaussian" ? sumOfExp(scores) : null;
+    const total = this.data.by === "gaussian" ? sumOfExp(scores) : null, whole = total ? 1 : this.certainty(cloud, ratios);
     return order.map(k => ({
       point: cloud.start + k, ratio: ratios[k],
-      probability: total ? Math.exp(scores[k] - total.most) / total.sum : Math.min(1, Math.max(0, cloud.prior[k] * ratios[k])),
+      probability: total ? Math.exp(scores[k] - total.most) / total.sum : Math.min(1, Math.max(0, cloud.prior[k] * ratios[k])) / whole,
     }));
+  }
+  /* Sum of the probabilities of all labels, which is above 1 where components are missing and some would be negative. */
+  certainty(cloud, ratios) {
+    const total = cloud.prior.reduce((sum, p) => sum + p, 0);
+    if (Math.abs(total - 1) > 1e-3) return 1;  // tags, of which several belong to one thing
+    return ratios.reduce((sum, ratio, k) => sum + Math.min(1, Math.max(0, cloud.prior[k] * ratio)), 0) || 1;
   }
   /* As retrieval.py ranks: by posterior, Mehler's formula ("gaussian"), density ratio or distance. The ratio that is told
      is always Lancaster's: Mehler's is good for ranking, but far too large where f and g are not normal. */

@@ -53,7 +53,7 @@ class Page {
     this.hover(-1, [0, 0]);
     this.named = { y: model.byWeight(["y"], first, second), others: model.byWeight(["x", "mark"], first, second) };
     this.colour();
-    $("note").textContent = this.isLast ? NOTES[this.map](model.data.names) : "During the training: inputs where the model of this step puts them, in the axes of its end.";
+    $("note").textContent = this.isLast ? NOTES[this.map] : "During the training: inputs where the model of this step puts them, in the axes of its end.";
     if (this.chosen >= 0) this.showCard();
   }
   colour() {
@@ -135,7 +135,7 @@ class Page {
     if (picture) parts.push(picture);
     parts.push(make("strong", "", model.label(i)));
     const rows = [];
-    if (cloud.labels) rows.push(["", cloud.name + (cloud.mass ? "" : `, row ${cloud.rows[j]}`)]);
+    if (cloud.labels) rows.push(["", cloud.name]);
     const own = model.className(cloud, j);
     if (own && own !== model.label(i)) rows.push(["class", own]);
     rows.push(...model.values(cloud, j).slice(0, MOST_ROWS));
@@ -225,6 +225,7 @@ class Page {
       $(id).value = String(chosen);
       $(id).addEventListener("change", () => this.change());
     }
+    this.before = this.axes;
     $("map").replaceChildren(...Object.keys(data.maps).map(name => option(name, name)));
     $("map").value = data.boundaries || data.frames ? "rowprincipal" : "symmetric";
     $("map").addEventListener("change", () => this.change());
@@ -343,7 +344,9 @@ class Page {
   }
   /* Other axes or another map were chosen. */
   change() {
-    const { frames } = this.model.data;
+    const { frames } = this.model.data, [first, second] = this.axes;
+    if (first === second) [$("first").value, $("second").value] = [this.before[1], this.before[0]].map(String);  // they change places
+    this.before = this.axes;
     const isKnown = this.isLast || (this.map === "rowprincipal" && this.axes.every(axis => axis < frames.axes));
     isKnown ? this.arrange() : this.toFrame(frames.steps.length - 1);
     this.reset();
@@ -468,14 +471,14 @@ class Page {
 }
 
 const NOTES = {
-  symmetric: ([x, y]) => `Symmetric map: compare ${x} with ${x} and ${y} with ${y}; the distance of one from the other means nothing.`,
-  rowprincipal: ([x, y]) => `${x}: at the mean of the ${y} that belong to it. ${y}: where something would lie that belongs to it alone.`,
-  colprincipal: ([x, y]) => `${y}: at the mean of the ${x} that belong to it. ${x}: where something would lie that belongs to it alone.`,
-  symbiplot: ([x, y]) => `Biplot: project ${x} on the direction of ${y} to see how far a pair is above or below independence.`,
-  rowgab: ([x, y]) => `Biplot: ${y} at their coordinates times their share; project ${x} on their directions.`,
-  colgab: ([x, y]) => `Biplot: ${x} at their coordinates times their share; project ${y} on their directions.`,
-  rowgreen: ([x, y]) => `Contribution biplot: ${y} far from the centre make up the axes.`,
-  colgreen: ([x, y]) => `Contribution biplot: ${x} far from the centre make up the axes.`,
+  symmetric: "Symmetric map: compare points of the same kind; the distance of a circle from a triangle means nothing.",
+  rowprincipal: "A circle lies at the mean of the triangles that belong to it, a triangle where something would lie that belongs to it alone.",
+  colprincipal: "A triangle lies at the mean of the circles that belong to it, a circle where something would lie that belongs to it alone.",
+  symbiplot: "Biplot: project circles on the direction of a triangle to see how far pairs are above or below independence.",
+  rowgab: "Biplot: triangles at their coordinates times their share; project circles on their directions.",
+  colgab: "Biplot: circles at their coordinates times their share; project triangles on their directions.",
+  rowgreen: "Contribution biplot: triangles far from the centre make up the axes.",
+  colgreen: "Contribution biplot: circles far from the centre make up the axes.",
 };
 
 /* --- small things */
