@@ -468,3 +468,19 @@ def test_as_a_module(tmp_path):
     )
     assert done.returncode == 1
     assert done.stderr == "Error: There is no file none.csv.\n"
+
+
+def test_dates_are_no_variable_unless_they_are_made_one(run, tmp_path, rng):
+    """Their missing values then cost no rows."""
+    x = rng.normal(size=60)
+    days = [f"2024-0{1 + i % 9}-1{i % 10}" if i % 5 else "" for i in range(60)]
+    rows = [f"{day},{a:.3f},{a + 0.1 * b:.3f}" for day, a, b in zip(days, x, rng.normal(size=60), strict=True)]
+    path = tmp_path / "dates.csv"
+    path.write_text("\n".join(["day,a,b", *rows]) + "\n")
+    result = run(path, "--y", "b", "--method", "cca")
+    assert result.exit_code == 0, result.output
+    assert "Not used: day, which holds dates." in result.stderr
+    assert json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["n"] == 60
+    named = run(path, "--x", "day", "--y", "b", "--method", "cca", output=tmp_path / "other")
+    assert named.exit_code == 1
+    assert "holds dates or times: turn them into numbers" in named.stderr

@@ -49,7 +49,7 @@ UNREADABLE = {  # parts of what libraries say, and what they mean
 }
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]
 _CSV: dict[str, dict[str, Any]] = {  # the type of a column from all of its rows, and no column as an index
-    "polars": {"infer_schema_length": None, "null_values": MISSING},
+    "polars": {"infer_schema_length": None, "null_values": MISSING, "try_parse_dates": True},
     "pandas": {"index_col": False, "low_memory": False, "na_values": MISSING},
     "pyarrow": {},
 }
