@@ -484,3 +484,19 @@ def test_dates_are_no_variable_unless_they_are_made_one(run, tmp_path, rng):
     named = run(path, "--x", "day", "--y", "b", "--method", "cca", output=tmp_path / "other")
     assert named.exit_code == 1
     assert "holds dates or times: turn them into numbers" in named.stderr
+
+
+def test_the_same_counts_in_any_form_have_the_same_held_out_figures(run, tmp_path, rng):
+    counts = rng.integers(1, 30, size=(4, 3))
+    rows, columns = ["d", "b", "c", "a"], ["z", "x", "y"]
+    lines = [f"{label},{','.join(map(str, line))}" for label, line in zip(rows, counts, strict=True)]
+    (tmp_path / "table.csv").write_text("\n".join([f",{','.join(columns)}", *lines]) + "\n")
+    cells = [f"{r},{c},{counts[i, j]}" for i, r in enumerate(rows) for j, c in enumerate(columns)]
+    (tmp_path / "pairs.csv").write_text("\n".join(["r,c,n", *cells]) + "\n")
+    table = run(tmp_path / "table.csv", "--table", output=tmp_path / "t")
+    pairs = run(tmp_path / "pairs.csv", "--x", "r", "--y", "c", "--weights", "n", output=tmp_path / "p")
+    assert table.exit_code == pairs.exit_code == 0, table.output + pairs.output
+    for one, other in zip(pics_of(tmp_path / "t"), pics_of(tmp_path / "p"), strict=True):
+        assert {key: float(value) for key, value in one.items()} == pytest.approx(
+            {key: float(value) for key, value in other.items()}, abs=1e-8
+        )

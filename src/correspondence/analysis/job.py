@@ -278,8 +278,11 @@ def _no_pairs(table: Table) -> str:
 
 
 def _taken_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """Row and column of each pair that was counted."""
-    cells = sp.coo_array(table.counts)
+    """Row and column of each pair that was counted, in an order that is not that of the file: splits depend on it."""
+    rows, columns = (np.argsort([str(label) for label in side], kind="stable") for side in (table.rows, table.columns))
+    counts = sp.csr_array(table.counts)[rows][:, columns]
+    counts.sort_indices()
+    cells = counts.tocoo()
     times = cells.data.astype(np.int64)
     return np.repeat(cells.row, times), np.repeat(cells.col, times)
 
