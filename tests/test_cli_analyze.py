@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -500,3 +501,15 @@ def test_the_same_counts_in_any_form_have_the_same_held_out_figures(run, tmp_pat
         assert {key: float(value) for key, value in one.items()} == pytest.approx(
             {key: float(value) for key, value in other.items()}, abs=1e-8
         )
+
+
+def test_the_readme_shows_what_the_command_says(tmp_path):
+    root = Path(__file__).parents[1]
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    shown = readme.split("and what the axes mean:\n\n```\n")[1].split("```")[0].splitlines()
+    table = root / "tests" / "oracle" / "housetasks_table.csv"
+    result = CliRunner().invoke(main, ["analyze", str(table), "--table", "-o", str(tmp_path / "tasks")])
+    said = [*result.stderr.splitlines(), *result.stdout.splitlines()]
+    assert [line for line in shown if line not in said] == [line for line in shown if " counts, " in line], (
+        "seconds vary"
+    )
