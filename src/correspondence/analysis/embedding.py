@@ -24,6 +24,7 @@ from correspondence.reading import (
     as_label_texts,
     check_columns,
     complete_rows,
+    for_numpy,
     image_files,
     parquet_backend,
     plain_values,
@@ -166,11 +167,13 @@ class _Frame(_Rows):
             return None, complete
         part = part.filter(complete.tolist())
         encoder = _encoder(functions)
+        if isinstance(encoder, Images):
+            raise ValueError(f"{names[0]!r} must be images: --images names the folder of those that {self.path} lists.")
         if isinstance(encoder, Columns) and len(encoder.names) == len(names) and len(names) > 1:
             part = part.rename(dict(zip(names, map(str, encoder.names), strict=True)))
         part = as_label_texts(part, [name for name in part.columns if _are_texts(functions, name, len(names))])
         if _is_beliefs(functions):
-            return _normalised(part.to_numpy()), complete
+            return _normalised(for_numpy(part).to_numpy()), complete
         return frame_values(part), complete
 
 
@@ -313,6 +316,9 @@ def _present(model: Model, rows: _Rows, role: str, given: list[str]) -> list[str
     if given and wanted and len(given) != len(wanted):
         raise ValueError(f"--{role} must name {len(wanted)} column(s), as in the fit ({', '.join(wanted)}).")
     names = given or wanted
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"--{role} must name different columns, {twice!r} is there twice.")
     return names if all(name in rows.names for name in names) else []
 
 
@@ -367,7 +373,12 @@ def _new_table_rows(model: Model, rows: _Rows) -> Embedding:
     text = next((name for name in columns if not part[name].dtype.is_numeric()), None)
     if text is not None:
         raise ValueError(f"Column {text!r} of {rows.path} must hold counts.")
-    counts = np.nan_to_num(part.to_numpy().astype(np.float64))
+    counts = for_numpy(part).to_numpy().astype(np.float64)
+    bad = np.argwhere(np.isinf(counts) | (counts < 0))
+    if len(bad):
+        i, j = bad[0]
+        raise ValueError(f"{rows.path} must hold counts of at least 0, got {counts[i, j]:g} in row {i + 1}.")
+    counts = np.nan_to_num(counts)
     total = counts.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         F = counts @ np.nan_to_num(g.values) / np.where(total > 0, total, np.nan) / model.decomposition.correlations

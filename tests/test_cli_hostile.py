@@ -1,0 +1,200 @@
+"""``analyze`` and ``embed`` on data that are meant to break them: a right result, or one sentence."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from correspondence.cli import main
+
+LONG = 10**20  # more than 64 bits
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*arguments):
+        return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+    return invoke
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 60))
+    grade = np.digitize(a + 0.3 * rng.normal(size=60), [-0.5, 0.5])
+    labels = np.array(["low", "mid", "high"])[grade]
+    return pl.DataFrame({"a": a, "b": b, "long": [LONG + i * 10**18 for i in range(60)], "label": labels})
+
+
+@pytest.fixture
+def images(tmp_path):
+    """Two rows for each of 24 images, dark or bright."""
+    rng = np.random.default_rng(0)
+    (tmp_path / "photos").mkdir()
+    for i in range(24):
+        pixels = rng.integers(0, 80, (8, 8)) + 120 * (i % 2)
+        Image.fromarray(pixels.astype(np.uint8)).save(tmp_path / "photos" / f"{i}.png")
+    names = [f"{i // 2}.png" for i in range(48)]
+    tone = ["bright" if i // 2 % 2 else "dark" for i in range(48)]
+    pl.DataFrame({"image": names, "tone": tone}).write_csv(tmp_path / "list.csv")
+
+
+def refused(result, text, code=1):
+    assert result.exit_code == code
+    assert isinstance(result.exception, SystemExit), "a traceback"
+    assert text in result.stderr
+
+
+def done(result):
+    assert not result.exception, result.output
+    return result
+
+
+# --- numbers that NumPy does not have
+
+
+def test_numbers_of_more_than_64_bits(frame, run):
+    frame.write_parquet("long.parquet")
+    done(run("analyze", "long.parquet", "--x", "long", "--y", "a", "--method", "cca", "-o", "out"))
+    done(run("embed", "out", "long.parquet", "-o", "new.csv"))
+    new, old = pl.read_csv("new.csv"), pl.read_parquet("out/x.parquet")
+    np.testing.assert_allclose(new["f_1"], old["f_1"], rtol=1e-8)
+
+
+def test_ids_of_more_than_64_bits_stay_as_they_are(frame, run):
+    frame.write_parquet("long.parquet")
+    done(run("analyze", "long.parquet", "--x", "a", "--y", "b", "--id", "long", "--method", "cca", "-o", "out"))
+    assert [int(i) for i in pl.read_parquet("out/x.parquet")["long"]] == frame["long"].to_list()
+
+
+def test_counts_of_more_than_64_bits(run, tmp_path):
+    (tmp_path / "table.csv").write_text(f"row,a,b\nu,{LONG},{LONG}\nv,{LONG},{3 * LONG}\n")
+    done(run("analyze", "table.csv", "--table", "-o", "out"))
+    done(run("embed", "out", "table.csv", "-o", "new.csv"))
+    np.testing.assert_allclose(pl.read_csv("new.csv")["f_1"], pl.read_parquet("out/x.parquet")["f_1"], rtol=1e-8)
+
+
+# --- columns of lists
+
+
+def test_lists_are_no_labels(frame, run):
+    frame.with_columns(lists=pl.concat_list("a", "b")).write_parquet("lists.parquet")
+    refused(run("analyze", "lists.parquet", "--x", "a", "--y", "lists", "--labels", "lists"), "'lists' holds List")
+    done(run("analyze", "lists.parquet", "--x", "a", "--y", "label", "--method", "cca", "-o", "out"))
+    refused(run("embed", "out", "lists.parquet", "--y", "lists"), "'lists' holds List")
+
+
+# --- names given twice
+
+
+def test_embed_refuses_a_column_twice(frame, run):
+    frame.write_parquet("data.parquet")
+    done(run("analyze", "data.parquet", "--x", "a,b", "--y", "label", "--method", "cca", "-o", "out"))
+    refused(run("embed", "out", "data.parquet", "--x", "a,a"), "--x must name different columns, 'a' is there twice.")
+
+
+@pytest.mark.parametrize("groups", ["image", "tone"])
+def test_images_whose_groups_are_another_role(images, groups, run):
+    result = run("analyze", "list.csv", "--images", "photos", "--y", "tone", "--groups", groups, "--method", "cca")
+    if groups == "image":
+        done(result)
+    else:
+        refused(result, "too few groups")
+
+
+# --- counts and beliefs that are none
+
+
+@pytest.mark.parametrize("count", ["-1", "inf"])
+def test_embed_refuses_what_is_no_count(count, run, tmp_path):
+    (tmp_path / "table.csv").write_text("row,a,b\nu,30,10\nv,10,30\n")
+    (tmp_path / "new.csv").write_text(f"row,a,b\nw,1,2\nz,{count},4\n")
+    done(run("analyze", "table.csv", "--table", "-o", "out"))
+    refused(run("embed", "out", "new.csv"), f"new.csv must hold counts of at least 0, got {count} in row 2.")
+    assert not list(tmp_path.glob("*embedded*"))
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 2, 2)])
+def test_a_table_of_arrays_has_rows_and_columns(shape, run):
+    np.savez("table.npz", counts=np.ones(shape))
+    refused(run("analyze", "table.npz", "--table", "--x", "counts"), "the array 'counts' of table.npz must have rows")
+
+
+def test_beliefs_are_numbered_as_in_the_file(run, tmp_path):
+    (tmp_path / "beliefs.csv").write_text("u,v\n,0.5\n0.5,0.5\n0.9,0.9\n")
+    refused(run("analyze", "beliefs.csv", "--beliefs"), "row 3 of beliefs.csv sums to 1.8")
+
+
+def test_embed_asks_for_the_folder_of_images(images, run):
+    done(run("analyze", "list.csv", "--images", "photos", "--y", "tone", "--method", "cca", "-o", "out"))
+    refused(run("embed", "out", "list.csv"), "'image' must be images: --images names the folder")
+
+
+# --- rows that are left out
+
+
+@pytest.fixture
+def holes(frame):
+    """Rows 1 and 4 lack a value."""
+    a = [None if i in (0, 3) else value for i, value in enumerate(frame["a"])]
+    named = frame.with_columns(a=pl.Series(a), name=pl.Series([f"n{i}" for i in range(60)]))
+    return named.drop("long")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "npz"])
+def test_ids_belong_to_their_rows(holes, kind, run):
+    if kind == "npz":
+        np.savez("data.npz", a=holes["a"].to_numpy(), label=holes["label"].to_list(), name=holes["name"].to_list())
+    else:
+        holes.write_parquet("data.parquet")
+    done(run("analyze", f"data.{kind}", "--x", "a", "--y", "label", "--id", "name", "--method", "cca", "-o", "out"))
+    assert pl.read_parquet("out/x.parquet")["name"].to_list() == [f"n{i}" for i in range(60) if i not in (0, 3)]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "npz", "images"])
+def test_groups_reach_the_test_and_belong_to_their_rows(holes, images, kind, run, monkeypatch):
+    """Those of the rows that are kept, whatever the file is."""
+    seen = {}
+
+    def choose(X, Y, *arguments, groups, **options):
+        seen["groups"] = groups
+        raise ValueError("stop")
+
+    monkeypatch.setattr("correspondence.analysis.job.choose", choose)
+    groups = [f"g{i // 2}" for i in range(60)]
+    arguments = (f"data.{kind}", "--x", "a", "--y", "label")
+    kept = [group for i, group in enumerate(groups) if i not in (0, 3)]
+    if kind == "npz":
+        np.savez("data.npz", a=holes["a"].to_numpy(), label=holes["label"].to_list(), group=groups)
+    elif kind == "parquet":
+        holes.with_columns(group=pl.Series(groups)).write_parquet("data.parquet")
+    else:
+        listed = pl.read_csv("list.csv").with_columns(group=pl.Series(groups[:48]))
+        tone = [None if i in (0, 3) else value for i, value in enumerate(listed["tone"])]
+        listed.with_columns(tone=pl.Series(tone)).write_csv("holes.csv")
+        arguments, kept = ("holes.csv", "--images", "photos", "--y", "tone"), kept[:46]
+    refused(run("analyze", *arguments, "--groups", "group"), "stop")
+    assert seen["groups"] == kept
+
+
+def test_the_seed_reaches_the_test_of_a_table(run, tmp_path):
+    (tmp_path / "table.csv").write_text("row,a,b,c\nu,30,10,9\nv,10,30,8\nw,7,9,20\n")
+    found = []
+    for seed in (0, 0, 1):
+        done(run("analyze", "table.csv", "--table", "--seed", seed, "-o", "out"))
+        found.append(json.loads((tmp_path / "out" / "summary.json").read_text())["components"][0]["held_out"])
+    assert found[0] == found[1] != found[2]
+
+
+def test_embed_takes_columns_in_the_order_in_which_they_are_named(frame, run):
+    frame.write_parquet("data.parquet")
+    done(run("analyze", "data.parquet", "--x", "a,b", "--y", "label", "--method", "cca", "-o", "out"))
+    frame.select(p="b", q="a").write_parquet("new.parquet")
+    done(run("embed", "out", "new.parquet", "--x", "q,p", "-o", "new.csv"))
+    np.testing.assert_allclose(pl.read_csv("new.csv")["f_1"], pl.read_parquet("out/x.parquet")["f_1"], rtol=1e-8)
