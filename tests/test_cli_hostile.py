@@ -1,6 +1,7 @@
 """``analyze`` and ``embed`` on data that are meant to break them: a right result, or one sentence."""
 
 import json
+import os
 
 import numpy as np
 import polars as pl
@@ -134,6 +135,57 @@ def test_beliefs_are_numbered_as_in_the_file(run, tmp_path):
 def test_embed_asks_for_the_folder_of_images(images, run):
     done(run("analyze", "list.csv", "--images", "photos", "--y", "tone", "--method", "cca", "-o", "out"))
     refused(run("embed", "out", "list.csv"), "'image' must be images: --images names the folder")
+
+
+# --- damaged models
+
+
+@pytest.mark.parametrize(
+    "change", [{"x": None}, {"form": "table"}, {"y": {}}, {"id": ...}, {"form": ...}], ids=lambda change: str(change)
+)
+def test_a_summary_that_was_changed(change, frame, run, tmp_path):
+    frame.write_parquet("data.parquet")
+    done(run("analyze", "data.parquet", "--x", "a,b", "--y", "label", "--method", "cca", "-o", "out"))
+    path = tmp_path / "out" / "summary.json"
+    content = json.loads(path.read_text()) | change
+    path.write_text(json.dumps({name: value for name, value in content.items() if value is not ...}))
+    refused(
+        run("embed", "out", "data.parquet"), "summary.json is damaged: give the file of the model, with --x or --y."
+    )
+
+
+def test_arrays_that_do_not_fit_the_model(frame, run):
+    frame.write_parquet("data.parquet")
+    done(run("analyze", "data.parquet", "--x", "a", "--y", "label", "--method", "cca", "-o", "out"))
+    np.savez("new.npz", y=["low", "mid"], ids=[1, 2, 3], wide=np.ones((2, 2)))
+    refused(run("embed", "out", "new.npz", "--y", "y", "--id", "ids"), "must have the same length, got 3 and 2.")
+    refused(run("embed", "out", "new.npz", "--y", "wide"), "'wide' of new.npz must hold one label for each row.")
+
+
+# --- what a terminal would obey, and what a failure leaves
+
+
+def test_errors_have_no_control_characters(frame, run):
+    frame.rename({"label": "la\x1b[2Jbel"}).write_parquet("data.parquet")
+    result = run("analyze", "data.parquet", "--x", "a", "--y", "la\x1b]0;bel")
+    refused(result, "There is no column")
+    assert "\x1b" not in result.stderr
+    assert "\x1b" not in run("analyze", "no\x1b[2J.csv").stderr
+
+
+def test_a_folder_that_could_not_be_filled_is_taken_away(frame, run, tmp_path, monkeypatch):
+    frame.write_parquet("data.parquet")
+    replace = os.replace
+
+    def full(source, target):
+        if str(target).endswith("x.parquet"):
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr("correspondence.analysis.files.os.replace", full)
+    result = run("analyze", "data.parquet", "--x", "a", "--y", "label", "--method", "cca", "-o", "out")
+    refused(result, "cannot write to the folder out: No space left on device.")
+    assert [path.name for path in tmp_path.iterdir()] == ["data.parquet"]
 
 
 # --- rows that are left out
