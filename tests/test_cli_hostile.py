@@ -2,6 +2,8 @@
 
 import json
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import polars as pl
@@ -9,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from correspondence.analysis import files
 from correspondence.cli import main
 
 LONG = 10**20  # more than 64 bits
@@ -188,6 +191,26 @@ def test_a_folder_that_could_not_be_filled_is_taken_away(frame, run, tmp_path, m
     assert [path.name for path in tmp_path.iterdir()] == ["data.parquet"]
 
 
+def test_runs_into_the_same_folder_take_turns(tmp_path, monkeypatch):
+    """The files of one run stay together, though both move them at the same time."""
+    folder, replace = tmp_path / "out", os.replace
+
+    def slow(source, target):
+        time.sleep(0.01)
+        replace(source, target)
+
+    def write(text):
+        with files._new_files(folder) as temporary:
+            for name in files.FILES:
+                (temporary / name).write_text(text)
+
+    monkeypatch.setattr("correspondence.analysis.files.os.replace", slow)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, "abcd"))  # which raises what they raise
+    assert {path.name for path in folder.iterdir()} == set(files.FILES)
+    assert len({path.read_text() for path in folder.iterdir()}) == 1
+
+
 # --- rows that are left out
 
 
@@ -250,3 +273,10 @@ def test_embed_takes_columns_in_the_order_in_which_they_are_named(frame, run):
     frame.select(p="b", q="a").write_parquet("new.parquet")
     done(run("embed", "out", "new.parquet", "--x", "q,p", "-o", "new.csv"))
     np.testing.assert_allclose(pl.read_csv("new.csv")["f_1"], pl.read_parquet("out/x.parquet")["f_1"], rtol=1e-8)
+
+
+def test_beliefs_with_ids(run, tmp_path):
+    (tmp_path / "beliefs.csv").write_text("name,u,v\np,0.3,0.7\nq,,0.5\nr,0.5,0.5\ns,0.9,0.1\n")
+    for options, ids in ((("--id", "name"), ["p", "r", "s"]), ((), [1, 3, 4])):
+        done(run("analyze", "beliefs.csv", "--beliefs", "--x", "u,v", *options, "-o", "out"))
+        assert pl.read_parquet("out/x.parquet")[:, 0].to_list() == ids
