@@ -204,6 +204,7 @@ def test_runs_into_the_same_folder_take_turns(tmp_path, monkeypatch):
             for name in files.FILES:
                 (temporary / name).write_text(text)
 
+    write("an earlier result")
     monkeypatch.setattr("correspondence.analysis.files.os.replace", slow)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, "abcd"))  # which raises what they raise
