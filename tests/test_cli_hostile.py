@@ -13,6 +13,7 @@ from PIL import Image
 
 from correspondence.analysis import files
 from correspondence.cli import main
+from correspondence.commands import names_of
 
 LONG = 10**20  # more than 64 bits
 
@@ -92,6 +93,32 @@ def test_lists_are_no_labels(frame, run):
     refused(run("analyze", "lists.parquet", "--x", "a", "--y", "lists", "--labels", "lists"), "'lists' holds List")
     done(run("analyze", "lists.parquet", "--x", "a", "--y", "label", "--method", "cca", "-o", "out"))
     refused(run("embed", "out", "lists.parquet", "--y", "lists"), "'lists' holds List")
+
+
+# --- names
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ('"a, b",c', ["a, b", "c"]),
+        ('c , "a, b" ', ["c", "a, b"]),
+        ('"say ""a, b"""', ['say "a, b"']),
+        ('a"b,c', ['a"b', "c"]),
+        ('"a,b', ['"a', "b"]),
+        ("a,,b, ", ["a", "b"]),
+        ("two\nlines,😀", ["two\nlines", "😀"]),
+    ],
+)
+def test_names_with_commas_stand_in_quotes(given, names):
+    assert names_of(None, None, (given,)) == names
+
+
+def test_a_column_with_a_comma(frame, run):
+    frame.rename({"a": "height, cm"}).write_parquet("data.parquet")
+    done(run("analyze", "data.parquet", "--x", '"height, cm",b', "--y", "label", "--method", "cca", "-o", "out"))
+    done(run("embed", "out", "data.parquet", "-o", "new.csv"))
+    np.testing.assert_allclose(pl.read_csv("new.csv")["f_1"], pl.read_parquet("out/x.parquet")["f_1"], rtol=1e-8)
 
 
 # --- names given twice
