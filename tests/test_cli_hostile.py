@@ -14,6 +14,7 @@ from PIL import Image
 from correspondence.analysis import files
 from correspondence.cli import main
 from correspondence.commands import names_of
+from correspondence.validation import fitted
 
 LONG = 10**20  # more than 64 bits
 
@@ -196,11 +197,11 @@ def test_arrays_that_do_not_fit_the_model(frame, run):
 
 
 def test_errors_have_no_control_characters(frame, run):
-    frame.rename({"label": "la\x1b[2Jbel"}).write_parquet("data.parquet")
-    result = run("analyze", "data.parquet", "--x", "a", "--y", "la\x1b]0;bel")
+    frame.rename({"label": "la\x07bel"}).write_parquet("data.parquet")
+    result = run("analyze", "data.parquet", "--x", "a", "--y", "nothing")
     refused(result, "There is no column")
-    assert "\x1b" not in result.stderr
-    assert "\x1b" not in run("analyze", "no\x1b[2J.csv").stderr
+    assert "\x07" not in result.stderr
+    assert "\x07" not in run("analyze", "no\x07.csv").stderr
 
 
 def test_a_folder_that_could_not_be_filled_is_taken_away(frame, run, tmp_path, monkeypatch):
@@ -308,3 +309,42 @@ def test_beliefs_with_ids(run, tmp_path):
     for options, ids in ((("--id", "name"), ["p", "r", "s"]), ((), [1, 3, 4])):
         done(run("analyze", "beliefs.csv", "--beliefs", "--x", "u,v", *options, "-o", "out"))
         assert pl.read_parquet("out/x.parquet")[:, 0].to_list() == ids
+
+
+def test_rows_of_the_same_image_are_held_out_together(run, tmp_path):
+    """Otherwise labels that have nothing to do with the images are found again by heart."""
+    rng = np.random.default_rng(1)
+    (tmp_path / "noise").mkdir()
+    for i in range(40):
+        Image.fromarray(rng.integers(0, 255, (8, 8)).astype(np.uint8)).save(tmp_path / "noise" / f"{i}.png")
+    label = rng.choice(["u", "v"], 40)
+    rows = pl.DataFrame({"image": [f"{i % 40}.png" for i in range(120)], "label": np.tile(label, 3)})
+    rows.write_csv("noise.csv")
+    options = ("--images", "noise", "--y", "label", "--method", "kernel", "--size", 8)
+    result = done(run("analyze", "noise.csv", *options, "-o", "out"))
+    assert "120 rows name 40 images: those of the same image are held out together." in result.stderr
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["significant"] == 0
+    rows[:40].write_csv("once.csv")
+    assert "held out together" not in done(run("analyze", "once.csv", *options, "-o", "out")).stderr
+
+
+def test_the_mass_of_labels_is_their_share(frame, run):
+    frame.write_parquet("data.parquet")
+    done(run("analyze", "data.parquet", "--x", "a,b", "--y", "label", "--method", "cca", "-o", "out"))
+    found = pl.read_parquet("out/y.parquet")
+    share = {label: (frame["label"] == label).sum() / 60 for label in frame["label"].unique()}
+    assert dict(zip(found["label"], found["mass"], strict=True)) == pytest.approx(share)
+
+
+def test_groups_reach_the_fit_that_is_kept(frame, run, monkeypatch):
+    seen = []
+
+    def spy(est, X, Y, groups=None):
+        seen.append(groups)
+        return fitted(est, X, Y, groups)
+
+    monkeypatch.setattr("correspondence.auto.fitted", spy)
+    groups = [f"g{i // 2}" for i in range(60)]
+    frame.with_columns(group=pl.Series(groups)).write_parquet("data.parquet")
+    done(run("analyze", "data.parquet", "--x", "a,b", "--y", "label", "--groups", "group", "--method", "cca"))
+    assert seen == [groups]

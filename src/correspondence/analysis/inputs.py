@@ -233,17 +233,28 @@ def _images(request: Request, progress: bool | None) -> Data:
     rows = rows[found.rows.tolist()]
     x, _ = described("x", found.pixels, roles.x)
     y, notes = described("y", frame_values(rows.select(roles.y)), roles.y)
+    groups, together = _image_groups(rows, [str(files[names[i]]) for i in found.rows], request.groups)
     return Data(
         "pairs",
         replace(x, name="image"),
         y,
         [names[i] for i in found.rows] if request.id is None else plain_values(rows[request.id]),
         request.id or roles.x[0],
-        rows[request.groups].to_list() if request.groups else None,
-        notes=(*roles.notes, *found.notes, *notes),
+        groups,
+        notes=(*roles.notes, *found.notes, *notes, *together),
         n_missing=int((~complete).sum()),
         size=request.size,
     )
+
+
+def _image_groups(rows: nw.DataFrame, paths: list[str], column: str | None) -> tuple[list[Any] | None, list[str]]:
+    """Groups, and what is to be said: an image that several rows name would be learnt by heart and held out as well."""
+    if column is not None:
+        return rows[column].to_list(), []
+    n = len(set(paths))
+    if n == len(paths):
+        return None, []
+    return paths, [f"{len(paths)} rows name {n} images: those of the same image are held out together."]
 
 
 @dataclass(frozen=True, eq=False)
