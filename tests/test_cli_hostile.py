@@ -202,6 +202,7 @@ def test_errors_have_no_control_characters(frame, run):
     refused(result, "There is no column")
     assert "\x07" not in result.stderr
     assert "\x07" not in run("analyze", "no\x07.csv").stderr
+    refused(run("analyze", "data.parquet", "-o", "data.parquet/o\x07"), "data.parquet/o : ")
 
 
 def test_a_folder_that_could_not_be_filled_is_taken_away(frame, run, tmp_path, monkeypatch):
@@ -348,3 +349,29 @@ def test_groups_reach_the_fit_that_is_kept(frame, run, monkeypatch):
     frame.with_columns(group=pl.Series(groups)).write_parquet("data.parquet")
     done(run("analyze", "data.parquet", "--x", "a,b", "--y", "label", "--groups", "group", "--method", "cca"))
     assert seen == [groups]
+
+
+@pytest.fixture
+def page(monkeypatch):
+    """What the page is told."""
+    told = {}
+
+    def explore(est, X, Y, path, **options):
+        told.update(options)
+        path.write_text("page")
+
+    monkeypatch.setattr(files, "explore", explore)
+    return told
+
+
+def test_the_page_has_names_of_rows_and_held_out_figures(holes, page, run):
+    holes.write_parquet("data.parquet")
+    done(run("analyze", "data.parquet", "--x", "a", "--y", "label", "--id", "name", "--method", "cca", "-o", "out"))
+    assert page["x_labels"] == [f"n{i}" for i in range(60) if i not in (0, 3)]
+    assert page["held_out"].correlations[0] == pytest.approx(pl.read_csv("out/pics.csv")["held_out"][0])
+
+
+def test_the_page_of_beliefs_has_their_labels(page, run, tmp_path):
+    (tmp_path / "beliefs.csv").write_text("u,v,true\n0.3,0.7,v\n0.6,0.4,u\n0.9,0.1,u\n0.2,0.8,u\n")
+    done(run("analyze", "beliefs.csv", "--beliefs", "--y", "true", "-o", "out"))
+    assert list(page["classes"]) == ["v", "u", "u", "u"]

@@ -115,7 +115,7 @@ def writing_to(folder: Path) -> Iterator[None]:
         raise
     except OSError as error:
         reason = str(error.strerror or error).rstrip(".")
-        raise click.ClickException(f"--output: cannot write to the folder {folder}: {reason}.") from None
+        raise click.ClickException(safe(f"--output: cannot write to the folder {folder}: {reason}.")) from None
 
 
 # --- analyze
