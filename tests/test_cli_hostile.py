@@ -375,3 +375,12 @@ def test_the_page_of_beliefs_has_their_labels(page, run, tmp_path):
     (tmp_path / "beliefs.csv").write_text("u,v,true\n0.3,0.7,v\n0.6,0.4,u\n0.9,0.1,u\n0.2,0.8,u\n")
     done(run("analyze", "beliefs.csv", "--beliefs", "--y", "true", "-o", "out"))
     assert list(page["classes"]) == ["v", "u", "u", "u"]
+
+
+def test_a_table_that_is_nearly_independent_has_nothing_held_out(run, tmp_path):
+    (tmp_path / "table.csv").write_text("row,a,b,c\nu,21,19,20\nv,19,21,20\nw,20,20,20\n")
+    done(run("analyze", "table.csv", "--table", "--seed", 7, "-o", "out"))
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["seed"] == 7
+    assert summary["significant"] == 0
+    assert summary["components"][0]["held_out"] < 0.3
