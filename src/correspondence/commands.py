@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 INTERRUPTED = 130
+NAME = re.compile(r'\s*"(?P<quoted>(?:[^"]|"")+)"\s*(?=,|$)|(?P<plain>[^,]+)')
 
 
 class Commands(click.Group):
@@ -54,8 +56,10 @@ class Commands(click.Group):
 
 
 def names_of(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
-    """Names given one by one or separated by commas."""
-    return [name.strip() for value in values for name in value.split(",") if name.strip()]
+    """Names given one by one or separated by commas; one that has a comma in it stands in double quotes."""
+    found = [match for value in values for match in NAME.finditer(value)]
+    names = [m["plain"].strip() if m["quoted"] is None else m["quoted"].replace('""', '"') for m in found]
+    return [name for name in names if name]
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -111,7 +115,7 @@ def writing_to(folder: Path) -> Iterator[None]:
         raise
     except OSError as error:
         reason = str(error.strerror or error).rstrip(".")
-        raise click.ClickException(f"--output: cannot write to the folder {folder}: {reason}.") from None
+        raise click.ClickException(safe(f"--output: cannot write to the folder {folder}: {reason}.")) from None
 
 
 # --- analyze
@@ -135,7 +139,9 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     epilog=EXAMPLES + methods_listed,
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@columns_option("x", "Columns of X, with commas; all others if left out. Of NPZ files, an array.")
+@columns_option(
+    "x", 'Columns of X, with commas ("a, b",c if one is in a name); all others if left out. Of NPZ files, an array.'
+)
 @columns_option("y", "Columns of Y, with commas. Not needed for a file of two columns.")
 @labels_option
 @column_option("id", "Column that names the rows in x.parquet; by default their number in the file, from 1.")

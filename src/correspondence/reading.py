@@ -28,6 +28,7 @@ __all__ = [
     "check_columns",
     "column_names",
     "complete_rows",
+    "for_numpy",
     "image_files",
     "parquet_backend",
     "plain_values",
@@ -145,6 +146,8 @@ def as_label_texts(frame: nw.DataFrame, names: Iterable[str]) -> nw.DataFrame:
     """Frame whose columns of these names are texts; whole numbers have no decimal point, however they were read."""
     columns = {name: frame[name] for name in names if name in frame.columns}
     for name, column in columns.items():
+        if column.dtype.is_nested() or column.dtype == nw.Binary:
+            raise ValueError(f"Column {name!r} holds {column.dtype}, which cannot be labels: use texts or numbers.")
         if column.dtype.is_float() and bool(((column == column.round(0)) & (column.abs() < EXACT)).all()):
             columns[name] = column.cast(nw.Int64)
     return frame.with_columns(column.cast(nw.String) for column in columns.values())
@@ -167,6 +170,12 @@ def read_frame(path: str | Path) -> nw.DataFrame:
         return (_read_csv if ending in (".csv", ".tsv") else _read_json_lines)(path, backend)
     except Exception as error:
         raise _unreadable(path, error) from error
+
+
+def for_numpy(frame: nw.DataFrame) -> nw.DataFrame:
+    """Frame whose whole numbers of 128 bits, which NumPy does not have, are floats."""
+    huge = [name for name in frame.columns if frame[name].dtype in (nw.Int128, nw.UInt128)]
+    return frame.with_columns(frame[name].cast(nw.Float64) for name in huge) if huge else frame
 
 
 def column_names(path: str | Path) -> list[str]:

@@ -24,6 +24,7 @@ from correspondence.reading import (
     as_label_texts,
     check_columns,
     complete_rows,
+    for_numpy,
     image_files,
     parquet_backend,
     plain_values,
@@ -65,19 +66,19 @@ def load_model(path: Path) -> Model:
     if file.suffix != ".safetensors":
         raise ValueError(f"MODEL must be a folder written by analyze, or its {MODEL}, got {path}.")
     d = load(file)
-    known = _summary(file.with_name(SUMMARY)) if file.name == MODEL else None
-    if known is None:
-        return Model(d)
-    return Model(d, known["form"], {role: known[role]["columns"] for role in "xy"}, known["id"])
+    summary = file.with_name(SUMMARY)
+    return _described(d, summary) if file.name == MODEL and summary.is_file() else Model(d)
 
 
-def _summary(path: Path) -> dict[str, Any] | None:
-    """What analyze has written beside its model, if it is there."""
-    if not path.is_file():
-        return None
+def _described(d: Decomposition, path: Path) -> Model:
+    """Model with what analyze has written beside it."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return content if content["format"] == FORMAT else None
+        known = json.loads(path.read_text(encoding="utf-8"))
+        if known["format"] != FORMAT:
+            return Model(d)
+        if known["form"] == "table" and not isinstance(d.g, LabelFunctions):
+            raise ValueError("This is not the model of a table.")
+        return Model(d, known["form"], {role: known[role]["columns"] for role in "xy"}, known["id"])
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is damaged: give the file of the model, with --x or --y.") from None
 
@@ -166,11 +167,13 @@ class _Frame(_Rows):
             return None, complete
         part = part.filter(complete.tolist())
         encoder = _encoder(functions)
+        if isinstance(encoder, Images):
+            raise ValueError(f"{names[0]!r} must be images: --images names the folder of those that {self.path} lists.")
         if isinstance(encoder, Columns) and len(encoder.names) == len(names) and len(names) > 1:
             part = part.rename(dict(zip(names, map(str, encoder.names), strict=True)))
         part = as_label_texts(part, [name for name in part.columns if _are_texts(functions, name, len(names))])
         if _is_beliefs(functions):
-            return _normalised(part.to_numpy()), complete
+            return _normalised(for_numpy(part).to_numpy()), complete
         return frame_values(part), complete
 
 
@@ -182,16 +185,25 @@ class _Arrays(_Rows):
         return next(iter(self.arrays.values())).shape[0]
 
     def ids(self, name: str | None) -> list[Any]:
-        return list(range(1, len(self) + 1)) if name is None else self.arrays[name].tolist()
+        if name is None:
+            return list(range(1, len(self) + 1))
+        self._check_length(self.arrays[name])
+        return self.arrays[name].tolist()
 
     def values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
         values = array_values(self.arrays[names[0]], names[0], _are_texts(functions, names[0], 1))
-        if len(values) != len(self):
-            raise ValueError(f"The arrays of {self.path} must have the same length, got {len(values)} and {len(self)}.")
+        if values.ndim > 1 and _known_labels(functions).keys() == {None}:
+            raise ValueError(f"The array {names[0]!r} of {self.path} must hold one label for each row.")
+        self._check_length(values)
         values = _normalised(values) if _is_beliefs(functions) else values
         is_float = values.dtype.kind == "f"
         complete = np.isfinite(values).reshape(len(values), -1).all(axis=1) if is_float else np.ones(len(values), bool)
         return values[complete], complete
+
+    def _check_length(self, array: np.ndarray) -> None:
+        n = array.shape[0] if array.ndim else 0
+        if n != len(self):
+            raise ValueError(f"The arrays of {self.path} must have the same length, got {n} and {len(self)}.")
 
 
 def _normalised(P: np.ndarray) -> np.ndarray:
@@ -313,6 +325,9 @@ def _present(model: Model, rows: _Rows, role: str, given: list[str]) -> list[str
     if given and wanted and len(given) != len(wanted):
         raise ValueError(f"--{role} must name {len(wanted)} column(s), as in the fit ({', '.join(wanted)}).")
     names = given or wanted
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"--{role} must name different columns, {twice!r} is there twice.")
     return names if all(name in rows.names for name in names) else []
 
 
@@ -367,7 +382,12 @@ def _new_table_rows(model: Model, rows: _Rows) -> Embedding:
     text = next((name for name in columns if not part[name].dtype.is_numeric()), None)
     if text is not None:
         raise ValueError(f"Column {text!r} of {rows.path} must hold counts.")
-    counts = np.nan_to_num(part.to_numpy().astype(np.float64))
+    counts = for_numpy(part).to_numpy().astype(np.float64)
+    bad = np.argwhere(np.isinf(counts) | (counts < 0))
+    if len(bad):
+        i, j = bad[0]
+        raise ValueError(f"{rows.path} must hold counts of at least 0, got {counts[i, j]:g} in row {i + 1}.")
+    counts = np.nan_to_num(counts)
     total = counts.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         F = counts @ np.nan_to_num(g.values) / np.where(total > 0, total, np.nan) / model.decomposition.correlations

@@ -9,8 +9,10 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -260,7 +262,7 @@ def _new_files(folder: Path) -> Iterator[Path]:
     try:
         (temporary / "new").mkdir()
         yield temporary / "new"
-        with _uninterrupted():
+        with _alone(_existing(folder)), _uninterrupted():
             _move(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -290,6 +292,22 @@ def _restore(old: Path, folder: Path, placed: list[Path], is_new: bool) -> None:
         os.replace(path, folder / path.name)
     if is_new:
         folder.rmdir()
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """Other runs wait that move files below the same place, so that those of two runs are never mixed."""
+    if not find_spec("fcntl"):  # on Windows
+        yield
+        return
+    fcntl = import_module("fcntl")
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # file systems without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from correspondence.reading import (
     as_label_texts,
     check_columns,
     complete_rows,
+    for_numpy,
     image_files,
     plain_values,
     read_arrays,
@@ -121,7 +122,7 @@ def _pairs_of_frame(request: Request, frame: nw.DataFrame) -> Data:
     y, y_notes = described("y", frame_values(rows.select(roles.y)), roles.y)
     notes = (*roles.notes, *x_notes, *y_notes, *_counted(frame, x, y, request))
     if request.weights is not None:
-        return _weighted(request, x, y, rows[request.weights], notes, int((~complete).sum()))
+        return _weighted(request, x, y, for_numpy(rows.select(request.weights))[:, 0], notes, int((~complete).sum()))
     return Data(
         "pairs",
         x,
@@ -223,7 +224,7 @@ def _images(request: Request, progress: bool | None) -> Data:
     check_columns([*request.x, *request.y, *request.labels, *request.named], frame.columns, listing)
     roles = image_roles(frame, files, request.x, request.y, request.named, folder, listing)
     used = [*roles.x, *roles.y, *([request.groups] if request.groups else [])]
-    complete = complete_rows(frame.select(used))
+    complete = complete_rows(frame.select(list(dict.fromkeys(used))))
     _check_rows(complete, listing)
     rows = _captions_joined(as_label_texts(frame.filter(complete.tolist()), request.labels), roles)
     names = as_label_texts(rows, roles.x)[roles.x[0]].to_list()
@@ -232,17 +233,28 @@ def _images(request: Request, progress: bool | None) -> Data:
     rows = rows[found.rows.tolist()]
     x, _ = described("x", found.pixels, roles.x)
     y, notes = described("y", frame_values(rows.select(roles.y)), roles.y)
+    groups, together = _image_groups(rows, [str(files[names[i]]) for i in found.rows], request.groups)
     return Data(
         "pairs",
         replace(x, name="image"),
         y,
         [names[i] for i in found.rows] if request.id is None else plain_values(rows[request.id]),
         request.id or roles.x[0],
-        rows[request.groups].to_list() if request.groups else None,
-        notes=(*roles.notes, *found.notes, *notes),
+        groups,
+        notes=(*roles.notes, *found.notes, *notes, *together),
         n_missing=int((~complete).sum()),
         size=request.size,
     )
+
+
+def _image_groups(rows: nw.DataFrame, paths: list[str], column: str | None) -> tuple[list[Any] | None, list[str]]:
+    """Groups, and what is to be said: an image that several rows name would be learnt by heart and held out as well."""
+    if column is not None:
+        return rows[column].to_list(), []
+    n = len(set(paths))
+    if n == len(paths):
+        return None, []
+    return paths, [f"{len(paths)} rows name {n} images: those of the same image are held out together."]
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,7 +317,7 @@ def _table_of_frame(request: Request) -> Data:
         raise ValueError(f"{request.file} has no row.")
     names = as_label_texts(frame.select(frame.columns[0]).rename({frame.columns[0]: "row"}), ["row"])["row"].to_list()
     rows = objects(names) if has_labels else objects([str(i + 1) for i in range(len(frame))])
-    table = Table(counts.to_numpy(), rows, objects(counts.columns))
+    table = Table(for_numpy(counts).to_numpy(), rows, objects(counts.columns))
     return _of_table(table, request, frame.columns[0] if has_labels else "")
 
 
@@ -337,6 +349,8 @@ def _table_of_arrays(request: Request) -> Data:
             f"--table: name the array of {request.file} with --x, which has {', '.join(arrays) or 'none'}."
         )
     counts = arrays[tables[0]]
+    if counts.ndim != 2:
+        raise ValueError(f"--table: the array {tables[0]!r} of {request.file} must have rows and columns.")
     rows, columns = (_names(arrays, name, size) for name, size in zip(("rows", "columns"), counts.shape, strict=True))
     return _of_table(Table(counts, rows, columns), request, "")
 
@@ -380,7 +394,9 @@ def _beliefs_of_frame(request: Request) -> Data:
     rows = as_label_texts(frame.filter(complete.tolist()), request.y)
     labels = objects(rows[request.y[0]].to_list()) if request.y else None
     ids = _row_ids(complete) if request.id is None else plain_values(rows[request.id])
-    data = _beliefs(request, rows.select(classes).to_numpy(), objects(classes), labels, ids)
+    data = _beliefs(
+        request, for_numpy(rows.select(classes)).to_numpy(), objects(classes), labels, ids, _row_ids(complete)
+    )
     hint = f"Not used: {', '.join(unused)} (--y names the column of true labels)." if unused and not request.y else ""
     return replace(data, notes=(*data.notes, *filter(None, [hint])), n_missing=int((~complete).sum()))
 
@@ -402,15 +418,22 @@ def _beliefs_of_arrays(request: Request) -> Data:
         raise ValueError(f"--beliefs: {request.file} has {len(classes)} classes for {P.shape[1]} columns of beliefs.")
     labels = objects([str(v) for v in arrays[request.y[0]].tolist()]) if request.y else None
     ids = arrays[request.id].tolist() if request.id is not None else list(range(1, len(P) + 1))
-    return _beliefs(request, P, classes, labels, ids)
+    return _beliefs(request, P, classes, labels, ids, range(1, len(P) + 1))
 
 
-def _beliefs(request: Request, P: np.ndarray, classes: np.ndarray, labels: np.ndarray | None, ids: list[Any]) -> Data:
+def _beliefs(
+    request: Request,
+    P: np.ndarray,
+    classes: np.ndarray,
+    labels: np.ndarray | None,
+    ids: list[Any],
+    numbers: Sequence[int],
+) -> Data:
     if len(request.y) > 1:
         raise ValueError("--beliefs: --y must name one column, that of the true labels.")
     if len(classes) < 2:
         raise ValueError(f"--beliefs: {request.file} must have a column for each of at least two classes.")
-    P = _checked(P, request.file)
+    P = _checked(P, numbers, request.file)
     if labels is not None:
         _check_labels(labels, classes, len(P), request)
     name = request.y[0] if request.y else "class"
@@ -423,8 +446,8 @@ def _beliefs(request: Request, P: np.ndarray, classes: np.ndarray, labels: np.nd
     return Data("beliefs", x, Variable("y", name, "labels", labels, tuple(request.y), text), ids, request.id or "row")
 
 
-def _checked(P: np.ndarray, path: Path) -> np.ndarray:
-    """Beliefs whose rows sum to 1, but for rounding, which is taken off."""
+def _checked(P: np.ndarray, numbers: Sequence[int], path: Path) -> np.ndarray:
+    """Beliefs whose rows, which have these numbers in the file, sum to 1, but for rounding, which is taken off."""
     P = np.asarray(P, dtype=np.float64)
     sums = P.sum(axis=1)
     bad = np.flatnonzero(~(np.abs(sums - 1) <= SUM_ERROR) | (P < 0).any(axis=1))
@@ -432,7 +455,7 @@ def _checked(P: np.ndarray, path: Path) -> np.ndarray:
         i = int(bad[0])
         what = "has negative numbers" if (P[i] < 0).any() else f"sums to {sums[i]:.4g}, not to 1"
         raise ValueError(
-            f"--beliefs: row {i + 1} of {path} {what}: give probabilities, and name their columns with --x."
+            f"--beliefs: row {numbers[i]} of {path} {what}: give probabilities, and name their columns with --x."
         )
     return P / sums[:, None]
 

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from correspondence.checks import as_frame
 from correspondence.encoding import Bag, Category, Columns, Encoder, Images, Text, discrete, encoder_for
 from correspondence.labels import encode, objects
+from correspondence.reading import for_numpy
 
 __all__ = ["Variable", "array_values", "described", "frame_values", "labels_variable", "listed"]
 
@@ -63,7 +64,7 @@ def frame_values(frame: nw.DataFrame) -> Any:
     """A single column of text or labels as an array, anything else as a frame."""
     column = frame[:, 0]
     if len(frame.columns) > 1 or column.dtype.is_numeric() or column.dtype.is_temporal():
-        return frame.to_native()
+        return for_numpy(frame).to_native()
     return objects(column.to_list())
 
 
