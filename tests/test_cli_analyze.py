@@ -510,6 +510,5 @@ def test_the_readme_shows_what_the_command_says(tmp_path):
     table = root / "tests" / "oracle" / "housetasks_table.csv"
     result = CliRunner().invoke(main, ["analyze", str(table), "--table", "-o", str(tmp_path / "tasks")])
     said = [*result.stderr.splitlines(), *result.stdout.splitlines()]
-    assert [line for line in shown if line not in said] == [line for line in shown if " counts, " in line], (
-        "seconds vary"
-    )
+    assert len(shown) > 10
+    assert [line for line in shown if line not in said and " counts, " not in line] == [], "but for the seconds"
