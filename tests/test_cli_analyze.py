@@ -512,3 +512,15 @@ def test_the_readme_shows_what_the_command_says(tmp_path):
     said = [*result.stderr.splitlines(), *result.stdout.splitlines()]
     assert len(shown) > 10
     assert [line for line in shown if line not in said and " counts, " not in line] == [], "but for the seconds"
+
+
+def test_a_method_that_was_chosen_by_the_same_pairs_is_told(run, tmp_path, rng):
+    x = rng.normal(size=60)
+    path = tmp_path / "pairs.csv"
+    path.write_text("\n".join(["a,b", *(f"{a:.3f},{a + 0.1 * b:.3f}" for a, b in zip(x, x[::-1], strict=True))]) + "\n")
+    chosen = run(path)
+    assert chosen.exit_code == 0, chosen.output
+    assert "The method was chosen by the same pairs" in chosen.stderr
+    named = run(path, "--method", "cca")
+    assert named.exit_code == 0, named.output
+    assert "chosen" not in named.stderr

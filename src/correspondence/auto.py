@@ -32,6 +32,8 @@ class Choice:
     decomposition: Decomposition
     dimension: LatentDimension | None = None
     """The test of the components on held-out pairs, where one was made."""
+    is_compared: bool = False
+    """Whether the method was chosen by what it captures of the same pairs, which flatters the test a little."""
 
     @property
     def origin(self) -> str:
@@ -181,7 +183,7 @@ def _of_pairs(
     d = fitted(estimator(best, pairs, most, options.random_state), X, Y, options.groups).decomposition_
     if is_counted and tested:  # of the functions that were tested: a fit with fewer components would be another one
         d = d.truncate(max(1, tested.n_components))
-    return Choice(best, reason, d, tested)
+    return Choice(best, reason, d, tested, is_compared=len(names) > 1)
 
 
 def _chosen(

@@ -27,6 +27,9 @@ __all__ = ["SAVED", "Analysis", "Component", "analyze"]
 
 SAVED = ("ca", "cca", "ace", "kernel", "pice")  # methods whose functions can be written without pickle
 MOST = 10  # components of correspondence analysis
+CHOSEN = (
+    "The method was chosen by the same pairs, so its held-out figures may be a little too high; --method skips that."
+)
 MOST_PAIRS = 2_000_000  # that a table is taken apart into
 
 
@@ -133,6 +136,7 @@ class _Found:
     held_out: Any = None
     not_held_out: str = ""
     est: Any = None
+    note: str = ""
 
 
 def analyze(
@@ -172,6 +176,8 @@ def analyze(
         raise ValueError("Nothing can be analysed: x and y have no component in common at all.")
     if n_components is not None and d.n_components < n_components:
         notes.append(f"There are only {d.n_components} components, fewer than --components {n_components}.")
+    if found.note:
+        notes.append(found.note)
     held_out = _bounded(found.held_out, data)
     if isinstance(held_out, LatentDimension) and not held_out.n_components:
         notes.append(NOTHING)
@@ -250,7 +256,8 @@ def _pairs(data: Data, method: str, n_components: int | None, seed: int, progres
     options = {"groups": data.groups, "random_state": seed, "progress": progress}
     choice: Choice = choose(data.x.values, data.y.values, n_components, method, among=SAVED, test=True, **options)
     why = "" if choice.dimension else f"there are only {len(data.ids)} pairs, and {FEW} are needed"
-    return _Found(choice.method, choice.reason, choice.decomposition, choice.dimension, why)
+    note = CHOSEN if choice.is_compared and choice.dimension else ""
+    return _Found(choice.method, choice.reason, choice.decomposition, choice.dimension, why, note=note)
 
 
 def _counts(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _Found:
