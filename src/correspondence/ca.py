@@ -18,10 +18,11 @@ from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LabelFunctions
 from correspondence.heldout import HeldOut, held_out
-from correspondence.pairs import count_with_codes
+from correspondence.pairs import count_pairs, count_with_codes
 from correspondence.points import Points
 from correspondence.side import Side
 from correspondence.signs import signs
+from correspondence.sources import Pairs, is_source, open_source
 from correspondence.spectral import Residuals, leading_axes
 from correspondence.table import Table, as_table, listed, weighted_columns
 
@@ -113,7 +114,8 @@ class CA(Estimator):
         X : table or column of labels
             Contingency table (array, scipy sparse, pandas, polars or pyarrow frame, `Table`), or, together with
             Y, one label for each observation. The rows of a frame are named by its first column, if that holds
-            text, categories or dates, or else by its index (pandas); all other columns are counts.
+            text, categories or dates, or else by its index (pandas); all other columns are counts. Or pairs that are
+            not in memory: `Pairs`, or a path, a glob or a lazy frame with two columns.
         Y : column of labels, optional
             The other label of each observation. Ignored with a warning if X is a table.
         sample_weight : array-like of shape (n,), optional
@@ -137,7 +139,7 @@ class CA(Estimator):
     def _fit(self, X: Any, Y: Any, sample_weight: Any, row_weights: Any, column_weights: Any) -> None:
         self._check_parameters()
         table, codes = _read(X, Y, sample_weight)
-        self._from_pairs = codes is not None
+        self._from_pairs = codes is not None or is_source(X)
         self._remember_features(table)
         if sample_weight is not None and not self._from_pairs:
             if row_weights is not None:
@@ -316,10 +318,10 @@ class CA(Estimator):
 
     def _table_of_pairs(self, X: Any, Y: Any, sample_weight: Any) -> Table:
         """Counts of pairs to be evaluated, with labels of the fit."""
-        if Y is None and self._from_pairs and not _is_table(X):
+        if Y is None and self._from_pairs and not is_source(X) and not _is_table(X):
             raise ValueError("Y is missing: give the other label of each pair.")
         table, codes = _read(X, Y, sample_weight)
-        if codes is not None:
+        if codes is not None or is_source(X):
             return table
         if sample_weight is not None:
             table = _weighted(table, check_weights(sample_weight, table.shape[0], "sample_weight"), None)
@@ -376,12 +378,28 @@ class CA(Estimator):
 
 
 def _read(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, np.ndarray] | None]:
-    """The table, and for pairs of labels the row and column of each."""
+    """The table, and for pairs of labels in memory the row and column of each."""
+    if is_source(X):
+        return _count_source(X, Y, sample_weight), None
     if Y is not None and not _is_table(X):
         return count_with_codes(X, Y, sample_weight, "sample_weight")
     if Y is not None:
         warnings.warn("Y is ignored: X is a table of counts. For pairs give one column of labels each.", stacklevel=4)
     return as_table(X), None
+
+
+def _count_source(X: Any, Y: Any, sample_weight: Any) -> Table:
+    """Table of pairs that are in files or in an engine."""
+    if Y is not None or sample_weight is not None:
+        raise ValueError("X is a source of pairs: name its columns, X = Pairs(source, x=..., y=..., weights=...).")
+    if not isinstance(X, Pairs):
+        names = open_source(X, "X").collect_schema().names()
+        if len(names) != 2:
+            raise ValueError(
+                f"X has the columns {listed(names)}: say which are the pair, fit(Pairs(source, x=..., y=...))."
+            )
+        X = Pairs(X, *names)
+    return count_pairs(X.source, X.x, X.y, X.weights)
 
 
 def _is_table(X: Any) -> bool:

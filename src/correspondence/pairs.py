@@ -9,8 +9,10 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
+from correspondence.cells import check_missing, count_in_engine
 from correspondence.checks import as_frame, check_index, check_weights
 from correspondence.labels import encode, objects
+from correspondence.sources import is_source, open_source
 from correspondence.table import Table
 
 __all__ = ["count_columns", "count_pairs", "count_with_codes", "indicator_table"]
@@ -19,10 +21,14 @@ __all__ = ["count_columns", "count_pairs", "count_with_codes", "indicator_table"
 def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
     """Count how often each label of column ``x`` occurs with each label of column ``y``.
 
+    Pairs in files or in a lazy frame are counted where they are, by the engine: only the counted cells come back.
+
     Parameters
     ----------
-    frame : pandas, polars or pyarrow frame, or two-dimensional array
-        One row for each observation.
+    frame : frame, array, path or glob
+        One row for each observation: a frame in memory (pandas, polars, pyarrow), a two-dimensional array; Parquet or
+        CSV files, which DuckDB reads out of core; a relation of DuckDB, a lazy frame of polars, a frame of Dask or
+        of Spark.
     x, y : str or int
         Names of the two columns, or their positions in an array.
     weights : str or int, optional
@@ -41,8 +47,13 @@ def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
     >>> table.columns.tolist(), table.toarray().tolist()
     (['no', 'yes'], [[1.0, 2.0]])
     """
+    if is_source(frame):
+        source = open_source(frame, "frame")
+        _check_names(source.collect_schema().names(), x, y, weights)
+        return count_in_engine(source, x, y, weights)
     native = as_frame(frame, "frame")
     if native is not None:
+        _check_names(native.columns, x, y, weights)
         return _count_frame(native, x, y, weights)
     if np.ma.is_masked(frame):
         raise ValueError("frame has masked entries: leave those rows out.")
@@ -124,21 +135,20 @@ def count_with_codes(
     return Table(counts, rows, columns), (x_codes, y_codes)
 
 
-def _count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
-    """Count in the frame's own library, so that only the counted cells come out."""
+def _check_names(known: list[Any], x: Any, y: Any, weights: Any) -> None:
     for argument, column in (("x", x), ("y", y), *([] if weights is None else [("weights", weights)])):
         if not isinstance(column, Hashable):
             raise ValueError(f"{argument} must be the name of a column, got {type(column).__name__}.")
-        if column not in frame.columns:
-            names = ", ".join(map(str, frame.columns))
+        if column not in known:
+            names = ", ".join(map(str, known))
             raise ValueError(f"{argument} must be the name of a column ({names}): there is no column {column!r}.")
+
+
+def _count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
+    """Count in the frame's own library, so that only the counted cells come out."""
     x_labels, y_labels = (frame[:, frame.columns.index(column)] for column in (x, y))
     for series, column in ((x_labels, x), (y_labels, y)):
-        missing = int(series.is_null().sum())
-        if missing:
-            raise ValueError(
-                f"column {column!r} has {missing} missing label(s): leave them out, or give them a label of their own."
-            )
+        check_missing(int(series.is_null().sum()), column)
     if weights is not None:
         return count_columns(x_labels, y_labels, frame[:, frame.columns.index(weights)].to_numpy())
     pairs = x_labels.alias("x").to_frame().with_columns(y_labels.alias("y"))

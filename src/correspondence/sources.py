@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import glob
+import os
 import tempfile
+import uuid
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,9 +14,12 @@ from typing import Any
 import narwhals as nw
 
 from correspondence.checks import as_frame
+from correspondence.threads import n_threads
 
 __all__ = ["Pairs", "is_source", "open_source"]
 
+LEAST_MEMORY = 2e9  # bytes that DuckDB may take
+SHARE = 1 / 8  # of the memory, if that is more
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
 
 
@@ -32,9 +37,7 @@ class Pairs:
         Column with the weight of each pair, such as the counts of pairs that are counted already; for `CA` only.
     """
 
-    def __init__(
-        self, source: Any, x: str | Sequence[str], y: str | Sequence[str], weights: str | None = None
-    ) -> None:
+    def __init__(self, source: Any, x: str | Sequence[str], y: str | Sequence[str], weights: str | None = None) -> None:
         self.source, self.x, self.y, self.weights = source, x, y, weights
         self.frame  # so that a wrong path or name is told here
 
@@ -51,41 +54,49 @@ class Pairs:
 
 
 def is_source(values: Any) -> bool:
-    """Whether it has to be opened before pairs can be read: a path, a glob, or a frame that is lazy."""
-    return isinstance(values, str | Path) or isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame)
+    """Whether pairs have yet to be read from it: `Pairs`, a path, a glob, or a frame that is lazy."""
+    return isinstance(values, Pairs | str | Path) or isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame)
 
 
-def open_source(source: Any) -> nw.LazyFrame:
+def open_source(source: Any, name: str = "source") -> nw.LazyFrame:
     """Frame of any engine, or of files, without reading it."""
     if isinstance(source, str | Path) or (isinstance(source, list) and all(isinstance(p, str | Path) for p in source)):
-        return nw.from_native(_open_files(source))
+        return nw.from_native(_open_files(source, name))
     frame = nw.from_native(source, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         return frame
-    eager = as_frame(source, "source")
+    eager = as_frame(source, name)
     if eager is None:
         raise TypeError(
-            f"source must be a path, a glob, or a frame (DuckDB, polars, Dask, Spark, pandas, pyarrow), "
+            f"{name} must be a path, a glob, or a frame (DuckDB, polars, Dask, Spark, pandas, pyarrow), "
             f"got {type(source).__name__}."
         )
     return eager.lazy()
 
 
-def _open_files(source: Any) -> Any:
+def _open_files(source: Any, name: str) -> Any:
     """Relation of DuckDB over files."""
+    patterns = [str(path) for path in (source if isinstance(source, list) else [source])]
+    files = [file for pattern in patterns for file in sorted(glob.glob(pattern, recursive=True))]
+    if not files:
+        raise FileNotFoundError(f"{name}: there is no file {' or '.join(map(repr, patterns))}.")
+    kinds = {FORMATS.get(Path(file).suffix.lower()) for file in files}
+    if len(kinds) > 1 or None in kinds:
+        raise ValueError(f"{name} must be Parquet or CSV files, all of one kind, got {', '.join(files[:3])}.")
+    connection = _connect()
+    return connection.read_parquet(files) if kinds == {"parquet"} else connection.read_csv(files)
+
+
+def _connect() -> Any:
+    """Connection of DuckDB that leaves room for others and goes to the disk beyond that."""
     try:
         import duckdb
     except ImportError as error:
-        raise ImportError('Files larger than memory need duckdb: pip install "correspondence[scale]".') from error
-    patterns = [str(p) for p in (source if isinstance(source, list) else [source])]
-    files = [file for pattern in patterns for file in sorted(glob.glob(pattern, recursive=True))]
-    if not files:
-        raise FileNotFoundError(f"source: there is no file {', '.join(map(repr, patterns))}.")
-    kinds = {FORMATS.get(Path(file).suffix.lower()) for file in files}
-    if len(kinds) > 1 or None in kinds:
-        raise ValueError(f"source must be Parquet or CSV files, all of one kind, got {files[0]!r}.")
-    connection = duckdb.connect(config={"temp_directory": str(Path(tempfile.gettempdir()) / "correspondence-duckdb")})
-    return connection.read_parquet(files) if kinds == {"parquet"} else connection.read_csv(files)
+        raise ImportError('Files are counted by duckdb: pip install "correspondence[scale]".') from error
+    folder = Path(tempfile.gettempdir()) / f"correspondence-duckdb-{uuid.uuid4().hex}"
+    memory = max(LEAST_MEMORY, SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    config: Any = {"temp_directory": str(folder), "memory_limit": f"{memory / 1e9:.2f}GB", "threads": n_threads()}
+    return duckdb.connect(config=config)
 
 
 def _listed(names: Any) -> list[Any]:

@@ -21,6 +21,8 @@ import scipy.sparse as sp
 from scipy.linalg.blas import ddot, dgemv  # ARPACK's: NumPy's has threads of its own
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
+from correspondence.threads import RowBlocks
+
 __all__ = ["Residuals", "absent_mass", "leading_axes"]
 
 BLOCK = 1 << 16  # cells standardised at a time: few enough to stay in a core's cache
@@ -77,20 +79,30 @@ class Residuals:
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
         if V.ndim == 2:
             return _by_columns(self, V)
-        product = _times(self.counts, V / self.column_root)
+        product = self._times(V / self.column_root)
         product /= self.row_root * self.total
         product -= self.row_root * ddot(self.column_root, V)
         return product
 
     def gram(self, v: np.ndarray) -> np.ndarray:
         """Q^T Q v: S^T S v less terms of the shorter side alone, so that the longer one is gone through only once."""
-        product = _times(self.counts, v / self.column_root)
+        product = self._times(v / self.column_root)
         product *= self._row_metric
-        product = _times(self.counts.T, product)
+        product = self._transposed_times(product)
         product /= self.column_root
         along = ddot(self.column_root, v)
         product -= self._image * along + self.column_root * (ddot(self._image, v) - self._row_mass * along)
         return product
+
+    def _times(self, v: np.ndarray) -> np.ndarray:
+        return _dense_times(self.counts, v) if self._blocks is None else self._blocks.times(v)
+
+    def _transposed_times(self, v: np.ndarray) -> np.ndarray:
+        return _dense_times(self.counts.T, v) if self._blocks is None else self._blocks.transposed_times(v)
+
+    @cached_property
+    def _blocks(self) -> RowBlocks | None:
+        return RowBlocks(self.counts) if sp.issparse(self.counts) else None
 
     @cached_property
     def _row_metric(self) -> np.ndarray:
@@ -122,10 +134,8 @@ def _by_columns(Q: Residuals, V: np.ndarray) -> np.ndarray:
     return product
 
 
-def _times(A: Any, v: np.ndarray) -> np.ndarray:
+def _dense_times(A: np.ndarray, v: np.ndarray) -> np.ndarray:
     """A @ v by the BLAS that ARPACK uses: its threads and those of NumPy's would get in each other's way."""
-    if sp.issparse(A):
-        return A @ v
     by_columns = A.flags.f_contiguous
     return dgemv(1.0, A if by_columns else A.T, v, trans=not by_columns)
 
