@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +55,7 @@ def count_in_engine(frame: nw.LazyFrame, x: str, y: str, weights: str | None = N
         _check_weights(frame, weights)
     cells = _from_duckdb if frame.implementation.is_duckdb() else _from_engine
     table = cells(frame, x, y, weights).table()
-    if not table.counts.nnz:
+    if not table.counts.data.any():
         raise ValueError("There are no pairs to count: the source is empty, or all weights are zero.")
     return table
 
@@ -119,45 +120,49 @@ def check_missing(n: int, name: Any) -> None:
 
 
 def _from_duckdb(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> _Cells:
-    run = _query(frame.to_native())
-    tables = [f"correspondence_labels_{side}" for side in "xy"]
+    sql = _Sql(frame.to_native())
+    tables = f"{sql.pairs}_x", f"{sql.pairs}_y"
     try:
-        rows, columns = (_make_codes(run, table, name) for table, name in zip(tables, (x, y), strict=True))
+        rows, columns = (_make_codes(sql, table, name) for table, name in zip(tables, (x, y), strict=True))
         count = "count(*)" if weights is None else f"sum({_quoted(weights)}::DOUBLE)"
-        cells = run(
-            f"SELECT a.code AS i, b.code AS j, {count} AS n FROM pairs "
-            f"JOIN {tables[0]} a ON a.label = pairs.{_quoted(x)} JOIN {tables[1]} b ON b.label = pairs.{_quoted(y)} "
+        cells = sql(
+            f"SELECT a.code AS i, b.code AS j, {count} AS n FROM {sql.pairs} p "
+            f"JOIN {tables[0]} a ON a.label = p.{_quoted(x)} JOIN {tables[1]} b ON b.label = p.{_quoted(y)} "
             "GROUP BY ALL"
         )
         return _Cells(rows, columns, *_gathered(_batches(cells)))
     finally:
         for table in tables:
-            run(f"DROP TABLE IF EXISTS {table}")
+            sql(f"DROP TABLE IF EXISTS {table}")
 
 
-def _query(relation: Any) -> Callable[[str], Any]:
-    """What runs SQL about ``pairs`` in the connection of a relation."""
-    return lambda sql: relation.query("pairs", sql)
+class _Sql:
+    """Runs SQL in the connection of a relation, which is called ``pairs`` there, by a name that nobody else has."""
+
+    def __init__(self, relation: Any) -> None:
+        self.relation, self.pairs = relation, f"correspondence_{uuid.uuid4().hex}"
+
+    def __call__(self, command: str) -> Any:
+        return self.relation.query(self.pairs, command)
 
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _make_codes(run: Callable[[str], Any], table: str, name: str) -> np.ndarray:
+def _make_codes(sql: _Sql, table: str, name: str) -> np.ndarray:
     """Make a table of the labels of a column with their positions in sorted order, and return the labels."""
-    run(
-        f"CREATE OR REPLACE TEMP TABLE {table} AS "
-        "SELECT label, (row_number() OVER (ORDER BY label) - 1)::INTEGER AS code, n "
-        f"FROM (SELECT {_quoted(name)} AS label, count(*) AS n FROM pairs GROUP BY label)"
+    sql(
+        f"CREATE TEMP TABLE {table} AS SELECT label, (row_number() OVER (ORDER BY label) - 1)::INTEGER AS code, n "
+        f"FROM (SELECT {_quoted(name)} AS label, count(*) AS n FROM {sql.pairs} GROUP BY label)"
     )
-    check_missing(sum(n for (n,) in run(f"SELECT n FROM {table} WHERE {_is_missing(run, table)}").fetchall()), name)
-    labels = run(f"SELECT label FROM {table} ORDER BY code").to_arrow_table()["label"]
+    check_missing(sum(n for (n,) in sql(f"SELECT n FROM {table} WHERE {_is_missing(sql, table)}").fetchall()), name)
+    labels = sql(f"SELECT label FROM {table} ORDER BY code").to_arrow_table()["label"]
     return as_labels(labels, f"column {name!r}")
 
 
-def _is_missing(run: Callable[[str], Any], table: str) -> str:
-    kind = str(run(f"SELECT label FROM {table}").types[0])
+def _is_missing(sql: _Sql, table: str) -> str:
+    kind = str(sql(f"SELECT label FROM {table}").types[0])
     return "label IS NULL OR isnan(label)" if kind in ("FLOAT", "DOUBLE") else "label IS NULL"
 
 

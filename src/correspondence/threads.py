@@ -62,7 +62,7 @@ class RowBlocks:
 
     def _summed(self, v: np.ndarray) -> np.ndarray:
         parts = zip(self.blocks, self.rows, strict=True)
-        return sum(in_threads(lambda part: part[0].T @ v[part[1]], parts))  # type: ignore[return-value]
+        return sum(in_threads(lambda part: part[0].T @ v[part[1]], parts))
 
     def sort(self) -> None:
         """Sort the cells of each row by their column, in place."""
