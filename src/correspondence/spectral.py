@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from scipy.linalg.blas import ddot, dgemv  # ARPACK's: NumPy's has threads of its own
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
-from correspondence.threads import RowBlocks
+from correspondence.threads import RowBlocks, alone, in_threads
 
 __all__ = ["Residuals", "absent_mass", "leading_axes"]
 
@@ -100,6 +100,11 @@ class Residuals:
     def _transposed_times(self, v: np.ndarray) -> np.ndarray:
         return _dense_times(self.counts.T, v) if self._blocks is None else self._blocks.transposed_times(v)
 
+    @property
+    def is_parallel(self) -> bool:
+        """Whether products are computed in several threads."""
+        return self._blocks is not None and len(self._blocks.blocks) > 1
+
     @cached_property
     def _blocks(self) -> RowBlocks | None:
         return RowBlocks(self.counts) if sp.issparse(self.counts) else None
@@ -172,8 +177,23 @@ def _dense_inertia(counts: np.ndarray, r: np.ndarray, c: np.ndarray, total: floa
 
 def _sparse_inertia(counts: sp.csr_array, r: np.ndarray, c: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
     """As `_dense_inertia`; a cell that is zero has the square r c."""
-    row_inertia, column_inertia, row_present, column_present = (np.zeros(n) for n in 2 * counts.shape)
-    in_column = np.zeros(len(c), dtype=np.intp)
+    blocks = RowBlocks(counts)
+    parts = zip(blocks.blocks, blocks.rows, strict=True)
+    sums = in_threads(lambda part: _present(part[0], r[part[1]], c, total), parts)
+    row_inertia, row_present = (np.concatenate([part[i] for part in sums]) for i in (0, 1))
+    column_inertia, column_present, in_column = (sum(part[i] for part in sums) for i in (2, 3, 4))
+    row_inertia += r * _without_present(counts, c, row_present)
+    column_absent = r.sum() - column_present
+    many = np.flatnonzero(in_column > len(r) / 2)
+    if len(many):
+        column_absent[many] = absent_mass(sp.csr_array(counts[:, many].T), r)
+    return row_inertia, column_inertia + c * column_absent
+
+
+def _present(counts: sp.csr_array, r: np.ndarray, c: np.ndarray, total: float) -> tuple[np.ndarray, ...]:
+    """Squares and masses of the cells that are not zero: sums of both by row, and by column with their number."""
+    row_inertia, row_present = np.zeros(len(r)), np.zeros(len(r))
+    column_inertia, column_present, in_column = np.zeros(len(c)), np.zeros(len(c)), np.zeros(len(c), dtype=np.intp)
     for block, rows, columns, cells in _cells(counts):
         own, other = r[block][rows], c[columns]
         squares = (counts.data[cells] / total - own * other) ** 2 / (own * other)
@@ -182,12 +202,7 @@ def _sparse_inertia(counts: sp.csr_array, r: np.ndarray, c: np.ndarray, total: f
         column_inertia += np.bincount(columns, squares, len(c))
         column_present += np.bincount(columns, own, len(c))
         in_column += np.bincount(columns, minlength=len(c))
-    row_inertia += r * _without_present(counts, c, row_present)
-    column_absent = r.sum() - column_present
-    many = np.flatnonzero(in_column > len(r) / 2)
-    if len(many):
-        column_absent[many] = absent_mass(sp.csr_array(counts[:, many].T), r)
-    return row_inertia, column_inertia + c * column_absent
+    return row_inertia, row_present, column_inertia, column_present, in_column
 
 
 def absent_mass(counts: sp.csr_array, c: np.ndarray) -> np.ndarray:
@@ -256,7 +271,8 @@ def leading_axes(
     elif Q.shape[1] <= SMALL or 5 * k >= Q.shape[1] or _is_nearly_independent(Q):
         U, s, V = _all_axes(Q, k)
     else:
-        U, s, V = _iterate(Q, k)
+        with alone(Q.is_parallel):
+            U, s, V = _iterate(Q, k)
     return _with_null_axes(Q, U, s, V, k, centred)
 
 

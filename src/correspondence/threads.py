@@ -6,13 +6,15 @@ import itertools
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import joblib
 import numpy as np
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
-__all__ = ["RowBlocks", "in_threads", "n_threads"]
+__all__ = ["RowBlocks", "alone", "in_threads", "n_threads"]
 
 WORTH_IT = 1 << 20  # cells, from which on a second thread gains more than it costs
 
@@ -32,6 +34,11 @@ def in_threads(function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any
         return list(pool.map(function, parts))
 
 
+def alone(is_wanted: bool) -> AbstractContextManager:
+    """Keep BLAS to one thread for a while, if that is wanted: its threads would wait busily beside those of ours."""
+    return threadpool_limits(1, user_api="blas") if is_wanted else nullcontext()
+
+
 class RowBlocks:
     """A sparse matrix as blocks of its rows with about as many cells each: one for each thread, without copies.
 
@@ -48,6 +55,7 @@ class RowBlocks:
         bounds = np.unique([0, *cuts, base.shape[0]]).tolist()
         self.rows = [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
         self.blocks = [_rows(base, rows) for rows in self.rows]
+        self._transposed = [_as(sp.csc_array, *_parts(block), block.shape[::-1]) for block in self.blocks]
 
     def times(self, v: np.ndarray) -> np.ndarray:
         """A @ v."""
@@ -61,8 +69,8 @@ class RowBlocks:
         return np.concatenate(in_threads(lambda block: block @ v, self.blocks))
 
     def _summed(self, v: np.ndarray) -> np.ndarray:
-        parts = zip(self.blocks, self.rows, strict=True)
-        return sum(in_threads(lambda part: part[0].T @ v[part[1]], parts))
+        parts = zip(self._transposed, self.rows, strict=True)
+        return sum(in_threads(lambda part: part[0] @ v[part[1]], parts))
 
     def sort(self) -> None:
         """Sort the cells of each row by their column, in place."""
@@ -71,8 +79,17 @@ class RowBlocks:
 
 def _rows(A: sp.csr_array, rows: slice) -> sp.csr_array:
     """Some rows, as a view."""
-    if (rows.start, rows.stop) == (0, A.shape[0]):
-        return A
     first, last = A.indptr[rows.start], A.indptr[rows.stop]
     indptr = A.indptr[rows.start : rows.stop + 1] - first
-    return sp.csr_array((A.data[first:last], A.indices[first:last], indptr), shape=(len(indptr) - 1, A.shape[1]))
+    return _as(sp.csr_array, A.data[first:last], A.indices[first:last], indptr, (len(indptr) - 1, A.shape[1]))
+
+
+def _parts(A: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return A.data, A.indices, A.indptr
+
+
+def _as(kind: Any, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, ...]) -> Any:
+    """Sparse array of these parts themselves: the constructor copies views of less than half of an array."""
+    A = kind(shape, dtype=data.dtype)
+    A.data, A.indices, A.indptr = data, indices, indptr
+    return A

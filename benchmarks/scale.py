@@ -1,0 +1,267 @@
+"""From one file to two workers, in one run: ``make bench-scale`` or ``python benchmarks/scale.py`` (about ten minutes).
+
+Pairs of Zipf-distributed labels are written to Parquet files, counted and analysed; floors are the same engine's bare
+group-by and the bare products that ARPACK asks for. Every figure is a ratio of two runs on this machine, each in a
+process of its own, so that its peak memory is its own too.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "2")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+import correspondence as co
+
+ROWS, COLUMNS, CLASSES = 1_000_000, 50_000, 16
+PART = 10_000_000  # pairs in a file
+K = 10
+
+
+# --- data
+
+
+def zipf(rng, size, n):
+    """Ranks from 0, the r-th of which has a share in proportion to 1 / (r + 1)."""
+    return np.minimum(np.exp(rng.random(size) * np.log(n + 1)).astype(np.int64) - 1, n - 1)
+
+
+def draw(rng, size, rows=ROWS, columns=COLUMNS, x=None):
+    """Pairs of labels: 30 to 80 % of the y are of the class of their x, in some classes more than in others."""
+    x, y = zipf(rng, size, rows) if x is None else x, zipf(rng, size, columns)
+    group = x * 7919 % CLASSES
+    is_same = rng.random(size) < np.linspace(0.3, 0.8, CLASSES)[group]
+    return x, np.where(is_same, np.minimum(y // CLASSES * CLASSES + group, columns - 1), y)
+
+
+def write_pairs(folder, n):
+    """Parquet files of pairs of text labels."""
+    names = [
+        pa.array(np.char.add(prefix, np.random.default_rng(size).permutation(size).astype(str)))
+        for prefix, size in (("user-", ROWS), ("page-", COLUMNS))
+    ]
+    for part, start in enumerate(range(0, n, PART)):
+        codes = draw(np.random.default_rng(part), min(PART, n - start))
+        columns = [
+            pa.DictionaryArray.from_arrays(pa.array(c.astype(np.int32)), labels).cast(pa.string())
+            for c, labels in zip(codes, names, strict=True)
+        ]
+        pq.write_table(pa.table(dict(zip("xy", columns, strict=True))), folder / f"pairs-{part:03d}.parquet")
+
+
+# --- what is measured, each in a process of its own
+
+
+def bare_group_by(files):
+    """The engine's own way to the same cells, with the settings that `co.Pairs` gives it."""
+    relation = co.Pairs(files, "x", "y").frame.to_native()
+    cells = relation.query("pairs", "SELECT x, y, count(*) AS n FROM pairs GROUP BY ALL")
+    return {"cells": sum(len(batch) for batch in cells.to_arrow_reader(1 << 20))}
+
+
+def analysis(files):
+    start = time.perf_counter()
+    table = co.count_pairs(files, "x", "y")
+    counted = time.perf_counter() - start
+    ca = co.CA(n_components=K).fit(table)
+    return {"counted": counted, "cells": table.counts.nnz, "correlations": ca.correlations_.round(4).tolist()}
+
+
+def dask_count(files):
+    import dask.dataframe as dd
+    from dask.distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit="6GB", dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        start = time.perf_counter()
+        table = co.count_pairs(dd.read_parquet(files), "x", "y")
+        return {"counted": time.perf_counter() - start, "cells": table.counts.nnz}
+
+
+def sparse_table(rows=1_000_000, columns=100_000, draws=66_000_000):
+    """Sparse table with about 50 million cells that are not zero."""
+    x = np.tile(np.arange(rows, dtype=np.int32), draws // rows)
+    _, y = draw(np.random.default_rng(0), len(x), rows=rows, columns=columns, x=x)
+    return sp.csr_array((np.ones(len(x)), (x, y.astype(np.int32))), shape=(rows, columns))
+
+
+def product_seconds(table):
+    """Seconds that the bare products take which ARPACK asks for, and how many they are."""
+    P = table / table.sum()
+    r, c = (np.asarray(P.sum(axis=axis)).ravel() for axis in (1, 0))
+    row_root, column_root = np.sqrt(r), np.sqrt(c)
+    S = sp.csr_array(sp.diags_array(1 / row_root) @ P @ sp.diags_array(1 / column_root))
+    seconds = []
+
+    def gram(v):
+        along = column_root @ v
+        start = time.perf_counter()
+        product = S.T @ (S @ v)
+        seconds.append(time.perf_counter() - start)
+        return product - column_root * along  # S^T sqrt(r) is sqrt(c)
+
+    values = eigsh(LinearOperator((len(c),) * 2, gram, dtype=np.float64), k=K, v0=np.ones(len(c)) + column_root)[0]
+    return sum(seconds), len(seconds), np.sqrt(values[::-1])
+
+
+def sparse_fit(_files):
+    """CA of a large sparse table against the bare products: the best of two runs each."""
+    table = sparse_table()
+    fits, products = [], []
+    for _ in range(2):
+        products.append(product_seconds(table))
+        start = time.perf_counter()
+        ca = co.CA(n_components=K).fit(table)
+        fits.append(time.perf_counter() - start)
+    floor, n, correlations = min(products, key=lambda run: run[0])
+    difference = float(np.abs(ca.correlations_ - correlations).max())
+    return {"cells": table.nnz, "fit": min(fits), "products": floor, "n": n, "difference": difference}
+
+
+STEPS = {"bare": bare_group_by, "analysis": analysis, "dask": dask_count, "sparse": sparse_fit}
+
+
+def run_step(name, files):
+    """Run a step in a process of its own: its result, seconds (without imports) and peak memory in GB."""
+    command = [sys.executable, __file__, "--step", name, *map(str, files)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def step(name, files):
+    start = time.perf_counter()
+    result = STEPS[name](files)
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+    print(json.dumps({"seconds": seconds, "peak": peak} | result))
+
+
+# --- the ratios
+
+
+def verdict(text, ratio, bar):
+    print(f"  {text}: {ratio:.2f} (at most {bar}: {'ok' if ratio <= bar else 'MISSED'})", flush=True)
+
+
+def load():
+    return f"load {os.getloadavg()[0]:.1f}"
+
+
+def bench_pairs(files, n):
+    print(f"\n(1) {n / 1e6:g} M pairs in {len(files)} Parquet files, up to {ROWS:,} x {COLUMNS:,} labels")
+    bare, ours = (run_step(name, files) for name in ("bare", "analysis"))
+    assert bare["cells"] == ours["cells"]
+    print(
+        f"  {ours['cells'] / 1e6:.1f} M cells; seconds: DuckDB's bare group-by {bare['seconds']:.1f}, "
+        f"CA {ours['seconds']:.1f} (of which counting {ours['counted']:.1f}); {load()}"
+    )
+    print(f"  correlations: {' '.join(f'{r:.3f}' for r in ours['correlations'])}")
+    verdict("CA with 10 components / bare group-by", ours["seconds"] / bare["seconds"], 1.5)
+    verdict("peak memory in GB", ours["peak"], 4)
+    return ours
+
+
+def bench_growth(files, n, whole):
+    print("\n(2) cost against the number of pairs")
+    sizes = [part for part in (1, 2, 5, 10) if part < len(files)]
+    runs = {part * PART: run_step("analysis", files[:part]) for part in sizes} | {n: whole}
+    for size, run in runs.items():
+        print(f"  {size / 1e6:6g} M pairs: {run['seconds']:6.1f} s, of which counting {run['counted']:6.1f} s")
+    for what in ("seconds", "counted"):
+        slope = np.polyfit(np.log(list(runs)), np.log([run[what] for run in runs.values()]), 1)[0]
+        print(f"  slope of log({what}) against log(pairs): {slope:.2f}")
+
+
+def bench_dask(files):
+    print(f"\n(3) counting {PART * len(files) / 1e6:g} M pairs: Dask with 2 workers against DuckDB with 2 threads")
+    theirs, ours = run_step("dask", files), run_step("analysis", files)
+    assert theirs["cells"] == ours["cells"]
+    print(f"  seconds: Dask {theirs['counted']:.1f}, DuckDB {ours['counted']:.1f}; {load()}")
+    print(f"  Dask / DuckDB: {theirs['counted'] / ours['counted']:.1f}")
+
+
+def bench_training(folder):
+    print("\n(4) PICE: samples per second of the training loop")
+    file = folder / "training.parquet"
+    write_training(file)
+    rates = {n: training_rate(file, folder / f"run-{n}", n) for n in (1, 2)}
+    print(f"  1 process {rates[1]:,.0f}, 2 processes {rates[2]:,.0f}; {load()}")
+    print(f"  2 processes / 1 process: {rates[2] / rates[1]:.2f}")
+
+
+def write_training(file, n=200_000, width=32):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, width)).astype(np.float32)
+    Y = np.tanh(X @ rng.normal(size=(width, width)) / 4) + 0.5 * rng.normal(size=(n, width))
+    columns = {f"{side}{j}": pa.array(column) for side, Z in (("x", X), ("y", Y)) for j, column in enumerate(Z.T)}
+    pq.write_table(pa.table(columns), file)
+
+
+def training_rate(file, output, n_processes):
+    names = [",".join(f"{side}{j}" for j in range(32)) for side in "xy"]
+    command = [sys.executable, "-m", "correspondence", "train", str(file), "--x", names[0], "--y", names[1]]
+    command += ["--components", "8", "--batch-size", "4096", "--steps", "300", "--nproc", str(n_processes)]
+    subprocess.run(
+        [*command, "-o", str(output)], check=True, capture_output=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
+    )
+    return json.loads((output / "summary.json").read_text())["samples_per_second"]
+
+
+def bench_sparse():
+    run = run_step("sparse", [])
+    print(f"\n(5) CA of a sparse table, 1,000,000 x 100,000, {run['cells'] / 1e6:.1f} M cells, {K} components")
+    print(f"  seconds: ARPACK's {run['n']} bare products {run['products']:.1f}, CA {run['fit']:.1f}; {load()}")
+    print(f"  largest difference of the correlations: {run['difference']:.1e}")
+    verdict("CA / bare products", run["fit"] / run["products"], 1.3)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=float, default=200e6, help="pairs of (1) and (2)")
+    parser.add_argument("--only", type=int, nargs="*", default=[1, 2, 3, 4, 5], help="which of the five")
+    parser.add_argument("--folder", type=Path, help="for the files, which are kept there; a temporary one by default")
+    parser.add_argument("--step", help=argparse.SUPPRESS)
+    parser.add_argument("files", nargs="*", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.step:
+        return step(options.step, options.files)
+    with tempfile.TemporaryDirectory() as temporary:
+        bench(options.folder or Path(temporary), int(options.pairs), options.only)
+
+
+def bench(folder, n, only):
+    folder.mkdir(parents=True, exist_ok=True)
+    files = sorted(folder.glob("pairs-*.parquet"))
+    if set(only) & {1, 2, 3} and len(files) != -(-n // PART):
+        print(f"writing {n / 1e6:g} M pairs ...", flush=True)
+        write_pairs(folder, n)
+        files = sorted(folder.glob("pairs-*.parquet"))
+    whole = bench_pairs(files, n) if {1, 2} & set(only) else None
+    if 2 in only:
+        bench_growth(files, n, whole)
+    if 3 in only:
+        bench_dask(files[:2])
+    if 4 in only:
+        bench_training(folder)
+    if 5 in only:
+        bench_sparse()
+
+
+if __name__ == "__main__":
+    main()
