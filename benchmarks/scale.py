@@ -140,7 +140,7 @@ STEPS = {"bare": bare_group_by, "analysis": analysis, "dask": dask_count, "spars
 def run_step(name, files):
     """Run a step in a process of its own: its result, seconds (without imports) and peak memory in GB."""
     command = [sys.executable, __file__, "--step", name, *map(str, files)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 

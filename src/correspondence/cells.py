@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +32,9 @@ class _Cells:
     def table(self) -> Table:
         """Sparse table; every cell is there only once."""
         shape = len(self.rows), len(self.columns)
-        cells = sp.coo_array((self.count.astype(np.float64, copy=False), (self.row, self.column)), shape=shape)
+        cells = sp.coo_array((self.count, (self.row, self.column)), shape=shape)
         cells.has_canonical_format = True
-        counts = sp.csr_array(cells)
+        counts = cells.tocsr()  # of small integers in half of the time
         RowBlocks(counts).sort()
         counts.has_canonical_format = True
         return Table(counts, self.rows, self.columns)
@@ -116,24 +115,22 @@ def check_missing(n: int, name: Any) -> None:
         )
 
 
-# --- DuckDB: labels become codes before anything is counted, and cells come back a batch at a time
+# --- DuckDB: cells come back as codes of the labels, a batch at a time
 
 
 def _from_duckdb(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> _Cells:
     sql = _Sql(frame.to_native())
-    tables = f"{sql.pairs}_x", f"{sql.pairs}_y"
     try:
-        rows, columns = (_make_codes(sql, table, name) for table, name in zip(tables, (x, y), strict=True))
+        a, b = (_Codes.make(sql, f"{sql.pairs}_{side}", name) for side, name in (("x", x), ("y", y)))
         count = "count(*)" if weights is None else f"sum({_quoted(weights)}::DOUBLE)"
-        cells = sql(
-            f"SELECT a.code AS i, b.code AS j, {count} AS n FROM {sql.pairs} p "
-            f"JOIN {tables[0]} a ON a.label = p.{_quoted(x)} JOIN {tables[1]} b ON b.label = p.{_quoted(y)} "
-            "GROUP BY ALL"
-        )
-        return _Cells(rows, columns, *_gathered(_batches(cells)))
+        grouped = f"SELECT {a.key} AS x, {b.key} AS y, {count} AS n FROM {sql.pairs} GROUP BY ALL"
+        codes = f"JOIN {a.table} a ON a.key = x JOIN {b.table} b ON b.key = y"
+        cells = sql(f"SELECT a.code, b.code, n FROM ({grouped}) {codes}")
+        most = min(a.n, len(a.labels) * len(b.labels))
+        return _Cells(a.labels, b.labels, *_gathered(cells, most, np.float64 if weights or a.n >= 2**31 else np.int32))
     finally:
-        for table in tables:
-            sql(f"DROP TABLE IF EXISTS {table}")
+        for side in "xy":
+            sql(f"DROP TABLE IF EXISTS {sql.pairs}_{side}")
 
 
 class _Sql:
@@ -146,36 +143,47 @@ class _Sql:
         return self.relation.query(self.pairs, command)
 
 
+@dataclass(frozen=True)
+class _Codes:
+    """Table in DuckDB with a key and a code of each label of a column; the key of a text is its hash, which is short."""
+
+    table: str
+    key: str
+    labels: np.ndarray
+    n: int
+
+    @classmethod
+    def make(cls, sql: _Sql, table: str, name: str) -> _Codes:
+        """Make the table, of the labels in sorted order."""
+        column = _quoted(name)
+        kind = str(sql(f"SELECT {column} FROM {sql.pairs}").types[0])
+        key = f"hash({column})" if kind == "VARCHAR" else column
+        sql(
+            f"CREATE TEMP TABLE {table} AS SELECT label, {key.replace(column, 'label')} AS key, n, "
+            "(row_number() OVER (ORDER BY label) - 1)::INTEGER AS code "
+            f"FROM (SELECT {column} AS label, count(*) AS n FROM {sql.pairs} GROUP BY label)"
+        )
+        missing = "label IS NULL OR isnan(label)" if kind in ("FLOAT", "DOUBLE") else "label IS NULL"
+        n, n_missing, is_unique = sql(
+            f"SELECT sum(n), sum(n) FILTER ({missing}), count(DISTINCT key) = count(*) FROM {table}"
+        ).fetchall()[0]
+        check_missing(n_missing or 0, name)
+        if not is_unique:  # two labels with the same hash
+            key = column
+            sql(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT label, label AS key, code FROM {table}")
+        labels = sql(f"SELECT label FROM {table} ORDER BY code").to_arrow_table()["label"]
+        return cls(table, key, as_labels(labels, f"column {name!r}"), int(n or 0))
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _make_codes(sql: _Sql, table: str, name: str) -> np.ndarray:
-    """Make a table of the labels of a column with their positions in sorted order, and return the labels."""
-    sql(
-        f"CREATE TEMP TABLE {table} AS SELECT label, (row_number() OVER (ORDER BY label) - 1)::INTEGER AS code, n "
-        f"FROM (SELECT {_quoted(name)} AS label, count(*) AS n FROM {sql.pairs} GROUP BY label)"
-    )
-    check_missing(sum(n for (n,) in sql(f"SELECT n FROM {table} WHERE {_is_missing(sql, table)}").fetchall()), name)
-    labels = sql(f"SELECT label FROM {table} ORDER BY code").to_arrow_table()["label"]
-    return as_labels(labels, f"column {name!r}")
-
-
-def _is_missing(sql: _Sql, table: str) -> str:
-    kind = str(sql(f"SELECT label FROM {table}").types[0])
-    return "label IS NULL OR isnan(label)" if kind in ("FLOAT", "DOUBLE") else "label IS NULL"
-
-
-def _batches(cells: Any) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _gathered(cells: Any, most: int, kind: type) -> tuple[np.ndarray, ...]:
+    """Rows, columns and counts of at most so many cells, batch by batch: memory is taken up only where it is filled."""
+    arrays, filled = [np.empty(most, dtype) for dtype in (np.int32, np.int32, kind)], 0
     for batch in cells.to_arrow_reader(BATCH):
-        i, j, n = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
-        is_small = n.dtype.kind == "i" and n.max(initial=0) < 2**31
-        yield i, j, n.astype(np.int32) if is_small else n.astype(np.float64)
-
-
-def _gathered(batches: Iterator[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
-    """Batches joined, side by side."""
-    parts = list(batches)
-    if not parts:
-        return [np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)]
-    return [np.concatenate(part) for part in zip(*parts, strict=True)]
+        for array, column in zip(arrays, batch.columns, strict=True):
+            array[filled : filled + len(batch)] = column.to_numpy(zero_copy_only=False)
+        filled += len(batch)
+    return tuple(array[:filled] for array in arrays)

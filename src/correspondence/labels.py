@@ -93,6 +93,8 @@ def as_labels(column: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} must be a list of labels, got {column!r}: write [{column!r}] for one.")
     if values.ndim != 1:
         raise ValueError(f"{name} must be one column of labels, got an array of shape {values.shape}.")
+    if values.dtype == object and set(map(type, values.tolist())) == {str}:
+        return values  # nothing is missing, and nothing has to be changed: there may be millions
     missing = _count_missing(values)
     if missing:
         raise ValueError(f"{name} has {missing} missing label(s): drop those rows, or give them a label of their own.")

@@ -16,7 +16,7 @@ import narwhals as nw
 from correspondence.checks import as_frame
 from correspondence.threads import n_threads
 
-__all__ = ["Pairs", "is_source", "open_source"]
+__all__ = ["Pairs", "are_paths", "is_source", "open_source"]
 
 LEAST_MEMORY = 2e9  # bytes that DuckDB may take
 SHARE = 1 / 8  # of the memory, if that is more
@@ -58,9 +58,14 @@ def is_source(values: Any) -> bool:
     return isinstance(values, Pairs | str | Path) or isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame)
 
 
+def are_paths(values: Any) -> bool:
+    """Whether it is a list of paths (or of texts: where it may be either, that is not for this function to say)."""
+    return isinstance(values, list) and bool(values) and all(isinstance(path, str | Path) for path in values)
+
+
 def open_source(source: Any, name: str = "source") -> nw.LazyFrame:
     """Frame of any engine, or of files, without reading it."""
-    if isinstance(source, str | Path) or (isinstance(source, list) and all(isinstance(p, str | Path) for p in source)):
+    if isinstance(source, str | Path) or are_paths(source):
         return nw.from_native(_open_files(source, name))
     frame = nw.from_native(source, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
