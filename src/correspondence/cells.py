@@ -125,7 +125,7 @@ def _from_duckdb(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> _C
         count = "count(*)" if weights is None else f"sum({_quoted(weights)}::DOUBLE)"
         grouped = f"SELECT {a.key} AS x, {b.key} AS y, {count} AS n FROM {sql.pairs} GROUP BY ALL"
         codes = f"JOIN {a.table} a ON a.key = x JOIN {b.table} b ON b.key = y"
-        cells = sql(f"SELECT a.code, b.code, n FROM ({grouped}) {codes}")
+        cells = sql(f"SELECT a.code, b.code, cells.n FROM ({grouped}) cells {codes}")
         most = min(a.n, len(a.labels) * len(b.labels))
         return _Cells(a.labels, b.labels, *_gathered(cells, most, np.float64 if weights or a.n >= 2**31 else np.int32))
     finally:
@@ -145,7 +145,7 @@ class _Sql:
 
 @dataclass(frozen=True)
 class _Codes:
-    """Table in DuckDB with a key and a code of each label of a column; the key of a text is its hash, which is short."""
+    """Table in DuckDB with key and code of each label of a column; the key of a text is its hash, which is short."""
 
     table: str
     key: str
@@ -181,7 +181,8 @@ def _quoted(name: str) -> str:
 
 def _gathered(cells: Any, most: int, kind: type) -> tuple[np.ndarray, ...]:
     """Rows, columns and counts of at most so many cells, batch by batch: memory is taken up only where it is filled."""
-    arrays, filled = [np.empty(most, dtype) for dtype in (np.int32, np.int32, kind)], 0
+    filled = 0
+    arrays: list[np.ndarray] = [np.empty(most, dtype) for dtype in (np.int32, np.int32, kind)]
     for batch in cells.to_arrow_reader(BATCH):
         for array, column in zip(arrays, batch.columns, strict=True):
             array[filled : filled + len(batch)] = column.to_numpy(zero_copy_only=False)
