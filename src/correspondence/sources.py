@@ -6,12 +6,15 @@ import glob
 import pickle
 import tempfile
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
+import numpy as np
 
 from correspondence.checks import as_frame
 from correspondence.progress import bar
@@ -19,13 +22,96 @@ from correspondence.progress import bar
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BATCH", "Pairs", "is_source", "open_source"]
+__all__ = ["BATCH", "Layout", "Memory", "Pairs", "Parts", "is_source", "open_source"]
+
+Function = Callable[[Any, Any, int], Any]
 
 BATCH = 65_536  # rows that are read at a time
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
 
 
-class Pairs:
+@dataclass(frozen=True)
+class Layout:
+    """How rows are parted.
+
+    Attributes
+    ----------
+    n : int
+        Number of all rows.
+    starts : dict of int, optional
+        First row of each partition, by its number; None if all partitions but the last have `BATCH` rows.
+    """
+
+    n: int
+    starts: dict[int, tuple[int, int]] | None = None
+
+    def first(self, number: int, rows: int) -> int:
+        """Number of the first row of a partition, which must have as many rows as at the first reading."""
+        before = min(number * BATCH, self.n)
+        start, expected = (before, min(BATCH, self.n - before)) if self.starts is None else self.starts[number]
+        if rows != expected:
+            raise ValueError(
+                "source gave other rows when it was read again: write it to files, or persist it, and give those."
+            )
+        return start
+
+
+class Parts(ABC):
+    """Pairs (x, y) in partitions, to each of which a function can be applied where it is."""
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """How many rows there are, and where each partition begins."""
+
+    @abstractmethod
+    def map(self, function: Function, text: str = "pairs") -> list[Any]:
+        """What a function returns for x, y and the number of each partition, in their order."""
+
+    def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:
+        """The same pairs, each side passed through a function."""
+        return _Through(self, x_function, y_function)
+
+
+class Memory(Parts):
+    """Pairs in memory: a single partition."""
+
+    def __init__(self, x: Any, y: Any, n: int) -> None:
+        self.x, self.y, self._layout = x, y, Layout(n, {0: (0, n)})
+
+    @property
+    def layout(self) -> Layout:  # noqa: D102
+        return self._layout
+
+    def map(self, function: Function, text: str = "pairs") -> list[Any]:  # noqa: D102
+        return [function(self.x, self.y, 0)]
+
+    def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Memory:
+        """The same pairs, each side passed through a function, once."""
+        return Memory(x_function(self.x), y_function(self.y), self.layout.n)
+
+
+class _Through(Parts):
+    """Pairs whose sides are passed through functions each time they are read."""
+
+    def __init__(self, parts: Parts, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> None:
+        self.parts, self.functions = parts, (x_function, y_function)
+
+    @property
+    def layout(self) -> Layout:
+        return self.parts.layout
+
+    def map(self, function: Function, text: str = "pairs") -> list[Any]:
+        return self.parts.map(partial(_composed, function, *self.functions), text)
+
+
+def _composed(
+    function: Function, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any], x: Any, y: Any, number: int
+) -> Any:
+    return function(x_function(x), y_function(y), number)
+
+
+class Pairs(Parts):
     """Pairs (x, y) in files or in a frame of any engine: every estimator's `fit` takes them in place of X and Y.
 
     Parameters
@@ -66,7 +152,7 @@ class Pairs:
         for table in self._tables(self._frame()):
             yield _side(table, self.x), _side(table, self.y)
 
-    def map(self, function: Callable[[Any, Any, int], Any], text: str = "pairs") -> list[Any]:
+    def map(self, function: Function, text: str = "pairs") -> list[Any]:
         """Apply a function to each partition, where it is.
 
         Parameters
@@ -101,6 +187,16 @@ class Pairs:
         return results
 
     @cached_property
+    def layout(self) -> Layout:
+        """How many rows there are, and where each partition begins."""
+        frame = self._frame()
+        if not _has_partitions(frame):
+            return Layout(int(frame.select(nw.len()).collect().item()))
+        lengths = dict(self.map_tables(_length, "rows"))
+        starts = np.cumsum([0, *lengths.values()]).tolist()
+        return Layout(starts[-1], {k: (first, n) for (k, n), first in zip(lengths.items(), starts, strict=False)})
+
+    @cached_property
     def frame(self) -> nw.LazyFrame:
         """The columns that are needed, not yet read."""
         return self._frame()
@@ -129,6 +225,15 @@ class Pairs:
                 raise RuntimeError(
                     "source is a relation of DuckDB, which only one loop can read at a time: collect it."
                 )
+
+
+def _has_partitions(frame: nw.LazyFrame) -> bool:
+    kind = frame.implementation
+    return kind.is_dask() or kind.is_pyspark() or kind.is_pyspark_connect()
+
+
+def _length(table: pa.Table, number: int) -> tuple[int, int]:
+    return number, table.num_rows
 
 
 def is_source(values: Any) -> bool:
