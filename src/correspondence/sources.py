@@ -22,12 +22,20 @@ from correspondence.progress import bar
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BATCH", "Layout", "Memory", "Pairs", "Parts", "is_source", "open_source"]
+__all__ = ["BATCH", "Layout", "Memory", "Pairs", "Parts", "check_source", "is_source", "open_source"]
 
 Function = Callable[[Any, Any, int], Any]
 
 BATCH = 65_536  # rows that are read at a time
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
+
+
+def check_source(pairs: Pairs, Y: Any = None, sample_weight: Any = None) -> None:
+    """Pairs as anything but a table of counts takes them: alone, and without weights."""
+    if Y is not None:
+        raise ValueError("Y cannot be given with Pairs, which have both variables: leave it out.")
+    if sample_weight is not None or pairs.weights is not None:
+        raise ValueError("Weights of Pairs are for CA only: leave them out, or repeat rows.")
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,10 @@ class Parts(ABC):
         """The same pairs, each side passed through a function."""
         return _Through(self, x_function, y_function)
 
+    def each(self, function: Callable[[Any, Any], Any]) -> list[Any]:
+        """What a function returns for x and y of each partition."""
+        return self.map(partial(_unnumbered, function))
+
 
 class Memory(Parts):
     """Pairs in memory: a single partition."""
@@ -103,6 +115,10 @@ class _Through(Parts):
 
     def map(self, function: Function, text: str = "pairs") -> list[Any]:
         return self.parts.map(partial(_composed, function, *self.functions), text)
+
+
+def _unnumbered(function: Callable[[Any, Any], Any], x: Any, y: Any, number: int) -> Any:
+    return function(x, y)
 
 
 def _composed(
@@ -147,9 +163,14 @@ class Pairs(Parts):
         self._reading: Generator[pa.Table, None, None] | None = None
         self.frame.collect_schema()  # so that a wrong path or name is told here
 
+    @property
+    def has_partitions(self) -> bool:
+        """Whether the source has partitions of its own, on workers."""
+        return _has_partitions(self.frame)
+
     def __iter__(self) -> Iterator[tuple[pa.Table | pa.ChunkedArray, pa.Table | pa.ChunkedArray]]:
         """Batches (x, y) of at most 65,536 rows, in order, read in this process: columns, or tables, of pyarrow."""
-        for table in self._tables(self._frame()):
+        for table in self.tables():
             yield _side(table, self.x), _side(table, self.y)
 
     def map(self, function: Function, text: str = "pairs") -> list[Any]:
@@ -177,11 +198,11 @@ class Pairs(Parts):
         frame = self._frame(keep)
         if frame.implementation.is_dask():
             return _map_dask(frame.to_native(), function, text)
-        if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+        if _has_partitions(frame):
             return _map_spark(frame.to_native(), function)
         results = []
         with bar(0, text) as done:
-            for number, table in enumerate(self._tables(frame)):
+            for number, table in enumerate(self.tables(keep)):
                 results.append(function(table, number))
                 done.update(table.num_rows)
         return results
@@ -211,8 +232,12 @@ class Pairs(Parts):
                 raise ValueError(f"There is no column {name!r} in source: it has {', '.join(map(str, known))}.")
         return frame.select(list(dict.fromkeys(names)))
 
-    def _tables(self, frame: nw.LazyFrame) -> Iterator[pa.Table]:
-        """Tables of a frame. A relation of DuckDB can be read by one loop at a time: a new one ends those before."""
+    def tables(self, keep: Sequence[str] = ()) -> Iterator[pa.Table]:
+        """Batches as tables with all columns that are needed, and some more.
+
+        A relation of DuckDB can be read by one loop at a time: a new one ends those before.
+        """
+        frame = self._frame(keep)
         if not frame.implementation.is_duckdb():
             yield from _tables(frame)
             return
