@@ -154,7 +154,9 @@ def _whitening(cov: np.ndarray) -> np.ndarray:
 
 def _diagonal(cov: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Directions in which the covariance is 1 and the penalty diagonal, and its values there."""
-    R = _whitening(cov)
+    values, vectors = np.linalg.eigh(cov)
+    keep = values > RANK * values.max(initial=0)
+    R = vectors[:, keep] / np.sqrt(values[keep])
     penalised = R.T @ (penalty[:, None] * R if penalty.ndim == 1 else penalty @ R)
     rough, Q = np.linalg.eigh(penalised)
     return R @ Q, np.maximum(rough, 0)

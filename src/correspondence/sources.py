@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import pickle
 import tempfile
 import warnings
 from abc import ABC, abstractmethod
@@ -409,7 +408,9 @@ def _map_dask(frame: Any, function: Callable[[pa.Table, int], Any], text: str) -
 
 
 def _run_dask(function: bytes, frame: Any, number: int) -> tuple[Any] | None:
-    return (pickle.loads(function)(_to_arrow(frame), number),) if len(frame) else None
+    import cloudpickle
+
+    return (cloudpickle.loads(function)(_to_arrow(frame), number),) if len(frame) else None
 
 
 def _dask_client() -> Any:
@@ -426,8 +427,10 @@ def _dask_client() -> Any:
 
 
 def _map_spark(frame: Any, function: Callable[[pa.Table, int], Any]) -> list[Any]:
+    from pyspark import cloudpickle
+
     rows = _map_in_arrow(frame, partial(_run_spark, function), "number int, result binary").collect()
-    results = [pickle.loads(row["result"]) for row in sorted(rows, key=lambda row: row["number"])]
+    results = [cloudpickle.loads(row["result"]) for row in sorted(rows, key=lambda row: row["number"])]
     for result in results:
         if isinstance(result, _Failure):
             raise result.error
