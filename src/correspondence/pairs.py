@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from correspondence.cells import check_missing, count_in_engine
 from correspondence.checks import as_frame, check_index, check_weights
 from correspondence.labels import encode, objects
-from correspondence.sources import are_paths, is_source, open_source
+from correspondence.sources import are_files, is_source, open_source
 from correspondence.table import Table
 
 __all__ = ["count_columns", "count_pairs", "count_with_codes", "indicator_table"]
@@ -47,7 +47,7 @@ def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
     >>> table.columns.tolist(), table.toarray().tolist()
     (['no', 'yes'], [[1.0, 2.0]])
     """
-    if is_source(frame) or are_paths(frame):
+    if is_source(frame) or are_files(frame):
         source = open_source(frame, "frame")
         _check_names(source.collect_schema().names(), x, y, weights)
         return count_in_engine(source, x, y, weights)
