@@ -4,8 +4,10 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+import shutil
 from pathlib import Path
 
+import engines
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -26,3 +28,21 @@ def _close_figures():
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def dask_client():
+    """Cluster of two workers, each a process; its tests are in the group "dask", so that there is only one."""
+    pytest.importorskip("distributed")
+    with engines.dask_client() as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """Session of Spark in this process; its tests are in the group "spark", so that there is only one."""
+    pytest.importorskip("pyspark")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not installed")
+    with engines.spark_session() as session:
+        yield session

@@ -486,7 +486,6 @@ GOOD = [[1, 2, 3], [4, 5, 6]]
         ([[1, 2], [3]], "cannot be read as a table"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "X has a column more than once.*'a'"),
         (pd.DataFrame([[1, 2], [3, 4]], index=["a", "a"]), "rows have the label 'a' more than once"),
-        ("table.csv", "two-dimensional table"),
         (None, "two-dimensional table"),
     ],
 )

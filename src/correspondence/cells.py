@@ -63,9 +63,10 @@ def _check_weights(frame: nw.LazyFrame, weights: str) -> None:
     column = nw.col(weights)
     if not frame.collect_schema()[weights].is_numeric():
         raise ValueError(f"weights must be a column of numbers, but column {weights!r} is not.")
-    facts = frame.select(low=column.min(), high=column.max(), n=nw.len(), known=column.count()).collect()
-    low, high, n, known = facts.row(0)
-    if n and (known < n or not low >= 0 or not high < float("inf")):
+    numbers = frame.select(w=column.cast(nw.Float64))
+    facts = numbers.select(low=nw.col("w").min(), total=nw.col("w").sum(), n=nw.len(), known=nw.col("w").count())
+    low, total, n, known = facts.collect().row(0)
+    if n and (known < n or low < 0 or not np.isfinite(total)):
         raise ValueError(f"weights: column {weights!r} must be finite and at least 0 in every row.")
 
 

@@ -86,7 +86,9 @@ def as_frame(values: Any, name: str) -> nw.DataFrame | None:
     except DuplicateError as error:
         raise ValueError(f"{name} has a column more than once: rename one of them. {error}") from None
     if isinstance(frame, nw.LazyFrame):
-        raise TypeError(f"{name} is a lazy frame: call collect() on it first.")
+        raise TypeError(
+            f"{name} is a lazy frame: collect it first, or say what x and y are by Pairs(frame, x=..., y=...)."
+        )
     return frame if isinstance(frame, nw.DataFrame) else None
 
 

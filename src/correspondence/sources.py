@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
 from correspondence.checks import as_frame
 from correspondence.progress import bar
@@ -267,7 +268,12 @@ def _length(table: pa.Table, number: int) -> tuple[int, int]:
 
 def is_source(values: Any) -> bool:
     """Whether pairs have yet to be read from it: `Pairs`, a path, a glob, or a frame that is lazy."""
-    return isinstance(values, Pairs | str | Path) or isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame)
+    if isinstance(values, Pairs | str | Path):
+        return True
+    try:
+        return isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame)
+    except DuplicateError:  # a frame in memory
+        return False
 
 
 def are_files(source: Any) -> bool:
