@@ -26,11 +26,7 @@ def test_products_are_those_of_the_whole(seed, rows, columns, density, is_transp
     A = A.T if is_transposed else A
     rng = np.random.default_rng(seed)
     v, u = rng.normal(size=A.shape[1]), rng.normal(size=A.shape[0])
-    threads.WORTH_IT, before = 1, threads.WORTH_IT
-    try:
-        blocks = RowBlocks(A)
-    finally:
-        threads.WORTH_IT = before
+    blocks = RowBlocks(A)
     np.testing.assert_allclose(blocks.times(v), A @ v, atol=1e-12)
     np.testing.assert_allclose(blocks.transposed_times(u), A.T @ u, atol=1e-12)
 
