@@ -1,8 +1,8 @@
-"""From one file to two workers, in one run: ``make bench-scale`` or ``python benchmarks/scale.py`` (about ten minutes).
+"""From one file to two workers, in one run: ``make bench`` or ``python benchmarks/scale.py`` (about ten minutes).
 
 Pairs of Zipf-distributed labels are written to Parquet files, counted and analysed; floors are the same engine's bare
 group-by and the bare products that ARPACK asks for. Every figure is a ratio of two runs on this machine, each in a
-process of its own, so that its peak memory is its own too.
+process of its own, so that its peak memory is its own too. At the end the rates are multiplied up to a cluster.
 """
 
 import os
@@ -94,6 +94,12 @@ def dask_count(files):
         return {"counted": time.perf_counter() - start, "cells": table.counts.nnz}
 
 
+def cca(files):
+    """CCA of 32 and 32 columns in a file, by moments: two passes, in one process."""
+    names = [[f"{side}{j}" for j in range(32)] for side in "xy"]
+    return {"rows": int(co.CCA(n_components=8).fit(co.Pairs(files, *names)).decomposition_.n)}
+
+
 def sparse_table(rows=1_000_000, columns=100_000, draws=66_000_000):
     """Sparse table with about 50 million cells that are not zero."""
     x = np.tile(np.arange(rows, dtype=np.int32), draws // rows)
@@ -134,7 +140,7 @@ def sparse_fit(_files):
     return {"cells": table.nnz, "fit": min(fits), "products": floor, "n": n, "difference": difference}
 
 
-STEPS = {"bare": bare_group_by, "analysis": analysis, "dask": dask_count, "sparse": sparse_fit}
+STEPS = {"bare": bare_group_by, "analysis": analysis, "dask": dask_count, "cca": cca, "sparse": sparse_fit}
 
 
 def run_step(name, files):
@@ -174,7 +180,7 @@ def bench_pairs(files, n):
     print(f"  correlations: {' '.join(f'{r:.3f}' for r in ours['correlations'])}")
     verdict("CA with 10 components / bare group-by", ours["seconds"] / bare["seconds"], 1.5)
     verdict("peak memory in GB", ours["peak"], 4)
-    return ours
+    return ours | {"bytes": sum(os.path.getsize(file) for file in files)}
 
 
 def bench_growth(files, n, whole):
@@ -182,10 +188,15 @@ def bench_growth(files, n, whole):
     sizes = [part for part in (1, 2, 5, 10) if part < len(files)]
     runs = {part * PART: run_step("analysis", files[:part]) for part in sizes} | {n: whole}
     for size, run in runs.items():
-        print(f"  {size / 1e6:6g} M pairs: {run['seconds']:6.1f} s, of which counting {run['counted']:6.1f} s")
-    for what in ("seconds", "counted"):
-        slope = np.polyfit(np.log(list(runs)), np.log([run[what] for run in runs.values()]), 1)[0]
-        print(f"  slope of log({what}) against log(pairs): {slope:.2f}")
+        counted, rest = run["counted"], run["seconds"] - run["counted"]
+        print(f"  {size / 1e6:6g} M pairs: {run['seconds']:6.1f} s, counting {counted:6.1f} s, axes {rest:6.1f} s")
+    for what in ("seconds", "counted", "cells"):
+        print(f"  slope of log({what}) against log(pairs): {growth(runs, what):.2f}")
+    return {"growth": growth(runs, "cells")}
+
+
+def growth(runs, what):
+    return np.polyfit(np.log(list(runs)), np.log([run[what] for run in runs.values()]), 1)[0]
 
 
 def bench_dask(files):
@@ -203,6 +214,9 @@ def bench_training(folder):
     rates = {n: training_rate(file, folder / f"run-{n}", n) for n in (1, 2)}
     print(f"  1 process {rates[1]:,.0f}, 2 processes {rates[2]:,.0f}; {load()}")
     print(f"  2 processes / 1 process: {rates[2] / rates[1]:.2f}")
+    cca = run_step("cca", [file])
+    print(f"  CCA of the same {cca['rows']:,} rows by moments: {cca['rows'] / cca['seconds']:,.0f} rows a second")
+    return {"samples": rates[2] / 2, "moments": cca["rows"] / cca["seconds"]}
 
 
 def write_training(file, n=200_000, width=32):
@@ -229,6 +243,37 @@ def bench_sparse():
     print(f"  seconds: ARPACK's {run['n']} bare products {run['products']:.1f}, CA {run['fit']:.1f}; {load()}")
     print(f"  largest difference of the correlations: {run['difference']:.1e}")
     verdict("CA / bare products", run["fit"] / run["products"], 1.3)
+    return {"fit": run["fit"] / run["cells"]}
+
+
+# --- a cluster, computed
+
+
+PAIRS, NODES, CORES, NETWORK = 100e9, 50, 16, 1.25e9  # of each node: cores, and bytes a second
+CELL = 12  # bytes of a cell in memory: a column and a count
+MOVED = 24  # bytes of a cell on its way: two keys and a count
+
+
+def reckon(n, measured):
+    """What 100 billion such pairs would cost on a cluster: nothing here is measured but the rates."""
+    cores, threads = NODES * CORES, 2
+    cells = measured["cells"] * (PAIRS / n) ** measured["growth"]
+    local = measured["cells"] * (PAIRS / NODES / n) ** measured["growth"]  # of the pairs of a node
+    steps = {
+        "read the files": PAIRS * measured["bytes"] / n / NODES / NETWORK,
+        "count on each node": PAIRS / cores * (measured["counted"] * threads / n),
+        "send cells to where they are added up": local * MOVED / NETWORK,
+        "bring the cells to one machine": cells * MOVED / NETWORK,
+        "axes there, with 16 cores": cells * measured["fit"] * threads / CORES,
+    }
+    print(f"\n{PAIRS / 1e9:g} billion pairs on {NODES} nodes of {CORES} cores and 10 Gbit/s: computed, not measured")
+    print(f"  cells, if they go on growing with pairs to the {measured['growth']:.2f}: {cells / 1e9:.1f} billion")
+    for step, seconds in steps.items():
+        print(f"  {step:40} {seconds:8.0f} s")
+    print(f"  {'together':40} {sum(steps.values()):8.0f} s, and {2 * CELL * cells / 1e9:.0f} GB on the one machine")
+    passes = PAIRS / cores / measured["moments"]
+    print(f"  CCA of 32 and 32 columns by moments instead: {passes:.0f} s, a few MB from each partition")
+    print(f"  PICE: {measured['samples'] * cores:,.0f} samples a second if communication cost nothing more than here")
 
 
 def main():
@@ -252,15 +297,17 @@ def bench(folder, n, only):
         print(f"writing {n / 1e6:g} M pairs ...", flush=True)
         write_pairs(folder, n)
         files = sorted(folder.glob("pairs-*.parquet"))
-    whole = bench_pairs(files, n) if {1, 2} & set(only) else None
+    measured = bench_pairs(files, n) if {1, 2} & set(only) else {}
     if 2 in only:
-        bench_growth(files, n, whole)
+        measured |= bench_growth(files, n, measured)
     if 3 in only:
         bench_dask(files[:2])
     if 4 in only:
-        bench_training(folder)
+        measured |= bench_training(folder)
     if 5 in only:
-        bench_sparse()
+        measured |= bench_sparse()
+    if {"growth", "moments", "fit"} <= set(measured):
+        reckon(n, measured)
 
 
 if __name__ == "__main__":
