@@ -247,7 +247,7 @@ class Pairs(Parts):
             yield table
             if self._reading is not mine and not _is_files(self.source):
                 raise RuntimeError(
-                    "source is a relation of DuckDB, which only one loop can read at a time: collect it."
+                    "source is a relation of DuckDB, which can be read by one loop at a time, and another began."
                 )
 
 

@@ -232,7 +232,9 @@ def solve_additive(sums: AdditiveSums, basis_x: SplineBasis, basis_y: SplineBasi
     """Most correlated additive functions, given the sums over all rows."""
     n = sum(fold.n for fold in sums.folds)
     x, y = (
-        basis.thirds.T @ ((counts + np.eye(len(counts))) / n) @ basis.thirds  # no interval is free, an empty one neither
+        basis.thirds.T
+        @ ((counts + np.eye(len(counts))) / n)
+        @ basis.thirds  # no interval is free, an empty one neither
         for basis, counts in zip((basis_x, basis_y), sums.counts, strict=True)
     )
     fit = fit_penalised(sums.folds, (x, y), n_components, SMOOTHING)
