@@ -1,6 +1,7 @@
 """The same rows on every engine, parted in any way; a cluster of Dask and a session of Spark for tests."""
 
 import contextlib
+import itertools
 import os
 import sys
 import warnings
@@ -48,7 +49,7 @@ def on_dask(table, parts):
     import dask.dataframe as dd
 
     bounds = edges(table.num_rows, parts)
-    frames = [table.slice(a, b - a).to_pandas() for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    frames = [table.slice(a, b - a).to_pandas() for a, b in itertools.pairwise(bounds)]
     return dd.from_delayed([dask.delayed(frame) for frame in frames], meta=frames[0].iloc[:0], verify_meta=False)
 
 
@@ -62,11 +63,22 @@ def on_spark(spark, table, parts):
     return frame.repartitionById(parts, sf.col("part")).sortWithinPartitions("id").drop("part")
 
 
+def is_quick(source):
+    """Whether a pass over a few rows takes no time: Spark needs about a second."""
+    return not type(source).__module__.startswith("pyspark")
+
+
 @contextlib.contextmanager
 def dask_client(workers=2):
     from distributed import Client, LocalCluster
 
-    settings = dict(processes=True, n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50)
+    settings = {
+        "processes": True,
+        "n_workers": workers,
+        "threads_per_worker": 1,
+        "dashboard_address": None,
+        "silence_logs": 50,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with LocalCluster(**settings) as cluster, Client(cluster) as client:

@@ -226,7 +226,9 @@ class ClassifierCA(Estimator):
         rows = next(iter(pairs), None)
         if rows is not None:
             next(beliefs.batches(rows[0].slice(0, SEEN)))  # an error is told before workers start; logits are seen
-        moments: Moments = sum(pairs.map(partial(_belief_moments, beliefs), "beliefs"), start=Moments())
+        moments: Moments = pairs.sums(
+            partial(_belief_moments, beliefs), partial(sum, start=Moments()), "beliefs", numbered=False
+        )
         if moments.n < 2:
             raise ValueError(f"The beliefs of at least two inputs are needed, got {moments.n:g} sample(s).")
         return moments
@@ -550,7 +552,7 @@ def label_codes(Y: Any, classes: np.ndarray, n: int | None = None, name: str = "
     return np.array([class_index(position, label, name) for label in labels], dtype=np.intp)
 
 
-def _belief_moments(beliefs: Beliefs, x: Any, y: Any, number: int) -> Moments:
+def _belief_moments(beliefs: Beliefs, x: Any, y: Any, first: int) -> Moments:
     moments = Moments()
     for P in beliefs.batches(x):
         moments.update(P, np.empty((len(P), 0)))

@@ -63,7 +63,7 @@ def moments(pairs: Pairs, x_features: Features | None = None, y_features: Featur
     """
     _check(pairs)
     functions = (x_features or partial(_numbers, "X")), (y_features or partial(_numbers, "Y"))
-    return sum(pairs.through(*functions).each(_of_features), start=Moments())
+    return pairs.through(*functions).sums(_of_features, partial(sum, start=Moments()), "moments", numbered=False)
 
 
 def transform(
@@ -141,7 +141,7 @@ def _numbers(name: str, values: Any) -> np.ndarray:
     return np.column_stack([column.cast(nw.Float64).to_numpy() for column in columns])
 
 
-def _of_features(F: Any, G: Any) -> Moments:
+def _of_features(F: Any, G: Any, first: int) -> Moments:
     result = Moments()
     for start in range(0, len(F), ROWS):
         result.update(F[start : start + ROWS], G[start : start + ROWS])

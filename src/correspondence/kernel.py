@@ -20,7 +20,7 @@ from correspondence.features import Loadings, blocks, dense, signed
 from correspondence.functions import FeatureMap, LinearFunctions, PrincipalFunctions
 from correspondence.moments import Moments
 from correspondence.penalised import fit_penalised, in_folds, merged
-from correspondence.sources import Layout, Memory, Parts
+from correspondence.sources import Memory, Parts
 
 __all__ = ["KernelCCA", "KernelFeatures"]
 
@@ -196,13 +196,13 @@ class KernelCCA(PairsEstimator):
         x = self._features("X", encoders[0], samples[0], self.kernel, self.gamma)
         y = self._features("Y", encoders[1], samples[1], y_kernel, self.y_gamma)
         rows = pairs.through(x.rows, y.rows)
-        folds = merged(rows.map(partial(_folds, x, y, together, pairs.layout), "moments"))
+        folds = rows.sums(partial(_folds, x, y, together), merged, "moments")
         total = sum(folds[1:], start=folds[0])
         penalty = _unit(total.cov_f), _unit(total.cov_g)
         ridge = RIDGE if self.regularization == "auto" else strengths(self.regularization, wide=False)
         fit = fit_penalised(folds, penalty, self.n_components, ridge)
         d = fit.moments.decompose(self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=kept(Y))
-        loadings = reduce(add, rows.map(partial(_loadings, d.g, y), "functions"))
+        loadings = rows.sums(partial(_loadings, d.g, y), partial(reduce, add), "functions", numbered=False)
         self._set(signed(d, loadings.covariance, loadings.variance), X)
         self.regularization_ = fit.strength
         return self
@@ -258,13 +258,13 @@ def _encoded(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:
 
 
 def _folds(
-    x: KernelFeatures, y: KernelFeatures, groups: np.ndarray | None, layout: Layout, a: Any, b: Any, number: int
+    x: KernelFeatures, y: KernelFeatures, groups: np.ndarray | None, a: Any, b: Any, first: int
 ) -> list[Moments]:
     features = ((x.of_rows(p), y.of_rows(q)) for p, q in blocks(a, b))
-    return in_folds(features, groups, layout.first(number, a.shape[0]))
+    return in_folds(features, groups, first)
 
 
-def _loadings(g: PrincipalFunctions, y: KernelFeatures, a: Any, b: Any, number: int) -> Loadings:
+def _loadings(g: PrincipalFunctions, y: KernelFeatures, a: Any, b: Any, first: int) -> Loadings:
     assert isinstance(g, LinearFunctions)
     return Loadings.of((g.of_features(y.of_rows(rows)), dense(rows)) for (rows,) in blocks(b))
 

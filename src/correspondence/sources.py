@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["BATCH", "Layout", "Memory", "Pairs", "Parts", "are_files", "check_source", "is_source", "open_source"]
 
 Function = Callable[[Any, Any, int], Any]
+Merge = Callable[[list[Any]], Any]
 
 BATCH = 65_536  # rows that are read at a time
 LEAST_MEMORY = 2e9  # bytes that DuckDB may take
@@ -81,13 +82,37 @@ class Parts(ABC):
     def map(self, function: Function, text: str = "pairs") -> list[Any]:
         """What a function returns for x, y and the number of each partition, in their order."""
 
+    @abstractmethod
+    def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:
+        """What a function returns for all rows, put together from what it returns for some at a time.
+
+        Parameters
+        ----------
+        function : callable
+            Called with x and y of some rows, and with the number of the first of them.
+        merge : callable
+            Makes one result of a list of results.
+        text : str
+            What is being done, for the bar.
+        numbered : bool
+            Whether the numbers matter: counting the rows of partitions on workers takes a pass over them.
+        """
+
+    @abstractmethod
     def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:
         """The same pairs, each side passed through a function."""
-        return _Through(self, x_function, y_function)
 
     def each(self, function: Callable[[Any, Any], Any]) -> list[Any]:
-        """What a function returns for x and y of each partition."""
-        return self.map(partial(_unnumbered, function))
+        """What a function returns for x and y of some rows at a time."""
+        return self.sums(partial(_alone, function), _joined, numbered=False)
+
+
+def _alone(function: Callable[[Any, Any], Any], x: Any, y: Any, first: int) -> list[Any]:
+    return [function(x, y)]
+
+
+def _joined(parts: list[list[Any]]) -> list[Any]:
+    return [result for part in parts for result in part]
 
 
 class Memory(Parts):
@@ -103,13 +128,16 @@ class Memory(Parts):
     def map(self, function: Function, text: str = "pairs") -> list[Any]:  # noqa: D102
         return [function(self.x, self.y, 0)]
 
+    def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:  # noqa: D102
+        return merge(self.map(function))
+
     def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Memory:
         """The same pairs, each side passed through a function, once."""
         return Memory(x_function(self.x), y_function(self.y), self.layout.n)
 
 
 class _Through(Parts):
-    """Pairs whose sides are passed through functions each time they are read."""
+    """Pairs whose sides are passed through functions each time they are read, some rows at a time."""
 
     def __init__(self, parts: Parts, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> None:
         self.parts, self.functions = parts, (x_function, y_function)
@@ -121,9 +149,11 @@ class _Through(Parts):
     def map(self, function: Function, text: str = "pairs") -> list[Any]:
         return self.parts.map(partial(_composed, function, *self.functions), text)
 
+    def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:
+        return self.parts.sums(partial(_composed, function, *self.functions), merge, text, numbered)
 
-def _unnumbered(function: Callable[[Any, Any], Any], x: Any, y: Any, number: int) -> Any:
-    return function(x, y)
+    def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:
+        return _Through(self, x_function, y_function)
 
 
 def _composed(
@@ -196,6 +226,19 @@ class Pairs(Parts):
         """
         return self.map_tables(partial(_on_sides, function, self.x, self.y), text)
 
+    def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:  # noqa: D102
+        if self.has_partitions:
+            return merge(self.map(partial(_sums, function, merge, self.layout if numbered else None), text))
+        parts: list[Any] = []
+        with bar(0, text) as done:
+            for number, (x, y) in enumerate(self):
+                parts = [merge([*parts, function(x, y, number * BATCH)])]  # one at a time: there may be very many
+                done.update(len(x))
+        return merge(parts)
+
+    def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:  # noqa: D102
+        return _Through(self, x_function, y_function)
+
     def map_tables(
         self, function: Callable[[pa.Table, int], Any], text: str = "pairs", keep: Sequence[str] = ()
     ) -> list[Any]:
@@ -253,8 +296,17 @@ class Pairs(Parts):
             yield table
             if self._reading is not mine and not are_files(self.source):
                 raise RuntimeError(
-                    "source is a relation of DuckDB, which only one loop can read at a time: collect it."
+                    "source is a relation of DuckDB, which can be read by one loop at a time, and another began."
                 )
+
+
+def _sums(function: Function, merge: Merge, layout: Layout | None, x: Any, y: Any, number: int) -> Any:
+    """Sums over a partition, `BATCH` rows at a time: their features may take much more memory than they do."""
+    first = 0 if layout is None else layout.first(number, len(x))
+    total = function(x.slice(0, BATCH), y.slice(0, BATCH), first)
+    for start in range(BATCH, len(x), BATCH):
+        total = merge([total, function(x.slice(start, BATCH), y.slice(start, BATCH), first + start)])
+    return total
 
 
 def _has_partitions(frame: nw.LazyFrame) -> bool:
