@@ -6,9 +6,11 @@ penalty is the mean squared third derivative.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -152,6 +154,7 @@ def fit_additive(
     basis_y: SplineBasis,
     n_components: int,
     groups: np.ndarray | None = None,
+    gathered: Callable[[Any], list[Any]] = lambda part: [part],
 ) -> AdditiveFit:
     """Most correlated additive functions of two arrays.
 
@@ -165,6 +168,8 @@ def fit_additive(
         At most; the rank of the features may be smaller.
     groups : ndarray of shape (n,), optional
         Numbers; rows with the same one are never on both sides of a split when the smoothness is chosen.
+    gathered : callable
+        Makes a list of what each process has, if several share the batches.
 
     Examples
     --------
@@ -184,7 +189,9 @@ def fit_additive(
                 total += D.T @ D
             yield basis_x(Zx), basis_y(Zy)
 
-    folds = in_folds(features(), groups)
+    parts = gathered((in_folds(features(), groups), rough))
+    folds = [reduce(add, same) for same in zip(*(moments for moments, _ in parts), strict=True)]
+    rough = [reduce(add, same) for same in zip(*(matrices for _, matrices in parts), strict=True)]
     n = sum(fold.n for fold in folds)
     fit = fit_penalised(folds, (rough[0] / n, rough[1] / n), n_components, SMOOTHING)
     f = AdditiveFunctions(basis_x, fit.moments.mean_f, fit.A)

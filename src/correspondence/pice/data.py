@@ -1,20 +1,29 @@
-"""Pairs (x, y) for training: arrays in memory, or batches that are read again and again."""
+"""Pairs (x, y) for training: arrays in memory, or batches that are read again and again.
+
+If several processes train, each is served its share: of arrays, which all of them have, some rows of each batch, so
+that the joint batch is the one of a single process; of a stream, batches of its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any, Protocol, runtime_checkable
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 import torch
 
+from correspondence import sources
 from correspondence.checks import as_frame, length
 from correspondence.encoding import Images, to_array
+from correspondence.pice import parallel
 from correspondence.pice.sides import BLOCK, Side, Sides
 
-__all__ = ["Arrays", "Pairs", "Stream", "first_rows"]
+__all__ = ["Arrays", "Blocks", "Pairs", "Stream", "first_rows"]
 
 Batch = tuple[Any, Any]
 
@@ -23,10 +32,22 @@ class Pairs(Protocol):
     """What training asks of its data."""
 
     def blocks(self) -> Iterator[Batch]:
-        """All pairs once, some rows at a time."""
+        """All pairs of this process once, some rows at a time."""
+
+    @property
+    def numbers(self) -> np.ndarray | None:
+        """Numbers of these pairs among those of all processes, if they are known."""
 
     def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:
-        """Endless random batches, the same for the same seed, without the first ones."""
+        """Endless random batches, this process's share of them, the same for the same seed, without the first ones."""
+
+
+@runtime_checkable
+class Blocks(Protocol):
+    """Source of many rows at a time, which training shuffles and cuts into batches; `co.Pairs` is served like one."""
+
+    def blocks(self, rank: int, size: int) -> Iterator[Batch]:
+        """Every ``size``-th block, from the one with number ``rank`` on."""
 
 
 class Arrays:
@@ -64,8 +85,14 @@ class Arrays:
         return Arrays(x, y)
 
     def blocks(self) -> Iterator[Batch]:  # noqa: D102
-        for start in range(0, self.n, BLOCK):
-            yield self.x[start : start + BLOCK], self.y[start : start + BLOCK]
+        share = parallel.mine(self.n)
+        for start in range(share.start, share.stop, BLOCK):
+            rows = slice(start, min(start + BLOCK, share.stop))
+            yield self.x[rows], self.y[rows]
+
+    @property
+    def numbers(self) -> np.ndarray | None:  # noqa: D102
+        return np.arange(self.n)[parallel.mine(self.n)]
 
     def first(self, n: int) -> Arrays:
         """The first n pairs."""
@@ -79,7 +106,7 @@ class Arrays:
             epoch, first = divmod(step, each)
             order = np.random.default_rng([seed, epoch]).permutation(self.n)
             for i in range(first, each):
-                rows = order[i * size : (i + 1) * size]
+                rows = order[i * size : (i + 1) * size][parallel.mine(size)]
                 yield self.x[rows], self.y[rows]
                 step += 1
 
@@ -103,28 +130,89 @@ def _rows(side: Side, values: Any) -> Any:
 
 
 class Stream:
-    """Pairs in batches (x, y) that an iterable, such as a torch DataLoader, gives anew each time it is read."""
+    """Pairs in batches (x, y) that an iterable, such as a torch DataLoader, gives anew each time it is read.
 
-    def __init__(self, sides: Sides, batches: Iterable[Any]) -> None:
-        self.sides, self.source = sides, batches
+    The batches of a joint batch are those that the processes read at the same time: the r-th of R processes reads the
+    batches r, r + R, ... What is left at the end, fewer than R batches, is left out. `Blocks` are shuffled and cut
+    into batches of the size that is asked for.
+    """
+
+    numbers = None
+
+    def __init__(self, sides: Sides, source: Iterable[Any]) -> None:
+        self.sides, self.source = sides, source
 
     def blocks(self) -> Iterator[Batch]:  # noqa: D102
-        for x, y in _checked(self.source):
-            yield self.sides[0].rows(x), self.sides[1].rows(y)
+        for x, y in self._share():
+            yield self._rows(x, y)
 
     def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
         step, epoch = 0, 0
         while True:
             torch.manual_seed(seed + epoch)  # a DataLoader that shuffles takes its order from here
-            for x, y in _checked(self.source):
+            batches = self._batches(size, [seed, epoch])
+            before = step
+            while parallel.all_have((batch := next(batches, None)) is not None):
+                assert batch is not None
                 step += 1
                 if step > skip:
-                    yield self.sides[0].rows(x), self.sides[1].rows(y)
+                    yield batch.read()
+            if step == before:
+                raise ValueError(
+                    f"X gives fewer batches than there are processes, {parallel.size()}: make them smaller."
+                )
             epoch += 1
 
+    def _share(self) -> Iterator[Batch]:
+        """Batches that this process reads."""
+        rank, size = parallel.rank(), parallel.size()
+        if isinstance(self.source, Blocks):
+            return _checked(self.source.blocks(rank, size), anew=False)
+        return islice(_checked(self.source), rank, None, size)
 
-def _checked(batches: Iterable[Any]) -> Iterator[Batch]:
-    if iter(batches) is batches:
+    def _batches(self, size: int, seed: list[int]) -> Iterator[_Cut]:
+        size = len(range(size)[parallel.mine(size)])
+        for number, (x, y) in enumerate(self._share()):
+            block = _Block(self, x, y)
+            if not _is_cut(self.source):
+                yield _Cut(block, slice(None))
+                continue
+            order = np.random.default_rng([*seed, number]).permutation(block.n)
+            for rows in np.array_split(order, max(1, block.n // size)):
+                yield _Cut(block, rows)
+
+    def _rows(self, x: Any, y: Any) -> Batch:
+        return self.sides[0].rows(x), self.sides[1].rows(y)
+
+
+class _Block:
+    """Rows of a stream, encoded once they are needed: those that a continued run skips never are."""
+
+    def __init__(self, stream: Stream, x: Any, y: Any) -> None:
+        self.stream, self.values, self.n = stream, (x, y), length(x, "X")
+
+    @cached_property
+    def rows(self) -> Batch:
+        return self.stream._rows(*self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    block: _Block
+    index: Any
+
+    def read(self) -> Batch:
+        x, y = self.block.rows
+        return x[self.index], y[self.index]
+
+
+def _is_cut(source: Any) -> bool:
+    """Whether its blocks are cut into batches; those of a DataLoader are batches already."""
+    return isinstance(source, Blocks | sources.Pairs)
+
+
+def _checked(batches: Iterable[Any], anew: bool = True) -> Iterator[Batch]:
+    if anew and iter(batches) is batches:
         raise ValueError(
             "X is an iterator, which can be read only once: give a DataLoader, a list of batches or another iterable "
             "that starts anew each time."
@@ -143,7 +231,7 @@ def _checked(batches: Iterable[Any]) -> Iterator[Batch]:
         empty = False
         if length(batch[0], "X"):
             yield batch[0], batch[1]
-    if empty:
+    if empty and anew:
         raise ValueError("X is empty: it gives no batches.")
 
 

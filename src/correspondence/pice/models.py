@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from correspondence.encoding import WIDE, Columns
 from correspondence.functions import LinearFunctions
 from correspondence.heldout import gain
+from correspondence.pice import parallel
 from correspondence.pice.data import Arrays, Pairs
 from correspondence.pice.nets import ColumnNet
 from correspondence.pice.sides import Index, Side, Sides
@@ -46,7 +47,7 @@ def with_additive(sides: Sides, sample: Arrays, pairs: Pairs, n_components: int)
         return sides
     basis_x = SplineBasis.for_columns(sample.x, tables[0].coordinates)
     basis_y = SplineBasis.for_columns(sample.y, tables[1].coordinates)
-    fit = fit_additive(pairs.blocks(), basis_x, basis_y, n_components)
+    fit = fit_additive(pairs.blocks(), basis_x, basis_y, n_components, pairs.numbers, parallel.gathered)
     return replace(sides[0], known=fit.f), replace(sides[1], known=fit.g)
 
 
