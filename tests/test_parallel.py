@@ -14,6 +14,7 @@ import correspondence as co
 from correspondence.moments import Moments
 from correspondence.pice import parallel
 from correspondence.pice.checkpoint import FILE
+from correspondence.pice.data import Blocks, Stream
 from correspondence.pice.losses import LOSSES, Covariances
 from correspondence.pice.nets import ImageNet
 
@@ -91,7 +92,7 @@ def image_gradients(mine):
             outputs = net(images(True)[mine])
     (outputs * torch.arange(36.0).reshape(12, 3)[mine].sin()).sum().backward()
     parallel.sum_gradients(net.parameters())
-    return outputs.detach().numpy(), [p.grad.numpy() for p in net.parameters()], net.state_dict().keys()
+    return outputs.detach().numpy(), [p.grad.numpy() for p in net.parameters()], list(net.state_dict())
 
 
 def share_of_images():
@@ -137,25 +138,34 @@ def fit_table(options):
 
 def fit_images(options):
     draws = np.random.default_rng(0)
-    X = draws.normal(size=(300, 1, 8, 8))
-    Y = np.where(X[:, 0, 2, 2] + 0.5 * draws.normal(size=300) > 0, "a", "b")
+    Y = draws.integers(2, size=300)
+    X = draws.normal(size=(300, 1, 8, 8)) + Y[:, None, None, None]
     return result(co.PICE(1, progress=False, **options).fit(X, Y), X, Y)
 
 
 def assert_same(found, exact, atol):
+    """Up to the signs of functions, unless they shall be equal to the last bit."""
     assert found["model"] == exact["model"]
     assert found["steps"] == exact["steps"]
-    for name in ("correlations", "captured", "losses", "F", "G"):
-        np.testing.assert_allclose(found[name], exact[name], atol=atol, err_msg=name)
+    for name in ("correlations", "captured", "losses"):
+        np.testing.assert_allclose(found[name], exact[name], rtol=0, atol=atol, err_msg=name)
+    sign = np.sign(np.sum(found["F"] * exact["F"], axis=0)) if atol else 1
+    for name in ("F", "G"):
+        np.testing.assert_allclose(sign * found[name], exact[name], rtol=0, atol=200 * atol, err_msg=name)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_two_processes_fit_what_one_does(ranks, loss):
-    options = {"loss": loss, "max_steps": 60, "evaluate_every": 20, "batch_size": 33}
+    options = {
+        "loss": loss,
+        "max_steps": 60,
+        "evaluate_every": 20,
+        "batch_size": 255,
+    }  # with few, one process that reverses the rows of a batch is off too
     exact = fit_table(options)
     assert exact["model"] != "additive"
     first, second = ranks(fit_table, options)
-    assert_same(first, exact, 1e-4)
+    assert_same(first, exact, 1e-5)
     assert_same(second, first, 0)  # to the last bit
 
 
@@ -163,7 +173,7 @@ def test_two_processes_fit_images_as_one_does(ranks):
     options = {"max_steps": 12, "evaluate_every": 4, "batch_size": 64}
     exact = fit_images(options)
     first, second = ranks(fit_images, options)
-    assert_same(first, exact, 2e-3)
+    assert_same(first, exact, 1e-4)
     assert_same(second, first, 0)
 
 
@@ -194,14 +204,14 @@ def broken_off(folder, options):
 
 
 def test_a_checkpoint_of_two_processes_is_continued_by_two_or_one(ranks, tmp_path):
-    options = {"max_steps": 60, "evaluate_every": 20, "batch_size": 33, "checkpoint_every": 7}
+    options = {"max_steps": 60, "evaluate_every": 20, "batch_size": 255, "checkpoint_every": 7}
     whole, _ = ranks(fit_table, options)
     assert ranks(broken_off, tmp_path / "run", options) == [0, 1]
     (tmp_path / "copy").mkdir()
     (tmp_path / "copy" / FILE).write_bytes((tmp_path / "run" / FILE).read_bytes())
     resumed, _ = ranks(fit_table, options | {"checkpoint": tmp_path / "run"})
     assert_same(resumed, whole, 0)
-    assert_same(fit_table(options | {"checkpoint": tmp_path / "copy"}), whole, 1e-4)
+    assert_same(fit_table(options | {"checkpoint": tmp_path / "copy"}), whole, 1e-5)
 
 
 def test_a_damaged_checkpoint_is_told_by_all(ranks, tmp_path):
@@ -235,7 +245,7 @@ def dropout_masks():
                 seen.append(values.numpy())
             return self.layer(rows)
 
-    co.PICE(1, Noted, Noted, max_steps=2, progress=False).fit(X, Y)
+    co.PICE(1, Noted, Noted, max_steps=2, progress=False).fit(X, Y + X[:, 0])
     return seen
 
 
@@ -251,7 +261,9 @@ def calls_and_warnings():
     draws = np.random.default_rng(0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        est = co.PICE(1, progress=False, evaluate_every=10, callbacks=[lambda step, d: calls.append(step) or step >= 20])
+        est = co.PICE(
+            1, progress=False, evaluate_every=10, callbacks=[lambda step, d: calls.append(step) or step >= 20]
+        )
         est.fit(draws.normal(size=500), draws.normal(size=500))
     return calls, len(caught), [row["step"] for row in est.history_]
 
@@ -286,9 +298,8 @@ def fit_stream():
     return result(est, X, Y) | {"n": est.decomposition_.n}
 
 
-class InBlocks(Counted):
-    def blocks(self, rank, size):
-        return iter(self.parts[rank::size])
+class InBlocks(Counted, Blocks):
+    pass
 
 
 def fit_blocks(folder=None):
@@ -305,29 +316,9 @@ def test_streams_are_shared(ranks):
     assert first["correlations"][0] > 0.5
 
 
-def test_blocks_are_shuffled_and_cut(ranks, monkeypatch):
-    from correspondence.pice.data import Stream
-
-    class Plain:
-        def rows(self, values):
-            return values
-
-    shares = ranks(cut_batches)
-    for share in shares:
-        assert all(32 <= len(x) < 64 for x in share)
-    joint = np.sort(np.concatenate([x for share in shares for x in share]))
-    np.testing.assert_array_equal(joint, np.arange(1000))  # all rows, once
-    alone = next(Stream((Plain(), Plain()), Numbered()).shuffled(64, 0))[0]
-    assert len(alone) >= 64
-    assert not (np.diff(alone) == 1).all()
-
-
-class Numbered:
-    def blocks(self, rank, size):
-        return iter([(np.arange(500), np.arange(500)), (np.arange(500, 1000), np.arange(500, 1000))][rank::size])
-
+class Numbered(Blocks):
     def __iter__(self):
-        return self.blocks(0, 1)
+        return iter([(np.arange(500), np.arange(500)), (np.arange(500, 1001), np.arange(500, 1001))])
 
 
 class Plain:
@@ -336,10 +327,19 @@ class Plain:
 
 
 def cut_batches():
-    from correspondence.pice.data import Stream
+    served = Stream((Plain(), Plain()), Numbered()).shuffled(64, 0, skip=1)
+    return [next(served)[0] for _ in range(13)]
 
-    served = Stream((Plain(), Plain()), Numbered()).shuffled(64, 0)
-    return [next(served)[0] for _ in range(500 // 32)]
+
+def test_blocks_are_shuffled_and_cut(ranks):
+    """The joint batches are those of one process: all rows once, and the next time in another order."""
+    alone = next_rows = cut_batches()
+    assert {len(part) for part in alone} <= {71, 72}
+    assert len(set(np.concatenate(alone[-6:]).tolist())) == sum(map(len, alone[-6:]))
+    assert not (np.diff(next_rows[0]) == 1).any()
+    for first, second, whole in zip(*ranks(cut_batches), alone, strict=True):
+        assert abs(len(first) - len(second)) <= 1
+        np.testing.assert_array_equal(np.concatenate([first, second]), whole)
 
 
 def test_a_run_on_blocks_goes_on(ranks, tmp_path):

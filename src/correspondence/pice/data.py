@@ -1,16 +1,16 @@
 """Pairs (x, y) for training: arrays in memory, or batches that are read again and again.
 
 If several processes train, each is served its share: of arrays, which all of them have, some rows of each batch, so
-that the joint batch is the one of a single process; of a stream, batches of its own.
+that the joint batch is the one of a single process; of a stream, batches of its own, or its share of blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
 from itertools import islice
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import narwhals as nw
 import numpy as np
@@ -18,7 +18,7 @@ import scipy.sparse as sp
 import torch
 
 from correspondence import sources
-from correspondence.checks import as_frame, length
+from correspondence.checks import as_frame, length, take
 from correspondence.encoding import Images, to_array
 from correspondence.pice import parallel
 from correspondence.pice.sides import BLOCK, Side, Sides
@@ -26,6 +26,7 @@ from correspondence.pice.sides import BLOCK, Side, Sides
 __all__ = ["Arrays", "Blocks", "Pairs", "Stream", "first_rows"]
 
 Batch = tuple[Any, Any]
+Reader = Callable[[], Batch]
 
 
 class Pairs(Protocol):
@@ -34,20 +35,15 @@ class Pairs(Protocol):
     def blocks(self) -> Iterator[Batch]:
         """All pairs of this process once, some rows at a time."""
 
-    @property
-    def numbers(self) -> np.ndarray | None:
-        """Numbers of these pairs among those of all processes, if they are known."""
-
     def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:
         """Endless random batches, this process's share of them, the same for the same seed, without the first ones."""
 
 
-@runtime_checkable
-class Blocks(Protocol):
-    """Source of many rows at a time, which training shuffles and cuts into batches; `co.Pairs` is served like one."""
+class Blocks(ABC):
+    """Source of many rows at a time, the same for all processes, which training shuffles and cuts into batches."""
 
-    def blocks(self, rank: int, size: int) -> Iterator[Batch]:
-        """Every ``size``-th block, from the one with number ``rank`` on."""
+    @abstractmethod
+    def __iter__(self) -> Iterator[Batch]: ...
 
 
 class Arrays:
@@ -85,14 +81,16 @@ class Arrays:
         return Arrays(x, y)
 
     def blocks(self) -> Iterator[Batch]:  # noqa: D102
-        share = parallel.mine(self.n)
-        for start in range(share.start, share.stop, BLOCK):
-            rows = slice(start, min(start + BLOCK, share.stop))
-            yield self.x[rows], self.y[rows]
+        return self._blocks(parallel.mine(self.n))
 
-    @property
-    def numbers(self) -> np.ndarray | None:  # noqa: D102
-        return np.arange(self.n)[parallel.mine(self.n)]
+    def all_blocks(self) -> Iterator[Batch]:
+        """All pairs once, for what must be the same to the last bit, however many processes there are."""
+        return self._blocks(slice(0, self.n))
+
+    def _blocks(self, part: slice) -> Iterator[Batch]:
+        for start in range(part.start, part.stop, BLOCK):
+            rows = slice(start, min(start + BLOCK, part.stop))
+            yield self.x[rows], self.y[rows]
 
     def first(self, n: int) -> Arrays:
         """The first n pairs."""
@@ -133,86 +131,84 @@ class Stream:
     """Pairs in batches (x, y) that an iterable, such as a torch DataLoader, gives anew each time it is read.
 
     The batches of a joint batch are those that the processes read at the same time: the r-th of R processes reads the
-    batches r, r + R, ... What is left at the end, fewer than R batches, is left out. `Blocks` are shuffled and cut
-    into batches of the size that is asked for.
+    batches r, r + R, ... What is left at the end, fewer than R batches, is left out. `Blocks`, and `co.Pairs`, are
+    shuffled and cut into batches of the size that is asked for, of which each process computes its share: so the joint
+    batch is the one of a single process.
     """
-
-    numbers = None
 
     def __init__(self, sides: Sides, source: Iterable[Any]) -> None:
         self.sides, self.source = sides, source
+        self.is_cut = isinstance(source, Blocks | sources.Pairs)
 
     def blocks(self) -> Iterator[Batch]:  # noqa: D102
-        for x, y in self._share():
-            yield self._rows(x, y)
+        for x, y in self._read():
+            if not self.is_cut or parallel.size() == 1:
+                yield self._rows(x, y)
+            elif len(share := np.arange(length(x, "X"))[parallel.mine(length(x, "X"))]):
+                yield self._rows(take(x, share), take(y, share))
 
     def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
         step, epoch = 0, 0
         while True:
             torch.manual_seed(seed + epoch)  # a DataLoader that shuffles takes its order from here
-            batches = self._batches(size, [seed, epoch])
+            batches = self._cut(size, [seed, epoch]) if self.is_cut else self._whole()
             before = step
-            while parallel.all_have((batch := next(batches, None)) is not None):
-                assert batch is not None
+            for read in batches:
                 step += 1
                 if step > skip:
-                    yield batch.read()
+                    yield read()
             if step == before:
                 raise ValueError(
                     f"X gives fewer batches than there are processes, {parallel.size()}: make them smaller."
                 )
             epoch += 1
 
-    def _share(self) -> Iterator[Batch]:
+    def _read(self) -> Iterator[Batch]:
         """Batches that this process reads."""
-        rank, size = parallel.rank(), parallel.size()
-        if isinstance(self.source, Blocks):
-            return _checked(self.source.blocks(rank, size), anew=False)
-        return islice(_checked(self.source), rank, None, size)
+        batches = _checked(self.source)
+        return batches if self.is_cut else islice(batches, parallel.rank(), None, parallel.size())
 
-    def _batches(self, size: int, seed: list[int]) -> Iterator[_Cut]:
-        size = len(range(size)[parallel.mine(size)])
-        for number, (x, y) in enumerate(self._share()):
-            block = _Block(self, x, y)
-            if not _is_cut(self.source):
-                yield _Cut(block, slice(None))
-                continue
-            order = np.random.default_rng([*seed, number]).permutation(block.n)
-            for rows in np.array_split(order, max(1, block.n // size)):
-                yield _Cut(block, rows)
+    def _whole(self) -> Iterator[Reader]:
+        """Batches as they come, as long as each process has one; they are encoded once they are needed."""
+        batches = self._read()
+        while parallel.all_have((batch := next(batches, None)) is not None):
+            assert batch is not None
+            yield partial(self._rows, *batch)
+
+    def _cut(self, size: int, seed: list[int]) -> Iterator[Reader]:
+        """Batches of about a size, cut from shuffled blocks."""
+        for number, (x, y) in enumerate(self._read()):
+            n = length(x, "X")
+            order = np.random.default_rng([*seed, number]).permutation(n)
+            parts = [part for part in np.array_split(order, max(1, n // size)) if len(part) >= parallel.size()]
+            shares = [part[parallel.mine(len(part))] for part in parts]
+            if shares:
+                block = _Block(self, x, y, np.concatenate(shares))
+                ends = np.cumsum([len(share) for share in shares])
+                yield from (partial(block.take, slice(end - len(s), end)) for end, s in zip(ends, shares, strict=True))
 
     def _rows(self, x: Any, y: Any) -> Batch:
         return self.sides[0].rows(x), self.sides[1].rows(y)
 
 
 class _Block:
-    """Rows of a stream, encoded once they are needed: those that a continued run skips never are."""
+    """Some rows of a block, encoded once they are needed: a run that is continued skips many."""
 
-    def __init__(self, stream: Stream, x: Any, y: Any) -> None:
-        self.stream, self.values, self.n = stream, (x, y), length(x, "X")
+    def __init__(self, stream: Stream, x: Any, y: Any, index: np.ndarray) -> None:
+        self._stream, self._values, self._index = stream, (x, y), index
 
     @cached_property
-    def rows(self) -> Batch:
-        return self.stream._rows(*self.values)
+    def _rows(self) -> Batch:
+        x, y = (take(values, self._index) for values in self._values)
+        return self._stream._rows(x, y)
+
+    def take(self, part: slice) -> Batch:
+        x, y = self._rows
+        return x[part], y[part]
 
 
-@dataclass(frozen=True, eq=False)
-class _Cut:
-    block: _Block
-    index: Any
-
-    def read(self) -> Batch:
-        x, y = self.block.rows
-        return x[self.index], y[self.index]
-
-
-def _is_cut(source: Any) -> bool:
-    """Whether its blocks are cut into batches; those of a DataLoader are batches already."""
-    return isinstance(source, Blocks | sources.Pairs)
-
-
-def _checked(batches: Iterable[Any], anew: bool = True) -> Iterator[Batch]:
-    if anew and iter(batches) is batches:
+def _checked(batches: Iterable[Any]) -> Iterator[Batch]:
+    if iter(batches) is batches:
         raise ValueError(
             "X is an iterator, which can be read only once: give a DataLoader, a list of batches or another iterable "
             "that starts anew each time."
@@ -231,7 +227,7 @@ def _checked(batches: Iterable[Any], anew: bool = True) -> Iterator[Batch]:
         empty = False
         if length(batch[0], "X"):
             yield batch[0], batch[1]
-    if empty and anew:
+    if empty:
         raise ValueError("X is empty: it gives no batches.")
 
 

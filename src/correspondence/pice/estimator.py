@@ -24,7 +24,7 @@ from correspondence.pice.data import Arrays, Pairs, Stream, first_rows
 from correspondence.pice.losses import LOSSES
 from correspondence.pice.models import Model
 from correspondence.pice.sides import Side, Sides
-from correspondence.pice.training import SCHEDULES, Callback, Judge, Settings, Trainer, decompose, threads
+from correspondence.pice.training import SCHEDULES, Callback, Judge, Report, Settings, Trainer, decompose, threads
 
 __all__ = ["PICE"]
 
@@ -99,8 +99,9 @@ class PICE(PairsEstimator):
         Steps between two writes.
     callbacks : list of callable, optional
         Each is called with (step, Decomposition) every `evaluate_every` steps, and may return True to end training.
-    progress : bool
-        Show a bar with the held-out score, if the output is a terminal.
+    progress : bool or callable
+        Show a bar with the held-out score, if the output is a terminal. A callable is called instead with each new
+        entry of `history_` and the samples per second so far.
 
     Attributes
     ----------
@@ -165,7 +166,7 @@ class PICE(PairsEstimator):
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 100,
         callbacks: list[Callback] | None = None,
-        progress: bool = True,
+        progress: bool | Report = True,
     ) -> None:
         self.n_components = n_components
         self.x_net = x_net
@@ -224,12 +225,12 @@ class PICE(PairsEstimator):
         n = self._check_pairs(X, Y)
         order = np.random.default_rng(self.random_state).permutation(n)
         held, rest = np.split(order, [0 if validation is not None else self._n_held_out(n)])
-        if len(rest) < parallel.size():
-            raise ValueError(f"There are {len(rest)} pairs to train on, fewer than the {parallel.size()} processes.")
         if len(rest) <= self.n_components:
             raise ValueError(
                 f"validation_fraction = {self.validation_fraction} leaves only {len(rest)} pairs to train on."
             )
+        if len(rest) < parallel.size():
+            raise ValueError(f"There are {len(rest)} pairs to train on, fewer than the {parallel.size()} processes.")
         sides = self._sides(X, Y)
         everything = Arrays.encoded(sides, X, Y)
         pairs = everything.take(np.sort(rest))

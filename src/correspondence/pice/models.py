@@ -47,7 +47,10 @@ def with_additive(sides: Sides, sample: Arrays, pairs: Pairs, n_components: int)
         return sides
     basis_x = SplineBasis.for_columns(sample.x, tables[0].coordinates)
     basis_y = SplineBasis.for_columns(sample.y, tables[1].coordinates)
-    fit = fit_additive(pairs.blocks(), basis_x, basis_y, n_components, pairs.numbers, parallel.gathered)
+    if isinstance(pairs, Arrays):  # rounding may turn the signs of functions, from which the nets start
+        fit = fit_additive(pairs.all_blocks(), basis_x, basis_y, n_components)
+    else:
+        fit = fit_additive(pairs.blocks(), basis_x, basis_y, n_components, gathered=parallel.gathered)
     return replace(sides[0], known=fit.f), replace(sides[1], known=fit.g)
 
 

@@ -24,7 +24,7 @@ from correspondence.pice.data import Arrays, Pairs
 from correspondence.pice.losses import LOSSES, Covariances
 from correspondence.pice.sides import Sides
 
-__all__ = ["SCHEDULES", "Judge", "Judgement", "Settings", "Trainer", "decompose", "threads"]
+__all__ = ["SCHEDULES", "Judge", "Judgement", "Report", "Settings", "Trainer", "decompose", "threads"]
 
 TOLERANCE = 1e-6  # nets compute in float32: what is smaller is rounding
 CLEAR = 2.0  # standard errors by which a more flexible model must win
@@ -33,9 +33,11 @@ WARM_UP = 50
 DROPS = 2
 TRIFLE = 0.002
 RESTARTS = 4
+OTHER = 0x9E3779B1  # between the seeds of two processes, of which torch takes 32 bits
 SCHEDULES = ("plateau", "anneal")
 
 Callback = Callable[[int, Decomposition], Any]
+Report = Callable[[dict[str, Any], float], Any]
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,9 @@ class Trainer:
         How to train.
     callbacks : list of callable
         Called with (step, Decomposition) after each evaluation; one that returns True ends the training.
-    progress : bool
-        Whether to show a bar, if the output is a terminal.
+    progress : bool or callable
+        Whether to show a bar, if the output is a terminal; or a function of each new entry of the history and the
+        samples per second so far.
     """
 
     def __init__(
@@ -139,7 +142,7 @@ class Trainer:
         baseline: Judgement | None,
         settings: Settings,
         callbacks: list[Callback],
-        progress: bool,
+        progress: bool | Report,
     ) -> None:
         self.sides, self.pairs, self.judge, self.baseline = sides, pairs, judge, baseline
         self.settings, self.callbacks, self.progress = settings, callbacks, progress
@@ -158,20 +161,21 @@ class Trainer:
         self.best_terms, self.last_clear = np.empty(0), np.empty(0)
         self._calls = parallel.from_first(lambda: bool(callbacks))
         self.samples_per_second: float | None = None
+        self._clock, self._samples = 0.0, 0
 
     def run(self) -> Sides:
         """Train to the end and return the sides with the best nets."""
         s, counts = self.settings, self.counts
         checkpoint.restore(self)
         batches = self.pairs.shuffled(s.batch_size, s.seed, skip=counts["step"])
-        is_shown = self.progress and parallel.is_first()
-        start, samples = time.perf_counter(), 0
+        is_shown = self.progress is True and parallel.is_first()
+        self._clock, self._samples = time.perf_counter(), 0
         with tqdm(total=s.max_steps, initial=counts["step"], desc="PICE", disable=None if is_shown else True) as bar:
             while not counts["done"]:
                 x, y = next(batches)
                 counts["step"] += 1
                 loss = self._update(x, y)
-                samples += self.covariances.n
+                self._samples += self.covariances.n
                 is_last = counts["step"] >= s.max_steps
                 if loss is not None and (is_last or counts["step"] % s.evaluate_every == 0):
                     self._evaluate(loss, bar)
@@ -180,10 +184,14 @@ class Trainer:
                 if counts["step"] % s.checkpoint_every == 0 or counts["done"]:
                     checkpoint.save(self)
                 bar.update()
-                self.samples_per_second = samples / (time.perf_counter() - start)
+        self.samples_per_second = self._speed() if self._samples else None
         if not len(self.best_terms):
             self.best.load_state_dict(self.averages.state_dict())
         return self._with(self.best)
+
+    def _speed(self) -> float:
+        """Pairs per second, of all processes, since training began or went on."""
+        return self._samples / (time.perf_counter() - self._clock)
 
     def _with(self, nets: nn.ModuleList) -> Sides:
         x, y = (replace(side, net=net) for side, net in zip(self.sides, nets, strict=True))
@@ -196,7 +204,7 @@ class Trainer:
     def _update(self, x: Any, y: Any) -> float | None:
         """One step; None if it went wrong and the nets were set back."""
         # The same after a restart, whatever was drawn; another one in each process, whose rows are others.
-        _seed(self.settings.seed + self.counts["step"] + (parallel.rank() << 34))
+        _seed(self.settings.seed + self.counts["step"] + parallel.rank() * OTHER)
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()
         self.nets.train(x.shape[0] > 1 or parallel.size() > 1)  # batch norm has no variance of a single row
@@ -271,6 +279,8 @@ class Trainer:
                 "captured": captured,
             }
         )
+        if callable(self.progress) and parallel.is_first():
+            self.progress(self.history[-1], self._speed())
         if captured is not None:
             bar.set_postfix_str(f"captured, held out: {captured:.4f}")
             self._compare(judgement, captured)
