@@ -23,6 +23,7 @@ from correspondence.pairs import count_pairs, indicator_table
 from correspondence.points import Points
 from correspondence.recorder import TrainingRecorder
 from correspondence.retrieval import CrossModalIndex, Matches
+from correspondence.sources import Pairs
 from correspondence.table import Table
 from correspondence.timeline import Timeline, Transition
 from correspondence.validation import (
@@ -56,6 +57,7 @@ __all__ = [
     "LatentDimension",
     "Matches",
     "Moments",
+    "Pairs",
     "PermutationTest",
     "PicIntervals",
     "Points",

@@ -10,6 +10,8 @@ both have seen would grow with every turn. In both cases the values on a fold co
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
 from typing import Any, Self
 
 import numpy as np
@@ -19,14 +21,16 @@ from sklearn.utils import get_tags
 
 from correspondence.checks import check_whole
 from correspondence.decomposition import Decomposition
-from correspondence.encoding import WIDE, Columns, Encoder, discrete, encoder_for, kept
+from correspondence.encoding import WIDE, Columns, Encoder, discrete, encoders_for, kept, surveys_of
 from correspondence.estimator import PairsEstimator
-from correspondence.features import Additive, Encoded, blocks, dense, signed
+from correspondence.features import Additive, Encoded, Loadings, blocks, dense, signed
 from correspondence.functions import FeatureMap, LinearFunctions
 from correspondence.moments import Moments, whitening
 from correspondence.progress import bar
-from correspondence.splines import AdditiveFunctions, SplineBasis, fit_additive
-from correspondence.splits import Split, group_codes, splits
+from correspondence.sources import Layout, Memory, Parts
+from correspondence.splines import AdditiveFunctions, AdditiveSums, SplineBasis, solve_additive
+from correspondence.splits import Split, splits
+from correspondence.survey import Survey
 
 __all__ = ["ACE"]
 
@@ -120,7 +124,7 @@ class ACE(PairsEstimator):
         Parameters
         ----------
         X, Y : array-like, frame, list of labels; with regressors also sparse matrix or list of texts
-            One row for each pair.
+            One row for each pair. Or X alone, as `Pairs`, without regressors: moments are then computed where they are.
         groups : array-like of shape (n,), optional
             Pairs of the same group, such as repeated measurements, stay in the same fold.
 
@@ -130,35 +134,36 @@ class ACE(PairsEstimator):
             Itself.
         """
         self._check_parameters()
-        n = self._check_pairs(X, Y)
-        together = None if groups is None else group_codes(groups, n, "groups")
-        encoders = encoder_for(X, "X"), encoder_for(Y, "Y")
+        pairs, together = self._parts(X, Y, groups)
         if self.x_regressor is None and self.y_regressor is None:
-            d, smoothing = self._closed_form(encoders, X, Y, together)
+            d, smoothing = self._closed_form(pairs, kept(Y), together)
             self._set(d, X)
             self.smoothing_ = smoothing
             return self
-        self._set(self._cross_fit(encoders, X, Y, together), X)
+        if not isinstance(pairs, Memory):
+            raise ValueError("Pairs are for ACE without regressors: collect them first, and give X and Y.")
+        self._set(self._cross_fit(encoders_for(pairs), X, Y, together), X)
         self.__dict__.pop("smoothing_", None)
         return self
 
-    def _closed_form(
-        self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any, groups: np.ndarray | None
-    ) -> tuple[Decomposition, float]:
-        rows = [_table(encoder, values, name) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True)]
-        bases = [self._basis(encoder, Z) for encoder, Z in zip(encoders, rows, strict=True)]
-        fit = fit_additive(blocks(*rows), bases[0], bases[1], self.n_components, groups)
+    def _closed_form(self, pairs: Parts, y_sample: Any, groups: np.ndarray | None) -> tuple[Decomposition, float]:
+        surveys = surveys_of(pairs)
+        encoders = [_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
+        x_basis, y_basis = (self._basis(*side) for side in zip(encoders, surveys, "XY", strict=True))
+        rows = pairs.through(*(Encoded(*side) for side in zip("XY", encoders, strict=True)))
+        parts = rows.map(partial(_fold_sums, (x_basis, y_basis), groups, pairs.layout), "moments")
+        fit = solve_additive(AdditiveSums.merged(parts), x_basis, y_basis, self.n_components)
+        whole = rows.map(partial(_function_sums, fit.f, fit.g), "functions")
+        moments, loadings = (reduce(add, parts) for parts in zip(*whole, strict=True))
         x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))
-        moments = Moments()
-        for a, b in blocks(*rows):
-            moments.update(fit.f(a), fit.g(b))
-        d = moments.decompose(self.n_components, x_features=x, y_features=y, y_sample=kept(Y))
-        return signed(d, ((fit.g(b), b) for (b,) in blocks(rows[1]))), fit.smoothing
+        d = moments.decompose(self.n_components, x_features=x, y_features=y, y_sample=y_sample)
+        assert isinstance(d.g, LinearFunctions)
+        return signed(d, loadings.covariance @ d.g.weights, loadings.variance), fit.smoothing
 
-    def _basis(self, encoder: Encoder, rows: np.ndarray) -> SplineBasis:
-        assert isinstance(encoder, Columns)
+    def _basis(self, encoder: Columns, survey: Survey | None, name: str) -> SplineBasis:
+        assert survey is not None
         n_knots = None if isinstance(self.n_knots, str) else self.n_knots
-        return SplineBasis.for_columns(rows, encoder.coordinates, n_knots)
+        return SplineBasis.for_columns(dense(encoder.of_columns(survey.rows, name)), encoder.coordinates, n_knots)
 
     def _cross_fit(self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any, groups: np.ndarray | None) -> Decomposition:
         """Decomposition with regressors."""
@@ -260,13 +265,36 @@ class ACE(PairsEstimator):
                 raise ValueError(f"{name} must have predict_proba, which {model!r} has not: choose another classifier.")
 
 
-def _table(encoder: Encoder, values: Any, name: str) -> np.ndarray:
-    if not isinstance(encoder, Columns) or encoder.width > WIDE:
+def _fold_sums(
+    bases: tuple[SplineBasis, SplineBasis],
+    groups: np.ndarray | None,
+    layout: Layout,
+    x: np.ndarray,
+    y: np.ndarray,
+    number: int,
+) -> AdditiveSums:
+    return AdditiveSums.of(blocks(x, y), *bases, groups, layout.first(number, len(x)))
+
+
+def _function_sums(
+    f: AdditiveFunctions, g: AdditiveFunctions, x: np.ndarray, y: np.ndarray, number: int
+) -> tuple[Moments, Loadings]:
+    """Moments of the functions, and the loadings of the columns of y on g."""
+    moments, values = Moments(), np.empty((len(y), g.weights.shape[1]))
+    for (a, b), (out,) in zip(blocks(x, y), blocks(values), strict=True):
+        out[:] = g(b)
+        moments.update(f(a), out)
+    return moments, Loadings.of(blocks(values, y))
+
+
+def _table_encoder(survey: Survey | None, name: str) -> Columns:
+    encoder = None if survey is None else Columns.of(survey, name)
+    if encoder is None or encoder.width > WIDE:
         raise ValueError(
             f"{name} must be a table of at most {WIDE} columns, with one for each label; sparse data, text and images "
             "are not supported without regressors: give x_regressor and y_regressor, or use KernelCCA or PICE."
         )
-    return dense(encoder(values, name))
+    return encoder
 
 
 def _rows(encoder: Encoder, values: Any, name: str) -> Any:
@@ -436,4 +464,6 @@ def _decomposed(
     result = (
         Moments().update(F, G).decompose(d, span=within, x_features=x_features, y_features=y_features, y_sample=kept(Y))
     )
-    return signed(result, ((g, dense(rows)) for g, rows in blocks(G, columns)))
+    loadings = Loadings.of((g, dense(rows)) for g, rows in blocks(G, columns))
+    assert isinstance(result.g, LinearFunctions)
+    return signed(result, loadings.covariance @ result.g.weights, loadings.variance)

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from correspondence.checks import check_whole, is_number
-from correspondence.encoding import encoder_for, kept
+from correspondence.encoding import encoders_for, kept
 from correspondence.estimator import PairsEstimator
 from correspondence.features import Encoded, blocks, signed
 from correspondence.functions import LinearFunctions
-from correspondence.penalised import fit_penalised, in_folds
-from correspondence.splits import group_codes
+from correspondence.moments import Moments
+from correspondence.penalised import fit_penalised, in_folds, merged
+from correspondence.sources import Layout, Memory, Parts
 
 __all__ = ["CCA", "strengths"]
 
 RIDGE = (0.0, *(10.0 ** np.arange(-3, 3.5, 0.5)).tolist())
 ENOUGH = 4  # pairs for each column, from which on nothing is regularised
+
+
+Bases = tuple[np.ndarray, np.ndarray]
 
 
 class CCA(PairsEstimator):
@@ -67,7 +72,7 @@ class CCA(PairsEstimator):
         Parameters
         ----------
         X, Y : array-like, frame, sparse matrix, list of texts or array of images
-            One row for each pair.
+            One row for each pair. Or X alone, as `Pairs`: moments are then computed where the pairs are.
         groups : array-like of shape (n,), optional
             Pairs of the same group, such as duplicates, are never on both sides of a split when the penalty is chosen.
 
@@ -78,20 +83,23 @@ class CCA(PairsEstimator):
         """
         check_whole(self.n_components, "n_components", 1)
         strengths(self.regularization, wide=False)
-        n = self._check_pairs(X, Y)
-        together = None if groups is None else group_codes(groups, n, "groups")
-        x, y = (Encoded(name, encoder_for(v, name, linear=True)) for name, v in (("X", X), ("Y", Y)))
-        F, G = x(X), y(Y)
-        basis_x, basis_y = _basis(F), _basis(G)
-        moments = in_folds(blocks(F @ basis_x, G @ basis_y), together)
-        wide = len(F) < ENOUGH * (F.shape[1] + G.shape[1])
-        penalty = np.ones(basis_x.shape[1]), np.ones(basis_y.shape[1])
-        ridge = strengths(self.regularization, wide)
-        fit = fit_penalised(moments, penalty, self.n_components, ridge)
+        pairs, together = self._parts(X, Y, groups)
+        x, y = (Encoded(name, encoder) for name, encoder in zip("XY", encoders_for(pairs, linear=True), strict=True))
+        rows = pairs.through(x, y)
+        bases = _bases(rows, x, y)
+        widths = [len(basis) for basis in bases]
+        folds = merged(rows.map(partial(_folds, bases, together, pairs.layout), "moments"))
+        ridge = strengths(self.regularization, wide=pairs.layout.n < ENOUGH * sum(widths))
+        penalty = np.ones(bases[0].shape[1]), np.ones(bases[1].shape[1])
+        fit = fit_penalised(folds, penalty, self.n_components, ridge)
         span = None if ridge == (0.0,) else (fit.A, fit.B)
         d = fit.moments.decompose(self.n_components, span=span, y_sample=kept(Y))
-        f, g = _on_columns(d.f, x, F, basis_x), _on_columns(d.g, y, G, basis_y)
-        self._set(signed(replace(d, f=f, g=g), blocks(G, G)), X)
+        assert isinstance(d.g, LinearFunctions)
+        B = d.g.weights
+        d = replace(d, f=_on_columns(d.f, x, bases[0]), g=_on_columns(d.g, y, bases[1]))
+        covariance = bases[1] @ fit.moments.cov_g
+        variance = np.einsum("ij,ij->i", covariance, bases[1])
+        self._set(signed(d, covariance @ B, variance), X)
         self.regularization_ = fit.strength
         return self
 
@@ -105,8 +113,23 @@ def strengths(regularization: Any, wide: bool) -> Sequence[float]:
     return (float(regularization),)
 
 
+def _folds(
+    bases: Bases, groups: np.ndarray | None, layout: Layout, F: np.ndarray, G: np.ndarray, number: int
+) -> list[Moments]:
+    return in_folds(blocks(F @ bases[0], G @ bases[1]), groups, layout.first(number, len(F)))
+
+
+def _bases(rows: Parts, x: Encoded, y: Encoded) -> Bases:
+    """Columns that span the rows of each side, centred: all, or the principal axes if there are fewer of them."""
+    if isinstance(rows, Memory):
+        return _basis(rows.x), _basis(rows.y)
+    widths = [side.encoder.width for side in (x, y)]  # type: ignore[attr-defined]
+    if max(widths) >= rows.layout.n:
+        raise ValueError(f"There are {max(widths)} columns for {rows.layout.n} pairs: collect such Pairs first.")
+    return np.eye(widths[0]), np.eye(widths[1])
+
+
 def _basis(F: np.ndarray) -> np.ndarray:
-    """Columns that span the rows of centred F: all, or the principal axes if there are fewer of them."""
     if F.shape[1] < len(F):
         return np.eye(F.shape[1])
     centred = F - F.mean(axis=0)
@@ -115,6 +138,6 @@ def _basis(F: np.ndarray) -> np.ndarray:
     return centred.T @ (vectors[:, keep] / np.sqrt(values[keep]))
 
 
-def _on_columns(functions: Any, features: Encoded, F: np.ndarray, basis: np.ndarray) -> LinearFunctions:
-    """Functions of the features, given as functions of features @ basis."""
-    return replace(functions, mean=F.mean(axis=0), weights=basis @ functions.weights, features=features)
+def _on_columns(functions: Any, features: Encoded, basis: np.ndarray) -> LinearFunctions:
+    """Functions of the features, given as functions of features @ basis, which is orthonormal."""
+    return replace(functions, mean=basis @ functions.mean, weights=basis @ functions.weights, features=features)

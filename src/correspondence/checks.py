@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import narwhals as nw
@@ -16,6 +17,7 @@ __all__ = [
     "check_whole",
     "is_number",
     "length",
+    "outside",
     "read_only",
     "take",
     "to_floats",
@@ -44,6 +46,14 @@ def check_weights(weights: Any, n: int, name: str, *, allow_zero: bool = False) 
     if not np.isfinite(values).all() or (values < 0).any() or not (allow_zero or values.any()):
         raise ValueError(f"{name} must be finite, at least 0, and not all zero.")
     return values
+
+
+def outside() -> int:
+    """Level of the stack, for a warning of the caller, of the line of the user that called this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def read_only(result: Any, *names: str) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import numbers
 import warnings
 from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -17,8 +19,10 @@ import scipy.sparse as sp
 from scipy.special import ndtri
 from sklearn.feature_extraction.text import CountVectorizer
 
-from correspondence.checks import as_frame
-from correspondence.labels import as_labels, encode, label_from_json, label_to_json, objects, unknown_is_mean
+from correspondence.checks import as_frame, outside
+from correspondence.labels import as_labels, in_order, label_from_json, label_to_json, objects, unknown_is_mean
+from correspondence.sources import Layout, Memory, Parts
+from correspondence.survey import Survey
 
 __all__ = [
     "Bag",
@@ -31,8 +35,10 @@ __all__ = [
     "discrete",
     "encoder_for",
     "encoder_from_state",
+    "encoders_for",
     "is_text",
     "kept",
+    "surveys_of",
     "to_array",
 ]
 
@@ -40,7 +46,6 @@ LINEAR = 3.5  # robust standard deviations within which a coordinate is the valu
 TAIL = 6.0  # a column whose coordinates go beyond is turned into normal scores
 WORDS = 5000
 WORD = r"(?u)\b\w+\b"
-CALLER = 7  # frames from the warning of an encoder up to the line of the user
 WIDE = 300  # encoded columns; with more, tables with categories become sparse
 
 
@@ -97,6 +102,49 @@ def encoder_for(values: Any, name: str, plain: bool = False, linear: bool = Fals
     if is_text(values):
         return Text.fit(values, name)
     return Columns.fit(values, name, linear)
+
+
+def encoders_for(pairs: Parts, linear: bool = False) -> tuple[Encoder, Encoder]:
+    """Encoders of both sides of pairs: of any kind if they are in memory, otherwise of tables."""
+    if isinstance(pairs, Memory):
+        return encoder_for(pairs.x, "X", linear=linear), encoder_for(pairs.y, "Y", linear=linear)
+    x, y = surveys_of(pairs)
+    assert x is not None
+    assert y is not None
+    return Columns.of(x, "X", linear), Columns.of(y, "Y", linear)
+
+
+def surveys_of(pairs: Parts) -> tuple[Survey | None, Survey | None]:
+    """Surveys of both sides of pairs; None for data in memory that are not a table."""
+    if isinstance(pairs, Memory):
+        x, y = (
+            Survey.of(columns_of(values, name)) if is_table(values, name) else None
+            for values, name in ((pairs.x, "X"), (pairs.y, "Y"))
+        )
+        return x, y
+    parts = pairs.map(partial(_survey_part, pairs.layout), "columns")
+    x, y = (Survey.merged(list(side), name) for side, name in zip(zip(*parts, strict=True), "XY", strict=True))
+    for survey, name in ((x, "X"), (y, "Y")):
+        counts = list(survey.columns.values())
+        if len(counts) == 1 and isinstance(counts[0], dict) and _are_texts(counts[0]):
+            raise ValueError(
+                f"{name} is a column of text, which is not supported in pairs that are not in memory: turn it into "
+                "columns of numbers first, or use PICE."
+            )
+    return x, y
+
+
+def _survey_part(layout: Layout, x: Any, y: Any, number: int) -> tuple[Survey, Survey]:
+    a, b = (columns_of(values, name) for values, name in ((x, "X"), (y, "Y")))
+    first = layout.first(number, len(next(iter(a.values()))))
+    return Survey.of(a, first, layout.n), Survey.of(b, first, layout.n)
+
+
+def is_table(values: Any, name: str) -> bool:
+    """Whether the data are columns of numbers and labels, neither sparse, nor images, nor text."""
+    if sp.issparse(values):
+        return False
+    return (as_frame(values, name) is not None or to_array(values, name).ndim <= 2) and not is_text(values)
 
 
 def encoder_from_state(state: dict[str, Any]) -> Encoder:
@@ -181,9 +229,9 @@ class Category:
     type: str = "category"
 
     @classmethod
-    def fit(cls, values: np.ndarray) -> Category:
-        codes, labels = encode(values, "the column")
-        return cls(labels.tolist(), (np.bincount(codes, minlength=len(labels)) / len(codes)).tolist())
+    def fit(cls, counts: dict[Any, int]) -> Category:
+        labels, n = in_order(counts), sum(counts.values())
+        return cls(labels, [counts[label] / n for label in labels])
 
     @property
     def width(self) -> int:
@@ -225,21 +273,26 @@ class Columns(Encoder):
 
     @classmethod
     def fit(cls, values: Any, name: str, linear: bool = False) -> Columns:  # noqa: D102
-        data = columns_of(values, name)
-        encoders = {key: _column_encoder(column, linear) for key, column in data.items()}
+        return cls.of(Survey.of(columns_of(values, name)), name, linear)
+
+    @classmethod
+    def of(cls, survey: Survey, name: str, linear: bool = False) -> Columns:
+        """Encoder of columns that were surveyed."""
+        rows = survey.rows
+        encoders = {key: _column_encoder(summary, rows[key], linear) for key, summary in survey.columns.items()}
         varying = {key: encoder for key, encoder in encoders.items() if encoder is not None}
-        columns = {key: c for key, c in varying.items() if not _is_name(c, data[key])} or varying
-        constant, names = [key for key in data if key not in varying], [key for key in varying if key not in columns]
+        columns = {key: c for key, c in varying.items() if not _is_name(c, survey.n)} or varying
+        constant, names = [key for key in rows if key not in varying], [key for key in varying if key not in columns]
         if not columns:
-            what = "one class only" if next(iter(data.values())).dtype == object else "one value only"
+            what = "one class only" if isinstance(next(iter(survey.columns.values())), dict) else "one value only"
             raise ValueError(f"{name} has {what}: nothing can be correlated with a constant.")
         for reason, keys in (("they are constant", constant), ("nearly every row has its own label", names)):
             if keys:
                 listed = ", ".join(repr(key) for key in keys[:5]) + (", ..." if len(keys) > 5 else "")
                 warnings.warn(
-                    f"Left out, because {reason}: column(s) {listed} of {name}.", UserWarning, stacklevel=CALLER
+                    f"Left out, because {reason}: column(s) {listed} of {name}.", UserWarning, stacklevel=outside()
                 )
-        return cls(columns, list(data))
+        return cls(columns, list(rows))
 
     @property
     def width(self) -> int:
@@ -257,7 +310,11 @@ class Columns(Encoder):
         return np.concatenate([np.full(c.width, not isinstance(c, Category)) for c in self.columns.values()])
 
     def __call__(self, values: Any, name: str) -> np.ndarray | sp.csr_array:  # noqa: D102
-        columns = self._matched(columns_of(values, name), name)
+        return self.of_columns(columns_of(values, name), name)
+
+    def of_columns(self, data: dict[Any, np.ndarray], name: str) -> np.ndarray | sp.csr_array:
+        """Rows for columns as `columns_of` makes them."""
+        columns = self._matched(data, name)
         parts = [_encoded(c, columns[key], key, name) for key, c in self.columns.items()]
         if self.is_sparse:
             return sp.hstack([sp.csr_array(part) for part in parts], format="csr")
@@ -285,22 +342,23 @@ class Columns(Encoder):
         return cls(columns, [label_from_json(key) for key in state["names"]])
 
 
-def _column_encoder(column: np.ndarray, linear: bool) -> Column | None:
+def _column_encoder(summary: Any, values: np.ndarray, linear: bool) -> Column | None:
     """None for a constant."""
-    if column.dtype == object:
-        category = Category.fit(column)
+    if isinstance(summary, dict):
+        category = Category.fit(summary)
         return category if category.width > 1 else None
-    if not np.ptp(column / 2) > 1e-15 * np.abs(column).max():
+    extremes = np.array(summary)
+    if not np.ptp(extremes / 2) > 1e-15 * np.abs(extremes).max():
         return None
     if linear:
-        return Linear.fit(column)
-    number = Number.fit(column)
-    return Scores.fit(column) if np.abs(number(column)).max() > TAIL else number
+        return Linear.fit(values)
+    number = Number.fit(values)
+    return Scores.fit(values) if np.abs(number(extremes)).max() > TAIL else number
 
 
-def _is_name(encoder: Column, column: np.ndarray) -> bool:
+def _is_name(encoder: Column, n: int) -> bool:
     """Whether the labels name the rows, instead of grouping them."""
-    return isinstance(encoder, Category) and len(column) >= 20 and encoder.width > len(column) / 2
+    return isinstance(encoder, Category) and n >= 20 and encoder.width > n / 2
 
 
 def _encoded(encoder: Column, column: np.ndarray, key: Any, name: str) -> np.ndarray | sp.csr_array:
@@ -547,8 +605,15 @@ def is_text(values: Any) -> bool:
         array = array[:, 0]
     if array.ndim != 1 or array.dtype.kind not in "UTO" or not all(isinstance(v, str) for v in array.tolist()):
         return False
-    several = np.mean([" " in text.strip() for text in array.tolist()]) if len(array) else 0
-    return len(set(array.tolist())) > len(array) / 2 and bool(several > 0.5)
+    return _are_texts(Counter(array.tolist()))
+
+
+def _are_texts(counts: dict[Any, int]) -> bool:
+    """Whether most of some labels differ and have several words."""
+    n = sum(counts.values())
+    if not all(isinstance(label, str) for label in counts) or not n:
+        return False
+    return len(counts) > n / 2 and sum(count for text, count in counts.items() if " " in text.strip()) > n / 2
 
 
 # --- images

@@ -14,9 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from correspondence.checks import as_frame, check_index, length
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut
+from correspondence.sources import Memory, Pairs, Parts
+from correspondence.splits import group_codes
 from correspondence.table import to_frame
 
-__all__ = ["Estimator", "PairsEstimator"]
+__all__ = ["Estimator", "PairsEstimator", "check_source"]
 
 
 class Estimator(TransformerMixin, BaseEstimator, ABC):
@@ -110,13 +112,17 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
 
     def _remember_columns(self, X: Any) -> None:
         """Number and names of the columns of X, if it is a table."""
-        frame = as_frame(X, "X")
         for name in ("feature_names_in_", "n_features_in_"):
             self.__dict__.pop(name, None)
-        if frame is not None and all(isinstance(name, str) for name in frame.columns):
-            self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        if getattr(X, "ndim", 1) == 2 or frame is not None:
-            self.n_features_in_ = X.shape[1]
+        if isinstance(X, Pairs):
+            names = [] if isinstance(X.x, str) else list(X.x)
+        else:
+            frame = as_frame(X, "X")
+            names = [] if frame is None else list(frame.columns)
+        if names and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        if names or getattr(X, "ndim", 1) == 2:
+            self.n_features_in_ = len(names) or X.shape[1]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "decomposition_")
@@ -127,6 +133,17 @@ class PairsEstimator(Estimator):
 
     n_components: int
 
+    def _parts(self, X: Any, Y: Any, groups: Any = None) -> tuple[Parts, np.ndarray | None]:
+        """Pairs in memory or wherever they are, and which of them belong together."""
+        if not isinstance(X, Pairs):
+            n = self._check_pairs(X, Y)
+            return Memory(X, Y, n), None if groups is None else group_codes(groups, n, "groups")
+        check_source(X, Y)
+        if groups is not None:
+            raise ValueError("groups cannot be given with Pairs: collect them first, and give X, Y and groups.")
+        self._check_number(X.layout.n)
+        return X, None
+
     def _check_pairs(self, X: Any, Y: Any) -> int:
         """Number of pairs, more than there shall be components."""
         if Y is None:
@@ -135,9 +152,12 @@ class PairsEstimator(Estimator):
         if n != m:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
         check_index(X, Y)
+        self._check_number(n)
+        return n
+
+    def _check_number(self, n: int) -> None:
         if n <= self.n_components:
             raise ValueError(f"n_components = {self.n_components} needs more than as many samples, got {n} sample(s).")
-        return n
 
     def _set(self, d: Decomposition, X: Any = None, stacklevel: int = 3) -> None:
         """Keep the result, with a warning if there is less than asked for, and the names of the columns of X."""
@@ -156,6 +176,14 @@ class PairsEstimator(Estimator):
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags
+
+
+def check_source(pairs: Pairs, Y: Any) -> None:
+    """Pairs as a fit takes them that is not of a table of counts."""
+    if Y is not None:
+        raise ValueError("Y cannot be given with Pairs, which have both variables: leave it out.")
+    if pairs.weights is not None:
+        raise ValueError("weights of Pairs are for CA only: leave them out, or repeat rows.")
 
 
 def _framed(G: np.ndarray, backend: Any, index: Any) -> Any:

@@ -15,7 +15,7 @@ from correspondence.functions import FeatureMap, LinearFunctions
 from correspondence.signs import signs
 from correspondence.splines import AdditiveFunctions
 
-__all__ = ["Additive", "Encoded", "blocks", "dense", "signed"]
+__all__ = ["Additive", "Encoded", "Loadings", "blocks", "dense", "signed"]
 
 BLOCK = 4096
 
@@ -32,26 +32,63 @@ def blocks(*sides: Any) -> Iterator[tuple[Any, ...]]:
         yield tuple(rows[start : start + BLOCK] for rows in sides)
 
 
-def signed(d: Decomposition, batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Decomposition:
+@dataclass(frozen=True, eq=False)
+class Loadings:
+    """Sums over rows from which the correlations of columns with functions of the same rows follow.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    products : ndarray of shape (columns, functions)
+    sums, squares : ndarray of shape (columns,)
+    totals : ndarray of shape (functions,)
+        Sums of the functions.
+    """
+
+    n: int
+    products: np.ndarray
+    sums: np.ndarray
+    squares: np.ndarray
+    totals: np.ndarray
+
+    @classmethod
+    def of(cls, batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Loadings:
+        """Sums over batches of functions and columns."""
+        parts = [cls(len(G), Z.T @ G, Z.sum(axis=0), (Z**2).sum(axis=0), G.sum(axis=0)) for G, Z in batches]
+        return sum(parts[1:], start=parts[0])
+
+    def __add__(self, other: Loadings) -> Loadings:
+        mine, others = (vars(sums).values() for sums in (self, other))
+        return Loadings(*(a + b for a, b in zip(mine, others, strict=True)))
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Of each column with each function."""
+        return self.products / self.n - np.outer(self.sums / self.n, self.totals / self.n)
+
+    @property
+    def variance(self) -> np.ndarray:
+        """Of each column."""
+        return self.squares / self.n - (self.sums / self.n) ** 2
+
+
+def signed(d: Decomposition, covariance: np.ndarray, variance: np.ndarray) -> Decomposition:
     """Decomposition with signs by the columns of y: the one with the largest correlation with g_i has a positive one.
 
     Parameters
     ----------
     d : Decomposition
         Of features.
-    batches : iterable of pairs of ndarray
-        Features of y, of which g is made, and the encoded columns of y: all that d was computed from.
+    covariance : ndarray of shape (q, d)
+        Between the encoded columns of y and the functions g.
+    variance : ndarray of shape (q,)
+        Of the columns.
     """
     assert isinstance(d.f, LinearFunctions)
     assert isinstance(d.g, LinearFunctions)
-    n, products, sums, squares = 0, 0.0, 0.0, 0.0
-    for G, columns in batches:
-        n += len(G)
-        products = products + columns.T @ d.g.of_features(G)  # g has mean 0
-        sums, squares = sums + columns.sum(axis=0), squares + (columns**2).sum(axis=0)
-    variance = squares / n - (sums / n) ** 2
     scale = np.sqrt(np.where(variance > 1e-12, variance, np.inf))
-    sign = signs(products / n / scale[:, None])
+    sign = signs(covariance / scale[:, None])
     return replace(d, f=replace(d.f, weights=d.f.weights * sign), g=replace(d.g, weights=d.g.weights * sign))
 
 

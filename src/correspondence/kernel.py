@@ -14,8 +14,8 @@ from correspondence.cca import strengths
 from correspondence.checks import check_whole, is_number, to_floats
 from correspondence.encoding import Encoder, encoder_for, encoder_from_state, kept
 from correspondence.estimator import PairsEstimator
-from correspondence.features import blocks, dense, signed
-from correspondence.functions import FeatureMap
+from correspondence.features import Loadings, blocks, dense, signed
+from correspondence.functions import FeatureMap, LinearFunctions
 from correspondence.penalised import fit_penalised, in_folds
 from correspondence.splits import group_codes
 
@@ -195,7 +195,10 @@ class KernelCCA(PairsEstimator):
         ridge = RIDGE if self.regularization == "auto" else strengths(self.regularization, wide=False)
         fit = fit_penalised(folds, penalty, self.n_components, ridge)
         d = fit.moments.decompose(self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=kept(Y))
-        self._set(signed(d, ((y.of_rows(b), dense(b)) for (b,) in blocks(rows_y))), X)
+        assert isinstance(d.g, LinearFunctions)
+        g = d.g.of_features
+        loadings = Loadings.of((g(y.of_rows(b)), dense(b)) for (b,) in blocks(rows_y))
+        self._set(signed(d, loadings.covariance, loadings.variance), X)
         self.regularization_ = fit.strength
         return self
 

@@ -17,6 +17,7 @@ from correspondence.checks import as_frame
 __all__ = [
     "as_labels",
     "encode",
+    "in_order",
     "label_from_json",
     "label_to_json",
     "objects",
@@ -130,13 +131,13 @@ def _encode_objects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.n
         first = np.fromiter((seen.setdefault(v, len(seen)) for v in values), np.intp, len(values))
     except TypeError as error:
         raise TypeError(f"{name} has a label that cannot be hashed ({error}): use strings or numbers.") from None
-    labels = _sorted(seen)
+    labels = in_order(seen)
     position = np.empty(len(labels), np.intp)
     position[[seen[label] for label in labels]] = np.arange(len(labels))
     return position[first], objects(labels)
 
 
-def _sorted(labels: Iterable[Any]) -> list[Any]:
+def in_order(labels: Iterable[Any]) -> list[Any]:
     """In their own order if they have a total one, otherwise by type and text."""
     labels = list(labels)
     try:

@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 from correspondence.heldout import captured_by_moments
 from correspondence.moments import Moments
 
-__all__ = ["FOLDS", "PenalisedFit", "Penalty", "fit_penalised", "in_folds"]
+__all__ = ["FOLDS", "PenalisedFit", "Penalty", "fit_penalised", "in_folds", "merged"]
 
 FOLDS = 5
 LARGE = 300  # features on the smaller side, from which on only the leading singular vectors are computed
@@ -37,9 +37,21 @@ class PenalisedFit:
     strength: float
 
 
-def in_folds(batches: Iterable[tuple[np.ndarray, np.ndarray]], groups: np.ndarray | None = None) -> list[Moments]:
-    """Moments of features, the rows dealt out to the folds in turn, or by the numbers of their groups."""
-    folds, seen = [Moments() for _ in range(FOLDS)], 0
+def in_folds(
+    batches: Iterable[tuple[np.ndarray, np.ndarray]], groups: np.ndarray | None = None, first: int = 0
+) -> list[Moments]:
+    """Moments of features, the rows dealt out to the folds in turn, or by the numbers of their groups.
+
+    Parameters
+    ----------
+    batches : iterable of pairs of ndarray
+        Features of the two sides.
+    groups : ndarray, optional
+        Of all rows.
+    first : int
+        Number of the first row, if these are not all.
+    """
+    folds, seen = [Moments() for _ in range(FOLDS)], first
     for F, G in batches:
         rows = seen + np.arange(len(F))
         fold = (rows if groups is None else groups[rows]) % FOLDS
@@ -47,6 +59,11 @@ def in_folds(batches: Iterable[tuple[np.ndarray, np.ndarray]], groups: np.ndarra
             moments.update(F[fold == k], G[fold == k])
         seen += len(F)
     return folds
+
+
+def merged(parts: Iterable[Sequence[Moments]]) -> list[Moments]:
+    """Folds of all rows, from those of parts of them."""
+    return [sum(fold, start=Moments()) for fold in zip(*parts, strict=True)]
 
 
 def fit_penalised(

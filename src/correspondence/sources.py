@@ -3,22 +3,115 @@
 from __future__ import annotations
 
 import glob
+import pickle
 import tempfile
-from collections.abc import Hashable, Sequence
-from functools import cached_property
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
+import numpy as np
 
 from correspondence.checks import as_frame
+from correspondence.progress import bar
 
-__all__ = ["Pairs", "is_source", "open_source"]
+if TYPE_CHECKING:
+    import pyarrow as pa
 
+__all__ = ["BATCH", "Layout", "Memory", "Pairs", "Parts", "is_source", "open_source"]
+
+Function = Callable[[Any, Any, int], Any]
+
+BATCH = 65_536  # rows that are read at a time
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
 
 
-class Pairs:
+@dataclass(frozen=True)
+class Layout:
+    """How rows are parted.
+
+    Attributes
+    ----------
+    n : int
+        Number of all rows.
+    starts : dict of int, optional
+        First row of each partition, by its number; None if all partitions but the last have `BATCH` rows.
+    """
+
+    n: int
+    starts: dict[int, tuple[int, int]] | None = None
+
+    def first(self, number: int, rows: int) -> int:
+        """Number of the first row of a partition, which must have as many rows as at the first reading."""
+        before = min(number * BATCH, self.n)
+        start, expected = (before, min(BATCH, self.n - before)) if self.starts is None else self.starts[number]
+        if rows != expected:
+            raise ValueError(
+                "source gave other rows when it was read again: write it to files, or persist it, and give those."
+            )
+        return start
+
+
+class Parts(ABC):
+    """Pairs (x, y) in partitions, to each of which a function can be applied where it is."""
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """How many rows there are, and where each partition begins."""
+
+    @abstractmethod
+    def map(self, function: Function, text: str = "pairs") -> list[Any]:
+        """What a function returns for x, y and the number of each partition, in their order."""
+
+    def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:
+        """The same pairs, each side passed through a function."""
+        return _Through(self, x_function, y_function)
+
+
+class Memory(Parts):
+    """Pairs in memory: a single partition."""
+
+    def __init__(self, x: Any, y: Any, n: int) -> None:
+        self.x, self.y, self._layout = x, y, Layout(n, {0: (0, n)})
+
+    @property
+    def layout(self) -> Layout:  # noqa: D102
+        return self._layout
+
+    def map(self, function: Function, text: str = "pairs") -> list[Any]:  # noqa: D102
+        return [function(self.x, self.y, 0)]
+
+    def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Memory:
+        """The same pairs, each side passed through a function, once."""
+        return Memory(x_function(self.x), y_function(self.y), self.layout.n)
+
+
+class _Through(Parts):
+    """Pairs whose sides are passed through functions each time they are read."""
+
+    def __init__(self, parts: Parts, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> None:
+        self.parts, self.functions = parts, (x_function, y_function)
+
+    @property
+    def layout(self) -> Layout:
+        return self.parts.layout
+
+    def map(self, function: Function, text: str = "pairs") -> list[Any]:
+        return self.parts.map(partial(_composed, function, *self.functions), text)
+
+
+def _composed(
+    function: Function, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any], x: Any, y: Any, number: int
+) -> Any:
+    return function(x_function(x), y_function(y), number)
+
+
+class Pairs(Parts):
     """Pairs (x, y) in files or in a frame of any engine: every estimator's `fit` takes them in place of X and Y.
 
     Parameters
@@ -30,24 +123,117 @@ class Pairs:
         Columns of the two variables: a name for a single column (of labels or numbers), a list for a table.
     weights : str, optional
         Column with the weight of each pair, such as the counts of pairs that are counted already; for `CA` only.
+
+    Notes
+    -----
+    Pairs are read anew each time they are needed, so a source must give the same rows in the same order every time: a
+    query of DuckDB without an order that does not (a sample, a join on several threads) is best written to a file.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import correspondence as co
+    >>> frame = pl.LazyFrame({"a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 0.0], "label": ["u", "v", "u"]})
+    >>> pairs = co.Pairs(frame, x=["a", "b"], y="label")
+    >>> for x, y in pairs:
+    ...     print(x.num_rows, y.to_pylist())
+    3 ['u', 'v', 'u']
+    >>> pairs.map(lambda x, y, number: len(y))
+    [3]
     """
 
-    def __init__(
-        self, source: Any, x: str | Sequence[str], y: str | Sequence[str], weights: str | None = None
-    ) -> None:
+    def __init__(self, source: Any, x: str | Sequence[str], y: str | Sequence[str], weights: str | None = None) -> None:
         self.source, self.x, self.y, self.weights = source, x, y, weights
-        self.frame  # so that a wrong path or name is told here
+        self._reading: Generator[pa.Table, None, None] | None = None
+        self.frame.collect_schema()  # so that a wrong path or name is told here
+
+    def __iter__(self) -> Iterator[tuple[pa.Table | pa.ChunkedArray, pa.Table | pa.ChunkedArray]]:
+        """Batches (x, y) of at most 65,536 rows, in order, read in this process: columns, or tables, of pyarrow."""
+        for table in self._tables(self._frame()):
+            yield _side(table, self.x), _side(table, self.y)
+
+    def map(self, function: Function, text: str = "pairs") -> list[Any]:
+        """Apply a function to each partition, where it is.
+
+        Parameters
+        ----------
+        function : callable
+            Called with x and y of a partition, columns or tables of pyarrow, and with its number 0, 1, ...; on the
+            workers of Dask or Spark, which it is pickled for, or else in this process for each batch of 65,536 rows.
+        text : str
+            What is being done, for the bar.
+
+        Returns
+        -------
+        list
+            Of what it returned, in the order of the partitions. Those without rows are left out.
+        """
+        return self.map_tables(partial(_on_sides, function, self.x, self.y), text)
+
+    def map_tables(
+        self, function: Callable[[pa.Table, int], Any], text: str = "pairs", keep: Sequence[str] = ()
+    ) -> list[Any]:
+        """As `map`, of a function of one table with all columns that are needed, and some more, and the number."""
+        frame = self._frame(keep)
+        if frame.implementation.is_dask():
+            return _map_dask(frame.to_native(), function, text)
+        if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+            return _map_spark(frame.to_native(), function)
+        results = []
+        with bar(0, text) as done:
+            for number, table in enumerate(self._tables(frame)):
+                results.append(function(table, number))
+                done.update(table.num_rows)
+        return results
+
+    @cached_property
+    def layout(self) -> Layout:
+        """How many rows there are, and where each partition begins."""
+        frame = self._frame()
+        if not _has_partitions(frame):
+            return Layout(int(frame.select(nw.len()).collect().item()))
+        lengths = dict(self.map_tables(_length, "rows"))
+        starts = np.cumsum([0, *lengths.values()]).tolist()
+        return Layout(starts[-1], {k: (first, n) for (k, n), first in zip(lengths.items(), starts, strict=False)})
 
     @cached_property
     def frame(self) -> nw.LazyFrame:
         """The columns that are needed, not yet read."""
+        return self._frame()
+
+    def _frame(self, keep: Sequence[str] = ()) -> nw.LazyFrame:
+        """The columns that are needed, and some more; of files opened anew, so that several loops can read them."""
         frame = open_source(self.source)
-        names = [name for part in (self.x, self.y, self.weights or []) for name in _listed(part)]
+        names = [name for part in (self.x, self.y, self.weights or [], keep) for name in _listed(part)]
         known = frame.collect_schema().names()
         for name in names:
             if not isinstance(name, Hashable) or name not in known:
                 raise ValueError(f"There is no column {name!r} in source: it has {', '.join(map(str, known))}.")
         return frame.select(list(dict.fromkeys(names)))
+
+    def _tables(self, frame: nw.LazyFrame) -> Iterator[pa.Table]:
+        """Tables of a frame. A relation of DuckDB can be read by one loop at a time: a new one ends those before."""
+        if not frame.implementation.is_duckdb():
+            yield from _tables(frame)
+            return
+        if self._reading is not None and not _is_files(self.source):
+            self._reading.close()
+        mine = self._reading = _tables(frame)
+        for table in mine:
+            yield table
+            if self._reading is not mine and not _is_files(self.source):
+                raise RuntimeError(
+                    "source is a relation of DuckDB, which only one loop can read at a time: collect it."
+                )
+
+
+def _has_partitions(frame: nw.LazyFrame) -> bool:
+    kind = frame.implementation
+    return kind.is_dask() or kind.is_pyspark() or kind.is_pyspark_connect()
+
+
+def _length(table: pa.Table, number: int) -> tuple[int, int]:
+    return number, table.num_rows
 
 
 def is_source(values: Any) -> bool:
@@ -57,7 +243,7 @@ def is_source(values: Any) -> bool:
 
 def open_source(source: Any) -> nw.LazyFrame:
     """Frame of any engine, or of files, without reading it."""
-    if isinstance(source, str | Path) or (isinstance(source, list) and all(isinstance(p, str | Path) for p in source)):
+    if _is_files(source):
         return nw.from_native(_open_files(source))
     frame = nw.from_native(source, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
@@ -69,6 +255,11 @@ def open_source(source: Any) -> nw.LazyFrame:
             f"got {type(source).__name__}."
         )
     return eager.lazy()
+
+
+def _is_files(source: Any) -> bool:
+    listed = source if isinstance(source, list) else [source]
+    return all(isinstance(path, str | Path) for path in listed)
 
 
 def _open_files(source: Any) -> Any:
@@ -85,8 +276,181 @@ def _open_files(source: Any) -> Any:
     if len(kinds) > 1 or None in kinds:
         raise ValueError(f"source must be Parquet or CSV files, all of one kind, got {files[0]!r}.")
     connection = duckdb.connect(config={"temp_directory": str(Path(tempfile.gettempdir()) / "correspondence-duckdb")})
-    return connection.read_parquet(files) if kinds == {"parquet"} else connection.read_csv(files)
+    return connection.read_parquet(files) if kinds == {"parquet"} else connection.read_csv(files)  # type: ignore[arg-type]
 
 
 def _listed(names: Any) -> list[Any]:
     return [names] if isinstance(names, str) else list(names)
+
+
+# --- tables of pyarrow, from any engine
+
+
+def _tables(frame: nw.LazyFrame) -> Generator[pa.Table, None, None]:
+    """Tables of at most `BATCH` rows, none of them empty; of exactly so many but the last, if there are no parts."""
+    native = frame.to_native()
+    if frame.implementation.is_dask():
+        for i in range(native.npartitions):
+            yield from _batches([_to_arrow(native.get_partition(i).compute())])
+    elif frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+        for row in _map_in_arrow(native, _serialised, "batch binary").toLocalIterator():
+            yield from _batches([_deserialised(row["batch"])])
+    elif frame.implementation.is_duckdb():
+        read = native.to_arrow_reader if hasattr(native, "to_arrow_reader") else native.fetch_record_batch
+        with read(BATCH) as batches:
+            yield from _batches(_pyarrow().Table.from_batches([batch]) for batch in batches)
+    elif frame.implementation.is_polars():
+        yield from _batches(batch.to_arrow() for batch in _polars_batches(native))
+    else:
+        eager = frame.collect()
+        for start in range(0, len(eager), BATCH):
+            yield _to_arrow(eager[start : start + BATCH].to_native())
+
+
+def _polars_batches(frame: Any) -> Iterable[Any]:
+    if hasattr(frame, "collect_batches"):
+        return frame.collect_batches(chunk_size=BATCH, maintain_order=True, engine="streaming")
+    return frame.collect().iter_slices(BATCH)
+
+
+def _batches(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in tables of exactly `BATCH` rows, but for the last."""
+    waiting: list[pa.Table] = []
+    rows = 0
+    for table in tables:
+        waiting.append(table)
+        rows += table.num_rows
+        if rows < BATCH:
+            continue
+        table = _pyarrow().concat_tables(waiting)
+        full = rows - rows % BATCH
+        yield from (table.slice(start, BATCH) for start in range(0, full, BATCH))
+        waiting, rows = [table.slice(full)], rows - full
+    if rows:
+        yield _pyarrow().concat_tables(waiting)
+
+
+def _to_arrow(frame: Any) -> pa.Table:
+    """Table of a frame in memory."""
+    pa = _pyarrow()
+    if isinstance(frame, pa.Table):
+        return frame
+    if hasattr(frame, "to_arrow"):
+        return frame.to_arrow()
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except pa.ArrowException as error:
+        raise ValueError(f"source has a column whose values are of several kinds: {error}.") from None
+
+
+def _on_sides(function: Callable[[Any, Any, int], Any], x: Any, y: Any, table: pa.Table, number: int) -> Any:
+    return function(_side(table, x), _side(table, y), number)
+
+
+def _side(table: pa.Table, names: Any) -> pa.Table | pa.ChunkedArray:
+    return table[names] if isinstance(names, str) else table.select(list(names))
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError('Pairs need pyarrow: pip install "correspondence[scale]".') from error
+    return pyarrow
+
+
+# --- Dask
+
+
+def _map_dask(frame: Any, function: Callable[[pa.Table, int], Any], text: str) -> list[Any]:
+    import cloudpickle
+    import dask
+
+    shared = dask.delayed(cloudpickle.dumps(function))  # once, not with every partition; a lost copy is made again
+    run = dask.delayed(_run_dask)
+    tasks = [run(shared, part, number) for number, part in enumerate(frame.to_delayed())]
+    client = _dask_client()
+    if client is None:
+        results = dask.compute(*tasks)
+    else:
+        from distributed import as_completed
+
+        futures = client.compute(tasks)
+        with bar(len(futures), text) as done:
+            for _ in as_completed(futures):
+                done.update()
+        results = client.gather(futures)
+    return [result for (result,) in filter(None, results)]
+
+
+def _run_dask(function: bytes, frame: Any, number: int) -> tuple[Any] | None:
+    return (pickle.loads(function)(_to_arrow(frame), number),) if len(frame) else None
+
+
+def _dask_client() -> Any:
+    """The client of a cluster, if one was made: without it, Dask computes on the threads of this process."""
+    try:
+        from distributed import default_client
+
+        return default_client()
+    except (ImportError, ValueError):
+        return None
+
+
+# --- Spark
+
+
+def _map_spark(frame: Any, function: Callable[[pa.Table, int], Any]) -> list[Any]:
+    rows = _map_in_arrow(frame, partial(_run_spark, function), "number int, result binary").collect()
+    results = [pickle.loads(row["result"]) for row in sorted(rows, key=lambda row: row["number"])]
+    for result in results:
+        if isinstance(result, _Failure):
+            raise result.error
+    return results
+
+
+def _map_in_arrow(frame: Any, function: Callable[[Any], Any], schema: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # none is used
+        return frame.mapInArrow(function, schema)
+
+
+class _Failure:
+    """Error of a function on an executor, which Spark would bury in its own."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+def _run_spark(function: Callable[[pa.Table, int], Any], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+    from pyspark import TaskContext, cloudpickle
+
+    parts = [batch for batch in batches if batch.num_rows]
+    if not parts:
+        return
+    context = TaskContext.get()
+    assert context is not None
+    number, result = context.partitionId(), None
+    try:
+        result = function(pa.Table.from_batches(parts), number)
+    except (TypeError, ValueError) as error:
+        result = _Failure(error)
+    yield pa.RecordBatch.from_pydict(
+        {"number": pa.array([number], pa.int32()), "result": pa.array([cloudpickle.dumps(result)], pa.binary())}
+    )
+
+
+def _serialised(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    for batch in batches:
+        if batch.num_rows:
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pa.RecordBatch.from_pydict({"batch": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
+
+
+def _deserialised(data: bytes) -> pa.Table:
+    return _pyarrow().ipc.open_stream(data).read_all()

@@ -6,18 +6,17 @@ penalty is the mean squared third derivative.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import add
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from correspondence.penalised import fit_penalised, in_folds
+from correspondence.moments import Moments
+from correspondence.penalised import fit_penalised, in_folds, merged
 
-__all__ = ["AdditiveFunctions", "SplineBasis", "fit_additive"]
+__all__ = ["AdditiveFunctions", "AdditiveSums", "SplineBasis", "fit_additive", "solve_additive"]
 
 SMOOTHING = (10.0 ** np.arange(-8, 1.5, 0.5)).tolist()
 KNOTS = 24  # of a column, if there are few columns
@@ -148,13 +147,47 @@ class AdditiveFit:
     smoothing: float
 
 
+@dataclass(frozen=True, eq=False)
+class AdditiveSums:
+    """All that a fit needs of some rows: moments of the features in folds, and sums of squared third derivatives."""
+
+    folds: list[Moments]
+    rough: tuple[np.ndarray, np.ndarray]
+
+    @classmethod
+    def of(
+        cls,
+        batches: Iterable[tuple[np.ndarray, np.ndarray]],
+        basis_x: SplineBasis,
+        basis_y: SplineBasis,
+        groups: np.ndarray | None = None,
+        first: int = 0,
+    ) -> AdditiveSums:
+        """Sums over batches of rows, the first of which has the number `first`."""
+        rough = np.zeros((basis_x.width, basis_x.width)), np.zeros((basis_y.width, basis_y.width))
+
+        def features() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+            for Zx, Zy in batches:
+                Zx, Zy = basis_x.tempered(Zx), basis_y.tempered(Zy)
+                for total, D in zip(rough, (basis_x.roughness(Zx), basis_y.roughness(Zy)), strict=True):
+                    total += D.T @ D
+                yield basis_x(Zx), basis_y(Zy)
+
+        return cls(in_folds(features(), groups, first), rough)
+
+    @classmethod
+    def merged(cls, parts: Sequence[AdditiveSums]) -> AdditiveSums:
+        """Sums over all rows, from those over parts of them."""
+        x, y = (np.sum([part.rough[side] for part in parts], axis=0) for side in (0, 1))
+        return cls(merged([part.folds for part in parts]), (x, y))
+
+
 def fit_additive(
     batches: Iterable[tuple[np.ndarray, np.ndarray]],
     basis_x: SplineBasis,
     basis_y: SplineBasis,
     n_components: int,
     groups: np.ndarray | None = None,
-    gathered: Callable[[Any], list[Any]] = lambda part: [part],
 ) -> AdditiveFit:
     """Most correlated additive functions of two arrays.
 
@@ -168,8 +201,6 @@ def fit_additive(
         At most; the rank of the features may be smaller.
     groups : ndarray of shape (n,), optional
         Numbers; rows with the same one are never on both sides of a split when the smoothness is chosen.
-    gathered : callable
-        Makes a list of what each process has, if several share the batches.
 
     Examples
     --------
@@ -180,20 +211,13 @@ def fit_additive(
     >>> fit_additive([(x, y)], *bases, n_components=1).correlations.round(2)
     array([1.])
     """
-    rough = [np.zeros((basis.width, basis.width)) for basis in (basis_x, basis_y)]
+    return solve_additive(AdditiveSums.of(batches, basis_x, basis_y, groups), basis_x, basis_y, n_components)
 
-    def features() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for Zx, Zy in batches:
-            Zx, Zy = basis_x.tempered(Zx), basis_y.tempered(Zy)
-            for total, D in zip(rough, (basis_x.roughness(Zx), basis_y.roughness(Zy)), strict=True):
-                total += D.T @ D
-            yield basis_x(Zx), basis_y(Zy)
 
-    parts = gathered((in_folds(features(), groups), rough))
-    folds = [reduce(add, same) for same in zip(*(moments for moments, _ in parts), strict=True)]
-    rough = [reduce(add, same) for same in zip(*(matrices for _, matrices in parts), strict=True)]
-    n = sum(fold.n for fold in folds)
-    fit = fit_penalised(folds, (rough[0] / n, rough[1] / n), n_components, SMOOTHING)
+def solve_additive(sums: AdditiveSums, basis_x: SplineBasis, basis_y: SplineBasis, n_components: int) -> AdditiveFit:
+    """Most correlated additive functions, given the sums over all rows."""
+    n = sum(fold.n for fold in sums.folds)
+    fit = fit_penalised(sums.folds, (sums.rough[0] / n, sums.rough[1] / n), n_components, SMOOTHING)
     f = AdditiveFunctions(basis_x, fit.moments.mean_f, fit.A)
     g = AdditiveFunctions(basis_y, fit.moments.mean_g, fit.B)
     return AdditiveFit(f, g, fit.correlations, fit.strength)
