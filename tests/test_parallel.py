@@ -333,10 +333,10 @@ def cut_batches():
 
 def test_blocks_are_shuffled_and_cut(ranks):
     """The joint batches are those of one process: all rows once, and the next time in another order."""
-    alone = next_rows = cut_batches()
+    alone = cut_batches()
     assert {len(part) for part in alone} <= {71, 72}
     assert len(set(np.concatenate(alone[-6:]).tolist())) == sum(map(len, alone[-6:]))
-    assert not (np.diff(next_rows[0]) == 1).any()
+    assert (np.diff(alone[0]) != 1).sum() > 60
     for first, second, whole in zip(*ranks(cut_batches), alone, strict=True):
         assert abs(len(first) - len(second)) <= 1
         np.testing.assert_array_equal(np.concatenate([first, second]), whole)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from correspondence.pice import parallel
 if TYPE_CHECKING:
     from correspondence.pice.training import Settings, Trainer
 
-__all__ = ["restore", "save"]
+__all__ = ["FILE", "last_step", "restore", "save"]
 
 FORMAT, VERSION = "correspondence.PICE.training", 1
 FILE = "training.safetensors"
@@ -39,6 +40,14 @@ def save(trainer: Trainer) -> None:
     }
     arrays |= {"best_terms": trainer.best_terms, "last_clear": trainer.last_clear}
     io.write(folder / FILE, arrays, description, FORMAT, VERSION)
+
+
+def last_step(folder: Path) -> int | None:
+    """Step from which a run would go on; None if there is no checkpoint."""
+    if not (folder / FILE).is_file():
+        return None
+    _, description = io.read(folder / FILE, FORMAT, VERSION)
+    return int(description["counts"]["step"])
 
 
 def restore(trainer: Trainer) -> None:
