@@ -230,17 +230,15 @@ class _Norm(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Any:
-        over = [i for i in range(x.ndim) if i != 1]
+        mean, var = (value.double() for value in torch.ops.aten.batch_norm_update_stats(x, None, None, 0.0))
         count = torch.full((1,), x.numel() / max(1, x.shape[1]), dtype=torch.float64, device=x.device)
-        n, s = total(count, x.sum(over, dtype=torch.float64))
-        mean = s / n
-        shape = [1, -1] + [1] * (x.ndim - 2)
-        squares = (x - mean.to(x.dtype).view(shape)).square_().sum(over, dtype=torch.float64)
-        var = total(squares)[0] / n
+        n, sums = total(count, count * mean)
+        apart = mean - sums / n
+        mean, var = sums / n, total(count * (var + apart.square()))[0] / n
         single, spread = mean.to(x.dtype), var.to(x.dtype)
         y = nn.functional.batch_norm(x, single, spread, weight, bias, False, 0.0, eps)
         ctx.save_for_backward(x, weight, single, spread, n)
-        ctx.eps, ctx.shape = eps, shape
+        ctx.eps = eps
         ctx.mark_non_differentiable(n, mean, var)
         return y, n, mean, var
 
@@ -251,10 +249,9 @@ class _Norm(torch.autograd.Function):
         dx, dw, db = torch.ops.aten.native_batch_norm_backward(
             gradients[0], x, ones, mean, var, None, None, False, ctx.eps, [True, True, True]
         )
-        # Through mean and variance of all rows: dx - scale / n (sum dy + standardised x * sum dy standardised x).
+        # Through mean and variance of all rows: dx - weight / deviation * (mean of dy + z * mean of dy z), z = standard x.
         all_dw, all_db = total(dw.double(), db.double())
-        inverse = (var + ctx.eps).rsqrt()
-        slope = (all_dw / n).to(x.dtype) * ones * inverse.square()
-        level = (all_db / n).to(x.dtype) * ones * inverse - slope * mean
-        dx = dx - x * slope.view(ctx.shape) - level.view(ctx.shape)
+        scale = ones * (var + ctx.eps).rsqrt()
+        slope, level = ((values / n).to(x.dtype) * scale for values in (all_dw, all_db))
+        dx = dx - nn.functional.batch_norm(x, mean, var, slope, level, False, 0.0, ctx.eps)
         return dx, None if weight is None else dw, None if weight is None else db, None
