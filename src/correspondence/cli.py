@@ -1,4 +1,4 @@
-"""The command line: ``correspondence analyze``, ``embed``, ``compare``, ``demo`` and ``reproduce``."""
+"""The command line: ``correspondence analyze``, ``train``, ``embed``, ``compare``, ``demo`` and ``reproduce``."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from correspondence.commands import (
     names_of,
     one_sentence,
     seed_option,
+    train_command,
     writing_to,
 )
 from correspondence.demo import demo as run_demo
@@ -53,7 +54,7 @@ def demo(output: Path) -> None:
         click.echo(run_demo(output))
 
 
-for _command in (analyze_command, embed_command, completion_command):
+for _command in (analyze_command, train_command, embed_command, completion_command):
     main.add_command(_command)
 
 

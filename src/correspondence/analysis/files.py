@@ -32,10 +32,13 @@ from correspondence.words import Ends
 
 __all__ = [
     "FORMAT",
+    "HISTORY",
     "MODEL",
     "SUMMARY",
     "check_folder",
     "coordinates",
+    "described_variable",
+    "new_files",
     "summary",
     "to_json",
     "to_parquet",
@@ -47,6 +50,8 @@ FORMAT = "correspondence.analysis 1"
 REPORT, PICS, X, Y = "report.html", "pics.csv", "x.parquet", "y.parquet"
 MODEL, SUMMARY = "model.safetensors", "summary.json"
 FILES = (REPORT, PICS, X, Y, MODEL, SUMMARY)
+HISTORY = "history.csv"
+OWNED = (*FILES, HISTORY)  # of a folder of results: what one command writes, another takes away
 
 
 # --- what is written
@@ -69,7 +74,7 @@ def write(analysis: Analysis, request: Request, folder: Path, title: str, seed: 
         That was used.
     """
     content = summary(analysis, request, folder, title, seed)
-    with _new_files(folder) as temporary:
+    with new_files(folder) as temporary:
         _page(analysis, temporary / REPORT, title)
         (temporary / PICS).write_text(_pics(analysis.components), encoding="utf-8")
         for name, columns in zip((X, Y), _both_sides(analysis), strict=True):
@@ -173,8 +178,8 @@ def summary(analysis: Analysis, request: Request, folder: Path, title: str, seed
         "folder": str(folder.resolve()),
         "files": [name for name in FILES if name != MODEL or analysis.is_saved],
         "form": data.form,
-        "x": _variable(data.x),
-        "y": _variable(data.y),
+        "x": described_variable(data.x),
+        "y": described_variable(data.y),
         "id": request.id,
         "size": data.size,
         "n": int(n) if float(n).is_integer() else float(n),
@@ -197,7 +202,8 @@ def summary(analysis: Analysis, request: Request, folder: Path, title: str, seed
     }
 
 
-def _variable(variable: Variable) -> dict[str, Any]:
+def described_variable(variable: Variable) -> dict[str, Any]:
+    """What is told of a variable, as plain values."""
     names = ("name", "kind", "text")
     return {name: getattr(variable, name) for name in names} | {"columns": list(variable.columns)}
 
@@ -245,7 +251,7 @@ def check_folder(folder: Path) -> None:
     for place in {folder, _existing(folder)}:
         if place.exists() and not os.access(place, os.W_OK | os.X_OK):
             raise PermissionError(f"{place} may not be written to")
-    blocked = next((name for name in FILES if (folder / name).is_dir()), None)
+    blocked = next((name for name in OWNED if (folder / name).is_dir()), None)
     if blocked:
         raise IsADirectoryError(f"{folder / blocked} is a folder")
 
@@ -256,7 +262,7 @@ def _existing(folder: Path) -> Path:
 
 
 @contextmanager
-def _new_files(folder: Path) -> Iterator[Path]:
+def new_files(folder: Path) -> Iterator[Path]:
     """Temporary folder, whose files are moved to their place at the end; if anything goes wrong, none is."""
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=_existing(folder)))
     try:
@@ -274,7 +280,7 @@ def _move(temporary: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (temporary / "old").mkdir()
     try:
-        for name in FILES:
+        for name in OWNED:
             if (folder / name).exists():
                 os.replace(folder / name, temporary / "old" / name)
             if (temporary / "new" / name).exists():

@@ -6,7 +6,7 @@ from typing import Any
 
 from correspondence.labels import one_line
 
-__all__ = ["safe", "told"]
+__all__ = ["reason", "safe", "table", "told"]
 
 
 def told(summary: dict[str, Any]) -> str:
@@ -15,7 +15,7 @@ def told(summary: dict[str, Any]) -> str:
         [
             _head(summary),
             "",
-            *_table(summary["components"]),
+            *table(summary["components"]),
             *_comments(summary),
             "",
             *(safe(sentence) for sentence in summary["sentences"]),
@@ -36,7 +36,15 @@ def _head(summary: dict[str, Any]) -> str:
     return f"{safe(summary['title'])}, {summary['n']:,} {unit}, {summary['seconds']:.1f} s, {how}."
 
 
-def _table(components: list[dict[str, Any]]) -> list[str]:
+def reason(error: BaseException) -> str:
+    """What is wrong with data or files, in a sentence."""
+    if isinstance(error, OSError) and error.strerror is not None:
+        return safe(f"{error.filename} cannot be read: {error.strerror}.")
+    return safe(str(error) or "There is not enough memory for this.")
+
+
+def table(components: list[dict[str, Any]]) -> list[str]:
+    """Components, one line each."""
     has_held_out = any(c["held_out"] is not None for c in components)
     has_pvalues = any(c["pvalue"] is not None for c in components)
     head = "component     PIC  training" + "  held out".ljust(28) * has_held_out + " p-value" * has_pvalues

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,20 +10,21 @@ import torch
 from torch import nn
 
 from correspondence import io
+from correspondence.pice import parallel
 
 if TYPE_CHECKING:
-    from correspondence.pice.training import Trainer
+    from correspondence.pice.training import Settings, Trainer
 
-__all__ = ["restore", "save"]
+__all__ = ["FILE", "last_step", "restore", "save"]
 
 FORMAT, VERSION = "correspondence.PICE.training", 1
 FILE = "training.safetensors"
 
 
 def save(trainer: Trainer) -> None:
-    """Write the state of a run to its folder, if it has one."""
+    """Write the state of a run to its folder, if it has one; the first of several processes does."""
     folder = trainer.settings.checkpoint
-    if folder is None:
+    if folder is None or not parallel.is_first():
         return
     arrays: dict[str, np.ndarray] = {}
     for name in ("nets", "averages", "best"):
@@ -40,19 +42,20 @@ def save(trainer: Trainer) -> None:
     io.write(folder / FILE, arrays, description, FORMAT, VERSION)
 
 
+def last_step(folder: Path) -> int | None:
+    """Step from which a run would go on; None if there is no checkpoint."""
+    if not (folder / FILE).is_file():
+        return None
+    _, description = io.read(folder / FILE, FORMAT, VERSION)
+    return int(description["counts"]["step"])
+
+
 def restore(trainer: Trainer) -> None:
-    """Take up the run that the folder holds, if there is one."""
-    folder = trainer.settings.checkpoint
-    if folder is None or not (folder / FILE).exists():
+    """Take up the run that the folder holds, if there is one; the first of several processes reads it for all."""
+    found = parallel.from_first(lambda: _read(trainer.settings))
+    if found is None:
         return
-    arrays, description = io.read(folder / FILE, FORMAT, VERSION)
-    if trainer.settings.warm and description["counts"]["done"]:
-        return  # that run is what this one starts from
-    if description["fingerprint"] != trainer.settings.fingerprint:
-        raise ValueError(
-            f"checkpoint: the folder {folder} holds a run with other data or settings: give an empty folder, or "
-            "the same data and settings."
-        )
+    arrays, description = found
     for name in ("nets", "averages", "best"):
         _load(getattr(trainer, name), io.below(arrays, f"{name}."))
     trainer.covariances.running = {k: torch.from_numpy(v.copy()) for k, v in io.below(arrays, "running.").items()}
@@ -64,6 +67,21 @@ def restore(trainer: Trainer) -> None:
         arrays["best_terms"],
         arrays["last_clear"],
     )
+
+
+def _read(settings: Settings) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+    folder = settings.checkpoint
+    if folder is None or not (folder / FILE).exists():
+        return None
+    arrays, description = io.read(folder / FILE, FORMAT, VERSION)
+    if settings.warm and description["counts"]["done"]:
+        return None  # that run is what this one starts from
+    if description["fingerprint"] != settings.fingerprint:
+        raise ValueError(
+            f"checkpoint: the folder {folder} holds a run with other data or settings: give an empty folder, or "
+            "the same data and settings."
+        )
+    return arrays, description
 
 
 def _load(nets: nn.Module, arrays: dict[str, np.ndarray]) -> None:

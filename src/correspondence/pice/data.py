@@ -1,8 +1,15 @@
-"""Pairs (x, y) for training: arrays in memory, or batches that are read again and again."""
+"""Pairs (x, y) for training: arrays in memory, or batches that are read again and again.
+
+If several processes train, each is served its share: of arrays, which all of them have, some rows of each batch, so
+that the joint batch is the one of a single process; of a stream, batches of its own, or its share of blocks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
+from itertools import islice
 from typing import Any, Protocol
 
 import narwhals as nw
@@ -10,23 +17,33 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from correspondence.checks import as_frame, length
+from correspondence import sources
+from correspondence.checks import as_frame, length, take
 from correspondence.encoding import Images, to_array
+from correspondence.pice import parallel
 from correspondence.pice.sides import BLOCK, Side, Sides
 
-__all__ = ["Arrays", "Pairs", "Stream", "first_rows"]
+__all__ = ["Arrays", "Blocks", "Pairs", "Stream", "first_rows"]
 
 Batch = tuple[Any, Any]
+Reader = Callable[[], Batch]
 
 
 class Pairs(Protocol):
     """What training asks of its data."""
 
     def blocks(self) -> Iterator[Batch]:
-        """All pairs once, some rows at a time."""
+        """All pairs of this process once, some rows at a time."""
 
     def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:
-        """Endless random batches, the same for the same seed, without the first ones."""
+        """Endless random batches, this process's share of them, the same for the same seed, without the first ones."""
+
+
+class Blocks(ABC):
+    """Source of many rows at a time, the same for all processes, which training shuffles and cuts into batches."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Batch]: ...
 
 
 class Arrays:
@@ -64,8 +81,16 @@ class Arrays:
         return Arrays(x, y)
 
     def blocks(self) -> Iterator[Batch]:  # noqa: D102
-        for start in range(0, self.n, BLOCK):
-            yield self.x[start : start + BLOCK], self.y[start : start + BLOCK]
+        return self._blocks(parallel.mine(self.n))
+
+    def all_blocks(self) -> Iterator[Batch]:
+        """All pairs once, for what must be the same to the last bit, however many processes there are."""
+        return self._blocks(slice(0, self.n))
+
+    def _blocks(self, part: slice) -> Iterator[Batch]:
+        for start in range(part.start, part.stop, BLOCK):
+            rows = slice(start, min(start + BLOCK, part.stop))
+            yield self.x[rows], self.y[rows]
 
     def first(self, n: int) -> Arrays:
         """The first n pairs."""
@@ -79,7 +104,7 @@ class Arrays:
             epoch, first = divmod(step, each)
             order = np.random.default_rng([seed, epoch]).permutation(self.n)
             for i in range(first, each):
-                rows = order[i * size : (i + 1) * size]
+                rows = order[i * size : (i + 1) * size][parallel.mine(size)]
                 yield self.x[rows], self.y[rows]
                 step += 1
 
@@ -103,24 +128,83 @@ def _rows(side: Side, values: Any) -> Any:
 
 
 class Stream:
-    """Pairs in batches (x, y) that an iterable, such as a torch DataLoader, gives anew each time it is read."""
+    """Pairs in batches (x, y) that an iterable, such as a torch DataLoader, gives anew each time it is read.
 
-    def __init__(self, sides: Sides, batches: Iterable[Any]) -> None:
-        self.sides, self.source = sides, batches
+    The batches of a joint batch are those that the processes read at the same time: the r-th of R processes reads the
+    batches r, r + R, ... What is left at the end, fewer than R batches, is left out. `Blocks`, and `co.Pairs`, are
+    shuffled and cut into batches of the size that is asked for, of which each process computes its share: so the joint
+    batch is the one of a single process.
+    """
+
+    def __init__(self, sides: Sides, source: Iterable[Any]) -> None:
+        self.sides, self.source = sides, source
+        self.is_cut = isinstance(source, Blocks | sources.Pairs)
 
     def blocks(self) -> Iterator[Batch]:  # noqa: D102
-        for x, y in _checked(self.source):
-            yield self.sides[0].rows(x), self.sides[1].rows(y)
+        for x, y in self._read():
+            if not self.is_cut or parallel.size() == 1:
+                yield self._rows(x, y)
+            elif len(share := np.arange(length(x, "X"))[parallel.mine(length(x, "X"))]):
+                yield self._rows(take(x, share), take(y, share))
 
     def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
         step, epoch = 0, 0
         while True:
             torch.manual_seed(seed + epoch)  # a DataLoader that shuffles takes its order from here
-            for x, y in _checked(self.source):
+            batches = self._cut(size, [seed, epoch]) if self.is_cut else self._whole()
+            before = step
+            for read in batches:
                 step += 1
                 if step > skip:
-                    yield self.sides[0].rows(x), self.sides[1].rows(y)
+                    yield read()
+            if step == before:
+                raise ValueError(
+                    f"X gives fewer batches than there are processes, {parallel.size()}: make them smaller."
+                )
             epoch += 1
+
+    def _read(self) -> Iterator[Batch]:
+        """Batches that this process reads."""
+        batches = _checked(self.source)
+        return batches if self.is_cut else islice(batches, parallel.rank(), None, parallel.size())
+
+    def _whole(self) -> Iterator[Reader]:
+        """Batches as they come, as long as each process has one; they are encoded once they are needed."""
+        batches = self._read()
+        while parallel.all_have((batch := next(batches, None)) is not None):
+            assert batch is not None
+            yield partial(self._rows, *batch)
+
+    def _cut(self, size: int, seed: list[int]) -> Iterator[Reader]:
+        """Batches of about a size, cut from shuffled blocks."""
+        for number, (x, y) in enumerate(self._read()):
+            n = length(x, "X")
+            order = np.random.default_rng([*seed, number]).permutation(n)
+            parts = [part for part in np.array_split(order, max(1, n // size)) if len(part) >= parallel.size()]
+            shares = [part[parallel.mine(len(part))] for part in parts]
+            if shares:
+                block = _Block(self, x, y, np.concatenate(shares))
+                ends = np.cumsum([len(share) for share in shares])
+                yield from (partial(block.take, slice(end - len(s), end)) for end, s in zip(ends, shares, strict=True))
+
+    def _rows(self, x: Any, y: Any) -> Batch:
+        return self.sides[0].rows(x), self.sides[1].rows(y)
+
+
+class _Block:
+    """Some rows of a block, encoded once they are needed: a run that is continued skips many."""
+
+    def __init__(self, stream: Stream, x: Any, y: Any, index: np.ndarray) -> None:
+        self._stream, self._values, self._index = stream, (x, y), index
+
+    @cached_property
+    def _rows(self) -> Batch:
+        x, y = (take(values, self._index) for values in self._values)
+        return self._stream._rows(x, y)
+
+    def take(self, part: slice) -> Batch:
+        x, y = self._rows
+        return x[part], y[part]
 
 
 def _checked(batches: Iterable[Any]) -> Iterator[Batch]:

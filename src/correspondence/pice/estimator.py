@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -18,12 +19,12 @@ from correspondence.checks import as_frame, check_whole, is_number, length
 from correspondence.encoding import encoder_for, kept
 from correspondence.estimator import PairsEstimator
 from correspondence.heldout import HeldOut, held_out
-from correspondence.pice import models
+from correspondence.pice import models, parallel
 from correspondence.pice.data import Arrays, Pairs, Stream, first_rows
 from correspondence.pice.losses import LOSSES
 from correspondence.pice.models import Model
 from correspondence.pice.sides import Side, Sides
-from correspondence.pice.training import SCHEDULES, Callback, Judge, Settings, Trainer, decompose, threads
+from correspondence.pice.training import SCHEDULES, Callback, Judge, Report, Settings, Trainer, decompose, threads
 
 __all__ = ["PICE"]
 
@@ -51,6 +52,8 @@ class PICE(PairsEstimator):
     that the nets have found. A part of the pairs is held out, and a more flexible model is taken only if it captures
     clearly more of them (by two standard errors). At last its functions are whitened on all pairs. Data that are not
     tables have no first model.
+
+    Several processes train one model, if torch.distributed has a process group of them when `fit` is called: see Notes.
 
     Parameters
     ----------
@@ -96,8 +99,9 @@ class PICE(PairsEstimator):
         Steps between two writes.
     callbacks : list of callable, optional
         Each is called with (step, Decomposition) every `evaluate_every` steps, and may return True to end training.
-    progress : bool
-        Show a bar with the held-out score, if the output is a terminal.
+    progress : bool or callable
+        Show a bar with the held-out score, if the output is a terminal. A callable is called instead with each new
+        entry of `history_` and the samples per second so far.
 
     Attributes
     ----------
@@ -112,6 +116,19 @@ class PICE(PairsEstimator):
         Which of the three models it is: "additive" for tables of fewer than 100 pairs.
     history_ : list of dict
         Step, loss, learning rate, training correlations and held-out score of each evaluation.
+    samples_per_second_ : float or None
+        Pairs that the training took in, by all processes, evaluations included; None if no net was trained.
+
+    Notes
+    -----
+    `correspondence train --nproc N` trains by N processes, and so does a script that torchrun starts, which calls
+    ``torch.distributed.init_process_group("gloo")`` ("nccl" on GPUs) and then `fit`, in all processes alike. Data in
+    memory must be the same in all of them (files that all read, say): each computes its share of every batch, the sums
+    over the batch are those of all, batch norm included, and so the result is that of one process, up to rounding and
+    dropout, whatever their number. Of a DataLoader or another stream the r-th of R processes takes the batches r,
+    r + R, ..., so that R batches make a step. Every process ends with the same model. The first one alone writes
+    checkpoints, calls the callbacks, warns and shows progress. A checkpoint can be continued by another number of
+    processes. If one dies, the others fail too: start again with the same `checkpoint`.
 
     Examples
     --------
@@ -149,7 +166,7 @@ class PICE(PairsEstimator):
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 100,
         callbacks: list[Callback] | None = None,
-        progress: bool = True,
+        progress: bool | Report = True,
     ) -> None:
         self.n_components = n_components
         self.x_net = x_net
@@ -188,8 +205,10 @@ class PICE(PairsEstimator):
             Itself.
         """
         self._check_parameters()
+        self.samples_per_second_: float | None = None
         gpus = range(torch.cuda.device_count())
-        with torch.random.fork_rng(devices=gpus), threads(1 if self._is_small(X, Y) else torch.get_num_threads()):
+        n_threads = 1 if self._is_small(X, Y) else torch.get_num_threads()
+        with torch.random.fork_rng(devices=gpus), threads(n_threads), parallel.quiet():
             torch.manual_seed(self.random_state)
             data = self._prepare(X, Y, validation)
             model, history, nets = self._choose(data.sides, data.pairs, data.judge)
@@ -210,6 +229,8 @@ class PICE(PairsEstimator):
             raise ValueError(
                 f"validation_fraction = {self.validation_fraction} leaves only {len(rest)} pairs to train on."
             )
+        if len(rest) < parallel.size():
+            raise ValueError(f"There are {len(rest)} pairs to train on, fewer than the {parallel.size()} processes.")
         sides = self._sides(X, Y)
         everything = Arrays.encoded(sides, X, Y)
         pairs = everything.take(np.sort(rest))
@@ -272,6 +293,7 @@ class PICE(PairsEstimator):
         settings, callbacks = self._settings(judge, start), list(self.callbacks or [])
         trainer = Trainer(start, pairs, judge, baseline, settings, callbacks, self.progress)
         nets = trainer.run()
+        self.samples_per_second_ = trainer.samples_per_second
         net = Model("net", nets, judge(nets))
         if additive and not net.beats(additive):
             return additive, trainer.history, nets
@@ -340,6 +362,10 @@ class PICE(PairsEstimator):
         for name in ("batch_size", "max_steps", "evaluate_every", "patience", "checkpoint_every"):
             check_whole(getattr(self, name), name, 1)
         check_whole(self.random_state, "random_state", 0, 2**32 - 1)
+        if self.batch_size < parallel.size():
+            raise ValueError(
+                f"batch_size = {self.batch_size} must be at least the number of processes, {parallel.size()}."
+            )
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {self.loss!r}.")
         if self.schedule not in SCHEDULES:
@@ -435,7 +461,8 @@ def _held_out(sides: Sides, pair: Any) -> Arrays | None:
 
 def _device(device: Any) -> torch.device:
     if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        own = f":{os.environ.get('LOCAL_RANK', 0)}" if parallel.size() > 1 else ""
+        return torch.device(f"cuda{own}" if torch.cuda.is_available() else "cpu")
     try:
         return torch.empty(0, device=device).device
     except (RuntimeError, TypeError, AssertionError):

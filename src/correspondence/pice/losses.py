@@ -11,6 +11,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from correspondence.pice import parallel
+
 __all__ = ["LOSSES", "Covariances"]
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -50,22 +52,29 @@ class Covariances:
     """Covariances of the outputs over the current batch and, if it is small, over those before.
 
     A batch of at least `FULL` pairs for each output counts alone. A smaller one is averaged with a running estimate,
-    through which no gradient flows, so that even batches smaller than the number of outputs teach something.
+    through which no gradient flows, so that even batches smaller than the number of outputs teach something. If several
+    processes train, the batch is the joint one, however many of its rows each of them has.
     """
 
     FULL = 8
 
     def __init__(self) -> None:
         self.running: dict[str, Tensor] = {}
+        self.n = 0
+        """Pairs in the last batch."""
 
     def __call__(self, f: Tensor, g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Covariances (C_f, C_g, C_fg) of a batch of outputs, in float64."""
         f, g = f.double().clamp(-CLIP, CLIP), g.double().clamp(-CLIP, CLIP)
-        weight = min(1.0, len(f) / (self.FULL * f.shape[1]))
-        f, g = (x - self._blend(f"mean_{name}", x.mean(0), weight) for name, x in (("f", f), ("g", g)))
-        n = len(f)
-        parts = {"cov_f": f.T @ f / n, "cov_g": g.T @ g / n, "cov_fg": f.T @ g / n}
-        blended = {name: self._blend(name, value, weight) for name, value in parts.items()}
+        count, *sums = parallel.total(f.new_tensor(len(f)), f.sum(0), g.sum(0))
+        self.n = n = int(count)
+        weight = min(1.0, n / (self.FULL * f.shape[1]))
+        f, g = (x - self._blend(f"mean_{name}", s / n, weight) for name, x, s in zip("fg", (f, g), sums, strict=True))
+        products = parallel.agreed(f.T @ f, g.T @ g, f.T @ g)
+        blended = {
+            name: self._blend(name, product / n, weight)
+            for name, product in zip(("cov_f", "cov_g", "cov_fg"), products, strict=True)
+        }
         return blended["cov_f"], blended["cov_g"], blended["cov_fg"]
 
     def _blend(self, name: str, value: Tensor, weight: float) -> Tensor:

@@ -13,11 +13,12 @@ from torch import Tensor, nn
 from correspondence.encoding import WIDE, Columns
 from correspondence.functions import LinearFunctions
 from correspondence.heldout import gain
+from correspondence.pice import parallel
 from correspondence.pice.data import Arrays, Pairs
 from correspondence.pice.nets import ColumnNet
 from correspondence.pice.sides import Index, Side, Sides
 from correspondence.pice.training import CLEAR, Judge, Judgement
-from correspondence.splines import SplineBasis, fit_additive
+from correspondence.splines import AdditiveSums, SplineBasis, fit_additive, solve_additive
 
 __all__ = ["Model", "with_additive", "with_index", "with_nets"]
 
@@ -46,7 +47,11 @@ def with_additive(sides: Sides, sample: Arrays, pairs: Pairs, n_components: int)
         return sides
     basis_x = SplineBasis.for_columns(sample.x, tables[0].coordinates)
     basis_y = SplineBasis.for_columns(sample.y, tables[1].coordinates)
-    fit = fit_additive(pairs.blocks(), basis_x, basis_y, n_components)
+    if isinstance(pairs, Arrays):  # all rows: rounding may turn the signs of functions, from which the nets start
+        sums = AdditiveSums.of(pairs.all_blocks(), basis_x, basis_y)
+    else:
+        sums = AdditiveSums.merged(parallel.gathered(AdditiveSums.of(pairs.blocks(), basis_x, basis_y)))
+    fit = solve_additive(sums, basis_x, basis_y, n_components)
     return replace(sides[0], known=fit.f), replace(sides[1], known=fit.g)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,12 +20,12 @@ from correspondence.decomposition import Decomposition
 from correspondence.functions import LinearFunctions
 from correspondence.heldout import captured_terms, gain
 from correspondence.moments import Moments
-from correspondence.pice import checkpoint
+from correspondence.pice import checkpoint, parallel
 from correspondence.pice.data import Arrays, Pairs, Stream
 from correspondence.pice.losses import LOSSES, Covariances
 from correspondence.pice.sides import Sides
 
-__all__ = ["SCHEDULES", "Judge", "Judgement", "Settings", "Trainer", "decompose", "threads"]
+__all__ = ["SCHEDULES", "Judge", "Judgement", "Report", "Settings", "Trainer", "decompose", "threads"]
 
 TOLERANCE = 1e-6  # nets compute in float32: what is smaller is rounding
 CLEAR = 2.0  # standard errors by which a more flexible model must win
@@ -33,9 +34,11 @@ WARM_UP = 50
 DROPS = 2
 TRIFLE = 0.002
 RESTARTS = 4
+OTHER = 0x9E3779B1  # between the seeds of two processes, of which torch takes 32 bits
 SCHEDULES = ("plateau", "anneal")
 
 Callback = Callable[[int, Decomposition], Any]
+Report = Callable[[dict[str, Any], float], Any]
 
 
 @dataclass(frozen=True)
@@ -82,27 +85,34 @@ class Judge:
     def __call__(self, sides: Sides) -> Judgement:
         """Judge the features of two sides."""
         d = decompose(sides, self.training, self.n_components)
-        terms = None if self.validation is None else captured_terms(*self.apply(d, sides), d.correlations)
-        return Judgement(d, terms)
+        if self.validation is None:
+            return Judgement(d, None)
+        F, G = self.apply(d, sides)
+        return Judgement(d, parallel.from_first(lambda: captured_terms(F, G, d.correlations)))
 
     def apply(self, d: Decomposition, sides: Sides) -> tuple[np.ndarray, np.ndarray]:
         """Values of f and g on the held-out pairs."""
         assert self.validation is not None
         assert isinstance(d.f, LinearFunctions)
         assert isinstance(d.g, LinearFunctions)
-        blocks = list(self.validation.blocks())
-        F = [d.f.of_features(sides[0].features(x)) for x, _ in blocks]
-        return np.vstack(F), np.vstack([d.g.of_features(sides[1].features(y)) for _, y in blocks])
+        values = [
+            (d.f.of_features(sides[0].features(x)), d.g.of_features(sides[1].features(y)))
+            for x, y in self.validation.blocks()
+        ]
+        F, G = zip(*(pair for part in parallel.gathered(values) for pair in part), strict=True)
+        return np.vstack(F), np.vstack(G)
 
 
 def decompose(sides: Sides, pairs: Pairs, n_components: int, y_sample: Any = None) -> Decomposition:
-    """One exact whitening (Algorithm 1) of the features over all pairs, a block at a time."""
-    if isinstance(pairs, Stream) and isinstance(pairs.source, sources.Pairs):
+    """One exact whitening (Algorithm 1) of the features over all pairs of all processes, a block at a time."""
+    if parallel.size() == 1 and isinstance(pairs, Stream) and isinstance(pairs.source, sources.Pairs):
         moments = distributed.moments(pairs.source, sides[0].on_cpu(), sides[1].on_cpu())  # where they are
     else:
         moments = Moments()
         for x, y in pairs.blocks():
             moments.update(sides[0].features(x), sides[1].features(y))
+        moments, *others = parallel.gathered(moments)
+        moments = sum(others, start=moments)
     return moments.decompose(n_components, tol=TOLERANCE, x_features=sides[0], y_features=sides[1], y_sample=y_sample)
 
 
@@ -123,8 +133,9 @@ class Trainer:
         How to train.
     callbacks : list of callable
         Called with (step, Decomposition) after each evaluation; one that returns True ends the training.
-    progress : bool
-        Whether to show a bar, if the output is a terminal.
+    progress : bool or callable
+        Whether to show a bar, if the output is a terminal; or a function of each new entry of the history and the
+        samples per second so far.
     """
 
     def __init__(
@@ -135,11 +146,12 @@ class Trainer:
         baseline: Judgement | None,
         settings: Settings,
         callbacks: list[Callback],
-        progress: bool,
+        progress: bool | Report,
     ) -> None:
         self.sides, self.pairs, self.judge, self.baseline = sides, pairs, judge, baseline
         self.settings, self.callbacks, self.progress = settings, callbacks, progress
         self.nets = nn.ModuleList([side.network for side in sides])
+        parallel.same_start(self.nets)
         self.averages = copy.deepcopy(self.nets)
         self.best = copy.deepcopy(self.nets)
         self._parameters: list[Tensor] = list(self.nets.parameters())
@@ -151,19 +163,23 @@ class Trainer:
         self.counts = {"step": 0, "bad": 0, "drops": 0, "restarts": 0, "done": 0}
         self.scale = 1.0
         self.best_terms, self.last_clear = np.empty(0), np.empty(0)
+        self._calls = parallel.from_first(lambda: bool(callbacks))
+        self.samples_per_second: float | None = None
+        self._clock, self._samples = 0.0, 0
 
     def run(self) -> Sides:
         """Train to the end and return the sides with the best nets."""
         s, counts = self.settings, self.counts
         checkpoint.restore(self)
         batches = self.pairs.shuffled(s.batch_size, s.seed, skip=counts["step"])
-        with tqdm(
-            total=s.max_steps, initial=counts["step"], desc="PICE", disable=None if self.progress else True
-        ) as bar:
+        is_shown = self.progress is True and parallel.is_first()
+        self._clock, self._samples = time.perf_counter(), 0
+        with tqdm(total=s.max_steps, initial=counts["step"], desc="PICE", disable=None if is_shown else True) as bar:
             while not counts["done"]:
                 x, y = next(batches)
                 counts["step"] += 1
                 loss = self._update(x, y)
+                self._samples += self.covariances.n
                 is_last = counts["step"] >= s.max_steps
                 if loss is not None and (is_last or counts["step"] % s.evaluate_every == 0):
                     self._evaluate(loss, bar)
@@ -172,9 +188,14 @@ class Trainer:
                 if counts["step"] % s.checkpoint_every == 0 or counts["done"]:
                     checkpoint.save(self)
                 bar.update()
+        self.samples_per_second = self._speed() if self._samples else None
         if not len(self.best_terms):
             self.best.load_state_dict(self.averages.state_dict())
         return self._with(self.best)
+
+    def _speed(self) -> float:
+        """Pairs per second, of all processes, since training began or went on."""
+        return self._samples / (time.perf_counter() - self._clock)
 
     def _with(self, nets: nn.ModuleList) -> Sides:
         x, y = (replace(side, net=net) for side, net in zip(self.sides, nets, strict=True))
@@ -186,11 +207,13 @@ class Trainer:
 
     def _update(self, x: Any, y: Any) -> float | None:
         """One step; None if it went wrong and the nets were set back."""
-        _seed(self.settings.seed + self.counts["step"])  # the same after a restart, whatever was drawn
+        # The same after a restart, whatever was drawn; another one in each process, whose rows are others.
+        _seed(self.settings.seed + self.counts["step"] + parallel.rank() * OTHER)
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()
-        self.nets.train(x.shape[0] > 1)  # batch norm has no variance of a single row
-        f, g = (side.network(side.tensors(rows)) for side, rows in zip(self.sides, (x, y), strict=True))
+        self.nets.train(x.shape[0] > 1 or parallel.size() > 1)  # batch norm has no variance of a single row
+        with parallel.joint_batch_norm(self.nets):
+            f, g = (side.network(side.tensors(rows)) for side, rows in zip(self.sides, (x, y), strict=True))
         at_fault = [
             s.argument for s, values in zip(self.sides, (f, g), strict=True) if not torch.isfinite(values).all()
         ]
@@ -201,6 +224,7 @@ class Trainer:
             return None
         self.optimizer.zero_grad()
         loss.backward()
+        parallel.sum_gradients(self._parameters)
         norm = nn.utils.clip_grad_norm_(self._parameters, 1e3)
         if not (torch.isfinite(loss) and torch.isfinite(norm)):
             self._set_back(at_fault)
@@ -231,6 +255,7 @@ class Trainer:
         """Go on from the best nets so far with a quarter of the step."""
         self.counts["restarts"] += 1
         if self.counts["restarts"] > RESTARTS:
+            at_fault = sorted({name for part in parallel.gathered(at_fault) for name in part})
             why = f", and {' and '.join(at_fault)} returned NaN or infinity" if at_fault else ""
             raise RuntimeError(
                 f"Training diverged {RESTARTS + 1} times, even with a learning rate of "
@@ -258,6 +283,8 @@ class Trainer:
                 "captured": captured,
             }
         )
+        if callable(self.progress) and parallel.is_first():
+            self.progress(self.history[-1], self._speed())
         if captured is not None:
             bar.set_postfix_str(f"captured, held out: {captured:.4f}")
             self._compare(judgement, captured)
@@ -289,14 +316,16 @@ class Trainer:
         return baseline is None or gain(baseline, self.best_terms) > CLEAR
 
     def _call(self, sides: Sides) -> None:
-        if not self.callbacks:
+        if not self._calls:
             return
         frozen = (sides[0].frozen(), sides[1].frozen())
         decomposition = decompose(frozen, self.judge.training, self.settings.n_components)
-        for callback in self.callbacks:
-            answer = callback(self.counts["step"], decomposition)
-            if isinstance(answer, bool | np.bool_) and answer:
-                self.counts["done"] = 1
+        if parallel.from_first(lambda: self._wants_to_end(decomposition)):
+            self.counts["done"] = 1
+
+    def _wants_to_end(self, decomposition: Decomposition) -> bool:
+        answers = [callback(self.counts["step"], decomposition) for callback in self.callbacks]
+        return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
 
 
 def _is_worth_it(before: np.ndarray, now: np.ndarray) -> bool:

@@ -1,0 +1,257 @@
+"""Training by several processes: what one of them knows of the others, and the few things that they do together.
+
+All that is said here holds of one process too, which has nobody to ask. Several are those of the default process group
+of torch.distributed, if there is one (``torchrun`` and `correspondence train` make one). Each takes a share of the rows
+of a joint batch, and all compute the same loss from sums over all rows:
+
+- `total` of what each process goes on to use for its own rows (a mean, say): gradients are summed on the way back;
+- `agreed` for the sums from which all compute the same loss: gradients go back as they are;
+- `sum_gradients`, at last, of the parameters.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.overrides import TorchFunctionMode
+
+__all__ = [
+    "LostProcessError",
+    "agreed",
+    "all_have",
+    "from_first",
+    "gathered",
+    "is_first",
+    "joint_batch_norm",
+    "mine",
+    "quiet",
+    "rank",
+    "same_start",
+    "size",
+    "sum_gradients",
+    "total",
+]
+
+T = TypeVar("T")
+
+
+class LostProcessError(RuntimeError):
+    """Another process of the run is gone, or does not answer."""
+
+
+def size() -> int:
+    """Number of processes."""
+    return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+
+
+def rank() -> int:
+    """Number of this process, from 0."""
+    return dist.get_rank() if size() > 1 else 0
+
+
+def is_first() -> bool:
+    """Whether this is the process that writes, warns and shows progress."""
+    return rank() == 0
+
+
+def mine(n: int) -> slice:
+    """Which of n rows are this process's share."""
+    return slice(n * rank() // size(), n * (rank() + 1) // size())
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Warnings of the first process only: the others would say the same."""
+    if is_first():
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
+def _together() -> Iterator[None]:
+    """One sentence for the many ways in which backends say that a process is gone."""
+    try:
+        yield
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise LostProcessError(f"Another process of the run is gone, or does not answer: {reason}.") from error
+
+
+# --- numbers
+
+
+def _summed(value: Tensor) -> Tensor:
+    value = value.detach().clone(memory_format=torch.contiguous_format)
+    with _together():
+        dist.all_reduce(value)
+    return value
+
+
+class _Sum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, back: bool) -> Tensor:
+        ctx.back = back
+        return _summed(value)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return (_summed(gradients[0]) if ctx.back else gradients[0]), None
+
+
+def _sums(values: Sequence[Tensor], back: bool) -> list[Tensor]:
+    """Sums over the processes of tensors of one type, all in one go."""
+    if size() == 1:
+        return list(values)
+    flat = _Sum.apply(torch.cat([value.reshape(-1) for value in values]), back)
+    parts = flat.split([value.numel() for value in values])
+    return [part.reshape(value.shape) for part, value in zip(parts, values, strict=True)]
+
+
+def total(*values: Tensor) -> list[Tensor]:
+    """Sums over all processes, which each goes on to use for its own rows."""
+    return _sums(values, back=True)
+
+
+def agreed(*values: Tensor) -> list[Tensor]:
+    """Sums over all processes, from which all compute the same."""
+    return _sums(values, back=False)
+
+
+def sum_gradients(parameters: Iterable[Tensor]) -> None:
+    """Sum the gradients over the processes, in one buffer for each type and device."""
+    if size() == 1:
+        return
+    kinds: dict[Any, list[Tensor]] = {}
+    for p in parameters:
+        if p.requires_grad:
+            kinds.setdefault((p.dtype, p.device), []).append(p)
+    for some in kinds.values():
+        flat = torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).reshape(-1) for p in some])
+        for p, part in zip(some, _summed(flat).split([p.numel() for p in some]), strict=True):
+            if p.grad is not None:
+                p.grad.copy_(part.view_as(p))
+            elif part.any():  # a layer that only the rows of others have used
+                p.grad = part.view_as(p).clone()
+
+
+def same_start(module: nn.Module) -> None:
+    """Weights and buffers of the first process for all of them."""
+    if size() > 1:
+        with _together():
+            for value in module.state_dict().values():
+                dist.broadcast(value, 0)
+
+
+# --- other values
+
+
+def gathered(part: T) -> list[T]:
+    """What each process has, in their order."""
+    if size() == 1:
+        return [part]
+    parts: list[Any] = [None] * size()
+    with _together():
+        dist.all_gather_object(parts, part)
+    return parts
+
+
+def from_first(function: Callable[[], T]) -> T:
+    """What a function returns in the first process, for all; or what it raises there."""
+    if size() == 1:
+        return function()
+    answer: list[Any] = [None, None]
+    if is_first():
+        try:
+            answer[0] = function()
+        except Exception as error:
+            answer[1] = error
+    with _together():
+        dist.broadcast_object_list(answer, 0)
+    if answer[1] is not None:
+        raise answer[1]
+    return answer[0]
+
+
+def all_have(something: bool) -> bool:
+    """Whether it is true in all processes."""
+    if size() == 1:
+        return something
+    device = torch.device("cuda") if dist.get_backend() == "nccl" else torch.device("cpu")
+    return int(_summed(torch.tensor(int(something), device=device))) == size()
+
+
+# --- batch norm
+
+
+def joint_batch_norm(nets: nn.Module) -> AbstractContextManager[Any]:
+    """Batch norm inside takes mean and variance of the joint batch; the nets stay what they are."""
+    has_norm = any(isinstance(module, _BatchNorm) for module in nets.modules())
+    return _JointBatchNorm() if size() > 1 and has_norm else nullcontext()
+
+
+class _JointBatchNorm(TorchFunctionMode):
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return (_batch_norm if function is nn.functional.batch_norm else function)(*args, **(kwargs or {}))
+
+
+def _batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """`torch.nn.functional.batch_norm` of the joint batch."""
+    if not training:
+        return nn.functional.batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    y, n, mean, var = _Norm.apply(input, weight, bias, eps)
+    if running_mean is not None and running_var is not None:
+        with torch.no_grad():
+            running_mean.lerp_(mean.to(running_mean.dtype), momentum)
+            running_var.lerp_((var * (n / (n - 1))).to(running_var.dtype), momentum)
+    return y
+
+
+class _Norm(torch.autograd.Function):
+    """Two small sums over the processes each way; the work on the rows is that of torch's own kernels."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Any:
+        mean, var = (value.double() for value in torch.ops.aten.batch_norm_update_stats(x, None, None, 0.0))
+        count = torch.full((1,), x.numel() / max(1, x.shape[1]), dtype=torch.float64, device=x.device)
+        n, sums = total(count, count * mean)
+        apart = mean - sums / n
+        mean, var = sums / n, total(count * (var + apart.square()))[0] / n
+        single, spread = mean.to(x.dtype), var.to(x.dtype)
+        y = nn.functional.batch_norm(x, single, spread, weight, bias, False, 0.0, eps)
+        ctx.save_for_backward(x, weight, single, spread, n)
+        ctx.eps = eps
+        ctx.mark_non_differentiable(n, mean, var)
+        return y, n, mean, var
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor | None, Tensor | None, None]:
+        x, weight, mean, var, n = ctx.saved_tensors
+        ones = torch.ones_like(mean) if weight is None else weight
+        dx, dw, db = torch.ops.aten.native_batch_norm_backward(
+            gradients[0], x, ones, mean, var, None, None, False, ctx.eps, [True, True, True]
+        )
+        # Through mean and variance of all rows: dx - weight / deviation * (mean of dy + z * mean of dy z), z = standard x.
+        all_dw, all_db = total(dw.double(), db.double())
+        scale = ones * (var + ctx.eps).rsqrt()
+        slope, level = ((values / n).to(x.dtype) * scale for values in (all_dw, all_db))
+        dx = dx - nn.functional.batch_norm(x, mean, var, slope, level, False, 0.0, ctx.eps)
+        return dx, None if weight is None else dw, None if weight is None else db, None

@@ -1,0 +1,216 @@
+"""What each process of a training run does: ``python -m correspondence.train.work JOB EVENTS``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from correspondence.analysis.files import FORMAT, HISTORY, MODEL, SUMMARY, described_variable, new_files, to_json
+from correspondence.analysis.job import Component
+from correspondence.analysis.texts import reason
+from correspondence.io import csv_text
+from correspondence.pice import PICE, parallel
+from correspondence.train.inputs import Input, read_input
+from correspondence.train.job import Job
+
+__all__ = ["work"]
+
+Tell = Callable[[dict[str, Any]], None]
+KNOWN = (ImportError, MemoryError, OSError, TypeError, ValueError)
+
+
+def work(job: Job, tell: Tell, overwrite: bool = False) -> None:
+    """Train, unless that is done, and write the files in the first process.
+
+    Parameters
+    ----------
+    job : Job
+        The same in all processes.
+    tell : callable
+        Called in the first process with a line for the user or with the progress.
+    overwrite : bool
+        Whether to begin anew.
+    """
+    start = time.perf_counter()
+    with _group():
+        if not parallel.from_first(lambda: job.prepare(overwrite)):
+            return
+        data = read_input(job)
+        if parallel.is_first():
+            _tell_lines(data.lines, tell)
+        est = _estimator(job, tell)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            est.fit(data.X, data.Y, validation=data.validation)
+        if parallel.is_first():
+            notes = list(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)))
+            _tell_lines(notes, tell)
+            _write(job, data, est, notes, time.perf_counter() - start)
+
+
+def _tell_lines(lines: Sequence[str], tell: Tell) -> None:
+    for line in lines:
+        tell({"line": line})
+
+
+@contextmanager
+def _group() -> Iterator[None]:
+    """Process group of all processes, as the variables of torchrun describe it; none of a single one."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield
+        return
+    local = int(os.environ.get("LOCAL_RANK", "0"))
+    if _has_gpus():
+        torch.cuda.set_device(local)
+    dist.init_process_group("nccl" if _has_gpus() else "gloo")
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
+
+
+def _has_gpus() -> bool:
+    """Whether each process of this machine has a GPU of its own."""
+    return torch.cuda.is_available() and torch.cuda.device_count() >= int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+
+
+def _estimator(job: Job, tell: Tell) -> PICE:
+    parent = os.getppid()
+
+    def report(row: dict[str, Any], speed: float) -> None:
+        if os.getppid() != parent:
+            raise RuntimeError("The process that started this one is gone.")
+        tell({"step": row["step"], "captured": row["captured"], "samples_per_second": speed})
+
+    return PICE(
+        job.components,
+        loss=job.loss,
+        batch_size=job.batch_size,
+        learning_rate=job.learning_rate,
+        max_steps=job.steps,
+        evaluate_every=job.evaluate_every,
+        schedule=job.schedule,
+        validation_fraction=job.held_out,
+        device="auto" if _has_gpus() else "cpu",
+        random_state=job.seed,
+        checkpoint=job.checkpoint,
+        checkpoint_every=job.checkpoint_every,
+        progress=report,
+    )
+
+
+# --- what is written
+
+
+def _write(job: Job, data: Input, est: PICE, notes: list[str], seconds: float) -> None:
+    with new_files(job.output) as temporary:
+        est.decomposition_.save(temporary / MODEL)
+        (temporary / HISTORY).write_text(_history(est, job.components), encoding="utf-8")
+        content = _summary(job, data, est, notes, seconds)
+        (temporary / SUMMARY).write_text(to_json(content) + "\n", encoding="utf-8")
+    shutil.rmtree(job.checkpoint, ignore_errors=True)
+
+
+def _history(est: PICE, k: int) -> str:
+    names = ["step", "loss", "learning_rate", "captured"]
+    head = [*names, *(f"correlation_{i + 1}" for i in range(k))]
+    rows = [[*(row[name] for name in names), *(row["correlations"] + [None] * k)[:k]] for row in est.history_]
+    return csv_text([head, *rows], floats=".10g")
+
+
+def _summary(job: Job, data: Input, est: PICE, notes: list[str], seconds: float) -> dict[str, Any]:
+    held = est.validation_
+    return {
+        "format": FORMAT,
+        "command": "train",
+        "title": ", ".join(job.files),
+        "file": ", ".join(job.files),
+        "folder": str(job.output.resolve()),
+        "files": [MODEL, HISTORY, SUMMARY],
+        "form": "pairs",
+        "x": described_variable(data.x),
+        "y": described_variable(data.y),
+        "id": None,
+        "n": int(est.decomposition_.n),
+        "n_missing": data.n_missing,
+        "method": "pice",
+        "model": est.model_,
+        "seed": job.seed,
+        "seconds": round(seconds, 2),
+        "processes": parallel.size(),
+        "threads": torch.get_num_threads(),
+        "steps": est.history_[-1]["step"] if est.history_ else 0,
+        "samples_per_second": est.samples_per_second_,
+        "components": [asdict(component) for component in _components(est)],
+        "held_out": None
+        if held is None
+        else {
+            "n": held.n,
+            "captured": held.captured,
+            "captured_interval": held.captured_interval.tolist(),
+            "level": held.level,
+        },
+        "settings": job.settings,
+        "data": job.data,
+        "notes": notes,
+    }
+
+
+def _components(est: PICE) -> list[Component]:
+    held = est.validation_
+    judged = 0 if held is None else len(held.correlations)
+    return [
+        Component(
+            i + 1,
+            float(pic),
+            float(r),
+            *((float(held.correlations[i]), *map(float, held.intervals[i])) if held and i < judged else ()),
+        )
+        for i, (pic, r) in enumerate(zip(est.pics_, est.correlations_, strict=True))
+    ]
+
+
+# --- a process of `launch`
+
+
+def main(job: str, events: str) -> None:
+    """Work, and leave what has happened in files for the process that watches."""
+    try:
+        with Path(events).open("a", encoding="utf-8") as file:
+
+            def tell(event: dict[str, Any]) -> None:
+                file.write(json.dumps(event) + "\n")
+                file.flush()
+
+            work(Job.read(Path(job)), tell)
+    except Exception as error:
+        _leave(error)
+        traceback.print_exc()
+        sys.exit(1)
+
+
+def _leave(error: Exception) -> None:
+    """Write the error to the file that torch's launcher reads."""
+    kind = "data" if isinstance(error, KNOWN) else "lost" if isinstance(error, parallel.LostProcessError) else "bug"
+    text = reason(error) if kind == "data" else f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    path = os.environ.get("TORCHELASTIC_ERROR_FILE")
+    if path:
+        content = {"message": text, "timestamp": int(time.time()), "kind": kind}
+        Path(path).write_text(json.dumps(content), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
