@@ -315,6 +315,8 @@ def test_other_things_that_need_data_in_memory(table):
         co.decompose(pairs)
     with pytest.raises(ValueError, match=r"There are 6 columns for 6 pairs: collect such Pairs first\."):
         co.CCA(1).fit(co.Pairs(engines.mixed(6), x=NUMBERS, y=["label", "response", "second", "answer"]))
+    with pytest.raises(ValueError, match=r"distributed\.transform\(est, pairs, folder\)"):
+        co.CCA(1).fit(pairs).transform(pairs)
     with pytest.raises(TypeError, match="pairs must be Pairs"):
         co.distributed.moments(table)
     with pytest.raises(ValueError, match="Column 'label' of X holds String, not numbers: give x_features"):
