@@ -63,11 +63,6 @@ def on_spark(spark, table, parts):
     return frame.repartitionById(parts, sf.col("part")).sortWithinPartitions("id").drop("part")
 
 
-def is_quick(source):
-    """Whether a pass over a few rows takes no time: Spark needs about a second."""
-    return not type(source).__module__.startswith("pyspark")
-
-
 @contextlib.contextmanager
 def dask_client(workers=2):
     from distributed import Client, LocalCluster

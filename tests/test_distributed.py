@@ -47,13 +47,6 @@ def client():
 
 
 @pytest.fixture(scope="module")
-def spark():
-    pytest.importorskip("pyspark")
-    with engines.spark_session() as session:
-        yield session
-
-
-@pytest.fixture(scope="module")
 def one_machine(table):
     return {name: make().fit(table.select(X), table.select(Y)) for name, make in ESTIMATORS.items()}
 
@@ -65,7 +58,7 @@ def classifier(table):
     )
 
 
-@pytest.fixture(params=["parquet", "csv", "lazy", "dask-1", "dask-3", "dask-7", "spark-3"])
+@pytest.fixture(params=["parquet", "csv", "lazy", "dask-1", "dask-3", "dask-7"])
 def source(request, table, tmp_path):
     kind, _, parts = request.param.partition("-")
     if kind == "parquet":
@@ -77,10 +70,8 @@ def source(request, table, tmp_path):
         return tmp_path / "pairs.csv"
     if kind == "lazy":
         return pl.from_arrow(table).lazy()
-    if kind == "dask":
-        request.getfixturevalue("client")
-        return engines.on_dask(table, int(parts))
-    return engines.on_spark(request.getfixturevalue("spark"), table, int(parts))
+    request.getfixturevalue("client")
+    return engines.on_dask(table, int(parts))
 
 
 def assert_same(a, b, x, y):
@@ -96,10 +87,14 @@ def assert_same_evaluation(a, b):
 
 
 def test_every_estimator_equals_one_machine(source, table, one_machine, classifier):
+    check_estimators(source, table, one_machine, classifier)
+
+
+def check_estimators(source, table, one_machine, classifier):
     x, y = table.select(X), table.select(Y)
     pairs = co.Pairs(source, x=X, y=Y)
-    for name in ESTIMATORS if engines.is_quick(source) else ("cca", "ace"):
-        est, whole = ESTIMATORS[name]().fit(pairs), one_machine[name]
+    for name, whole in one_machine.items():
+        est = ESTIMATORS[name]().fit(pairs)
         assert_same(est, whole, x, y)
         assert est.feature_names_in_.tolist() == X
     assert_same_evaluation(est.evaluate(pairs), whole.evaluate(x, y))
@@ -115,6 +110,10 @@ def test_every_estimator_equals_one_machine(source, table, one_machine, classifi
 
 
 def test_functions_of_every_row_are_written_once(source, table, one_machine, tmp_path):
+    check_files(source, table, one_machine, tmp_path)
+
+
+def check_files(source, table, one_machine, tmp_path):
     folder = tmp_path / "out" / "deep"
     files = co.distributed.transform(one_machine["ace"], co.Pairs(source, x=X, y=Y), folder, keep=["id"])
     assert [*sorted(file.name for file in files), "_SUCCESS"] == sorted(
@@ -127,6 +126,23 @@ def test_functions_of_every_row_are_written_once(source, table, one_machine, tmp
     for i in range(2):
         np.testing.assert_allclose(written[f"f{i + 1}"].to_numpy(), F[:, i], atol=1e-12)
         np.testing.assert_allclose(written[f"g{i + 1}"].to_numpy(), G[:, i], atol=1e-12)
+
+
+def test_spark(table, one_machine, classifier, tmp_path):
+    """All of it in one test: a session takes long to start, and each pass about a second."""
+    pytest.importorskip("pyspark")
+    with engines.spark_session() as spark:
+        frame = engines.on_spark(spark, table, 3)
+        few = {name: one_machine[name] for name in ("cca", "ace")}
+        check_estimators(frame, table, few, classifier)
+        check_files(frame, table, one_machine, tmp_path)
+        pairs = co.Pairs(frame, x="id", y="label")
+        assert np.concatenate([x.to_numpy() for x, _ in pairs]).tolist() == table["id"].to_pylist()
+        assert pairs.map(lambda x, y, number: number) == [0, 2]
+        missing = table.to_pandas()
+        missing.loc[2000, "heavy"] = np.nan
+        with pytest.raises(ValueError, match="Column 'heavy' of X contains NaN"):
+            co.CCA(1).fit(co.Pairs(engines.on_spark(spark, pa.table(missing), 2), x=X, y=Y))
 
 
 @settings(max_examples=6)
@@ -271,13 +287,6 @@ def test_missing_values_are_named(table, client):
             co.distributed.moments(co.Pairs(source, x=["heavy"], y="other"))
 
 
-def test_missing_values_on_spark(table, spark):
-    frame = table.to_pandas()
-    frame.loc[2000, "heavy"] = np.nan
-    with pytest.raises(ValueError, match="Column 'heavy' of X contains NaN"):
-        co.CCA(1).fit(co.Pairs(engines.on_spark(spark, pa.table(frame), 2), x=X, y=Y))
-
-
 def test_text_has_to_become_numbers():
     words = np.random.default_rng(0).choice(["red", "green", "blue", "old", "new"], (200, 6))
     frame = pl.LazyFrame({"text": [f"{i} " + " ".join(row) for i, row in enumerate(words)], "y": range(200)})
@@ -306,6 +315,8 @@ def test_other_things_that_need_data_in_memory(table):
         co.decompose(pairs)
     with pytest.raises(ValueError, match=r"There are 6 columns for 6 pairs: collect such Pairs first\."):
         co.CCA(1).fit(co.Pairs(engines.mixed(6), x=NUMBERS, y=["label", "response", "second", "answer"]))
+    with pytest.raises(ValueError, match=r"distributed\.transform\(est, pairs, folder\)"):
+        co.CCA(1).fit(pairs).transform(pairs)
     with pytest.raises(TypeError, match="pairs must be Pairs"):
         co.distributed.moments(table)
     with pytest.raises(ValueError, match="Column 'label' of X holds String, not numbers: give x_features"):

@@ -117,6 +117,12 @@ def test_a_column_that_is_not_there(kind, table, folder):
         co.Pairs(sources(table, folder)[kind], x=["a", "z"], y="s")
 
 
+@pytest.mark.parametrize("x", [0, [0], [["a"]], None])
+def test_names_are_text(x):
+    with pytest.raises((TypeError, ValueError), match="must be names of columns"):
+        co.Pairs(pd.DataFrame({0: [1.0, 2.0], "s": ["u", "v"]}), x=x, y="s")
+
+
 def test_no_file(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file"):
         co.Pairs(tmp_path / "*.parquet", x="a", y="b")

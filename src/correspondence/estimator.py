@@ -59,6 +59,8 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
             f(X), or (f(X), g(Y)); of variance 1 on the training data. Frames if `set_output` asks for them.
         """
         check_is_fitted(self)
+        if isinstance(X, Pairs):
+            raise ValueError("X are Pairs: distributed.transform(est, pairs, folder) writes their functions to files.")
         F = self._f(X)
         return F if Y is None else (F, self.transform_y(Y))
 

@@ -8,7 +8,7 @@ import tempfile
 import uuid
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -52,8 +52,9 @@ class Layout:
     ----------
     n : int
         Number of all rows.
-    starts : dict of int, optional
-        First row of each partition, by its number; None if all partitions but the last have `BATCH` rows.
+    starts : dict, optional
+        Number of the first row, and how many rows, of each partition by its number; None if all but the last have
+        `BATCH` rows.
     """
 
     n: int
@@ -179,6 +180,7 @@ class Pairs(Parts):
     -----
     Pairs are read anew each time they are needed, so a source must give the same rows in the same order every time: a
     query of DuckDB without an order that does not (a sample, a join on several threads) is best written to a file.
+    Workers of Dask and executors of Spark need this package too (``PYSPARK_PYTHON`` is the Python of the latter).
 
     Examples
     --------
@@ -276,7 +278,9 @@ class Pairs(Parts):
         names = [name for part in (self.x, self.y, self.weights or [], keep) for name in _listed(part)]
         known = frame.collect_schema().names()
         for name in names:
-            if not isinstance(name, Hashable) or name not in known:
+            if not isinstance(name, str):
+                raise ValueError(f"x, y and weights must be names of columns, or lists of names, got {name!r}.")
+            if name not in known:
                 raise ValueError(f"There is no column {name!r} in source: it has {', '.join(map(str, known))}.")
         return frame.select(list(dict.fromkeys(names)))
 
@@ -376,7 +380,7 @@ def _connect() -> Any:
 
 
 def _listed(names: Any) -> list[Any]:
-    return [names] if isinstance(names, str) else list(names)
+    return list(names) if isinstance(names, list | tuple) else [names]
 
 
 # --- tables of pyarrow, from any engine
