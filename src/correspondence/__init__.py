@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from correspondence import datasets, plot, validation
+from correspondence import datasets, distributed, plot, validation
 from correspondence.ace import ACE
 from correspondence.auto import decompose
 from correspondence.bootstrap import Bootstrap
@@ -71,6 +71,7 @@ __all__ = [
     "crossfit",
     "datasets",
     "decompose",
+    "distributed",
     "explore",
     "indicator_table",
     "latent_dimension",

@@ -27,7 +27,7 @@ from correspondence.features import Additive, Encoded, Loadings, blocks, dense, 
 from correspondence.functions import FeatureMap, LinearFunctions
 from correspondence.moments import Moments, whitening
 from correspondence.progress import bar
-from correspondence.sources import Layout, Memory, Parts
+from correspondence.sources import Memory, Parts
 from correspondence.splines import AdditiveFunctions, AdditiveSums, SplineBasis, solve_additive
 from correspondence.splits import Split, splits
 from correspondence.survey import Survey
@@ -151,10 +151,9 @@ class ACE(PairsEstimator):
         encoders = [_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
         x_basis, y_basis = (self._basis(*side) for side in zip(encoders, surveys, "XY", strict=True))
         rows = pairs.through(*(Encoded(*side) for side in zip("XY", encoders, strict=True)))
-        parts = rows.map(partial(_fold_sums, (x_basis, y_basis), groups, pairs.layout), "moments")
-        fit = solve_additive(AdditiveSums.merged(parts), x_basis, y_basis, self.n_components)
-        whole = rows.map(partial(_function_sums, fit.f, fit.g), "functions")
-        moments, loadings = (reduce(add, parts) for parts in zip(*whole, strict=True))
+        sums = rows.sums(partial(_fold_sums, (x_basis, y_basis), groups), AdditiveSums.merged, "moments")
+        fit = solve_additive(sums, x_basis, y_basis, self.n_components)
+        moments, loadings = rows.sums(partial(_function_sums, fit.f, fit.g), _added, "functions", numbered=False)
         x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))
         d = moments.decompose(self.n_components, x_features=x, y_features=y, y_sample=y_sample)
         assert isinstance(d.g, LinearFunctions)
@@ -268,16 +267,15 @@ class ACE(PairsEstimator):
 def _fold_sums(
     bases: tuple[SplineBasis, SplineBasis],
     groups: np.ndarray | None,
-    layout: Layout,
     x: np.ndarray,
     y: np.ndarray,
-    number: int,
+    first: int,
 ) -> AdditiveSums:
-    return AdditiveSums.of(blocks(x, y), *bases, groups, layout.first(number, len(x)))
+    return AdditiveSums.of(blocks(x, y), *bases, groups, first)
 
 
 def _function_sums(
-    f: AdditiveFunctions, g: AdditiveFunctions, x: np.ndarray, y: np.ndarray, number: int
+    f: AdditiveFunctions, g: AdditiveFunctions, x: np.ndarray, y: np.ndarray, first: int
 ) -> tuple[Moments, Loadings]:
     """Moments of the functions, and the loadings of the columns of y on g."""
     moments, values = Moments(), np.empty((len(y), g.weights.shape[1]))
@@ -285,6 +283,11 @@ def _function_sums(
         out[:] = g(b)
         moments.update(f(a), out)
     return moments, Loadings.of(blocks(values, y))
+
+
+def _added(parts: list[tuple[Moments, Loadings]]) -> tuple[Moments, Loadings]:
+    moments, loadings = zip(*parts, strict=True)
+    return reduce(add, moments), reduce(add, loadings)
 
 
 def _table_encoder(survey: Survey | None, name: str) -> Columns:

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
+from correspondence import sources
 from correspondence.ca import CA
 from correspondence.checks import check_whole
 from correspondence.compare import Comparison, compare
@@ -100,6 +101,8 @@ def decompose(
     >>> d.n_components, d.origin
     (1, 'cca: asked for; 1 of 1 components significant on held-out pairs.')
     """
+    if isinstance(X, sources.Pairs):
+        raise ValueError("X are Pairs, for which the method is yours to choose, such as ACE(3).fit(pairs).")
     choice = choose(
         X, Y, n_components, method, groups=groups, random_state=random_state, n_jobs=n_jobs, progress=progress
     )

@@ -25,6 +25,7 @@ SUM_ERROR = 1e-3  # by which a row of beliefs may be off 1
 ROUNDING = 1e-6  # the same, so small that single precision has no better
 WIDE = 100  # classes from which beliefs in single precision are left so: their products take half the time
 HALF_SUM_ERROR = 1e-2  # the same in half precision, which has three digits
+FEW = 64  # rows of numbers that a module is asked at least
 ROWS = 1 << 24  # beliefs that are copied from an array at a time
 
 
@@ -90,7 +91,7 @@ class Beliefs(FeatureMap):
 
     def _answer(self, rows: Any) -> Any:
         """The model's probabilities; whether a torch module returns them or logits is seen from its first answer."""
-        values = self._ask(rows)
+        values = self._ask(_from_arrow(rows, self.model))
         if self.outputs != "auto" and _is_column(values):
             return _of_two(_to_array(values), self.outputs == "logits")
         if self._are_logits is False:
@@ -298,6 +299,20 @@ def _is_torch_module(model: Any) -> bool:
     return torch is not None and isinstance(model, torch.nn.Module)
 
 
+def _from_arrow(rows: Any, model: Any) -> Any:
+    """Rows as models take them: an array of numbers, a list of labels, or a pandas frame."""
+    if not type(rows).__module__.startswith("pyarrow"):
+        return rows
+    if not hasattr(rows, "column_names"):
+        values = nw.from_native(rows, series_only=True, pass_through=True)
+        is_number = isinstance(values, nw.Series) and values.dtype.is_numeric()
+        return values.to_numpy() if is_number else rows.to_pylist()
+    frame = nw.from_native(rows)
+    if hasattr(model, "feature_names_in_") or not all(kind.is_numeric() for kind in frame.schema.values()):
+        return rows.to_pandas()
+    return np.column_stack([column.to_numpy() for column in frame.iter_columns()])
+
+
 def _ask_torch(module: Any, X: Any) -> Any:
     """Output of a module in evaluation mode; the mode is put back afterwards."""
     torch = sys.modules["torch"]
@@ -305,10 +320,15 @@ def _ask_torch(module: Any, X: Any) -> Any:
     inputs = X if isinstance(X, torch.Tensor) else torch.from_numpy(np.array(X))
     inputs = inputs.to(first.device, first.dtype if inputs.is_floating_point() else inputs.dtype)
     modes = [(part, part.training) for part in module.modules()]
+    n = len(inputs)
+    is_short = inputs.ndim == 2 and 0 < n < FEW  # a few rows are multiplied in another way, with other rounding errors
+    if is_short:
+        inputs = inputs[torch.arange(FEW, device=inputs.device).clamp(max=n - 1)]
     try:
         module.eval()
         with torch.inference_mode():
-            return module(inputs)
+            outputs = module(inputs)
+            return outputs[:n] if is_short and isinstance(outputs, torch.Tensor) else outputs
     finally:
         for part, mode in modes:
             part.training = mode

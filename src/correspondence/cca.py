@@ -16,7 +16,7 @@ from correspondence.features import Encoded, blocks, signed
 from correspondence.functions import LinearFunctions
 from correspondence.moments import Moments
 from correspondence.penalised import fit_penalised, in_folds, merged
-from correspondence.sources import Layout, Memory, Parts
+from correspondence.sources import Memory, Parts
 
 __all__ = ["CCA", "strengths"]
 
@@ -88,7 +88,7 @@ class CCA(PairsEstimator):
         rows = pairs.through(x, y)
         bases = _bases(rows, x, y)
         widths = [len(basis) for basis in bases]
-        folds = merged(rows.map(partial(_folds, bases, together, pairs.layout), "moments"))
+        folds = rows.sums(partial(_folds, bases, together), merged, "moments")
         ridge = strengths(self.regularization, wide=pairs.layout.n < ENOUGH * sum(widths))
         penalty = np.ones(bases[0].shape[1]), np.ones(bases[1].shape[1])
         fit = fit_penalised(folds, penalty, self.n_components, ridge)
@@ -113,10 +113,8 @@ def strengths(regularization: Any, wide: bool) -> Sequence[float]:
     return (float(regularization),)
 
 
-def _folds(
-    bases: Bases, groups: np.ndarray | None, layout: Layout, F: np.ndarray, G: np.ndarray, number: int
-) -> list[Moments]:
-    return in_folds(blocks(F @ bases[0], G @ bases[1]), groups, layout.first(number, len(F)))
+def _folds(bases: Bases, groups: np.ndarray | None, F: np.ndarray, G: np.ndarray, first: int) -> list[Moments]:
+    return in_folds(blocks(F @ bases[0], G @ bases[1]), groups, first)
 
 
 def _bases(rows: Parts, x: Encoded, y: Encoded) -> Bases:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -32,14 +33,16 @@ from correspondence.checks import check_weights, check_whole, length, to_floats
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LabelFunctions, LinearFunctions
-from correspondence.heldout import HeldOut, held_out
+from correspondence.heldout import HeldOut, held_out, held_out_parts
 from correspondence.labels import as_labels, objects
 from correspondence.moments import Moments
 from correspondence.progress import bar
 from correspondence.signs import signs
+from correspondence.sources import Pairs, check_source
 
 __all__ = ["ClassifierCA", "label_codes"]
 
+SEEN = 256  # rows that a model is asked before it is sent to workers
 RARE = 1e-6  # classes that are never believed more than this need double precision: their products underflow
 NOISE = {np.dtype(np.float64): 1e-15, np.dtype(np.float32): 1e-7}  # PICs that rounding alone can make
 
@@ -153,7 +156,9 @@ class ClassifierCA(Estimator):
         ----------
         X : array-like, frame, or iterable of batches
             Inputs as the model takes them, best such that it was not trained on. Of batches that are tuples, as those
-            of a torch DataLoader, the first part.
+            of a torch DataLoader, the first part. Of `Pairs` the x, for which the model is asked where they are: with
+            an array of numbers, a list of labels or texts, or a pandas frame if the columns are not all numbers or if
+            it was fitted to a frame. Their y are left for `evaluate`: ``held_out_`` is None.
         Y : array-like of shape (n,), optional
             Their true labels: they change nothing but ``held_out_``, what the functions are worth on them.
         sample_weight : array-like of shape (n,), optional
@@ -168,7 +173,11 @@ class ClassifierCA(Estimator):
             check_whole(self.n_components, "n_components", 1)
         beliefs = Beliefs(self.model, self.outputs, self.temperature, self.batch_size, self.classes)
         keep = Y is not None
-        moments, kept = self._query(beliefs, X, sample_weight, keep)
+        if isinstance(X, Pairs):
+            check_source(X, Y, sample_weight)
+            moments, kept = self._query_pairs(beliefs, X), list[np.ndarray]()
+        else:
+            moments, kept = self._query(beliefs, X, sample_weight, keep)
         classes = beliefs.given = beliefs.classes(len(moments.mean_f))
         decomposition, second = _decompose(moments, classes, beliefs, self.n_components)
         P = np.concatenate(kept) if keep else np.empty((0, 0))
@@ -212,6 +221,18 @@ class ClassifierCA(Estimator):
             raise ValueError(f"The beliefs of at least two inputs are needed, got {done} sample(s).")
         return moments, kept
 
+    def _query_pairs(self, beliefs: Beliefs, pairs: Pairs) -> Moments:
+        """Moments of the beliefs, in double precision, computed where the pairs are."""
+        rows = next(iter(pairs), None)
+        if rows is not None:
+            next(beliefs.batches(rows[0].slice(0, SEEN)))  # an error is told before workers start; logits are seen
+        moments: Moments = pairs.sums(
+            partial(_belief_moments, beliefs), partial(sum, start=Moments()), "beliefs", numbered=False
+        )
+        if moments.n < 2:
+            raise ValueError(f"The beliefs of at least two inputs are needed, got {moments.n:g} sample(s).")
+        return moments
+
     def _g(self, Y: Any) -> np.ndarray:
         return self._g_functions().values[label_codes(Y, self.classes_)]
 
@@ -222,6 +243,7 @@ class ClassifierCA(Estimator):
         ----------
         X, Y : array-like
             Inputs that the model was not trained on, and their labels. One that is never predicted counts as the mean.
+            Or X alone, as `Pairs`, whose y are the labels.
         sample_weight : array-like of shape (n,), optional
             Of the inputs.
 
@@ -231,6 +253,10 @@ class ClassifierCA(Estimator):
             ``.correlations`` of each component, ``.captured``, their intervals and ``.n``.
         """
         check_is_fitted(self)
+        if isinstance(X, Pairs):
+            check_source(X, Y, sample_weight)
+            g = partial(_values_of_labels, self.classes_, np.nan_to_num(self._g_functions().values))
+            return held_out_parts(X.through(self._f_functions().bare(), g).each, self.correlations_)
         if Y is None:
             raise ValueError("Y is missing: an evaluation needs the true labels of X.")
         P = self.beliefs(X)
@@ -524,6 +550,17 @@ def label_codes(Y: Any, classes: np.ndarray, n: int | None = None, name: str = "
         raise ValueError(f"X and {name} must have the same length, got {n} and {len(labels)}.")
     position = {label: i for i, label in enumerate(classes.tolist())}
     return np.array([class_index(position, label, name) for label in labels], dtype=np.intp)
+
+
+def _belief_moments(beliefs: Beliefs, x: Any, y: Any, first: int) -> Moments:
+    moments = Moments()
+    for P in beliefs.batches(x):
+        moments.update(P, np.empty((len(P), 0)))
+    return moments
+
+
+def _values_of_labels(classes: np.ndarray, values: np.ndarray, Y: Any) -> np.ndarray:
+    return values[label_codes(Y, classes)]
 
 
 def _evaluate(d: Decomposition, P: np.ndarray, codes: np.ndarray, sample_weight: Any = None) -> HeldOut:

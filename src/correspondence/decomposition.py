@@ -16,7 +16,8 @@ import numpy as np
 from correspondence import io
 from correspondence.checks import check_weights, check_whole, read_only
 from correspondence.functions import FUNCTIONS, PrincipalFunctions
-from correspondence.heldout import HeldOut, held_out
+from correspondence.heldout import HeldOut, held_out, held_out_parts
+from correspondence.sources import Pairs, check_source
 
 __all__ = ["Decomposition", "as_decomposition", "load"]
 
@@ -100,13 +101,13 @@ class Decomposition:
         k = self._check_k(k)
         return replace(self, pics=self.pics[:k], f=self.f.truncate(k), g=self.g.truncate(k))
 
-    def evaluate(self, X: Any, Y: Any, sample_weight: Any = None) -> HeldOut:
+    def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
         """Check the functions on pairs, best on such that the fit has not seen.
 
         Parameters
         ----------
         X, Y : array-like
-            Pairs.
+            Pairs. Or X alone, as `Pairs`, which are read twice, where they are.
         sample_weight : array-like of shape (n,), optional
             Of the pairs.
 
@@ -115,6 +116,9 @@ class Decomposition:
         HeldOut
             ``.correlations`` of each component, ``.captured``, their intervals and ``.n``.
         """
+        if isinstance(X, Pairs):
+            check_source(X, Y, sample_weight)
+            return held_out_parts(X.through(self.f.bare(), self.g.bare()).each, self.correlations)
         F, G = self.f(X), self.g(Y)
         if len(F) != len(G):
             raise ValueError(f"X and Y must have the same length, got {len(F)} and {len(G)}.")

@@ -21,7 +21,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence.checks import as_frame, outside
 from correspondence.labels import as_labels, in_order, label_from_json, label_to_json, objects, unknown_is_mean
-from correspondence.sources import Layout, Memory, Parts
+from correspondence.sources import Memory, Parts
 from correspondence.survey import Survey
 
 __all__ = [
@@ -122,8 +122,7 @@ def surveys_of(pairs: Parts) -> tuple[Survey | None, Survey | None]:
             for values, name in ((pairs.x, "X"), (pairs.y, "Y"))
         )
         return x, y
-    parts = pairs.map(partial(_survey_part, pairs.layout), "columns")
-    x, y = (Survey.merged(list(side), name) for side, name in zip(zip(*parts, strict=True), "XY", strict=True))
+    x, y = pairs.sums(partial(_survey_rows, pairs.layout.n), _merged_surveys, "columns")
     for survey, name in ((x, "X"), (y, "Y")):
         counts = list(survey.columns.values())
         if len(counts) == 1 and isinstance(counts[0], dict) and _are_texts(counts[0]):
@@ -134,10 +133,13 @@ def surveys_of(pairs: Parts) -> tuple[Survey | None, Survey | None]:
     return x, y
 
 
-def _survey_part(layout: Layout, x: Any, y: Any, number: int) -> tuple[Survey, Survey]:
-    a, b = (columns_of(values, name) for values, name in ((x, "X"), (y, "Y")))
-    first = layout.first(number, len(next(iter(a.values()))))
-    return Survey.of(a, first, layout.n), Survey.of(b, first, layout.n)
+def _survey_rows(n: int, x: Any, y: Any, first: int) -> tuple[Survey, Survey]:
+    return Survey.of(columns_of(x, "X"), first, n), Survey.of(columns_of(y, "Y"), first, n)
+
+
+def _merged_surveys(parts: list[tuple[Survey, Survey]]) -> tuple[Survey, Survey]:
+    x, y = (Survey.merged(side, name) for side, name in zip(zip(*parts, strict=True), "XY", strict=True))
+    return x, y
 
 
 def is_table(values: Any, name: str) -> bool:

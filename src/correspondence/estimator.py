@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from correspondence.checks import as_frame, check_index, length
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut
-from correspondence.sources import Memory, Pairs, Parts
+from correspondence.sources import Memory, Pairs, Parts, check_source
 from correspondence.splits import group_codes
 from correspondence.table import to_frame
 
-__all__ = ["Estimator", "PairsEstimator", "check_source"]
+__all__ = ["Estimator", "PairsEstimator"]
 
 
 class Estimator(TransformerMixin, BaseEstimator, ABC):
@@ -87,7 +87,7 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X, Y : array-like
-            Pairs, as for `fit`.
+            Pairs, as for `fit`; or X alone, as `Pairs`, which are read twice, where they are.
         sample_weight : array-like of shape (n,), optional
             Of the pairs.
 
@@ -97,7 +97,7 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
             ``.correlations`` of each component, ``.captured``, their intervals and ``.n``.
         """
         check_is_fitted(self)
-        if Y is None:
+        if Y is None and not isinstance(X, Pairs):
             raise ValueError("Y is missing: an evaluation needs pairs (x, y).")
         return self.decomposition_.evaluate(X, Y, sample_weight)
 
@@ -176,14 +176,6 @@ class PairsEstimator(Estimator):
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags
-
-
-def check_source(pairs: Pairs, Y: Any) -> None:
-    """Pairs as a fit takes them that is not of a table of counts."""
-    if Y is not None:
-        raise ValueError("Y cannot be given with Pairs, which have both variables: leave it out.")
-    if pairs.weights is not None:
-        raise ValueError("weights of Pairs are for CA only: leave them out, or repeat rows.")
 
 
 def _framed(G: np.ndarray, backend: Any, index: Any) -> Any:

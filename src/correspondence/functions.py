@@ -59,6 +59,10 @@ class PrincipalFunctions(ABC):
         """Return the first k functions."""
 
     @abstractmethod
+    def bare(self) -> PrincipalFunctions:
+        """Return the same functions without the data of the fit, to be sent somewhere else."""
+
+    @abstractmethod
     def expand(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values of h, these functions and the weights (sum 1) on a sample, by default the one of the fit."""
 
@@ -122,6 +126,9 @@ class LabelFunctions(PrincipalFunctions):
     @cached_property
     def _positions(self) -> dict[Any, int]:
         return {label: i for i, label in enumerate(self.labels.tolist())}
+
+    def bare(self) -> LabelFunctions:  # noqa: D102
+        return replace(self, codes=None, code_weights=None)
 
     def truncate(self, k: int) -> LabelFunctions:  # noqa: D102
         return replace(self, values=self.values[:, :k])
@@ -215,6 +222,9 @@ class LinearFunctions(PrincipalFunctions):
     def of_features(self, features: np.ndarray) -> np.ndarray:
         """Values of the functions, given the features."""
         return (features - self.mean) @ self.weights
+
+    def bare(self) -> LinearFunctions:  # noqa: D102
+        return replace(self, sample=None, sample_weight=None)
 
     def truncate(self, k: int) -> LinearFunctions:  # noqa: D102
         return replace(self, weights=self.weights[:, :k])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from scipy.stats import norm
 
 from correspondence.checks import check_weights
 
-__all__ = ["HeldOut", "captured_by_moments", "captured_terms", "gain", "held_out"]
+__all__ = ["HeldOut", "captured_by_moments", "captured_terms", "gain", "held_out", "held_out_parts"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,53 +69,147 @@ def held_out(F: np.ndarray, G: np.ndarray, correlations: np.ndarray, pairs: Any 
     level : float
         Of the confidence intervals.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level}.")
     if len(F) == 0:
         raise ValueError("There are no pairs to evaluate on.")
     if pairs is None or np.ndim(pairs) == 1:
         pairs = sp.diags_array(np.ones(len(F)) if pairs is None else check_weights(pairs, len(F), "The weights"))
-    n = float(pairs.sum())
-    joint = sp.csr_array(pairs) / n
-    quantile = float(norm.ppf((1 + level) / 2))
-    r, intervals = _correlations(F, G, joint, quantile / np.sqrt(n))
-    captured, influence = _captured(F, G, correlations, joint)
-    deviation = float(np.sqrt(joint.data @ influence**2))
-    interval = captured + quantile / np.sqrt(n) * deviation * np.array([-1.0, 1.0])
-    return HeldOut(r, intervals, captured, interval, n, level)
+    weights = sp.csr_array(pairs)
+    return held_out_parts(lambda function: [function(F, G, weights)], correlations, level)
 
 
-def _margins(joint: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    return joint.sum(axis=1), joint.sum(axis=0)
+def held_out_parts(
+    each: Callable[[Callable[..., Any]], list[Any]], correlations: np.ndarray, level: float = 0.95
+) -> HeldOut:
+    """Evaluate functions on new pairs that are in several parts, in two passes over them.
+
+    Parameters
+    ----------
+    each : callable
+        Calls a function with F and G of each part, and perhaps with weights as an array of shape (n, m), and returns
+        the list of the results.
+    correlations : ndarray of shape (d,)
+        What the fit promised: sqrt(lambda_i).
+    level : float
+        Of the confidence intervals.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level}.")
+    parts = each(partial(_means, correlations))
+    if not parts:
+        raise ValueError("There are no pairs to evaluate on.")
+    means = _Means.merged(parts)
+    powers, squares = (
+        sum(sums) / means.n for sums in zip(*each(partial(_deviations, correlations, means)), strict=True)
+    )
+    quantile = float(norm.ppf((1 + level) / 2)) / np.sqrt(means.n)
+    r, intervals = _correlations(dict(zip(POWERS, powers, strict=True)), quantile)
+    interval = means.captured + quantile * float(np.sqrt(squares)) * np.array([-1.0, 1.0])
+    return HeldOut(r, intervals, means.captured, interval, means.n, level)
 
 
-def _correlations(F: np.ndarray, G: np.ndarray, joint: sp.csr_array, width: float) -> tuple[np.ndarray, np.ndarray]:
-    """Pearson correlations and, by the delta method on Fisher's z scale, their intervals."""
-    p, q = _margins(joint)
-    f, g = _standardised(F, p), _standardised(G, q)
+@dataclass(frozen=True, eq=False)
+class _Margin:
+    """Moments of the functions of one side: mean, sum of squared deviations from it, largest, and raw second moments.
 
-    def mean(a: int, b: int) -> np.ndarray:
-        """E[f^a g^b] for each component."""
-        return np.einsum("ij,ij->j", f**a, joint @ g**b)
+    The second moments are those of 1, f_1, f_2, ..., each times the fourth root of its PIC.
+    """
 
-    r = np.clip(mean(1, 1), -1, 1)
+    n: float
+    mean: np.ndarray
+    scatter: np.ndarray
+    largest: np.ndarray
+    second: np.ndarray
+
+    @classmethod
+    def of(cls, F: np.ndarray, weights: np.ndarray, correlations: np.ndarray) -> _Margin:
+        n, f = float(weights.sum()), _with_constant(F, correlations)
+        mean = weights @ F / n
+        return cls(n, mean, weights @ (F - mean) ** 2, np.abs(F).max(axis=0, initial=0), (f.T * weights) @ f / n)
+
+    @classmethod
+    def merged(cls, parts: Sequence[_Margin]) -> _Margin:
+        n = sum(part.n for part in parts)
+        mean, second = (sum(part.n / n * getattr(part, name) for part in parts) for name in ("mean", "second"))
+        scatter = sum(part.scatter + part.n * (part.mean - mean) ** 2 for part in parts)
+        return cls(n, mean, scatter, np.max([part.largest for part in parts], axis=0), second)
+
+    def standardised(self, F: np.ndarray) -> np.ndarray:
+        """Mean 0 and variance 1; a constant, but for rounding errors, becomes 0."""
+        scale = np.sqrt(self.scatter / self.n)
+        varies = scale > 1e-12 * self.largest
+        return np.where(varies, (F - self.mean) / np.where(varies, scale, 1), 0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Means:
+    """What is known of pairs after the first look at them."""
+
+    x: _Margin
+    y: _Margin
+    ratio: float
+    """Mean of sum_i s_i f_i g_i, from 0."""
+
+    @classmethod
+    def merged(cls, parts: Sequence[_Means]) -> _Means:
+        x, y = _Margin.merged([part.x for part in parts]), _Margin.merged([part.y for part in parts])
+        return cls(x, y, sum(part.n / x.n * part.ratio for part in parts))
+
+    @property
+    def n(self) -> float:
+        return self.x.n
+
+    @property
+    def captured(self) -> float:
+        """2 E[sum_i s_i f_i g_i] - sum_ij s_i s_j E[f_i f_j] E[g_i g_j] - 1, with f_0 = g_0 = s_0 = 1."""
+        return 2 * self.ratio - float(np.sum(self.x.second * self.y.second)) - 1
+
+    def influence(self, ratio: np.ndarray, f: np.ndarray, g: np.ndarray, joint: sp.csr_array) -> np.ndarray:
+        """Influence of each pair on `captured`, whose mean is 0."""
+        of_x, of_y = ((f @ self.y.second) * f).sum(axis=1), ((g @ self.x.second) * g).sum(axis=1)
+        mean = 2 * self.ratio - 2 * float(np.sum(self.x.second * self.y.second))
+        return 2 * ratio - of_x[_rows(joint)] - of_y[joint.indices] - mean
+
+
+POWERS = ((1, 1), (2, 0), (0, 2), (2, 2), (3, 1), (1, 3), (4, 0), (0, 4))
+
+
+def _weights(F: np.ndarray, joint: sp.csr_array | None) -> sp.csr_array:
+    return sp.csr_array(sp.diags_array(np.ones(len(F)))) if joint is None else joint
+
+
+def _means(correlations: np.ndarray, F: np.ndarray, G: np.ndarray, joint: sp.csr_array | None = None) -> _Means:
+    """First look at some pairs."""
+    joint = _weights(F, joint)
+    p, q = joint.sum(axis=1), joint.sum(axis=0)
+    ratio = _at_cells(_with_constant(F, correlations), _with_constant(G, correlations), joint)
+    x, y = _Margin.of(F, p, correlations), _Margin.of(G, q, correlations)
+    return _Means(x, y, float(joint.data @ ratio) / x.n)
+
+
+def _deviations(
+    correlations: np.ndarray, means: _Means, F: np.ndarray, G: np.ndarray, joint: sp.csr_array | None = None
+) -> tuple[np.ndarray, float]:
+    """Second look: sums of f^a g^b for each of `POWERS`, standardised, and of the squared influence on `captured`."""
+    joint = _weights(F, joint)
+    f, g = means.x.standardised(F), means.y.standardised(G)
+    powers = np.array([np.einsum("ij,ij->j", f**a, joint @ g**b) for a, b in POWERS])
+    f, g = _with_constant(F, correlations), _with_constant(G, correlations)
+    influence = means.influence(_at_cells(f, g, joint), f, g, joint)
+    return powers, float(joint.data @ influence**2)
+
+
+def _correlations(mean: dict[tuple[int, int], np.ndarray], width: float) -> tuple[np.ndarray, np.ndarray]:
+    """Pearson correlations and, by the delta method on Fisher's z scale, their intervals, from means of f^a g^b."""
+    r = np.clip(mean[1, 1], -1, 1)
     # Variance of the influence f g - r (f^2 + g^2) / 2, whose mean is 0.
-    fourth = mean(4, 0) + 2 * mean(2, 2) + mean(0, 4)
-    variance = mean(2, 2) - r * (mean(3, 1) + mean(1, 3)) + r**2 / 4 * fourth
-    is_defined = (mean(2, 0) > 0.5) & (mean(0, 2) > 0.5)  # neither function is constant on these pairs
+    fourth = mean[4, 0] + 2 * mean[2, 2] + mean[0, 4]
+    variance = mean[2, 2] - r * (mean[3, 1] + mean[1, 3]) + r**2 / 4 * fourth
+    is_defined = (mean[2, 0] > 0.5) & (mean[0, 2] > 0.5)  # neither function is constant on these pairs
     inside = np.abs(r) < 1 - 1e-12
     z = np.arctanh(np.where(inside, r, 0))
     half = width * np.sqrt(np.maximum(variance, 0)) / np.where(inside, 1 - r**2, 1)
     intervals = np.where(inside[:, None], np.tanh(np.column_stack([z - half, z + half])), r[:, None])
     return np.where(is_defined, r, 0.0), np.where(is_defined[:, None], intervals, [-1.0, 1.0])
-
-
-def _standardised(F: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Mean 0 and variance 1; a constant, but for rounding errors, becomes 0."""
-    centred = F - p @ F
-    scale = np.sqrt(p @ centred**2)
-    varies = scale > 1e-12 * np.abs(F).max(axis=0, initial=0)
-    return np.where(varies, centred / np.where(varies, scale, 1), 0)
 
 
 def captured_by_moments(
@@ -144,33 +240,24 @@ def gain(first: np.ndarray, second: np.ndarray) -> float:
 
 def captured_terms(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -> np.ndarray:
     """One term for each pair, whose mean is `captured` and whose variance is that of n times its estimate."""
-    joint = sp.csr_array(sp.diags_array(np.full(len(F), 1 / len(F))))
-    captured, influence = _captured(F, G, correlations, joint)
-    return captured + influence
+    means, joint = _means(correlations, F, G), _weights(F, None)
+    f, g = _with_constant(F, correlations), _with_constant(G, correlations)
+    return means.captured + means.influence(_at_cells(f, g, joint), f, g, joint)
 
 
-def _captured(F: np.ndarray, G: np.ndarray, correlations: np.ndarray, joint: sp.csr_array) -> tuple[float, np.ndarray]:
-    """2 E[sum_i s_i f_i g_i] - sum_ij s_i s_j E[f_i f_j] E[g_i g_j] - 1, and its influence function at each pair.
+def _with_constant(F: np.ndarray, correlations: np.ndarray) -> np.ndarray:
+    """1, f_1, f_2, ..., each times the fourth root of its PIC."""
+    return np.column_stack([np.ones(len(F)), F]) * np.sqrt(np.concatenate([[1.0], correlations]))
 
-    The sums are from 0, with the constants f_0 = g_0 = s_0 = 1.
-    """
-    root = np.sqrt(np.concatenate([[1.0], correlations]))
-    f = np.column_stack([np.ones(len(F)), F]) * root
-    g = np.column_stack([np.ones(len(G)), G]) * root
-    p, q = _margins(joint)
-    second_f, second_g = (f.T * p) @ f, (g.T * q) @ g
-    ratio = _at_cells(f, g, joint)
-    captured = 2 * float(joint.data @ ratio) - float(np.sum(second_f * second_g)) - 1
-    of_x, of_y = ((f @ second_g) * f).sum(axis=1), ((g @ second_f) * g).sum(axis=1)
-    rows = np.repeat(np.arange(len(f)), np.diff(joint.indptr))
-    influence = 2 * ratio - of_x[rows] - of_y[joint.indices]
-    influence -= joint.data @ influence
-    return captured, influence
+
+def _rows(joint: sp.csr_array) -> np.ndarray:
+    """Row of each cell."""
+    return np.repeat(np.arange(joint.shape[0]), np.diff(joint.indptr))
 
 
 def _at_cells(f: np.ndarray, g: np.ndarray, joint: sp.csr_array, block: int = 1 << 16) -> np.ndarray:
     """Sum over i of f_i(x) g_i(y) for each pair that occurs, some pairs at a time."""
-    rows = np.repeat(np.arange(len(f)), np.diff(joint.indptr))
+    rows = _rows(joint)
     sums = np.empty(joint.nnz)
     for start in range(0, joint.nnz, block):
         cells = slice(start, start + block)

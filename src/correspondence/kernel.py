@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,12 +14,13 @@ from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 from correspondence.cca import strengths
 from correspondence.checks import check_whole, is_number, to_floats
-from correspondence.encoding import Encoder, encoder_for, encoder_from_state, kept
+from correspondence.encoding import Columns, Encoder, encoder_for, encoder_from_state, kept, surveys_of
 from correspondence.estimator import PairsEstimator
 from correspondence.features import Loadings, blocks, dense, signed
-from correspondence.functions import FeatureMap, LinearFunctions
-from correspondence.penalised import fit_penalised, in_folds
-from correspondence.splits import group_codes
+from correspondence.functions import FeatureMap, LinearFunctions, PrincipalFunctions
+from correspondence.moments import Moments
+from correspondence.penalised import fit_penalised, in_folds, merged
+from correspondence.sources import Memory, Parts
 
 __all__ = ["KernelCCA", "KernelFeatures"]
 
@@ -58,7 +61,7 @@ class KernelFeatures(FeatureMap):
     kind: ClassVar[str] = "kernel"
 
     @classmethod
-    def fit(cls, name: str, encoder: Encoder, rows: Any, kernel: Kernel, options: dict, landmarks: np.ndarray) -> Self:
+    def fit(cls, name: str, encoder: Encoder, kernel: Kernel, options: dict, landmarks: np.ndarray) -> Self:
         """Find the projection that makes the landmarks' coordinates reproduce the kernel."""
         K = _kernel(landmarks, landmarks, kernel, options, name)
         values, vectors = np.linalg.eigh((K + K.T) / 2)
@@ -68,7 +71,11 @@ class KernelFeatures(FeatureMap):
         return cls(name, encoder, kernel, options, landmarks, vectors[:, keep] / np.sqrt(values[keep]))
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        return np.vstack([self.of_rows(rows) for (rows,) in blocks(_flat(self.encoder(values, self.name)))])
+        return np.vstack([self.of_rows(rows) for (rows,) in blocks(self.rows(values))])
+
+    def rows(self, values: Any) -> Any:
+        """Encoded rows, which may be sparse."""
+        return _flat(self.encoder(values, self.name))
 
     def of_rows(self, rows: Any) -> np.ndarray:
         """Coordinates of encoded rows."""
@@ -173,7 +180,7 @@ class KernelCCA(PairsEstimator):
         Parameters
         ----------
         X, Y : array-like, frame, sparse matrix, list of texts or array of images
-            One row for each pair.
+            One row for each pair. Or X alone, as `Pairs` of tables: moments are then computed where they are.
         groups : array-like of shape (n,), optional
             Pairs of the same group, such as duplicates, are never on both sides of a split when the penalty is chosen.
 
@@ -183,32 +190,28 @@ class KernelCCA(PairsEstimator):
             Itself.
         """
         self._check_parameters()
-        n = self._check_pairs(X, Y)
-        together = None if groups is None else group_codes(groups, n, "groups")
+        pairs, together = self._parts(X, Y, groups)
         y_kernel = self.kernel if self.y_kernel is None else self.y_kernel
-        x, rows_x = self._features("X", X, self.kernel, self.gamma)
-        y, rows_y = self._features("Y", Y, y_kernel, self.y_gamma)
-        features = ((x.of_rows(a), y.of_rows(b)) for a, b in blocks(rows_x, rows_y))
-        folds = in_folds(features, together)
+        encoders, samples = _encoded(pairs)
+        x = self._features("X", encoders[0], samples[0], self.kernel, self.gamma)
+        y = self._features("Y", encoders[1], samples[1], y_kernel, self.y_gamma)
+        rows = pairs.through(x.rows, y.rows)
+        folds = rows.sums(partial(_folds, x, y, together), merged, "moments")
         total = sum(folds[1:], start=folds[0])
         penalty = _unit(total.cov_f), _unit(total.cov_g)
         ridge = RIDGE if self.regularization == "auto" else strengths(self.regularization, wide=False)
         fit = fit_penalised(folds, penalty, self.n_components, ridge)
         d = fit.moments.decompose(self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=kept(Y))
-        assert isinstance(d.g, LinearFunctions)
-        g = d.g.of_features
-        loadings = Loadings.of((g(y.of_rows(b)), dense(b)) for (b,) in blocks(rows_y))
+        loadings = rows.sums(partial(_loadings, d.g, y), partial(reduce, add), "functions", numbered=False)
         self._set(signed(d, loadings.covariance, loadings.variance), X)
         self.regularization_ = fit.strength
         return self
 
-    def _features(self, name: str, values: Any, kernel: Kernel, gamma: Any) -> tuple[KernelFeatures, Any]:
-        encoder = encoder_for(values, name)
-        rows = _flat(encoder(values, name))
+    def _features(self, name: str, encoder: Encoder, sample: Any, kernel: Kernel, gamma: Any) -> KernelFeatures:
         rng = np.random.default_rng(self.random_state)
-        landmarks = _landmarks(rows, self.n_landmarks, rng)
-        options = self._options(kernel, gamma, rows, rng)
-        return KernelFeatures.fit(name, encoder, rows, kernel, options, landmarks), rows
+        landmarks = _landmarks(sample, self.n_landmarks, rng)
+        options = self._options(kernel, gamma, sample, rng)
+        return KernelFeatures.fit(name, encoder, kernel, options, landmarks)
 
     def _options(self, kernel: Kernel, gamma: Any, rows: Any, rng: np.random.Generator) -> dict[str, float]:
         if kernel == "rbf":
@@ -235,6 +238,35 @@ class KernelCCA(PairsEstimator):
         check_whole(self.degree, "degree", 1)
         if not is_number(self.coef0) or self.coef0 < 0:
             raise ValueError(f"coef0 must be a number of at least 0, got {self.coef0!r}.")
+
+
+def _encoded(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:
+    """Encoders of both sides, and the encoded rows of those that were drawn, or of all data that are not a table."""
+    surveys = surveys_of(pairs)
+    encoders, samples = [], []
+    for side, (name, survey) in enumerate(zip("XY", surveys, strict=True)):
+        if survey is not None:
+            encoder: Any = Columns.of(survey, name)
+            samples.append(_flat(encoder.of_columns(survey.sample, name)))
+        else:
+            assert isinstance(pairs, Memory)
+            values = (pairs.x, pairs.y)[side]
+            encoder = encoder_for(values, name)
+            samples.append(_flat(encoder(values, name)))
+        encoders.append(encoder)
+    return (encoders[0], encoders[1]), samples
+
+
+def _folds(
+    x: KernelFeatures, y: KernelFeatures, groups: np.ndarray | None, a: Any, b: Any, first: int
+) -> list[Moments]:
+    features = ((x.of_rows(p), y.of_rows(q)) for p, q in blocks(a, b))
+    return in_folds(features, groups, first)
+
+
+def _loadings(g: PrincipalFunctions, y: KernelFeatures, a: Any, b: Any, first: int) -> Loadings:
+    assert isinstance(g, LinearFunctions)
+    return Loadings.of((g.of_features(y.of_rows(rows)), dense(rows)) for (rows,) in blocks(b))
 
 
 def _flat(rows: Any) -> Any:

@@ -19,6 +19,7 @@ from correspondence.moments import Moments
 __all__ = ["FOLDS", "PenalisedFit", "Penalty", "fit_penalised", "in_folds", "merged"]
 
 FOLDS = 5
+RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
 LARGE = 300  # features on the smaller side, from which on only the leading singular vectors are computed
 
 Penalty = tuple[np.ndarray, np.ndarray]
@@ -86,7 +87,7 @@ def fit_penalised(
     strength = strengths[0]
     if len(strengths) > 1 and any(r.any() for r in penalty) and all(fold.n for fold in folds):
         strength = strengths[_strongest(_scores(folds, penalty, n_components, strengths))]
-    A, B, s = next(_solutions(total, penalty, n_components, [strength]))
+    A, B, s = _solution(total, penalty, n_components, strength)
     return PenalisedFit(total, A, B, s, float(strength))
 
 
@@ -119,10 +120,42 @@ def _solutions(moments: Moments, penalty: Penalty, d: int, strengths: Iterable[f
         yield A @ U @ P, B @ V @ Qt.T, np.minimum(s, 1.0)
 
 
-def _diagonal(cov: np.ndarray, penalty: np.ndarray, tol: float = 1e-9) -> tuple[np.ndarray, np.ndarray]:
+def _solution(moments: Moments, penalty: Penalty, d: int, strength: float) -> Solution:
+    """The same for one strength, more exactly: no direction is ever divided by its variance without the penalty."""
+    covs = moments.cov_f, moments.cov_g
+    W, V = (_penalised_whitening(cov, r, strength) for cov, r in zip(covs, penalty, strict=True))
+    U, T = _leading(W.T @ moments.cov_fg @ V, d)
+    A, B = W @ U, V @ T
+    A, B = A @ _whitening(A.T @ covs[0] @ A), B @ _whitening(B.T @ covs[1] @ B)
+    P, s, Qt = np.linalg.svd(A.T @ moments.cov_fg @ B, full_matrices=False)
+    return A @ P, B @ Qt.T, np.minimum(s, 1.0)
+
+
+def _penalised_whitening(cov: np.ndarray, penalty: np.ndarray, strength: float) -> np.ndarray:
+    """Directions in which the covariance with the penalty is 1.
+
+    First the penalty is made diagonal: what is strongly penalised then does not blur what is not.
+    """
+    if penalty.ndim == 1:
+        return _whitening(cov + strength * np.diag(penalty))
+    rough, Q = np.linalg.eigh(penalty)
+    rough = np.where(rough > 1e-13 * rough.max(initial=0), rough, 0)
+    return Q @ _whitening(Q.T @ cov @ Q + strength * np.diag(rough))
+
+
+def _whitening(cov: np.ndarray) -> np.ndarray:
+    """Directions in which the covariance is 1, without those that have next to none."""
+    scale = np.sqrt(np.maximum(np.diag(cov), 0))
+    unit = np.where(scale > 0, scale, np.inf)  # rare labels and the tails of splines have a small variance
+    values, vectors = np.linalg.eigh(cov / np.outer(unit, unit))
+    keep = values > RANK * values.max(initial=0)
+    return vectors[:, keep] / np.sqrt(values[keep]) / unit[:, None]
+
+
+def _diagonal(cov: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Directions in which the covariance is 1 and the penalty diagonal, and its values there."""
     values, vectors = np.linalg.eigh(cov)
-    keep = values > tol * values.max(initial=0)
+    keep = values > RANK * values.max(initial=0)
     R = vectors[:, keep] / np.sqrt(values[keep])
     penalised = R.T @ (penalty[:, None] * R if penalty.ndim == 1 else penalty @ R)
     rough, Q = np.linalg.eigh(penalised)

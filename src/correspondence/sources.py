@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import pickle
 import tempfile
 import warnings
 from abc import ABC, abstractmethod
@@ -22,12 +21,21 @@ from correspondence.progress import bar
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BATCH", "Layout", "Memory", "Pairs", "Parts", "is_source", "open_source"]
+__all__ = ["BATCH", "Layout", "Memory", "Pairs", "Parts", "check_source", "is_source", "open_source"]
 
 Function = Callable[[Any, Any, int], Any]
+Merge = Callable[[list[Any]], Any]
 
 BATCH = 65_536  # rows that are read at a time
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
+
+
+def check_source(pairs: Pairs, Y: Any = None, sample_weight: Any = None) -> None:
+    """Pairs as anything but a table of counts takes them: alone, and without weights."""
+    if Y is not None:
+        raise ValueError("Y cannot be given with Pairs, which have both variables: leave it out.")
+    if sample_weight is not None or pairs.weights is not None:
+        raise ValueError("Weights of Pairs are for CA only: leave them out, or repeat rows.")
 
 
 @dataclass(frozen=True)
@@ -68,9 +76,37 @@ class Parts(ABC):
     def map(self, function: Function, text: str = "pairs") -> list[Any]:
         """What a function returns for x, y and the number of each partition, in their order."""
 
+    @abstractmethod
+    def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:
+        """What a function returns for all rows, put together from what it returns for some at a time.
+
+        Parameters
+        ----------
+        function : callable
+            Called with x and y of some rows, and with the number of the first of them.
+        merge : callable
+            Makes one result of a list of results.
+        text : str
+            What is being done, for the bar.
+        numbered : bool
+            Whether the numbers matter: counting the rows of partitions on workers takes a pass over them.
+        """
+
+    @abstractmethod
     def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:
         """The same pairs, each side passed through a function."""
-        return _Through(self, x_function, y_function)
+
+    def each(self, function: Callable[[Any, Any], Any]) -> list[Any]:
+        """What a function returns for x and y of some rows at a time."""
+        return self.sums(partial(_alone, function), _joined, numbered=False)
+
+
+def _alone(function: Callable[[Any, Any], Any], x: Any, y: Any, first: int) -> list[Any]:
+    return [function(x, y)]
+
+
+def _joined(parts: list[list[Any]]) -> list[Any]:
+    return [result for part in parts for result in part]
 
 
 class Memory(Parts):
@@ -86,13 +122,16 @@ class Memory(Parts):
     def map(self, function: Function, text: str = "pairs") -> list[Any]:  # noqa: D102
         return [function(self.x, self.y, 0)]
 
+    def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:  # noqa: D102
+        return merge(self.map(function))
+
     def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Memory:
         """The same pairs, each side passed through a function, once."""
         return Memory(x_function(self.x), y_function(self.y), self.layout.n)
 
 
 class _Through(Parts):
-    """Pairs whose sides are passed through functions each time they are read."""
+    """Pairs whose sides are passed through functions each time they are read, some rows at a time."""
 
     def __init__(self, parts: Parts, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> None:
         self.parts, self.functions = parts, (x_function, y_function)
@@ -103,6 +142,12 @@ class _Through(Parts):
 
     def map(self, function: Function, text: str = "pairs") -> list[Any]:
         return self.parts.map(partial(_composed, function, *self.functions), text)
+
+    def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:
+        return self.parts.sums(partial(_composed, function, *self.functions), merge, text, numbered)
+
+    def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:
+        return _Through(self, x_function, y_function)
 
 
 def _composed(
@@ -147,9 +192,14 @@ class Pairs(Parts):
         self._reading: Generator[pa.Table, None, None] | None = None
         self.frame.collect_schema()  # so that a wrong path or name is told here
 
+    @property
+    def has_partitions(self) -> bool:
+        """Whether the source has partitions of its own, on workers."""
+        return _has_partitions(self.frame)
+
     def __iter__(self) -> Iterator[tuple[pa.Table | pa.ChunkedArray, pa.Table | pa.ChunkedArray]]:
         """Batches (x, y) of at most 65,536 rows, in order, read in this process: columns, or tables, of pyarrow."""
-        for table in self._tables(self._frame()):
+        for table in self.tables():
             yield _side(table, self.x), _side(table, self.y)
 
     def map(self, function: Function, text: str = "pairs") -> list[Any]:
@@ -170,6 +220,19 @@ class Pairs(Parts):
         """
         return self.map_tables(partial(_on_sides, function, self.x, self.y), text)
 
+    def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:  # noqa: D102
+        if self.has_partitions:
+            return merge(self.map(partial(_sums, function, merge, self.layout if numbered else None), text))
+        parts: list[Any] = []
+        with bar(0, text) as done:
+            for number, (x, y) in enumerate(self):
+                parts = [merge([*parts, function(x, y, number * BATCH)])]  # one at a time: there may be very many
+                done.update(len(x))
+        return merge(parts)
+
+    def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:  # noqa: D102
+        return _Through(self, x_function, y_function)
+
     def map_tables(
         self, function: Callable[[pa.Table, int], Any], text: str = "pairs", keep: Sequence[str] = ()
     ) -> list[Any]:
@@ -177,11 +240,11 @@ class Pairs(Parts):
         frame = self._frame(keep)
         if frame.implementation.is_dask():
             return _map_dask(frame.to_native(), function, text)
-        if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+        if _has_partitions(frame):
             return _map_spark(frame.to_native(), function)
         results = []
         with bar(0, text) as done:
-            for number, table in enumerate(self._tables(frame)):
+            for number, table in enumerate(self.tables(keep)):
                 results.append(function(table, number))
                 done.update(table.num_rows)
         return results
@@ -211,8 +274,12 @@ class Pairs(Parts):
                 raise ValueError(f"There is no column {name!r} in source: it has {', '.join(map(str, known))}.")
         return frame.select(list(dict.fromkeys(names)))
 
-    def _tables(self, frame: nw.LazyFrame) -> Iterator[pa.Table]:
-        """Tables of a frame. A relation of DuckDB can be read by one loop at a time: a new one ends those before."""
+    def tables(self, keep: Sequence[str] = ()) -> Iterator[pa.Table]:
+        """Batches as tables with all columns that are needed, and some more.
+
+        A relation of DuckDB can be read by one loop at a time: a new one ends those before.
+        """
+        frame = self._frame(keep)
         if not frame.implementation.is_duckdb():
             yield from _tables(frame)
             return
@@ -223,8 +290,17 @@ class Pairs(Parts):
             yield table
             if self._reading is not mine and not _is_files(self.source):
                 raise RuntimeError(
-                    "source is a relation of DuckDB, which only one loop can read at a time: collect it."
+                    "source is a relation of DuckDB, which can be read by one loop at a time, and another began."
                 )
+
+
+def _sums(function: Function, merge: Merge, layout: Layout | None, x: Any, y: Any, number: int) -> Any:
+    """Sums over a partition, `BATCH` rows at a time: their features may take much more memory than they do."""
+    first = 0 if layout is None else layout.first(number, len(x))
+    total = function(x.slice(0, BATCH), y.slice(0, BATCH), first)
+    for start in range(BATCH, len(x), BATCH):
+        total = merge([total, function(x.slice(start, BATCH), y.slice(start, BATCH), first + start)])
+    return total
 
 
 def _has_partitions(frame: nw.LazyFrame) -> bool:
@@ -384,7 +460,9 @@ def _map_dask(frame: Any, function: Callable[[pa.Table, int], Any], text: str) -
 
 
 def _run_dask(function: bytes, frame: Any, number: int) -> tuple[Any] | None:
-    return (pickle.loads(function)(_to_arrow(frame), number),) if len(frame) else None
+    import cloudpickle
+
+    return (cloudpickle.loads(function)(_to_arrow(frame), number),) if len(frame) else None
 
 
 def _dask_client() -> Any:
@@ -401,8 +479,10 @@ def _dask_client() -> Any:
 
 
 def _map_spark(frame: Any, function: Callable[[pa.Table, int], Any]) -> list[Any]:
+    from pyspark import cloudpickle
+
     rows = _map_in_arrow(frame, partial(_run_spark, function), "number int, result binary").collect()
-    results = [pickle.loads(row["result"]) for row in sorted(rows, key=lambda row: row["number"])]
+    results = [cloudpickle.loads(row["result"]) for row in sorted(rows, key=lambda row: row["number"])]
     for result in results:
         if isinstance(result, _Failure):
             raise result.error

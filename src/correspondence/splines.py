@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.interpolate import CubicSpline
+from scipy.linalg import block_diag
 
 from correspondence.moments import Moments
 from correspondence.penalised import fit_penalised, in_folds, merged
@@ -64,9 +65,18 @@ class SplineBasis:
         """Values for a fit, those beyond the limits half as far out."""
         return Z if self.limits is None else (Z + np.clip(Z, *self.limits.T)) / 2
 
-    def roughness(self, Z: np.ndarray) -> np.ndarray:
-        """Third derivatives of the features."""
-        return np.hstack([_third(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)])
+    def intervals(self, Z: np.ndarray) -> np.ndarray:
+        """Indicators of the intervals between knots: counting them is exact, however rows are parted."""
+        return np.hstack([_interval(z, k) for z, k in zip(Z.T, self.knots, strict=True)])
+
+    @cached_property
+    def thirds(self) -> np.ndarray:
+        """Third derivatives of the features, which are constant in each interval: shape (intervals, width)."""
+        parts = [
+            np.empty((0, 1)) if spline is None else spline((knots[1:] + knots[:-1]) / 2, 3)
+            for spline, knots in zip(self._splines, self.knots, strict=True)
+        ]
+        return block_diag(*parts)
 
 
 def _knots(z: np.ndarray, n_knots: int) -> np.ndarray:
@@ -86,10 +96,13 @@ def _values(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.
     return spline(np.clip(z, low, high)) + below * spline(low, 1) + above * spline(high, 1)
 
 
-def _third(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.ndarray:
-    if spline is None:
-        return np.zeros((len(z), 1))
-    return np.where(((z >= knots[0]) & (z <= knots[-1]))[:, None], spline(z, 3), 0)
+def _interval(z: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    if len(knots) < 3:
+        return np.empty((len(z), 0))
+    inside = np.flatnonzero((z >= knots[0]) & (z <= knots[-1]))
+    indicators = np.zeros((len(z), len(knots) - 1))
+    indicators[inside, np.minimum(np.searchsorted(knots, z[inside], side="right"), len(knots) - 1) - 1] = 1
+    return indicators
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,10 +162,10 @@ class AdditiveFit:
 
 @dataclass(frozen=True, eq=False)
 class AdditiveSums:
-    """All that a fit needs of some rows: moments of the features in folds, and sums of squared third derivatives."""
+    """All that a fit needs of some rows: moments of the features in folds, and how often two intervals meet."""
 
     folds: list[Moments]
-    rough: tuple[np.ndarray, np.ndarray]
+    counts: tuple[np.ndarray, np.ndarray]
 
     @classmethod
     def of(
@@ -164,21 +177,22 @@ class AdditiveSums:
         first: int = 0,
     ) -> AdditiveSums:
         """Sums over batches of rows, the first of which has the number `first`."""
-        rough = np.zeros((basis_x.width, basis_x.width)), np.zeros((basis_y.width, basis_y.width))
+        x, y = (len(basis.thirds) for basis in (basis_x, basis_y))
+        counts = np.zeros((x, x)), np.zeros((y, y))
 
         def features() -> Iterator[tuple[np.ndarray, np.ndarray]]:
             for Zx, Zy in batches:
                 Zx, Zy = basis_x.tempered(Zx), basis_y.tempered(Zy)
-                for total, D in zip(rough, (basis_x.roughness(Zx), basis_y.roughness(Zy)), strict=True):
-                    total += D.T @ D
+                for total, within in zip(counts, (basis_x.intervals(Zx), basis_y.intervals(Zy)), strict=True):
+                    total += within.T @ within
                 yield basis_x(Zx), basis_y(Zy)
 
-        return cls(in_folds(features(), groups, first), rough)
+        return cls(in_folds(features(), groups, first), counts)
 
     @classmethod
     def merged(cls, parts: Sequence[AdditiveSums]) -> AdditiveSums:
         """Sums over all rows, from those over parts of them."""
-        x, y = (np.sum([part.rough[side] for part in parts], axis=0) for side in (0, 1))
+        x, y = (np.sum([part.counts[side] for part in parts], axis=0) for side in (0, 1))
         return cls(merged([part.folds for part in parts]), (x, y))
 
 
@@ -217,7 +231,13 @@ def fit_additive(
 def solve_additive(sums: AdditiveSums, basis_x: SplineBasis, basis_y: SplineBasis, n_components: int) -> AdditiveFit:
     """Most correlated additive functions, given the sums over all rows."""
     n = sum(fold.n for fold in sums.folds)
-    fit = fit_penalised(sums.folds, (sums.rough[0] / n, sums.rough[1] / n), n_components, SMOOTHING)
+    x, y = (
+        basis.thirds.T
+        @ ((counts + np.eye(len(counts))) / n)
+        @ basis.thirds  # no interval is free, an empty one neither
+        for basis, counts in zip((basis_x, basis_y), sums.counts, strict=True)
+    )
+    fit = fit_penalised(sums.folds, (x, y), n_components, SMOOTHING)
     f = AdditiveFunctions(basis_x, fit.moments.mean_f, fit.A)
     g = AdditiveFunctions(basis_y, fit.moments.mean_g, fit.B)
     return AdditiveFit(f, g, fit.correlations, fit.strength)

@@ -62,6 +62,8 @@ class Survey:
     def merged(cls, parts: Sequence[Survey], name: str) -> Survey:
         """Survey of all rows, from those of the parts in their order; errors call the table `name`."""
         first = parts[0]
+        if len(parts) == 1:
+            return first
         columns = {key: _merged([part.columns[key] for part in parts], key, name) for key in first.columns}
         sample = {key: np.concatenate([part.sample[key] for part in parts]) for key in first.columns}
         return cls(sum(part.n for part in parts), columns, sample)

@@ -140,9 +140,9 @@ def crossfit(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(1000, 1)); y = x**2 + rng.normal(size=(1000, 1))
     >>> co.crossfit(co.ACE(n_components=1), x, y)
-    CrossFit with 5 splits, 1000 pairs held out: captured 0.7763 [0.7269, 0.8257] (95 %)
+    CrossFit with 5 splits, 1000 pairs held out: captured 0.7742 [0.7311, 0.8173] (95 %)
       component  training  held out
-              1    0.8854    0.8815 [0.8449, 0.9099]
+              1    0.8839    0.8808 [0.8455, 0.9084]
     """
     n, together = check_pairs(est, X, Y, groups, random_state)
     parts = splits(cv, n, labels=labels_of(Y), groups=together, random_state=random_state)

@@ -20,6 +20,7 @@ from correspondence.splines import AdditiveFunctions
 __all__ = ["BLOCK", "Index", "Side", "Sides"]
 
 BLOCK = 4096
+STEP = 64  # rows
 VALUES = 2**19  # in a block that a net is applied to: caches like small blocks of large rows
 
 
@@ -102,8 +103,8 @@ class Side(FeatureMap):
         """Outputs of the net, in float64."""
         net = self.network.eval()
         size = int(np.clip(VALUES // np.prod(rows.shape[1:]), 128, BLOCK))
-        blocks = [net(self.tensors(rows[i : i + size])) for i in range(0, rows.shape[0], size)]
-        outputs = torch.cat(blocks).cpu().double().numpy()
+        blocks = [net(self.tensors(_filled(rows[i : i + size]))) for i in range(0, rows.shape[0], size)]
+        outputs = torch.cat(blocks)[: rows.shape[0]].cpu().double().numpy()
         if not np.isfinite(outputs).all():
             raise ValueError(f"{self.argument} returns NaN or infinity for some of {self.name}: check its layers.")
         return outputs
@@ -128,6 +129,10 @@ class Side(FeatureMap):
             return replace(self, net=ImageNet(self.encoder.shape, outputs))
         assert isinstance(self.encoder, Bag | Text | Columns)
         return replace(self, net=BagNet(self.encoder.width, outputs))
+
+    def on_cpu(self) -> Side:
+        """Copy that can be sent to any worker."""
+        return self if self.net is None else replace(self, net=copy.deepcopy(self.net).cpu())
 
     def frozen(self) -> Side:
         """Copy that further training does not change."""
@@ -162,6 +167,17 @@ class Side(FeatureMap):
             if index
             else None,
         )
+
+
+def _filled(rows: Any) -> Any:
+    """Rows of a table, the last repeated up to a multiple of `STEP`: outputs then do not depend on how many they are.
+
+    A few rows are multiplied by matrices in another way than many, with other rounding errors.
+    """
+    n = rows.shape[0]
+    if n % STEP == 0 or rows.ndim > 2:
+        return rows
+    return rows[np.minimum(np.arange(n - n % STEP + STEP), n - 1)]
 
 
 Sides = tuple[Side, Side]

@@ -15,12 +15,13 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from correspondence import distributed, sources
 from correspondence.decomposition import Decomposition
 from correspondence.functions import LinearFunctions
 from correspondence.heldout import captured_terms, gain
 from correspondence.moments import Moments
 from correspondence.pice import checkpoint, parallel
-from correspondence.pice.data import Arrays, Pairs
+from correspondence.pice.data import Arrays, Pairs, Stream
 from correspondence.pice.losses import LOSSES, Covariances
 from correspondence.pice.sides import Sides
 
@@ -104,11 +105,14 @@ class Judge:
 
 def decompose(sides: Sides, pairs: Pairs, n_components: int, y_sample: Any = None) -> Decomposition:
     """One exact whitening (Algorithm 1) of the features over all pairs of all processes, a block at a time."""
-    moments = Moments()
-    for x, y in pairs.blocks():
-        moments.update(sides[0].features(x), sides[1].features(y))
-    moments, *others = parallel.gathered(moments)
-    moments = sum(others, start=moments)
+    if isinstance(pairs, Stream) and isinstance(pairs.source, sources.Pairs) and parallel.size() == 1:
+        moments = distributed.moments(pairs.source, sides[0].on_cpu(), sides[1].on_cpu())  # where they are
+    else:
+        moments = Moments()
+        for x, y in pairs.blocks():
+            moments.update(sides[0].features(x), sides[1].features(y))
+        moments, *others = parallel.gathered(moments)
+        moments = sum(others, start=moments)
     return moments.decompose(n_components, tol=TOLERANCE, x_features=sides[0], y_features=sides[1], y_sample=y_sample)
 
 

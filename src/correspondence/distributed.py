@@ -1,0 +1,202 @@
+"""Moments and values of functions over pairs of any size, computed where the pairs are and merged exactly.
+
+The estimators' `fit` and `evaluate` do the same by themselves when they are given `Pairs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from correspondence.checks import as_frame
+from correspondence.decomposition import as_decomposition
+from correspondence.functions import PrincipalFunctions
+from correspondence.io import new_file
+from correspondence.moments import Moments
+from correspondence.sources import BATCH, Pairs, check_source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["moments", "transform"]
+
+FILE = 16  # batches in a file, about a million rows, if the source has no partitions of its own
+ROWS = 4096  # whose features are computed at a time
+DONE = "_SUCCESS"
+
+Features = Callable[[Any], Any]
+
+
+def moments(pairs: Pairs, x_features: Features | None = None, y_features: Features | None = None) -> Moments:
+    """Moments of any features of pairs, computed for each partition where it is, and merged.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Where the pairs are.
+    x_features, y_features : callable, optional
+        From a column or table of pyarrow with n rows to an array of shape (n, p), and (n, q); they are sent to the
+        workers. By default the numbers themselves.
+
+    Returns
+    -------
+    Moments
+        Its `decompose` gives the decomposition.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import correspondence as co
+    >>> frame = pl.LazyFrame({"x": [0.0, 1.0, 2.0, 3.0], "y": [0.0, 1.0, 4.0, 9.0]})
+    >>> pairs = co.Pairs(frame, x="x", y="y")
+    >>> co.distributed.moments(pairs).decompose().correlations.round(3)
+    array([0.958])
+    >>> square = lambda column: column.to_numpy()[:, None] ** 2
+    >>> co.distributed.moments(pairs, x_features=square).decompose().correlations.round(3)
+    array([1.])
+    """
+    _check(pairs)
+    functions = (x_features or partial(_numbers, "X")), (y_features or partial(_numbers, "Y"))
+    return pairs.through(*functions).sums(_of_features, partial(sum, start=Moments()), "moments", numbered=False)
+
+
+def transform(
+    d_or_est: Any, pairs: Pairs, folder: str | Path, *, keep: Sequence[str] = (), overwrite: bool = False
+) -> list[Path]:
+    """Write f(x) and g(y) of pairs to Parquet files, one for each partition, where the partition is.
+
+    A file appears under its name when it is complete. A partition that is computed again, because its worker was lost,
+    replaces its own file and no other; at the end a file ``_SUCCESS`` is written.
+
+    Parameters
+    ----------
+    d_or_est : Decomposition or fitted estimator
+        Whose functions are evaluated.
+    pairs : Pairs
+        Where the pairs are.
+    folder : str or Path
+        Where ``part-00000.parquet``, ... go, with columns f1, f2, ..., g1, g2, ...: a folder that all workers see.
+        Without partitions (files, DuckDB, polars, frames in memory) there is a file for about each million rows.
+    keep : sequence of str
+        Other columns of the source to carry along, such as ids.
+    overwrite : bool
+        Whether files of an earlier run may be replaced.
+
+    Returns
+    -------
+    list of Path
+        The files, in the order of the rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars as pl
+    >>> import correspondence as co
+    >>> frame = pl.LazyFrame({"id": [7, 8, 9], "x": ["a", "b", "b"], "y": ["u", "v", "u"]})
+    >>> pairs = co.Pairs(frame, x="x", y="y")
+    >>> ca = co.CA().fit(["a", "b", "b"], ["u", "v", "u"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = co.distributed.transform(ca, pairs, folder, keep=["id"])
+    ...     print([file.name for file in files], pl.read_parquet(files[0]).columns)
+    ['part-00000.parquet'] ['id', 'f1', 'g1']
+    """
+    _check(pairs)
+    d, target = as_decomposition(d_or_est), _empty_folder(folder, overwrite)
+    names = [f"{side}{i + 1}" for side in "fg" for i in range(d.n_components)]
+    keep = [keep] if isinstance(keep, str) else list(keep)
+    taken = next((name for name in keep if name in names), None)
+    if taken is not None:
+        raise ValueError(f"keep has the column {taken!r}, which is the name of a function: rename it.")
+    evaluate = partial(_values, d.f.bare(), d.g.bare(), pairs.x, pairs.y, keep)
+    if pairs.has_partitions:
+        files = pairs.map_tables(partial(_write_partition, target, evaluate), "functions", keep)
+    else:
+        files = [_write(target, number, evaluate, tables) for number, tables in _grouped(pairs.tables(keep))]
+    for unfinished in target.glob(".*.parquet"):  # of workers that were lost
+        unfinished.unlink(missing_ok=True)
+    (target / DONE).touch()
+    return files
+
+
+def _check(pairs: Any) -> None:
+    if not isinstance(pairs, Pairs):
+        raise TypeError(f"pairs must be Pairs, which say what x and y are, got {type(pairs).__name__}.")
+    check_source(pairs)
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    """The numbers of a column or table, as an array of shape (n, p)."""
+    frame = as_frame(values, name)
+    columns = list(frame.iter_columns()) if frame is not None else [nw.from_native(values, series_only=True)]
+    for column in columns:
+        if not column.dtype.is_numeric():
+            where = f"Column {column.name!r} of {name}" if frame is not None else name
+            raise ValueError(f"{where} holds {column.dtype}, not numbers: give {name.lower()}_features.")
+    return np.column_stack([column.cast(nw.Float64).to_numpy() for column in columns])
+
+
+def _of_features(F: Any, G: Any, first: int) -> Moments:
+    result = Moments()
+    for start in range(0, len(F), ROWS):
+        result.update(F[start : start + ROWS], G[start : start + ROWS])
+    return result
+
+
+# --- files
+
+
+def _empty_folder(folder: str | Path, overwrite: bool) -> Path:
+    target = Path(folder).absolute()
+    if target.exists() and not target.is_dir():
+        raise ValueError(f"folder: {target} is a file.")
+    target.mkdir(parents=True, exist_ok=True)
+    if not overwrite and any(target.iterdir()):
+        raise ValueError(f"folder {target} is not empty: give another one, or overwrite=True.")
+    (target / DONE).unlink(missing_ok=True)
+    for file in target.glob("part-*.parquet"):
+        file.unlink(missing_ok=True)
+    return target
+
+
+def _grouped(tables: Iterator[pa.Table]) -> Iterator[tuple[int, Iterator[pa.Table]]]:
+    """Tables for each file, with its number."""
+    for number, first in enumerate(tables):
+        yield number, chain([first], islice(tables, FILE - 1))
+
+
+def _write_partition(target: Path, evaluate: Callable[[pa.Table], pa.Table], table: pa.Table, number: int) -> Path:
+    return _write(target, number, evaluate, (table.slice(i, BATCH) for i in range(0, table.num_rows, BATCH)))
+
+
+def _write(target: Path, number: int, evaluate: Callable[[pa.Table], pa.Table], tables: Iterable[pa.Table]) -> Path:
+    """Write one file, under a temporary name until it is complete."""
+    from pyarrow import parquet
+
+    path = target / f"part-{number:05d}.parquet"
+    with new_file(path) as temporary:
+        writer = None
+        try:
+            for table in tables:
+                values = evaluate(table)
+                writer = writer or parquet.ParquetWriter(temporary, values.schema)
+                writer.write_table(values)
+        finally:
+            if writer is not None:
+                writer.close()
+    return path
+
+
+def _values(f: PrincipalFunctions, g: PrincipalFunctions, x: Any, y: Any, keep: list[str], table: pa.Table) -> pa.Table:
+    """Columns to keep, and the values of the functions."""
+    sides = [table[names] if isinstance(names, str) else table.select(names) for names in (x, y)]
+    result = table.select(keep)
+    for name, functions, side in zip("fg", (f, g), sides, strict=True):
+        for i, values in enumerate(functions(side).T):
+            result = result.append_column(f"{name}{i + 1}", [values])
+    return result
