@@ -229,7 +229,7 @@ def test_runs_into_the_same_folder_take_turns(tmp_path, monkeypatch):
         replace(source, target)
 
     def write(text):
-        with files._new_files(folder) as temporary:
+        with files.new_files(folder) as temporary:
             for name in files.FILES:
                 (temporary / name).write_text(text)
 

@@ -4,6 +4,7 @@ import copy
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 import torch.distributed as dist
@@ -374,3 +375,20 @@ def test_alone_nothing_is_asked():
     weights = copy.deepcopy(net.state_dict())
     parallel.same_start(net)
     assert all(torch.equal(a, b) for a, b in zip(weights.values(), net.state_dict().values(), strict=True))
+
+
+def fit_pairs():
+    X, Y = table()
+    frame = pl.DataFrame({f"x{i}": X[:, i] for i in range(4)} | {"y": Y})
+    pairs = co.Pairs(frame.lazy(), x=["x0", "x1", "x2", "x3"], y=["y"])
+    options = {"max_steps": 40, "evaluate_every": 20, "batch_size": 64, "progress": False}
+    est = co.PICE(2, **options).fit(pairs, validation=(frame.select(pairs.x), frame.select("y")))
+    return result(est, frame.select(pairs.x), frame.select("y")) | {"n": est.decomposition_.n}
+
+
+def test_pairs_are_shared(ranks):
+    alone = fit_pairs()
+    first, second = ranks(fit_pairs)
+    assert first["n"] == alone["n"] == 1501
+    assert_same(second, first, 0)
+    assert abs(first["correlations"][0] - alone["correlations"][0]) < 0.1

@@ -70,7 +70,8 @@ def names_of(context: click.Context, parameter: click.Parameter, values: tuple[s
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of the columns of FILE."""
     before, comma, begin = incomplete.rpartition(",")
-    given = [*context.args, *filter(None, [context.params.get("file")])]  # click leaves it among the arguments
+    known = [context.params.get("file"), *(context.params.get("files") or ())]
+    given = [*context.args, *filter(None, known)]  # click leaves it among the arguments
     file = next((Path(path) for path in reversed(given) if Path(path).is_file()), None)
     try:
         names = [] if file is None else column_names(file)

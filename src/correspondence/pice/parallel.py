@@ -249,7 +249,7 @@ class _Norm(torch.autograd.Function):
         dx, dw, db = torch.ops.aten.native_batch_norm_backward(
             gradients[0], x, ones, mean, var, None, None, False, ctx.eps, [True, True, True]
         )
-        # Through mean and variance of all rows: dx - weight / deviation * (mean of dy + z * mean of dy z), z = standard x.
+        # Through mean and variance of all rows: dx - weight / deviation * (mean of dy + z * mean of dy z), z standard.
         all_dw, all_db = total(dw.double(), db.double())
         scale = ones * (var + ctx.eps).rsqrt()
         slope, level = ((values / n).to(x.dtype) * scale for values in (all_dw, all_db))
