@@ -1,6 +1,6 @@
 # make demo: install into .venv and show what it does.   make test: install and run the tests.   make lint: what CI checks first.
 # make reproduce: the studies of the paper, into results/.   make gallery: the pages of docs/gallery.md.
-# make bench: speed and accuracy beside peers (about 40 minutes).
+# make bench: speed and accuracy beside peers (about 50 minutes).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -70,6 +70,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/classifier.py
 	$(BIN)/python benchmarks/retrieval.py
 	$(BIN)/python benchmarks/explore.py
+	$(BIN)/python benchmarks/scale.py
 
 clean:
 	rm -rf $(VENV)

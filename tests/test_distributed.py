@@ -25,6 +25,8 @@ duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
+pytestmark = pytest.mark.xdist_group("dask")
+
 NUMBERS = ["number", "other"]
 EQUAL = 1e-10
 ESTIMATORS = {
@@ -38,12 +40,6 @@ ESTIMATORS = {
 @pytest.fixture(scope="module")
 def table():
     return engines.mixed(2500)
-
-
-@pytest.fixture(scope="module")
-def client():
-    with engines.dask_client() as client:
-        yield client
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +66,7 @@ def source(request, table, tmp_path):
         return tmp_path / "pairs.csv"
     if kind == "lazy":
         return pl.from_arrow(table).lazy()
-    request.getfixturevalue("client")
+    request.getfixturevalue("dask_client")
     return engines.on_dask(table, int(parts))
 
 
@@ -128,21 +124,20 @@ def check_files(source, table, one_machine, tmp_path):
         np.testing.assert_allclose(written[f"g{i + 1}"].to_numpy(), G[:, i], atol=1e-12)
 
 
-def test_spark(table, one_machine, classifier, tmp_path):
-    """All of it in one test: a session takes long to start, and each pass about a second."""
-    pytest.importorskip("pyspark")
-    with engines.spark_session() as spark:
-        frame = engines.on_spark(spark, table, 3)
-        few = {name: one_machine[name] for name in ("cca", "ace")}
-        check_estimators(frame, table, few, classifier)
-        check_files(frame, table, one_machine, tmp_path)
-        pairs = co.Pairs(frame, x="id", y="label")
-        assert np.concatenate([x.to_numpy() for x, _ in pairs]).tolist() == table["id"].to_pylist()
-        assert pairs.map(lambda x, y, number: number) == [0, 2]
-        missing = table.to_pandas()
-        missing.loc[2000, "heavy"] = np.nan
-        with pytest.raises(ValueError, match="Column 'heavy' of X contains NaN"):
-            co.CCA(1).fit(co.Pairs(engines.on_spark(spark, pa.table(missing), 2), x=X, y=Y))
+@pytest.mark.xdist_group("spark")
+def test_spark(spark, table, one_machine, classifier, tmp_path):
+    """All of it in one test: each pass takes about a second."""
+    frame = engines.on_spark(spark, table, 3)
+    few = {name: one_machine[name] for name in ("cca", "ace")}
+    check_estimators(frame, table, few, classifier)
+    check_files(frame, table, one_machine, tmp_path)
+    pairs = co.Pairs(frame, x="id", y="label")
+    assert np.concatenate([x.to_numpy() for x, _ in pairs]).tolist() == table["id"].to_pylist()
+    assert pairs.map(lambda x, y, number: number) == [0, 2]
+    missing = table.to_pandas()
+    missing.loc[2000, "heavy"] = np.nan
+    with pytest.raises(ValueError, match="Column 'heavy' of X contains NaN"):
+        co.CCA(1).fit(co.Pairs(engines.on_spark(spark, pa.table(missing), 2), x=X, y=Y))
 
 
 @settings(max_examples=6)
@@ -202,16 +197,18 @@ def while_one_is_killed(notes, client, work):
     return result
 
 
-def test_a_worker_that_is_killed_loses_nothing(table, client, tmp_path):
+def test_a_worker_that_is_killed_loses_nothing(table, dask_client, tmp_path):
     pairs = co.Pairs(engines.on_dask(table, 8), x="number", y="response")
-    moments = while_one_is_killed(tmp_path, client, lambda: co.distributed.moments(pairs, x_features=slow(tmp_path)))
+    moments = while_one_is_killed(
+        tmp_path, dask_client, lambda: co.distributed.moments(pairs, x_features=slow(tmp_path))
+    )
     whole = co.Moments().update(*(table[name].to_numpy()[:, None] for name in ("number", "response")))
     assert moments.n == whole.n
     np.testing.assert_allclose(moments.cov_fg, whole.cov_fg, atol=EQUAL, rtol=0)
     assert len(list(tmp_path.iterdir())) > 7  # what was lost was computed again
 
 
-def test_a_worker_that_is_killed_leaves_each_file_once(table, client, tmp_path):
+def test_a_worker_that_is_killed_leaves_each_file_once(table, dask_client, tmp_path):
     notes, folder = tmp_path / "notes", tmp_path / "files"
     notes.mkdir()
     x, y = (table[name].to_numpy()[:, None] for name in ("number", "response"))
@@ -221,7 +218,7 @@ def test_a_worker_that_is_killed_leaves_each_file_once(table, client, tmp_path):
         .decompose(x_features=slow(notes), y_features=lambda column: column.to_numpy()[:, None])
     )
     pairs = co.Pairs(engines.on_dask(table, 8), x="number", y="response")
-    files = while_one_is_killed(notes, client, lambda: co.distributed.transform(d, pairs, folder, keep=["id"]))
+    files = while_one_is_killed(notes, dask_client, lambda: co.distributed.transform(d, pairs, folder, keep=["id"]))
     assert {*os.listdir(folder)} == {"_SUCCESS", *(file.name for file in files)}
     written = pa.concat_tables([pq.read_table(file) for file in files])
     np.testing.assert_array_equal(written["id"].to_numpy(), np.arange(table.num_rows))
@@ -276,7 +273,7 @@ def test_columns_to_keep(table, one_machine, tmp_path):
 # --- what cannot be done
 
 
-def test_missing_values_are_named(table, client):
+def test_missing_values_are_named(table, dask_client):
     frame = table.to_pandas()
     frame.loc[2000, "heavy"] = np.nan
     for source in (engines.on_dask(pa.table(frame), 3), pl.from_pandas(frame).lazy()):
@@ -339,7 +336,7 @@ def test_columns_are_left_out_with_the_same_words(table):
 # --- nets
 
 
-def test_the_whitening_of_pice_does_not_depend_on_the_parts(table, client):
+def test_the_whitening_of_pice_does_not_depend_on_the_parts(table, dask_client):
     torch = pytest.importorskip("torch")
     pairs = co.Pairs(engines.on_dask(table, 7), x=X, y=Y)
     net = lambda width, k: torch.nn.Sequential(torch.nn.Linear(width, 16), torch.nn.SiLU(), torch.nn.Linear(16, k))  # noqa: E731
@@ -358,7 +355,7 @@ def test_the_whitening_of_pice_does_not_depend_on_the_parts(table, client):
     assert_same_evaluation(est.evaluate(pairs), est.evaluate(table.select(X), table.select(Y)))
 
 
-def test_a_torch_classifier_is_asked_where_the_pairs_are(table, client):
+def test_a_torch_classifier_is_asked_where_the_pairs_are(table, dask_client):
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     net = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.ReLU(), torch.nn.Linear(32, 3))

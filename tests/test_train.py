@@ -46,6 +46,9 @@ def one_sentence(result, code=1):
     return error
 
 
+pytestmark = pytest.mark.xdist_group("train")  # which share the fixtures of the module
+
+
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("data") / "pairs.parquet"
