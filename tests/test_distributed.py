@@ -292,6 +292,11 @@ def test_text_has_to_become_numbers():
             est.fit(co.Pairs(frame, x="text", y="y"))
 
 
+def test_pice_takes_no_weights(table):
+    with pytest.raises(ValueError, match="Weights of Pairs are for CA only"):
+        co.PICE(1).fit(co.Pairs(table, x=X, y=Y, weights="id"))
+
+
 @pytest.mark.parametrize("est", [co.CCA(1), co.ACE(1), co.KernelCCA(1), co.ClassifierCA(lambda x: x)])
 def test_what_goes_with_pairs(est, table):
     pairs = co.Pairs(table, x=X, y=Y)

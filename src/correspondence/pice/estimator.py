@@ -25,6 +25,8 @@ from correspondence.pice.losses import LOSSES
 from correspondence.pice.models import Model
 from correspondence.pice.sides import Side, Sides
 from correspondence.pice.training import SCHEDULES, Callback, Judge, Report, Settings, Trainer, decompose, threads
+from correspondence.sources import Pairs as Source
+from correspondence.sources import check_source
 
 __all__ = ["PICE"]
 
@@ -244,6 +246,8 @@ class PICE(PairsEstimator):
             raise ValueError(
                 "Y is missing: requires y to be passed, but the target y is None; give Y, or batches (x, y) for X."
             )
+        if isinstance(batches, Source):
+            check_source(batches)
         X, Y = first_rows(batches, SAMPLE)
         self._check_pairs(X, Y)
         sides = self._sides(X, Y)
