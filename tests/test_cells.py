@@ -187,14 +187,15 @@ def test_a_connection_is_left_as_it_was(frame):
 
 @pytest.mark.parametrize("kind", ["duckdb", "polars", "dask"])
 def test_missing_labels_are_counted_in_the_message(kind):
-    frame = pl.DataFrame({"x": ["a", None, "b", None], "y": [1.0, 2.0, float("nan"), 1.0], "z": [1, 2, 2, 1]})
+    frame = pl.DataFrame({"x": ["a", None, "b", None], "y": [1.0, 2.0, float("nan"), 1.0], "z": [1, 2, 2, 1], "w": 0.1})
     given = {
         "duckdb": lambda: duckdb.connect().from_arrow(frame.to_arrow()),
         "polars": frame.lazy,
         "dask": lambda: engines.on_dask(frame.to_arrow(), 1),
     }[kind]()
-    with pytest.raises(ValueError, match=r"column 'x' has 2 missing label\(s\): leave them out"):
-        co.count_pairs(given, "x", "z")
+    for weights in (None, "w"):
+        with pytest.raises(ValueError, match=r"column 'x' has 2 missing label\(s\): leave them out"):
+            co.count_pairs(given, "x", "z", weights)
     with pytest.raises(ValueError, match=r"column 'y' has 1 missing label\(s\)"):
         co.count_pairs(given, "z", "y")
 

@@ -79,16 +79,20 @@ def _from_engine(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> _C
     for side, name in (("x", x), ("y", y)):
         labels = cells[side]
         unknown = labels.is_null() | labels.is_nan() if labels.dtype.is_float() else labels.is_null()
-        check_missing(int(cells["n"].filter(unknown).sum()), name)
+        check_missing(int(cells["rows"].filter(unknown).sum()), name)
         coded.append(_coded(labels, name))
     (row, rows), (column, columns) = coded
-    return _Cells(rows, columns, row, column, cells["n"].to_numpy())
+    return _Cells(rows, columns, row, column, cells["rows" if weights is None else "weight"].to_numpy())
 
 
 def _grouped(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> nw.DataFrame:
-    """Frame of the cells, with columns x, y and n."""
-    pairs = frame.select(x=nw.col(x), y=nw.col(y), n=nw.lit(1) if weights is None else nw.col(weights).cast(nw.Float64))
-    cells = pairs.group_by("x", "y").agg(n=nw.len() if weights is None else nw.col("n").sum())
+    """Frame of the cells: labels x and y, how many rows they have, and their weight if there is such a column."""
+    pairs = frame.select(x=nw.col(x), y=nw.col(y), weight=nw.col(weights or x))
+    sums = [nw.len().alias("rows")]
+    if weights is not None:
+        pairs = pairs.with_columns(nw.col("weight").cast(nw.Float64))
+        sums.append(nw.col("weight").sum())
+    cells = pairs.group_by("x", "y").agg(*sums)
     if frame.implementation.is_polars():
         return nw.from_native(cells.to_native().collect(engine="streaming"))
     return cells.collect()
