@@ -23,6 +23,8 @@ from correspondence.train.inputs import Split
 from correspondence.train.job import Job
 from correspondence.train.work import work
 
+pytestmark = pytest.mark.xdist_group("train")  # which share the fixtures of the module
+
 FILES = ["history.csv", "model.safetensors", "summary.json"]
 OPTIONS = ("--y", "y", "--steps", 60, "--evaluate-every", 20, "--batch-size", 256, "--checkpoint-every", 2)
 
@@ -44,9 +46,6 @@ def one_sentence(result, code=1):
     assert "Traceback" not in result.output
     (error,) = [line for line in result.output.splitlines() if line.startswith("Error: ")]
     return error
-
-
-pytestmark = pytest.mark.xdist_group("train")  # which share the fixtures of the module
 
 
 @pytest.fixture(scope="module")
@@ -310,3 +309,21 @@ def test_only_large_or_many_files_are_read_in_blocks(file, tmp_path):
     assert job(file, stream=True).is_streamed
     assert job(file, tmp_path / "b.parquet").is_streamed
     assert job(file, tmp_path / "*.parquet").paths == [file, tmp_path / "b.parquet"]
+
+
+def test_the_commands_of_the_readme(tmp_path, monkeypatch):
+    root = Path(__file__).parents[1]
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    train, embed = (
+        re.search(rf"^correspondence ({command} .*?)(  +#.*)?$", readme, re.M)[1].split()
+        for command in ("train", "embed training")
+    )
+    monkeypatch.chdir(root)
+    for command in (train, embed):
+        command[-1] = str(tmp_path / command[-1])
+    embed[1] = train[-1]
+    for command in ([*train, "--steps", "20"], embed):
+        result = CliRunner().invoke(main, command)
+        assert result.exit_code == 0, result.output
+    assert "2 processes" in CliRunner().invoke(main, [*train, "--steps", "20"]).output
+    assert len((tmp_path / "places.csv").read_text().splitlines()) == 872
