@@ -241,3 +241,124 @@ def test_pandas_frames_are_counted_as_before(frame):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert_same(co.count_pairs(pd.DataFrame(frame.to_dict()), "x", "y"), co.count_pairs(frame, "x", "y"))
+
+
+# --- careless users
+
+
+@pytest.mark.parametrize(
+    "names", [("label", "other"), ("other", "label"), ("key", "code"), ("n", "x"), ("cells", "hash")]
+)
+def test_names_of_columns_that_our_own_sql_uses(names, tmp_path):
+    frame = pl.DataFrame([["b", "a", "b"], ["u", "v", "v"], [1, 2, 3]], schema=[*names, "y"])
+    frame.write_parquet(tmp_path / "pairs.parquet")
+    assert_same(co.count_pairs(tmp_path / "pairs.parquet", *names), co.count_pairs(frame, *names))
+    weighted = co.count_pairs(tmp_path / "pairs.parquet", *names, weights="y")
+    assert_same(weighted, co.count_pairs(frame, *names, weights="y"))
+
+
+@pytest.mark.parametrize("has_collisions", [False, True])
+@pytest.mark.parametrize("setting", ["default_order = 'DESC'", "default_collation = 'nocase'"])
+def test_settings_of_a_connection_change_nothing(setting, has_collisions, monkeypatch):
+    if has_collisions:
+        run = cells._Sql.__call__
+        monkeypatch.setattr(cells._Sql, "__call__", lambda self, sql: run(self, sql.replace("hash(", "length(")))
+    frame = pl.DataFrame({"x": ["b", "a", "B", "c", "c"], "y": ["u", "v", "V", "u", "w"]})
+    connection = duckdb.connect()
+    connection.execute(f"SET {setting}")
+    connection.register("given", frame.to_arrow())
+    connection.execute("CREATE TABLE pairs AS SELECT * FROM given")
+    assert_same(co.count_pairs(connection.table("pairs"), "x", "y"), co.count_pairs(frame, "x", "y"))
+
+
+def test_a_column_that_takes_no_heed_of_case_loses_no_pairs():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE pairs (x VARCHAR COLLATE NOCASE, y VARCHAR)")
+    connection.execute("INSERT INTO pairs VALUES ('a', 'u'), ('A', 'v'), ('b', 'u')")
+    table = co.count_pairs(connection.table("pairs"), "x", "y")
+    assert table.rows.tolist() == ["A", "a", "b"]
+    assert table.toarray().tolist() == [[0, 1], [1, 0], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT (random() * 1e6)::INT AS x, (random() * 3)::INT AS y FROM range(500)",
+        "SELECT i AS x, i % 3 AS y FROM range(500 + (random() * 1e4)::INT) r(i)",
+    ],
+)
+def test_a_query_that_gives_other_rows_each_time_is_told(query):
+    connection = duckdb.connect()
+    connection.execute("SELECT setseed(0.5)").fetchall()
+    with pytest.raises(ValueError, match="The source gave other rows when it was read again: write it to files"):
+        co.count_pairs(connection.sql(query), "x", "y")
+
+
+def test_times_that_python_cannot_tell_apart_are_one_label():
+    times = pl.Series([1, 2, 2, 5000], dtype=pl.Int64).cast(pl.Datetime("ns"))
+    frame = pl.DataFrame({"x": times, "y": list("uuvu")})
+    table = co.count_pairs(frame.lazy(), "x", "y")
+    assert_same(table, co.count_pairs(frame, "x", "y"))
+    assert table.counts.nnz == 3
+    np.testing.assert_allclose(co.CA().fit(table).pics_, co.CA().fit(table.toarray()).pics_, atol=1e-12)
+
+
+def test_truths_are_weights():
+    frame = pl.DataFrame({"x": ["a", "b", "a"], "y": ["u", "v", "v"], "w": [True, True, False]})
+    expected = co.count_pairs(frame, "x", "y", weights="w")
+    for source in (frame.lazy(), duckdb.connect().from_arrow(frame.to_arrow()), engines.on_dask(frame.to_arrow(), 2)):
+        assert_same(co.count_pairs(source, "x", "y", weights="w"), expected)
+
+
+def test_csv_files_with_their_columns_in_another_order(tmp_path):
+    (tmp_path / "1.csv").write_text("x,y\na,u\n")
+    (tmp_path / "2.csv").write_text("y,x\nv,b\n")
+    table = co.count_pairs(str(tmp_path / "*.csv"), "x", "y")
+    assert (table.rows.tolist(), table.columns.tolist()) == (["a", "b"], ["u", "v"])
+    (tmp_path / "3.csv").write_text("x,z\na,u\n")
+    with pytest.raises(ValueError, match=r"column 'y' has 1 missing label\(s\)"):
+        co.count_pairs(str(tmp_path / "*.csv"), "x", "y")
+
+
+def test_paths_are_taken_as_they_are(tmp_path):
+    for name in ("a[1].csv", "a1.csv", "b*.csv", "bb.csv"):
+        (tmp_path / name).write_text(f"x,y\n{name},u\n")
+    assert co.count_pairs(tmp_path / "a[1].csv", "x", "y").rows.tolist() == ["a[1].csv"]
+    assert co.count_pairs([tmp_path / "b*.csv"], "x", "y").rows.tolist() == ["b*.csv"]
+    assert co.count_pairs(str(tmp_path / "*.csv"), "x", "y").total == 4
+    with pytest.raises(FileNotFoundError, match=r"frame: there is no file '.*c.csv'"):
+        co.count_pairs([tmp_path / "bb.csv", tmp_path / "c.csv"], "x", "y")
+
+
+def test_what_duckdb_cannot_read_is_told_in_a_sentence(tmp_path):
+    (tmp_path / "bad.parquet").write_text("x,y")
+    (tmp_path / "bad.csv").write_text("x,y\n" + "1,u\n" * 30_000 + "one,v\n")
+    closed = duckdb.connect()
+    relation = closed.sql("SELECT 1 AS x, 2 AS y")
+    closed.close()
+    failing = duckdb.connect().sql(
+        "SELECT (CASE WHEN i = 3 THEN 'q' ELSE '1' END)::INT AS x, i AS y FROM range(4) r(i)"
+    )
+    for source, why in (
+        (tmp_path / "bad.parquet", "too small to be a Parquet file"),
+        (tmp_path / "bad.csv", 'Could not convert string "one"'),
+        (relation, "Connection has already been closed"),
+        (failing, "Could not convert string 'q'"),
+    ):
+        with pytest.raises(ValueError, match=rf"^frame cannot be read \(.*{why}.*\): mend the files or the query, or"):
+            co.count_pairs(source, "x", "y")
+        with pytest.raises(ValueError, match=rf"^source cannot be read \(.*{why}"):
+            list(co.Pairs(source, x="x", y="y"))
+
+
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("name", ["a.b", "a`b", "*"])
+def test_names_that_spark_takes_for_syntax(spark, name):
+    frame = pl.DataFrame([["p", "q", "p", "r"], [1.0, 2.0, 5.0, 0.0]], schema=[name, "w.w"])
+    given = spark.createDataFrame(frame.to_arrow())
+    assert_same(co.count_pairs(given, name, "w.w"), co.count_pairs(frame, name, "w.w"))
+    assert_same(co.count_pairs(given, name, name, weights="w.w"), co.count_pairs(frame, name, name, weights="w.w"))
+    pairs = co.Pairs(given, x=["w.w"], y=name)
+    assert sorted(label for _, y in pairs for label in y.to_pylist()) == ["p", "p", "q", "r"]
+    expected = co.CCA(1).fit(frame.select("w.w"), frame[name]).correlations_
+    np.testing.assert_allclose(co.CCA(1).fit(pairs).correlations_, expected, atol=1e-12)

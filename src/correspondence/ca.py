@@ -22,7 +22,7 @@ from correspondence.pairs import count_pairs, count_with_codes
 from correspondence.points import Points
 from correspondence.side import Side
 from correspondence.signs import signs
-from correspondence.sources import Pairs, is_source, open_source
+from correspondence.sources import Pairs, in_words, is_source, open_source
 from correspondence.spectral import Residuals, leading_axes
 from correspondence.table import Table, as_table, listed, weighted_columns
 
@@ -393,7 +393,8 @@ def _count_source(X: Any, Y: Any, sample_weight: Any) -> Table:
     if Y is not None or sample_weight is not None:
         raise ValueError("X is a source of pairs: name its columns, X = Pairs(source, x=..., y=..., weights=...).")
     if not isinstance(X, Pairs):
-        names = open_source(X, "X").collect_schema().names()
+        with in_words("X"):
+            names = open_source(X, "X").collect_schema().names()
         if len(names) != 2:
             raise ValueError(
                 f"X has the columns {listed(names)}: say which are the pair, fit(Pairs(source, x=..., y=...))."

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence.labels import as_labels, encode, objects
+from correspondence.sources import column
 from correspondence.table import Table
 from correspondence.threads import RowBlocks
 
@@ -28,12 +29,14 @@ class _Cells:
     row: np.ndarray
     column: np.ndarray
     count: np.ndarray
+    is_once: bool = True
+    """Whether every cell is there only once."""
 
     def table(self) -> Table:
-        """Sparse table; every cell is there only once."""
+        """Sparse table."""
         shape = len(self.rows), len(self.columns)
         cells = sp.coo_array((self.count, (self.row, self.column)), shape=shape)
-        cells.has_canonical_format = True
+        cells.has_canonical_format = self.is_once
         counts = cells.tocsr()  # of small integers in half of the time
         RowBlocks(counts).sort()
         counts.has_canonical_format = True
@@ -60,10 +63,10 @@ def count_in_engine(frame: nw.LazyFrame, x: str, y: str, weights: str | None = N
 
 
 def _check_weights(frame: nw.LazyFrame, weights: str) -> None:
-    column = nw.col(weights)
-    if not frame.collect_schema()[weights].is_numeric():
+    kind = frame.collect_schema()[weights]
+    if not kind.is_numeric() and kind != nw.Boolean:
         raise ValueError(f"weights must be a column of numbers, but column {weights!r} is not.")
-    numbers = frame.select(w=column.cast(nw.Float64))
+    numbers = frame.select(w=column(frame, weights).cast(nw.Float64))
     facts = numbers.select(low=nw.col("w").min(), total=nw.col("w").sum(), n=nw.len(), known=nw.col("w").count())
     low, total, n, known = facts.collect().row(0)
     if n and (known < n or low < 0 or not np.isfinite(total)):
@@ -75,19 +78,22 @@ def _check_weights(frame: nw.LazyFrame, weights: str) -> None:
 
 def _from_engine(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> _Cells:
     cells = _grouped(frame, x, y, weights)
-    coded = []
+    coded, is_once = [], True
     for side, name in (("x", x), ("y", y)):
         labels = cells[side]
         unknown = labels.is_null() | labels.is_nan() if labels.dtype.is_float() else labels.is_null()
         check_missing(int(cells["rows"].filter(unknown).sum()), name)
-        coded.append(_coded(labels, name))
-    (row, rows), (column, columns) = coded
-    return _Cells(rows, columns, row, column, cells["rows" if weights is None else "weight"].to_numpy())
+        codes, known = _coded(labels, name)
+        coded.append((codes, known))
+        # Python knows no nanoseconds: several times of polars become one.
+        is_once &= labels.dtype == nw.String or labels.n_unique() == len(known)
+    (row, rows), (col, columns) = coded
+    return _Cells(rows, columns, row, col, cells["rows" if weights is None else "weight"].to_numpy(), is_once)
 
 
 def _grouped(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> nw.DataFrame:
     """Frame of the cells: labels x and y, how many rows they have, and their weight if there is such a column."""
-    pairs = frame.select(x=nw.col(x), y=nw.col(y), weight=nw.col(weights or x))
+    pairs = frame.select(x=column(frame, x), y=column(frame, y), weight=column(frame, weights or x))
     sums = [nw.len().alias("rows")]
     if weights is not None:
         pairs = pairs.with_columns(nw.col("weight").cast(nw.Float64))
@@ -132,7 +138,10 @@ def _from_duckdb(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> _C
         codes = f"JOIN {a.table} a ON a.key = x JOIN {b.table} b ON b.key = y"
         cells = sql(f"SELECT a.code, b.code, cells.n FROM ({grouped}) cells {codes}")
         most = min(a.n, len(a.labels) * len(b.labels))
-        return _Cells(a.labels, b.labels, *_gathered(cells, most, np.float64 if weights or a.n >= 2**31 else np.int32))
+        found = _gathered(cells, most, np.float64 if weights or a.n >= 2**31 else np.int32)
+        _check_same(weights is not None or found[-1].sum() == a.n)
+        row, col, n = found
+        return _Cells(a.labels, b.labels, row, col, n)
     finally:
         for side in "xy":
             sql(f"DROP TABLE IF EXISTS {sql.pairs}_{side}")
@@ -162,11 +171,12 @@ class _Codes:
         """Make the table, of the labels in sorted order."""
         column = _quoted(name)
         kind = str(sql(f"SELECT {column} FROM {sql.pairs}").types[0])
-        key = f"hash({column})" if kind == "VARCHAR" else column
+        column, label = (f"{name} COLLATE C" if kind == "VARCHAR" else name for name in (column, "label"))  # "a" != "A"
+        key = "hash({})" if kind == "VARCHAR" else "{}"
         sql(
-            f"CREATE TEMP TABLE {table} AS SELECT label, {key.replace(column, 'label')} AS key, n, "
-            "(row_number() OVER (ORDER BY label) - 1)::INTEGER AS code "
-            f"FROM (SELECT {column} AS label, count(*) AS n FROM {sql.pairs} GROUP BY label)"
+            f"CREATE TEMP TABLE {table} AS SELECT label, {key.format('label')} AS key, n, "
+            f"(row_number() OVER (ORDER BY {label} ASC) - 1)::INTEGER AS code "
+            f"FROM (SELECT {column} AS label, count(*) AS n FROM {sql.pairs} GROUP BY 1)"
         )
         missing = "label IS NULL OR isnan(label)" if kind in ("FLOAT", "DOUBLE") else "label IS NULL"
         n, n_missing, is_unique = sql(
@@ -174,10 +184,15 @@ class _Codes:
         ).fetchall()[0]
         check_missing(n_missing or 0, name)
         if not is_unique:  # two labels with the same hash
-            key = column
-            sql(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT label, label AS key, code FROM {table}")
-        labels = sql(f"SELECT label FROM {table} ORDER BY code").to_arrow_table()["label"]
-        return cls(table, key, as_labels(labels, f"column {name!r}"), int(n or 0))
+            key = "{}"
+            sql(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT label, {label} AS key, code FROM {table}")
+        labels = sql(f"SELECT label FROM {table} ORDER BY code ASC").to_arrow_table()["label"]
+        return cls(table, key.format(column), as_labels(labels, f"column {name!r}"), int(n or 0))
+
+
+def _check_same(is_same: bool) -> None:
+    if not is_same:
+        raise ValueError("The source gave other rows when it was read again: write it to files, and give those.")
 
 
 def _quoted(name: str) -> str:
@@ -189,7 +204,8 @@ def _gathered(cells: Any, most: int, kind: type) -> tuple[np.ndarray, ...]:
     filled = 0
     arrays: list[np.ndarray] = [np.empty(most, dtype) for dtype in (np.int32, np.int32, kind)]
     for batch in cells.to_arrow_reader(BATCH):
-        for array, column in zip(arrays, batch.columns, strict=True):
-            array[filled : filled + len(batch)] = column.to_numpy(zero_copy_only=False)
+        _check_same(filled + len(batch) <= most)
+        for array, values in zip(arrays, batch.columns, strict=True):
+            array[filled : filled + len(batch)] = values.to_numpy(zero_copy_only=False)
         filled += len(batch)
     return tuple(array[:filled] for array in arrays)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from correspondence.cells import check_missing, count_in_engine
 from correspondence.checks import as_frame, check_index, check_weights
 from correspondence.labels import encode, objects
-from correspondence.sources import are_files, is_source, open_source
+from correspondence.sources import are_files, in_words, is_source, open_source
 from correspondence.table import Table
 
 __all__ = ["count_columns", "count_pairs", "count_with_codes", "indicator_table"]
@@ -48,9 +48,10 @@ def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
     (['no', 'yes'], [[1.0, 2.0]])
     """
     if is_source(frame) or are_files(frame):
-        source = open_source(frame, "frame")
-        _check_names(source.collect_schema().names(), x, y, weights)
-        return count_in_engine(source, x, y, weights)
+        with in_words("frame"):
+            source = open_source(frame, "frame")
+            _check_names(source.collect_schema().names(), x, y, weights)
+            return count_in_engine(source, x, y, weights)
     native = as_frame(frame, "frame")
     if native is not None:
         _check_names(native.columns, x, y, weights)

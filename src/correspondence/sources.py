@@ -9,6 +9,7 @@ import uuid
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -25,7 +26,19 @@ from correspondence.threads import n_threads
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BATCH", "Layout", "Memory", "Pairs", "Parts", "are_files", "check_source", "is_source", "open_source"]
+__all__ = [
+    "BATCH",
+    "Layout",
+    "Memory",
+    "Pairs",
+    "Parts",
+    "are_files",
+    "check_source",
+    "column",
+    "in_words",
+    "is_source",
+    "open_source",
+]
 
 Function = Callable[[Any, Any, int], Any]
 Merge = Callable[[list[Any]], Any]
@@ -34,6 +47,22 @@ BATCH = 65_536  # rows that are read at a time
 LEAST_MEMORY = 2e9  # bytes that DuckDB may take
 SHARE = 1 / 8  # of the memory, if that is more
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
+ENGINES = ("_duckdb", "duckdb", "narwhals", "polars", "pyspark", "py4j")  # modules whose errors are put into words
+
+
+@contextmanager
+def in_words(name: str) -> Iterator[None]:
+    """One sentence for what an engine says of a source that it cannot read."""
+    try:
+        yield
+    except Exception as error:
+        is_arrow = type(error) is OSError and error.errno is None  # what DuckDB says while arrow reads from it
+        if type(error).__module__.split(".")[0] not in ENGINES and not is_arrow:
+            raise
+        said = " ".join(str(error).partition("\n\n")[0].split())[:300].rstrip(".")
+        raise ValueError(
+            f"{name} cannot be read ({said}): mend the files or the query, or open them yourself, with other settings."
+        ) from error
 
 
 def check_source(pairs: Pairs, Y: Any = None, sample_weight: Any = None) -> None:
@@ -262,7 +291,8 @@ class Pairs(Parts):
         """How many rows there are, and where each partition begins."""
         frame = self._frame()
         if not _has_partitions(frame):
-            return Layout(int(frame.select(nw.len()).collect().item()))
+            with in_words("source"):
+                return Layout(int(frame.select(nw.len()).collect().item()))
         lengths = dict(self.map_tables(_length, "rows"))
         starts = np.cumsum([0, *lengths.values()]).tolist()
         return Layout(starts[-1], {k: (first, n) for (k, n), first in zip(lengths.items(), starts, strict=False)})
@@ -274,15 +304,20 @@ class Pairs(Parts):
 
     def _frame(self, keep: Sequence[str] = ()) -> nw.LazyFrame:
         """The columns that are needed, and some more; of files opened anew, so that several loops can read them."""
-        frame = open_source(self.source)
         names = [name for part in (self.x, self.y, self.weights or [], keep) for name in _listed(part)]
-        known = frame.collect_schema().names()
+        for argument, side in (("x", self.x), ("y", self.y)):
+            if not _listed(side):
+                raise ValueError(f"{argument} must have at least one column, got {side!r}.")
+        with in_words("source"):
+            frame = open_source(self.source)
+            known = frame.collect_schema().names()
         for name in names:
             if not isinstance(name, str):
                 raise ValueError(f"x, y and weights must be names of columns, or lists of names, got {name!r}.")
             if name not in known:
                 raise ValueError(f"There is no column {name!r} in source: it has {', '.join(map(str, known))}.")
-        return frame.select(list(dict.fromkeys(names)))
+        with in_words("source"):
+            return frame.select([column(frame, name).alias(name) for name in dict.fromkeys(names)])
 
     def tables(self, keep: Sequence[str] = ()) -> Iterator[pa.Table]:
         """Batches as tables with all columns that are needed, and some more.
@@ -296,12 +331,17 @@ class Pairs(Parts):
         if self._reading is not None and not are_files(self.source):
             self._reading.close()
         mine = self._reading = _tables(frame)
-        for table in mine:
+        while (table := _next(mine)) is not None:
             yield table
             if self._reading is not mine and not are_files(self.source):
                 raise RuntimeError(
                     "source is a relation of DuckDB, which can be read by one loop at a time, and another began."
                 )
+
+
+def _next(tables: Iterator[pa.Table]) -> pa.Table | None:
+    with in_words("source"):
+        return next(tables, None)
 
 
 def _sums(function: Function, merge: Merge, layout: Layout | None, x: Any, y: Any, number: int) -> Any:
@@ -314,8 +354,11 @@ def _sums(function: Function, merge: Merge, layout: Layout | None, x: Any, y: An
 
 
 def _has_partitions(frame: nw.LazyFrame) -> bool:
-    kind = frame.implementation
-    return kind.is_dask() or kind.is_pyspark() or kind.is_pyspark_connect()
+    return frame.implementation.is_dask() or _is_spark(frame)
+
+
+def _is_spark(frame: nw.LazyFrame) -> bool:
+    return frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
 
 
 def _length(table: pa.Table, number: int) -> tuple[int, int]:
@@ -330,6 +373,13 @@ def is_source(values: Any) -> bool:
         return isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame)
     except DuplicateError:  # a frame in memory
         return False
+
+
+def column(frame: nw.LazyFrame, name: str) -> nw.Expr:
+    """A column by its name, which Spark reads as an expression: dots in it are quoted."""
+    if _is_spark(frame):
+        name = "`" + name.replace("`", "``") + "`"
+    return nw.col(name)
 
 
 def are_files(source: Any) -> bool:
@@ -357,14 +407,19 @@ def open_source(source: Any, name: str = "source") -> nw.LazyFrame:
 def _open_files(source: Any, name: str) -> Any:
     """Relation of DuckDB over files."""
     patterns = [str(path) for path in (source if isinstance(source, list) else [source])]
-    files = [file for pattern in patterns for file in sorted(glob.glob(pattern, recursive=True))]
-    if not files:
-        raise FileNotFoundError(f"{name}: there is no file {' or '.join(map(repr, patterns))}.")
+    found = {text: [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True)) for text in patterns}
+    for text in patterns:
+        if not found[text]:
+            raise FileNotFoundError(f"{name}: there is no file {text!r}.")
+    files = [file for text in patterns for file in found[text]]
     kinds = {FORMATS.get(Path(file).suffix.lower()) for file in files}
     if len(kinds) > 1 or None in kinds:
         raise ValueError(f"{name} must be Parquet or CSV files, all of one kind, got {', '.join(files[:3])}.")
-    connection = _connect()
-    return connection.read_parquet(files) if kinds == {"parquet"} else connection.read_csv(files)
+    connection, names = _connect(), [glob.escape(file) for file in files]  # DuckDB knows globs as well
+    with in_words(name):
+        if kinds == {"parquet"}:
+            return connection.read_parquet(names)
+        return connection.read_csv(names, union_by_name=len(names) > 1)  # else by the order of the columns
 
 
 def _connect() -> Any:
@@ -392,7 +447,7 @@ def _tables(frame: nw.LazyFrame) -> Generator[pa.Table, None, None]:
     if frame.implementation.is_dask():
         for i in range(native.npartitions):
             yield from _batches([_to_arrow(native.get_partition(i).compute())])
-    elif frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+    elif _is_spark(frame):
         for row in _map_in_arrow(native, _serialised, "batch binary").toLocalIterator():
             yield from _batches([_deserialised(row["batch"])])
     elif frame.implementation.is_duckdb():
@@ -514,9 +569,18 @@ def _map_spark(frame: Any, function: Callable[[pa.Table, int], Any]) -> list[Any
 
 
 def _map_in_arrow(frame: Any, function: Callable[[Any], Any], schema: str) -> Any:
+    names = frame.columns
+    frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # PySpark itself stumbles over dots in names
+    function = partial(_with_names, function, names)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # none is used
         return frame.mapInArrow(function, schema)
+
+
+def _with_names(function: Callable[[Any], Any], names: list[str], batches: Iterable[pa.RecordBatch]) -> Any:
+    import pyarrow as pa
+
+    return function(pa.RecordBatch.from_arrays(batch.columns, names) for batch in batches)
 
 
 class _Failure:
