@@ -310,3 +310,14 @@ def test_only_large_or_many_files_are_read_in_blocks(file, tmp_path):
     assert job(file, stream=True).is_streamed
     assert job(file, tmp_path / "b.parquet").is_streamed
     assert job(file, tmp_path / "*.parquet").paths == [file, tmp_path / "b.parquet"]
+
+
+def test_every_file_must_be_there_and_have_rows(file, tmp_path):
+    missing = tmp_path / "missing.parquet"
+    assert "There is no file" in one_sentence(run(file, missing, "--y", "y", "-o", tmp_path / "out"))
+    table().clear().write_parquet(missing)
+    assert "missing.parquet has no rows." in one_sentence(run(missing, "--y", "y", "--stream", "-o", tmp_path / "out"))
+    missing.write_text("no Parquet")
+    assert "missing.parquet cannot be read (" in one_sentence(
+        run(missing, "--y", "y", "--stream", "-o", tmp_path / "out")
+    )
