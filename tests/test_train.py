@@ -321,3 +321,19 @@ def test_every_file_must_be_there_and_have_rows(file, tmp_path):
     assert "missing.parquet cannot be read (" in one_sentence(
         run(missing, "--y", "y", "--stream", "-o", tmp_path / "out")
     )
+
+
+@linux
+def test_no_process_outlives_the_one_that_started_it(file, tmp_path):
+    """Though it looks at the held-out pairs, where it used to find out, only once in a million steps."""
+    rare = ("--evaluate-every", 10**6, "--schedule", "anneal")
+    running = Running(tmp_path / "out", file, *OPTIONS, "--steps", 10**6, *rare, "--nproc", 2)
+    running.wait_for_a_checkpoint()
+    workers = running.workers()
+    assert sorted(workers) == [0, 1]
+    running.process.kill()
+    running.end()
+    deadline = time.monotonic() + 30
+    while any(map(is_alive, workers.values())):
+        assert time.monotonic() < deadline, "an orphan is left"
+        time.sleep(0.1)
