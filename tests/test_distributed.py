@@ -385,3 +385,33 @@ def test_a_classifier_gets_what_it_was_fitted_to(table):
     for x in (NUMBERS, "number", "label", ["number", "label"]):
         co.ClassifierCA(model).fit(co.Pairs(table, x=x, y="answer"))
     assert list(dict.fromkeys(kinds)) == ["ndarray", "list", "DataFrame"]
+
+
+def test_mistakes_cost_no_files(table, one_machine, tmp_path):
+    """Neither the source, nor what Spark has written, nor an earlier result is deleted before all is checked."""
+    source = tmp_path / "part-00000.parquet"
+    pq.write_table(table, source)
+    cca, pairs = one_machine["cca"], co.Pairs(str(tmp_path / "*.parquet"), x=X, y=Y)
+    with pytest.raises(ValueError, match=r"folder .* holds files of source: give another one"):
+        co.distributed.transform(cca, pairs, tmp_path, overwrite=True)
+    assert pq.read_table(source).equals(table)
+    target = tmp_path / "out"
+    (file,) = co.distributed.transform(cca, pairs, target, keep=["id", "id"])
+    assert pq.ParquetFile(file).schema_arrow.names == ["id", "f1", "f2", "g1", "g2"][: 1 + 2 * cca.n_components]
+    foreign = target / "part-00000-3f2a-c000.snappy.parquet"
+    foreign.touch()
+    with pytest.raises(ValueError, match="There is no column 'ids'"):
+        co.distributed.transform(cca, pairs, target, keep=["ids"], overwrite=True)
+    assert file.exists()
+    co.distributed.transform(cca, pairs, target, overwrite=True)
+    assert foreign.exists()
+
+
+def test_a_relation_that_gives_other_rows_each_time_is_told(table):
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.execute("SELECT setseed(0.5)").fetchall()
+    connection.register("given", table)
+    pairs = co.Pairs(connection.sql("SELECT * FROM given WHERE random() < 0.5"), x=X, y=Y)
+    with pytest.raises(ValueError, match="source gave other rows when it was read again"):
+        co.ACE(2).fit(pairs)

@@ -5,6 +5,7 @@ The estimators' `fit` and `evaluate` do the same by themselves when they are giv
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -107,12 +108,14 @@ def transform(
     ['part-00000.parquet'] ['id', 'f1', 'g1']
     """
     _check(pairs)
-    d, target = as_decomposition(d_or_est), _empty_folder(folder, overwrite)
+    d = as_decomposition(d_or_est)
     names = [f"{side}{i + 1}" for side in "fg" for i in range(d.n_components)]
-    keep = [keep] if isinstance(keep, str) else list(keep)
+    keep = [keep] if isinstance(keep, str) else list(dict.fromkeys(keep or ()))
     taken = next((name for name in keep if name in names), None)
     if taken is not None:
         raise ValueError(f"keep has the column {taken!r}, which is the name of a function: rename it.")
+    pairs.check_columns(keep)
+    target = _empty_folder(folder, overwrite, pairs.files)
     evaluate = partial(_values, d.f.bare(), d.g.bare(), pairs.x, pairs.y, keep)
     if pairs.has_partitions:
         files = pairs.map_tables(partial(_write_partition, target, evaluate), "functions", keep)
@@ -151,8 +154,11 @@ def _of_features(F: Any, G: Any, first: int) -> Moments:
 # --- files
 
 
-def _empty_folder(folder: str | Path, overwrite: bool) -> Path:
+def _empty_folder(folder: str | Path, overwrite: bool, source: Sequence[Path]) -> Path:
+    """Folder without files of an earlier run; those of others, such as Spark's part-00000-3f2a.parquet, stay."""
     target = Path(folder).absolute()
+    if any(file.resolve().is_relative_to(target.resolve()) for file in source):
+        raise ValueError(f"folder {target} holds files of source: give another one.")
     if target.exists() and not target.is_dir():
         raise ValueError(f"folder: {target} is a file.")
     target.mkdir(parents=True, exist_ok=True)
@@ -160,7 +166,8 @@ def _empty_folder(folder: str | Path, overwrite: bool) -> Path:
         raise ValueError(f"folder {target} is not empty: give another one, or overwrite=True.")
     (target / DONE).unlink(missing_ok=True)
     for file in target.glob("part-*.parquet"):
-        file.unlink(missing_ok=True)
+        if re.fullmatch(r"part-\d{5,}\.parquet", file.name):
+            file.unlink(missing_ok=True)
     return target
 
 

@@ -93,11 +93,15 @@ class Layout:
         """Number of the first row of a partition, which must have as many rows as at the first reading."""
         before = min(number * BATCH, self.n)
         start, expected = (before, min(BATCH, self.n - before)) if self.starts is None else self.starts[number]
-        if rows != expected:
-            raise ValueError(
-                "source gave other rows when it was read again: write it to files, or persist it, and give those."
-            )
+        _check_same(rows == expected)
         return start
+
+
+def _check_same(is_same: bool) -> None:
+    if not is_same:
+        raise ValueError(
+            "source gave other rows when it was read again: write it to files, or persist it, and give those."
+        )
 
 
 class Parts(ABC):
@@ -261,10 +265,14 @@ class Pairs(Parts):
         if self.has_partitions:
             return merge(self.map(partial(_sums, function, merge, self.layout if numbered else None), text))
         parts: list[Any] = []
+        rows = 0
         with bar(0, text) as done:
-            for number, (x, y) in enumerate(self):
-                parts = [merge([*parts, function(x, y, number * BATCH)])]  # one at a time: there may be very many
+            for x, y in self:
+                parts = [merge([*parts, function(x, y, rows)])]  # one at a time: there may be very many
+                rows += len(x)
                 done.update(len(x))
+        if numbered:
+            _check_same(rows == self.layout.n)
         return merge(parts)
 
     def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:  # noqa: D102
@@ -301,6 +309,15 @@ class Pairs(Parts):
     def frame(self) -> nw.LazyFrame:
         """The columns that are needed, not yet read."""
         return self._frame()
+
+    @property
+    def files(self) -> list[Path]:
+        """Files that are read, if the source is files."""
+        return [Path(file) for file in _files(self.source, "source")] if are_files(self.source) else []
+
+    def check_columns(self, keep: Sequence[str]) -> None:
+        """Complain about columns that are not there."""
+        self._frame(keep)
 
     def _frame(self, keep: Sequence[str] = ()) -> nw.LazyFrame:
         """The columns that are needed, and some more; of files opened anew, so that several loops can read them."""
@@ -406,12 +423,7 @@ def open_source(source: Any, name: str = "source") -> nw.LazyFrame:
 
 def _open_files(source: Any, name: str) -> Any:
     """Relation of DuckDB over files."""
-    patterns = [str(path) for path in (source if isinstance(source, list) else [source])]
-    found = {text: [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True)) for text in patterns}
-    for text in patterns:
-        if not found[text]:
-            raise FileNotFoundError(f"{name}: there is no file {text!r}.")
-    files = [file for text in patterns for file in found[text]]
+    files = _files(source, name)
     kinds = {FORMATS.get(Path(file).suffix.lower()) for file in files}
     if len(kinds) > 1 or None in kinds:
         raise ValueError(f"{name} must be Parquet or CSV files, all of one kind, got {', '.join(files[:3])}.")
@@ -420,6 +432,16 @@ def _open_files(source: Any, name: str) -> Any:
         if kinds == {"parquet"}:
             return connection.read_parquet(names)
         return connection.read_csv(names, union_by_name=len(names) > 1)  # else by the order of the columns
+
+
+def _files(source: Any, name: str) -> list[str]:
+    """Files of a path, a glob, or a list of them: a path that is there is no glob."""
+    patterns = [str(path) for path in (source if isinstance(source, list) else [source])]
+    found = {text: [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True)) for text in patterns}
+    for text in patterns:
+        if not found[text]:
+            raise FileNotFoundError(f"{name}: there is no file {text!r}.")
+    return [file for text in patterns for file in found[text]]
 
 
 def _connect() -> Any:

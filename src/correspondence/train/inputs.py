@@ -15,7 +15,7 @@ from correspondence.analysis.variables import Variable, described, frame_values
 from correspondence.checks import length, take
 from correspondence.pice.data import Blocks
 from correspondence.reading import as_label_texts, check_columns, complete_rows
-from correspondence.sources import Pairs, open_source
+from correspondence.sources import Pairs, in_words, open_source
 from correspondence.train.job import Job
 
 __all__ = ["Input", "read_input"]
@@ -48,14 +48,18 @@ def _memory(job: Job) -> Input:
 
 
 def _blocks(job: Job) -> Input:
-    lazy = open_source([str(path) for path in job.paths])
-    columns, name = lazy.collect_schema().names(), ", ".join(job.files)
-    check_columns([*job.x, *job.y, *job.labels], columns, name)
-    head = lazy.head(HEAD).collect()
+    name = ", ".join(job.files)
+    with in_words(name):
+        lazy = open_source([str(path) for path in job.paths], name)
+        columns = lazy.collect_schema().names()
+        check_columns([*job.x, *job.y, *job.labels], columns, name)
+        head = lazy.head(HEAD).collect()
+    if not len(head):
+        raise ValueError(f"{name} has no rows.")
     roles = frame_roles(head, job.x, job.y, (), name)
     head = head.filter(complete_rows(head.select([*roles.x, *roles.y])).tolist())
     if len(head) < 2:
-        raise ValueError(f"{name}: the first {HEAD:,} rows have a missing value in the columns asked for.")
+        raise ValueError(f"{name}: fewer than two of the first {HEAD:,} rows have all values in the columns asked for.")
     head = as_label_texts(head, job.labels)
     x, x_notes = described("x", frame_values(head.select(roles.x)), roles.x)
     y, y_notes = described("y", frame_values(head.select(roles.y)), roles.y)

@@ -55,12 +55,11 @@ class Job:
     @property
     def paths(self) -> list[Path]:
         """Files that are there."""
-        found = [
-            Path(name) for text in self.files for name in ([text] if Path(text).exists() else sorted(glob.glob(text)))
-        ]
-        if not found:
-            raise ValueError(f"There is no file {self.files[0]}.")
-        return found
+        found = [[text] if Path(text).exists() else sorted(glob.glob(text, recursive=True)) for text in self.files]
+        for text, names in zip(self.files, found, strict=True):
+            if not names:
+                raise ValueError(f"There is no file {text}.")
+        return [Path(name) for names in found for name in names]
 
     @property
     def is_streamed(self) -> bool:

@@ -87,7 +87,10 @@ def launch(job: Job, tell: Tell) -> None:
         processes = start_processes(
             "train",
             sys.executable,
-            {rank: ("-m", "correspondence.train.work", str(description), str(events)) for rank in ranks},
+            {
+                rank: ("-m", "correspondence.train.work", str(description), str(events), str(os.getpid()))
+                for rank in ranks
+            },
             {rank: _environment(rank, job.nproc, store.port) for rank in ranks},
             specs,
         )

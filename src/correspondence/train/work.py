@@ -1,4 +1,4 @@
-"""What each process of a training run does: ``python -m correspondence.train.work JOB EVENTS``."""
+"""What each process of a training run does: ``python -m correspondence.train.work JOB EVENTS PARENT``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -29,6 +30,7 @@ from correspondence.train.job import Job
 __all__ = ["work"]
 
 Tell = Callable[[dict[str, Any]], None]
+WATCH = 0.5  # seconds
 KNOWN = (ImportError, MemoryError, OSError, TypeError, ValueError)
 
 
@@ -186,8 +188,9 @@ def _components(est: PICE) -> list[Component]:
 # --- a process of `launch`
 
 
-def main(job: str, events: str) -> None:
+def main(job: str, events: str, parent: str) -> None:
     """Work, and leave what has happened in files for the process that watches."""
+    threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
     try:
         with Path(events).open("a", encoding="utf-8") as file:
 
@@ -200,6 +203,13 @@ def main(job: str, events: str) -> None:
         _leave(error)
         traceback.print_exc()
         sys.exit(1)
+
+
+def _end_with(parent: int) -> None:
+    """End this process, whatever it does, when the one that started it is gone: nobody would look after it."""
+    while os.getppid() == parent:
+        time.sleep(WATCH)
+    os._exit(1)
 
 
 def _leave(error: Exception) -> None:
