@@ -311,7 +311,6 @@ def test_only_large_or_many_files_are_read_in_blocks(file, tmp_path):
     assert job(file, tmp_path / "*.parquet").paths == [file, tmp_path / "b.parquet"]
 
 
-<<<<<<< HEAD
 def test_the_commands_of_the_readme(tmp_path, monkeypatch):
     root = Path(__file__).parents[1]
     readme = (root / "README.md").read_text(encoding="utf-8")
@@ -328,7 +327,8 @@ def test_the_commands_of_the_readme(tmp_path, monkeypatch):
         assert result.exit_code == 0, result.output
     assert "2 processes" in CliRunner().invoke(main, [*train, "--steps", "20"]).output
     assert len((tmp_path / "places.csv").read_text().splitlines()) == 872
-=======
+
+
 def test_every_file_must_be_there_and_have_rows(file, tmp_path):
     missing = tmp_path / "missing.parquet"
     assert "There is no file" in one_sentence(run(file, missing, "--y", "y", "-o", tmp_path / "out"))
@@ -354,4 +354,3 @@ def test_no_process_outlives_the_one_that_started_it(file, tmp_path):
     while any(map(is_alive, workers.values())):
         assert time.monotonic() < deadline, "an orphan is left"
         time.sleep(0.1)
->>>>>>> ac4c65768622d67bee0f02ce8e556a690b12d1f4
