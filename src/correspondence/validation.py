@@ -207,7 +207,9 @@ def _run(
     """Results of a task for all arguments, several at a time, with a bar."""
     arguments = list(arguments)
     results = []
-    with bar(len(arguments), text, progress) as done:
+    with warnings.catch_warnings(), bar(len(arguments), text, progress) as done:
+        # Of joblib, when a process has grown and another takes its place: as an error it would end all by waiting forever.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
         for result in _in_parallel(task, arguments, n_jobs):
             results.append(result)
             done.update()
