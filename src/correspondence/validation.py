@@ -208,7 +208,7 @@ def _run(
     arguments = list(arguments)
     results = []
     with warnings.catch_warnings(), bar(len(arguments), text, progress) as done:
-        # Of joblib, when a process has grown and another takes its place: as an error it would end all by waiting forever.
+        # Of joblib, when a process has grown and another takes its place; as an error it would leave all waiting.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
         for result in _in_parallel(task, arguments, n_jobs):
             results.append(result)
