@@ -48,27 +48,26 @@ def draw(rng, size, rows=ROWS, columns=COLUMNS, x=None):
     return x, np.where(is_same, np.minimum(y // CLASSES * CLASSES + group, columns - 1), y)
 
 
-def names():
-    """Labels of both sides, in no order."""
-    return [
-        pa.array(np.char.add(prefix, np.random.default_rng(size).permutation(size).astype(str)))
-        for prefix, size in (("user-", ROWS), ("page-", COLUMNS))
-    ]
+def labels(prefix, size, are_numbers):
+    """Labels of one side, in no order."""
+    numbers = np.random.default_rng(size).permutation(size)
+    return pa.array(numbers if are_numbers else np.char.add(prefix, numbers.astype(str)))
 
 
-def write_part(path, seed, n):
-    """Parquet file of n pairs of text labels."""
-    columns = [
-        pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), labels).cast(pa.string())
-        for codes, labels in zip(draw(np.random.default_rng(seed), n), names(), strict=True)
-    ]
-    pq.write_table(pa.table(dict(zip("xy", columns, strict=True))), path)
+def write_part(path, seed, n, are_numbers=False):
+    """Parquet file of n pairs of labels."""
+    x, y = draw(np.random.default_rng(seed), n)
+    columns = {
+        "x": labels("user-", ROWS, are_numbers).take(pa.array(x)),
+        "y": labels("page-", COLUMNS, are_numbers).take(pa.array(y)),
+    }
+    pq.write_table(pa.table(columns), path)
     return path
 
 
-def write_pairs(folder, n):
+def write_pairs(folder, n, are_numbers):
     for part, start in enumerate(range(0, n, PART)):
-        write_part(folder / f"pairs-{part:03d}.parquet", part, min(PART, n - start))
+        write_part(folder / f"pairs-{part:03d}.parquet", part, min(PART, n - start), are_numbers)
 
 
 # --- what is measured, each in a process of its own
@@ -296,6 +295,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=float, default=200e6, help="pairs of (1) and (2)")
     parser.add_argument("--only", type=int, nargs="*", default=[1, 2, 3, 4, 5], help="which of the five")
+    parser.add_argument("--numbers", action="store_true", help="labels are numbers instead of texts")
     parser.add_argument("--folder", type=Path, help="for the files, which are kept there; a temporary one by default")
     parser.add_argument("--step", help=argparse.SUPPRESS)
     parser.add_argument("files", nargs="*", help=argparse.SUPPRESS)
@@ -303,15 +303,15 @@ def main():
     if options.step:
         return step(options.step, options.files)
     with tempfile.TemporaryDirectory() as temporary:
-        bench(options.folder or Path(temporary), int(options.pairs), options.only)
+        bench(options.folder or Path(temporary), int(options.pairs), options.only, options.numbers)
 
 
-def bench(folder, n, only):
+def bench(folder, n, only, are_numbers):
     folder.mkdir(parents=True, exist_ok=True)
     files = sorted(folder.glob("pairs-*.parquet"))
     if set(only) & {1, 2, 3} and len(files) != -(-n // PART):
         print(f"writing {n / 1e6:g} M pairs ...", flush=True)
-        write_pairs(folder, n)
+        write_pairs(folder, n, are_numbers)
         files = sorted(folder.glob("pairs-*.parquet"))
     measured = bench_pairs(files, n) if {1, 2} & set(only) else {}
     if 2 in only:
