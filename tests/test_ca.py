@@ -640,3 +640,33 @@ def test_points_to_a_frame_that_is_not_installed(monkeypatch):
     monkeypatch.setattr("narwhals.from_dict", missing)
     with pytest.raises(ImportError, match="pip install polars"):
         co.CA().fit(GOOD).rows_.to_frame("polars")
+
+
+@pytest.mark.parametrize("isolated", [1, 3, 40])
+@pytest.mark.parametrize("is_transposed", [False, True])
+def test_pairs_of_labels_that_have_no_other_partner(isolated, is_transposed, rng):
+    """Each is an axis of inertia 1 of its own: those are told from the table, the others iterated."""
+    crowd = rng.poisson(0.05, size=(400, 160)) + np.eye(400, 160) * rng.poisson(1, 400)[:, None]
+    crowd = crowd[crowd.sum(axis=1) > 0][:, crowd.sum(axis=0) > 0]
+    table = sp.csr_array(sp.block_diag([crowd, sp.diags_array(rng.integers(1, 9, isolated).astype(float))]))
+    table = sp.csr_array(table[rng.permutation(table.shape[0])])
+    ca = co.CA(n_components=10).fit(table.T if is_transposed else table)
+    P = table.toarray() / table.sum()
+    r, c = P.sum(axis=1), P.sum(axis=0)
+    expected = np.linalg.svd((P - np.outer(r, c)) / np.sqrt(np.outer(r, c)), compute_uv=False)[:10]
+    np.testing.assert_allclose(ca.correlations_, expected, atol=1e-12)
+    assert (ca.correlations_ > 1 - 1e-9).sum() >= min(isolated, 10)
+    for points in (ca.rows_, ca.columns_):
+        gram = points.standard.T @ (points.standard * points.mass[:, None])
+        np.testing.assert_allclose(gram, np.eye(10), atol=1e-9)
+        np.testing.assert_allclose(points.mass @ points.standard, 0, atol=1e-9)
+    F, G = ca.rows_.standard, ca.columns_.standard
+    joint = (P.T if is_transposed else P)[:, :]
+    np.testing.assert_allclose(F.T @ joint @ G, np.diag(ca.correlations_), atol=1e-9)
+
+
+def test_the_largest_of_unconnected_parts_come_first():
+    sizes = np.arange(300, 0, -1)
+    ca = co.CA(n_components=3).fit(sp.csr_array(sp.diags_array(sizes.astype(float))))
+    np.testing.assert_allclose(ca.pics_, 1)
+    assert ca.columns_.contributions.argmax(axis=0).tolist() == [1, 2, 3]

@@ -19,6 +19,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.linalg.blas import ddot, dgemv  # ARPACK's: NumPy's has threads of its own
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from correspondence.threads import RowBlocks, alone, in_threads
@@ -272,7 +273,7 @@ def leading_axes(
         U, s, V = _all_axes(Q, k)
     else:
         with alone(Q.is_parallel):
-            U, s, V = _iterate(Q, k)
+            U, s, V = _iterate(Q, k, _component_axes(Q, k) if all(centred) else None)
     return _with_null_axes(Q, U, s, V, k, centred)
 
 
@@ -286,9 +287,11 @@ def _all_axes(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return U[:, :k].copy(), s[:k], Vt[:k].T.copy()
 
 
-def _iterate(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _iterate(Q: Residuals, k: int, known: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """ARPACK, repeated without the axes found so far until none is missing: it may overlook equal ones."""
-    V, residual = np.empty((Q.shape[1], 0)), np.inf
+    V, residual = np.empty((Q.shape[1], 0)) if known is None else known, np.inf
+    if V.shape[1] == k:  # their singular values are 1, as large as can be
+        return Q @ V, np.ones(k), V
     while V.shape[1] + k < Q.shape[1]:
         V = _orthonormal(np.hstack([V, _eigenvectors(Q, k, V)]))
         U, s, Vt = scipy.linalg.svd(Q @ V, full_matrices=False, overwrite_a=True, check_finite=False)
@@ -309,6 +312,38 @@ def _iterate(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         stacklevel=7,
     )
     return U, s, V
+
+
+def _component_axes(Q: Residuals, k: int) -> np.ndarray | None:
+    """At most k axes of inertia 1, which tell unconnected parts of a sparse table apart, the largest parts first.
+
+    In a table of few pairs of many labels there may be thousands, one for each pair of labels that have no other
+    partner, and an iteration finds equal axes one by one. Other tables are not searched: it would take too long.
+    """
+    if not sp.issparse(Q.counts):
+        return None
+    is_transposed = Q.counts.format == "csc"
+    base = Q.counts.T if is_transposed else Q.counts
+    single = base.indices[base.indptr[:-1][np.diff(base.indptr) == 1]]
+    if not (np.bincount(base.indices)[single] == 1).any():
+        return None
+    parts = _parts(base)[: base.shape[0]] if is_transposed else _parts(base)[base.shape[0] :]
+    root = np.sqrt(np.bincount(parts, Q.column_root**2))
+    order = np.argsort(-root, kind="stable")
+    mirror = root + np.linalg.norm(root) * (np.arange(len(root)) == order[0])
+    mirror /= np.linalg.norm(mirror)
+    some = order[1 : k + 1]
+    contrasts = -2 * np.outer(mirror, mirror[some])  # Householder's reflection of the trivial axis on to the first part
+    contrasts[some, np.arange(len(some))] += 1
+    return (Q.column_root / root[parts])[:, None] * contrasts[parts]
+
+
+def _parts(counts: sp.csr_array) -> np.ndarray:
+    """Number of the unconnected part that each row, and after them each column, belongs to."""
+    n, m = counts.shape
+    indptr = np.concatenate([counts.indptr, np.full(m, counts.nnz, counts.indptr.dtype)])
+    graph = sp.csr_array((counts.data, counts.indices + n, indptr), shape=(n + m, n + m))
+    return connected_components(graph, directed=False)[1]
 
 
 def _without(Q: Residuals, V: np.ndarray) -> LinearOperator:
