@@ -4,9 +4,11 @@ import datetime
 import warnings
 
 import engines
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -362,3 +364,17 @@ def test_names_that_spark_takes_for_syntax(spark, name):
     assert sorted(label for _, y in pairs for label in y.to_pylist()) == ["p", "p", "q", "r"]
     expected = co.CCA(1).fit(frame.select("w.w"), frame[name]).correlations_
     np.testing.assert_allclose(co.CCA(1).fit(pairs).correlations_, expected, atol=1e-12)
+
+
+def test_texts_in_several_chunks_have_one_dictionary():
+    chunks = nw.from_native(pa.chunked_array([["b", "a"], ["c", "a"], ["b"]]), series_only=True)
+    codes, labels = cells._coded(chunks, "x")
+    assert labels.tolist() == ["a", "b", "c"]
+    assert codes.tolist() == [1, 0, 2, 0, 1]
+
+
+def test_a_glob_goes_into_folders(frame, tmp_path):
+    (tmp_path / "2020" / "01").mkdir(parents=True)
+    frame[:3000].write_parquet(tmp_path / "2020" / "01" / "a.parquet")
+    frame[3000:].write_parquet(tmp_path / "2020" / "b.parquet")
+    assert_same(co.count_pairs(str(tmp_path / "**" / "*.parquet"), "x", "y"), co.count_pairs(frame, "x", "y"))
