@@ -32,7 +32,7 @@ def rng():
 
 @pytest.fixture(scope="session")
 def dask_client():
-    """Cluster of two workers, each a process; its tests are in the group "dask", so that there is only one."""
+    """Cluster of two workers, each a process; its tests are in the group "engines", so that there is only one."""
     pytest.importorskip("distributed")
     with engines.dask_client() as client:
         yield client
@@ -40,7 +40,7 @@ def dask_client():
 
 @pytest.fixture(scope="session")
 def spark():
-    """Session of Spark in this process; its tests are in the group "spark", so that there is only one."""
+    """Session of Spark in this process; its tests are in the group "engines", so that there is only one."""
     pytest.importorskip("pyspark")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java, which is not installed")

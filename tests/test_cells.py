@@ -73,13 +73,13 @@ def test_every_engine_counts_the_same(kind, frame, folder):
     assert_counts(on_engine(kind, frame, folder), frame)
 
 
-@pytest.mark.xdist_group("dask")
+@pytest.mark.xdist_group("engines")
 def test_two_workers_of_dask_count_the_same(dask_client, frame):
     assert len(dask_client.scheduler_info()["workers"]) == 2
     assert_counts(engines.on_dask(frame.to_arrow(), 5), frame)
 
 
-@pytest.mark.xdist_group("spark")
+@pytest.mark.xdist_group("engines")
 def test_spark_counts_the_same(spark, frame, folder):
     given = spark.read.parquet(str(folder / "a.parquet"), str(folder / "b.parquet"))
     assert_counts(given, frame)
@@ -353,7 +353,7 @@ def test_what_duckdb_cannot_read_is_told_in_a_sentence(tmp_path):
             list(co.Pairs(source, x="x", y="y"))
 
 
-@pytest.mark.xdist_group("spark")
+@pytest.mark.xdist_group("engines")
 @pytest.mark.parametrize("name", ["a.b", "a`b", "*"])
 def test_names_that_spark_takes_for_syntax(spark, name):
     frame = pl.DataFrame([["p", "q", "p", "r"], [1.0, 2.0, 5.0, 0.0]], schema=[name, "w.w"])

@@ -25,7 +25,7 @@ duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.xdist_group("dask")
+pytestmark = pytest.mark.xdist_group("engines")
 
 NUMBERS = ["number", "other"]
 EQUAL = 1e-10
@@ -124,7 +124,6 @@ def check_files(source, table, one_machine, tmp_path):
         np.testing.assert_allclose(written[f"g{i + 1}"].to_numpy(), G[:, i], atol=1e-12)
 
 
-@pytest.mark.xdist_group("spark")
 def test_spark(spark, table, one_machine, classifier, tmp_path):
     """All of it in one test: each pass takes about a second."""
     frame = engines.on_spark(spark, table, 3)
