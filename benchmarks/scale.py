@@ -247,6 +247,7 @@ def training_rate(file, output, n_processes, batch_size):
     names = [",".join(f"{side}{j}" for j in range(32)) for side in "xy"]
     command = [sys.executable, "-m", "correspondence", "train", str(file), "--x", names[0], "--y", names[1]]
     command += ["--components", "8", "--batch-size", str(batch_size), "--steps", "100", "--overwrite"]
+    command += ["--nproc", str(n_processes)]
     subprocess.run(
         [*command, "-o", str(output)], check=True, capture_output=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
     )

@@ -354,3 +354,19 @@ def test_no_process_outlives_the_one_that_started_it(file, tmp_path):
     while any(map(is_alive, workers.values())):
         assert time.monotonic() < deadline, "an orphan is left"
         time.sleep(0.1)
+
+
+def test_overwrite_trains_anew(file, here, tmp_path):
+    def steps(*more):
+        result = run(file, *OPTIONS, "--schedule", "anneal", *more, "-o", tmp_path / "out")
+        assert result.exit_code == 0, result.output
+        return json.loads((tmp_path / "out" / "summary.json").read_text())["steps"]
+
+    assert steps("--steps", 20) == 20
+    assert "holds the result of another command" in one_sentence(run(file, *OPTIONS, "-o", tmp_path / "out"))
+    assert steps("--steps", 40, "--overwrite") == 40
+    written = (tmp_path / "out" / "summary.json").stat().st_mtime_ns
+    assert steps("--steps", 40) == 40
+    assert (tmp_path / "out" / "summary.json").stat().st_mtime_ns == written
+    assert steps("--steps", 40, "--overwrite") == 40
+    assert (tmp_path / "out" / "summary.json").stat().st_mtime_ns > written

@@ -34,7 +34,7 @@ WATCH = 0.5  # seconds
 KNOWN = (ImportError, MemoryError, OSError, TypeError, ValueError)
 
 
-def work(job: Job, tell: Tell, overwrite: bool = False) -> None:
+def work(job: Job, tell: Tell, overwrite: bool | None = None) -> None:
     """Train, unless that is done, and write the files in the first process.
 
     Parameters
@@ -43,12 +43,12 @@ def work(job: Job, tell: Tell, overwrite: bool = False) -> None:
         The same in all processes.
     tell : callable
         Called in the first process with a line for the user or with the progress.
-    overwrite : bool
-        Whether to begin anew.
+    overwrite : bool, optional
+        Whether to begin anew; left out, the folder is prepared already.
     """
     start = time.perf_counter()
     with _group():
-        if not parallel.from_first(lambda: job.prepare(overwrite)):
+        if overwrite is not None and not parallel.from_first(lambda: job.prepare(overwrite)):
             return
         data = read_input(job)
         if parallel.is_first():
