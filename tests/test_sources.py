@@ -211,3 +211,11 @@ def test_a_column_of_numbers_here_and_labels_there():
 def test_layout_of_batches():
     layout = Layout(BATCH + 10)
     assert [layout.first(0, BATCH), layout.first(1, 10)] == [0, BATCH]
+
+
+def test_pairs_say_where_they_are(table, folder):
+    path = str(folder / "*.parquet")
+    assert repr(co.Pairs(path, x=["i", "a"], y="s")) == f"Pairs({path!r}, x=['i', 'a'], y='s')"
+    assert repr(co.Pairs(pl.from_arrow(table).lazy(), x="i", y="s", weights="a")) == (
+        "Pairs(polars, x='i', y='s', weights='a')"
+    )

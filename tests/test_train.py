@@ -194,9 +194,11 @@ def test_a_rank_dies_and_the_same_command_goes_on(whole, file, tmp_path):
 
 
 @linux
-def test_ctrl_c_ends_all_processes(file, tmp_path):
+def test_after_ctrl_c_another_number_of_processes_goes_on(file, tmp_path):
+    """Of a file that is read in blocks, whose closed form is merged from the processes, with other rounding errors."""
     folder = tmp_path / "stopped"
-    running = Running(folder, file, *OPTIONS, "--steps", 100_000, "--schedule", "anneal", "--nproc", 2)
+    arguments = (file, *OPTIONS, "--steps", 400, "--schedule", "anneal", "--stream")
+    running = Running(folder, *arguments, "--nproc", 2)
     running.wait_for_a_checkpoint()
     workers = running.workers()
     running.process.send_signal(signal.SIGINT)
@@ -205,7 +207,14 @@ def test_ctrl_c_ends_all_processes(file, tmp_path):
     assert "Interrupted." in output
     assert "Traceback" not in output
     assert not any(map(is_alive, workers.values()))
-    assert last_step(folder / "checkpoint") >= 2
+    step = last_step(folder / "checkpoint")
+    assert 2 <= step < 400
+    assert f"holds step {step} of 400: the same command goes on from there." in output
+
+    result = run(*arguments, "-o", folder)
+    assert result.exit_code == 0, result.output
+    summary = json.loads((folder / "summary.json").read_text())
+    assert (summary["steps"], summary["processes"]) == (400, 1)
 
 
 # --- other data, by a single process: this one, which spares the start of another

@@ -233,6 +233,11 @@ class Pairs(Parts):
         self._reading: Generator[pa.Table, None, None] | None = None
         self.frame.collect_schema()  # so that a wrong path or name is told here
 
+    def __repr__(self) -> str:
+        weights = "" if self.weights is None else f", weights={self.weights!r}"
+        source = repr(self.source) if are_files(self.source) else self.frame.implementation.value
+        return f"Pairs({source}, x={self.x!r}, y={self.y!r}{weights})"
+
     @property
     def has_partitions(self) -> bool:
         """Whether the source has partitions of its own, on workers."""

@@ -102,6 +102,8 @@ def launch(job: Job, tell: Tell) -> None:
                 _pass_on(file, tell)
         except (SignalException, KeyboardInterrupt) as stop:
             number = getattr(stop, "sigval", signal.SIGINT)
+            processes.close(timeout=PATIENCE)
+            tell({"line": _rest(job)})
             if number == signal.SIGINT:
                 raise KeyboardInterrupt from None
             raise SystemExit(128 + number) from None
