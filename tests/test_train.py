@@ -379,3 +379,9 @@ def test_overwrite_trains_anew(file, here, tmp_path):
     assert (tmp_path / "out" / "summary.json").stat().st_mtime_ns == written
     assert steps("--steps", 40, "--overwrite") == 40
     assert (tmp_path / "out" / "summary.json").stat().st_mtime_ns > written
+
+
+def test_without_torch_nothing_is_written(file, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys.modules["correspondence.train.launch"], "find_spec", lambda name: None)
+    assert "Training needs torch" in one_sentence(run(file, *OPTIONS, "-o", tmp_path / "out"))
+    assert not (tmp_path / "out").exists()

@@ -21,7 +21,7 @@ from correspondence.analysis.texts import reason, safe
 from correspondence.datasets import MissingDataError
 from correspondence.methods import ENOUGH, METHODS
 from correspondence.reading import column_names
-from correspondence.train import Job, Progress, TrainingError, is_first, is_worker, launch, work_as_one_of
+from correspondence.train import Job, Progress, TrainingError, check_torch, is_first, is_worker, launch, work_as_one_of
 from correspondence.train import told as told_training
 
 __all__ = [
@@ -339,6 +339,7 @@ def train_command(files: tuple[str, ...], output: Path | None, overwrite: bool, 
     if job.nproc > job.batch_size:
         raise click.UsageError(f"--batch-size {job.batch_size} must be at least --nproc {job.nproc}.")
     with one_sentence():
+        check_torch()
         job.paths  # noqa: B018 - whether there are any
     with one_sentence(), writing_to(folder):
         check_folder(folder)

@@ -454,7 +454,7 @@ def _connect() -> Any:
     try:
         import duckdb
     except ImportError as error:
-        raise ImportError('Files are counted by duckdb: pip install "correspondence[scale]".') from error
+        raise ImportError('Files are read by duckdb: pip install "correspondence[scale]".') from error
     folder = Path(tempfile.gettempdir()) / f"correspondence-duckdb-{uuid.uuid4().hex}"
     memory = max(LEAST_MEMORY, SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     config: Any = {"temp_directory": str(folder), "memory_limit": f"{memory / 1e9:.2f}GB", "threads": n_threads()}

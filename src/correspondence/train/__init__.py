@@ -5,7 +5,7 @@ and watches over them.
 """
 
 from correspondence.train.job import CHECKPOINT, LOGS, Job
-from correspondence.train.launch import TrainingError, is_first, is_worker, launch, work_as_one_of
+from correspondence.train.launch import TrainingError, check_torch, is_first, is_worker, launch, work_as_one_of
 from correspondence.train.texts import Progress, told
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Job",
     "Progress",
     "TrainingError",
+    "check_torch",
     "is_first",
     "is_worker",
     "launch",

@@ -18,7 +18,7 @@ from typing import Any
 
 from correspondence.train.job import LOGS, Job
 
-__all__ = ["TrainingError", "is_first", "is_worker", "launch", "work_as_one_of"]
+__all__ = ["TrainingError", "check_torch", "is_first", "is_worker", "launch", "work_as_one_of"]
 
 POLL = 0.1  # seconds
 PATIENCE = 10  # seconds that processes have to end
@@ -42,13 +42,14 @@ def is_first() -> bool:
 
 def work_as_one_of(job: Job, tell: Tell, overwrite: bool) -> None:
     """Train in this process, which torchrun has started."""
-    _check_torch()
+    check_torch()
     from correspondence.train.work import work
 
     work(job, tell if is_first() else lambda event: None, overwrite)
 
 
-def _check_torch() -> None:
+def check_torch() -> None:
+    """Complain if torch is missing, before anything is written."""
     if not find_spec("torch"):
         raise ImportError('Training needs torch: pip install "correspondence[neural]".')
 
@@ -71,7 +72,7 @@ def launch(job: Job, tell: Tell) -> None:
     TrainingError
         If a process is gone.
     """
-    _check_torch()
+    check_torch()
     from torch.distributed import TCPStore
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException, Std, start_processes
 
