@@ -27,7 +27,7 @@ from correspondence.commands import (
 from correspondence.demo import demo as run_demo
 from correspondence.io import new_file
 from correspondence.reading import read_pairs
-from correspondence.studies import STUDIES, reproduce
+from correspondence.studies import STUDIES, reproduce, reproduce_all
 
 __all__ = ["main"]
 
@@ -126,14 +126,16 @@ def _write_comparison(comparison: Comparison, table: Path, picture: Path) -> Non
 @main.command(
     "reproduce",
     short_help="Compute a table or figure of the paper again.",
-    epilog="\b\nStudies:\n" + "\n".join(f"  {name:<23}{s.title}" for name, s in STUDIES.items()),
+    epilog="\b\nStudies:\n"
+    + "\n".join(f"  {name:<23}{study.title}" for name, study in STUDIES.items())
+    + "\n  all                    All of them, one after the other, and one page of what they found",
 )
-@click.argument("name", metavar="NAME", type=click.Choice(list(STUDIES)))
+@click.argument("name", metavar="NAME", type=click.Choice([*STUDIES, "all"]))
 @click.option(
     "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
-    show_default="results/NAME",
+    show_default="results/NAME; with all, results",
     help="Folder for the table (CSV), the figures (PNG) and the text (Markdown).",
 )
 @click.option(
@@ -143,12 +145,33 @@ def _write_comparison(comparison: Comparison, table: Path, picture: Path) -> Non
     help="How many data sets or splits are drawn, or nets trained.",
 )
 @click.option("--quick", is_flag=True, help="Less data: to see that it works, not for the numbers.")
-def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: bool) -> None:
-    """Compute a table or figure of the paper again, beside the exact values and on data that the fit has not seen."""
-    folder = Path("results", name) if output is None else output
+@click.option("--again", is_flag=True, help="With all: also what has been finished before with the same settings.")
+def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: bool, again: bool) -> None:
+    """Compute a table or figure of the paper again, beside the exact values and on data that the fit has not seen.
+
+    With NAME all, all of them: it goes on where it was stopped, leaves out studies whose data are missing and says so,
+    and writes a page with all results, index.md, which is there from the first study on.
+    """
+    folder = output or (Path("results") if name == "all" else Path("results", name))
+    if name == "all":
+        _reproduce_all(folder, seeds, quick, again)
+        return
+    if again:
+        raise click.UsageError("--again goes with all: a single study is always run.")
     try:
         with writing_to(folder):
             files = reproduce(name, folder, seeds, quick)
     except (ImportError, datasets.MissingDataError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"Written to {folder.resolve()}: {', '.join(path.name for path in files)}")
+
+
+def _reproduce_all(folder: Path, seeds: int | None, quick: bool, again: bool) -> None:
+    with writing_to(folder):
+        outcome = reproduce_all(folder, seeds, quick, again, click.echo)
+    page, table = outcome.files
+    click.echo(f"\nPage:  {page.resolve()}\nTable: {table.resolve()}")
+    if outcome.missing:
+        click.echo(f"Not run, for want of data or packages: {', '.join(outcome.missing)}.")
+    if outcome.failed:
+        raise click.ClickException(f"{', '.join(outcome.failed)} failed: the reason is above, and on the page.")

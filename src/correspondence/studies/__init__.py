@@ -1,17 +1,20 @@
 """Studies: the tables and figures of the paper, computed again and set beside the exact values.
 
 Each study is one file with a function ``run(settings) -> Report`` that calls public names only; `reproduce` runs it and
-writes its results folder. To add a study, write its file and enter it in `STUDIES`.
+writes its results folder, `reproduce_all` runs all of them and writes one page. To add a study, write its file and
+enter it in `STUDIES`.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from correspondence.datasets import MissingDataError
 from correspondence.studies import (
     boundary,
     brands,
@@ -25,10 +28,12 @@ from correspondence.studies import (
     training,
     wine,
 )
+from correspondence.studies.page import write_page
+from correspondence.studies.record import Record
 from correspondence.studies.report import Report, provenance, write
 from correspondence.studies.runs import Settings
 
-__all__ = ["STUDIES", "Study", "reproduce"]
+__all__ = ["STUDIES", "Outcome", "Study", "reproduce", "reproduce_all"]
 
 
 @dataclass(frozen=True)
@@ -43,13 +48,13 @@ class Study:
     default_seeds: int = 10
 
 
+# In the order of the paper, and what goes beyond it last.
 STUDIES: dict[str, Study] = {
+    "brands": Study(brands.TITLE, brands.run),
     "bsc": Study(bsc.TITLE, bsc.run, "each for the data and for the start of its fit"),
     "gaussian": Study(gaussian.TITLE, gaussian.run, "each for the data and for the start of its fit"),
-    "latent": Study(latent.TITLE, latent.run, "each for a data set of each problem and for its test", 20),
     "cooking": Study(cooking.TITLE, cooking.run, "each for a split and for the fits to it"),
     "wine": Study(wine.TITLE, wine.run, "each for the folds"),
-    "brands": Study(brands.TITLE, brands.run),
     "boundary": Study(boundary.TITLE, boundary.run, "each for a net and its training", 1),
     "training-mnist": Study(training.MNIST_TITLE, training.run_mnist, "each for a net and its training", 1),
     "training-cifar": Study(training.CIFAR_TITLE, training.run_cifar, "each for a net and its training", 1),
@@ -58,6 +63,7 @@ STUDIES: dict[str, Study] = {
     "multiview-cifar": Study(multiview.CIFAR_TITLE, multiview.run_cifar, "each for nets and pairs", 1),
     "flickr": Study(flickr.TITLE, flickr.run, "each for the nets and their training", 1),
     "compas": Study(compas.TITLE, compas.run, "each for both models", 1),
+    "latent": Study(latent.TITLE, latent.run, "each for a data set of each problem and for its test", 20),
 }
 
 
@@ -94,8 +100,84 @@ def reproduce(name: str, output: str | Path | None = None, seeds: int | None = N
         if is_new:
             folder.rmdir()
         raise
-    origin = provenance(name, folder, settings, time.perf_counter() - start, STUDIES[name].seeds)
-    return write(report, name, folder, origin)
+    seconds = time.perf_counter() - start
+    files = write(report, name, folder, provenance(name, folder, settings, seconds, STUDIES[name].seeds))
+    return [*files, Record.of(name, report.title, settings, seconds, report.exhibits).write(folder)]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What `reproduce_all` did."""
+
+    files: list[Path]
+    """The page of all results and its table."""
+    missing: dict[str, str]
+    """Why studies were not run: data or packages that are not there."""
+    failed: dict[str, str]
+    """What went wrong in others."""
+
+
+def reproduce_all(
+    output: str | Path | None = None,
+    seeds: int | None = None,
+    quick: bool = False,
+    again: bool = False,
+    tell: Callable[[str], object] = print,
+) -> Outcome:
+    """Run all studies one after the other, and write one page of what they found.
+
+    A study that has been finished with the same settings is not run again, so that a run that was stopped goes on with
+    the study that it had not finished. The page is written anew after each study.
+
+    Parameters
+    ----------
+    output : path, optional
+        The folder; each study gets a folder in it. ``results`` by default.
+    seeds, quick : optional
+        As in `reproduce`, for all of them.
+    again : bool
+        Run also what is finished.
+    tell : callable
+        Takes a line for each study when it begins and when it ends.
+
+    Returns
+    -------
+    Outcome
+        The files, and the studies that could not be run.
+    """
+    folder = Path("results") if output is None else Path(output)
+    _check_folder(folder)
+    records: dict[str, Record] = {}
+    missing: dict[str, str] = {}
+    failed: dict[str, str] = {}
+    for number, (name, study) in enumerate(STUDIES.items(), start=1):
+        tell(f"[{number}/{len(STUDIES)}] {name}: {study.title}")
+        try:
+            records[name] = _record(name, folder / name, seeds, quick, again, tell)
+        except (ImportError, MissingDataError) as error:
+            missing[name] = str(error)
+            tell(f"    not run: {error}")
+        except Exception as error:  # one study that fails must not cost the others
+            failed[name] = f"{type(error).__name__}: {error}"
+            tell(f"    failed: {failed[name]}")
+            traceback.print_exc()
+        files = write_page(folder, records.values(), {**missing, **failed})
+    return Outcome(files, missing, failed)
+
+
+def _record(
+    name: str, folder: Path, seeds: int | None, quick: bool, again: bool, tell: Callable[[str], object]
+) -> Record:
+    """Record of a finished run with these settings, which is made if there is none."""
+    record = None if again else Record.read(folder, name)
+    if record is not None and record.is_of(Settings.of(seeds, quick, STUDIES[name].default_seeds)):
+        tell("    finished before")
+        return record
+    reproduce(name, folder, seeds, quick)
+    record = Record.read(folder, name)
+    assert record is not None
+    tell(f"    done in {record.seconds:.0f} seconds")
+    return record
 
 
 def _check_folder(folder: Path) -> None:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import correspondence as co
 from correspondence.studies import problems
-from correspondence.studies.report import Report, correlation_rows, markdown_table
+from correspondence.studies.report import Exhibit, Report, correlation_lines, correlation_rows, markdown_table
 from correspondence.studies.runs import Runs, Settings, measure
 
 __all__ = ["TITLE", "run"]
@@ -50,7 +50,17 @@ def run(settings: Settings) -> Report:
         ERRATA,
     ]
     rows = [row for runs in (fair, rare) for row in correlation_rows(runs, paper=PAPER)]
-    return Report(TITLE, rows, "\n\n".join(sections), {"": _figure(fair, rare)})
+    exhibits = [
+        _exhibit("Table 1, upper half: bits through a channel, fair bits as in the paper's code", fair),
+        _exhibit("Table 1, upper half: the same with p = 0.1 as in the paper's text", rare),
+    ]
+    return Report(TITLE, rows, "\n\n".join(sections), {"": _figure(fair, rare)}, exhibits=exhibits)
+
+
+def _exhibit(name: str, runs: Runs) -> Exhibit:
+    exact = runs.problem.correlations
+    held_out, training = (values.mean(axis=0) for values in (runs.held_out, runs.training))
+    return Exhibit(name, correlation_lines(held_out, paper=PAPER, training=training, exact=exact), _finding(runs), "")
 
 
 def _section(title: str, runs: Runs) -> str:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 import correspondence as co
-from correspondence.studies.report import Report, markdown_table
+from correspondence.studies.report import Exhibit, Line, Report, markdown_table
 from correspondence.studies.runs import Settings
 
 __all__ = ["TITLE", "run"]
@@ -38,7 +38,28 @@ def run(settings: Settings) -> Report:
         _most(first, data),
     ]
     rows = [row for seed, comparison in enumerate(comparisons) for row in _rows(seed, comparison)]
-    return Report(TITLE, rows, "\n\n".join(sections), {"": co.plot.classifiers(first), "-where": _where(first, data)})
+    figures = {"": co.plot.classifiers(first), "-where": _where(first, data)}
+    return Report(TITLE, rows, "\n\n".join(sections), figures, exhibits=[_exhibit(first, calibrations)])
+
+
+def _exhibit(comparison: co.ClassifierComparison, calibrations: dict[str, co.Calibration]) -> Exhibit:
+    lines = [
+        Line("share of defendants on whom both models agree", held_out=float(comparison.agreement[0, 1])),
+        *(
+            Line(
+                f"correlation {i + 1}, {name}: claimed, and shown by labels", held_out=f"{a:.3f} claimed, {b:.3f} shown"
+            )
+            for name, result in calibrations.items()
+            for i, (a, b) in enumerate(
+                zip(result.before.correlations, result.before.held_out.correlations, strict=True)
+            )
+        ),
+    ]
+    sentence = (
+        "Two models with nearly the same predictions may claim different strengths; on defendants that they have not "
+        "seen, the labels tell how much of it is there."
+    )
+    return Exhibit("Beyond the paper: two classifiers of COMPAS", lines, sentence, "")
 
 
 CAPTION = """\

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import platform
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,13 +13,51 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 import correspondence as co
 from correspondence.io import csv_text, new_file
 from correspondence.studies.runs import Runs, Settings
 from correspondence.table import to_frame
 
-__all__ = ["Report", "correlation_rows", "framed", "markdown_table", "provenance", "write"]
+__all__ = [
+    "Exhibit",
+    "Line",
+    "Report",
+    "correlation_lines",
+    "correlation_rows",
+    "framed",
+    "markdown_table",
+    "provenance",
+    "versions",
+    "write",
+]
+
+Value = float | int | str | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A quantity as the paper has it and as we do; what there is not is None."""
+
+    quantity: str
+    paper: Value = None
+    training: Value = None
+    """Ours, on the data of the fit."""
+    held_out: Value = None
+    """Ours, on data that the fit has not seen."""
+    exact: Value = None
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A table or figure of the paper, or a passage of its text, and what became of it."""
+
+    name: str
+    lines: list[Line]
+    sentence: str
+    picture: str | None = None
+    """The figure of the report that shows it, by what is added to the name of its file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +73,8 @@ class Report:
     """Figures by what is added to the name of the file: "" for NAME.png, "-more" for NAME-more.png."""
     others: Mapping[str, Callable[[Path], object]] = field(default_factory=dict)
     """Writers of other files, such as movies, by what is added to the name: ".html" for NAME.html."""
+    exhibits: list[Exhibit] = field(default_factory=list)
+    """What of the paper it computes again, for the page of all results."""
 
 
 def write(report: Report, name: str, folder: Path, origin: str) -> list[Path]:
@@ -127,6 +169,21 @@ def _summary(name: str, values: np.ndarray) -> dict[str, float]:
     return {name: float(values.mean()), f"{name}_low": float(values.min()), f"{name}_high": float(values.max())}
 
 
+def correlation_lines(held_out: ArrayLike, **others: ArrayLike) -> list[Line]:
+    """Lines for the first, second, ... correlation; `others` are columns of a `Line`, which may be shorter.
+
+    Examples
+    --------
+    >>> correlation_lines([0.5, 0.2], paper=[0.6])[0]
+    Line(quantity='correlation 1', paper=0.6, training=None, held_out=0.5, exact=None)
+    """
+    columns = {name: np.asarray(values).tolist() for name, values in {"held_out": held_out, **others}.items()}
+    return [
+        Line(f"correlation {i + 1}", **{name: values[i] for name, values in columns.items() if i < len(values)})
+        for i in range(len(columns["held_out"]))
+    ]
+
+
 def provenance(name: str, folder: Path, settings: Settings, seconds: float, use_of_seeds: str) -> str:
     """Last section of the text: command, seeds, versions and time."""
     quick = " --quick" if settings.quick else ""
@@ -136,7 +193,8 @@ def provenance(name: str, folder: Path, settings: Settings, seconds: float, use_
     lines = [
         "## How this was made",
         f"```\n{command}\n```",
-        f"{drawn}{_versions()}; {seconds:.1f} seconds in all.",
+        f"{drawn}{', '.join(f'{package} {number}' for package, number in versions().items())}; "
+        f"{seconds:.1f} seconds in all.",
     ]
     if settings.quick:
         lines.append(
@@ -145,12 +203,10 @@ def provenance(name: str, folder: Path, settings: Settings, seconds: float, use_
     return "\n\n".join(lines)
 
 
-def _versions() -> str:
-    return ", ".join([f"correspondence {co.__version__}", *filter(None, map(_version, ("numpy", "torch")))])
-
-
-def _version(package: str) -> str | None:
-    try:
-        return f"{package} {version(package)}"
-    except PackageNotFoundError:
-        return None
+def versions() -> dict[str, str]:
+    """Versions of this package and of those that its numbers may depend on."""
+    found = {"correspondence": co.__version__, "Python": platform.python_version()}
+    for package in ("numpy", "scipy", "scikit-learn", "torch"):
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from matplotlib.patheffects import withStroke
 
 import correspondence as co
 from correspondence.movie import check_movie
-from correspondence.studies.report import Report, markdown_table
+from correspondence.studies.report import Exhibit, Line, Report, markdown_table
 from correspondence.studies.runs import Settings
 
 __all__ = ["CIFAR_TITLE", "MNIST_TITLE", "run_cifar", "run_mnist"]
@@ -113,7 +114,29 @@ def _report(
     ]
     figures = {"": _stages(first), "-timeline": co.plot.timeline(first.timeline)}
     movies = {".mp4": first.recorder.movie, ".html": first.recorder.movie}
-    return Report(title, [row for each in runs for row in _rows(each)], "\n\n".join(sections), figures, movies)
+    rows = [row for each in runs for row in _rows(each)]
+    return Report(title, rows, "\n\n".join(sections), figures, movies, [_exhibit(name, runs)])
+
+
+def _exhibit(name: str, runs: list[_Run]) -> Exhibit:
+    training, test = (float(np.mean([getattr(each, part) for each in runs])) for part in ("training", "test"))
+    timeline = runs[0].timeline
+    order = np.argsort(timeline.learnt, kind="stable")
+    first, last = (str(timeline.classes[i]) for i in (order[0], order[-1]))
+    transitions = [f"steps {t.start:.0f} to {t.end:.0f}" for t in timeline.transitions]
+    of_mnist = name == "training-mnist"
+    lines = [
+        Line("accuracy on training images", PAPER[name][0], training),
+        Line("accuracy on test images", PAPER[name][1], held_out=test),
+        Line(
+            "sudden transition", "after the 50th batch" if of_mnist else None, held_out=", ".join(transitions) or "none"
+        ),
+        Line("class that is learnt first, last", held_out=f"{first}, {last}"),
+    ]
+    title = (
+        f"Section 5.3, {'first' if of_mnist else 'second'} video: a net learns {'MNIST' if of_mnist else 'CIFAR-10'}"
+    )
+    return Exhibit(title, lines, _mnist_sentence(timeline) if of_mnist else _cifar_sentence(timeline), "")
 
 
 STAGES_CAPTION = """\
@@ -186,12 +209,16 @@ def _step(step: float) -> str:
 
 
 def _mnist_reading(timeline: co.Timeline) -> str:
+    return f"## The paper's reading\n\n{_mnist_sentence(timeline)}"
+
+
+def _mnist_sentence(timeline: co.Timeline) -> str:
     assert timeline.accuracy is not None
     at = min(int(np.searchsorted(timeline.steps, 50)), len(timeline) - 1)
     half = int(np.argmax(timeline.accuracy >= 0.5))
     return (
-        "## The paper's reading\n\nThe paper sees a phase transition: hardly any classification before the 50th batch, "
-        f"then all classes suddenly. Here the accuracy at step {timeline.steps[at]} is {timeline.accuracy[at]:.3f} "
+        "The paper sees a phase transition: hardly any classification before the 50th batch, then all classes "
+        f"suddenly. Here the accuracy on test images at step {timeline.steps[at]} is {timeline.accuracy[at]:.3f} "
         f"(chi2 {timeline.chi2[at]:.2f} of {timeline.chi2[-1]:.2f} at the end), and passes one half at step "
         f"{timeline.steps[half]}."
     )
@@ -199,21 +226,31 @@ def _mnist_reading(timeline: co.Timeline) -> str:
 
 def _cifar_reading(timeline: co.Timeline) -> str:
     """When groups of classes are told apart, and when the classes within them."""
-    vehicles, craft = ("automobile", "truck"), ("airplane", "ship")
-    animals = [c for c in timeline.classes.tolist() if c not in (*vehicles, *craft)]
-    groups = {"airplane, ship": craft, "automobile, truck": vehicles, "animals": animals}
-    names = list(groups)
-    lines = [
-        [f"{a} against {b}", _step(_first(timeline, groups[a], groups[b]))]
-        for i, a in enumerate(names)
-        for b in names[i + 1 :]
-    ]
-    lines += [[f"within {name}", _step(_first(timeline, members, members))] for name, members in groups.items()]
+    between, within = _group_steps(timeline)
+    lines = [[what, _step(step)] for what, step in {**between, **within}.items()]
     return (
         "## The paper's reading\n\nThe paper sees that ship and airplane, automobile and truck, and the rest are told "
         "apart first, and the classes within these groups later. Median step at which pairs are separated (1/2):\n\n"
         f"{markdown_table(['classes', 'separated at step'], lines)}"
     )
+
+
+def _cifar_sentence(timeline: co.Timeline) -> str:
+    between, within = (", ".join(map(_step, steps.values())) for steps in _group_steps(timeline))
+    return (
+        "The paper sees ship and airplane, automobile and truck, and the rest told apart first, and the classes within "
+        f"these groups later. Here half of the separation of the three pairs of groups is there at steps {between}, "
+        f"and within the three groups at steps {within}, as test images show."
+    )
+
+
+def _group_steps(timeline: co.Timeline) -> tuple[dict[str, float], dict[str, float]]:
+    """Median steps at which groups of classes are told apart, and at which classes within each group are."""
+    vehicles, craft = ("automobile", "truck"), ("airplane", "ship")
+    animals = [c for c in timeline.classes.tolist() if c not in (*vehicles, *craft)]
+    groups = {"airplane, ship": craft, "automobile, truck": vehicles, "animals": animals}
+    between = {f"{a} against {b}": _first(timeline, groups[a], groups[b]) for a, b in combinations(groups, 2)}
+    return between, {f"within {name}": _first(timeline, group, group) for name, group in groups.items()}
 
 
 def _first(timeline: co.Timeline, these: Any, those: Any) -> float:

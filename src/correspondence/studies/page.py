@@ -1,0 +1,140 @@
+"""The page of all results: each table and figure of the paper beside ours, from the records of the studies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from correspondence.io import csv_text, new_file
+from correspondence.studies.record import Record
+from correspondence.studies.report import Exhibit, Line, Value, markdown_table
+
+__all__ = ["write_page"]
+
+PAGE, TABLE = "index.md", "results.csv"
+COLUMNS = ("paper", "training", "held_out", "exact")
+HEADER = ("the paper", "ours, training data", "ours, held out", "exact")
+
+INTRODUCTION = """\
+# The paper's results, computed again
+
+Hsu, Salamatian and Calmon, *Generalizing Correspondence Analysis for Applications in Machine Learning*: each table and
+figure beside what `correspondence reproduce` finds. The paper's values are on the data that its nets were trained on,
+unless it says otherwise. "Ours, held out" is on data that the fit has not seen; "ours, training data" is the same fit
+on its own data, to show how much of it was learned by heart. Correlations are square roots of PICs; what the paper
+prints under the name PIC in its Tables 1 and 2 are correlations. An empty cell: there is no such value.
+
+Figure 2 (a drawing of the two nets) and the last table (sizes of nets) have no results to check; our settings are in
+`src/correspondence/studies/`."""
+
+
+def write_page(folder: Path, records: Iterable[Record], missing: Mapping[str, str]) -> list[Path]:
+    """Write the page and its table to the folder that has a folder for each study.
+
+    Parameters
+    ----------
+    folder : Path
+        Must exist.
+    records : iterable of Record
+        Of the studies that have been run, in the order of the page.
+    missing : mapping
+        Why each of the others has no results.
+
+    Returns
+    -------
+    list of Path
+        The page and its table.
+    """
+    records = list(records)
+    page, table = folder / PAGE, folder / TABLE
+    with new_file(table) as temporary:
+        temporary.write_text(csv_text(_rows(records), floats=".4f"), encoding="utf-8", newline="\n")
+    with new_file(page) as temporary:
+        temporary.write_text(_text(records, missing), encoding="utf-8")
+    return [page, table]
+
+
+def _rows(records: list[Record]) -> list[list[Any]]:
+    header = ["study", "exhibit", "quantity", *COLUMNS, "seconds_of_the_study", "load_average"]
+    lines = [
+        [record.study, exhibit.name, line.quantity, *_values(line), record.seconds, record.load]
+        for record in records
+        for exhibit in record.exhibits
+        for line in exhibit.lines
+    ]
+    return [header, *lines]
+
+
+def _values(line: Line) -> list[Value]:
+    return [getattr(line, column) for column in COLUMNS]
+
+
+def _text(records: list[Record], missing: Mapping[str, str]) -> str:
+    sections = [
+        INTRODUCTION,
+        _overview(records),
+        *(_section(record, exhibit) for record in records for exhibit in record.exhibits),
+        _absent(missing),
+        _origin(records),
+    ]
+    return "\n\n".join(filter(None, sections)) + "\n"
+
+
+def _overview(records: list[Record]) -> str:
+    lines = [
+        [exhibit.name, exhibit.lines[0].quantity, *map(_shown, _values(exhibit.lines[0])), _study(record)]
+        for record in records
+        for exhibit in record.exhibits
+    ]
+    return f"## At a glance\n\n{markdown_table(['', 'quantity', *HEADER, 'study'], lines)}" if lines else ""
+
+
+def _section(record: Record, exhibit: Exhibit) -> str:
+    table = markdown_table(["", *HEADER], [[line.quantity, *map(_shown, _values(line))] for line in exhibit.lines])
+    parts = [f"## {exhibit.name}", exhibit.sentence, table]
+    if exhibit.picture is not None:
+        parts.append(f"![{exhibit.name}]({record.study}/{record.study}{exhibit.picture}.png)")
+    parts.append(f"{_study(record)}, {_time(record)}.")
+    return "\n\n".join(parts)
+
+
+def _study(record: Record) -> str:
+    return f"[`reproduce {record.study}`]({record.study}/{record.study}.md)"
+
+
+def _time(record: Record) -> str:
+    seeds = "one seed" if record.seeds == 1 else f"{record.seeds} seeds"
+    load = "" if record.load is None else f", load average {record.load:g}"
+    return f"{seeds}, {_duration(record.seconds)}{load}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} seconds" if seconds < 100 else f"{seconds / 60:.1f} minutes"
+
+
+def _shown(value: Value) -> str | None:
+    return f"{value:.3f}" if isinstance(value, float) else None if value is None else str(value)
+
+
+def _absent(missing: Mapping[str, str]) -> str:
+    lines = [f"- `{name}`: {why}" for name, why in missing.items()]
+    return "## Not computed\n\n" + "\n".join(lines) if lines else ""
+
+
+def _origin(records: list[Record]) -> str:
+    """Command, versions and time; each different set of versions once."""
+    used = dict.fromkeys(
+        ", ".join(f"{name} {number}" for name, number in record.versions.items()) for record in records
+    )
+    quick = " --quick" if any(record.quick for record in records) else ""
+    seconds = sum(record.seconds for record in records)
+    note = (
+        "\n\nThis was a quick run on less data: it shows that the studies work, its numbers are not to be quoted."
+        if quick
+        else ""
+    )
+    return (
+        f"## How this was made\n\n```\ncorrespondence reproduce all{quick}\n```\n\n"
+        f"{'; '.join(used)}. {_duration(seconds)} in all.{note}"
+    )

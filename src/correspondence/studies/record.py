@@ -1,0 +1,63 @@
+"""What a study leaves behind for the page of all results: NAME.json, written last, so that it tells a finished run."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from correspondence.io import new_file
+from correspondence.studies.report import Exhibit, Line, versions
+from correspondence.studies.runs import Settings
+
+__all__ = ["Record"]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A finished run of a study."""
+
+    study: str
+    title: str
+    seeds: int
+    quick: bool
+    seconds: float
+    load: float | None
+    """Load average of the machine over the last five minutes of the run; 2 is one process for each of two cores."""
+    versions: dict[str, str]
+    exhibits: list[Exhibit]
+
+    @classmethod
+    def of(cls, study: str, title: str, settings: Settings, seconds: float, exhibits: list[Exhibit]) -> Record:
+        """Record of a run that has just ended."""
+        load = round(os.getloadavg()[1], 1) if hasattr(os, "getloadavg") else None
+        return cls(study, title, settings.seeds, settings.quick, round(seconds, 1), load, versions(), exhibits)
+
+    def write(self, folder: Path) -> Path:
+        """Write it to the folder of the study."""
+        path = _path(folder, self.study)
+        with new_file(path) as temporary:
+            temporary.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return path
+
+    @classmethod
+    def read(cls, folder: Path, study: str) -> Record | None:
+        """Read what `write` wrote; None if there is no such file, or another one."""
+        try:
+            values = json.loads(_path(folder, study).read_text(encoding="utf-8"))
+            exhibits = [
+                Exhibit(**each | {"lines": [Line(**line) for line in each["lines"]]}) for each in values.pop("exhibits")
+            ]
+            return cls(**values, exhibits=exhibits)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return None
+
+    def is_of(self, settings: Settings) -> bool:
+        """Whether a run with these settings, by this version of the package, would be the same."""
+        wanted = settings.seeds, settings.quick, versions()["correspondence"]
+        return (self.seeds, self.quick, self.versions.get("correspondence")) == wanted
+
+
+def _path(folder: Path, study: str) -> Path:
+    return folder / f"{study}.json"
