@@ -78,8 +78,8 @@ def _exhibit(runs: list[_Run]) -> Exhibit:
     ship_apart = np.sign(G[0]) == np.sign(G[1]) != np.sign(G[2])
     off = np.abs(cca.beliefs_at(cca.locate(first.P)) - first.P).max()
     lines = [
-        Line("accuracy on training images", PAPER["training"], training),
         Line("accuracy on test images", PAPER["test"], held_out=test),
+        Line("accuracy on training images", PAPER["training"], training),
         *(
             Line(f"correlation {i + 1}: claimed by the net on test images, and shown by their labels", None, None, text)
             for i, text in enumerate(

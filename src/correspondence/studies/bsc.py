@@ -79,7 +79,7 @@ def _finding(runs: Runs) -> str:
     paper = np.abs(PAPER - exact[: len(PAPER)]).mean()
     return (
         f"On {runs.fresh:,} fresh pairs our values are off the exact ones by {runs.errors.mean():.4f} on average over "
-        f"{len(exact)} components and {len(runs.held_out)} seeds; the paper's four values are off by {paper:.4f}. "
+        f"{len(exact)} components and {runs.drawn}; the paper's four values are off by {paper:.4f}. "
         f"Training values are {runs.optimism:+.4f} from held-out ones on average. "
         f"Each fit saw {runs.n:,} pairs and took {runs.seconds.mean():.2f} seconds."
     )

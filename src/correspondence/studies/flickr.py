@@ -138,8 +138,8 @@ def _exhibits(first: _Result, baselines: list[_Result], single: np.ndarray) -> l
     assert first.training is not None
     held_out, training = first.held_out.correlations[:TOP], first.training[:TOP]
     sums = [
-        Line("sum of eight correlations, five captions", None, float(training.sum()), float(held_out.sum())),
         Line("sum of eight correlations, one caption as in the paper", float(PAPER.sum()), None, float(single.sum())),
+        Line("sum of eight correlations, five captions", None, float(training.sum()), float(held_out.sum())),
     ]
     of_one = correlation_lines(single, paper=PAPER)
     of_five = correlation_lines(held_out, training=training)

@@ -162,7 +162,7 @@ def _finding(runs: Runs) -> str:
     paper, analytic = (np.abs(values - exact).mean() for values in (PAPER, ANALYTIC))
     return (
         f"On {runs.fresh:,} fresh pairs our values are off the exact ones by {runs.errors.mean():.4f} on average over "
-        f"{len(exact)} components and {len(runs.held_out)} seeds; the paper's values are off by {paper:.4f}, and what "
+        f"{len(exact)} components and {runs.drawn}; the paper's values are off by {paper:.4f}, and what "
         f"it calls analytic by {analytic:.4f}. Training values are {runs.optimism:+.4f} from held-out ones on average. "
         f"Each fit saw {runs.n:,} pairs and took {runs.seconds.mean():.2f} seconds."
     )

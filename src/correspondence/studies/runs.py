@@ -59,6 +59,11 @@ class Runs:
         return np.abs(self.held_out - self.problem.correlations).mean(axis=0)
 
     @property
+    def drawn(self) -> str:
+        """How many seeds, in words."""
+        return "one seed" if len(self.held_out) == 1 else f"{len(self.held_out)} seeds"
+
+    @property
     def optimism(self) -> float:
         """How far training correlations are above held-out ones, on average."""
         return float((self.training - self.held_out).mean())

@@ -126,8 +126,8 @@ def _exhibit(name: str, runs: list[_Run]) -> Exhibit:
     transitions = [f"steps {t.start:.0f} to {t.end:.0f}" for t in timeline.transitions]
     of_mnist = name == "training-mnist"
     lines = [
-        Line("accuracy on training images", PAPER[name][0], training),
         Line("accuracy on test images", PAPER[name][1], held_out=test),
+        Line("accuracy on training images", PAPER[name][0], training),
         Line(
             "sudden transition", "after the 50th batch" if of_mnist else None, held_out=", ".join(transitions) or "none"
         ),
