@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 Value = float | int | str | None
+NUMBER = re.compile(r"[-+]?\.?[0-9]|$")
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,15 @@ def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Table in Markdown; numbers with four decimals, None as an empty cell."""
-    lines = [header, ["---:"] * len(header), *rows]
+    """Table in Markdown; numbers with four decimals and on the right, None as an empty cell."""
+    rows = [list(row) for row in rows]
+    marks = ["---" if any(_is_text(row[i]) for row in rows) else "---:" for i in range(len(header))]
+    lines = [header, marks, *rows]
     return "\n".join("| " + " | ".join(_shown(value) for value in line) + " |" for line in lines)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value) and not NUMBER.match(value)
 
 
 def _shown(value: Any) -> str:
