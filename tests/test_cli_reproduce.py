@@ -28,7 +28,7 @@ def test_default_folder(tmp_path, monkeypatch):
     result = run("gaussian", "--quick", "--seeds", 1)
     assert result.exit_code == 0, result.output
     folder = Path("results", "gaussian")
-    files = ["gaussian.csv", "gaussian.png", "gaussian.md"]
+    files = ["gaussian.csv", "gaussian.png", "gaussian.md", "gaussian.json"]
     assert sorted(os.listdir(folder)) == sorted(files)
     assert result.output.splitlines()[-1] == f"Written to {folder.resolve()}: {', '.join(files)}"
     assert "--output results/gaussian --seeds 1 --quick" in (folder / "gaussian.md").read_text(encoding="utf-8")

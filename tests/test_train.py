@@ -320,11 +320,11 @@ def test_only_large_or_many_files_are_read_in_blocks(file, tmp_path):
     assert job(file, tmp_path / "*.parquet").paths == [file, tmp_path / "b.parquet"]
 
 
-def test_the_commands_of_the_readme(tmp_path, monkeypatch):
+def test_the_commands_of_the_page(tmp_path, monkeypatch):
     root = Path(__file__).parents[1]
-    readme = (root / "README.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "command-line.md").read_text(encoding="utf-8")
     train, embed = (
-        re.search(rf"^correspondence ({command} .*?)(  +#.*)?$", readme, re.M)[1].split()
+        re.search(rf"^correspondence ({command} .*?)(  +#.*)?$", page, re.M)[1].split()
         for command in ("train", "embed training")
     )
     monkeypatch.chdir(root)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pages import data_of
+from records import check_record
 
 import correspondence as co
 from correspondence.studies import flickr, reproduce
@@ -83,7 +84,7 @@ def test_a_quick_run(tmp_path):
         pytest.skip("CORRESPONDENCE_DATA has no flickr8k/images64.zip")
     files = reproduce("flickr", tmp_path, quick=True)
     assert [path.name for path in files] == [
-        f"flickr{end}" for end in (".csv", ".png", "-tags.png", "-images.png", "-explore.html", ".md")
+        f"flickr{end}" for end in (".csv", ".png", "-tags.png", "-images.png", "-explore.html", ".md", ".json")
     ]
     with files[0].open(encoding="utf-8", newline="") as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
@@ -94,8 +95,9 @@ def test_a_quick_run(tmp_path):
     assert float(popular["precision_of_tags"]) > 5 * float(chance["precision_of_tags"])
     for method in ("PICE", "CCA, pixels"):
         assert float(rows[method]["precision_of_tags"]) > float(rows[method]["precision_of_tags_without_prior"])
-    text = files[-1].read_text(encoding="utf-8")
-    for path in files[1:-1]:
+    check_record(tmp_path, "flickr")
+    text = files[-2].read_text(encoding="utf-8")
+    for path in files[1:-2]:
         assert f"({path.name})" in text
     assert "0.317 | 0.201 | 0.095" in text
     assert "quick run" in text

@@ -5,6 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from records import check_record
 
 from correspondence.studies import latent, reproduce
 
@@ -16,11 +17,18 @@ def folder(tmp_path, monkeypatch):
 
     monkeypatch.setattr(latent, "_shown", few)
     files = reproduce("latent", tmp_path / "latent", seeds=2, quick=True)
-    assert [path.name for path in files] == ["latent.csv", "latent.png", "latent-example.png", "latent.md"]
+    assert [path.name for path in files] == [
+        "latent.csv",
+        "latent.png",
+        "latent-example.png",
+        "latent.md",
+        "latent.json",
+    ]
     return tmp_path / "latent"
 
 
 def test_study(folder):
+    check_record(folder, "latent")
     with (folder / "latent.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     easy = [row for row in rows if row["problem"] != "overlapping classes"]

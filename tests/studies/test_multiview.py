@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from pages import data_of
+from records import check_record
 
 import correspondence as co
 from correspondence.studies import multiview, multiview_runs, reproduce, views
@@ -146,7 +147,7 @@ def test_noisy_digits(tmp_path):
     name = "multiview-noisy-mnist"
     files = reproduce(name, tmp_path, quick=True)
     assert [path.name for path in files] == [
-        f"{name}{end}" for end in (".csv", ".png", "-pairs.png", "-explore.html", ".md")
+        f"{name}{end}" for end in (".csv", ".png", "-pairs.png", "-explore.html", ".md", ".json")
     ]
     with files[0].open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -155,7 +156,8 @@ def test_noisy_digits(tmp_path):
     assert held_out[0] > 0.5
     assert np.abs(held_out[9:]).max() < 0.2  # ten classes share nine components
     assert held_out[:9].sum() > np.sum([float(row["cca_held_out"]) for row in rows][:9])
-    text = files[-1].read_text(encoding="utf-8")
+    check_record(tmp_path, name)
+    text = files[-2].read_text(encoding="utf-8")
     assert f"({name}.png)" in text
     assert f"({name}-pairs.png)" in text
     assert f"({name}-explore.html)" in text

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pages import data_of
+from records import check_record
 
 import correspondence as co
 from correspondence.studies import brands, cooking, reproduce, training, wine
@@ -20,12 +21,21 @@ NEEDS = {
     "compas": "compas/compas_train.csv",
 }
 FILES = {
-    "cooking": ["cooking.csv", "cooking.png", "cooking-plane.png", "cooking-explore.html", "cooking.md"],
-    "wine": ["wine.csv", "wine.png", "wine-methods.png", "wine-explore.html", "wine.md"],
-    "brands": ["brands.csv", "brands.png", "brands-others.png", "brands.md"],
-    "boundary": ["boundary.csv", "boundary.png", "boundary-confusing.png", "boundary.md"],
-    "training-mnist": [f"training-mnist{end}" for end in (".csv", ".png", "-timeline.png", ".mp4", ".html", ".md")],
-    "compas": ["compas.csv", "compas.png", "compas-where.png", "compas.md"],
+    "cooking": [
+        "cooking.csv",
+        "cooking.png",
+        "cooking-plane.png",
+        "cooking-explore.html",
+        "cooking.md",
+        "cooking.json",
+    ],
+    "wine": ["wine.csv", "wine.png", "wine-methods.png", "wine-explore.html", "wine.md", "wine.json"],
+    "brands": ["brands.csv", "brands.png", "brands-others.png", "brands.md", "brands.json"],
+    "boundary": ["boundary.csv", "boundary.png", "boundary-confusing.png", "boundary.md", "boundary.json"],
+    "training-mnist": [
+        f"training-mnist{end}" for end in (".csv", ".png", "-timeline.png", ".mp4", ".html", ".md", ".json")
+    ],
+    "compas": ["compas.csv", "compas.png", "compas-where.png", "compas.md", "compas.json"],
 }
 
 
@@ -40,11 +50,12 @@ def results(name, folder):
         assert path.suffix != ".mp4" or path.read_bytes()[4:8] == b"ftyp"
     with files[0].open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    text = files[-1].read_text(encoding="utf-8")
+    text = files[-2].read_text(encoding="utf-8")
     assert f"correspondence reproduce {name} " in text
     assert ("## What it corrects" in text) == (name != "compas")  # which the paper does not have
-    for path in files[1:-1]:
+    for path in files[1:-2]:
         assert f"({path.name})" in text or name == "brands"
+    check_record(folder / name, name)
     return rows, text
 
 

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from records import check_record
 
 import correspondence as co
 from correspondence.studies import STUDIES, gaussian, problems, reproduce
@@ -22,7 +23,7 @@ def folders(tmp_path_factory):
     for name in SIMULATED:
         made[name] = tmp_path_factory.mktemp("results") / "new" / name
         files = reproduce(name, made[name], seeds=2, quick=True)
-        assert [path.name for path in files] == [f"{name}.csv", f"{name}.png", f"{name}.md"]
+        assert [path.name for path in files] == [f"{name}.csv", f"{name}.png", f"{name}.md", f"{name}.json"]
     return made
 
 
@@ -37,7 +38,9 @@ def numbers(rows, column):
 
 @pytest.mark.parametrize("name", SIMULATED)
 def test_files(folders, name):
-    assert sorted(path.name for path in folders[name].iterdir()) == [f"{name}.csv", f"{name}.md", f"{name}.png"]
+    ends = (".csv", ".json", ".md", ".png")
+    assert sorted(path.name for path in folders[name].iterdir()) == [f"{name}{end}" for end in ends]
+    check_record(folders[name], name)
     assert (folders[name] / f"{name}.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
@@ -131,6 +134,11 @@ def test_unknown_study(tmp_path):
 
 def test_markdown_table():
     assert markdown_table(["a", "b"], [[1, None], [2, 0.5]]) == "| a | b |\n| ---: | ---: |\n| 1 |  |\n| 2 | 0.5000 |"
+
+
+def test_texts_are_on_the_left_of_a_table():
+    marks = markdown_table(["a", "b", "c"], [["x", "0.5 [0, 1]", ""], [1, "-2", "**y**"]]).splitlines()[1]
+    assert marks == "| --- | ---: | --- |"
 
 
 def test_an_old_file_survives_a_failure(tmp_path):

@@ -1,0 +1,158 @@
+"""``reproduce all``: small studies of our own, so that stopping, going on and what is missing can be tried quickly."""
+
+import csv
+import json
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from matplotlib.figure import Figure
+
+from correspondence import studies
+from correspondence.cli import main
+from correspondence.datasets import MissingDataError
+from correspondence.studies import Study, reproduce_all
+from correspondence.studies.record import Record
+from correspondence.studies.report import Exhibit, Line, Report
+from correspondence.studies.runs import Settings
+
+LINES = [Line("correlation 1", 0.8, 0.7, 0.65, 0.75), Line("seen", "never", held_out=3)]
+
+
+class Small:
+    """A study that counts its runs, and does as it is told."""
+
+    def __init__(self, name):
+        self.name, self.runs, self.error = name, 0, None
+
+    def __call__(self, settings):
+        self.runs += 1
+        if self.error is not None:
+            raise self.error
+        exhibit = Exhibit(f"Table of {self.name}", LINES, "A sentence, with ~ and |.", "")
+        return Report(self.name, [{"a": 1}], "Text.", {"": Figure()}, exhibits=[exhibit])
+
+
+@pytest.fixture
+def three(monkeypatch):
+    small = {name: Small(name) for name in ("one", "two", "three")}
+    monkeypatch.setattr(studies, "STUDIES", {name: Study(f"Title of {name}", run) for name, run in small.items()})
+    return small
+
+
+def run(folder, **options):
+    told = []
+    return reproduce_all(folder, tell=told.append, **options), told
+
+
+def test_page_and_table(tmp_path, three):
+    outcome, told = run(tmp_path)
+    assert [path.name for path in outcome.files] == ["index.md", "results.csv"]
+    assert outcome.missing == outcome.failed == {}
+    assert told[0] == "[1/3] one: Title of one"
+    assert told[1].startswith("    done in ")
+    text = (tmp_path / "index.md").read_text(encoding="utf-8")
+    for name in three:
+        assert f"## Table of {name}\n\nA sentence, with ~ and |." in text
+        assert f"![Table of {name}]({name}/{name}.png)" in text
+        assert f"]({name}/{name}.md), 10 seeds" in text
+        assert (tmp_path / name / f"{name}.png").is_file()
+    assert "| correlation 1 | 0.800 | 0.700 | 0.650 | 0.750 |" in text
+    assert "| seen | never |  | 3 |  |" in text
+    assert "```\ncorrespondence reproduce all\n```" in text
+    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 6
+    assert rows[0]["held_out"] == "0.6500"
+    assert {row["study"] for row in rows} == set(three)
+
+
+def test_it_goes_on_where_it_was_stopped(tmp_path, three):
+    three["two"].error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path)
+    assert "Table of one" in (tmp_path / "index.md").read_text(encoding="utf-8"), "the page is there from the start"
+    assert not (tmp_path / "two").exists()
+    three["two"].error = None
+    outcome, told = run(tmp_path)
+    assert [each.runs for each in three.values()] == [1, 2, 1]
+    assert told[1] == "    finished before"
+    assert not outcome.failed
+    assert "Table of three" in (tmp_path / "index.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("options", [{"seeds": 3}, {"quick": True}, {"again": True}])
+def test_other_settings_are_run_again(tmp_path, three, options):
+    run(tmp_path)
+    run(tmp_path, **options)
+    assert [each.runs for each in three.values()] == [2, 2, 2]
+
+
+def test_a_quick_run_says_so(tmp_path, three):
+    run(tmp_path, quick=True)
+    text = (tmp_path / "index.md").read_text(encoding="utf-8")
+    assert "reproduce all --quick" in text
+    assert "not to be quoted" in text
+
+
+def test_missing_data_and_failures_do_not_stop_it(tmp_path, three, capsys):
+    three["one"].error = MissingDataError("Put the file there.")
+    three["two"].error = ZeroDivisionError("by zero")
+    outcome, _ = run(tmp_path)
+    assert outcome.missing == {"one": "Put the file there."}
+    assert outcome.failed == {"two": "ZeroDivisionError: by zero"}
+    assert "Traceback" in capsys.readouterr().err
+    text = (tmp_path / "index.md").read_text(encoding="utf-8")
+    assert "- `one`: Put the file there." in text
+    assert "- `two`: ZeroDivisionError: by zero" in text
+    assert "Table of three" in text
+    assert not (tmp_path / "one").exists()
+
+
+def test_a_record_of_another_version_or_a_damaged_one_does_not_count(tmp_path, three):
+    run(tmp_path)
+    path = tmp_path / "one" / "one.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"correspondence": "', '"correspondence": "0.0'))
+    (tmp_path / "two" / "two.json").write_text("{")
+    run(tmp_path)
+    assert [each.runs for each in three.values()] == [2, 2, 1]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", '{"exhibits": 3}', '{"exhibits": []}', '{"exhibits": [{"lines": 1}]}'])
+def test_what_is_no_record(tmp_path, text):
+    (tmp_path / "x.json").write_text(text)
+    assert Record.read(tmp_path, "x") is None
+
+
+def test_record_is_read_as_it_was_written(tmp_path):
+    settings = Settings.of(3)
+    record = Record.of("x", "Title ä", settings, 1.234, [Exhibit("Table", LINES, "Sentence.")])
+    assert json.loads(record.write(tmp_path).read_text(encoding="utf-8"))["title"] == "Title ä"
+    assert Record.read(tmp_path, "x") == record
+    assert record.is_of(settings)
+    assert not record.is_of(replace(settings, quick=True))
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(main, ["reproduce", *map(str, arguments)])
+
+
+def test_command(tmp_path, three):
+    three["one"].error = ImportError("one needs torch.")
+    result = invoke("all", "-o", tmp_path / "new")
+    assert result.exit_code == 0, result.output
+    assert f"Page:  {(tmp_path / 'new' / 'index.md').resolve()}" in result.output
+    assert "Not run, for want of data or packages: one." in result.output
+
+
+def test_command_fails_if_a_study_failed(tmp_path, three):
+    three["three"].error = RuntimeError("worn out")
+    result = invoke("all", "-o", tmp_path)
+    assert result.exit_code == 1
+    assert "Error: three failed" in result.output
+
+
+def test_again_goes_with_all():
+    result = invoke("bsc", "--again")
+    assert result.exit_code == 2
+    assert "--again goes with all" in result.output
