@@ -1,5 +1,6 @@
 # make demo: install into .venv and show what it does.   make test: install and run the tests.   make lint: what CI checks first.
-# make reproduce: the studies of the paper, into results/.   make gallery: the pages of docs/gallery.md.
+# make reproduce: the studies of the paper, into results/ (hours; goes on where it was stopped).   make publish: from there into docs/results.
+# make gallery: the pages of docs/gallery.md.
 # make bench: speed and accuracy beside peers (about 50 minutes).
 PYTHON ?= python3
 VENV := .venv
@@ -17,7 +18,7 @@ export OPENBLAS_NUM_THREADS ?= 2
 export OMP_NUM_THREADS ?= 2
 export MPLBACKEND ?= Agg
 
-.PHONY: demo test lint format reproduce bench gallery clean
+.PHONY: demo test lint format reproduce publish bench gallery clean
 
 demo: $(VENV)/.installed-files
 	$(BIN)/correspondence demo
@@ -39,20 +40,11 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 
 reproduce: $(VENV)/.installed-studies
-	$(BIN)/correspondence reproduce bsc
-	$(BIN)/correspondence reproduce gaussian
-	$(BIN)/correspondence reproduce brands
-	$(BIN)/correspondence reproduce wine
-	$(BIN)/correspondence reproduce cooking
-	$(BIN)/correspondence reproduce compas
-	$(BIN)/correspondence reproduce boundary
-	$(BIN)/correspondence reproduce training-mnist
-	$(BIN)/correspondence reproduce training-cifar
-	$(BIN)/correspondence reproduce latent
-	$(BIN)/correspondence reproduce multiview-mnist
-	$(BIN)/correspondence reproduce multiview-noisy-mnist
-	$(BIN)/correspondence reproduce multiview-cifar
-	$(BIN)/correspondence reproduce flickr
+	$(BIN)/correspondence reproduce all
+
+# Into docs/results, what make reproduce has left in results/.
+publish:
+	$(BIN)/python docs/publish_results.py results
 
 # The pages of docs/gallery.md and their screenshots; the seed is the first one of the whole study.
 gallery: $(VENV)/.installed-dev

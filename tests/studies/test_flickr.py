@@ -101,7 +101,7 @@ def test_a_quick_run(tmp_path):
         assert f"({path.name})" in text
     assert "0.317 | 0.201 | 0.095" in text
     assert "quick run" in text
-    photos, tags = (page := data_of(files[-2]))["clouds"]
+    photos, tags = (page := data_of(files[-3]))["clouds"]
     assert (photos["n"], tags["n"]) == (400, 500)
     assert photos["sprites"]["kind"] == "jpeg"
     assert "dog" in tags["labels"]

@@ -127,7 +127,7 @@ def test_settings():
 
 
 def test_unknown_study(tmp_path):
-    with pytest.raises(ValueError, match=r"no study 'bcs': choose one of bsc, gaussian"):
+    with pytest.raises(ValueError, match=r"no study 'bcs': choose one of brands, bsc, gaussian"):
         reproduce("bcs", tmp_path)
     assert not list(tmp_path.iterdir())
 
