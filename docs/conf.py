@@ -1,18 +1,14 @@
 """How Sphinx builds the site: `make docs`, or sphinx-build -W -b html docs docs/_build/html."""
 
-import os
 import sys
 from pathlib import Path
-
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
-os.environ.setdefault("MPLBACKEND", "Agg")
 
 import numpydoc.xref
 
 import correspondence
 
-numpydoc.xref.DEFAULT_LINKS.clear()  # they lead to pages of Python and NumPy, which a build without network does not know
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+numpydoc.xref.DEFAULT_LINKS.clear()  # they lead to pages of Python and NumPy, of which the build knows nothing
 
 project = "correspondence"
 author = "The correspondence developers"
