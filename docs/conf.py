@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import numpydoc.xref
+from sphinx_gallery.sorting import ExplicitOrder
 
 import correspondence
 
@@ -49,6 +50,7 @@ numpydoc_xref_ignore = "all"  # a type links only to the names below
 numpydoc_xref_aliases = {name: f"correspondence.{name}" for name in correspondence.__all__ if name[0].isupper()}
 
 # --- tutorials: all of them are run, and one that fails stops the build
+KINDS = ["statistician.py", "data_scientist.py", "ml_engineer.py", "photos_and_captions.py", "*"]
 sphinx_gallery_conf = {
     "examples_dirs": "tutorials",
     "gallery_dirs": "generated/tutorials",
@@ -57,6 +59,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1,
     "remove_config_comments": True,
     "show_signature": False,
+    "within_subsection_order": ExplicitOrder(KINDS),
     "write_computation_times": False,
 }
 

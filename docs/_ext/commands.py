@@ -11,12 +11,14 @@ from sphinx.application import Sphinx
 import correspondence.cli
 import correspondence.commands
 
+WIDTH = 88
 MARK = "<!-- commands -->"
 
 
 def commands(command: click.Command, path: str, parent: click.Context | None = None) -> Iterator[tuple[str, str]]:
     """Name and help of a command and of those below it."""
-    context = click.Context(command, info_name=path, parent=parent, terminal_width=96, max_content_width=96)
+    settings = {"terminal_width": WIDTH, "max_content_width": WIDTH, **command.context_settings}
+    context = click.Context(command, parent, path, **settings)
     yield context.command_path, command.get_help(context)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):

@@ -29,7 +29,7 @@ VERSION = 1
 class Decomposition:
     """Decomposition of a joint distribution: p(x, y) / (p(x) p(y)) = 1 + sum_i sqrt(lambda_i) f_i(x) g_i(y).
 
-    Parameters
+    Attributes
     ----------
     pics : ndarray of shape (d,)
         Principal inertia components lambda_1 >= ... >= lambda_d, each between 0 and 1.
