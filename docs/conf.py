@@ -23,9 +23,10 @@ extensions = [
     "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
-    "attributes",  # this and the next two are in _ext
+    "attributes",  # this and those below are in _ext
     "commands",
     "links",
+    "public",
 ]
 exclude_patterns = ["_build", "tutorials"]
 templates_path = ["_templates"]
