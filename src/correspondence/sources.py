@@ -406,6 +406,16 @@ class Pairs(Parts):
         """Batches as tables with all columns that are needed, and some more.
 
         A relation of DuckDB can be read by one loop at a time: a new one ends those before.
+
+        Parameters
+        ----------
+        keep : list of str
+            Columns beside x, y and weights.
+
+        Yields
+        ------
+        pyarrow.Table
+            Of at most 65,536 rows.
         """
         frame = self._frame(keep)
         if not frame.implementation.is_duckdb():

@@ -120,10 +120,12 @@ class Timeline:
 
         Parameters
         ----------
-        steps, pics, accuracy, classes, certainty, pairs, separation : ndarray
+        steps, pics, accuracy, classes, certainty : ndarray
             As the attributes.
         told : ndarray of bool, shape (T, k)
             Whether a class is believed more, by at least 0.1, of its own inputs than of others.
+        pairs, separation : ndarray
+            As the attributes.
 
         Returns
         -------

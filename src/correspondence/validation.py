@@ -77,8 +77,8 @@ class CrossFit:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2)); Y = X + rng.normal(size=(300, 2))
     >>> result = co.crossfit(co.CCA(n_components=2), X, Y)
-    >>> result.correlations.round(1), result.training.round(1)      # exact: 0.7 and 0.7
-    (array([0.7, 0.7]), array([0.7, 0.7]))
+    >>> result.correlations.round(2)                    # the exact ones are 0.71
+    array([0.74, 0.74])
     >>> result.F.shape, len(result.splits)
     ((300, 2), 5)
     """
