@@ -6,7 +6,10 @@ import re
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import correspondence as co
 
 pytest.importorskip("numpydoc")
 from numpydoc.docscrape import NumpyDocString
@@ -97,6 +100,24 @@ def test_members_tell_what_they_take_and_give(name):
     assert [text for m in methods for text in wrong(where_told(cls, m))] == []
     described = {attribute.name for attribute in public.attributes(cls)} | told_below(cls) | set(methods)
     assert not [m for m, thing in found.items() if m not in described and not inspect.getdoc(thing)]
+
+
+def test_what_a_fit_leaves_is_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    Y = X + rng.normal(size=(60, 2))
+    ca = co.CA().fit(co.datasets.load_smoke())
+    things = [
+        ca,
+        *(est(n_components=1).fit(X, Y) for est in (co.ACE, co.CCA, co.KernelCCA)),
+        co.ClassifierCA.from_beliefs([[0.9, 0.1], [0.2, 0.8]]),
+        co.CrossModalIndex(ca, None, ca.columns_.labels),
+        co.Moments().update(X, Y),
+    ]
+    sklearns = {"n_features_in_", "feature_names_in_"}
+    for thing in things:
+        known = public.members(type(thing)) | set(inspect.signature(type(thing)).parameters) | sklearns
+        assert not {name for name in vars(thing) if not name.startswith("_")} - known
 
 
 def where_told(cls, member):

@@ -39,10 +39,10 @@ def _add(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: lis
 
 
 def _skip(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """What scikit-learn adds, and fields of named tuples, for which autodoc would say "Alias for field number 0"."""
+    """What scikit-learn adds, and fields of named tuples, which have their entries from the docstring."""
     is_request = name.startswith("set_") and name.endswith("_request")
-    is_alias = type(thing).__name__ == "_tuplegetter" and (thing.__doc__ or "").startswith("Alias for field")
-    return True if is_request or is_alias else None
+    is_of_others = (getattr(thing, "__module__", None) or "").startswith("sklearn")
+    return True if is_request or is_of_others or type(thing).__name__ == "_tuplegetter" else None
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

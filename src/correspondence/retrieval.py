@@ -249,6 +249,8 @@ class CrossModalIndex:
 
     Attributes
     ----------
+    decomposition : Decomposition
+        With the functions f and g.
     items_y, items_x : ndarray
         Labels; `items_x` is None without them.
     g, f : ndarray of shape (m, d)

@@ -29,16 +29,19 @@ class Transition(NamedTuple):
 
     By at least a tenth of its largest value, and at least twice as fast as in the mean of the training, around a peak
     of its speed; what is only forgotten for a moment and learnt again does not count.
+
+    Attributes
+    ----------
+    start, middle, end : float
+        Steps at which it begins, has done half of the rise, and ends.
+    rise : float
+        By how much chi2 rises from start to end.
     """
 
     start: float
-    """Step at which it begins."""
     middle: float
-    """Step at which half of the rise is done."""
     end: float
-    """Step at which it ends."""
     rise: float
-    """By how much chi2 rises from start to end."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
