@@ -1,4 +1,7 @@
-"""Give each attribute of a class an entry of its own in the reference, from the section of its docstring."""
+"""Give each attribute of a class an entry of its own in the reference, from the section of its docstring.
+
+Results, which have nothing but attributes, are shown without the signature of their constructor.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +48,18 @@ def _skip(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: An
     return True if is_request or is_of_others or type(thing).__name__ == "_tuplegetter" else None
 
 
+def _sign(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str | None, result: str | None
+) -> tuple[str, None] | None:
+    """No signature for results, which nobody makes by hand: they tell of attributes, and not of parameters."""
+    is_record = hasattr(thing, "__dataclass_fields__") or hasattr(thing, "_fields")
+    return ("", None) if what == "class" and is_record and "Parameters\n" not in (thing.__doc__ or "") else None
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", _take_out, priority=400)
     app.connect("autodoc-process-docstring", _add, priority=600)
     app.connect("autodoc-skip-member", _skip)
+    app.connect("autodoc-process-signature", _sign)
     return {"parallel_read_safe": True}
