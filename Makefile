@@ -1,7 +1,5 @@
 # make demo: install into .venv and show what it does.   make test: install and run the tests.   make lint: what CI checks first.
-# make reproduce: the studies of the paper, into results/ (hours; goes on where it was stopped).   make publish: from there into docs/results.
-# make gallery: the pages of docs/gallery.md.
-# make bench: speed and accuracy beside peers (about 50 minutes).
+.PHONY: demo test lint format docs reproduce publish bench gallery clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,7 +16,7 @@ export OPENBLAS_NUM_THREADS ?= 2
 export OMP_NUM_THREADS ?= 2
 export MPLBACKEND ?= Agg
 
-.PHONY: demo test lint format reproduce publish bench gallery clean
+.PHONY: demo test lint format docs reproduce publish bench gallery clean
 
 demo: $(VENV)/.installed-files
 	$(BIN)/correspondence demo
@@ -38,6 +36,11 @@ lint: $(VENV)/.installed-dev
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# A warning is an error; each tutorial is run. After a name has gone: make clean, or its page is left over.
+docs: $(VENV)/.installed-docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	@echo "Open $(CURDIR)/docs/_build/html/index.html"
 
 reproduce: $(VENV)/.installed-studies
 	$(BIN)/correspondence reproduce all
@@ -65,7 +68,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/scale.py
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) docs/_build docs/generated
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -25,6 +25,7 @@ class Ellipses:
     Attributes
     ----------
     width, height : ndarray of shape (m,)
+        Lengths of the longer and the shorter axis.
     angle : ndarray of shape (m,)
         In degrees, counter-clockwise from the first axis.
     """
@@ -43,6 +44,16 @@ class Bootstrap:
     row_covariance, column_covariance : ndarray of shape (m, k, k)
         NaN for labels that were drawn fewer than three times.
     n_resamples : int
+        How many tables were drawn.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> spread = co.CA().fit(co.datasets.load_smoke()).bootstrap(100, n_components=2, random_state=0)
+    >>> spread
+    Bootstrap of 5 rows and 4 columns on 2 axes, 100 resamples
+    >>> spread.column_ellipses().width.round(1)         # none, light, medium, heavy
+    array([0.5, 0.8, 0.7, 1.3])
     """
 
     row_covariance: np.ndarray
@@ -50,11 +61,37 @@ class Bootstrap:
     n_resamples: int
 
     def row_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
-        """Confidence ellipses of the rows in a plane of two axes (counted from 1)."""
+        """Confidence ellipses of the rows in the plane of two axes.
+
+        Parameters
+        ----------
+        axes : (int, int)
+            Counted from 1.
+        level : float
+            Of confidence.
+
+        Returns
+        -------
+        Ellipses
+            One for each label.
+        """
         return _ellipses(self.row_covariance, axes, level)
 
     def column_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
-        """Confidence ellipses of the columns in a plane of two axes (counted from 1)."""
+        """Confidence ellipses of the columns in the plane of two axes.
+
+        Parameters
+        ----------
+        axes : (int, int)
+            Counted from 1.
+        level : float
+            Of confidence.
+
+        Returns
+        -------
+        Ellipses
+            One for each label.
+        """
         return _ellipses(self.column_covariance, axes, level)
 
     def __repr__(self) -> str:

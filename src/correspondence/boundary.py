@@ -116,6 +116,15 @@ class Confusing:
         Of all classes.
     classes : ndarray of shape (k,)
         Their names.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> P = [[0.9, 0.1], [0.2, 0.8], [0.55, 0.45]]
+    >>> co.ClassifierCA.from_beliefs(P, ["no", "yes"]).confusing(P, n=2)
+    Confusing: 2 inputs, the closest call first
+             2  no 0.550 | yes, margin 0.1
+             1  yes 0.800 | no, margin 0.6
     """
 
     index: np.ndarray
@@ -138,6 +147,11 @@ class Confusing:
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
             Which library; one that is installed by default.
+
+        Returns
+        -------
+        frame
+            One row for each input.
         """
         columns = {"index": self.index, "first": self.pairs[:, 0], "second": self.pairs[:, 1], "margin": self.margin}
         return to_frame(columns | {f"f{i + 1}": values for i, values in enumerate(self.position.T)}, backend)

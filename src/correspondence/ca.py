@@ -33,7 +33,24 @@ OTHERWISE = 10
 
 
 class Chi2Test(NamedTuple):
-    """Pearson's test of independence."""
+    """Pearson's test of independence.
+
+    Attributes
+    ----------
+    statistic : float
+        Chi-square, n times the total inertia.
+    dof : int
+        Degrees of freedom, (rows - 1) (columns - 1).
+    pvalue : float
+        Probability of a statistic at least as large if rows and columns are independent.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> test = co.CA().fit(co.datasets.load_smoke()).chi2_test_
+    >>> round(test.statistic, 2), test.dof, round(test.pvalue, 3)
+    (16.44, 12, 0.172)
+    """
 
     statistic: float
     dof: int

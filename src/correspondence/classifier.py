@@ -265,11 +265,27 @@ class ClassifierCA(Estimator):
     # --- what the model believes, and where that lies
 
     def beliefs(self, X: Any) -> np.ndarray:
-        """Beliefs of the model, of shape (n, k), in the order of ``classes_``; each row sums to 1."""
+        """Ask the model, with the temperature of this analysis.
+
+        Parameters
+        ----------
+        X : array-like, tensor or frame
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            Beliefs in the order of ``classes_``; each row sums to 1.
+        """
         return self._f_functions().features(X)  # type: ignore[misc]
 
     def on_beliefs(self) -> ClassifierCA:
         """The same analysis, fitted, that takes beliefs instead of inputs: a slow model is then asked only once.
+
+        Returns
+        -------
+        ClassifierCA
+            Whose X are what `beliefs` returns.
 
         Examples
         --------
@@ -290,7 +306,18 @@ class ClassifierCA(Estimator):
         return copy
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of each input."""
+        """The likeliest class of each input.
+
+        Parameters
+        ----------
+        X : array-like, tensor or frame
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Of ``classes_``.
+        """
         check_is_fitted(self)
         return self.classes_[self.beliefs(X).argmax(axis=1)]
 
@@ -446,7 +473,13 @@ class ClassifierCA(Estimator):
         return Calibration(temperature, before, after, len(P))
 
     def summary(self) -> str:
-        """Text: the classes that each component tells apart, the claims beside what labels say, the confused pairs."""
+        """Text: the classes that each component tells apart, the claims beside what labels say, the confused pairs.
+
+        Returns
+        -------
+        str
+            Some lines, to be printed.
+        """
         check_is_fitted(self)
         lines = [
             f"{len(self.classes_)} classes, beliefs of {self.decomposition_.n:,.10g} inputs",

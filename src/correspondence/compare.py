@@ -32,6 +32,18 @@ class Comparison:
         By method, from simple to flexible.
     estimators : dict of str to estimator
         Unfitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 1)); Y = X**2 + rng.normal(size=(500, 1))         # nothing linear
+    >>> comparison = co.compare(X, Y, ["cca", "ace"], n_components=1)
+    >>> comparison.best
+    'ace'
+    >>> comparison.results["ace"].correlations.round(1)
+    array([0.9])
     """
 
     results: dict[str, CrossFit]
@@ -46,11 +58,28 @@ class Comparison:
         )
 
     def to_frame(self, backend: Any = None) -> Any:
-        """One row for each method: captured, seconds, held-out and training correlations; see `Points.to_frame`."""
+        """Everything as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The first of these that is installed, unless told.
+
+        Returns
+        -------
+        frame
+            One row for each method: captured, seconds, held-out correlations with intervals, training correlations.
+        """
         return to_frame(self._columns(), backend)
 
     def to_csv(self) -> str:
-        """Return the same table as text."""
+        """Write the same table as text.
+
+        Returns
+        -------
+        str
+            With commas, and a first line of names.
+        """
         columns = self._columns()
         return csv_text([list(columns), *zip(*columns.values(), strict=True)])
 

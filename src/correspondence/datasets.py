@@ -91,6 +91,17 @@ def load_smoke() -> Table:
     """Staff groups x smoking habits of a firm: 5 x 4, n = 193 (Greenacre 1984).
 
     Rows are senior and junior managers, senior and junior employees, and secretaries.
+
+    Returns
+    -------
+    Table
+        Groups in the rows, habits in the columns.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> co.datasets.load_smoke()
+    Table of 5 rows x 4 columns, 20 nonzero cells, total 193
     """
     return _table("""
               none light medium heavy
@@ -103,7 +114,19 @@ def load_smoke() -> Table:
 
 
 def load_housetasks() -> Table:
-    """Household tasks x who does them in a couple: 13 x 4, n = 1744 (as in R's ade4 and factoextra)."""
+    """Household tasks x who does them in a couple: 13 x 4, n = 1744 (as in R's ade4 and factoextra).
+
+    Returns
+    -------
+    Table
+        Tasks in the rows, persons in the columns.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> co.datasets.load_housetasks().columns.tolist()
+    ['Wife', 'Alternating', 'Husband', 'Jointly']
+    """
     return _table("""
                    Wife Alternating Husband Jointly
         Laundry     156          14       2       4
@@ -123,7 +146,19 @@ def load_housetasks() -> Table:
 
 
 def load_hair_eye() -> Table:
-    """Hair colour x eye colour of 592 statistics students: 4 x 4 (Snee 1974)."""
+    """Hair colour x eye colour of 592 statistics students: 4 x 4 (Snee 1974).
+
+    Returns
+    -------
+    Table
+        Hair in the rows, eyes in the columns.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> co.datasets.load_hair_eye()
+    Table of 4 rows x 4 columns, 16 nonzero cells, total 592
+    """
     return _table("""
               Brown Blue Hazel Green
         Black    68   20    15     5
@@ -134,7 +169,17 @@ def load_hair_eye() -> Table:
 
 
 class Children(NamedTuple):
-    """The table of `load_children` and its supplementary parts."""
+    """The table of `load_children` and its supplementary parts.
+
+    Attributes
+    ----------
+    table : Table
+        Reasons x education.
+    rows : Table
+        More reasons.
+    columns : Table
+        Ages.
+    """
 
     table: Table
     rows: Table
@@ -145,6 +190,19 @@ def load_children() -> Children:
     """Reasons not to have children x level of education: 14 x 5, with 4 rows and 3 columns (age) to be placed.
 
     From Traversat and Roche, as in R's FactoMineR. The rows were given only by education.
+
+    Returns
+    -------
+    Children
+        ``table``, and ``rows`` and ``columns`` to be placed.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> children = co.datasets.load_children()
+    >>> ca = co.CA(n_components=2).fit(children.table)
+    >>> ca.supplementary(columns=children.columns).principal.shape
+    (3, 2)
     """
     whole = _table("""
                       unqualified cep bepc high_school_diploma university thirty fifty more_fifty
@@ -179,6 +237,17 @@ def fetch_newsgroups() -> Table:
 
     Read from ``scale/20news-bydate.tar.xz`` in the folder named by the environment variable
     ``CORRESPONDENCE_DATA``, or downloaded (14 MB) and kept by scikit-learn.
+
+    Returns
+    -------
+    Table
+        Posts in the rows, words in the columns, sparse.
+
+    Examples
+    --------
+    >>> posts = fetch_newsgroups()  # doctest: +SKIP
+    >>> posts.shape  # doctest: +SKIP
+    (18846, 173762)
     """
     names, posts = zip(*_newsgroup_posts(), strict=True)
     vectorizer = CountVectorizer(dtype=np.float64)
@@ -259,6 +328,17 @@ def fetch_brands() -> Table:
 
     Read from ``brands/brandassoc.csv`` in the folder named by the environment variable ``CORRESPONDENCE_DATA``, or
     downloaded from Displayr's flipExampleData and kept; that needs pooch.
+
+    Returns
+    -------
+    Table
+        Brands in the rows, traits in the columns; proportions, not counts.
+
+    Examples
+    --------
+    >>> brands = fetch_brands()  # doctest: +SKIP
+    >>> brands.shape  # doctest: +SKIP
+    (42, 15)
     """
     (_, *traits), *rows = _csv("brands/brandassoc.csv", ",")
     proportions = np.array([cells for _, *cells in rows], dtype=np.float64)
@@ -285,6 +365,11 @@ def fetch_recipes() -> Recipes:
 
     Kaggle asks for a login, so the file has to be put by hand: ``whats_cooking/train.json.zip`` in the folder named by
     the environment variable ``CORRESPONDENCE_DATA``. `correspondence.recipes.Ingredients` makes an array of it.
+
+    Returns
+    -------
+    Recipes
+        Lists of ingredients, and cuisines.
 
     Examples
     --------
@@ -326,7 +411,18 @@ class ImageClasses(NamedTuple):
     classes: list[str]
 
     def only(self, *classes: str) -> ImageClasses:
-        """The images of some classes."""
+        """The images of some classes.
+
+        Parameters
+        ----------
+        *classes : str
+            Which ones.
+
+        Returns
+        -------
+        ImageClasses
+            Of these only, in the order of all.
+        """
         unknown = [name for name in classes if name not in self.classes]
         if unknown:
             raise ValueError(f"There is no class {unknown[0]!r}: choose among {', '.join(self.classes)}.")
@@ -345,6 +441,11 @@ def fetch_mnist() -> ImageClasses:
 
     Read from ``mnist/*-ubyte.gz`` in the folder named by the environment variable ``CORRESPONDENCE_DATA``, or
     downloaded (12 MB) and kept; that needs pooch.
+
+    Returns
+    -------
+    ImageClasses
+        Of the classes "0" to "9".
 
     Examples
     --------
@@ -376,6 +477,11 @@ def fetch_cifar10() -> ImageClasses:
     Read from ``cifar10/data_batch_1.xz`` ... and ``test_batch.xz`` in the folder named by the environment variable
     ``CORRESPONDENCE_DATA`` (of the five batches of 10000 training images those that are there), or downloaded (170 MB)
     and kept; that needs pooch.
+
+    Returns
+    -------
+    ImageClasses
+        With colours.
 
     Examples
     --------
@@ -445,7 +551,18 @@ class Flickr(NamedTuple):
     names: list[str]
 
     def only(self, part: str) -> Flickr:
-        """The photographs of one part of the split."""
+        """The photographs of one part of the split.
+
+        Parameters
+        ----------
+        part : {"train", "dev", "test"}
+            Which one.
+
+        Returns
+        -------
+        Flickr
+            These photographs only.
+        """
         if part not in ("train", "dev", "test"):
             raise ValueError(f'part must be "train", "dev" or "test", got {part!r}.')
         rows = np.flatnonzero(self.split == part)
@@ -461,6 +578,11 @@ def fetch_flickr8k() -> Flickr:
     the environment variable ``CORRESPONDENCE_DATA``: ``Flickr8k.token.txt`` (or ``.gz``),
     ``Flickr_8k.trainImages.txt``, ``Flickr_8k.devImages.txt``, ``Flickr_8k.testImages.txt``, and the photographs,
     either in the folder ``Flicker8k_Dataset`` in their original sizes or in ``images64.zip`` at 64 x 64.
+
+    Returns
+    -------
+    Flickr
+        Photographs, captions, and which of them are for the training.
 
     Examples
     --------
@@ -563,6 +685,17 @@ def fetch_compas() -> Compas:
     ProPublica's data (2016) with its usual filter. There is no official file of this split, so it has to be put by
     hand: ``compas/compas_train.csv`` and ``compas_test.csv`` in the folder named by the environment variable
     ``CORRESPONDENCE_DATA``.
+
+    Returns
+    -------
+    Compas
+        Attributes and risk, to train on and to test on.
+
+    Examples
+    --------
+    >>> compas = fetch_compas()  # doctest: +SKIP
+    >>> compas.X_train.shape, compas.X_test.shape  # doctest: +SKIP
+    ((4320, 5), (1852, 5))
     """
     features = ["sex_female", "charge_felony", "age", "priors_count", "length_of_stay_days"]
 

@@ -29,7 +29,7 @@ VERSION = 1
 class Decomposition:
     """Decomposition of a joint distribution: p(x, y) / (p(x) p(y)) = 1 + sum_i sqrt(lambda_i) f_i(x) g_i(y).
 
-    Parameters
+    Attributes
     ----------
     pics : ndarray of shape (d,)
         Principal inertia components lambda_1 >= ... >= lambda_d, each between 0 and 1.
@@ -93,11 +93,27 @@ class Decomposition:
         ----------
         k : int
             From 0 to `n_components`.
+
+        Returns
+        -------
+        float
+            At most chi2.
         """
         return float(self.pics[: self._check_k(k)].sum())
 
     def truncate(self, k: int) -> Decomposition:
-        """Return the same decomposition with only its first k components."""
+        """Keep only the first k components.
+
+        Parameters
+        ----------
+        k : int
+            From 0 to `n_components`.
+
+        Returns
+        -------
+        Decomposition
+            With the same chi2.
+        """
         k = self._check_k(k)
         return replace(self, pics=self.pics[:k], f=self.f.truncate(k), g=self.g.truncate(k))
 
@@ -188,7 +204,15 @@ class Decomposition:
         io.write(path, arrays, description, FORMAT, VERSION)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return a JSON description and the arrays from which `from_state` makes the same object."""
+        """Take it apart, for a file format of your own.
+
+        Returns
+        -------
+        description : dict
+            Plain values, for JSON.
+        arrays : dict of str to ndarray
+            The numbers.
+        """
         arrays: dict[str, np.ndarray] = {"pics": self.pics}
         description: dict[str, Any] = {"chi2": self.chi2, "n": self.n, "origin": self.origin}
         for name, functions in (("f", self.f), ("g", self.g)):
@@ -200,7 +224,22 @@ class Decomposition:
     def from_state(
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], x_net: Any = None, y_net: Any = None
     ) -> Decomposition:
-        """Inverse of `state`; nets that are the user's own have to be given."""
+        """Put together what `state` took apart.
+
+        Parameters
+        ----------
+        description : dict
+            The plain values.
+        arrays : dict of str to ndarray
+            The numbers.
+        x_net, y_net : torch.nn.Module, optional
+            Nets of your own that the model was fitted with.
+
+        Returns
+        -------
+        Decomposition
+            The same.
+        """
         nets = {"f": x_net, "g": y_net}
         sides = {name: _load_functions(name, description, arrays, nets[name]) for name in ("f", "g")}
         numbers = (description[name] for name in ("chi2", "n", "origin"))
@@ -247,10 +286,25 @@ def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Decompositio
     x_net, y_net : torch.nn.Module, optional
         Nets of your own that the model was fitted with; their weights are read from the file.
 
+    Returns
+    -------
+    Decomposition
+        The same as was saved.
+
     Raises
     ------
     ValueError
         When the file is damaged, cut short, or not one of ours, or a net is missing or does not fit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import correspondence as co
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     co.CA().fit(co.datasets.load_smoke()).decomposition_.save(f"{folder}/smoke.safetensors")
+    ...     d = co.load(f"{folder}/smoke.safetensors")
+    >>> d.correlations.round(3)
+    array([0.273, 0.1  , 0.02 ])
     """
     arrays, description = io.read(path, FORMAT, VERSION)
     try:

@@ -41,6 +41,23 @@ class ClassifierComparison:
         give to any set of classes (total variation), from 0 to 1.
     scores : dict from name to dict
         If labels were given: ``accuracy``, ``log_loss`` and ``captured`` of each model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> careful = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> bold = lambda X: np.column_stack([X[:, 0] < 0.4, X[:, 0] >= 0.4]).astype(float)
+    >>> X = np.linspace(0.05, 0.95, 10)[:, None]
+    >>> comparison = co.compare_classifiers({"careful": careful, "bold": bold}, X)
+    >>> comparison
+    2 classifiers of 10 inputs, 2 classes
+      careful: correlations 0.574
+      bold: correlations 1.000
+      careful and bold predict the same class for 90.0 % of the inputs
+      mean disagreement of beliefs 0.2600, largest 0.5500
+    >>> X[comparison.most_index(1)]
+    array([[0.45]])
     """
 
     names: list[str]
@@ -66,7 +83,18 @@ class ClassifierComparison:
         return (top[:, None] == top[None]).mean(axis=2)
 
     def positions(self, name: str) -> np.ndarray:
-        """f of the inputs in the common space, as one of the models sees them, of shape (n, d)."""
+        """Where one of the models sees the inputs: their f in the common space.
+
+        Parameters
+        ----------
+        name : str
+            Of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            In the order of the inputs.
+        """
         return self.common.locate(self.beliefs[self._index(name)])
 
     def table(self, first: str | None = None, second: str | None = None) -> Table:
@@ -76,6 +104,11 @@ class ClassifierComparison:
         ----------
         first, second : str, optional
             Names of the models; the first two by default, or one and the first other.
+
+        Returns
+        -------
+        Table
+            Predictions of the first in the rows, of the second in the columns.
         """
         i = 0 if first is None else self._index(first)
         j = int(i == 0) if second is None else self._index(second)
@@ -93,13 +126,29 @@ class ClassifierComparison:
             At most so many.
         backend : {"pandas", "polars", "pyarrow"}, optional
             Which library; one that is installed by default.
+
+        Returns
+        -------
+        frame
+            One row for each input, the largest disagreement first.
         """
         rows = self.most_index(n)
         predicted = {name: self.predictions[i, rows] for i, name in enumerate(self.names)}
         return to_frame({"index": rows, "disagreement": self.disagreement[rows], **predicted}, backend)
 
     def most_index(self, n: int = 10) -> np.ndarray:
-        """Positions of the inputs on which the models disagree most, the largest disagreement first."""
+        """Find the inputs on which the models disagree most.
+
+        Parameters
+        ----------
+        n : int
+            At most so many.
+
+        Returns
+        -------
+        ndarray of int
+            Their positions, the largest disagreement first.
+        """
         return np.argsort(-self.disagreement, kind="stable")[: check_whole(n, "n", 1)]
 
     def _index(self, name: str) -> int:
@@ -147,7 +196,7 @@ def compare_classifiers(
         Their true labels, for ``scores``.
     classes : array-like of shape (k,), optional
         Names of the classes, in the order of the beliefs; by default each model's own, matched by name.
-    outputs, batch_size
+    outputs, batch_size : str, int
         As for `ClassifierCA`.
 
     Returns

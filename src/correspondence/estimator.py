@@ -53,6 +53,13 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
     def transform(self, X: Any, Y: Any = None) -> Any:
         """Evaluate f at X, and g at Y if it is given.
 
+        Parameters
+        ----------
+        X : array-like
+            Values of the first variable, as for `fit`.
+        Y : array-like, optional
+            Values of the second, not necessarily as many.
+
         Returns
         -------
         ndarray of shape (n, d), or a pair of them
@@ -66,6 +73,11 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
 
     def transform_y(self, Y: Any) -> Any:
         """Evaluate g at Y.
+
+        Parameters
+        ----------
+        Y : array-like
+            Values of the second variable, as for `fit`.
 
         Returns
         -------
@@ -104,11 +116,33 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         return self.decomposition_.evaluate(X, Y, sample_weight)
 
     def score(self, X: Any, Y: Any = None, sample_weight: Any = None) -> float:
-        """Dependence that the functions prove on the given pairs: ``evaluate(X, Y).captured``."""
+        """Dependence that the functions prove on the given pairs: ``evaluate(X, Y).captured``.
+
+        Parameters
+        ----------
+        X, Y, sample_weight : array-like
+            As for `evaluate`.
+
+        Returns
+        -------
+        float
+            At most chi2(X; Y), and negative if the functions predict worse than no dependence at all.
+        """
         return self.evaluate(X, Y, sample_weight).captured
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns of ``transform``: f1, f2, ..."""
+        """Name the columns of ``transform``: f1, f2, ...
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored; scikit-learn gives it.
+
+        Returns
+        -------
+        ndarray of str
+            As many as there are components.
+        """
         check_is_fitted(self)
         return np.array([f"f{i + 1}" for i in range(len(self.pics_))], dtype=object)
 

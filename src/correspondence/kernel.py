@@ -116,8 +116,8 @@ class KernelCCA(PairsEstimator):
     y_kernel : as `kernel`, optional
         For Y; the same as for X by default.
     gamma, y_gamma : "median" or float
-        Width of "rbf", exp(-gamma |a - b|^2), and factor of "poly", (gamma <a, b> + coef0)^degree. "median" is one over
-        the median squared distance (rbf), or over the number of columns (poly).
+        Width of "rbf", ``exp(-gamma |a - b|^2)``, and factor of "poly", ``(gamma <a, b> + coef0)^degree``. "median" is
+        one over the median squared distance (rbf), or over the number of columns (poly).
     degree, coef0 : int, float
         Of "poly".
     n_landmarks : int

@@ -49,8 +49,21 @@ class LatentDimension:
     training : ndarray of shape (d,)
         Correlations that the fits had on their own pairs, averaged over the fits.
     alpha, negligible : float
+        As given.
     test : PermutationTest
         That decided: p-values of single tests, and the correlations of permuted pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, 0] += X[:, 0]
+    >>> result = co.latent_dimension(co.CCA(n_components=3), X, Y)
+    >>> result.summary()
+    '1 component, as many as 2 classes share'
+    >>> (result.pvalues <= result.alpha).tolist()
+    [True, False, False]
     """
 
     n_components: int
@@ -89,7 +102,13 @@ class LatentDimension:
         return np.quantile(self.test.null, 1 - self.level, axis=0)
 
     def summary(self) -> str:
-        """Return the answer in words."""
+        """Put the answer into words.
+
+        Returns
+        -------
+        str
+            One line.
+        """
         if self.at_least:
             return f"at least {_components(self.n_components)}, as many as were tested"
         if not self.n_components:
@@ -151,7 +170,7 @@ def latent_dimension(
         At least; raised where p-values would be too coarse for `alpha`. They are cheap.
     negligible : float
         Correlation that would not matter. It decides the upper end of the interval only.
-    groups, random_state, n_jobs, progress
+    groups, random_state, n_jobs, progress : array-like, int, int, bool
         As for `permutation_test`.
 
     Returns

@@ -171,6 +171,11 @@ class Moments:
             The data of the fit, kept for conditional expectations.
         y_weight : array-like, optional
             The weights it was given with.
+
+        Returns
+        -------
+        Decomposition
+            Of the best functions that the features can make.
         """
         if n_components is not None:
             check_whole(n_components, "n_components", 0)

@@ -24,6 +24,7 @@ class Points:
     Attributes
     ----------
     labels : ndarray of shape (m,)
+        Of the rows or the columns.
     mass : ndarray of shape (m,)
         Share of each label in the total.
     chi2_distance : ndarray of shape (m,)
@@ -79,6 +80,12 @@ class Points:
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of these that is installed, unless told.
+
+        Returns
+        -------
+        frame
+            Columns label, mass, chi2_distance, inertia, then principal_1, ..., and so on for standard, contributions
+            and cos2.
         """
         columns: dict[str, Any] = {"label": self.labels}
         columns |= {name: getattr(self, name) for name in ("mass", "chi2_distance", "inertia")}

@@ -290,6 +290,11 @@ class TrainingRecorder:
         ----------
         i : int
             Counted from 0, or from the end if negative.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            In half precision on the disk, so they are rounded.
         """
         return self._recording.frame(self._check_frame(i))
 
@@ -300,6 +305,11 @@ class TrainingRecorder:
         ----------
         i : int
             Which frame.
+
+        Returns
+        -------
+        Decomposition
+            Of beliefs and classes.
         """
         return _analyse(self.beliefs(i), self._recording.names()).decomposition_
 

@@ -52,6 +52,19 @@ class Matches:
     probabilities : ndarray
         Of the item given the query. By "gaussian" those of all items of the index sum to 1; otherwise they are prior
         times ratio, held between 0 and 1. Of an x for a y they are therefore small in a large index.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> ca = co.CA().fit(co.datasets.load_housetasks())
+    >>> who = ca.columns_.labels
+    >>> found = co.CrossModalIndex(ca, who, who).tags(["Laundry", "Repairs"], k=2)
+    >>> found
+    Matches for 2 queries: label (probability), the best first
+      0: Wife (0.886), Alternating (0.0795)
+      1: Husband (0.97), Alternating (0.0182)
+    >>> found.ratios[:, 0].round(1)                 # times likelier than by chance
+    array([2.6, 4.4])
     """
 
     labels: np.ndarray
@@ -77,6 +90,11 @@ class Matches:
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
             Which library; one that is installed by default.
+
+        Returns
+        -------
+        frame
+            As many rows as matches.
         """
         counts = [len(found) for found in self.index]
         columns = {
@@ -231,6 +249,8 @@ class CrossModalIndex:
 
     Attributes
     ----------
+    decomposition : Decomposition
+        With the functions f and g.
     items_y, items_x : ndarray
         Labels; `items_x` is None without them.
     g, f : ndarray of shape (m, d)

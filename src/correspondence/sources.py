@@ -114,7 +114,20 @@ class Parts(ABC):
 
     @abstractmethod
     def map(self, function: Function, text: str = "pairs") -> list[Any]:
-        """What a function returns for x, y and the number of each partition, in their order."""
+        """What a function returns for x, y and the number of each partition.
+
+        Parameters
+        ----------
+        function : callable
+            Called with them.
+        text : str
+            What is being done, for the bar.
+
+        Returns
+        -------
+        list
+            In the order of the partitions.
+        """
 
     @abstractmethod
     def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:
@@ -130,14 +143,41 @@ class Parts(ABC):
             What is being done, for the bar.
         numbered : bool
             Whether the numbers matter: counting the rows of partitions on workers takes a pass over them.
+
+        Returns
+        -------
+        object
+            What `merge` makes of all.
         """
 
     @abstractmethod
     def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:
-        """The same pairs, each side passed through a function."""
+        """The same pairs, each side passed through a function.
+
+        Parameters
+        ----------
+        x_function, y_function : callable
+            Called with x, or y, of some rows.
+
+        Returns
+        -------
+        Parts
+            Nothing is computed yet, unless they are in memory.
+        """
 
     def each(self, function: Callable[[Any, Any], Any]) -> list[Any]:
-        """What a function returns for x and y of some rows at a time."""
+        """What a function returns for x and y of some rows at a time.
+
+        Parameters
+        ----------
+        function : callable
+            Called with x and y.
+
+        Returns
+        -------
+        list
+            In the order of the rows.
+        """
         return self.sums(partial(_alone, function), _joined, numbered=False)
 
 
@@ -286,7 +326,22 @@ class Pairs(Parts):
     def map_tables(
         self, function: Callable[[pa.Table, int], Any], text: str = "pairs", keep: Sequence[str] = ()
     ) -> list[Any]:
-        """As `map`, of a function of one table with all columns that are needed, and some more, and the number."""
+        """As `map`, of a function of one table with all columns that are needed, and some more, and the number.
+
+        Parameters
+        ----------
+        function : callable
+            Called with a table of pyarrow and the number of the partition.
+        text : str
+            What is being done, for the bar.
+        keep : list of str
+            Columns beside x, y and weights.
+
+        Returns
+        -------
+        list
+            In the order of the partitions.
+        """
         frame = self._frame(keep)
         if frame.implementation.is_dask():
             return _map_dask(frame.to_native(), function, text)
@@ -321,7 +376,13 @@ class Pairs(Parts):
         return [Path(file) for file in _files(self.source, "source")] if are_files(self.source) else []
 
     def check_columns(self, keep: Sequence[str]) -> None:
-        """Complain about columns that are not there."""
+        """Complain about columns that are not there.
+
+        Parameters
+        ----------
+        keep : list of str
+            Columns beside x, y and weights.
+        """
         self._frame(keep)
 
     def _frame(self, keep: Sequence[str] = ()) -> nw.LazyFrame:
@@ -345,6 +406,16 @@ class Pairs(Parts):
         """Batches as tables with all columns that are needed, and some more.
 
         A relation of DuckDB can be read by one loop at a time: a new one ends those before.
+
+        Parameters
+        ----------
+        keep : list of str
+            Columns beside x, y and weights.
+
+        Yields
+        ------
+        pyarrow.Table
+            Of at most 65,536 rows.
         """
         frame = self._frame(keep)
         if not frame.implementation.is_duckdb():

@@ -74,7 +74,13 @@ class Table:
         return float(self.counts.sum(dtype=np.float64))
 
     def toarray(self) -> np.ndarray:
-        """Counts as a dense array."""
+        """Counts as a dense array.
+
+        Returns
+        -------
+        ndarray of shape (r, c)
+            The counts themselves, if they are dense.
+        """
         return self.counts.toarray() if sp.issparse(self.counts) else np.asarray(self.counts)
 
     def to_frame(self, backend: Backend | None = None) -> Any:
@@ -84,6 +90,11 @@ class Table:
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
             The first of these that is installed, unless told.
+
+        Returns
+        -------
+        frame
+            What `CA.fit` takes.
         """
         counts = self.toarray()
         columns = {str(name): counts[:, j] for j, name in enumerate(self.columns)}

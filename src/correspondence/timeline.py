@@ -29,16 +29,19 @@ class Transition(NamedTuple):
 
     By at least a tenth of its largest value, and at least twice as fast as in the mean of the training, around a peak
     of its speed; what is only forgotten for a moment and learnt again does not count.
+
+    Attributes
+    ----------
+    start, middle, end : float
+        Steps at which it begins, has done half of the rise, and ends.
+    rise : float
+        By how much chi2 rises from start to end.
     """
 
     start: float
-    """Step at which it begins."""
     middle: float
-    """Step at which half of the rise is done."""
     end: float
-    """Step at which it ends."""
     rise: float
-    """By how much chi2 rises from start to end."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,6 +77,18 @@ class Timeline:
         First recorded step from which on the separation is 1/2 or more, in the same sense.
     transitions : list of Transition
         Stretches in which chi2 rises suddenly: see `Transition`.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SGDClassifier(loss="log_loss", alpha=0.01, random_state=0)
+    >>> recorder = co.TrainingRecorder(model, X[1::2], y[1::2], every=5)
+    >>> timeline = recorder.partial_fit(X[::2], y[::2], batch_size=5, epochs=4).timeline()
+    >>> len(timeline), timeline.order.tolist()[0]       # frames, and the class that was learnt first
+    (13, 0)
     """
 
     steps: np.ndarray
@@ -104,7 +119,22 @@ class Timeline:
         pairs: np.ndarray,
         separation: np.ndarray,
     ) -> Timeline:
-        """Timeline of what was measured in each frame; the rest follows from it."""
+        """Timeline of what was measured in each frame; the rest follows from it.
+
+        Parameters
+        ----------
+        steps, pics, accuracy, classes, certainty : ndarray
+            As the attributes.
+        told : ndarray of bool, shape (T, k)
+            Whether a class is believed more, by at least 0.1, of its own inputs than of others.
+        pairs, separation : ndarray
+            As the attributes.
+
+        Returns
+        -------
+        Timeline
+            With chi2, what was learnt and separated, and transitions.
+        """
         chi2 = pics.sum(axis=1)
         return cls(
             steps=steps,
@@ -135,6 +165,11 @@ class Timeline:
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
             Which library; one that is installed by default.
+
+        Returns
+        -------
+        frame
+            As many rows as frames.
         """
         columns = {"step": self.steps, "chi2": self.chi2}
         if self.accuracy is not None:

@@ -69,6 +69,18 @@ class CrossFit:
         Each split for itself.
     seconds : float
         Of a fit, on average.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2)); Y = X + rng.normal(size=(300, 2))
+    >>> result = co.crossfit(co.CCA(n_components=2), X, Y)
+    >>> result.correlations.round(2)                    # the exact ones are 0.71
+    array([0.74, 0.74])
+    >>> result.F.shape, len(result.splits)
+    ((300, 2), 5)
     """
 
     correlations: np.ndarray
@@ -173,7 +185,17 @@ def crossfit(
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Decomposition fitted to some pairs, and its functions on others."""
+    """Decomposition fitted to some pairs, and its functions on others.
+
+    Attributes
+    ----------
+    d : Decomposition
+        Of the pairs of the fit.
+    F, G : ndarray of shape (m, k)
+        f and g on the other pairs.
+    seconds : float
+        What the fit took.
+    """
 
     d: Decomposition
     F: np.ndarray
@@ -192,7 +214,31 @@ def _fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray
 
 
 def fitted(est: Any, X: Any, Y: Any, groups: Any = None) -> Any:
-    """Fit of a copy; it is told of groups if it can use them."""
+    """Fit a copy; it is told of groups if it can use them.
+
+    Parameters
+    ----------
+    est : estimator
+        Is not changed.
+    X, Y : array-like, frame, ...
+        Pairs, as for its `fit`.
+    groups : array-like of shape (n,), optional
+        Which pairs belong together.
+
+    Returns
+    -------
+    estimator
+        Fitted, without warnings of components that are not there.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> est = co.CA(n_components=1)
+    >>> co.validation.fitted(est, ["tea", "tea", "beer"], ["am", "am", "pm"]).pics_.round(3)
+    array([1.])
+    >>> hasattr(est, "decomposition_")
+    False
+    """
     model = clone(est)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "There are only|Nothing |n_components=|Left out", UserWarning)
@@ -223,7 +269,32 @@ def _in_parallel(task: Callable[..., Any], arguments: list[tuple[Any, ...]], n_j
 
 
 def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tuple[int, np.ndarray | None]:
-    """Number of pairs and numbers of the groups, after checking that there is something to fit."""
+    """Number of pairs and numbers of the groups, after checking that there is something to fit.
+
+    Parameters
+    ----------
+    est : estimator
+        Of this package.
+    X, Y : array-like, frame, ...
+        Pairs.
+    groups : array-like of shape (n,) or None
+        Which pairs belong together.
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    n : int
+        How many pairs there are.
+    groups : ndarray of int or None
+        From 0 on.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> co.validation.check_pairs(co.CA(), ["a", "b", "a"], ["u", "v", "v"], ["Ann", "Bob", "Ann"], random_state=0)
+    (3, array([0, 1, 0]))
+    """
     if isinstance(est, type) or not all(hasattr(est, name) for name in ("fit", "get_params", "evaluate")):
         raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {est!r}.")
     if Y is None:
@@ -240,7 +311,24 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
 
 
 def labels_of(Y: Any) -> np.ndarray | None:
-    """Y as one column of labels, to be spread evenly over folds, if that is what it is."""
+    """Y as one column of labels, to be spread evenly over folds, if that is what it is.
+
+    Parameters
+    ----------
+    Y : array-like or frame
+        Of any kind.
+
+    Returns
+    -------
+    ndarray of shape (n,) or None
+        None for numbers and for several columns.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> co.validation.labels_of(["no", "yes"]).tolist(), co.validation.labels_of([0.5, 1.0])
+    (['no', 'yes'], None)
+    """
     frame = as_frame(Y, "Y")
     if frame is not None and frame.shape[1] != 1:
         return None
@@ -325,8 +413,21 @@ class PermutationTest:
     null : ndarray of shape (n_permutations, d)
         The same of permuted pairs. With `refit`, the largest of each permutation in all columns.
     n_permutations : int
+        How many were drawn.
     refit : bool
         Which of the two tests it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2)); Y = X + rng.normal(size=(300, 2))
+    >>> test = co.permutation_test(co.CCA(n_components=2), X, Y, 99)
+    >>> test.pvalues                                    # none of 99 exchanges does as well
+    array([0.01, 0.01])
+    >>> bool((test.correlations > test.band).all())
+    True
     """
 
     pvalues: np.ndarray
@@ -393,6 +494,7 @@ def permutation_test(
     Returns
     -------
     PermutationTest
+        A p-value for each component; print it for a summary.
 
     Examples
     --------
@@ -434,8 +536,8 @@ def sequential(
 
     Parameters
     ----------
-    est, X, Y, groups, seed, n_jobs, progress
-        As for `permutation_test`; groups are numbers from 0.
+    est, X, Y, groups, seed, n_jobs, progress : as for `permutation_test`
+        But groups are numbers from 0, and the seed is its `random_state`.
     later : bool
         Apply the fit to the pairs after its block as well.
 
@@ -443,6 +545,16 @@ def sequential(
     -------
     list of (Fit, int)
         The fits, and how many of the pairs that each is applied to are its block; they come first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(100, 1)); y = x + rng.normal(size=(100, 1))
+    >>> blocks = co.validation.sequential(co.CCA(n_components=1), x, y, None, 0, None, False)
+    >>> [(fit.d.n, size) for fit, size in blocks]           # pairs of each fit, and of the block that it is judged by
+    [(40.0, 20), (60.0, 20), (80.0, 20)]
     """
     n = length(X, "X")
     order, is_first = _in_groups(n, groups, np.random.default_rng(seed))
@@ -515,7 +627,19 @@ class PicIntervals:
     training : ndarray of shape (d,)
         PICs of the fit to all pairs.
     level : float
+        Of confidence.
     n_resamples : int
+        How many half-samples were drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(300, 1)); y = x + rng.normal(size=(300, 1))            # the exact PIC is 0.5
+    >>> result = co.pic_intervals(co.CCA(n_components=1), x, y)
+    >>> bool(result.intervals[0, 0] < 0.5 < result.intervals[0, 1])
+    True
     """
 
     pics: np.ndarray

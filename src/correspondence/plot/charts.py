@@ -34,6 +34,14 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     Returns
     -------
     Axes
+        With the bars.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> ax = co.plot.scree(co.CA().fit(co.datasets.load_smoke()))
+    >>> [text.get_text() for text in ax.texts]
+    ['87.8 %', '11.8 %', '0.5 %']
     """
     d = as_decomposition(d_or_est)
     check_axes(d, (1,))
@@ -74,6 +82,13 @@ def contributions(
     Axes
         The colour of a bar tells on which side of the axis the label lies; the dashed line is what each label
         would contribute if all contributed the same.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> ax = co.plot.contributions(co.CA().fit(co.datasets.load_housetasks()), axis=1, side="rows", most=3)
+    >>> [text.get_text() for text in ax.get_yticklabels()]          # from the bottom
+    ['Main_meal', 'Laundry', 'Repairs']
     """
     d = as_decomposition(d_or_est)
     (index,) = check_axes(d, (axis,))
@@ -112,6 +127,16 @@ def comparison(results: Comparison, ax: Axes | None = None, *, n_components: int
     Axes
         Filled markers are held-out correlations with 95 % intervals, hollow ones those of the training: the distance
         between the two is what was learned by heart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(200, 1)); y = x + rng.normal(size=(200, 1))
+    >>> ax = co.plot.comparison(co.compare(x, y, ["cca"], n_components=1))
+    >>> ax.get_xlabel()
+    'Component'
     """
     if not isinstance(results, Comparison):
         raise TypeError(f"results must be what compare returns, got {type(results).__name__}.")
@@ -167,6 +192,16 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
     Axes
         Filled markers are held-out correlations with intervals, hollow ones those of the training. The grey band is
         where chance keeps them, the dashed line is the cut, and the shaded strip the interval of the number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, 0] += X[:, 0]
+    >>> ax = co.plot.dimension(co.latent_dimension(co.CCA(n_components=3), X, Y))
+    >>> ax.get_title(loc="left")
+    '1 component, as many as 2 classes share'
     """
     if not isinstance(result, LatentDimension):
         raise TypeError(f"result must be what latent_dimension returns, got {type(result).__name__}.")

@@ -35,6 +35,18 @@ def classifiers(comparison: ClassifierComparison, axes: tuple[int, int] = (1, 2)
     Figure
         A plane for each model, coloured by what it predicts, with the boundaries. The last one has an arrow for each of
         the n inputs, from where the first model sees it to where the second does, red if it predicts another class.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> models = [LogisticRegression(max_iter=1000).fit(X[::2], y[::2]), GaussianNB().fit(X[::2], y[::2])]
+    >>> figure = co.plot.classifiers(co.compare_classifiers(models, X[1::2]))
+    >>> len(figure.axes)                            # one for each model, and one for what moves
+    3
     """
     if not isinstance(comparison, ClassifierComparison):
         raise TypeError(f"comparison must be what compare_classifiers returns, got {type(comparison).__name__}.")

@@ -32,6 +32,17 @@ def timeline(timeline: Timeline, figure: Figure | None = None, *, n_components: 
     -------
     Figure
         Sudden transitions are shaded; a dot marks the step at which a class is learnt.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> recorder = co.TrainingRecorder(SGDClassifier(loss="log_loss", random_state=0), X[1::2], y[1::2], every=5)
+    >>> figure = co.plot.timeline(recorder.partial_fit(X[::2], y[::2], batch_size=5).timeline())
+    >>> [ax.get_ylabel() for ax in figure.axes]
+    ['PIC', 'Certainty of each class (dot: learnt)']
     """
     if not isinstance(timeline, Timeline):
         raise TypeError(f"timeline must be what TrainingRecorder.timeline returns, got {type(timeline).__name__}.")
