@@ -219,5 +219,3 @@ print(f"{i} and {j} as one class: accuracy {accuracy:.3f}")
 # - :doc:`/explorer`: the page to click on.
 # - :doc:`/scaling`: a million inputs and a thousand classes.
 # - :doc:`/theory`: why the beliefs of a classifier can be decomposed like a table.
-
-# sphinx_gallery_thumbnail_number = 2

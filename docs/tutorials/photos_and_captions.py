@@ -126,7 +126,8 @@ found
 # writer forgets 40 % of the words; the estimates are rough, so trust their order more than their decimals. Words that
 # are not true of the image are in red:
 
-fig, axes = plt.subplots(2, 5, figsize=(9, 5.5), gridspec_kw={"hspace": 0.5})
+fig, axes = plt.subplots(2, 5, figsize=(8, 4.6))
+fig.subplots_adjust(left=0.02, right=0.98, bottom=0.15, top=0.98, hspace=0.5)
 for i, ax in enumerate(axes.flat):
     show(ax, X_test[i, 0])
     for rank, word in enumerate(found.labels[i]):
@@ -214,5 +215,3 @@ show_found(asked, index.items(asked, k=8))
 # - :doc:`/explorer`: a page with the images in the plane, where a click finds the words.
 # - :doc:`/scaling`: training on files larger than memory.
 # - :doc:`/theory`: why correlated functions give probabilities.
-
-# sphinx_gallery_thumbnail_number = 3
