@@ -1,0 +1,221 @@
+"""
+A classifier: what does it confuse?
+===================================
+
+For those who have trained a model that gives probabilities, and want to know more about it than its accuracy.
+
+The model is a black box here. You will ask it about images it has not been trained on, see which digits it mixes up
+and which images lie on its boundaries, check whether its probabilities can be trusted, compare it with another model,
+watch a net learn, and put all that to use.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+
+import correspondence as co
+
+X, y = load_digits(return_X_y=True)  # 1797 images of 8 x 8 pixels
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
+forest = RandomForestClassifier(100, random_state=0).fit(X_train, y_train)
+print("accuracy on images it has not seen", round(forest.score(X_test, y_test), 3))
+
+# %%
+# Ask about inputs it has not seen
+# --------------------------------
+#
+# Of each image the model has beliefs: a probability for each digit. ``ClassifierCA`` takes X, the image, and Y, the
+# digit that the model means, and decomposes their dependence. It needs no labels for that. Where there are some, it
+# sets beside what the model claims what is true.
+
+cca = co.ClassifierCA(forest).fit(X_test, y_test)
+print(cca.summary())
+
+# %%
+# - Ten classes have nine **components**, each a function of the image that tells some digits from others. They are
+#   ordered by how sure the model is: the first says what it finds easy, **the last what it finds hard**.
+# - **claimed** is the correlation of image and digit if the model is believed, **on labels** the one with true
+#   digits. This forest knows more than it claims; more on that below.
+# - **overlap** is near 0 for two digits that are never believed of the same image, and 1 for two that always are.
+#
+# The usual mistake is to ask about training images. A forest has learnt them by heart, and the confusion is gone:
+
+print(co.ClassifierCA(forest).fit(X_train, y_train).summary())
+
+# %%
+# Look at it
+# ----------
+#
+# In the plane of two components each image is a dot, in the colour of the digit that the model predicts, and each
+# digit a triangle. With the map "rowprincipal" an image lies at the centre of gravity of the digits, weighed with its
+# beliefs: on a triangle if it is sure, and in between if it is not. Here are the easiest two components and the
+# hardest two:
+
+fig, axes = plt.subplots(1, 2, figsize=(9.5, 4.4), layout="constrained")
+for ax, pair in zip(axes, [(1, 2), (8, 9)], strict=True):
+    co.plot.plane(cca, pair, "rowprincipal", ax=ax, X=X_test)
+
+# %%
+# Axes 1 and 2 say little about errors: they show the digits that the model has no trouble with, and all others in a
+# heap. Look at the last ones for what it mixes up.
+#
+# Where are the boundaries?
+# -------------------------
+#
+# Three digits fit into a plane exactly, so let us look at three that are often mixed up. Beliefs can be given without
+# a model, so we take those in 3, 8 and 9 and make them sum to 1:
+
+is_among = np.isin(y_test, [3, 8, 9])
+beliefs = cca.beliefs(X_test[is_among])[:, [3, 8, 9]]
+beliefs /= beliefs.sum(axis=1, keepdims=True)
+three = co.ClassifierCA.from_beliefs(beliefs, classes=[3, 8, 9])
+images = X_test[is_among].reshape(-1, 8, 8)
+ax = co.plot.plane(
+    three, map="rowprincipal", boundaries=True, confusing=beliefs, thumbnails=images
+)
+
+# %%
+# On the lines two digits are equally likely. Rings are the closest calls, with their images framed in the colour of
+# the digit that won. The same as a list:
+
+three.confusing(beliefs, n=5)
+
+# %%
+# Can its probabilities be trusted?
+# ---------------------------------
+#
+# A calibrated model that says 0.8 is right in 80 % of such cases. ``calibration`` looks for the temperature that
+# makes the probabilities right: above 1 the model is too sure of itself, below 1 too cautious.
+
+cca.calibration(X_test, y_test)
+
+# %%
+# The mean of a hundred trees is too cautious, and the temperature mends it: the log loss and the calibration error
+# drop, and what is claimed agrees with the labels. The temperature is found on one half of the images and judged on
+# the other. Use it with ``ClassifierCA(forest, temperature=...)``. Predicted digits stay the same; only probabilities
+# change.
+#
+# Two models
+# ----------
+#
+# Which images do two models see in different ways? They are put into the same space, where their boundaries are the
+# same.
+
+linear = LogisticRegression(C=0.001, max_iter=1000).fit(X_train, y_train)
+comparison = co.compare_classifiers(
+    {"forest": forest, "linear": linear}, X_test, y_test
+)
+print(comparison)
+comparison.most(5)
+
+# %%
+# Here are the five images that they disagree on most. ``co.plot.classifiers(comparison)`` draws the two planes, and
+# the moves from one to the other.
+
+fig, axes = plt.subplots(1, 5, figsize=(9, 2), layout="constrained")
+for ax, i in zip(axes, comparison.most_index(5), strict=True):
+    guesses = [model.predict(X_test[[i]])[0] for model in (forest, linear)]
+    ax.imshow(X_test[i].reshape(8, 8), cmap="gray_r")
+    ax.set_title(
+        f"is {y_test[i]}: forest {guesses[0]}, linear {guesses[1]}", fontsize=8
+    )
+    ax.axis("off")
+
+# %%
+# How did it learn?
+# -----------------
+#
+# A net of torch is asked in the same way, ``co.ClassifierCA(net)``: whether it returns logits or probabilities is
+# found out. And two lines in the loop record its beliefs of some test images while it is being trained.
+
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(
+    torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10)
+)
+optimizer = torch.optim.Adam(net.parameters(), lr=0.003)
+pixels, digits = torch.tensor(X_train / 16, dtype=torch.float32), torch.tensor(y_train)
+probes = (X_test[:300] / 16).astype(np.float32)
+
+recorder = co.TrainingRecorder(net, probes, y_test[:300], every=3)
+for _ in range(8):
+    for batch in torch.randperm(len(pixels)).split(32):
+        loss = torch.nn.functional.cross_entropy(net(pixels[batch]), digits[batch])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        recorder.step()
+recorder.record()  # the end, whatever step it is
+timeline = recorder.timeline()
+print(timeline)
+
+# %%
+# So we know in which order the digits were learnt, and which pairs took longest. ``recorder.movie("training.html")``
+# makes a page with a slider of it.
+
+figure = co.plot.timeline(timeline)
+
+# %%
+# What to do with it
+# ------------------
+#
+# **Which images should be labelled next?** Those on a boundary teach more than images taken at random. To see it, we
+# start with 100 labels, add 100 more in both ways, and look at the test images, which took no part in the choice;
+# five starts:
+
+
+def forest_of(labelled):
+    model = RandomForestClassifier(50, random_state=0)
+    return model.fit(X_train[labelled], y_train[labelled])
+
+
+scores = []
+for start in range(5):
+    order = np.random.default_rng(start).permutation(len(X_train))
+    known, random, pool = order[:100], order[100:200], order[100:]
+    asked = co.ClassifierCA(forest_of(known)).fit(X_train[pool])
+    confusing = pool[asked.confusing(X_train[pool], n=100).index]
+    choices = [known, [*known, *random], [*known, *confusing]]
+    scores.append([forest_of(chosen).score(X_test, y_test) for chosen in choices])
+start, random, confusing = np.mean(scores, axis=0)
+print(f"100 labels {start:.3f}, 100 more {random:.3f}, 100 confusing {confusing:.3f}")
+
+# %%
+# **Which classes could be merged?** If your application can live without a distinction, it is the one between classes
+# that overlap most:
+
+i, j = np.unravel_index(np.triu(cca.overlap_, 1).argmax(), (10, 10))
+merged = np.where(np.arange(10) == j, i, np.arange(10))
+accuracy = (merged[forest.predict(X_test)] == merged[y_test]).mean()
+print(f"{i} and {j} as one class: accuracy {accuracy:.3f}")
+
+# %%
+# Little is gained here, because this model makes few errors.
+#
+# With your own data
+# ------------------
+#
+# .. code-block:: python
+#
+#     cca = co.ClassifierCA(my_model).fit(X_new, y_new)  # y_new may be left out
+#     print(cca.summary(), cca.calibration(X_new, y_new))
+#     cca.confusing(X_pool, n=100).to_frame()  # to be labelled, or looked at
+#     co.explore(cca, X_new, path="model.html", x_images=images)  # a page to click on
+#
+# ``my_model`` is anything of scikit-learn with ``predict_proba``, a torch module, an ONNX session, or a function that
+# returns probabilities. From a terminal, with a file that has a column of probabilities for each class and one of
+# labels::
+#
+#     correspondence analyze beliefs.csv --beliefs --y truth -o model
+#
+# Next
+# ----
+#
+# - :doc:`/classifiers`: all of this in depth, boundaries with more than three classes, movies.
+# - :doc:`/explorer`: the page to click on.
+# - :doc:`/scaling`: a million inputs and a thousand classes.
+# - :doc:`/theory`: why the beliefs of a classifier can be decomposed like a table.
