@@ -20,12 +20,12 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "attributes",  # this and those below are in _ext
     "commands",
     "links",
+    "mathml",
     "public",
 ]
 exclude_patterns = ["_build", "tutorials"]
@@ -72,5 +72,6 @@ html_css_files = ["site.css"]
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
+html_math_renderer = "mathml"
 pygments_style = "friendly"
 pygments_dark_style = "monokai"

@@ -16,6 +16,14 @@ HERE = Path(__file__).parent
 TARGET = HERE / "results"
 PHOTOGRAPHS = {"flickr-tags.png", "flickr-images.png"}  # they belong to their makers
 LIMIT = 8_000_000
+CONTENTS = """
+```{toctree}
+:hidden:
+:glob:
+
+*/*
+```
+"""
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:]+)\)")
 
 
@@ -30,6 +38,8 @@ def publish(results: Path) -> None:
     for page in [results / "index.md", *(study / f"{study.name}.md" for study in studies)]:
         target = TARGET / page.relative_to(results)
         target.write_text(_linked(page.read_text(encoding="utf-8"), target.parent), encoding="utf-8")
+    with (TARGET / "index.md").open("a", encoding="utf-8") as index:
+        index.write(CONTENTS)
     size = sum(path.stat().st_size for path in TARGET.rglob("*") if path.is_file())
     print(f"{TARGET}: {len(studies)} studies, {size / 1e6:.2f} MB")
     if size > LIMIT:
