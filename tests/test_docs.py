@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import correspondence as co
+from correspondence.cli import main
 
 pytest.importorskip("numpydoc")
 from numpydoc.docscrape import NumpyDocString
@@ -17,10 +18,16 @@ from numpydoc.validate import validate
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-_spec = importlib.util.spec_from_file_location("public", DOCS / "_ext" / "public.py")
-public = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(public)
 
+
+def extension(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / "_ext" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+public = extension("public")
 NAMES = public.names()
 CLASSES = {name: thing for name, thing in NAMES.items() if inspect.isclass(thing)}
 FUNCTIONS = {name: thing for name, thing in NAMES.items() if inspect.isfunction(thing)}
@@ -132,6 +139,19 @@ def test_there_is_an_example(name):
     assert has_example != (name in NO_EXAMPLE)
 
 
-def test_pages_of_the_repository_are_pages_of_the_site():
-    for name in ("README", "CHANGELOG", "CONTRIBUTING"):
-        assert f"../{name}.md" in (DOCS / f"{name.lower()}.md").read_text(encoding="utf-8")
+def test_links_of_the_repository_lead_to_pages_of_the_site():
+    links = extension("links")
+    for name, page in links.PAGES.items():
+        assert f"../{name}" in (DOCS / page).read_text(encoding="utf-8")
+    text = "[a](../README.md#fast) [b](../CITATION.cff) [c](gallery.md) [d](https://x.org/README.md) f[0](x)"
+    expected = "[a](readme.md#fast) [b](path:../CITATION.cff) [c](gallery.md) [d](https://x.org/README.md) f[0](x)"
+    assert links.on_site(text, DOCS, DOCS) == expected
+    assert links.on_site("![p](docs/images/wine.png)", ROOT, DOCS) == "![p](images/wine.png)"
+
+
+def test_help_of_every_command_is_in_the_reference():
+    commands = extension("commands")
+    assert commands.MARK in (DOCS / "api" / "commands.md").read_text(encoding="utf-8")
+    texts = dict(commands.commands(main, "correspondence"))
+    assert set(texts) == {"correspondence", *(f"correspondence {name}" for name in main.commands)}
+    assert all(option in texts["correspondence analyze"] for option in ("--beliefs", "-h, --help", "Methods:"))
