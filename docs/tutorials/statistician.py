@@ -143,8 +143,7 @@ co.crossfit(co.CA(), student_hair, student_eyes)
 # In students that the fit has not seen the first component is nearly as strong, and the third may be chance.
 # **captured** is one number for all of them: so much of chi2 is proved by students that the fit has not seen. For the
 # question "is it there at all?" there is a test, which gives a p-value for each component instead of one for the
-# whole table. Its correlations are a little lower than those of ``crossfit``, because it learns from fewer students
-# at a time:
+# whole table. Its correlations differ from those of ``crossfit``, because it learns from fewer students at a time:
 
 co.permutation_test(co.CA(), student_hair, student_eyes)
 
