@@ -190,6 +190,8 @@ print(co.crossfit(ace, wine[["color_intensity"]], wine["flavanoids"]))
 print(co.crossfit(ace, wine[["color_intensity", "grape"]], wine["flavanoids"]))
 
 # %%
+# Much better, and it holds in wines that the fit has not seen.
+#
 # When there is nothing
 # ---------------------
 #
@@ -203,7 +205,7 @@ with warnings.catch_warnings(record=True) as caught:
     nothing = co.decompose(
         wine[["color_intensity"]], shuffled, method="ace", verbose=False
     )
-print(caught[0].message)
+print(textwrap.fill(str(caught[0].message), 85))
 print(nothing)
 
 # %%
@@ -216,8 +218,8 @@ print(nothing)
 # .. code-block:: python
 #
 #     frame = pd.read_csv("my_data.csv").dropna()
-#     X, Y = frame[["age", "city"]], frame["income"]      # one column or several, on each side
-#     d = co.decompose(X, Y)                              # 10 to 60 seconds: nets and forests take part
+#     X, Y = frame[["age", "city"]], frame["income"]  # one column or several, on each side
+#     d = co.decompose(X, Y)  # up to a minute: nets and forests take part
 #     print(d, co.crossfit(co.ACE(n_components=3), X, Y))
 #     d.conditional_expectation(lambda y: y, X_new)
 #

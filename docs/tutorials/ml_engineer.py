@@ -41,7 +41,8 @@ print(cca.summary())
 #   digits. This forest knows more than it claims; more on that below.
 # - **overlap** is near 0 for two digits that are never believed of the same image, and 1 for two that always are.
 #
-# The usual mistake is to ask about training images. A forest has learnt them by heart, and the confusion is gone:
+# The usual mistake is to ask about training images. A forest has learnt them by heart, and most of the confusion is
+# gone:
 
 print(co.ClassifierCA(forest).fit(X_train, y_train).summary())
 

@@ -99,7 +99,7 @@ ax = co.plot.dimension(shared)
 # ``PICE`` learns a convolutional net f for the images and another net g for the bags of words such that their outputs
 # are as correlated as possible.
 
-pice = co.PICE(n_components=10, loss="lowrank", max_steps=200, random_state=0)
+pice = co.PICE(n_components=10, max_steps=200, random_state=0)
 pice.fit(X_train, captions_train)
 held_out = pice.evaluate(X_test, captions_test)
 print("training", pice.correlations_.round(2))

@@ -84,17 +84,7 @@ for colour, of_colour in zip(hair, ratios, strict=True):
 # -------------------------------------------------------
 
 points = ca.rows_.to_frame().set_index("label").round(2)
-points[
-    [
-        "mass",
-        "principal_1",
-        "principal_2",
-        "contributions_1",
-        "contributions_2",
-        "cos2_1",
-        "cos2_2",
-    ]
-]
+points.filter(regex="mass|(principal|contributions|cos2)_[12]")
 
 # %%
 # - **mass** is the share of students with that hair.
@@ -110,8 +100,8 @@ ax = co.plot.contributions(ca, axis=1, side="rows")
 # A row that took no part
 # -----------------------
 #
-# Supplementary points are placed in a map that they did not help to make. Here are the same students with blond hair,
-# men and women apart (from R's ``HairEyeColor``):
+# Supplementary points get a place in the map without a say in it. Here the students with blond hair are split into
+# men and women (from R's ``HairEyeColor``); together they are the row Blond:
 
 counts = np.array([[3, 30, 5, 8], [4, 64, 5, 8]])
 blond = co.Table(counts, ["Blond men", "Blond women"], eyes)
@@ -119,8 +109,7 @@ extra = ca.supplementary(rows=blond)
 ax = co.plot.plane(ca, names=("hair", "eyes"), supplementary=extra)
 
 # %%
-# Blond, men and women together, lies between the two. Blond women are further out: blue eyes are even more frequent
-# among them.
+# Blond lies between the two. Blond women are further out: blue eyes are even more frequent among them.
 #
 # Would other students give the same map?
 # ---------------------------------------
@@ -154,8 +143,7 @@ co.crossfit(co.CA(), student_hair, student_eyes)
 # In students that the fit has not seen the first component is nearly as strong, and the third may be chance.
 # **captured** is one number for all of them: so much of chi2 is proved by students that the fit has not seen. For the
 # question "is it there at all?" there is a test, which gives a p-value for each component instead of one for the
-# whole table. Its correlations are a little lower than those of ``crossfit``, because it learns from fewer students
-# at a time:
+# whole table. Its correlations differ from those of ``crossfit``, because it learns from fewer students at a time:
 
 co.permutation_test(co.CA(), student_hair, student_eyes)
 
