@@ -37,6 +37,7 @@ __all__ = [
     "column",
     "in_words",
     "is_source",
+    "names_listed",
     "open_source",
 ]
 
@@ -337,7 +338,7 @@ class Pairs(Parts):
             if not isinstance(name, str):
                 raise ValueError(f"x, y and weights must be names of columns, or lists of names, got {name!r}.")
             if name not in known:
-                raise ValueError(f"There is no column {name!r} in source: it has {', '.join(map(str, known))}.")
+                raise ValueError(f"There is no column {name!r} in source: it has {names_listed(known)}.")
         with in_words("source"):
             return frame.select([column(frame, name).alias(name) for name in dict.fromkeys(names)])
 
@@ -459,6 +460,14 @@ def _connect() -> Any:
     memory = max(LEAST_MEMORY, SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     config: Any = {"temp_directory": str(folder), "memory_limit": f"{memory / 1e9:.2f}GB", "threads": n_threads()}
     return duckdb.connect(config=config)
+
+
+def names_listed(names: Sequence[Any], separator: str = ", ", most: int = 20) -> str:
+    """The first of some names for a sentence; those that cannot be seen, or have odd characters, as Python has them."""
+    shown = [text if text.strip() and text.isprintable() else repr(text) for text in map(str, names[:most])]
+    short = [text if len(text) <= 40 else text[:39] + "…" for text in shown]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return separator.join(short) + more if short else "no columns"
 
 
 def _listed(names: Any) -> list[Any]:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from correspondence.checks import as_frame
 from correspondence.encoding import Bag, Category, Columns, Encoder, Images, Text, discrete, encoder_for
 from correspondence.labels import encode, objects
-from correspondence.reading import for_numpy
+from correspondence.reading import check_plain, for_numpy
 
 __all__ = ["Variable", "array_values", "described", "frame_values", "labels_variable", "listed"]
 
@@ -62,6 +62,7 @@ def labels_variable(role: str, labels: np.ndarray, columns: Sequence[str]) -> Va
 
 def frame_values(frame: nw.DataFrame) -> Any:
     """A single column of text or labels as an array, anything else as a frame."""
+    check_plain(frame.iter_columns())
     column = frame[:, 0]
     if len(frame.columns) > 1 or column.dtype.is_numeric() or column.dtype.is_temporal():
         return for_numpy(frame).to_native()
