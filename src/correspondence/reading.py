@@ -8,6 +8,7 @@ import importlib.util
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -219,7 +220,7 @@ def column_names(path: str | Path) -> list[str]:
         return _header(path, "\t" if ending == ".tsv" else _separator(path))
     if ending in (".jsonl", ".ndjson"):
         with path.open(encoding="utf-8-sig") as file:
-            return list(json.loads(file.readline()))
+            return list(_object(file.readline(), 1))
     if ending == ".npz":
         with np.load(path) as arrays:
             return list(arrays.files)
@@ -311,9 +312,9 @@ def _header(path: Path, separator: str) -> list[str]:
 
 def _check_names(names: Sequence[str]) -> None:
     """Complain about a name that two columns have: libraries rename one of them, or refuse."""
-    twice = next((name for i, name in enumerate(names) if name and name in names[:i]), None)
-    if twice is not None:
-        raise ValueError(f"two columns have the name {one_line(twice)!r}, so rename one")
+    twice = [name for name, times in Counter(names).items() if name and times > 1]
+    if twice:
+        raise ValueError(f"two columns have the name {one_line(twice[0])!r}, so rename one")
 
 
 def _with_points(column: nw.Series) -> nw.Series:

@@ -344,7 +344,7 @@ def _nothing(model: Model, rows: _Rows) -> str:
 def _placed(functions: PrincipalFunctions, rows: _Rows, names: list[str], role: str, notes: list[str]) -> np.ndarray:
     """Coordinates of all rows, NaN for those that cannot be placed."""
     values, complete = rows.values(names, functions)
-    places = np.full((len(rows), _width(functions)), np.nan)
+    places = np.full((len(rows), functions.width), np.nan)
     missing = int((~complete).sum())
     if missing:
         notes.append(f"{role}: {missing} row(s) without a value, or whose image cannot be read, have no coordinates.")
@@ -358,10 +358,6 @@ def _placed(functions: PrincipalFunctions, rows: _Rows, names: list[str], role: 
     if known.any():
         places[np.flatnonzero(complete)[known]] = functions(_some(values, known))
     return places
-
-
-def _width(functions: Any) -> int:
-    return (functions.values if isinstance(functions, LabelFunctions) else functions.weights).shape[1]
 
 
 def _some(values: Any, known: np.ndarray) -> Any:
