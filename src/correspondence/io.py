@@ -29,6 +29,8 @@ def as_path(path: Any) -> Path:
     """Path of a file."""
     if not isinstance(path, str | os.PathLike) or isinstance(path, bytes):
         raise TypeError(f"path must be a text or a Path, got {type(path).__name__}.")
+    if "\0" in os.fspath(path):
+        raise ValueError(f"path must be the name of a file, got {os.fspath(path)!r}.")
     return Path(path)
 
 

@@ -242,7 +242,7 @@ def read_arrays(path: str | Path) -> dict[str, Any]:
     try:
         if path.suffix.lower() == ".npy":
             return {"": np.load(path, mmap_mode="r")}
-        with np.load(path) as file:
+        with path.open("rb") as opened, np.load(opened) as file:  # NumPy leaves a damaged one open
             if {"format", "shape", "data"} <= set(file.files):
                 return {"": sp.csr_array(sp.load_npz(path))}
             return {name: file[name] for name in file.files}

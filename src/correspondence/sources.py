@@ -8,6 +8,7 @@ import tempfile
 import uuid
 import warnings
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ __all__ = [
     "are_files",
     "check_source",
     "column",
+    "floats",
     "in_words",
     "is_source",
     "names_listed",
@@ -45,6 +47,7 @@ Function = Callable[[Any, Any, int], Any]
 Merge = Callable[[list[Any]], Any]
 
 BATCH = 65_536  # rows that are read at a time
+ENDS = 1 << 22  # bytes in which the names of columns are looked for
 LEAST_MEMORY = 2e9  # bytes that DuckDB may take
 SHARE = 1 / 8  # of the memory, if that is more
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
@@ -405,6 +408,13 @@ def column(frame: nw.LazyFrame, name: str) -> nw.Expr:
     return nw.col(name)
 
 
+def floats(series: nw.Series) -> np.ndarray:
+    """Numbers of a column; whole ones beyond 2**53 are rounded, which pyarrow refuses to do."""
+    if series.implementation.is_pyarrow() and series.dtype.is_integer():
+        return series.to_numpy().astype(np.float64)
+    return series.cast(nw.Float64).to_numpy()
+
+
 def are_files(source: Any) -> bool:
     """Whether it is a path, a glob or a list of them (or of texts, which this function cannot tell from paths)."""
     listed = source if isinstance(source, list) else [source]
@@ -436,8 +446,28 @@ def _open_files(source: Any, name: str) -> Any:
     connection, names = _connect(), [glob.escape(file) for file in files]  # DuckDB knows globs as well
     with in_words(name):
         if kinds == {"parquet"}:
-            return connection.read_parquet(names)
-        return connection.read_csv(names, union_by_name=len(names) > 1)  # else by the order of the columns
+            relation = connection.read_parquet(names)
+        else:
+            relation = connection.read_csv(names, union_by_name=len(names) > 1)  # else by the order of the columns
+    _check_renamed(relation.columns, files[0], name)
+    return relation
+
+
+def _check_renamed(columns: Sequence[str], file: str, name: str) -> None:
+    """Complain if DuckDB has given a new name, such as a_1, to the second of two columns of the same name."""
+    known = {column.lower() for column in columns}
+    for column in columns:
+        first, _, number = column.rpartition("_")
+        if number.isdecimal() and first.lower() in known and not _has(file, column.encode()):
+            raise ValueError(f"{name}: two columns of {file} have the name {first!r}, so rename one.")
+
+
+def _has(file: str, text: bytes) -> bool:
+    """Whether a file has a name at its begin, as CSV files have, or at its end, as Parquet files."""
+    with open(file, "rb") as stream:
+        head = stream.read(ENDS)
+        stream.seek(max(0, os.path.getsize(file) - ENDS))
+        return text in head or text in stream.read()
 
 
 def _files(source: Any, name: str) -> list[str]:
@@ -447,7 +477,11 @@ def _files(source: Any, name: str) -> list[str]:
     for text in patterns:
         if not found[text]:
             raise FileNotFoundError(f"{name}: there is no file {text!r}.")
-    return [file for text in patterns for file in found[text]]
+    files = [file for text in patterns for file in found[text]]
+    twice = next((file for file, times in Counter(map(os.path.realpath, files)).items() if times > 1), None)
+    if twice is not None:
+        raise ValueError(f"{name} names the file {twice!r} twice, so its pairs would count twice: leave one out.")
+    return files
 
 
 def _connect() -> Any:

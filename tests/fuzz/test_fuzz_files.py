@@ -21,7 +21,7 @@ from safetensors.numpy import save_file
 
 import correspondence as co
 from correspondence import io as model_files
-from correspondence import reading
+from correspondence import reading, retrieval
 from correspondence.cli import main
 from correspondence.decomposition import FORMAT, VERSION
 from correspondence.reading import column_names, read_frame, read_pairs
@@ -149,7 +149,7 @@ def _changes(value):
 
 def _odd(array):
     yield from (array[:0], array.reshape(-1)[:-1], array.reshape(-1, 1, 1), array.astype(np.int8), np.array(3.0))
-    yield from (np.full(array.shape, value) for value in (np.nan, np.inf, -1e308))
+    yield from (np.full(array.shape, value) for value in (np.nan, np.inf, -1e6))
 
 
 def test_models_that_were_changed_with_their_checksum(model, tmp_path):
@@ -167,3 +167,41 @@ def test_models_that_were_changed_with_their_checksum(model, tmp_path):
     for changed, described in cases:
         model_files.write(bad, changed, described, FORMAT, VERSION)
         judged(lambda: used(bad, values if isinstance(values and values[0], list) else None))
+
+
+def test_indexes_that_are_damaged_or_changed(tmp_path):
+    path, bad = tmp_path / "index.safetensors", tmp_path / "bad.safetensors"
+    table = co.datasets.load_smoke()
+    co.CrossModalIndex(co.CA().fit(table), table.columns, table.columns, table.rows, table.rows).save(path)
+    whole = path.read_bytes()
+    kind, version = retrieval.FORMAT, retrieval.VERSION
+    arrays, description = model_files.read(path, kind, version)
+
+    def ranked():
+        index = co.CrossModalIndex.load(bad)
+        found = index.tags(["SE"], 2)
+        finite(found.distances, found.ratios, found.probabilities)
+        return index
+
+    for content in (whole[:0], whole[:50], whole[:-1], whole + b"\0", b"PAR1" * 50):
+        bad.write_bytes(content)
+        assert judged(ranked, bad.name) is None
+    cases = [(arrays, changed) for changed in _changes(description)]
+    for name, array in arrays.items():
+        rest = {key: value for key, value in arrays.items() if key != name}
+        cases += [(rest, description), *((rest | {name: odd}, description) for odd in _odd(array))]
+    for changed, described in cases:
+        model_files.write(bad, changed, described, kind, version)
+        judged(ranked)
+    model_files.write(bad, arrays, description, kind, version)
+    assert ranked() is not None
+    assert judged(lambda: co.load(bad), bad.name) is None
+
+
+@pytest.mark.parametrize("path", [None, 3, b"a", "", ".", "none/a.safetensors", "a\0b"])
+def test_places_where_nothing_can_be_written(path, here):
+    ca = co.CA().fit(co.datasets.load_smoke())
+    index = co.CrossModalIndex(ca, ["none"], ["none"])
+    for write in (ca.decomposition_.save, index.save, lambda path: co.explore(ca, path=path)):
+        assert judged(lambda write=write: write(path), "path", "folder", "file") is None
+    assert left(here) == []
