@@ -147,7 +147,7 @@ def check_columns(names: Iterable[str], columns: Sequence[str], path: Any) -> No
             hint = (
                 f": perhaps {names_listed(near, ' or ')} is meant" if near else f", which has {names_listed(columns)}"
             )
-            raise ValueError(f"There is no column {name!r} in {path}{hint}.")
+            raise ValueError(f"There is no column {one_line(repr(name), 60)} in {path}{hint}.")
 
 
 def complete_rows(frame: nw.DataFrame) -> np.ndarray:

@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import linecache
+import re
 import signal
 import traceback
 import zipfile
@@ -330,7 +331,7 @@ def refusal(error, names):
 
 def sentence(text, names, where=""):
     """Check that a text is one sentence, or two, which names what is wrong."""
-    if "\n" in text or not text.endswith(".") or text.endswith("..") or not text[:1].isprintable():
+    if not text.isprintable() or not text.endswith(".") or text.endswith(".."):
         raise JudgedError(f"not a sentence: {text!r} {where}")
     if len(text) > LONGEST:
         raise JudgedError(f"too long: {len(text)} characters, {text[:200]!r} {where}")
@@ -353,7 +354,8 @@ def told(result, *names):
     errors = [line for line in said if line.startswith("Error: ")]
     if len(errors) != 1 or said[-1] != errors[0] or result.stdout:
         raise JudgedError(f"not one line: {result.output}")
-    sentence(errors[0].removeprefix("Error: "), names)
+    hint = r" Did you mean '[^']+'\?$"  # of click
+    sentence(re.sub(hint, "", errors[0].removeprefix("Error: ")), names)
     return False
 
 

@@ -24,9 +24,11 @@ from correspondence import io as model_files
 from correspondence import reading, retrieval
 from correspondence.cli import main
 from correspondence.decomposition import FORMAT, VERSION
-from correspondence.reading import column_names, read_frame, read_pairs
+from correspondence.reading import read_frame, read_pairs
+from correspondence.train.inputs import read_input
+from correspondence.train.job import Job
 
-NAMES = ("data", "'a'", "'b'", "x ", "n_components")  # one of which a sentence must have
+NAMES = ("data", "photos", "'a'", "'b'", "x ", "n_components")  # one of which a sentence must have
 
 
 @pytest.fixture
@@ -205,3 +207,127 @@ def test_places_where_nothing_can_be_written(path, here):
     for write in (ca.decomposition_.save, index.save, lambda path: co.explore(ca, path=path)):
         assert judged(lambda write=write: write(path), "path", "folder", "file") is None
     assert left(here) == []
+
+
+# --- the command line
+
+COMMANDS = {
+    "analyze": ("analyze", "FILE", "--x", "a", "--y", "b", "--method", "cca", "-o", "out"),
+    "guess": ("analyze", "FILE", "--method", "cca", "--components", 1, "-o", "out"),
+    "table": ("analyze", "FILE", "--table", "-o", "out"),
+    "beliefs": ("analyze", "FILE", "--beliefs", "-o", "out"),
+    "compare": ("compare", "FILE", "--x", "a", "--y", "b", "--methods", "cca", "--cv", 2, "-o", "out"),
+    "images": ("analyze", "FILE", "--images", "photos", "-o", "out"),
+    "embed": ("embed", "../model", "FILE", "-o", "out.csv"),
+}
+ENDINGS = {"guess": ("npz", "csv c"), "compare": "parquet"}  # the others take no other way than with analyze
+OVERFLOWS = {("compare", "parquet huge")}  # a value of 1e308 that is held out: HeldOut.captured is NaN, with a warning
+
+
+def written(folder):
+    """Check that what a command has written is whole."""
+    for path in folder.glob("out/*.parquet"):
+        rows = pl.read_parquet(path)
+        rows = rows.filter(pl.col("mass") > 0) if "mass" in rows.columns else rows  # others have no place
+        finite(*(column for column in rows if column.name[:2] in ("f_", "g_")))
+    for path in folder.glob("out/summary.json"):
+        for component in json.loads(path.read_text())["components"]:
+            finite(component["pic"], component["training"])
+    assert not list(folder.rglob(".*"))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Folder with a model of good pairs."""
+    folder = tmp_path_factory.mktemp("place")
+    (folder / "good.csv").write_text(lines("a", "b"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert told(run("analyze", "good.csv", "--method", "cca", "-o", "model"))
+    return folder
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_on_hostile_files(command, place, monkeypatch):
+    failed = {}
+    for number, (name, write) in enumerate(FILES.items()):
+        if (command, name) in OVERFLOWS or not name.startswith(ENDINGS.get(command, "")):
+            continue
+        folder = place / f"{command}{number}"
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        path = write(folder)
+        (folder / "photos").mkdir()
+        before = left(folder)
+        try:
+            done = told(run(*(path.name if part == "FILE" else part for part in COMMANDS[command])), *NAMES)
+            written(folder)
+            assert done or left(folder) == before
+        except AssertionError as error:
+            failed[name] = error
+    assert failed == {}
+
+
+def test_training_on_hostile_files(tmp_path):
+    """What `train` reads, without the processes that it starts: in memory and in blocks."""
+    options = {"components": 1, "loss": "dcca", "steps": 2, "batch_size": 8, "learning_rate": 1e-3, "labels": []}
+    options |= {"schedule": "plateau", "evaluate_every": 1, "checkpoint_every": 1, "held_out": 0.2, "seed": 0}
+    failed = {}
+    for stream in (False, True):
+        for name, write in FILES.items():
+            if stream and not name.startswith(("csv", "parquet")):
+                continue
+            job = Job(files=[str(write(tmp_path))], folder="out", x=["a"], y=["b"], stream=stream, nproc=1, **options)
+            try:
+                judged(lambda job=job: read_input(job), "data.", "data ", "'a'", "x ")
+            except AssertionError as error:
+                failed[name, stream] = error
+    assert failed == {}
+
+
+WRONG = {
+    "no command": ("annalyze", "data.csv"),
+    "no file": ("analyze",),
+    "a file that is not there": ("analyze", "none.csv"),
+    "a folder": ("analyze", "."),
+    "an option that is not there": ("analyze", "data.csv", "--why"),
+    "a name that is empty": ("analyze", "data.csv", "--y", ""),
+    "a name with commas only": ("analyze", "data.csv", "--y", ",,,"),
+    "a name of other letters": ("analyze", "data.csv", "--y", "\U0001f600"),
+    "a very long name": ("analyze", "data.csv", "--y", "y" * 5000),
+    "no components": ("analyze", "data.csv", "--y", "b", "--components", "0"),
+    "too many components": ("analyze", "data.csv", "--y", "b", "--components", "99999999999999999999"),
+    "a seed below 0": ("analyze", "data.csv", "--y", "b", "--seed", "-1"),
+    "an output that is a file": ("analyze", "data.csv", "--y", "b", "-o", "data.csv"),
+    "an output below a file": ("analyze", "data.csv", "--y", "b", "-o", "data.csv/out"),
+    "an output with a very long name": ("analyze", "data.csv", "--y", "b", "--method", "cca", "-o", "o" * 300),
+    "compare without y": ("compare", "data.csv"),
+    "compare with a method that is not there": ("compare", "data.csv", "--y", "b", "--methods", "magic"),
+    "compare into a file": ("compare", "data.csv", "--y", "b", "--methods", "cca", "-o", "data.csv"),
+    "embed without a model": ("embed", "none", "data.csv"),
+    "embed by a file that is no model": ("embed", "data.csv", "data.csv"),
+    "embed to an unknown ending": ("embed", "../model", "data.csv", "-o", "out.txt"),
+    "embed into a folder that is not there": ("embed", "../model", "data.csv", "-o", "none/out.csv"),
+    "train of nothing": ("train", "none-*.parquet"),
+    "train of two kinds": ("train", "data.csv", "data.parquet", "--y", "b"),
+    "train of a file twice": ("train", "data.csv", "data.csv", "--y", "b"),
+    "train of a folder": ("train", "."),
+    "train by more processes than pairs": ("train", "data.csv", "--y", "b", "--nproc", "9", "--batch-size", "8"),
+    "reproduce nothing": ("reproduce", "everything"),
+    "reproduce into a file": ("reproduce", "hermite", "--quick", "-o", "data.csv"),
+    "reproduce by no seeds": ("reproduce", "hermite", "--seeds", "0"),
+    "demo into a file": ("demo", "-o", "data.csv"),
+    "completion of no shell": ("completion", "cmd"),
+}
+
+
+@pytest.mark.parametrize("arguments", WRONG.values(), ids=WRONG)
+def test_wrong_usage(arguments, place, monkeypatch):
+    folder = place / "wrong"
+    folder.mkdir(exist_ok=True)
+    monkeypatch.chdir(folder)
+    (folder / "data.csv").write_text(lines("a", "b"))
+    before = left(folder)
+    result = run(*arguments)
+    assert not told(result)
+    assert left(folder) == before

@@ -197,7 +197,9 @@ class _Arrays(_Rows):
         self._check_length(values)
         values = _normalised(values) if _is_beliefs(functions) else values
         is_float = values.dtype.kind == "f"
-        complete = np.isfinite(values).reshape(len(values), -1).all(axis=1) if is_float else np.ones(len(values), bool)
+        complete = (
+            np.isfinite(values).all(axis=tuple(range(1, values.ndim))) if is_float else np.ones(len(values), bool)
+        )
         return values[complete], complete
 
     def _check_length(self, array: np.ndarray) -> None:
