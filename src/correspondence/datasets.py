@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import lzma
 import os
@@ -60,7 +61,8 @@ def _whole(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # of gzip, lzma, tarfile, zipfile, pickle, csv, json, NumPy
-        why = one_line(str(error).rstrip(".") or type(error).__name__, 100)
+        said = str(error).rstrip(".") if isinstance(error, ValueError | OSError | pickle.UnpicklingError) else ""
+        why = one_line(said or "its parts are not as they should be", 100)
         raise DamagedDataError(f"{path} is damaged, cut short, or something else ({why}): get it again.") from error
 
 
@@ -301,7 +303,7 @@ def fetch_brands() -> Table:
     path = _path("brands/brandassoc.csv")
     with _whole(path):
         (_, *traits), *rows = _csv(path, ",")
-        proportions = _numbers([cells for _, *cells in rows], len(traits))
+        proportions = _numbers([cells for _, *cells in rows], 15)
         return Table(proportions, objects([brand for brand, *_ in rows]), objects(traits))
 
 
@@ -457,7 +459,8 @@ def _cifar_file(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cifar_batch(file: IO[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    batch = _ArraysOnly(file, encoding="bytes").load()
+    whole = io.BytesIO(file.read())  # so that one that is cut short after the pickle is found out
+    batch = _ArraysOnly(whole, encoding="bytes").load()
     images, labels = batch[b"data"].reshape(-1, 3, 32, 32), np.array(batch[b"labels"])
     _check(images.dtype == np.uint8 and labels.shape == (len(images),) and len(labels) > 0, "no labels of its images")
     _check(labels.dtype.kind in "iu" and bool(((labels >= 0) & (labels < 10)).all()), "labels from 0 to 9 are expected")

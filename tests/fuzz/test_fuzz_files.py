@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from files import FILES, NUMBERS, LABELS, finite, judged, limited, lines, told
+from files import FILES, finite, judged, limited, lines, told
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
@@ -24,7 +24,7 @@ from correspondence import io as model_files
 from correspondence import reading, retrieval
 from correspondence.cli import main
 from correspondence.decomposition import FORMAT, VERSION
-from correspondence.reading import read_frame, read_pairs
+from correspondence.reading import read_arrays, read_frame, read_pairs
 from correspondence.train.inputs import read_input
 from correspondence.train.job import Job
 
@@ -331,3 +331,187 @@ def test_wrong_usage(arguments, place, monkeypatch):
     result = run(*arguments)
     assert not told(result)
     assert left(folder) == before
+
+
+# --- data sets
+
+
+def _bytes_of(opener, content):
+    buffer = io.BytesIO()
+    with opener(buffer) as file:
+        file.write(content)
+    return buffer.getvalue()
+
+
+def _zip(name, content):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def _tar(**members):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:xz") as archive:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def _xz(value):
+    return _bytes_of(lambda buffer: lzma.open(buffer, "wb"), pickle.dumps(value, protocol=2))
+
+
+def _gz(content):
+    return gzip.compress(content, mtime=0)
+
+
+def _idx(shape, content):
+    return _gz(bytes([0, 0, 8, len(shape)]) + b"".join(n.to_bytes(4, "big") for n in shape) + content)
+
+
+def _batch(labels, data=None):
+    return _xz({b"data": np.zeros((len(labels), 3072), np.uint8) if data is None else data, b"labels": labels})
+
+
+COMPAS = "sex_female,charge_felony,age,priors_count,length_of_stay_days,score_bin\n"
+WINE = ";".join(f"c{i}" for i in range(12)) + "\n"
+CIFAR = ["cifar10/data_batch_1.xz", "cifar10/test_batch.xz"]
+MNIST = [f"mnist/{part}-{kind}-ubyte.gz" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
+FLICKR = [f"flickr8k/Flickr_8k.{part}Images.txt" for part in ("train", "dev", "test")]
+FLICKR = [*FLICKR, "flickr8k/Flickr8k.token.txt", "flickr8k/images64.zip"]
+ANYTHING = [b"", b"\n", b"\0" * 50, b"\x89PNG\r\n", b"<html>log in</html>", b"a,b\n1,2\n"]
+DATA = {  # what is read, by which function, from which files, and contents that are worse than anything
+    "wine": (
+        co.datasets.fetch_wine,
+        ["wine/winequality-red.csv"],
+        [WINE, WINE + "1;2\n", WINE + ";".join("x" * 12), WINE + ";".join(["nan"] * 12), "\xe9".encode("latin-1")],
+    ),
+    "brands": (
+        co.datasets.fetch_brands,
+        ["brands/brandassoc.csv"],
+        [",a,b\nB,1\n", ",a\nB,-1\n", "a\nb\n", ",a,a\nB,1,1\n"],
+    ),
+    "recipes": (
+        co.datasets.fetch_recipes,
+        ["whats_cooking/train.json.zip"],
+        [
+            *(
+                _zip("train.json", text)
+                for text in (b"", b"[]", b"{}", b"[1]", b'[{"cuisine": "x"}]', b"null", b"[" * 9999)
+            ),
+            _zip("other.json", b"[]"),
+            _zip("train.json", b"[]" * 50)[:-30],
+        ],
+    ),
+    "compas": (
+        co.datasets.fetch_compas,
+        ["compas/compas_train.csv", "compas/compas_test.csv"],
+        [
+            COMPAS,
+            COMPAS + "1,1,1,1,1,-1\n",
+            COMPAS + "1,1,1,1,1,3\n",
+            COMPAS + "1,1\n",
+            COMPAS + "a,b,c,d,e,0\n",
+            "age\n1\n",
+        ],
+    ),
+    "mnist": (
+        co.datasets.fetch_mnist,
+        MNIST,
+        [
+            *(_gz(content) for content in (b"", b"\0\0\x08", b"\0\0\x08\xff", bytes(100), b"\0\0\x0d\x03" + bytes(50))),
+            _idx((2, 28, 28), bytes(28 * 28)),
+            _idx((0, 28, 28), b""),
+            _idx((2,), b"\1\xff"),
+            _idx((2**31 - 1,) * 3, b""),
+            _idx((1, 1, 1), b"\0")[:-5],
+        ],
+    ),
+    "cifar": (
+        co.datasets.fetch_cifar10,
+        CIFAR,
+        [
+            *(_xz(value) for value in (None, [], {}, {b"data": np.zeros(3)}, os.getcwd)),
+            *(_batch([0, 10]), _batch([-1]), _batch([0.5]), _batch([]), _batch(["cat"])),
+            *(_batch([1], np.zeros((1, 7))), _batch([1, 2], np.zeros((1, 3072), np.uint8))),
+            _batch([1])[:-20],
+        ],
+    ),
+    "newsgroups": (
+        co.datasets.fetch_newsgroups,
+        ["scale/20news-bydate.tar.xz"],
+        [_tar(), _tar(a=b""), _tar(a=b"hello world" * 999)[:100]],
+    ),
+    "flickr": (
+        co.datasets.fetch_flickr8k,
+        FLICKR,
+        [_zip("a.jpg", b"no image"), _zip("a.jpg", b"no image")[:-9], b"a.jpg\n", b"a.jpg#0\tA dog .\n", b"\xff\xfe\n"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("fetch", "names", "worse"), DATA.values(), ids=DATA)
+def test_data_sets_that_are_damaged(fetch, names, worse, tmp_path, monkeypatch):
+    """Whatever is in the files of the data folder, the sentence names one of them."""
+    monkeypatch.setenv("CORRESPONDENCE_DATA", str(tmp_path))
+    for content in (*ANYTHING, *worse):
+        for name in names:
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        assert judged(fetch, *(Path(name).name for name in names), "photographs") is None
+
+
+@pytest.mark.parametrize(("fetch", "names", "worse"), DATA.values(), ids=DATA)
+def test_data_sets_that_are_missing(fetch, names, worse, tmp_path, monkeypatch):
+    """Folders in the place of files, no folder at all, no network."""
+
+    def no_network(*arguments, **options):
+        raise ConnectionError("no route to host")
+
+    monkeypatch.setattr("pooch.retrieve", no_network)
+    monkeypatch.setattr("sklearn.datasets.fetch_20newsgroups", no_network)
+    for name in names:
+        (tmp_path / name).mkdir(parents=True)
+    for folder in (str(tmp_path), str(tmp_path / "none"), ""):
+        monkeypatch.setattr("os.environ", {**os.environ, "CORRESPONDENCE_DATA": folder})
+        assert judged(fetch, "CORRESPONDENCE_DATA") is None
+
+
+def test_studies_of_damaged_data(here, monkeypatch):
+    monkeypatch.setenv("CORRESPONDENCE_DATA", str(here))
+    (here / "brands").mkdir()
+    (here / "brands" / "brandassoc.csv").write_bytes(b"\0")
+    before = left(here)
+    assert not told(run("reproduce", "brands", "--quick", "-o", "out"), "brandassoc.csv")
+    assert left(here) == before
+
+
+# --- bytes at random
+
+
+@settings(max_examples=120)
+@given(
+    st.one_of(
+        st.binary(max_size=200),
+        st.text(max_size=200).map(str.encode),
+        st.lists(st.lists(st.text(max_size=5), min_size=1, max_size=4), min_size=1, max_size=6).map(
+            lambda rows: "\n".join(",".join(row) for row in rows).encode()
+        ),
+        st.text('0123456789,;.\n"ab-e', max_size=120).map(lambda text: ("a,b\n" + text).encode()),
+    ),
+    st.sampled_from(["csv", "tsv", "jsonl", "parquet", "npz"]),
+)
+@example(b"a\n1\n", "csv")
+def test_random_bytes(tmp_path_factory, content, ending):
+    path = tmp_path_factory.getbasetemp() / f"random.{ending}"
+    path.write_bytes(content)
+    if ending == "npz":
+        judged(lambda: read_arrays(path), path.name)
+        return
+    frame = judged(lambda: read_frame(path), path.name)
+    if frame is not None and len(frame.columns) > 1:
+        first, *rest = frame.columns
+        judged(lambda: read_pairs(path, [first], rest), path.name, "column")
