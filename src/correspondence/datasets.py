@@ -303,7 +303,8 @@ def fetch_brands() -> Table:
     path = _path("brands/brandassoc.csv")
     with _whole(path):
         (_, *traits), *rows = _csv(path, ",")
-        proportions = _numbers([cells for _, *cells in rows], 15)
+        proportions = _numbers([cells for _, *cells in rows], len(traits))
+        _check(len(traits) > 1, "it has no table of brands and traits")
         return Table(proportions, objects([brand for brand, *_ in rows]), objects(traits))
 
 

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 import correspondence as co
 
 PACKAGE = Path(co.__file__).parent
-SECONDS = 30  # of one call on a slow machine
+SECONDS = 120  # of one call on a slow machine
 LONGEST = 1000  # characters of a sentence, a path included
 FOREIGN = (  # what only the makers of a library understand, or advice that is none
     "infer_schema",
