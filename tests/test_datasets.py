@@ -203,7 +203,7 @@ def test_a_pickle_that_is_no_array_is_refused(tmp_path, monkeypatch):
         with lzma.open(tmp_path / "cifar10" / f"{name}.xz", "wb") as file:
             pickle.dump(os.getcwd, file)
     monkeypatch.setenv("CORRESPONDENCE_DATA", str(tmp_path))
-    with pytest.raises(pickle.UnpicklingError, match="not an array"):
+    with pytest.raises(co.datasets.DamagedDataError, match=r"data_batch_1\.xz is damaged.*, not an array\): get it"):
         co.datasets.fetch_cifar10()
 
 

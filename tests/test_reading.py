@@ -142,14 +142,10 @@ def test_names_of_any_characters(backend, write):
 
 
 def test_a_column_more_than_once(backend, write):
-    """Libraries rename the second, or refuse; none may mistake one for the other."""
-    path = write("a,a,b\n1,2,x\n3,4,y\n")
-    if backend == "pyarrow":
-        with pytest.raises(ValueError, match="unique column names") as error:
-            read_pairs(path, ["a"], ["b"])
-        sentence(error)
-    else:
-        assert columns(read_pairs(path, ["a"], ["b"]).X) == {"a": [1, 3]}
+    """Libraries rename the second, or refuse."""
+    with pytest.raises(ValueError, match="two columns have the name 'a', so rename one") as error:
+        read_pairs(write("a,a,b\n1,2,x\n3,4,y\n"), ["a"], ["b"])
+    sentence(error)
 
 
 def test_rows_of_different_lengths(backend, write):
@@ -243,7 +239,7 @@ def test_a_column_asked_for_twice(backend, write, arguments):
 def test_only_the_first_of_many_columns_are_listed(write):
     names = [f"c{i}" for i in range(30)]
     text = ",".join(names) + "\n" + ",".join(["1"] * 30) + "\n"
-    with pytest.raises(ValueError, match=r"c18, c19, \.\.\.\.$"):
+    with pytest.raises(ValueError, match=r"c18, c19 and 10 more\.$"):
         read_pairs(write(text), ["q"], ["c1"])
 
 

@@ -283,7 +283,7 @@ def test_images(here, tmp_path, monkeypatch):
 def test_mistakes_in_the_data_are_told_in_a_sentence(file, tmp_path):
     error = one_sentence(run(file, "--y", "yy", "-o", tmp_path / "out"))
     assert re.search(r"There is no column 'yy' in .*pairs.parquet", error)
-    assert not (tmp_path / "out" / "summary.json").exists()
+    assert not (tmp_path / "out").exists()
 
 
 def test_mistakes_of_usage(file, tmp_path):

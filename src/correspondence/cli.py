@@ -9,6 +9,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 
 from correspondence import Comparison, __version__, compare, datasets, plot
+from correspondence.analysis.texts import reason
 from correspondence.commands import (
     Commands,
     analyze_command,
@@ -161,8 +162,8 @@ def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: 
     try:
         with writing_to(folder):
             files = reproduce(name, folder, seeds, quick)
-    except (ImportError, datasets.MissingDataError) as error:
-        raise click.ClickException(str(error)) from None
+    except (ImportError, datasets.DamagedDataError, datasets.MissingDataError) as error:
+        raise click.ClickException(reason(error)) from None
     click.echo(f"Written to {folder.resolve()}: {', '.join(path.name for path in files)}")
 
 

@@ -64,7 +64,10 @@ def names_of(context: click.Context, parameter: click.Parameter, values: tuple[s
     """Names given one by one or separated by commas; one that has a comma in it stands in double quotes."""
     found = [match for value in values for match in NAME.finditer(value)]
     names = [m["plain"].strip() if m["quoted"] is None else m["quoted"].replace('""', '"') for m in found]
-    return [name for name in names if name]
+    names = [name for name in names if name]
+    if values and not names:
+        raise click.BadParameter("there is no name in it.", context, parameter)
+    return names
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import lzma
 import os
 import pickle
 import tarfile
 import zipfile
-from collections.abc import Container, Iterator
+import zlib
+from collections.abc import Container, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from correspondence.labels import objects
+from correspondence.labels import objects, one_line
 from correspondence.table import Table
 
 __all__ = [
     "Children",
     "Compas",
+    "DamagedDataError",
     "Flickr",
     "ImageClasses",
     "MissingDataError",
@@ -45,6 +49,26 @@ __all__ = [
 
 class MissingDataError(FileNotFoundError):
     """Data that are neither in the data folder nor could be downloaded; the message says where to put them."""
+
+
+class DamagedDataError(ValueError):
+    """A file of data that cannot be read, or holds something else; the message says which."""
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """One sentence for whatever is wrong with a file of data."""
+    try:
+        yield
+    except Exception as error:  # of gzip, lzma, tarfile, zipfile, pickle, csv, json, NumPy
+        said = str(error).rstrip(".") if isinstance(error, ValueError | OSError | pickle.UnpicklingError) else ""
+        why = one_line(said or "its parts are not as they should be", 100)
+        raise DamagedDataError(f"{path} is damaged, cut short, or something else ({why}): get it again.") from error
+
+
+def _check(is_right: bool, what: str) -> None:
+    if not is_right:
+        raise ValueError(what)
 
 
 MNIST = "https://storage.googleapis.com/cvdf-datasets/mnist"
@@ -249,20 +273,34 @@ def fetch_newsgroups() -> Table:
     >>> posts.shape  # doctest: +SKIP
     (18846, 173762)
     """
-    names, posts = zip(*_newsgroup_posts(), strict=True)
+    archive = _in_data_folder("scale/20news-bydate.tar.xz")
+    if archive is None:
+        return _counted(_posts_of_sklearn())
+    with _whole(archive):
+        return _counted(_posts_in(archive))
+
+
+def _counted(posts: Iterable[tuple[str, str]]) -> Table:
+    names, texts = zip(*posts, strict=True)
     vectorizer = CountVectorizer(dtype=np.float64)
-    counts = vectorizer.fit_transform(posts)
+    counts = vectorizer.fit_transform(texts)
     return Table(counts, np.array(names, object), vectorizer.get_feature_names_out())
 
 
-def _newsgroup_posts() -> Iterator[tuple[str, str]]:
-    archive = _in_data_folder("scale/20news-bydate.tar.xz")
-    if archive is None:
-        from sklearn.datasets import fetch_20newsgroups
+def _posts_of_sklearn() -> Iterator[tuple[str, str]]:
+    from sklearn.datasets import fetch_20newsgroups
 
+    try:
         data = fetch_20newsgroups(subset="all", shuffle=False)
-        yield from zip(map(str, data.filenames), data.data, strict=True)
-        return
+    except OSError as error:  # no network, or a download that is damaged
+        raise MissingDataError(
+            f"The newsgroups could not be downloaded ({type(error).__name__}): put scale/20news-bydate.tar.xz into a "
+            "folder named by the environment variable CORRESPONDENCE_DATA."
+        ) from error
+    yield from zip(map(str, data.filenames), data.data, strict=True)
+
+
+def _posts_in(archive: Path) -> Iterator[tuple[str, str]]:
     with tarfile.open(archive) as files:
         for member in files:
             content = files.extractfile(member)
@@ -318,8 +356,10 @@ def fetch_wine(color: Literal["red", "white"] = "red") -> Wine:
     """
     if color not in ("red", "white"):
         raise ValueError(f'color must be "red" or "white", got {color!r}.')
-    (*attributes, _), *rows = _csv(f"wine/winequality-{color}.csv", ";")
-    values = np.array(rows, dtype=np.float64)
+    path = _path(f"wine/winequality-{color}.csv")
+    with _whole(path):
+        (*attributes, _), *rows = _csv(path, ";")
+        values = _numbers(rows, 12)
     return Wine(values[:, :-1], values[:, -1].astype(np.intp), attributes)
 
 
@@ -340,9 +380,12 @@ def fetch_brands() -> Table:
     >>> brands.shape  # doctest: +SKIP
     (42, 15)
     """
-    (_, *traits), *rows = _csv("brands/brandassoc.csv", ",")
-    proportions = np.array([cells for _, *cells in rows], dtype=np.float64)
-    return Table(proportions, objects([brand for brand, *_ in rows]), objects(traits))
+    path = _path("brands/brandassoc.csv")
+    with _whole(path):
+        (_, *traits), *rows = _csv(path, ",")
+        proportions = _numbers([cells for _, *cells in rows], len(traits))
+        _check(len(traits) > 1, "it has no table of brands and traits")
+        return Table(proportions, objects([brand for brand, *_ in rows]), objects(traits))
 
 
 class Recipes(NamedTuple):
@@ -386,9 +429,11 @@ def fetch_recipes() -> Recipes:
             f"{Path(folder, 'whats_cooking', 'train.json.zip')}, where CORRESPONDENCE_DATA is an environment variable "
             "that names a folder."
         )
-    with zipfile.ZipFile(archive) as files, files.open("train.json") as file:
+    with _whole(archive), zipfile.ZipFile(archive) as files, files.open("train.json") as file:
         recipes = json.load(file)
-    return Recipes([recipe["ingredients"] for recipe in recipes], objects([recipe["cuisine"] for recipe in recipes]))
+        found = [[str(name) for name in recipe["ingredients"]] for recipe in recipes]
+        _check(len(found) > 0, "it has no recipes")
+        return Recipes(found, objects([str(recipe["cuisine"]) for recipe in recipes]))
 
 
 class ImageClasses(NamedTuple):
@@ -456,19 +501,23 @@ def fetch_mnist() -> ImageClasses:
     digits = [str(i) for i in range(10)]
 
     def part(name: str) -> tuple[np.ndarray, np.ndarray]:
-        images, labels = (_idx(_path(f"mnist/{name}-{kind}-ubyte.gz")) for kind in ("images-idx3", "labels-idx1"))
-        return images, objects(digits)[labels]
+        paths = [_path(f"mnist/{name}-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1")]
+        images, labels = (_idx(path, axes) for path, axes in zip(paths, (3, 1), strict=True))
+        with _whole(paths[1]):
+            _check(len(labels) == len(images), f"{len(labels)} labels of {len(images)} images")
+            return images, objects(digits)[labels]
 
     return ImageClasses(*part("train"), *part("t10k"), digits)
 
 
-def _idx(path: Path) -> np.ndarray:
+def _idx(path: Path, axes: int) -> np.ndarray:
     """Array from the format of MNIST: two zeros, the type (8 is uint8), the number of axes, their lengths, values."""
-    with gzip.open(path) as file:
+    with _whole(path), gzip.open(path) as file:
         content = file.read()
-    axes = content[3]
-    shape = np.frombuffer(content, ">i4", axes, 4)
-    return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape)
+        _check(content[:4] == bytes([0, 0, 8, axes]), f"no array of bytes with {axes} axes")
+        shape = np.frombuffer(content, ">i4", axes, 4)
+        _check(shape.min() > 0, "it is empty")
+        return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape)
 
 
 def fetch_cifar10() -> ImageClasses:
@@ -490,30 +539,39 @@ def fetch_cifar10() -> ImageClasses:
     ((10000, 3, 32, 32), ['airplane', 'automobile'])
     """
     classes = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
-    batches = dict(_cifar_batches())
+    batches = _cifar_batches()
     *training, test = [batches[name] for name in CIFAR_BATCHES if name in batches]
     images, labels = (np.concatenate(parts) for parts in zip(*training, strict=True))
     return ImageClasses(images, objects(classes)[labels], test[0], objects(classes)[test[1]], classes)
 
 
-def _cifar_batches() -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray]]]:
-    here = {name: _in_data_folder(f"cifar10/{name}.xz") for name in CIFAR_BATCHES}
-    if here["data_batch_1"] is not None and here["test_batch"] is not None:
-        for name, path in here.items():
-            if path is not None:
-                with lzma.open(path) as file:
-                    yield name, _cifar_batch(file)
-        return
-    with tarfile.open(_path("cifar10/cifar-10-python.tar.gz")) as files:
+def _cifar_batches() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    here = {name: path for name in CIFAR_BATCHES if (path := _in_data_folder(f"cifar10/{name}.xz")) is not None}
+    if "data_batch_1" in here and "test_batch" in here:
+        return {name: _cifar_file(path) for name, path in here.items()}
+    archive = _path("cifar10/cifar-10-python.tar.gz")
+    batches = {}
+    with _whole(archive), tarfile.open(archive) as files:
         for member in files:
             content = files.extractfile(member)
             if content is not None and Path(member.name).name in CIFAR_BATCHES:
-                yield Path(member.name).name, _cifar_batch(content)
+                batches[Path(member.name).name] = _cifar_batch(content)
+        _check("test_batch" in batches and len(batches) > 1, "it has no batches of images")
+    return batches
+
+
+def _cifar_file(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    with _whole(path), lzma.open(path) as file:
+        return _cifar_batch(file)
 
 
 def _cifar_batch(file: IO[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    batch = _ArraysOnly(file, encoding="bytes").load()
-    return batch[b"data"].reshape(-1, 3, 32, 32), np.array(batch[b"labels"])
+    whole = io.BytesIO(file.read())  # so that one that is cut short after the pickle is found out
+    batch = _ArraysOnly(whole, encoding="bytes").load()
+    images, labels = batch[b"data"].reshape(-1, 3, 32, 32), np.array(batch[b"labels"])
+    _check(images.dtype == np.uint8 and labels.shape == (len(images),) and len(labels) > 0, "no labels of its images")
+    _check(labels.dtype.kind in "iu" and bool(((labels >= 0) & (labels < 10)).all()), "labels from 0 to 9 are expected")
+    return images, labels
 
 
 class _ArraysOnly(pickle.Unpickler):
@@ -527,7 +585,7 @@ class _ArraysOnly(pickle.Unpickler):
             ("_codecs", "encode"),  # bytes, as Python 3 writes them for Python 2
         }:
             return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"The file holds {module}.{name}, not an array: get it again.")
+        raise pickle.UnpicklingError(f"it holds {module}.{name}, not an array")
 
 
 class Flickr(NamedTuple):
@@ -599,11 +657,14 @@ def fetch_flickr8k() -> Flickr:
         photos = dict(_flickr_photos(captions))
     except MissingDataError:
         raise
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
-        raise ValueError(f"The photographs of Flickr8k are damaged ({error}): get them again.") from None
+    except Exception as error:  # of zipfile, zlib and PIL
+        raise DamagedDataError(
+            f"The photographs of Flickr8k are damaged ({one_line(error, 200)}): get them again."
+        ) from None
     missing = [name for name in part_of if name not in photos]
-    if missing:
-        raise ValueError(f"{len(missing)} photographs of Flickr8k are missing, such as {missing[0]}: get them again.")
+    if missing or not photos:
+        such = f", such as {one_line(missing[0])}" if missing else ""
+        raise DamagedDataError(f"{len(missing) or 'All'} photographs of Flickr8k are missing{such}: get them again.")
     names = sorted(photos)
     split = objects([part_of.get(name, "") for name in names])
     return Flickr(np.stack([photos[name] for name in names]), [captions[name] for name in names], split, names)
@@ -617,8 +678,8 @@ def _flickr_lines(name: str) -> list[str]:
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path == packed else open(path, encoding="utf-8") as file:
             return [line.strip() for line in file if line.strip()]
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is damaged ({error}): get it again.") from None
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise DamagedDataError(f"{path} is damaged ({one_line(error, 100)}): get it again.") from None
 
 
 def _flickr_photos(wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
@@ -698,6 +759,7 @@ def fetch_compas() -> Compas:
     ((4320, 5), (1852, 5))
     """
     features = ["sex_female", "charge_felony", "age", "priors_count", "length_of_stay_days"]
+    risk = {"0": "low", "1": "medium", "2": "high"}
 
     def part(name: str) -> tuple[np.ndarray, np.ndarray]:
         path = _in_data_folder(f"compas/compas_{name}.csv")
@@ -708,17 +770,25 @@ def fetch_compas() -> Compas:
                 "1-2, 1 for 3-6, 2 for 7-10): make them from compas-scores-two-years.csv of "
                 "https://github.com/propublica/compas-analysis."
             )
-        with open(path, encoding="utf-8", newline="") as file:
+        with _whole(path), open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        X = np.array([[float(row[column]) for column in features] for row in rows])
-        return X, objects([("low", "medium", "high")[int(row["score_bin"])] for row in rows])
+            X = _numbers([[row[column] for column in features] for row in rows], len(features))
+            return X, objects([risk[row["score_bin"]] for row in rows])
 
     return Compas(*part("train"), *part("test"), features)
 
 
-def _csv(name: str, separator: str) -> list[list[str]]:
-    with open(_path(name), encoding="utf-8", newline="") as file:
+def _csv(path: Path, separator: str) -> list[list[str]]:
+    with open(path, encoding="utf-8", newline="") as file:
         return list(csv.reader(file, delimiter=separator))
+
+
+def _numbers(rows: list[list[str]], columns: int) -> np.ndarray:
+    """Finite numbers of a file, of which each row has as many."""
+    values = np.array(rows, dtype=np.float64)
+    _check(values.ndim == 2 and values.shape[1] == columns > 0, f"{columns} columns of numbers are expected")
+    _check(bool(np.isfinite(values).all()), "it has cells that are no numbers")
+    return values
 
 
 def _path(name: str) -> Path:

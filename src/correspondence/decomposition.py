@@ -6,6 +6,7 @@ principal functions, ``chi2`` is chi^2(X; Y); the constant pair f_0 = g_0 = 1 wi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -243,7 +244,12 @@ class Decomposition:
         nets = {"f": x_net, "g": y_net}
         sides = {name: _load_functions(name, description, arrays, nets[name]) for name in ("f", "g")}
         numbers = (description[name] for name in ("chi2", "n", "origin"))
-        return cls(arrays["pics"], sides["f"], sides["g"], *numbers)
+        pics = arrays["pics"]
+        if pics.ndim != 1 or not (np.isfinite(pics) & (pics >= 0)).all():
+            raise TypeError("The PICs are no numbers of at least 0.")
+        if not all(math.isfinite(description[name]) for name in ("chi2", "n")):
+            raise TypeError("chi2 and n are no numbers.")
+        return cls(pics, sides["f"], sides["g"], *numbers)
 
     def _check_k(self, k: int) -> int:
         return check_whole(k, "k", 0, self.n_components)
@@ -307,13 +313,14 @@ def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Decompositio
     array([0.273, 0.1  , 0.02 ])
     """
     arrays, description = io.read(path, FORMAT, VERSION)
-    try:
+    with io.restoring(path):
         return Decomposition.from_state(description, arrays, x_net, y_net)
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} is damaged: {error} is missing or wrong. Save the model again.") from None
 
 
 def _load_functions(
     name: str, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any
 ) -> PrincipalFunctions:
-    return FUNCTIONS[description[name]["kind"]].from_state(description[name], io.below(arrays, f"{name}."), net)
+    functions = FUNCTIONS[description[name]["kind"]].from_state(description[name], io.below(arrays, f"{name}."), net)
+    if functions.width != arrays["pics"].size:
+        raise TypeError("There must be as many functions as PICs.")
+    return functions

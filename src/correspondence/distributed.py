@@ -20,7 +20,7 @@ from correspondence.decomposition import as_decomposition
 from correspondence.functions import PrincipalFunctions
 from correspondence.io import new_file
 from correspondence.moments import Moments
-from correspondence.sources import BATCH, Pairs, check_source
+from correspondence.sources import BATCH, Pairs, check_source, floats
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -141,7 +141,7 @@ def _numbers(name: str, values: Any) -> np.ndarray:
         if not column.dtype.is_numeric():
             where = f"Column {column.name!r} of {name}" if frame is not None else name
             raise ValueError(f"{where} holds {column.dtype}, not numbers: give {name.lower()}_features.")
-    return np.column_stack([column.cast(nw.Float64).to_numpy() for column in columns])
+    return np.column_stack([floats(column) for column in columns])
 
 
 def _of_features(F: Any, G: Any, first: int) -> Moments:

@@ -21,7 +21,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence.checks import as_frame, outside
 from correspondence.labels import as_labels, in_order, label_from_json, label_to_json, objects, unknown_is_mean
-from correspondence.sources import Memory, Parts
+from correspondence.sources import Memory, Parts, floats
 from correspondence.survey import Survey
 
 __all__ = [
@@ -435,7 +435,7 @@ def _array_columns(values: Any, name: str) -> dict[Any, np.ndarray]:
 
 def _series(series: nw.Series, where: str) -> np.ndarray:
     if series.dtype.is_numeric():
-        return _finite(series.cast(nw.Float64).to_numpy(), where)
+        return _finite(floats(series), where)
     if series.dtype.is_temporal():
         raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
     if series.dtype == nw.Object:

@@ -58,6 +58,11 @@ class PrincipalFunctions(ABC):
     def truncate(self, k: int) -> PrincipalFunctions:
         """Return the first k functions."""
 
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many functions there are."""
+
     @abstractmethod
     def bare(self) -> PrincipalFunctions:
         """Return the same functions without the data of the fit, to be sent somewhere else."""
@@ -127,6 +132,10 @@ class LabelFunctions(PrincipalFunctions):
     def _positions(self) -> dict[Any, int]:
         return {label: i for i, label in enumerate(self.labels.tolist())}
 
+    @property
+    def width(self) -> int:  # noqa: D102
+        return self.values.shape[1]
+
     def bare(self) -> LabelFunctions:  # noqa: D102
         return replace(self, codes=None, code_weights=None)
 
@@ -180,7 +189,11 @@ class LabelFunctions(PrincipalFunctions):
             names = [label_from_json(label) for label in io.decode(arrays["names"])]
             labels = objects(names)
         observations = arrays.get("codes"), arrays.get("code_weights")
-        return cls(labels, arrays["values"], arrays["mass"], *observations, description["unknown"])
+        values, mass = arrays["values"], arrays["mass"]
+        fits = labels.shape == mass.shape == values.shape[:1] and values.ndim == 2
+        if not fits or not np.isfinite(mass).all() or not np.isfinite(values[mass > 0]).all():
+            raise TypeError("There must be a row of values, and a mass, for each label.")
+        return cls(labels, values, mass, *observations, description["unknown"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +235,10 @@ class LinearFunctions(PrincipalFunctions):
     def of_features(self, features: np.ndarray) -> np.ndarray:
         """Values of the functions, given the features."""
         return (features - self.mean) @ self.weights
+
+    @property
+    def width(self) -> int:  # noqa: D102
+        return self.weights.shape[1]
 
     def bare(self) -> LinearFunctions:  # noqa: D102
         return replace(self, sample=None, sample_weight=None)
@@ -267,7 +284,14 @@ class LinearFunctions(PrincipalFunctions):
         sample = arrays.get("sample")
         if "labels" in arrays:
             sample = objects([label_from_json(label) for label in io.decode(arrays["labels"])])
-        return cls(arrays["mean"], arrays["weights"], features, sample, arrays.get("sample_weight"))
+        mean, weights = arrays["mean"], arrays["weights"]
+        if (
+            mean.shape != weights.shape[:1]
+            or weights.ndim != 2
+            or not np.isfinite(np.column_stack([mean, weights])).all()
+        ):
+            raise TypeError("There must be a mean, and a weight for each function, of each feature.")
+        return cls(mean, weights, features, sample, arrays.get("sample_weight"))
 
 
 def _feature_map(kind: str) -> type[FeatureMap]:

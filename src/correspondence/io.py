@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator
@@ -18,16 +19,25 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
-__all__ = ["below", "csv_text", "decode", "encode", "new_file", "read", "write"]
+__all__ = ["as_path", "below", "csv_text", "decode", "encode", "new_file", "read", "restoring", "write"]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings that spreadsheets may run
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
 
 
+def as_path(path: Any) -> Path:
+    """Path of a file."""
+    if not isinstance(path, str | os.PathLike) or isinstance(path, bytes):
+        raise TypeError(f"path must be a text or a Path, got {type(path).__name__}.")
+    if "\0" in os.fspath(path):
+        raise ValueError(f"path must be the name of a file, got {os.fspath(path)!r}.")
+    return Path(path)
+
+
 @contextmanager
 def new_file(path: str | Path) -> Iterator[Path]:
     """Temporary path beside the target, renamed to it at the end, removed if anything goes wrong."""
-    target = Path(path)
+    target = as_path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent}: make it first.")
     if target.is_dir():
@@ -55,15 +65,17 @@ def write(path: str | Path, arrays: dict[str, np.ndarray], description: dict, ki
 
 def read(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Read what `write` wrote; anything else is a ValueError that says what is wrong."""
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"There is no file '{path}'.")
+    path = as_path(path)
+    if not path.is_file():
+        what = ": it is a folder, so give the file in it" if path.is_dir() else ""
+        raise FileNotFoundError(f"There is no file '{path}'{what}.")
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             found = metadata.get("format")
             tensors = {name: file.get_tensor(name) for name in file.keys()} if found == kind else {}  # noqa: SIM118
     except (SafetensorError, UnicodeDecodeError, ValueError) as error:
-        raise ValueError(f"{path} is damaged, cut short, or was not written by this package ({error}).") from None
+        raise ValueError(f"{path} is damaged, cut short, or was not written by this package.") from error
     if found != kind and str(found).startswith("correspondence."):
         raise ValueError(f"{path} holds a {found}, not a {kind}: read it with the function that goes with its kind.")
     if found != kind:
@@ -75,7 +87,20 @@ def read(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarra
         )
     if metadata.get("sha256") != _digest(tensors):
         raise ValueError(f"{path} is damaged: its checksum does not match. Save the model again.")
-    return tensors, decode(tensors.pop("description"))
+    with restoring(path):
+        return tensors, decode(tensors.pop("description"))
+
+
+@contextmanager
+def restoring(path: str | Path) -> Iterator[None]:
+    """One sentence where arrays and their description, though they are as they were written, do not fit together."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, ImportError | MemoryError) or "_net " in str(error):  # nothing is wrong with the file
+            raise
+        what = f"{error} is missing" if isinstance(error, KeyError) else "its parts do not fit together"
+        raise ValueError(f"{path} is damaged: {what}. Save the model again.") from error
 
 
 def below(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

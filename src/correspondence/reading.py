@@ -6,9 +6,10 @@ import csv
 import difflib
 import importlib.util
 import json
+import math
 import re
-import zipfile
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 from PIL import Image
 
+from correspondence.labels import one_line
 from correspondence.progress import bar
+from correspondence.sources import names_listed
 
 __all__ = [
     "ARRAYS",
@@ -26,6 +29,7 @@ __all__ = [
     "PairsFile",
     "as_label_texts",
     "check_columns",
+    "check_plain",
     "column_names",
     "complete_rows",
     "for_numpy",
@@ -43,10 +47,30 @@ EXACT = 2**53  # below which whole numbers are the same as float64
 FRAMES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 ARRAYS = (".npz", ".npy")
 SEPARATORS = ",;\t|"
-UNREADABLE = {  # parts of what libraries say, and what they mean
-    "utf-8": "its letters are not in UTF-8, so save it as that",
-    "more fields than defined": "a row has more cells than the first one",
-    "Error tokenizing data": "a row has more cells than the first one",
+PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
+NO_TEXT = {  # how files begin that are no text in UTF-8, and what is wrong with them
+    b"\x1f\x8b": "it is packed, so unpack it first",
+    b"PK\x03\x04": "it is packed, or a spreadsheet: unpack it, or save it as CSV, first",
+    b"\xff\xfe": "its letters are not in UTF-8, so save it as that",
+    b"\xfe\xff": "its letters are not in UTF-8, so save it as that",
+}
+UNREADABLE = {  # what libraries say, and what it means
+    r"utf-?8|surrogates not allowed": "its letters are not in UTF-8, so save it as that",
+    r"EOF inside string": "a quote is opened and never closed",
+    r"more fields than defined|Error tokenizing data|Expected \d+ columns, got": (
+        "a row has more cells than the first one"
+    ),
+    r"could not parse `(?P<cell>.*?)` as dtype .* at column '(?P<column>.*?)'": (
+        "column '{column}' has the cell {cell}, which is not like the others: look at its digits and quotes"
+    ),
+    r"(?i)file out of specification|not a parquet|magic bytes|thrift|is not a zip file|Bad CRC|^EOF|reading array": (
+        "it is damaged, cut short, or something else"
+    ),
+    r"Unable to allocate|too (big|large) for": "it says that it holds more than there is memory for",
+    r"contains pickled": "it is something else",
+    r"allow_pickle=False": "it holds Python objects, which may do harm: save arrays of numbers and texts",
+    r"more than one occurrence|unique column names|[Dd]uplicate": "two columns have the same name, so rename one",
+    r"recursion depth": "its values are nested too deep",
 }
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]
 _CSV: dict[str, dict[str, Any]] = {  # the type of a column from all of its rows, and no column as an index
@@ -93,7 +117,7 @@ def read_pairs(
     """
     frame = read_frame(path)
     if not y:
-        raise ValueError(f"y must name at least one column of {path}, which has {_listed(frame.columns)}.")
+        raise ValueError(f"y must name at least one column of {path}, which has {names_listed(frame.columns)}.")
     named = [groups] if groups else []
     x, y = list(dict.fromkeys(x)), list(dict.fromkeys(y))
     wanted = x or [name for name in frame.columns if name not in (*y, *named)]
@@ -102,6 +126,7 @@ def read_pairs(
     if both or not wanted:
         raise ValueError(f"x and y must be different columns, {both[0]!r} is in both." if both else "x has no column.")
     chosen = frame.select(list(dict.fromkeys([*wanted, *y, *named])))
+    check_plain(chosen.iter_columns())
     complete = complete_rows(chosen)
     if not complete.any():
         raise ValueError(f"{path} has no row without a missing value in the columns asked for.")
@@ -119,8 +144,10 @@ def check_columns(names: Iterable[str], columns: Sequence[str], path: Any) -> No
     for name in names:
         if name not in columns:
             near = difflib.get_close_matches(name, columns, 3, 0.6)
-            hint = f": perhaps {' or '.join(near)} is meant." if near else f", which has {_listed(columns)}."
-            raise ValueError(f"There is no column {name!r} in {path}{hint}")
+            hint = (
+                f": perhaps {names_listed(near, ' or ')} is meant" if near else f", which has {names_listed(columns)}"
+            )
+            raise ValueError(f"There is no column {one_line(repr(name), 60)} in {path}{hint}.")
 
 
 def complete_rows(frame: nw.DataFrame) -> np.ndarray:
@@ -142,12 +169,19 @@ def plain_values(column: nw.Series) -> list[Any]:
     return [None if gone or value == "" else value for value, gone in zip(column.to_list(), missing, strict=True)]
 
 
+def check_plain(columns: Iterable[nw.Series]) -> None:
+    """Complain about columns of lists, objects or bytes."""
+    for column in columns:
+        if column.dtype.is_nested() or column.dtype == nw.Binary:
+            what = one_line(column.dtype)
+            raise ValueError(f"Column {column.name!r} holds {what}, which cannot be labels: use texts or numbers.")
+
+
 def as_label_texts(frame: nw.DataFrame, names: Iterable[str]) -> nw.DataFrame:
     """Frame whose columns of these names are texts; whole numbers have no decimal point, however they were read."""
     columns = {name: frame[name] for name in names if name in frame.columns}
+    check_plain(columns.values())
     for name, column in columns.items():
-        if column.dtype.is_nested() or column.dtype == nw.Binary:
-            raise ValueError(f"Column {name!r} holds {column.dtype}, which cannot be labels: use texts or numbers.")
         if column.dtype.is_float() and bool(((column == column.round(0)) & (column.abs() < EXACT)).all()):
             columns[name] = column.cast(nw.Int64)
     return frame.with_columns(column.cast(nw.String) for column in columns.values())
@@ -163,13 +197,13 @@ def read_frame(path: str | Path) -> nw.DataFrame:
     backend = next((name for name in BACKENDS if importlib.util.find_spec(name)), None)
     if backend is None:
         raise ImportError("Reading files needs polars, pandas or pyarrow: pip install polars")
-    ending = path.suffix.lower()
     try:
-        if ending == ".parquet":
-            return nw.read_parquet(str(path), backend=backend)  # type: ignore[arg-type]
-        return (_read_csv if ending in (".csv", ".tsv") else _read_json_lines)(path, backend)
+        frame = _READERS[path.suffix.lower()](path, backend)
     except Exception as error:
         raise _unreadable(path, error) from error
+    if not frame.columns:
+        raise ValueError(f"{path} has no columns.")
+    return frame
 
 
 def for_numpy(frame: nw.DataFrame) -> nw.DataFrame:
@@ -183,11 +217,10 @@ def column_names(path: str | Path) -> list[str]:
     path = Path(path)
     ending = path.suffix.lower()
     if ending in (".csv", ".tsv"):
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return next(csv.reader(file, delimiter="\t" if ending == ".tsv" else _separator(path)), [])
+        return _header(path, "\t" if ending == ".tsv" else _separator(path))
     if ending in (".jsonl", ".ndjson"):
         with path.open(encoding="utf-8-sig") as file:
-            return list(json.loads(file.readline()))
+            return list(_object(file.readline(), 1))
     if ending == ".npz":
         with np.load(path) as arrays:
             return list(arrays.files)
@@ -209,11 +242,11 @@ def read_arrays(path: str | Path) -> dict[str, Any]:
     try:
         if path.suffix.lower() == ".npy":
             return {"": np.load(path, mmap_mode="r")}
-        with np.load(path) as file:
+        with path.open("rb") as opened, np.load(opened) as file:  # NumPy leaves a damaged one open
             if {"format", "shape", "data"} <= set(file.files):
                 return {"": sp.csr_array(sp.load_npz(path))}
             return {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+    except Exception as error:  # of NumPy, zipfile and zlib
         raise _unreadable(path, error) from None
 
 
@@ -224,21 +257,31 @@ def _check_file(path: Path, endings: Sequence[str]) -> None:
         raise ValueError(f"There is no file {path}.")
     if path.suffix.lower() not in endings:
         hint = " A spreadsheet can be saved as CSV." if path.suffix.lower().startswith(".xls") else ""
+        hint = " It is packed: unpack it first." if path.suffix.lower() in PACKED else hint
         raise ValueError(f"{path} must end in {', '.join(endings)}, to say what it is.{hint}")
     if not path.stat().st_size:
         raise ValueError(f"{path} cannot be read as {path.suffix}: it is empty.")
 
 
 def _unreadable(path: Path, error: Exception) -> ValueError:
-    reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
-    for sign, clear in UNREADABLE.items():
-        if sign in reason:
-            reason = clear
+    said = " ".join(str(error).split())
+    reason = one_line(said.rstrip(".") or type(error).__name__, 200)
+    for pattern, clear in UNREADABLE.items():
+        match = re.search(pattern, said)
+        if match:
+            reason = clear.format(**{name: one_line(part) for name, part in match.groupdict().items()})
+            break
     return ValueError(f"{path} cannot be read as {path.suffix}: {reason}.")
 
 
+def _read_parquet(path: Path, backend: Any) -> nw.DataFrame:
+    return nw.read_parquet(str(path), backend=backend)
+
+
 def _read_csv(path: Path, backend: Any) -> nw.DataFrame:
+    _check_text(path)
     separator = "\t" if path.suffix.lower() == ".tsv" else _separator(path)
+    _check_names(_header(path, separator))
     frame = nw.read_csv(str(path), backend=backend, separator=separator, **_CSV[backend])
     if separator != ",":
         frame = frame.with_columns(_with_points(frame[name]) for name in frame.columns)
@@ -249,14 +292,41 @@ def _read_csv(path: Path, backend: Any) -> nw.DataFrame:
     return frame.filter(~nw.all_horizontal(nw.all().is_null(), ignore_nulls=True))  # a blank line is no row
 
 
+def _check_text(path: Path) -> None:
+    """Say what a file is that is no text with lines: libraries make columns of anything."""
+    with path.open("rb") as file:
+        head = file.read(4096)
+    for begin, what in NO_TEXT.items():
+        if head.startswith(begin):
+            raise ValueError(what)
+    if b"\0" in head:
+        raise ValueError("it is no text file, or its letters are not in UTF-8")
+    if b"\r" in head and b"\n" not in head:
+        raise ValueError("its lines end in CR alone, so save it with LF, or CR and LF, at their ends")
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return next(csv.reader(file, delimiter=separator), [])
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Complain about a name that two columns have: libraries rename one of them, or refuse."""
+    twice = [name for name, times in Counter(names).items() if name and times > 1]
+    if twice:
+        raise ValueError(f"two columns have the name {one_line(twice[0])!r}, so rename one")
+
+
 def _with_points(column: nw.Series) -> nw.Series:
-    """Numbers of a column that is written with decimal commas."""
+    """Numbers of a column that is written with decimal commas, and perhaps with points between the thousands."""
     if column.dtype != nw.String:
         return column
     texts = [text for text in column.to_list() if text]
-    if not texts or not all(re.fullmatch(r"\s*[-+]?\d+(,\d+)?\s*", text) for text in texts):
-        return column
-    return column.str.replace_all(",", ".", literal=True).cast(nw.Float64)
+    for pattern in (r"\s*[-+]?\d+(,\d+)?\s*", r"\s*[-+]?\d{1,3}(\.\d{3})*(,\d+)?\s*"):
+        if texts and all(re.fullmatch(pattern, text) for text in texts):
+            without = column.str.replace_all(".", "", literal=True)
+            return without.str.replace_all(",", ".", literal=True).cast(nw.Float64)
+    return column
 
 
 def _separator(path: Path) -> str:
@@ -269,23 +339,52 @@ def _separator(path: Path) -> str:
 
 
 def _read_json_lines(path: Path, backend: Any) -> nw.DataFrame:
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8-sig").split("\n") if line.strip()]
-    if not rows or not all(isinstance(row, dict) for row in rows):
-        raise ValueError('each line must be an object such as {"a": 1}, and there must be one')
+    lines = path.read_text(encoding="utf-8-sig").split("\n")
+    rows = [_object(line, number) for number, line in enumerate(lines, 1) if line.strip()]
+    if not rows:
+        raise ValueError('there must be a line such as {"a": 1}')
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return nw.from_dict({name: _alike([row.get(name) for row in rows]) for name in names}, backend=backend)
+    return nw.from_dict({name: _alike([row.get(name) for row in rows], name) for name in names}, backend=backend)
 
 
-def _alike(values: list[Any]) -> list[Any]:
-    """Whole numbers as floats in a column that has both, and lists, such as those of ingredients, as texts."""
+def _object(line: str, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        row = None
+    if not isinstance(row, dict):
+        raise ValueError(f'line {number} must be an object such as {{"a": 1}}, got {one_line(line)}')
+    return row
+
+
+def _alike(values: list[Any], name: str) -> list[Any]:
+    """Numbers of one kind, and lists, such as those of ingredients, as texts; a column of both has no meaning."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {list}:
         return [None if value is None else ", ".join(map(str, value)) for value in values]
-    return [float(value) if type(value) is int else value for value in values] if kinds == {int, float} else values
+    if kinds == {int, float} or (kinds == {int} and any(abs(value or 0) >= 2**63 for value in values)):
+        return [None if value is None else _as_float(value) for value in values]
+    if len(kinds) > 1:
+        what = " and ".join(sorted({_KINDS[kind] for kind in kinds}))
+        raise ValueError(f"{one_line(name)!r} has {what}: write all of them in one way")
+    return values
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # which a CSV file has as infinity
+        return math.inf if value > 0 else -math.inf
+
+
+_KINDS = {str: "texts", int: "numbers", float: "numbers", bool: "true or false", list: "lists", dict: "objects"}
+_READERS: dict[str, Callable[[Path, Any], nw.DataFrame]] = {
+    ".csv": _read_csv,
+    ".tsv": _read_csv,
+    ".parquet": _read_parquet,
+    ".jsonl": _read_json_lines,
+    ".ndjson": _read_json_lines,
+}
 
 
 # --- images

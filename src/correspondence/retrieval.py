@@ -547,17 +547,22 @@ class CrossModalIndex:
         CrossModalIndex
         """
         arrays, how = io.read(path, FORMAT, VERSION)
-        d = Decomposition.from_state(how["decomposition"], io.below(arrays, "decomposition."), x_net, y_net)
-        y, x = (
-            (_decoded(arrays[f"{name}.labels"]), arrays[f"{name}.places"], arrays[f"{name}.prior"])
-            if f"{name}.labels" in arrays
-            else None
-            for name in ("y", "x")
-        )
-        assert y is not None
+        with io.restoring(path):
+            d = Decomposition.from_state(how["decomposition"], io.below(arrays, "decomposition."), x_net, y_net)
+            y = _items(arrays, "y", d.n_components)
+            x = _items(arrays, "x", d.n_components) if "x.labels" in arrays else None
+            by, scaled = how["by"], how["scaled"]
         index = cls.__new__(cls)
-        index._set(d, y, x, how["by"], how["scaled"], engine)
+        index._set(d, y, x, by, scaled, engine)
         return index
+
+
+def _items(arrays: dict[str, np.ndarray], name: str, d: int) -> Items:
+    """Items of one side, as a file has them."""
+    labels, places, prior = (arrays[f"{name}.{part}"] for part in ("labels", "places", "prior"))
+    if places.shape != (len(prior), d) or prior.ndim != 1 or not np.isfinite(np.column_stack([places, prior])).all():
+        raise TypeError("There must be a place, and a prior, for each item.")
+    return _decoded(labels), places, prior
 
 
 def _decoded(array: np.ndarray) -> np.ndarray:

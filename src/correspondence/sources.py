@@ -8,6 +8,7 @@ import tempfile
 import uuid
 import warnings
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,8 +36,10 @@ __all__ = [
     "are_files",
     "check_source",
     "column",
+    "floats",
     "in_words",
     "is_source",
+    "names_listed",
     "open_source",
 ]
 
@@ -44,6 +47,7 @@ Function = Callable[[Any, Any, int], Any]
 Merge = Callable[[list[Any]], Any]
 
 BATCH = 65_536  # rows that are read at a time
+ENDS = 1 << 22  # bytes in which the names of columns are looked for
 LEAST_MEMORY = 2e9  # bytes that DuckDB may take
 SHARE = 1 / 8  # of the memory, if that is more
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
@@ -398,7 +402,7 @@ class Pairs(Parts):
             if not isinstance(name, str):
                 raise ValueError(f"x, y and weights must be names of columns, or lists of names, got {name!r}.")
             if name not in known:
-                raise ValueError(f"There is no column {name!r} in source: it has {', '.join(map(str, known))}.")
+                raise ValueError(f"There is no column {name!r} in source: it has {names_listed(known)}.")
         with in_words("source"):
             return frame.select([column(frame, name).alias(name) for name in dict.fromkeys(names)])
 
@@ -475,6 +479,13 @@ def column(frame: nw.LazyFrame, name: str) -> nw.Expr:
     return nw.col(name)
 
 
+def floats(series: nw.Series) -> np.ndarray:
+    """Numbers of a column; whole ones beyond 2**53 are rounded, which pyarrow refuses to do."""
+    if series.implementation.is_pyarrow() and series.dtype.is_integer():
+        return series.to_numpy().astype(np.float64)
+    return series.cast(nw.Float64).to_numpy()
+
+
 def are_files(source: Any) -> bool:
     """Whether it is a path, a glob or a list of them (or of texts, which this function cannot tell from paths)."""
     listed = source if isinstance(source, list) else [source]
@@ -506,8 +517,28 @@ def _open_files(source: Any, name: str) -> Any:
     connection, names = _connect(), [glob.escape(file) for file in files]  # DuckDB knows globs as well
     with in_words(name):
         if kinds == {"parquet"}:
-            return connection.read_parquet(names)
-        return connection.read_csv(names, union_by_name=len(names) > 1)  # else by the order of the columns
+            relation = connection.read_parquet(names)
+        else:
+            relation = connection.read_csv(names, union_by_name=len(names) > 1)  # else by the order of the columns
+    _check_renamed(relation.columns, files[0], name)
+    return relation
+
+
+def _check_renamed(columns: Sequence[str], file: str, name: str) -> None:
+    """Complain if DuckDB has given a new name, such as a_1, to the second of two columns of the same name."""
+    known = {column.lower() for column in columns}
+    for column in columns:
+        first, _, number = column.rpartition("_")
+        if number.isdecimal() and first.lower() in known and not _has(file, column.encode()):
+            raise ValueError(f"{name}: two columns of {file} have the name {first!r}, so rename one.")
+
+
+def _has(file: str, text: bytes) -> bool:
+    """Whether a file has a name at its begin, as CSV files have, or at its end, as Parquet files."""
+    with open(file, "rb") as stream:
+        head = stream.read(ENDS)
+        stream.seek(max(0, os.path.getsize(file) - ENDS))
+        return text in head or text in stream.read()
 
 
 def _files(source: Any, name: str) -> list[str]:
@@ -517,7 +548,11 @@ def _files(source: Any, name: str) -> list[str]:
     for text in patterns:
         if not found[text]:
             raise FileNotFoundError(f"{name}: there is no file {text!r}.")
-    return [file for text in patterns for file in found[text]]
+    files = [file for text in patterns for file in found[text]]
+    twice = next((file for file, times in Counter(map(os.path.realpath, files)).items() if times > 1), None)
+    if twice is not None:
+        raise ValueError(f"{name} names the file {twice!r} twice, so its pairs would count twice: leave one out.")
+    return files
 
 
 def _connect() -> Any:
@@ -530,6 +565,14 @@ def _connect() -> Any:
     memory = max(LEAST_MEMORY, SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     config: Any = {"temp_directory": str(folder), "memory_limit": f"{memory / 1e9:.2f}GB", "threads": n_threads()}
     return duckdb.connect(config=config)
+
+
+def names_listed(names: Sequence[Any], separator: str = ", ", most: int = 20) -> str:
+    """The first of some names for a sentence; those that cannot be seen, or have odd characters, as Python has them."""
+    shown = [text if text.strip() and text.isprintable() else repr(text) for text in map(str, names[:most])]
+    short = [text if len(text) <= 40 else text[:39] + "…" for text in shown]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return separator.join(short) + more if short else "no columns"
 
 
 def _listed(names: Any) -> list[Any]:

@@ -197,7 +197,9 @@ class _Arrays(_Rows):
         self._check_length(values)
         values = _normalised(values) if _is_beliefs(functions) else values
         is_float = values.dtype.kind == "f"
-        complete = np.isfinite(values).reshape(len(values), -1).all(axis=1) if is_float else np.ones(len(values), bool)
+        complete = (
+            np.isfinite(values).all(axis=tuple(range(1, values.ndim))) if is_float else np.ones(len(values), bool)
+        )
         return values[complete], complete
 
     def _check_length(self, array: np.ndarray) -> None:
@@ -344,7 +346,7 @@ def _nothing(model: Model, rows: _Rows) -> str:
 def _placed(functions: PrincipalFunctions, rows: _Rows, names: list[str], role: str, notes: list[str]) -> np.ndarray:
     """Coordinates of all rows, NaN for those that cannot be placed."""
     values, complete = rows.values(names, functions)
-    places = np.full((len(rows), _width(functions)), np.nan)
+    places = np.full((len(rows), functions.width), np.nan)
     missing = int((~complete).sum())
     if missing:
         notes.append(f"{role}: {missing} row(s) without a value, or whose image cannot be read, have no coordinates.")
@@ -358,10 +360,6 @@ def _placed(functions: PrincipalFunctions, rows: _Rows, names: list[str], role: 
     if known.any():
         places[np.flatnonzero(complete)[known]] = functions(_some(values, known))
     return places
-
-
-def _width(functions: Any) -> int:
-    return (functions.values if isinstance(functions, LabelFunctions) else functions.weights).shape[1]
 
 
 def _some(values: Any, known: np.ndarray) -> Any:

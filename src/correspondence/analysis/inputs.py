@@ -192,7 +192,7 @@ def _complete(values: np.ndarray) -> np.ndarray:
         return np.zeros(0, dtype=bool)
     flat = values.reshape(len(values), -1)
     if values.dtype.kind == "f":
-        return np.isfinite(flat).all(axis=1)
+        return ~np.isnan(flat).any(axis=1)
     return (flat != "").all(axis=1) if values.dtype == object else np.ones(len(values), dtype=bool)
 
 

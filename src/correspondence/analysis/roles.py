@@ -134,4 +134,5 @@ def _share(column: nw.Series, files: Mapping[str, Path]) -> float:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return ", ".join(map(repr, names[:20])) + more or "none"

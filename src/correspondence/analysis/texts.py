@@ -40,7 +40,9 @@ def reason(error: BaseException) -> str:
     """What is wrong with data or files, in a sentence."""
     if isinstance(error, OSError) and error.strerror is not None:
         return safe(f"{error.filename} cannot be read: {error.strerror}.")
-    return safe(str(error) or "There is not enough memory for this.")
+    if isinstance(error, MemoryError):
+        return safe(f"There is not enough memory for this ({error})." if str(error) else "There is not enough memory.")
+    return safe(error)
 
 
 def table(components: list[dict[str, Any]]) -> list[str]:

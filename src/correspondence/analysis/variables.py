@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +15,13 @@ import scipy.sparse as sp
 from correspondence.checks import as_frame
 from correspondence.encoding import Bag, Category, Columns, Encoder, Images, Text, discrete, encoder_for
 from correspondence.labels import encode, objects
-from correspondence.reading import for_numpy
+from correspondence.reading import check_plain, for_numpy
 
 __all__ = ["Variable", "array_values", "described", "frame_values", "labels_variable", "listed"]
 
 FEW = 20  # different whole numbers that may be grades or codes
+WRITTEN = re.compile(r"\s*[-+]?[€$£]?\s?(\d{1,3}([.,' ]\d{3})+|\d+)([.,]\d+)?\s?[%€$£]?\s*")  # numbers as people do
+PLAIN = re.compile(r"[-+]?\d+(\.\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +65,7 @@ def labels_variable(role: str, labels: np.ndarray, columns: Sequence[str]) -> Va
 
 def frame_values(frame: nw.DataFrame) -> Any:
     """A single column of text or labels as an array, anything else as a frame."""
+    check_plain(frame.iter_columns())
     column = frame[:, 0]
     if len(frame.columns) > 1 or column.dtype.is_numeric() or column.dtype.is_temporal():
         return for_numpy(frame).to_native()
@@ -147,18 +151,32 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 def _hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> list[str]:
-    """Columns of numbers that may have been meant as labels."""
+    """Columns of numbers that may have been meant as labels, and of labels that may have been meant as numbers."""
     if not isinstance(encoder, Columns) or sp.issparse(values):
         return []
     frame = as_frame(values, "the data")
     data = {name: frame[name].to_numpy() for name in frame.columns} if frame is not None else {}
-    if frame is None and values.ndim == 1 and values.dtype.kind in "iuf":
+    if frame is None and values.ndim == 1:
         data = {columns[0]: values}
-    found = [name for name, column in data.items() if column.dtype.kind in "iuf" and _is_code(column)]
-    if not found:
-        return []
-    are = "is taken as numbers: it has" if len(found) == 1 else "are taken as numbers: they have"
-    return [f"{listed(found)} {are} few different whole numbers, and --labels {found[0]} would make labels of them."]
+    codes = [name for name, column in data.items() if column.dtype.kind in "iuf" and _is_code(column)]
+    written = {name: text for name, column in data.items() if (text := _odd_number(column)) is not None}
+    hints = [
+        f"{name} is taken as labels, though {text!r} looks like a number: write it with digits and a point only."
+        for name, text in list(written.items())[:3]
+    ]
+    if codes:
+        are = "is taken as numbers: it has" if len(codes) == 1 else "are taken as numbers: they have"
+        hints.append(
+            f"{listed(codes)} {are} few different whole numbers, and --labels {codes[0]} would make labels of them."
+        )
+    return hints
+
+
+def _odd_number(column: np.ndarray) -> str | None:
+    """A text of a column in which all look like numbers that computers do not read, such as 1,234.5 or 20 %."""
+    if column.dtype != object or not all(isinstance(text, str) and WRITTEN.fullmatch(text) for text in column):
+        return None
+    return next((text for text in column if not PLAIN.fullmatch(text)), None)
 
 
 def _is_code(column: np.ndarray) -> bool:

@@ -59,7 +59,13 @@ class Job:
         for text, names in zip(self.files, found, strict=True):
             if not names:
                 raise ValueError(f"There is no file {text}.")
-        return [Path(name) for names in found for name in names]
+        paths = [Path(name) for names in found for name in names]
+        for i, path in enumerate(paths):
+            if not path.is_file():
+                raise ValueError(f"There is no file {path}: it is a folder, so give the files in it.")
+            if path in paths[:i]:
+                raise ValueError(f"The file {path} is named twice, so its pairs would count twice: leave one out.")
+        return paths
 
     @property
     def is_streamed(self) -> bool:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,10 @@ def launch(job: Job, tell: Tell) -> None:
         finally:
             processes.close(timeout=PATIENCE)
         if result.is_failed():
-            raise _error(job, result.failures)
+            error = _error(job, result.failures)
+            if isinstance(error, ValueError):
+                _clear(job)
+            raise error
         shutil.rmtree(logs, ignore_errors=True)
 
 
@@ -182,6 +185,18 @@ def _cause(job: Job, failure: Any) -> str:
     if failure.error_file_data.get("kind"):
         return f"{who} failed: {failure.message.rstrip('.')} (all of it is in {job.output / LOGS})"
     return f"{who} ended with exit code {failure.exitcode} (what it said is in {job.output / LOGS})"
+
+
+def _clear(job: Job) -> None:
+    """Take away what a run over data that are no good has made, unless an earlier run has got somewhere."""
+    from correspondence.pice.checkpoint import last_step
+
+    with suppress(ValueError):  # a checkpoint that is damaged is for the user to look at
+        if last_step(job.checkpoint) is None:
+            shutil.rmtree(job.checkpoint, ignore_errors=True)
+    shutil.rmtree(job.output / LOGS, ignore_errors=True)
+    with suppress(OSError):  # it is not empty
+        job.output.rmdir()
 
 
 def _rest(job: Job) -> str:
