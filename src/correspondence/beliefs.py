@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.base import is_regressor
 
-from correspondence.checks import check_whole, is_number, length
+from correspondence.checks import brief, check_whole, is_number, length
 from correspondence.functions import FeatureMap
 from correspondence.labels import as_labels, label_from_json, label_to_json, objects
 
@@ -59,9 +59,9 @@ class Beliefs(FeatureMap):
         classes: Any = None,
     ) -> None:
         if outputs not in OUTPUTS:
-            raise ValueError(f"outputs must be one of {', '.join(OUTPUTS)}, got {outputs!r}.")
+            raise ValueError(f"outputs must be one of {', '.join(OUTPUTS)}, got {brief(outputs)}.")
         if not is_number(temperature) or not 1e-3 <= temperature <= 1e3:
-            raise ValueError(f"temperature must be a number from 0.001 to 1000, got {temperature!r}.")
+            raise ValueError(f"temperature must be a number from 0.001 to 1000, got {brief(temperature)}.")
         self.model, self.outputs, self.temperature = model, outputs, float(temperature)
         self.batch_size = check_whole(batch_size, "batch_size", 1)
         self._ask = _asker(model)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from correspondence.checks import read_only, to_floats
+from correspondence.checks import brief, read_only, to_floats
 from correspondence.table import Backend, to_frame
 
 __all__ = ["Confusing", "boundary_beliefs", "class_index", "closest", "given_shares", "overlap", "shares_of_others"]
@@ -95,7 +95,7 @@ def class_index(position: Mapping[Any, int], label: Any, name: str) -> int:
         return position[label.item() if hasattr(label, "detach") else label]
     except (KeyError, TypeError):
         shown = ", ".join(map(repr, list(position)[:10])) + (", ..." if len(position) > 10 else "")
-        raise ValueError(f"{name}: {label!r} is not a class, choose among {shown}.") from None
+        raise ValueError(f"{name}: {brief(label)} is not a class, choose among {shown}.") from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from correspondence.checks import check_whole, is_number
+from correspondence.checks import brief, check_whole, is_number
 from correspondence.encoding import encoders_for, kept
 from correspondence.estimator import PairsEstimator
 from correspondence.features import Encoded, blocks, signed
@@ -109,7 +109,7 @@ def strengths(regularization: Any, wide: bool) -> Sequence[float]:
     if isinstance(regularization, str) and regularization == "auto":
         return RIDGE if wide else (0.0,)
     if not is_number(regularization) or regularization < 0:
-        raise ValueError(f'regularization must be "auto" or a number of at least 0, got {regularization!r}.')
+        raise ValueError(f'regularization must be "auto" or a number of at least 0, got {brief(regularization)}.')
     return (float(regularization),)
 
 

@@ -12,7 +12,9 @@ from narwhals.exceptions import DuplicateError
 
 __all__ = [
     "as_frame",
+    "brief",
     "check_index",
+    "check_total",
     "check_weights",
     "check_whole",
     "is_number",
@@ -20,8 +22,18 @@ __all__ = [
     "outside",
     "read_only",
     "take",
+    "to_array",
     "to_floats",
 ]
+
+
+def brief(value: Any, most: int = 60) -> str:
+    """How a value is shown in a message: as Python writes it, on one line and of bounded length."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a whole number of more than 4300 digits has no text, and neither has everybody's class
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int:
@@ -29,7 +41,7 @@ def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < low or (high is not None and value > high):
         limits = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be a whole number {limits}, got {value!r}.")
+        raise ValueError(f"{name} must be a whole number {limits}, got {brief(value)}.")
     return int(value)
 
 
@@ -45,7 +57,17 @@ def check_weights(weights: Any, n: int, name: str, *, allow_zero: bool = False) 
         raise ValueError(f"{name} must have {n} numbers, got an array of shape {values.shape}.")
     if not np.isfinite(values).all() or (values < 0).any() or not (allow_zero or values.any()):
         raise ValueError(f"{name} must be finite, at least 0, and not all zero.")
+    if values.any():
+        check_total(values, name)
     return values
+
+
+def check_total(values: np.ndarray, name: str) -> None:
+    """Numbers of at least 0 whose sum has a reciprocal, and with it the shares."""
+    with np.errstate(over="ignore"):
+        total = float(values.sum(dtype=np.float64))
+    if not 1e-280 < total < 1e280:
+        raise ValueError(f"{name} has a total of {total:g}, too far from 1 to compute with: divide it by a constant.")
 
 
 def outside() -> int:
@@ -66,17 +88,51 @@ def read_only(result: Any, *names: str) -> None:
 
 def to_floats(values: Any, name: str) -> np.ndarray:
     """Array of float64; text, dates and masked entries are not numbers."""
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} has masked entries: fill them in or leave them out.")
+    _check_mask(values, name)
     try:
-        array = np.asarray(values)
+        array = _as_array(values, name)
         if array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.flat):
             raise TypeError
         if array.dtype.kind not in "biufO":
             raise TypeError
-        return np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+        with np.errstate(over="raise"):  # of a long double
+            return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, ArithmeticError):
         raise ValueError(f"{name} must be an array of numbers, got {_described(values)}.") from None
+
+
+def to_array(values: Any, name: str) -> np.ndarray:
+    """NumPy's array of a list, a frame or a torch tensor; rows of numbers and strings keep their types."""
+    _check_mask(values, name)
+    array = _as_array(values, name)
+    is_mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
+    return np.array(values, dtype=object) if is_mixed else array
+
+
+def _check_mask(values: Any, name: str) -> None:
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked entries: fill them in or leave those rows out.")
+
+
+def _as_array(values: Any, name: str) -> np.ndarray:
+    if hasattr(values, "detach"):
+        return _of_tensor(values, name)
+    if sp.issparse(values):
+        raise TypeError(f"{name} is a sparse matrix, which is not supported here: give {name}.toarray().")
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} has rows of different lengths.") from None
+    except Exception as error:  # of any library whose object it is
+        raise TypeError(f"{name} cannot be made an array ({brief(str(error))}).") from None
+
+
+def _of_tensor(tensor: Any, name: str) -> np.ndarray:
+    """NumPy's array of a tensor of torch, which is not imported for that."""
+    if str(tensor.layout) != "torch.strided":
+        raise TypeError(f"{name} is a sparse tensor, which is not supported: give {name}.to_dense().")
+    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
+    return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
 
 
 def as_frame(values: Any, name: str) -> nw.DataFrame | None:
@@ -84,7 +140,9 @@ def as_frame(values: Any, name: str) -> nw.DataFrame | None:
     try:
         frame = nw.from_native(values, pass_through=True)
     except DuplicateError as error:
-        raise ValueError(f"{name} has a column more than once: rename one of them. {error}") from None
+        raise ValueError(
+            f"{name} has a column more than once: rename one of them ({brief(str(error), 100)})."
+        ) from None
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(
             f"{name} is a lazy frame: collect it first, or say what x and y are by Pairs(frame, x=..., y=...)."
@@ -134,4 +192,6 @@ def take(values: Any, rows: np.ndarray) -> Any:
 
 def _described(values: Any) -> str:
     kind = getattr(values, "dtype", None)
-    return f"values of type {kind}" if kind is not None else f"{type(values).__name__} {str(values)[:40]!r}"
+    if kind is not None:
+        return f"values of type {kind}" if isinstance(values, np.ndarray) else f"{type(values).__name__} of {kind}"
+    return f"{type(values).__name__} {brief(values, 40)}"

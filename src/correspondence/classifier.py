@@ -29,7 +29,7 @@ from correspondence.boundary import (
     shares_of_others,
 )
 from correspondence.calibration import Calibration, Claims, best_temperature, calibration_error, log_loss
-from correspondence.checks import check_weights, check_whole, length, to_floats
+from correspondence.checks import brief, check_weights, check_whole, length, to_floats
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LabelFunctions, LinearFunctions
@@ -396,7 +396,7 @@ class ClassifierCA(Estimator):
         functions = self._f_functions()
         check_whole(n, "n", 1)
         if between is not None and (np.ndim(between) != 1 or len(between) != 2):
-            raise ValueError(f"between must be a pair of classes, got {between!r}.")
+            raise ValueError(f"between must be a pair of classes, got {brief(between)}.")
         pair = (None, None) if between is None else self._pair(*between, names=("between", "between"))
         k = len(self.classes_)
         index, best = np.empty(0, np.intp), np.empty((0, k))
@@ -475,10 +475,10 @@ class ClassifierCA(Estimator):
         position = {label: i for i, label in enumerate(self.classes_.tolist())}
         i, j = class_index(position, a, names[0]), class_index(position, b, names[1])
         if i == j:
-            raise ValueError(f"a and b must be two different classes, got {a!r} twice.")
+            raise ValueError(f"a and b must be two different classes, got {brief(a)} twice.")
         for index, label in ((i, a), (j, b)):
             if self.prior_[index] == 0:
-                raise ValueError(f"The class {label!r} is never predicted: it has no boundary.")
+                raise ValueError(f"The class {brief(label)} is never predicted: it has no boundary.")
         return i, j
 
     def _f_functions(self) -> LinearFunctions:

@@ -12,7 +12,7 @@ import numpy as np
 
 from correspondence.beliefs import Beliefs, is_stream
 from correspondence.calibration import log_loss
-from correspondence.checks import check_whole, read_only
+from correspondence.checks import brief, check_whole, read_only
 from correspondence.classifier import ClassifierCA, label_codes
 from correspondence.table import Backend, Table, to_frame
 
@@ -104,7 +104,7 @@ class ClassifierComparison:
 
     def _index(self, name: str) -> int:
         if name not in self.names:
-            raise ValueError(f"There is no model {name!r}: choose one of {', '.join(self.names)}.")
+            raise ValueError(f"There is no model {brief(name)}: choose one of {', '.join(self.names)}.")
         return self.names.index(name)
 
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from scipy.special import ndtri
 from sklearn.feature_extraction.text import CountVectorizer
 
-from correspondence.checks import as_frame, outside
+from correspondence.checks import as_frame, brief, outside, to_array
 from correspondence.labels import as_labels, in_order, label_from_json, label_to_json, objects, unknown_is_mean
 from correspondence.sources import Memory, Parts
 from correspondence.survey import Survey
@@ -39,7 +39,6 @@ __all__ = [
     "is_text",
     "kept",
     "surveys_of",
-    "to_array",
 ]
 
 LINEAR = 3.5  # robust standard deviations within which a coordinate is the value itself
@@ -244,7 +243,7 @@ class Category:
         codes = np.array([position.get(label, -1) for label in values.tolist()], dtype=np.intp)
         unknown = np.flatnonzero(codes < 0)
         if len(unknown) and not unknown_is_mean.get():
-            raise ValueError(f"has the label {values[unknown[0]]!r}, which the fit has not seen: leave it out.")
+            raise ValueError(f"has the label {brief(values[unknown[0]])}, which the fit has not seen: leave it out.")
         known = np.flatnonzero(codes >= 0)
         shape = (len(codes), self.width)
         rows = sp.csr_array((np.ones(len(known)), (known, codes[known])), shape=shape)
@@ -364,7 +363,7 @@ def _is_name(encoder: Column, n: int) -> bool:
 
 
 def _encoded(encoder: Column, column: np.ndarray, key: Any, name: str) -> np.ndarray | sp.csr_array:
-    where = f"Column {key!r} of {name}"
+    where = f"Column {brief(key)} of {name}"
     if isinstance(encoder, Category):
         column = _as_objects(column)  # 1, 1.0 and True are the same label
     elif column.dtype == object:
@@ -409,7 +408,7 @@ def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
     data: dict[Any, np.ndarray]
     if frame is not None:
         columns = zip(frame.columns, frame.iter_columns(), strict=True)
-        data = {key: _series(series, f"Column {key!r} of {name}") for key, series in columns}
+        data = {key: _series(series, f"Column {brief(key)} of {name}") for key, series in columns}
     elif isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series):
         data = {0: _series(nw.from_native(values, series_only=True), name)}
     else:
@@ -425,7 +424,7 @@ def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
 def _array_columns(values: Any, name: str) -> dict[Any, np.ndarray]:
     array = to_array(values, name)
     if array.ndim == 0:
-        raise ValueError(f"{name} must have one row for each observation, got the single value {values!r}.")
+        raise ValueError(f"{name} must have one row for each observation, got the single value {brief(values)}.")
     if array.ndim > 2:
         raise ValueError(f"{name} must have rows and columns, got an array of shape {array.shape}.")
     if array.ndim == 1:
@@ -470,21 +469,6 @@ def _finite(values: np.ndarray, where: str) -> np.ndarray:
     if bad:
         raise ValueError(f"{where} contains NaN or infinity in {bad} row(s): fill them in or leave those rows out.")
     return values
-
-
-def to_array(values: Any, name: str) -> np.ndarray:
-    """NumPy's array of a list or a torch tensor; rows of numbers and strings keep their types."""
-    if hasattr(values, "detach"):
-        tensor = values.detach().cpu()
-        return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} has masked entries: fill them in or leave those rows out.")
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{name} has rows of different lengths.") from None
-    is_mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
-    return np.array(values, dtype=object) if is_mixed else array
 
 
 def kept(Y: Any) -> Any:

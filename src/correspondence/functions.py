@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence import io
-from correspondence.checks import read_only, to_floats
+from correspondence.checks import brief, read_only, to_floats
 from correspondence.labels import as_labels, label_from_json, label_to_json, objects, unknown_is_mean
 
 __all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
@@ -118,7 +118,7 @@ class LabelFunctions(PrincipalFunctions):
         if self.unknown == "error" and (found < 0).any() and not unknown_is_mean.get():
             unknown = wanted[int(np.argmax(found < 0))]
             raise ValueError(
-                f"The label {unknown!r} is not among those of the fit: give one that is, "
+                f"The label {brief(unknown)} is not among those of the fit: give one that is, "
                 'or use handle_unknown="nan" to get NaN instead.'
             )
         return np.where((found < 0)[:, None], np.nan, self.values[found])
@@ -241,7 +241,7 @@ class LinearFunctions(PrincipalFunctions):
         if self.features is None:
             return {"kind": self.kind}, arrays
         if not isinstance(self.features, FeatureMap):
-            raise TypeError(f"Features made by {self.features!r} cannot be saved.")
+            raise TypeError(f"Features made by {brief(self.features)} cannot be saved.")
         description, state = self.features.state()
         features = {f"features.{name}": array for name, array in state.items()}
         return {"kind": self.kind, "features": description | {"kind": self.features.kind}}, arrays | features
@@ -296,7 +296,7 @@ def _values_at(h: Any, values: Any) -> np.ndarray:
         labels = as_labels(values, "Y").tolist()
         missing = [label for label in labels if label not in h]
         if missing:
-            raise ValueError(f"h has no value for the label {missing[0]!r}.")
+            raise ValueError(f"h has no value for the label {brief(missing[0])}.")
         return _checked_values([h[label] for label in labels], n)
     return _checked_values(h(values) if callable(h) else h, n)
 

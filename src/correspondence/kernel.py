@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 from correspondence.cca import strengths
-from correspondence.checks import check_whole, is_number, to_floats
+from correspondence.checks import brief, check_whole, is_number, to_floats
 from correspondence.encoding import Columns, Encoder, encoder_for, encoder_from_state, kept, surveys_of
 from correspondence.estimator import PairsEstimator
 from correspondence.features import Loadings, blocks, dense, signed
@@ -83,7 +83,7 @@ class KernelFeatures(FeatureMap):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
         if not isinstance(self.kernel, str):
-            raise TypeError(f"kernel {self.kernel!r} is a function of your own, which cannot be saved.")
+            raise TypeError(f"kernel {brief(self.kernel)} is a function of your own, which cannot be saved.")
         description = {"name": self.name, "encoder": self.encoder.state()}
         return description | {"kernel": self.kernel, "options": self.options}, {
             "landmarks": self.landmarks,
@@ -230,14 +230,14 @@ class KernelCCA(PairsEstimator):
             kernel: Any = getattr(self, name)
             known = isinstance(kernel, str) and kernel in KERNELS
             if not (callable(kernel) or known or (kernel is None and name == "y_kernel")):
-                raise ValueError(f"{name} must be one of {', '.join(KERNELS)}, or a callable, got {kernel!r}.")
+                raise ValueError(f"{name} must be one of {', '.join(KERNELS)}, or a callable, got {brief(kernel)}.")
         for name in ("gamma", "y_gamma"):
             value: Any = getattr(self, name)
             if not (isinstance(value, str) and value == "median") and not (is_number(value) and value > 0):
-                raise ValueError(f'{name} must be "median" or a number above 0, got {value!r}.')
+                raise ValueError(f'{name} must be "median" or a number above 0, got {brief(value)}.')
         check_whole(self.degree, "degree", 1)
         if not is_number(self.coef0) or self.coef0 < 0:
-            raise ValueError(f"coef0 must be a number of at least 0, got {self.coef0!r}.")
+            raise ValueError(f"coef0 must be a number of at least 0, got {brief(self.coef0)}.")
 
 
 def _encoded(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from correspondence.checks import check_weights, check_whole, to_floats
+from correspondence.checks import brief, check_weights, check_whole, to_floats
 from correspondence.decomposition import Decomposition
 from correspondence.functions import LinearFunctions
 from correspondence.signs import signs
@@ -58,7 +58,7 @@ class Moments:
     def __init__(self, dtype: Any = np.float64, centre: bool = True) -> None:
         self.dtype, self.centre = np.dtype(dtype), centre
         if self.dtype not in (np.float32, np.float64):
-            raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
+            raise ValueError(f"dtype must be float32 or float64, got {brief(dtype)}.")
         self.n = 0.0
         self._origin = np.empty(0)  # the mean is origin + offset: two numbers, so that nothing is lost near 1e6
         self._offset = np.empty(0)
@@ -175,7 +175,7 @@ class Moments:
         if n_components is not None:
             check_whole(n_components, "n_components", 0)
         if not isinstance(tol, float | int) or not 0 <= tol < 1:
-            raise ValueError(f"tol must be a number from 0 to below 1, got {tol!r}.")
+            raise ValueError(f"tol must be a number from 0 to below 1, got {brief(tol)}.")
         if not self.n:
             raise ValueError("There are no observations: call update first.")
         kept_weight = None if y_weight is None else check_weights(y_weight, len(y_sample), "y_weight")

@@ -19,7 +19,7 @@ from joblib import Parallel, delayed
 from scipy.stats import norm
 from sklearn.base import clone
 
-from correspondence.checks import as_frame, check_index, check_whole, is_number, length, read_only, take
+from correspondence.checks import as_frame, brief, check_index, check_whole, is_number, length, read_only, take
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut, captured_terms, held_out
 from correspondence.labels import unknown_labels_as_mean
@@ -225,7 +225,7 @@ def _in_parallel(task: Callable[..., Any], arguments: list[tuple[Any, ...]], n_j
 def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tuple[int, np.ndarray | None]:
     """Number of pairs and numbers of the groups, after checking that there is something to fit."""
     if isinstance(est, type) or not all(hasattr(est, name) for name in ("fit", "get_params", "evaluate")):
-        raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {est!r}.")
+        raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {brief(est)}.")
     if Y is None:
         raise ValueError("Y is missing: give pairs (x, y). Count tables have no pairs to hold out.")
     n, m = length(X, "X"), length(Y, "Y")
@@ -594,7 +594,7 @@ def pic_intervals(
     """
     check_whole(n_resamples, "n_resamples", 5)
     if not is_number(level) or not 0 < level < 1:
-        raise ValueError(f"level must be a number between 0 and 1, got {level!r}.")
+        raise ValueError(f"level must be a number between 0 and 1, got {brief(level)}.")
     n, together = check_pairs(est, X, Y, groups, random_state)
     if together is not None and together.max() < GROUPS - 1:
         raise ValueError(f"groups are only {int(together.max()) + 1}: halves need at least {GROUPS}.")
