@@ -13,8 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.base import is_regressor
+from sklearn.exceptions import NotFittedError
 
-from correspondence.checks import brief, check_whole, is_number, length
+from correspondence.checks import brief, check_whole, is_number, length, to_array
 from correspondence.functions import FeatureMap
 from correspondence.labels import as_labels, label_from_json, label_to_json, objects
 
@@ -91,7 +92,7 @@ class Beliefs(FeatureMap):
 
     def _answer(self, rows: Any) -> Any:
         """The model's probabilities; whether a torch module returns them or logits is seen from its first answer."""
-        values = self._ask(_from_arrow(rows, self.model))
+        values = self._asked(rows)
         if self.outputs != "auto" and _is_column(values):
             return _of_two(_to_array(values), self.outputs == "logits")
         if self._are_logits is False:
@@ -108,6 +109,14 @@ class Beliefs(FeatureMap):
                 )
         return _softmax(array) if self._are_logits else values
 
+    def _asked(self, rows: Any) -> Any:
+        try:
+            return self._ask(_from_arrow(rows, self.model))
+        except NotFittedError:
+            raise
+        except Exception as error:  # of any library; it is shown as the cause
+            raise ValueError(f"X: the model has no answer for such inputs ({brief(str(error), 200)}).") from error
+
     def _inputs(self, X: Any) -> Iterator[Any]:
         if is_stream(X):
             for batch in X:
@@ -116,7 +125,7 @@ class Beliefs(FeatureMap):
         n = length(X, "X")
         if self.model is None:
             X = X if isinstance(X, np.ndarray) else _to_array(X)
-        size = self.batch_size if self.model is not None else max(1, ROWS // max(1, np.shape(X)[-1]))
+        size = self.batch_size if self.model is not None else max(1, ROWS // max(1, X.shape[-1]))
         for start in range(0, n, size):
             yield _slice(X, start, min(start + size, n))
             _release(X)
@@ -216,7 +225,7 @@ def tempered(P: np.ndarray, temperature: float) -> np.ndarray:
 
 def is_stream(X: Any) -> bool:
     """Whether it is an iterable of batches and not an array, a frame or a list of inputs."""
-    return isinstance(X, Iterable) and not hasattr(X, "__getitem__") and not hasattr(X, "__array__")
+    return isinstance(X, Iterable) and not (hasattr(X, "__getitem__") or hasattr(X, "__array__") or sp.issparse(X))
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:
@@ -352,14 +361,10 @@ def _ask_onnx(session: Any, X: Any) -> np.ndarray:
 
 def _to_array(values: Any) -> np.ndarray:
     """Floats of single or double precision, from arrays, tensors, frames and lists."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(values, torch.Tensor):
-        values = values.detach().cpu()
-        values = (values.float() if values.dtype in (torch.float16, torch.bfloat16) else values).numpy()
     if np.ma.is_masked(values):
         raise ValueError("The beliefs have masked entries: leave these inputs out.")
     try:
-        array = np.asarray(values)
+        array = to_array(values, "The beliefs")
         if array.dtype.kind not in "biuf":
             raise TypeError
         return array.astype(np.float32 if array.dtype in (np.float32, np.float16) else np.float64, copy=False)
@@ -381,7 +386,10 @@ def _slice(X: Any, start: int, stop: int) -> Any:
         return frame[start:stop].to_native()
     if sp.issparse(X):
         return sp.csr_array(X)[start:stop]
-    return (X if hasattr(X, "__getitem__") else np.asarray(X))[start:stop]
+    try:
+        return (X if hasattr(X, "__getitem__") else np.asarray(X))[start:stop]
+    except Exception:  # of any library whose object it is
+        raise TypeError(f"X must be an array, a frame, a list or batches of these, got {type(X).__name__}.") from None
 
 
 def _release(X: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Set
 from typing import Any
 
 import narwhals as nw
@@ -19,6 +20,7 @@ __all__ = [
     "check_whole",
     "is_number",
     "length",
+    "of_series",
     "outside",
     "read_only",
     "take",
@@ -101,6 +103,14 @@ def to_floats(values: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} must be an array of numbers, got {_described(values)}.") from None
 
 
+def of_series(series: nw.Series) -> np.ndarray:
+    """NumPy's array of a series; of objects where NumPy has no such type, as for integers of 128 bits."""
+    try:
+        return series.to_numpy()
+    except Exception:
+        return np.fromiter(series.to_list(), dtype=object, count=len(series))
+
+
 def to_array(values: Any, name: str) -> np.ndarray:
     """NumPy's array of a list, a frame or a torch tensor; rows of numbers and strings keep their types."""
     _check_mask(values, name)
@@ -171,13 +181,11 @@ def length(values: Any, name: str) -> int:
     if sp.issparse(values):
         return values.shape[0]
     try:
-        return len(values)
-    except TypeError:
+        if not isinstance(values, str | bytes | Mapping | Set):
+            return len(values) if hasattr(values, "__len__") else len(to_array(values, name))
+    except TypeError:  # it has no dimension
         pass
-    try:
-        return len(np.asarray(values))
-    except TypeError:
-        raise ValueError(f"{name} must hold one value for each observation, got {type(values).__name__}.") from None
+    raise ValueError(f"{name} must hold one value for each observation, got {type(values).__name__}.")
 
 
 def take(values: Any, rows: np.ndarray) -> Any:

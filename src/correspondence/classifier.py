@@ -32,7 +32,7 @@ from correspondence.calibration import Calibration, Claims, best_temperature, ca
 from correspondence.checks import brief, check_weights, check_whole, length, to_floats
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
-from correspondence.functions import LabelFunctions, LinearFunctions
+from correspondence.functions import LARGEST, LabelFunctions, LinearFunctions
 from correspondence.heldout import HeldOut, held_out, held_out_parts
 from correspondence.labels import as_labels, objects
 from correspondence.moments import Moments
@@ -327,6 +327,8 @@ class ClassifierCA(Estimator):
         """
         check_is_fitted(self)
         F = to_floats(F, "F")
+        if not np.isfinite(F).all() or (np.abs(F) > LARGEST).any():
+            raise ValueError(f"F must be finite, and no value larger than {LARGEST:g}.")
         if F.ndim != 2 or F.shape[1] != len(self.pics_):
             raise ValueError(f"F must have {len(self.pics_)} columns, one for each component, got shape {F.shape}.")
         G = np.nan_to_num(self._g_functions().values)
@@ -395,7 +397,7 @@ class ClassifierCA(Estimator):
         """
         functions = self._f_functions()
         check_whole(n, "n", 1)
-        if between is not None and (np.ndim(between) != 1 or len(between) != 2):
+        if between is not None and not (isinstance(between, tuple | list | np.ndarray) and len(between) == 2):
             raise ValueError(f"between must be a pair of classes, got {brief(between)}.")
         pair = (None, None) if between is None else self._pair(*between, names=("between", "between"))
         k = len(self.classes_)

@@ -452,12 +452,19 @@ def _column(values: np.ndarray, where: str) -> np.ndarray:
     if values.dtype.kind in "mM":
         raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
     if values.dtype.kind == "O" and all(_is_number(v) for v in values.tolist()):
-        return _finite(np.array([np.nan if v is None else float(v) for v in values.tolist()]), where)
+        return _finite(np.array([_as_float(v) for v in values.tolist()]), where)
     return _as_objects(as_labels(values, where))
 
 
 def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, numbers.Number) and not isinstance(value, bool | complex))
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return np.nan if value is None else float(value)
+    except (OverflowError, ValueError):  # 10**400, or a signalling NaN
+        return np.inf
 
 
 def _as_objects(values: np.ndarray) -> np.ndarray:
@@ -525,6 +532,8 @@ class Bag(Encoder):
 def _sparse(values: Any, name: str) -> sp.csr_array:
     if not sp.issparse(values):
         raise ValueError(f"{name} must be a sparse matrix, as in the fit, got {type(values).__name__}.")
+    if values.ndim != 2:
+        raise ValueError(f"{name} must have rows and columns, got a sparse array of shape {values.shape}.")
     if values.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold real numbers, got {values.dtype}: Complex data not supported.")
     rows = sp.csr_array(values, dtype=np.float64, copy=True)

@@ -17,6 +17,8 @@ from correspondence.labels import as_labels, label_from_json, label_to_json, obj
 
 __all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
 
+LARGEST = 1e70  # value of a function, whose fourth power does not overflow; on the data of the fit the variance is 1
+
 FEATURE_MAPS = {  # by name, so that loading imports torch only if it must
     "additive": "correspondence.features:Additive",
     "beliefs": "correspondence.beliefs:Beliefs",
@@ -221,7 +223,14 @@ class LinearFunctions(PrincipalFunctions):
 
     def of_features(self, features: np.ndarray) -> np.ndarray:
         """Values of the functions, given the features."""
-        return (features - self.mean) @ self.weights
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = (features - self.mean) @ self.weights
+        if values.size and not max(values.max(), -values.min()) < LARGEST:  # NaN included
+            raise ValueError(
+                "The values lie too far from those of the fit to compute with: leave out those that are "
+                f"{LARGEST:g} and more standard deviations away."
+            )
+        return values
 
     def bare(self) -> LinearFunctions:  # noqa: D102
         return replace(self, sample=None, sample_weight=None)

@@ -12,7 +12,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from correspondence.checks import as_frame, brief, to_array
+from correspondence.checks import as_frame, brief, of_series, to_array
 
 __all__ = [
     "as_labels",
@@ -158,10 +158,8 @@ def _to_array(column: Any, name: str) -> np.ndarray:
         column = frame[:, 0].to_native()
     series = nw.from_native(column, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        numeric = (
-            series.dtype.is_numeric() and series.dtype not in (nw.Int128, nw.UInt128) and not series.is_null().any()
-        )
-        return series.to_numpy() if numeric else objects(series.to_list())
+        is_numeric = series.dtype.is_numeric() and not series.is_null().any()
+        return of_series(series) if is_numeric else objects(series.to_list())
     if hasattr(column, "detach"):  # a tensor of torch
         return to_array(column, name)
     if np.ma.is_masked(column):

@@ -175,7 +175,7 @@ class TrainingRecorder:
         try:
             P = self._ask(self.X_probe)
         except ValueError as error:
-            if not len(self):
+            if not len(self) or error.__cause__ is not None:  # the model itself has failed
                 raise
             warnings.warn(f"Step {self._step} is not recorded: {error}", UserWarning, stacklevel=2)
             return

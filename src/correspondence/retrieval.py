@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property, partial
@@ -425,7 +425,8 @@ class CrossModalIndex:
             return _places(self.decomposition.g, y, "y")
         except (TypeError, ValueError):
             names = [y] if isinstance(y, str) else y if isinstance(y, list | tuple) else []
-            if names and set(names) <= set(self.items_y.tolist()):
+            known = self.items_y.tolist()
+            if names and all(isinstance(name, str | int) and name in known for name in names):
                 raise ValueError(
                     f"y: {brief(names[0])} is a label of items_y, write tags=[...] to ask by label."
                 ) from None
@@ -433,9 +434,12 @@ class CrossModalIndex:
 
     def _places_of(self, tags: Any) -> np.ndarray:
         wanted = as_labels(tags, "tags").tolist()
-        if not wanted or not all(isinstance(tag, Hashable) for tag in wanted):
+        try:
+            unknown = [tag for tag in wanted if tag not in self._position]
+        except TypeError:
+            wanted = []
+        if not wanted:
             raise ValueError("tags must be a list of labels among items_y, and not empty.")
-        unknown = [tag for tag in wanted if tag not in self._position]
         if unknown:
             similar = get_close_matches(str(unknown[0]), map(str, self._position), 1)
             hint = f": do you mean {brief(similar[0])}?" if similar else "."

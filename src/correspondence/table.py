@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence.checks import as_frame, brief, check_total, to_array, to_floats
+from correspondence.checks import as_frame, brief, check_total, of_series, to_array, to_floats
 from correspondence.labels import as_labels, objects
 
 __all__ = ["Table", "as_table", "listed", "to_frame", "weighted_columns"]
@@ -160,7 +160,7 @@ def _with_texts(columns: dict[str, Any]) -> dict[str, Any]:
     """The same columns, labels as text."""
     return {
         name: [str(label).encode(errors="backslashreplace").decode() for label in values]
-        if getattr(values, "dtype", None) == object
+        if np.asarray(values).dtype.kind == "O"
         else values
         for name, values in columns.items()
     }
@@ -222,7 +222,7 @@ def _numbers(series: nw.Series, column: Any, name: str) -> np.ndarray:
         )
     if series.is_null().any():
         raise ValueError(_not_finite(f"{name} contains NaN (column {brief(column)})"))
-    return to_floats(series.to_numpy(), f"column {brief(column)} of {name}")
+    return to_floats(of_series(series), f"column {brief(column)} of {name}")
 
 
 def _check_unique(labels: list[Any], side: str) -> None:

@@ -217,6 +217,8 @@ def _run(
 
 
 def _in_parallel(task: Callable[..., Any], arguments: list[tuple[Any, ...]], n_jobs: int | None) -> Iterator[Any]:
+    if n_jobs is not None and (not is_number(n_jobs) or n_jobs != int(n_jobs) or not n_jobs):
+        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {brief(n_jobs)}.")
     if n_jobs in (None, 1):
         return (task(*a) for a in arguments)
     return Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*a) for a in arguments)

@@ -7,7 +7,7 @@ The rule of the judge, for anything that is given to anything:
 - a ValueError or a TypeError, not a subclass (LinAlgError and UnicodeError are ValueErrors too), or a FileNotFoundError
   where text is taken for a path, which a `raise` statement of this package has raised: the innermost frame of the traceback lies in src/correspondence and has stopped
   at a `raise`, not at a call of NumPy that failed. Its message is one line of at most 400 characters that ends
-  with a full stop and names an argument;
+  with a full stop, or asks "do you mean ...?", and names an argument;
 - within 30 seconds, and with no other warnings than UserWarnings that this package has raised itself.
 """
 
@@ -451,7 +451,7 @@ NAMES = (
 
 
 def _fault_of_message(text):
-    if "\n" in text or len(text) > 400 or not text.endswith("."):
+    if "\n" in text or len(text) > 400 or not text.endswith((".", "?")):
         return "message is no sentence:"
     words = set(re.findall(r"\w+", text))
     if not words & (set(NAMES) | {name for name in words if "_" in name}):
