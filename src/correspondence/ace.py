@@ -248,7 +248,7 @@ class ACE(PairsEstimator):
         check_whole(self.n_components, "n_components", 1)
         check_whole(self.n_alternations, "n_alternations", 1)
         check_whole(self.random_state, "random_state", 0, 2**32 - 1)
-        if self.n_knots != "auto":
+        if not (isinstance(self.n_knots, str) and self.n_knots == "auto"):
             check_whole(self.n_knots, "n_knots", 3)
         for name in ("x_regressor", "y_regressor"):
             model: Any = getattr(self, name)

@@ -59,7 +59,7 @@ class Beliefs(FeatureMap):
         batch_size: int = 1024,
         classes: Any = None,
     ) -> None:
-        if outputs not in OUTPUTS:
+        if not isinstance(outputs, str) or outputs not in OUTPUTS:
             raise ValueError(f"outputs must be one of {', '.join(OUTPUTS)}, got {brief(outputs)}.")
         if not is_number(temperature) or not 1e-3 <= temperature <= 1e3:
             raise ValueError(f"temperature must be a number from 0.001 to 1000, got {brief(temperature)}.")
@@ -93,12 +93,12 @@ class Beliefs(FeatureMap):
     def _answer(self, rows: Any) -> Any:
         """The model's probabilities; whether a torch module returns them or logits is seen from its first answer."""
         values = self._asked(rows)
-        if self.outputs != "auto" and _is_column(values):
+        if self.outputs != "auto" and _is_column(_to_array(values)):
             return _of_two(_to_array(values), self.outputs == "logits")
         if self._are_logits is False:
             return values
         array = _to_array(values)
-        if array.ndim != 2 or not len(array):
+        if array.ndim != 2 or not array.size:
             return array
         if self._are_logits is None:
             self._are_logits = bool(array.min() < 0 or np.abs(array.sum(axis=1) - 1).max() > _sum_error(values))
@@ -234,8 +234,8 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
         return shifted / shifted.sum(axis=1, keepdims=True)
 
 
-def _is_column(values: Any) -> bool:
-    return len(np.shape(values)) == 1 or np.shape(values)[1:] == (1,)
+def _is_column(array: np.ndarray) -> bool:
+    return array.ndim == 1 or array.shape[1:] == (1,)
 
 
 def _of_two(column: np.ndarray, are_logits: bool) -> np.ndarray:

@@ -159,7 +159,7 @@ class CA(Estimator):
     def _check_parameters(self) -> None:
         if self.n_components is not None:
             check_whole(self.n_components, "n_components", 0)
-        if self.handle_unknown not in ("error", "nan"):
+        if not isinstance(self.handle_unknown, str) or self.handle_unknown not in ("error", "nan"):
             raise ValueError(f'handle_unknown must be "error" or "nan", got {brief(self.handle_unknown)}.')
 
     def _remember_features(self, table: Table) -> None:

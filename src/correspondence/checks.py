@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping, Set
 from typing import Any
@@ -14,7 +15,9 @@ from narwhals.exceptions import DuplicateError
 __all__ = [
     "as_frame",
     "brief",
+    "check_flag",
     "check_index",
+    "check_seed",
     "check_total",
     "check_weights",
     "check_whole",
@@ -47,9 +50,28 @@ def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int
     return int(value)
 
 
+def check_seed(seed: Any, name: str = "random_state") -> np.random.Generator:
+    """Generator of random numbers, from a whole number, one of NumPy's own, or None for a new one each time."""
+    if seed is None or isinstance(seed, np.random.Generator):
+        return np.random.default_rng(seed)
+    return np.random.default_rng(check_whole(seed, name, 0))
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """True or False, and nothing that is merely one of them in an `if`."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {brief(value)}.")
+    return bool(value)
+
+
 def is_number(value: Any) -> bool:
     """Whether it is a finite real number."""
-    return type(value) is not bool and isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        return False
 
 
 def check_weights(weights: Any, n: int, name: str, *, allow_zero: bool = False) -> np.ndarray:
@@ -171,7 +193,10 @@ def check_index(x: Any, y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
 
 
 def _index(column: Any) -> Any:
-    native = nw.from_native(column, allow_series=True, pass_through=True)
+    try:
+        native = nw.from_native(column, allow_series=True, pass_through=True)
+    except DuplicateError:  # which is told where the columns are read
+        return None
     return nw.maybe_get_index(native) if isinstance(native, nw.Series | nw.DataFrame) else None
 
 

@@ -29,7 +29,7 @@ from correspondence.boundary import (
     shares_of_others,
 )
 from correspondence.calibration import Calibration, Claims, best_temperature, calibration_error, log_loss
-from correspondence.checks import brief, check_weights, check_whole, length, to_floats
+from correspondence.checks import brief, check_seed, check_weights, check_whole, length, to_floats
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LARGEST, LabelFunctions, LinearFunctions
@@ -439,7 +439,7 @@ class ClassifierCA(Estimator):
         P = self.beliefs(X)
         codes = label_codes(Y, self.classes_, len(P))
         check_whole(cv, "cv", 2, len(P))
-        part = np.random.default_rng(random_state).permutation(len(P)) % cv
+        part = check_seed(random_state).permutation(len(P)) % cv
         Q = np.empty_like(P)
         for i in range(cv):
             Q[part == i] = tempered(P[part == i], best_temperature(P[part != i], codes[part != i]))

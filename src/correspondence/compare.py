@@ -93,7 +93,7 @@ class Comparison:
 
 def compare(
     X: Any,
-    Y: Any,
+    Y: Any = None,
     methods: Iterable[str] | Mapping[str, Any] | None = None,
     n_components: int | None = None,
     cv: Any = None,

@@ -103,7 +103,7 @@ class ClassifierComparison:
         return np.argsort(-self.disagreement, kind="stable")[: check_whole(n, "n", 1)]
 
     def _index(self, name: str) -> int:
-        if name not in self.names:
+        if not isinstance(name, str) or name not in self.names:
             raise ValueError(f"There is no model {brief(name)}: choose one of {', '.join(self.names)}.")
         return self.names.index(name)
 

@@ -486,7 +486,7 @@ def kept(Y: Any) -> Any:
         return list(Y)
     is_small = not isinstance(Y, np.ndarray) or Y.ndim <= 2
     is_pandas = type(Y).__module__.startswith("pandas")
-    return Y.copy() if (isinstance(Y, np.ndarray) and is_small) or is_pandas else Y
+    return Y.copy() if (isinstance(Y, np.ndarray) and is_small) or (is_pandas and hasattr(Y, "copy")) else Y
 
 
 def discrete(encoder: Encoder) -> Category | None:
@@ -595,7 +595,7 @@ def is_text(values: Any) -> bool:
     frame = as_frame(values, "the data")
     if frame is not None and frame.shape[1] != 1:
         return False
-    array = np.asarray(frame[:, 0].to_list()) if frame is not None else to_array(values, "the data")
+    array = objects(frame[:, 0].to_list()) if frame is not None else to_array(values, "the data")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 or array.dtype.kind not in "UTO" or not all(isinstance(v, str) for v in array.tolist()):
@@ -628,7 +628,10 @@ class Images(Encoder):
         array = _pixels(values, name)
         sample = array[: max(1, 10_000_000 // max(1, array[0].size))].astype(np.float64)
         _finite(sample, name)
-        scale = sample.std(axis=(0, 2, 3))
+        with np.errstate(over="ignore", invalid="ignore"):
+            scale = sample.std(axis=(0, 2, 3))
+        if not np.isfinite(scale).all():
+            raise ValueError(f"{name} has pixels whose squares overflow: divide it by a constant.")
         if not scale.any():
             raise ValueError(f"{name} has one image only, again and again: nothing can be correlated with a constant.")
         return cls(array.shape[1:], sample.mean(axis=(0, 2, 3)).tolist(), np.where(scale > 0, scale, 1).tolist())
@@ -639,7 +642,8 @@ class Images(Encoder):
             raise ValueError(f"{name} must have images of shape {self.shape}, as in the fit, got {array.shape[1:]}.")
         channel = (slice(None), None, None)
         mean, scale = (np.asarray(v)[channel] for v in (self.mean, self.scale))
-        return _finite(((array - mean) / scale).astype(np.float32), name)
+        with np.errstate(over="ignore"):
+            return _finite(((array - mean) / scale).astype(np.float32), name)
 
     def state(self) -> dict[str, Any]:  # noqa: D102
         return {"kind": self.kind, "shape": list(self.shape), "mean": self.mean, "scale": self.scale}

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence import io
-from correspondence.checks import brief, read_only, to_floats
+from correspondence.checks import brief, length, read_only, to_floats
 from correspondence.labels import as_labels, label_from_json, label_to_json, objects, unknown_is_mean
 
 __all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
@@ -300,7 +300,7 @@ def _on_sample(
 
 def _values_at(h: Any, values: Any) -> np.ndarray:
     """Values of h, given as a function, a dictionary or themselves."""
-    n = len(values)
+    n = length(values, "Y")
     if isinstance(h, Mapping):
         labels = as_labels(values, "Y").tolist()
         missing = [label for label in labels if label not in h]

@@ -17,7 +17,7 @@ from correspondence.checks import brief, check_whole, is_number, to_floats
 from correspondence.encoding import Columns, Encoder, encoder_for, encoder_from_state, kept, surveys_of
 from correspondence.estimator import PairsEstimator
 from correspondence.features import Loadings, blocks, dense, signed
-from correspondence.functions import FeatureMap, LinearFunctions, PrincipalFunctions
+from correspondence.functions import LARGEST, FeatureMap, LinearFunctions, PrincipalFunctions
 from correspondence.moments import Moments
 from correspondence.penalised import fit_penalised, in_folds, merged
 from correspondence.sources import Memory, Parts
@@ -235,7 +235,7 @@ class KernelCCA(PairsEstimator):
             value: Any = getattr(self, name)
             if not (isinstance(value, str) and value == "median") and not (is_number(value) and value > 0):
                 raise ValueError(f'{name} must be "median" or a number above 0, got {brief(value)}.')
-        check_whole(self.degree, "degree", 1)
+        check_whole(self.degree, "degree", 1, 1000)
         if not is_number(self.coef0) or self.coef0 < 0:
             raise ValueError(f"coef0 must be a number of at least 0, got {brief(self.coef0)}.")
 
@@ -294,7 +294,13 @@ def _median_distance(rows: Any, rng: np.random.Generator) -> float:
 
 def _kernel(a: Any, b: Any, kernel: Kernel, options: dict[str, float], name: str) -> np.ndarray:
     if isinstance(kernel, str):
-        return pairwise_kernels(a, b, metric=kernel, **options)
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = pairwise_kernels(a, b, metric=kernel, **options)
+        if not np.abs(K).max(initial=0) < LARGEST:
+            raise ValueError(
+                f"kernel {kernel!r} has values too large to compute with: choose another, or scale {name}."
+            )
+        return K
     K = to_floats(kernel(dense(a), dense(b)), "What kernel returns")
     if K.shape != (a.shape[0], b.shape[0]) or not np.isfinite(K).all():
         raise ValueError(

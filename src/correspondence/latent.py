@@ -118,7 +118,7 @@ def _components(n: int) -> str:
 def latent_dimension(
     est: Any,
     X: Any,
-    Y: Any,
+    Y: Any = None,
     alpha: float = 0.05,
     *,
     n_permutations: int = 9999,

@@ -19,6 +19,7 @@ from correspondence.checks import brief, check_index, length
 from correspondence.encoding import WIDE, Columns, Images, discrete, encoder_for
 from correspondence.estimator import Estimator
 from correspondence.kernel import KernelCCA
+from correspondence.validation import check_in_memory
 
 __all__ = ["ENOUGH", "METHODS", "Pairs", "estimator", "sensible"]
 
@@ -75,6 +76,9 @@ class Pairs:
     @classmethod
     def of(cls, X: Any, Y: Any) -> Pairs:
         """Look at data."""
+        check_in_memory(X)
+        if Y is None:
+            raise ValueError("Y is missing: give pairs (x, y).")
         if isinstance(Y, str):
             raise ValueError(f"Y must be data, not the name of a column: give X[{brief(Y)}].")
         n, m = length(X, "X"), length(Y, "Y")

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.special import softmax
 
 from correspondence import io
-from correspondence.checks import brief, check_weights, check_whole, is_number, length, read_only, to_floats
+from correspondence.checks import brief, check_flag, check_weights, check_whole, is_number, length, read_only, to_floats
 from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.encoding import Category, Columns
 from correspondence.functions import LabelFunctions, PrincipalFunctions
@@ -275,7 +275,7 @@ class CrossModalIndex:
         g = _places(d.g, Y, "Y")
         f = None if X is None else _places(d.f, X, "X")
         priors = _priors(d.g, Y, len(g)) if prior is None else _normed(check_weights(prior, len(g), "prior"))
-        if by == "auto":
+        if isinstance(by, str) and by == "auto":
             by = "gaussian" if label_shares(d.g) is None else "posterior"
         x = None if f is None else (items_x, f, _priors(d.f, X, len(f)))
         self._set(d, (items_y, g, priors), x, by, scaled, engine)
@@ -346,8 +346,7 @@ class CrossModalIndex:
     ) -> None:
         if not isinstance(by, str) or by not in RANKINGS:
             raise ValueError(f"by must be one of {', '.join(map(repr, RANKINGS))}, got {brief(by)}.")
-        if not isinstance(scaled, bool | np.bool_):
-            raise ValueError(f"scaled must be True or False, got {brief(scaled)}.")
+        check_flag(scaled, "scaled")
         check_engine(engine)
 
         def side(items: Items, name: str) -> _Side:

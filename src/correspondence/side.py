@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,15 +138,20 @@ def _positions(labels: np.ndarray, subset: Iterable[Any], name: str) -> np.ndarr
     if isinstance(subset, str | bytes | Iterator) or not isinstance(subset, Iterable):
         raise ValueError(f"subset_{name} must be a list of labels, got {brief(subset)}.")
     known = {label: i for i, label in enumerate(labels.tolist())}
-    if any(isinstance(label, bool | np.bool_) for label in subset) and not any(
-        isinstance(label, bool) for label in known
-    ):
-        raise ValueError(f"subset_{name} looks like a mask: give the labels instead.")
     wanted = as_labels(subset, f"subset_{name}").tolist()
-    unknown = [label for label in wanted if not isinstance(label, Hashable) or label not in known]
+    if any(isinstance(label, bool) for label in wanted) and not any(isinstance(label, bool) for label in known):
+        raise ValueError(f"subset_{name} looks like a mask: give the labels instead.")
+    unknown = [label for label in wanted if not _is_among(label, known)]
     if unknown:
         raise ValueError(f"subset_{name}: there is no label {brief(unknown[0])} among the {name}.")
     return np.unique(np.array([known[label] for label in wanted], dtype=np.intp))
+
+
+def _is_among(label: Any, known: dict[Any, int]) -> bool:
+    try:
+        return label in known
+    except TypeError:  # it cannot be hashed
+        return False
 
 
 def _spread(values: np.ndarray, position: np.ndarray, size: int, fill: float) -> np.ndarray:

@@ -143,7 +143,7 @@ def listed(labels: list[Any], most: int = 10) -> str:
 
 def to_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
     """Native data frame of the first library installed, or of the one asked for."""
-    if backend not in (None, "pandas", "polars", "pyarrow"):
+    if backend is not None and (not isinstance(backend, str) or backend not in ("pandas", "polars", "pyarrow")):
         raise ValueError(f'backend must be "pandas", "polars" or "pyarrow", got {brief(backend)}.')
     candidates: tuple[Backend, ...] = (backend,) if backend else ("pandas", "polars", "pyarrow")
     for candidate in candidates:

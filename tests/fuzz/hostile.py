@@ -13,6 +13,7 @@ The rule of the judge, for anything that is given to anything:
 
 import datetime
 import dis
+import inspect
 import re
 import signal
 import sys
@@ -153,7 +154,9 @@ FRAMES = {
     "polars nulls": lambda: pl.DataFrame({"a": [None] * N}),
     "polars NaN": lambda: pl.DataFrame({"a": _with(np.nan)}),
     "polars lists": lambda: pl.DataFrame({"a": [[1, 2], [3]] * 12}),
-    "polars array column": lambda: pl.DataFrame({"a": np.zeros((N, 2)).tolist()}, schema={"a": pl.Array(pl.Float64, 2)}),
+    "polars array column": lambda: pl.DataFrame(
+        {"a": np.zeros((N, 2)).tolist()}, schema={"a": pl.Array(pl.Float64, 2)}
+    ),
     "polars structs": lambda: pl.DataFrame({"a": [{"b": 1}, {"b": 2}] * 12}),
     "polars dates": lambda: pl.DataFrame({"a": [datetime.date(2020, 1, 1)] * N, "b": list(range(N))}),
     "polars time": lambda: pl.DataFrame({"a": [datetime.time(1), datetime.time(2)] * 12}),
@@ -417,7 +420,9 @@ def judge(call, *arguments):
             warnings.warn = listened
     foreign = [w for w in caught if w.category is not UserWarning or str(w.message) not in own]
     if foreign and not fault:
-        fault = f"warns {foreign[0].category.__name__}: {foreign[0].message} ({foreign[0].filename}:{foreign[0].lineno})"
+        fault = (
+            f"warns {foreign[0].category.__name__}: {foreign[0].message} ({foreign[0].filename}:{foreign[0].lineno})"
+        )
     return fault
 
 
@@ -441,20 +446,25 @@ def _stopped_at_raise(tb):
     return dis.opname[tb.tb_frame.f_code.co_code[tb.tb_lasti]] == "RAISE_VARARGS"
 
 
-NAMES = (
-    "X Y x y a b h k n d F G P cv est by tol span level radius frame counts rows columns labels label classes class "
-    "weights sample_weight row_weights column_weights groups methods method models model others between index prior "
-    "items_y items_x tags has_tag beliefs features values table pairs subset_rows subset_columns engine scaled alpha "
-    "outputs temperature batch_size progress backend every max_frames path X_probe handle_unknown verbose "
-    "validation gamma kernel degree coef0 regularization "
-).split()
+def _arguments():
+    """Names of all arguments of the public functions, classes and their methods."""
+    for thing in map(co.__dict__.get, co.__all__):
+        methods = vars(thing).values() if inspect.isclass(thing) else ()
+        for function in (thing, *methods):
+            function = getattr(function, "__func__", function)
+            if inspect.isfunction(function) or inspect.isclass(function):
+                yield from inspect.signature(function).parameters
+
+
+# and how messages call parts of them: the labels of a column, the beliefs that a model returns, the values of a function
+NAMES = {*_arguments(), *"x y labels label class beliefs features values pairs max_steps loss schedule device".split()}
 
 
 def _fault_of_message(text):
     if "\n" in text or len(text) > 400 or not text.endswith((".", "?")):
         return "message is no sentence:"
     words = set(re.findall(r"\w+", text))
-    if not words & (set(NAMES) | {name for name in words if "_" in name}):
+    if not words & NAMES:
         return "message names no argument:"
     return ""
 
