@@ -240,7 +240,10 @@ class Category:
 
     def __call__(self, values: np.ndarray) -> sp.csr_array:
         position = {label: i for i, label in enumerate(self.labels)}
-        codes = np.array([position.get(label, -1) for label in values.tolist()], dtype=np.intp)
+        try:
+            codes = np.array([position.get(label, -1) for label in values.tolist()], dtype=np.intp)
+        except TypeError as error:
+            raise ValueError(f"has a label that cannot be hashed ({error}): use strings or numbers.") from None
         unknown = np.flatnonzero(codes < 0)
         if len(unknown) and not unknown_is_mean.get():
             raise ValueError(f"has the label {brief(values[unknown[0]])}, which the fit has not seen: leave it out.")

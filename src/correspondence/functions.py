@@ -142,13 +142,10 @@ class LabelFunctions(PrincipalFunctions):
             raise ValueError(
                 "The labels are a subset: an expectation over Y needs all of them, so fit the whole table."
             )
-        if (
-            not callable(h)
-            and not isinstance(h, Mapping)
-            and self.codes is not None
-            and np.shape(h)[:1] == self.codes.shape
-        ):
-            h = self._means(_checked_values(h, len(self.codes)))
+        if self.codes is not None and not callable(h) and not isinstance(h, Mapping):
+            h = to_floats(h, "h")
+            if h.shape[:1] == self.codes.shape:
+                h = self._means(_checked_values(h, len(self.codes)))
         used = self.mass > 0
         return _values_at(h, self.labels)[used], self.values[used], self.mass[used] / self.mass[used].sum()
 
@@ -316,4 +313,6 @@ def _checked_values(values: Any, n: int) -> np.ndarray:
         raise ValueError(f"h must give one value for each of the {n} values of Y, got shape {array.shape}.")
     if not np.isfinite(array).all():
         raise ValueError("h must be finite, but it has NaN or infinity among its values.")
+    if np.abs(array).max(initial=0) > 1e200:
+        raise ValueError("h has values above 1e200, too large to compute with: divide it by a constant.")
     return array

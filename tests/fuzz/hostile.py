@@ -5,9 +5,9 @@ The rule of the judge, for anything that is given to anything:
 - a result, all numbers of which are finite (an entry leaves out what is documented as NaN, such as the coordinates of
   rows without any count), or
 - a ValueError or a TypeError, not a subclass (LinAlgError and UnicodeError are ValueErrors too), or a FileNotFoundError
-  where text is taken for a path, which a `raise` statement of this package has raised: the innermost frame of the traceback lies in src/correspondence and has stopped
-  at a `raise`, not at a call of NumPy that failed. Its message is one line of at most 400 characters that ends
-  with a full stop, or asks "do you mean ...?", and names an argument;
+  where text is taken for a path, which a `raise` statement of this package has raised: the innermost frame of the
+  traceback lies in src/correspondence and has stopped at a `raise`, not at a call of NumPy that failed. Its message is
+  one line of at most 400 characters that ends with a full stop, or asks "do you mean ...?", and names an argument;
 - within 30 seconds, and with no other warnings than UserWarnings that this package has raised itself.
 """
 
@@ -35,6 +35,7 @@ import scipy.sparse as sp
 import correspondence as co
 
 SOURCE = Path(co.__file__).parent
+SECONDS = 30  # after which a call counts as hanging
 N = 24  # rows of an input, where it has rows
 LONG = "long " * 2000
 UNICODE = ["😀", "e\u0301", "é", "שלום", "", " ", "\u202eabc", "\x00", "a\nb", "ﬀ", "\ud800", "İ"]
@@ -407,7 +408,7 @@ def judge(call, *arguments):
             own.append(str(message))
         listened(message, category, stacklevel + 1, **options)
 
-    with warnings.catch_warnings(record=True) as caught, _alarm(30):
+    with warnings.catch_warnings(record=True) as caught, _alarm(SECONDS):
         warnings.simplefilter("always")
         warnings.warn = warn
         try:
@@ -456,8 +457,8 @@ def _arguments():
                 yield from inspect.signature(function).parameters
 
 
-# and how messages call parts of them: the labels of a column, the beliefs that a model returns, the values of a function
-NAMES = {*_arguments(), *"x y labels label class beliefs features values pairs max_steps loss schedule device".split()}
+# and what messages call parts of them: labels of a column, beliefs that a model returns, values of a function
+NAMES = {*_arguments(), "x", "y", "labels", "label", "class", "beliefs", "features", "values", "pairs"}
 
 
 def _fault_of_message(text):
