@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 
-from correspondence.checks import check_whole
+from correspondence.checks import brief, check_whole
 from correspondence.decomposition import Decomposition
 from correspondence.encoding import WIDE, Columns, Encoder, discrete, encoders_for, kept, surveys_of
 from correspondence.estimator import PairsEstimator
@@ -248,7 +248,7 @@ class ACE(PairsEstimator):
         check_whole(self.n_components, "n_components", 1)
         check_whole(self.n_alternations, "n_alternations", 1)
         check_whole(self.random_state, "random_state", 0, 2**32 - 1)
-        if self.n_knots != "auto":
+        if not (isinstance(self.n_knots, str) and self.n_knots == "auto"):
             check_whole(self.n_knots, "n_knots", 3)
         for name in ("x_regressor", "y_regressor"):
             model: Any = getattr(self, name)
@@ -258,10 +258,12 @@ class ACE(PairsEstimator):
                 hasattr(model, method) for method in ("fit", "predict", "get_params")
             ):
                 raise ValueError(
-                    f"{name} must be a scikit-learn regressor or classifier such as Ridge(), got {model!r}."
+                    f"{name} must be a scikit-learn regressor or classifier such as Ridge(), got {brief(model)}."
                 )
             if is_classifier(model) and not hasattr(model, "predict_proba"):
-                raise ValueError(f"{name} must have predict_proba, which {model!r} has not: choose another classifier.")
+                raise ValueError(
+                    f"{name} must have predict_proba, which {brief(model)} has not: choose another classifier."
+                )
 
 
 def _fold_sums(
@@ -350,7 +352,7 @@ class _Expectation:
             return _Model(model.fit(self.rows[train], targets if width > 1 else targets[:, 0]), width)
         except Exception as error:
             reason = " ".join(str(error).split())[:200].rstrip(".")
-            raise ValueError(f"{self.model!r} could not be fitted to {self.name}: {reason}.") from error
+            raise ValueError(f"{brief(self.model)} could not be fitted to {self.name}: {reason}.") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,7 +372,7 @@ class _Model:
             values = np.asarray(self.model.predict(rows), dtype=np.float64).reshape(rows.shape[0], -1)
             if values.shape[1] != self.width:
                 raise ValueError(
-                    f"{self.model!r} predicts {values.shape[1]} numbers for each row instead of {self.width}."
+                    f"{brief(self.model)} predicts {values.shape[1]} numbers for each row instead of {self.width}."
                 )
         return values if self.functions is None else self.functions.of_features(values)
 

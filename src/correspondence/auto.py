@@ -10,7 +10,7 @@ from typing import Any
 
 from correspondence import sources
 from correspondence.ca import CA
-from correspondence.checks import check_whole
+from correspondence.checks import brief, check_whole
 from correspondence.compare import Comparison, compare
 from correspondence.decomposition import Decomposition
 from correspondence.latent import LatentDimension, latent_dimension
@@ -137,7 +137,7 @@ def choose(
         groups, random_state, n_jobs and progress, as for `decompose`.
     """
     if not isinstance(method, str) or (method != "auto" and method not in METHODS):
-        raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {method!r}.")
+        raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {brief(method)}.")
     if n_components is not None:
         check_whole(n_components, "n_components", 1)
     choice = (
@@ -160,7 +160,7 @@ class _Options:
 
 def _of_table(X: Any, n_components: int | None, method: str) -> Choice:
     if method not in ("auto", "ca"):
-        raise ValueError(f"Y is missing: method {method!r} needs pairs (x, y).")
+        raise ValueError(f"Y is missing: method {brief(method)} needs pairs (x, y).")
     try:
         return Choice("ca", "X is a table of counts", CA(n_components=n_components).fit(X).decomposition_)
     except ValueError as error:

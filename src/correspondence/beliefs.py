@@ -13,8 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.base import is_regressor
+from sklearn.exceptions import NotFittedError
 
-from correspondence.checks import check_whole, is_number, length
+from correspondence.checks import brief, check_whole, is_number, length, to_array
 from correspondence.functions import FeatureMap
 from correspondence.labels import as_labels, label_from_json, label_to_json, objects
 
@@ -58,10 +59,10 @@ class Beliefs(FeatureMap):
         batch_size: int = 1024,
         classes: Any = None,
     ) -> None:
-        if outputs not in OUTPUTS:
-            raise ValueError(f"outputs must be one of {', '.join(OUTPUTS)}, got {outputs!r}.")
+        if not isinstance(outputs, str) or outputs not in OUTPUTS:
+            raise ValueError(f"outputs must be one of {', '.join(OUTPUTS)}, got {brief(outputs)}.")
         if not is_number(temperature) or not 1e-3 <= temperature <= 1e3:
-            raise ValueError(f"temperature must be a number from 0.001 to 1000, got {temperature!r}.")
+            raise ValueError(f"temperature must be a number from 0.001 to 1000, got {brief(temperature)}.")
         self.model, self.outputs, self.temperature = model, outputs, float(temperature)
         self.batch_size = check_whole(batch_size, "batch_size", 1)
         self._ask = _asker(model)
@@ -91,13 +92,13 @@ class Beliefs(FeatureMap):
 
     def _answer(self, rows: Any) -> Any:
         """The model's probabilities; whether a torch module returns them or logits is seen from its first answer."""
-        values = self._ask(_from_arrow(rows, self.model))
-        if self.outputs != "auto" and _is_column(values):
+        values = self._asked(rows)
+        if self.outputs != "auto" and _is_column(_to_array(values)):
             return _of_two(_to_array(values), self.outputs == "logits")
         if self._are_logits is False:
             return values
         array = _to_array(values)
-        if array.ndim != 2 or not len(array):
+        if array.ndim != 2 or not array.size:
             return array
         if self._are_logits is None:
             self._are_logits = bool(array.min() < 0 or np.abs(array.sum(axis=1) - 1).max() > _sum_error(values))
@@ -108,6 +109,14 @@ class Beliefs(FeatureMap):
                 )
         return _softmax(array) if self._are_logits else values
 
+    def _asked(self, rows: Any) -> Any:
+        try:
+            return self._ask(_from_arrow(rows, self.model))
+        except NotFittedError:
+            raise
+        except Exception as error:  # of any library; it is shown as the cause
+            raise ValueError(f"X: the model has no answer for such inputs ({brief(str(error), 200)}).") from error
+
     def _inputs(self, X: Any) -> Iterator[Any]:
         if is_stream(X):
             for batch in X:
@@ -116,7 +125,7 @@ class Beliefs(FeatureMap):
         n = length(X, "X")
         if self.model is None:
             X = X if isinstance(X, np.ndarray) else _to_array(X)
-        size = self.batch_size if self.model is not None else max(1, ROWS // max(1, np.shape(X)[-1]))
+        size = self.batch_size if self.model is not None else max(1, ROWS // max(1, X.shape[-1]))
         for start in range(0, n, size):
             yield _slice(X, start, min(start + size, n))
             _release(X)
@@ -216,7 +225,7 @@ def tempered(P: np.ndarray, temperature: float) -> np.ndarray:
 
 def is_stream(X: Any) -> bool:
     """Whether it is an iterable of batches and not an array, a frame or a list of inputs."""
-    return isinstance(X, Iterable) and not hasattr(X, "__getitem__") and not hasattr(X, "__array__")
+    return isinstance(X, Iterable) and not (hasattr(X, "__getitem__") or hasattr(X, "__array__") or sp.issparse(X))
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:
@@ -225,8 +234,8 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
         return shifted / shifted.sum(axis=1, keepdims=True)
 
 
-def _is_column(values: Any) -> bool:
-    return len(np.shape(values)) == 1 or np.shape(values)[1:] == (1,)
+def _is_column(array: np.ndarray) -> bool:
+    return array.ndim == 1 or array.shape[1:] == (1,)
 
 
 def _of_two(column: np.ndarray, are_logits: bool) -> np.ndarray:
@@ -352,14 +361,10 @@ def _ask_onnx(session: Any, X: Any) -> np.ndarray:
 
 def _to_array(values: Any) -> np.ndarray:
     """Floats of single or double precision, from arrays, tensors, frames and lists."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(values, torch.Tensor):
-        values = values.detach().cpu()
-        values = (values.float() if values.dtype in (torch.float16, torch.bfloat16) else values).numpy()
     if np.ma.is_masked(values):
         raise ValueError("The beliefs have masked entries: leave these inputs out.")
     try:
-        array = np.asarray(values)
+        array = to_array(values, "The beliefs")
         if array.dtype.kind not in "biuf":
             raise TypeError
         return array.astype(np.float32 if array.dtype in (np.float32, np.float16) else np.float64, copy=False)
@@ -381,7 +386,10 @@ def _slice(X: Any, start: int, stop: int) -> Any:
         return frame[start:stop].to_native()
     if sp.issparse(X):
         return sp.csr_array(X)[start:stop]
-    return (X if hasattr(X, "__getitem__") else np.asarray(X))[start:stop]
+    try:
+        return (X if hasattr(X, "__getitem__") else np.asarray(X))[start:stop]
+    except Exception:  # of any library whose object it is
+        raise TypeError(f"X must be an array, a frame, a list or batches of these, got {type(X).__name__}.") from None
 
 
 def _release(X: Any) -> None:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.stats import chi2
 from sklearn.base import clone
 
-from correspondence.checks import check_whole
+from correspondence.checks import check_seed, check_whole
 from correspondence.progress import bar
 from correspondence.table import Table
 
@@ -107,7 +107,7 @@ def bootstrap(
     k = min(check_whole(n_components, "n_components", 1), len(ca.pics_))
     if k < 1:
         raise ValueError("There are no components whose spread could be estimated.")
-    draw = _sampler(ca._unweighted, n, np.random.default_rng(random_state))
+    draw = _sampler(ca._unweighted, n, check_seed(random_state))
     refit = clone(ca).set_params(n_components=k)
     target = _stacked(ca, k)
     spread = _Spread(len(target), k)

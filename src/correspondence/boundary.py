@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from correspondence.checks import read_only, to_floats
+from correspondence.checks import brief, read_only, to_floats
 from correspondence.table import Backend, to_frame
 
 __all__ = ["Confusing", "boundary_beliefs", "class_index", "closest", "given_shares", "overlap", "shares_of_others"]
@@ -78,9 +78,11 @@ def given_shares(others: Any, classes: np.ndarray) -> np.ndarray:
     shares = np.zeros(k)
     if isinstance(others, Mapping):
         values = to_floats(list(others.values()), "others")
+        if values.ndim != 1:
+            raise ValueError("others must be a class, or a share of at least 0 for each class.")
         for label, share in zip(others, values, strict=True):
             shares[class_index(position, label, "others")] = share
-    elif np.ndim(others) == 1 and not isinstance(others, tuple):
+    elif isinstance(others, list) or getattr(others, "ndim", 0) == 1:
         shares = to_floats(others, "others")
     else:
         shares[class_index(position, others, "others")] = 1
@@ -93,9 +95,9 @@ def class_index(position: Mapping[Any, int], label: Any, name: str) -> int:
     """Position of a class."""
     try:
         return position[label.item() if hasattr(label, "detach") else label]
-    except (KeyError, TypeError):
-        shown = ", ".join(map(repr, list(position)[:10])) + (", ..." if len(position) > 10 else "")
-        raise ValueError(f"{name}: {label!r} is not a class, choose among {shown}.") from None
+    except (KeyError, TypeError, ValueError, RuntimeError):  # a tensor of several labels, or what cannot be hashed
+        shown = ", ".join(map(brief, list(position)[:10])) + (", ..." if len(position) > 10 else "")
+        raise ValueError(f"{name}: {brief(label)} is not a class, choose among {shown}.") from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

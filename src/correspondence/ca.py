@@ -13,7 +13,7 @@ from scipy.stats import chi2 as chi2_distribution
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence.bootstrap import Bootstrap, bootstrap
-from correspondence.checks import as_frame, check_weights, check_whole
+from correspondence.checks import as_frame, brief, check_weights, check_whole
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LabelFunctions
@@ -176,8 +176,8 @@ class CA(Estimator):
     def _check_parameters(self) -> None:
         if self.n_components is not None:
             check_whole(self.n_components, "n_components", 0)
-        if self.handle_unknown not in ("error", "nan"):
-            raise ValueError(f'handle_unknown must be "error" or "nan", got {self.handle_unknown!r}.')
+        if not isinstance(self.handle_unknown, str) or self.handle_unknown not in ("error", "nan"):
+            raise ValueError(f'handle_unknown must be "error" or "nan", got {brief(self.handle_unknown)}.')
 
     def _remember_features(self, table: Table) -> None:
         self.n_features_in_ = 1 if self._from_pairs else table.shape[1]

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from correspondence.checks import check_whole, is_number
+from correspondence.checks import brief, check_whole, is_number
 from correspondence.encoding import encoders_for, kept
 from correspondence.estimator import PairsEstimator
 from correspondence.features import Encoded, blocks, signed
@@ -108,8 +108,10 @@ def strengths(regularization: Any, wide: bool) -> Sequence[float]:
     """Strengths of a ridge to choose from: the one given, or none for data that are not wide."""
     if isinstance(regularization, str) and regularization == "auto":
         return RIDGE if wide else (0.0,)
-    if not is_number(regularization) or regularization < 0:
-        raise ValueError(f'regularization must be "auto" or a number of at least 0, got {regularization!r}.')
+    if not is_number(regularization) or not 0 <= float(regularization) <= 1e100:
+        raise ValueError(
+            f'regularization must be "auto" or a number of at least 0, at most 1e100, got {brief(regularization)}.'
+        )
     return (float(regularization),)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from collections.abc import Mapping, Set
 from typing import Any
 
 import narwhals as nw
@@ -12,16 +14,31 @@ from narwhals.exceptions import DuplicateError
 
 __all__ = [
     "as_frame",
+    "brief",
+    "check_flag",
     "check_index",
+    "check_seed",
+    "check_total",
     "check_weights",
     "check_whole",
     "is_number",
     "length",
+    "of_series",
     "outside",
     "read_only",
     "take",
+    "to_array",
     "to_floats",
 ]
+
+
+def brief(value: Any, most: int = 60) -> str:
+    """How a value is shown in a message: as Python writes it, on one line and of bounded length."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a whole number of more than 4300 digits has no text, and neither has everybody's class
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int:
@@ -29,13 +46,32 @@ def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < low or (high is not None and value > high):
         limits = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be a whole number {limits}, got {value!r}.")
+        raise ValueError(f"{name} must be a whole number {limits}, got {brief(value)}.")
     return int(value)
+
+
+def check_seed(seed: Any, name: str = "random_state") -> np.random.Generator:
+    """Generator of random numbers, from a whole number, one of NumPy's own, or None for a new one each time."""
+    if seed is None or isinstance(seed, np.random.Generator):
+        return np.random.default_rng(seed)
+    return np.random.default_rng(check_whole(seed, name, 0))
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """True or False, and nothing that is merely one of them in an `if`."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {brief(value)}.")
+    return bool(value)
 
 
 def is_number(value: Any) -> bool:
     """Whether it is a finite real number."""
-    return type(value) is not bool and isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        return False
 
 
 def check_weights(weights: Any, n: int, name: str, *, allow_zero: bool = False) -> np.ndarray:
@@ -45,7 +81,17 @@ def check_weights(weights: Any, n: int, name: str, *, allow_zero: bool = False) 
         raise ValueError(f"{name} must have {n} numbers, got an array of shape {values.shape}.")
     if not np.isfinite(values).all() or (values < 0).any() or not (allow_zero or values.any()):
         raise ValueError(f"{name} must be finite, at least 0, and not all zero.")
+    if values.any():
+        check_total(values, name)
     return values
+
+
+def check_total(values: np.ndarray, name: str) -> None:
+    """Numbers of at least 0 whose sum has a reciprocal, and with it the shares."""
+    with np.errstate(over="ignore"):
+        total = float(values.sum(dtype=np.float64))
+    if not 1e-280 < total < 1e280:
+        raise ValueError(f"{name} has a total of {total:g}, too far from 1 to compute with: divide it by a constant.")
 
 
 def outside() -> int:
@@ -66,17 +112,59 @@ def read_only(result: Any, *names: str) -> None:
 
 def to_floats(values: Any, name: str) -> np.ndarray:
     """Array of float64; text, dates and masked entries are not numbers."""
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} has masked entries: fill them in or leave them out.")
+    _check_mask(values, name)
     try:
-        array = np.asarray(values)
+        array = _as_array(values, name)
         if array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.flat):
             raise TypeError
         if array.dtype.kind not in "biufO":
             raise TypeError
-        return np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+        with np.errstate(over="raise"):  # of a long double
+            return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, ArithmeticError):
         raise ValueError(f"{name} must be an array of numbers, got {_described(values)}.") from None
+
+
+def of_series(series: nw.Series) -> np.ndarray:
+    """NumPy's array of a series; of objects where NumPy has no such type, as for integers of 128 bits."""
+    try:
+        return series.to_numpy()
+    except Exception:
+        return np.fromiter(series.to_list(), dtype=object, count=len(series))
+
+
+def to_array(values: Any, name: str) -> np.ndarray:
+    """NumPy's array of a list, a frame or a torch tensor; rows of numbers and strings keep their types."""
+    _check_mask(values, name)
+    array = _as_array(values, name)
+    is_mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
+    return np.array(values, dtype=object) if is_mixed else array
+
+
+def _check_mask(values: Any, name: str) -> None:
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked entries: fill them in or leave those rows out.")
+
+
+def _as_array(values: Any, name: str) -> np.ndarray:
+    if hasattr(values, "detach"):
+        return _of_tensor(values, name)
+    if sp.issparse(values):
+        raise TypeError(f"{name} is a sparse matrix, which is not supported here: give {name}.toarray().")
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} has rows of different lengths.") from None
+    except Exception as error:  # of any library whose object it is
+        raise TypeError(f"{name} cannot be made an array ({brief(str(error))}).") from None
+
+
+def _of_tensor(tensor: Any, name: str) -> np.ndarray:
+    """NumPy's array of a tensor of torch, which is not imported for that."""
+    if str(tensor.layout) != "torch.strided":
+        raise TypeError(f"{name} is a sparse tensor, which is not supported: give {name}.to_dense().")
+    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
+    return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
 
 
 def as_frame(values: Any, name: str) -> nw.DataFrame | None:
@@ -84,7 +172,9 @@ def as_frame(values: Any, name: str) -> nw.DataFrame | None:
     try:
         frame = nw.from_native(values, pass_through=True)
     except DuplicateError as error:
-        raise ValueError(f"{name} has a column more than once: rename one of them. {error}") from None
+        raise ValueError(
+            f"{name} has a column more than once: rename one of them ({brief(str(error), 100)})."
+        ) from None
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(
             f"{name} is a lazy frame: collect it first, or say what x and y are by Pairs(frame, x=..., y=...)."
@@ -103,7 +193,10 @@ def check_index(x: Any, y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
 
 
 def _index(column: Any) -> Any:
-    native = nw.from_native(column, allow_series=True, pass_through=True)
+    try:
+        native = nw.from_native(column, allow_series=True, pass_through=True)
+    except DuplicateError:  # which is told where the columns are read
+        return None
     return nw.maybe_get_index(native) if isinstance(native, nw.Series | nw.DataFrame) else None
 
 
@@ -113,13 +206,11 @@ def length(values: Any, name: str) -> int:
     if sp.issparse(values):
         return values.shape[0]
     try:
-        return len(values)
-    except TypeError:
+        if not isinstance(values, str | bytes | Mapping | Set):
+            return len(values) if hasattr(values, "__len__") else len(to_array(values, name))
+    except TypeError:  # it has no dimension
         pass
-    try:
-        return len(np.asarray(values))
-    except TypeError:
-        raise ValueError(f"{name} must hold one value for each observation, got {type(values).__name__}.") from None
+    raise ValueError(f"{name} must hold one value for each observation, got {type(values).__name__}.")
 
 
 def take(values: Any, rows: np.ndarray) -> Any:
@@ -134,4 +225,6 @@ def take(values: Any, rows: np.ndarray) -> Any:
 
 def _described(values: Any) -> str:
     kind = getattr(values, "dtype", None)
-    return f"values of type {kind}" if kind is not None else f"{type(values).__name__} {str(values)[:40]!r}"
+    if kind is not None:
+        return f"values of type {kind}" if isinstance(values, np.ndarray) else f"{type(values).__name__} of {kind}"
+    return f"{type(values).__name__} {brief(values, 40)}"

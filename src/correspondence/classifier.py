@@ -29,10 +29,10 @@ from correspondence.boundary import (
     shares_of_others,
 )
 from correspondence.calibration import Calibration, Claims, best_temperature, calibration_error, log_loss
-from correspondence.checks import check_weights, check_whole, length, to_floats
+from correspondence.checks import brief, check_seed, check_weights, check_whole, length, to_floats
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
-from correspondence.functions import LabelFunctions, LinearFunctions
+from correspondence.functions import LARGEST, LabelFunctions, LinearFunctions
 from correspondence.heldout import HeldOut, held_out, held_out_parts
 from correspondence.labels import as_labels, objects
 from correspondence.moments import Moments
@@ -354,6 +354,8 @@ class ClassifierCA(Estimator):
         """
         check_is_fitted(self)
         F = to_floats(F, "F")
+        if not np.isfinite(F).all() or (np.abs(F) > LARGEST).any():
+            raise ValueError(f"F must be finite, and no value larger than {LARGEST:g}.")
         if F.ndim != 2 or F.shape[1] != len(self.pics_):
             raise ValueError(f"F must have {len(self.pics_)} columns, one for each component, got shape {F.shape}.")
         G = np.nan_to_num(self._g_functions().values)
@@ -422,8 +424,8 @@ class ClassifierCA(Estimator):
         """
         functions = self._f_functions()
         check_whole(n, "n", 1)
-        if between is not None and (np.ndim(between) != 1 or len(between) != 2):
-            raise ValueError(f"between must be a pair of classes, got {between!r}.")
+        if between is not None and not (isinstance(between, tuple | list | np.ndarray) and len(between) == 2):
+            raise ValueError(f"between must be a pair of classes, got {brief(between)}.")
         pair = (None, None) if between is None else self._pair(*between, names=("between", "between"))
         k = len(self.classes_)
         index, best = np.empty(0, np.intp), np.empty((0, k))
@@ -464,7 +466,7 @@ class ClassifierCA(Estimator):
         P = self.beliefs(X)
         codes = label_codes(Y, self.classes_, len(P))
         check_whole(cv, "cv", 2, len(P))
-        part = np.random.default_rng(random_state).permutation(len(P)) % cv
+        part = check_seed(random_state).permutation(len(P)) % cv
         Q = np.empty_like(P)
         for i in range(cv):
             Q[part == i] = tempered(P[part == i], best_temperature(P[part != i], codes[part != i]))
@@ -508,10 +510,10 @@ class ClassifierCA(Estimator):
         position = {label: i for i, label in enumerate(self.classes_.tolist())}
         i, j = class_index(position, a, names[0]), class_index(position, b, names[1])
         if i == j:
-            raise ValueError(f"a and b must be two different classes, got {a!r} twice.")
+            raise ValueError(f"a and b must be two different classes, got {brief(a)} twice.")
         for index, label in ((i, a), (j, b)):
             if self.prior_[index] == 0:
-                raise ValueError(f"The class {label!r} is never predicted: it has no boundary.")
+                raise ValueError(f"The class {brief(label)} is never predicted: it has no boundary.")
         return i, j
 
     def _f_functions(self) -> LinearFunctions:

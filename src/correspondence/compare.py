@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
-from correspondence.checks import check_whole
+from correspondence.checks import brief, check_whole
 from correspondence.heldout import gain
 from correspondence.io import csv_text
 from correspondence.methods import ENOUGH, Pairs, estimator, sensible
@@ -122,7 +122,7 @@ class Comparison:
 
 def compare(
     X: Any,
-    Y: Any,
+    Y: Any = None,
     methods: Iterable[str] | Mapping[str, Any] | None = None,
     n_components: int | None = None,
     cv: Any = None,
@@ -188,15 +188,15 @@ def compare(
 
 def _chosen(methods: Any, pairs: Pairs, n_components: int | None, random_state: int) -> dict[str, Any]:
     if isinstance(methods, str) or not (methods is None or isinstance(methods, Iterable)):
-        raise ValueError(f"methods must be a list of names or a dictionary, got {methods!r}.")
+        raise ValueError(f"methods must be a list of names or a dictionary, got {brief(methods)}.")
     if isinstance(methods, Mapping):
         if not methods or not all(isinstance(name, str) for name in methods):
-            raise ValueError(f"methods must have at least one name, a text, with its estimator, got {methods!r}.")
+            raise ValueError(f"methods must have at least one name, a text, with its estimator, got {brief(methods)}.")
         return dict(methods)
     d = pairs.most if n_components is None else check_whole(n_components, "n_components", 1)
     names = sensible(pairs) if methods is None else list(methods)
     if not all(isinstance(name, str) for name in names):
-        raise ValueError(f"methods must be names; give estimators in a dictionary, got {names!r}.")
+        raise ValueError(f"methods must be names; give estimators in a dictionary, got {brief(names)}.")
     if not names:
         raise ValueError("methods is empty: name at least one.")
     return {name: estimator(name, pairs, d, random_state) for name in names}

@@ -12,7 +12,7 @@ import numpy as np
 
 from correspondence.beliefs import Beliefs, is_stream
 from correspondence.calibration import log_loss
-from correspondence.checks import check_whole, read_only
+from correspondence.checks import brief, check_whole, read_only
 from correspondence.classifier import ClassifierCA, label_codes
 from correspondence.table import Backend, Table, to_frame
 
@@ -152,8 +152,8 @@ class ClassifierComparison:
         return np.argsort(-self.disagreement, kind="stable")[: check_whole(n, "n", 1)]
 
     def _index(self, name: str) -> int:
-        if name not in self.names:
-            raise ValueError(f"There is no model {name!r}: choose one of {', '.join(self.names)}.")
+        if not isinstance(name, str) or name not in self.names:
+            raise ValueError(f"There is no model {brief(name)}: choose one of {', '.join(self.names)}.")
         return self.names.index(name)
 
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from scipy.special import ndtri
 from sklearn.feature_extraction.text import CountVectorizer
 
-from correspondence.checks import as_frame, outside
+from correspondence.checks import as_frame, brief, outside, to_array
 from correspondence.labels import as_labels, in_order, label_from_json, label_to_json, objects, unknown_is_mean
 from correspondence.sources import Memory, Parts, floats
 from correspondence.survey import Survey
@@ -39,7 +39,6 @@ __all__ = [
     "is_text",
     "kept",
     "surveys_of",
-    "to_array",
 ]
 
 LINEAR = 3.5  # robust standard deviations within which a coordinate is the value itself
@@ -241,10 +240,13 @@ class Category:
 
     def __call__(self, values: np.ndarray) -> sp.csr_array:
         position = {label: i for i, label in enumerate(self.labels)}
-        codes = np.array([position.get(label, -1) for label in values.tolist()], dtype=np.intp)
+        try:
+            codes = np.array([position.get(label, -1) for label in values.tolist()], dtype=np.intp)
+        except TypeError as error:
+            raise ValueError(f"has a label that cannot be hashed ({error}): use strings or numbers.") from None
         unknown = np.flatnonzero(codes < 0)
         if len(unknown) and not unknown_is_mean.get():
-            raise ValueError(f"has the label {values[unknown[0]]!r}, which the fit has not seen: leave it out.")
+            raise ValueError(f"has the label {brief(values[unknown[0]])}, which the fit has not seen: leave it out.")
         known = np.flatnonzero(codes >= 0)
         shape = (len(codes), self.width)
         rows = sp.csr_array((np.ones(len(known)), (known, codes[known])), shape=shape)
@@ -364,7 +366,7 @@ def _is_name(encoder: Column, n: int) -> bool:
 
 
 def _encoded(encoder: Column, column: np.ndarray, key: Any, name: str) -> np.ndarray | sp.csr_array:
-    where = f"Column {key!r} of {name}"
+    where = f"Column {brief(key)} of {name}"
     if isinstance(encoder, Category):
         column = _as_objects(column)  # 1, 1.0 and True are the same label
     elif column.dtype == object:
@@ -409,7 +411,7 @@ def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
     data: dict[Any, np.ndarray]
     if frame is not None:
         columns = zip(frame.columns, frame.iter_columns(), strict=True)
-        data = {key: _series(series, f"Column {key!r} of {name}") for key, series in columns}
+        data = {key: _series(series, f"Column {brief(key)} of {name}") for key, series in columns}
     elif isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series):
         data = {0: _series(nw.from_native(values, series_only=True), name)}
     else:
@@ -425,7 +427,7 @@ def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
 def _array_columns(values: Any, name: str) -> dict[Any, np.ndarray]:
     array = to_array(values, name)
     if array.ndim == 0:
-        raise ValueError(f"{name} must have one row for each observation, got the single value {values!r}.")
+        raise ValueError(f"{name} must have one row for each observation, got the single value {brief(values)}.")
     if array.ndim > 2:
         raise ValueError(f"{name} must have rows and columns, got an array of shape {array.shape}.")
     if array.ndim == 1:
@@ -453,12 +455,19 @@ def _column(values: np.ndarray, where: str) -> np.ndarray:
     if values.dtype.kind in "mM":
         raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
     if values.dtype.kind == "O" and all(_is_number(v) for v in values.tolist()):
-        return _finite(np.array([np.nan if v is None else float(v) for v in values.tolist()]), where)
+        return _finite(np.array([_as_float(v) for v in values.tolist()]), where)
     return _as_objects(as_labels(values, where))
 
 
 def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, numbers.Number) and not isinstance(value, bool | complex))
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return np.nan if value is None else float(value)
+    except (OverflowError, ValueError):  # 10**400, or a signalling NaN
+        return np.inf
 
 
 def _as_objects(values: np.ndarray) -> np.ndarray:
@@ -472,21 +481,6 @@ def _finite(values: np.ndarray, where: str) -> np.ndarray:
     return values
 
 
-def to_array(values: Any, name: str) -> np.ndarray:
-    """NumPy's array of a list or a torch tensor; rows of numbers and strings keep their types."""
-    if hasattr(values, "detach"):
-        tensor = values.detach().cpu()
-        return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} has masked entries: fill them in or leave those rows out.")
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{name} has rows of different lengths.") from None
-    is_mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
-    return np.array(values, dtype=object) if is_mixed else array
-
-
 def kept(Y: Any) -> Any:
     """Copy of Y for expectations over it, so that changing Y later changes nothing; large arrays are not copied."""
     if hasattr(Y, "detach"):
@@ -495,7 +489,7 @@ def kept(Y: Any) -> Any:
         return list(Y)
     is_small = not isinstance(Y, np.ndarray) or Y.ndim <= 2
     is_pandas = type(Y).__module__.startswith("pandas")
-    return Y.copy() if (isinstance(Y, np.ndarray) and is_small) or is_pandas else Y
+    return Y.copy() if (isinstance(Y, np.ndarray) and is_small) or (is_pandas and hasattr(Y, "copy")) else Y
 
 
 def discrete(encoder: Encoder) -> Category | None:
@@ -541,6 +535,8 @@ class Bag(Encoder):
 def _sparse(values: Any, name: str) -> sp.csr_array:
     if not sp.issparse(values):
         raise ValueError(f"{name} must be a sparse matrix, as in the fit, got {type(values).__name__}.")
+    if values.ndim != 2:
+        raise ValueError(f"{name} must have rows and columns, got a sparse array of shape {values.shape}.")
     if values.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold real numbers, got {values.dtype}: Complex data not supported.")
     rows = sp.csr_array(values, dtype=np.float64, copy=True)
@@ -602,7 +598,7 @@ def is_text(values: Any) -> bool:
     frame = as_frame(values, "the data")
     if frame is not None and frame.shape[1] != 1:
         return False
-    array = np.asarray(frame[:, 0].to_list()) if frame is not None else to_array(values, "the data")
+    array = objects(frame[:, 0].to_list()) if frame is not None else to_array(values, "the data")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 or array.dtype.kind not in "UTO" or not all(isinstance(v, str) for v in array.tolist()):
@@ -635,7 +631,10 @@ class Images(Encoder):
         array = _pixels(values, name)
         sample = array[: max(1, 10_000_000 // max(1, array[0].size))].astype(np.float64)
         _finite(sample, name)
-        scale = sample.std(axis=(0, 2, 3))
+        with np.errstate(over="ignore", invalid="ignore"):
+            scale = sample.std(axis=(0, 2, 3))
+        if not np.isfinite(scale).all():
+            raise ValueError(f"{name} has pixels whose squares overflow: divide it by a constant.")
         if not scale.any():
             raise ValueError(f"{name} has one image only, again and again: nothing can be correlated with a constant.")
         return cls(array.shape[1:], sample.mean(axis=(0, 2, 3)).tolist(), np.where(scale > 0, scale, 1).tolist())
@@ -646,7 +645,8 @@ class Images(Encoder):
             raise ValueError(f"{name} must have images of shape {self.shape}, as in the fit, got {array.shape[1:]}.")
         channel = (slice(None), None, None)
         mean, scale = (np.asarray(v)[channel] for v in (self.mean, self.scale))
-        return _finite(((array - mean) / scale).astype(np.float32), name)
+        with np.errstate(over="ignore"):
+            return _finite(((array - mean) / scale).astype(np.float32), name)
 
     def state(self) -> dict[str, Any]:  # noqa: D102
         return {"kind": self.kind, "shape": list(self.shape), "mean": self.mean, "scale": self.scale}

@@ -11,7 +11,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence.checks import as_frame, check_index, length
+from correspondence.checks import as_frame, brief, check_index, length
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut
 from correspondence.sources import Memory, Pairs, Parts, check_source
@@ -193,7 +193,9 @@ class PairsEstimator(Estimator):
 
     def _check_number(self, n: int) -> None:
         if n <= self.n_components:
-            raise ValueError(f"n_components = {self.n_components} needs more than as many samples, got {n} sample(s).")
+            raise ValueError(
+                f"n_components = {brief(self.n_components)} needs more than as many samples, got {n} sample(s)."
+            )
 
     def _set(self, d: Decomposition, X: Any = None, stacklevel: int = 3) -> None:
         """Keep the result, with a warning if there is less than asked for, and the names of the columns of X."""

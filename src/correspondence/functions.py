@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence import io
-from correspondence.checks import read_only, to_floats
+from correspondence.checks import brief, length, read_only, to_floats
 from correspondence.labels import as_labels, label_from_json, label_to_json, objects, unknown_is_mean
 
 __all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
+
+LARGEST = 1e70  # value of a function, whose fourth power does not overflow; on the data of the fit the variance is 1
 
 FEATURE_MAPS = {  # by name, so that loading imports torch only if it must
     "additive": "correspondence.features:Additive",
@@ -123,7 +125,7 @@ class LabelFunctions(PrincipalFunctions):
         if self.unknown == "error" and (found < 0).any() and not unknown_is_mean.get():
             unknown = wanted[int(np.argmax(found < 0))]
             raise ValueError(
-                f"The label {unknown!r} is not among those of the fit: give one that is, "
+                f"The label {brief(unknown)} is not among those of the fit: give one that is, "
                 'or use handle_unknown="nan" to get NaN instead.'
             )
         return np.where((found < 0)[:, None], np.nan, self.values[found])
@@ -149,13 +151,10 @@ class LabelFunctions(PrincipalFunctions):
             raise ValueError(
                 "The labels are a subset: an expectation over Y needs all of them, so fit the whole table."
             )
-        if (
-            not callable(h)
-            and not isinstance(h, Mapping)
-            and self.codes is not None
-            and np.shape(h)[:1] == self.codes.shape
-        ):
-            h = self._means(_checked_values(h, len(self.codes)))
+        if self.codes is not None and not callable(h) and not isinstance(h, Mapping):
+            h = to_floats(h, "h")
+            if h.shape[:1] == self.codes.shape:
+                h = self._means(_checked_values(h, len(self.codes)))
         used = self.mass > 0
         return _values_at(h, self.labels)[used], self.values[used], self.mass[used] / self.mass[used].sum()
 
@@ -234,7 +233,14 @@ class LinearFunctions(PrincipalFunctions):
 
     def of_features(self, features: np.ndarray) -> np.ndarray:
         """Values of the functions, given the features."""
-        return (features - self.mean) @ self.weights
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = (features - self.mean) @ self.weights
+        if values.size and not max(values.max(), -values.min()) < LARGEST:  # NaN included
+            raise ValueError(
+                "The values lie too far from those of the fit to compute with: leave out those that are "
+                f"{LARGEST:g} and more standard deviations away."
+            )
+        return values
 
     @property
     def width(self) -> int:  # noqa: D102
@@ -258,7 +264,7 @@ class LinearFunctions(PrincipalFunctions):
         if self.features is None:
             return {"kind": self.kind}, arrays
         if not isinstance(self.features, FeatureMap):
-            raise TypeError(f"Features made by {self.features!r} cannot be saved.")
+            raise TypeError(f"Features made by {brief(self.features)} cannot be saved.")
         description, state = self.features.state()
         features = {f"features.{name}": array for name, array in state.items()}
         return {"kind": self.kind, "features": description | {"kind": self.features.kind}}, arrays | features
@@ -315,12 +321,12 @@ def _on_sample(
 
 def _values_at(h: Any, values: Any) -> np.ndarray:
     """Values of h, given as a function, a dictionary or themselves."""
-    n = len(values)
+    n = length(values, "Y")
     if isinstance(h, Mapping):
         labels = as_labels(values, "Y").tolist()
         missing = [label for label in labels if label not in h]
         if missing:
-            raise ValueError(f"h has no value for the label {missing[0]!r}.")
+            raise ValueError(f"h has no value for the label {brief(missing[0])}.")
         return _checked_values([h[label] for label in labels], n)
     return _checked_values(h(values) if callable(h) else h, n)
 
@@ -331,4 +337,6 @@ def _checked_values(values: Any, n: int) -> np.ndarray:
         raise ValueError(f"h must give one value for each of the {n} values of Y, got shape {array.shape}.")
     if not np.isfinite(array).all():
         raise ValueError("h must be finite, but it has NaN or infinity among its values.")
+    if np.abs(array).max(initial=0) > 1e200:
+        raise ValueError("h has values above 1e200, too large to compute with: divide it by a constant.")
     return array

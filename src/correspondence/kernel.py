@@ -13,11 +13,11 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 from correspondence.cca import strengths
-from correspondence.checks import check_whole, is_number, to_floats
+from correspondence.checks import brief, check_whole, is_number, to_floats
 from correspondence.encoding import Columns, Encoder, encoder_for, encoder_from_state, kept, surveys_of
 from correspondence.estimator import PairsEstimator
 from correspondence.features import Loadings, blocks, dense, signed
-from correspondence.functions import FeatureMap, LinearFunctions, PrincipalFunctions
+from correspondence.functions import LARGEST, FeatureMap, LinearFunctions, PrincipalFunctions
 from correspondence.moments import Moments
 from correspondence.penalised import fit_penalised, in_folds, merged
 from correspondence.sources import Memory, Parts
@@ -83,7 +83,7 @@ class KernelFeatures(FeatureMap):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
         if not isinstance(self.kernel, str):
-            raise TypeError(f"kernel {self.kernel!r} is a function of your own, which cannot be saved.")
+            raise TypeError(f"kernel {brief(self.kernel)} is a function of your own, which cannot be saved.")
         description = {"name": self.name, "encoder": self.encoder.state()}
         return description | {"kernel": self.kernel, "options": self.options}, {
             "landmarks": self.landmarks,
@@ -230,14 +230,14 @@ class KernelCCA(PairsEstimator):
             kernel: Any = getattr(self, name)
             known = isinstance(kernel, str) and kernel in KERNELS
             if not (callable(kernel) or known or (kernel is None and name == "y_kernel")):
-                raise ValueError(f"{name} must be one of {', '.join(KERNELS)}, or a callable, got {kernel!r}.")
+                raise ValueError(f"{name} must be one of {', '.join(KERNELS)}, or a callable, got {brief(kernel)}.")
         for name in ("gamma", "y_gamma"):
             value: Any = getattr(self, name)
             if not (isinstance(value, str) and value == "median") and not (is_number(value) and value > 0):
-                raise ValueError(f'{name} must be "median" or a number above 0, got {value!r}.')
-        check_whole(self.degree, "degree", 1)
+                raise ValueError(f'{name} must be "median" or a number above 0, got {brief(value)}.')
+        check_whole(self.degree, "degree", 1, 1000)
         if not is_number(self.coef0) or self.coef0 < 0:
-            raise ValueError(f"coef0 must be a number of at least 0, got {self.coef0!r}.")
+            raise ValueError(f"coef0 must be a number of at least 0, got {brief(self.coef0)}.")
 
 
 def _encoded(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:
@@ -294,7 +294,13 @@ def _median_distance(rows: Any, rng: np.random.Generator) -> float:
 
 def _kernel(a: Any, b: Any, kernel: Kernel, options: dict[str, float], name: str) -> np.ndarray:
     if isinstance(kernel, str):
-        return pairwise_kernels(a, b, metric=kernel, **options)
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = pairwise_kernels(a, b, metric=kernel, **options)
+        if not np.abs(K).max(initial=0) < LARGEST:
+            raise ValueError(
+                f"kernel {kernel!r} has values too large to compute with: choose another, or scale {name}."
+            )
+        return K
     K = to_floats(kernel(dense(a), dense(b)), "What kernel returns")
     if K.shape != (a.shape[0], b.shape[0]) or not np.isfinite(K).all():
         raise ValueError(

@@ -12,7 +12,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from correspondence.checks import as_frame
+from correspondence.checks import as_frame, brief, of_series, to_array
 
 __all__ = [
     "as_labels",
@@ -87,11 +87,13 @@ def as_labels(column: Any, name: str) -> np.ndarray:
     ValueError
         When the column is not one-dimensional, or has missing entries.
     """
-    values = _to_array(column)
+    if hasattr(column, "tocsr"):
+        raise TypeError(f"{name} is a sparse matrix, which is no list of labels: give {name}.toarray().")
+    values = _to_array(column, name)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim == 0:
-        raise ValueError(f"{name} must be a list of labels, got {column!r}: write [{column!r}] for one.")
+        raise ValueError(f"{name} must be a list of labels, got {brief(column)}: write [{brief(column)}] for one.")
     if values.ndim != 1:
         raise ValueError(f"{name} must be one column of labels, got an array of shape {values.shape}.")
     if values.dtype == object and set(map(type, values.tolist())) == {str}:
@@ -148,18 +150,18 @@ def in_order(labels: Iterable[Any]) -> list[Any]:
         return sorted(labels, key=sort_key)
 
 
-def _to_array(column: Any) -> np.ndarray:
-    frame = as_frame(column, "the column of labels")
+def _to_array(column: Any, name: str) -> np.ndarray:
+    frame = as_frame(column, name)
     if frame is not None:
         if frame.shape[1] != 1:
             return np.empty(frame.shape)
         column = frame[:, 0].to_native()
     series = nw.from_native(column, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        numeric = series.dtype.is_numeric() and not series.is_null().any()
-        return series.to_numpy() if numeric else objects(series.to_list())
+        is_numeric = series.dtype.is_numeric() and not series.is_null().any()
+        return of_series(series) if is_numeric else objects(series.to_list())
     if hasattr(column, "detach"):  # a tensor of torch
-        return column.detach().cpu().numpy()
+        return to_array(column, name)
     if np.ma.is_masked(column):
         return objects([None if value is np.ma.masked else value for value in column])
     if isinstance(column, np.ndarray):
@@ -200,6 +202,8 @@ def _differs_from_itself(value: Any) -> bool:
         return bool(value != value)
     except (TypeError, ValueError):
         return type(value).__name__ == "NAType"  # pandas.NA refuses to be a truth value
+    except ArithmeticError:
+        return True  # a signalling NaN of decimal
 
 
 _TAGGED: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -217,11 +221,11 @@ def label_to_json(label: Any) -> Any:
     if isinstance(label, np.generic):
         return label.item()
     if getattr(label, "nanosecond", 0):
-        raise TypeError(f"The label {label!r} cannot be saved: times are kept to microseconds.")
+        raise TypeError(f"The label {brief(label)} cannot be saved: times are kept to microseconds.")
     for tag, (cls, encode, _) in _TAGGED.items():
         if isinstance(label, cls):
             return {tag: encode(label)}
-    raise TypeError(f"The label {label!r} of type {type(label).__name__} cannot be saved: use strings or numbers.")
+    raise TypeError(f"The label {brief(label)} of type {type(label).__name__} cannot be saved: use strings or numbers.")
 
 
 def label_from_json(label: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.fft import irfft, rfft
 
-from correspondence.checks import check_whole, is_number, read_only
+from correspondence.checks import brief, check_whole, is_number, read_only
 from correspondence.heldout import held_out
 from correspondence.validation import Fit, PermutationTest, check_pairs, sequential
 
@@ -137,7 +137,7 @@ def _components(n: int) -> str:
 def latent_dimension(
     est: Any,
     X: Any,
-    Y: Any,
+    Y: Any = None,
     alpha: float = 0.05,
     *,
     n_permutations: int = 9999,
@@ -192,9 +192,9 @@ def latent_dimension(
     '2 components, as many as 3 classes share'
     """
     if not is_number(alpha) or not 1e-4 <= alpha < 1:
-        raise ValueError(f"alpha must be a number from 0.0001 to below 1, got {alpha!r}.")
+        raise ValueError(f"alpha must be a number from 0.0001 to below 1, got {brief(alpha)}.")
     if not is_number(negligible) or not 0 < negligible < 1:
-        raise ValueError(f"negligible must be a number between 0 and 1, got {negligible!r}.")
+        raise ValueError(f"negligible must be a number between 0 and 1, got {brief(negligible)}.")
     check_whole(n_permutations, "n_permutations", 19, 10**6)
     n_permutations = max(n_permutations, round(RESOLUTION * SHARE / alpha) - 1)
     _, together = check_pairs(est, X, Y, groups, random_state)

@@ -15,10 +15,11 @@ from sklearn.neural_network import MLPClassifier
 from correspondence.ace import ACE, LABELS
 from correspondence.ca import CA
 from correspondence.cca import CCA
-from correspondence.checks import check_index, length
+from correspondence.checks import brief, check_index, length
 from correspondence.encoding import WIDE, Columns, Images, discrete, encoder_for
 from correspondence.estimator import Estimator
 from correspondence.kernel import KernelCCA
+from correspondence.validation import check_in_memory
 
 __all__ = ["ENOUGH", "METHODS", "Pairs", "estimator", "sensible"]
 
@@ -75,8 +76,11 @@ class Pairs:
     @classmethod
     def of(cls, X: Any, Y: Any) -> Pairs:
         """Look at data."""
+        check_in_memory(X)
+        if Y is None:
+            raise ValueError("Y is missing: give pairs (x, y).")
         if isinstance(Y, str):
-            raise ValueError(f"Y must be data, not the name of a column: give X[{Y!r}].")
+            raise ValueError(f"Y must be data, not the name of a column: give X[{brief(Y)}].")
         n, m = length(X, "X"), length(Y, "Y")
         if n != m:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
@@ -217,5 +221,5 @@ def sensible(pairs: Pairs) -> list[str]:
 def estimator(method: str, pairs: Pairs, n_components: int, random_state: int = 0) -> Estimator:
     """Unfitted estimator of a method for given data."""
     if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {brief(method)}.")
     return METHODS[method].make(pairs, n_components, random_state)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from correspondence.checks import check_weights, check_whole, to_floats
+from correspondence.checks import brief, check_flag, check_weights, check_whole, length, to_floats
 from correspondence.decomposition import Decomposition
 from correspondence.functions import LinearFunctions
 from correspondence.signs import signs
@@ -56,9 +56,12 @@ class Moments:
     """
 
     def __init__(self, dtype: Any = np.float64, centre: bool = True) -> None:
-        self.dtype, self.centre = np.dtype(dtype), centre
+        try:
+            self.dtype, self.centre = np.dtype(dtype), check_flag(centre, "centre")
+        except TypeError:
+            self.dtype = np.dtype(object)
         if self.dtype not in (np.float32, np.float64):
-            raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
+            raise ValueError(f"dtype must be float32 or float64, got {brief(dtype)}.")
         self.n = 0.0
         self._origin = np.empty(0)  # the mean is origin + offset: two numbers, so that nothing is lost near 1e6
         self._offset = np.empty(0)
@@ -180,11 +183,11 @@ class Moments:
         if n_components is not None:
             check_whole(n_components, "n_components", 0)
         if not isinstance(tol, float | int) or not 0 <= tol < 1:
-            raise ValueError(f"tol must be a number from 0 to below 1, got {tol!r}.")
+            raise ValueError(f"tol must be a number from 0 to below 1, got {brief(tol)}.")
         if not self.n:
             raise ValueError("There are no observations: call update first.")
-        kept_weight = None if y_weight is None else check_weights(y_weight, len(y_sample), "y_weight")
-        in_x, in_y = (None, None) if span is None else span
+        kept_weight = None if y_weight is None else check_weights(y_weight, length(y_sample, "y_sample"), "y_weight")
+        in_x, in_y = (None, None) if span is None else _check_span(span, (self._p, len(self._origin) - self._p))
         x, y = whitening(self.cov_f, self.mean_f, tol, in_x), whitening(self.cov_g, self.mean_g, tol, in_y)
         U, s, Vt = np.linalg.svd(x.T @ self.cov_fg @ y, full_matrices=False)
         s = np.minimum(s, 1.0)
@@ -201,6 +204,17 @@ class Moments:
 
     def __repr__(self) -> str:
         return f"Moments of {self._p} and {len(self._origin) - self._p} features, n {self.n:g}"
+
+
+def _check_span(span: Any, sizes: tuple[int, int]) -> list[np.ndarray]:
+    """Combinations of the features of x and of y, one in each column."""
+    if not isinstance(span, tuple | list) or len(span) != 2:
+        raise ValueError(f"span must be a pair of arrays, for x and for y, got {brief(span)}.")
+    sides = [to_floats(side, "span") for side in span]
+    for side, size in zip(sides, sizes, strict=True):
+        if side.ndim != 2 or len(side) != size or not np.isfinite(side).all():
+            raise ValueError(f"span must have finite arrays with {sizes[0]} and {sizes[1]} rows, got {brief(span)}.")
+    return sides
 
 
 def _scale(cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
@@ -274,9 +288,10 @@ def _check_batch(F: Any, G: Any, sample_weight: Any, dtype: np.dtype) -> tuple[n
 
 
 def _check_features(values: Any, name: str, dtype: np.dtype) -> np.ndarray:
-    array = values if isinstance(values, np.ndarray) and values.dtype == dtype else to_floats(values, name)
+    array = values if type(values) is np.ndarray and values.dtype == dtype else to_floats(values, name)
     if array.ndim != 2:
         raise ValueError(
             f"{name} must have rows and columns, got shape {array.shape}: reshape it to (n, 1) if it is one feature."
         )
-    return array.astype(dtype, copy=False)
+    with np.errstate(over="ignore"):  # what overflows in single precision is seen later, as an infinity
+        return array.astype(dtype, copy=False)

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
-from correspondence.checks import is_number, read_only
+from correspondence.checks import brief, is_number, read_only
 from correspondence.io import new_file
 from correspondence.labels import one_line
 from correspondence.plot.style import COLUMNS, GREY, ROWS, distinct_colours, plain
@@ -108,9 +108,9 @@ def check_movie(path: str | Path, fps: float) -> None:
     """Errors that are better raised before the frames are computed."""
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"path must end with .mp4, .gif or .html, got {str(path)!r}.")
+        raise ValueError(f"path must end with .mp4, .gif or .html, got {brief(str(path))}.")
     if not is_number(fps) or not 0 < fps <= 100:
-        raise ValueError(f"fps must be a number above 0 and at most 100, got {fps!r}.")
+        raise ValueError(f"fps must be a number above 0 and at most 100, got {brief(fps)}.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent}: make it first.")
     if target.suffix.lower() == ".mp4":

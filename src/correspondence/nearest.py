@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
+from correspondence.checks import brief
+
 __all__ = ["Scores", "check_engine", "within"]
 
 ENGINES = ("auto", "sklearn", "faiss")
@@ -105,7 +107,7 @@ def within(positions: np.ndarray, queries: np.ndarray, radius: float) -> list[np
 def check_engine(engine: Any) -> str:
     """Name of an engine that is there."""
     if not isinstance(engine, str) or engine not in ENGINES:
-        raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {engine!r}.")
+        raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {brief(engine)}.")
     if engine == "faiss" and not _has_faiss():
         raise ImportError('engine="faiss" needs faiss: pip install faiss-cpu.')
     return engine

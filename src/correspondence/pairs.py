@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence.cells import check_missing, count_in_engine
-from correspondence.checks import as_frame, check_index, check_weights
-from correspondence.labels import encode, objects
+from correspondence.checks import as_frame, brief, check_index, check_weights, to_array
+from correspondence.labels import as_labels, encode, objects
 from correspondence.sources import are_files, in_words, is_source, open_source
 from correspondence.table import Table
 
@@ -56,9 +56,7 @@ def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
     if native is not None:
         _check_names(native.columns, x, y, weights)
         return _count_frame(native, x, y, weights)
-    if np.ma.is_masked(frame):
-        raise ValueError("frame has masked entries: leave those rows out.")
-    array = np.asarray(frame)
+    array = to_array(frame, "frame")
     if array.ndim != 2:
         raise ValueError(f"frame must have rows and columns, got an array of shape {array.shape}.")
     x_labels, y_labels = (array[:, _position(column, array.shape[1])] for column in (x, y))
@@ -95,16 +93,18 @@ def indicator_table(frame: Any, columns: Iterable[str] | None = None) -> Table:
         raise TypeError(f"frame must be a pandas, polars or pyarrow frame, got {type(frame).__name__}.")
     if 0 in native.shape:
         raise ValueError(f"frame is empty: it has {native.shape[0]} rows and {native.shape[1]} columns.")
-    encoded = [encode(native[:, j], f"column {name!r}") for j, name in enumerate(native.columns)]
+    encoded = [encode(native[:, j], f"column {brief(name)}") for j, name in enumerate(native.columns)]
     n = len(native)
     blocks = [sp.csr_array((np.ones(n), (range(n), codes)), shape=(n, len(labels))) for codes, labels in encoded]
     names = [f"{name}:{label}" for name, (_, labels) in zip(native.columns, encoded, strict=True) for label in labels]
     counts = sp.csr_array(sp.hstack(blocks))
     if columns is not None:
-        wanted = list(columns)
+        wanted = as_labels(columns, "columns").tolist()
+        if not all(isinstance(name, str) for name in wanted):
+            raise ValueError(f"columns must be names such as those of an earlier table, got {brief(wanted)}.")
         unknown = [name for name in names if name not in set(wanted)]
         if unknown:
-            raise ValueError(f"The label {unknown[0]!r} is not among the columns asked for.")
+            raise ValueError(f"The label {brief(unknown[0])} is not among the columns asked for: add it to columns.")
         turn = sp.csr_array(
             (np.ones(len(names)), (range(len(names)), [wanted.index(name) for name in names])),
             shape=(len(names), len(wanted)),
@@ -142,22 +142,32 @@ def _check_names(known: list[Any], x: Any, y: Any, weights: Any) -> None:
             raise ValueError(f"{argument} must be the name of a column, got {type(column).__name__}.")
         if column not in known:
             names = ", ".join(map(str, known))
-            raise ValueError(f"{argument} must be the name of a column ({names}): there is no column {column!r}.")
+            raise ValueError(f"{argument} must be the name of a column ({names}): there is no column {brief(column)}.")
 
 
 def _count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
     """Count in the frame's own library, so that only the counted cells come out."""
     x_labels, y_labels = (frame[:, frame.columns.index(column)] for column in (x, y))
     for series, column in ((x_labels, x), (y_labels, y)):
-        check_missing(int(series.is_null().sum()), column)
+        check_missing(_missing(series), column)
     if weights is not None:
         return count_columns(x_labels, y_labels, frame[:, frame.columns.index(weights)].to_numpy())
     pairs = x_labels.alias("x").to_frame().with_columns(y_labels.alias("y"))
-    cells = pairs.group_by(["x", "y"]).agg(nw.len().alias("n"))
+    try:
+        cells = pairs.group_by(["x", "y"]).agg(nw.len().alias("n"))
+    except Exception:  # the library cannot group such labels, such as lists: we can, or say why not
+        return count_columns(x_labels, y_labels)
     return count_columns(cells["x"], cells["y"], cells["n"].to_numpy())
+
+
+def _missing(series: nw.Series) -> int:
+    try:
+        return int(series.is_null().sum())
+    except Exception:  # values that the library cannot judge, such as a signalling NaN: counting finds them
+        return 0
 
 
 def _position(column: Any, width: int) -> int:
     if not isinstance(column, int | np.integer) or not -width <= column < width:
-        raise ValueError(f"the columns of an array are 0 to {width - 1}, got {column!r}.")
+        raise ValueError(f"the columns of an array are 0 to {width - 1}, got {brief(column)}.")
     return int(column)

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from correspondence.beliefs import Beliefs, is_stream
-from correspondence.checks import check_whole, length, take
+from correspondence.checks import check_seed, check_whole, length, take
 from correspondence.classifier import ClassifierCA, label_codes
 from correspondence.decomposition import Decomposition
 from correspondence.functions import LabelFunctions
@@ -175,7 +175,7 @@ class TrainingRecorder:
         try:
             P = self._ask(self.X_probe)
         except ValueError as error:
-            if not len(self):
+            if not len(self) or error.__cause__ is not None:  # the model itself has failed
                 raise
             warnings.warn(f"Step {self._step} is not recorded: {error}", UserWarning, stacklevel=2)
             return
@@ -215,7 +215,7 @@ class TrainingRecorder:
         n = length(X, "X")
         labels = _check_labels(y, n, "X")
         check_whole(batch_size, "batch_size", 1)
-        rng = np.random.default_rng(random_state)
+        rng = check_seed(random_state)
         first = {} if hasattr(self.model, "classes_") else {"classes": self._training_classes(labels)}
         for _ in range(check_whole(epochs, "epochs", 1)):
             order = rng.permutation(n)

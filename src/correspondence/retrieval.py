@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property, partial
@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.special import softmax
 
 from correspondence import io
-from correspondence.checks import check_weights, check_whole, is_number, length, read_only, to_floats
+from correspondence.checks import brief, check_flag, check_weights, check_whole, is_number, length, read_only, to_floats
 from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.encoding import Category, Columns
 from correspondence.functions import LabelFunctions, PrincipalFunctions
@@ -137,7 +137,7 @@ class _Side:
             blocks = [self._nearest(queries[i : i + BLOCK], k or 5) for i in range(0, len(queries), BLOCK)]
             return self._matches(queries, *(np.vstack(column) for column in zip(*blocks, strict=True)))
         if not is_number(radius) or radius < 0:
-            raise ValueError(f"radius must be a number of at least 0, got {radius!r}.")
+            raise ValueError(f"radius must be a number of at least 0, got {brief(radius)}.")
         inside = within(self._in_space(self.places), self._in_space(queries), radius)
         each = [self._matched(q[None], self._ordered(q[None], i)[:, :k]) for q, i in zip(queries, inside, strict=True)]
         return self._matches(queries, *(objects([found[j][0] for found in each]) for j in range(4)))
@@ -295,7 +295,7 @@ class CrossModalIndex:
         g = _places(d.g, Y, "Y")
         f = None if X is None else _places(d.f, X, "X")
         priors = _priors(d.g, Y, len(g)) if prior is None else _normed(check_weights(prior, len(g), "prior"))
-        if by == "auto":
+        if isinstance(by, str) and by == "auto":
             by = "gaussian" if label_shares(d.g) is None else "posterior"
         x = None if f is None else (items_x, f, _priors(d.f, X, len(f)))
         self._set(d, (items_y, g, priors), x, by, scaled, engine)
@@ -365,9 +365,8 @@ class CrossModalIndex:
         self, d: Decomposition, y: Items, x: Items | None, by: str, scaled: bool, engine: str, name: str = "items_y"
     ) -> None:
         if not isinstance(by, str) or by not in RANKINGS:
-            raise ValueError(f"by must be one of {', '.join(map(repr, RANKINGS))}, got {by!r}.")
-        if not isinstance(scaled, bool | np.bool_):
-            raise ValueError(f"scaled must be True or False, got {scaled!r}.")
+            raise ValueError(f"by must be one of {', '.join(map(repr, RANKINGS))}, got {brief(by)}.")
+        check_flag(scaled, "scaled")
         check_engine(engine)
 
         def side(items: Items, name: str) -> _Side:
@@ -445,19 +444,25 @@ class CrossModalIndex:
             return _places(self.decomposition.g, y, "y")
         except (TypeError, ValueError):
             names = [y] if isinstance(y, str) else y if isinstance(y, list | tuple) else []
-            if names and set(names) <= set(self.items_y.tolist()):
-                raise ValueError(f"y: {names[0]!r} is a label of items_y, write tags=[...] to ask by label.") from None
+            known = self.items_y.tolist()
+            if names and all(isinstance(name, str | int) and name in known for name in names):
+                raise ValueError(
+                    f"y: {brief(names[0])} is a label of items_y, write tags=[...] to ask by label."
+                ) from None
             raise
 
     def _places_of(self, tags: Any) -> np.ndarray:
         wanted = as_labels(tags, "tags").tolist()
-        if not wanted or not all(isinstance(tag, Hashable) for tag in wanted):
+        try:
+            unknown = [tag for tag in wanted if tag not in self._position]
+        except TypeError:
+            wanted = []
+        if not wanted:
             raise ValueError("tags must be a list of labels among items_y, and not empty.")
-        unknown = [tag for tag in wanted if tag not in self._position]
         if unknown:
             similar = get_close_matches(str(unknown[0]), map(str, self._position), 1)
-            hint = f": do you mean {similar[0]!r}?" if similar else "."
-            raise ValueError(f"tags: {unknown[0]!r} is not among items_y{hint}")
+            hint = f": do you mean {brief(similar[0])}?" if similar else "."
+            raise ValueError(f"tags: {brief(unknown[0])} is not among items_y{hint}")
         return self.g[[self._position[tag] for tag in wanted]]
 
     @cached_property

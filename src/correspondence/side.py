@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from correspondence.checks import brief
 from correspondence.labels import as_labels
 from correspondence.points import Points
 from correspondence.spectral import absent_mass
@@ -51,6 +52,7 @@ class Side:
         mass = np.asarray(table.counts.sum(axis=axis)).ravel() / table.total
         everything = np.arange(len(labels)) if table.named else labels  # which are positions then
         shown = everything if subset is None else _positions(labels, subset, name)
+        _check_mass(mass, labels, name)
         occurs = mass[shown] > 0
         kept = shown if occurs.all() else shown[occurs]  # the same array where it can be: there may be millions
         if not len(kept):
@@ -121,20 +123,35 @@ class Side:
         return (profiles.tocsr() if sp.issparse(profiles) else profiles)[:, self.kept], total == 0
 
 
+def _check_mass(mass: np.ndarray, labels: np.ndarray, name: str) -> None:
+    """The functions grow with the root of one over the mass, and their fourth powers must not overflow."""
+    tiny = np.flatnonzero((mass > 0) & (mass < 1e-100))
+    if len(tiny):
+        raise ValueError(
+            f"The {name} {listed([brief(label) for label in labels[tiny[:3]].tolist()])} have next to no share of all "
+            f"counts, {mass[tiny[0]]:.1g}: leave them out, or give them as supplementary."
+        )
+
+
 def _positions(labels: np.ndarray, subset: Iterable[Any], name: str) -> np.ndarray:
     """Where the labels of a subset stand, in the order of the table."""
     if isinstance(subset, str | bytes | Iterator) or not isinstance(subset, Iterable):
-        raise ValueError(f"subset_{name} must be a list of labels, got {subset!r}.")
+        raise ValueError(f"subset_{name} must be a list of labels, got {brief(subset)}.")
     known = {label: i for i, label in enumerate(labels.tolist())}
-    if any(isinstance(label, bool | np.bool_) for label in subset) and not any(
-        isinstance(label, bool) for label in known
-    ):
-        raise ValueError(f"subset_{name} looks like a mask: give the labels instead.")
     wanted = as_labels(subset, f"subset_{name}").tolist()
-    unknown = [label for label in wanted if not isinstance(label, Hashable) or label not in known]
+    if any(isinstance(label, bool) for label in wanted) and not any(isinstance(label, bool) for label in known):
+        raise ValueError(f"subset_{name} looks like a mask: give the labels instead.")
+    unknown = [label for label in wanted if not _is_among(label, known)]
     if unknown:
-        raise ValueError(f"subset_{name}: there is no label {unknown[0]!r} among the {name}.")
+        raise ValueError(f"subset_{name}: there is no label {brief(unknown[0])} among the {name}.")
     return np.unique(np.array([known[label] for label in wanted], dtype=np.intp))
+
+
+def _is_among(label: Any, known: dict[Any, int]) -> bool:
+    try:
+        return label in known
+    except TypeError:  # it cannot be hashed
+        return False
 
 
 def _spread(values: np.ndarray, position: np.ndarray, size: int, fill: float) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
-from correspondence.checks import check_whole
+from correspondence.checks import as_frame, brief, check_whole
 from correspondence.labels import encode, objects
 
 __all__ = ["Split", "group_codes", "splits"]
@@ -41,7 +41,7 @@ def splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_st
             raise ValueError(f"groups are only {most}, fewer than cv = {cv} folds: use a smaller cv.")
         cv = _folds(check_whole(cv, "cv", 2, max(2, most)), strata, together, random_state)
     parts = cv
-    if hasattr(cv, "split") and not isinstance(cv, str):
+    if hasattr(cv, "split") and not isinstance(cv, str | bytes):
         parts = cv.split(np.zeros((n, 1)), np.zeros(n) if strata is None else strata, together)
     return _checked(parts, cv, n)
 
@@ -49,12 +49,11 @@ def splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_st
 def group_codes(values: Any, n: int, name: str) -> np.ndarray:
     """Integers that are equal where the values are, whatever their types."""
     if not np.iterable(values) or isinstance(values, str):
-        raise ValueError(f"{name} must have one value for each of the {n} pairs, got {values!r}.")
-    codes = encode(values if hasattr(values, "dtype") else objects(list(values)), name)[0]
+        raise ValueError(f"{name} must have one value for each of the {n} pairs, got {brief(values)}.")
+    is_column = hasattr(values, "dtype") or as_frame(values, name) is not None
+    codes = encode(values if is_column else objects(list(values)), name)[0]
     if codes.shape != (n,):
-        raise ValueError(
-            f"{name} must have one value for each of the {n} pairs, got shape {np.shape(np.asarray(values))}."
-        )
+        raise ValueError(f"{name} must have one value for each of the {n} pairs, got {len(codes)}.")
     return codes
 
 
@@ -63,7 +62,7 @@ def _checked(parts: Any, cv: Any, n: int) -> list[Split]:
     try:
         pairs = [(np.asarray(train), np.asarray(test)) for train, test in parts]
     except (TypeError, ValueError):
-        raise ValueError(f"cv must be a number of folds, a splitter or pairs of positions, got {cv!r}.") from None
+        raise ValueError(f"cv must be a number of folds, a splitter or pairs of positions, got {brief(cv)}.") from None
     if not pairs or any(not part.size for pair in pairs for part in pair):
         raise ValueError("cv must give at least one split, with pairs to fit and pairs to judge on.")
     if any(

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from correspondence.checks import brief
+
 __all__ = ["SURVEY", "Survey"]
 
 SURVEY = 100_000  # rows, about, that quantiles are computed from: all if there are no more
@@ -106,7 +108,9 @@ def _merged(parts: list[Summary], key: Any, name: str) -> Summary:
     counts = [part for part in parts if isinstance(part, dict)]
     extremes = [part for part in parts if isinstance(part, tuple)]
     if counts and extremes:
-        raise ValueError(f"Column {key!r} of {name} holds numbers in some rows and labels in others: cast it to one.")
+        raise ValueError(
+            f"Column {brief(key)} of {name} holds numbers in some rows and labels in others: cast it to one."
+        )
     if extremes:
         return min(low for low, _ in extremes), max(high for _, high in extremes)
     total: Counter[Any] = Counter()

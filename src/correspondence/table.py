@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence.checks import as_frame, to_floats
+from correspondence.checks import as_frame, brief, check_total, of_series, to_array, to_floats
 from correspondence.labels import as_labels, objects
 
 __all__ = ["Table", "as_table", "listed", "to_frame", "weighted_columns"]
@@ -46,7 +46,7 @@ class Table:
     named: bool = True
 
     def __post_init__(self) -> None:
-        counts = _as_csr(self.counts) if sp.issparse(self.counts) else np.asarray(self.counts)
+        counts = _as_csr(self.counts) if sp.issparse(self.counts) else to_array(self.counts, "counts")
         object.__setattr__(self, "counts", counts)
         if self.counts.ndim != 2:
             raise ValueError(f"counts must have rows and columns, got {self.counts.ndim} dimension(s).")
@@ -89,7 +89,8 @@ class Table:
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
-            The first of these that is installed, unless told.
+            The first of these that is installed, unless told. Labels that it has no type for become text, such as
+            mixed ones in pyarrow.
 
         Returns
         -------
@@ -124,12 +125,16 @@ def as_table(counts: Any, name: str = "X", *, positive: bool = True) -> Table:
     table = replace(table, counts=_as_float(table.counts, name))
     _check_cells(table, name)
     if positive:
-        _check_total(table.total, name)
+        _check_total(table, name)
     return table
 
 
 def _as_csr(counts: Any) -> sp.csr_array:
     """CSR array of float64; its indices are those of the input where they can be, to save memory."""
+    if counts.dtype.kind not in "biuf":
+        raise ValueError(f"Complex data not supported: counts must hold real numbers, got {counts.dtype}.")
+    if counts.ndim != 2:
+        raise ValueError(f"counts must have rows and columns, got {counts.ndim} dimension(s).")
     if counts.format == "csr":
         data = counts.data.astype(np.float64, copy=False)
         return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
@@ -149,15 +154,27 @@ def listed(labels: list[Any], most: int = 10) -> str:
 
 def to_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
     """Native data frame of the first library installed, or of the one asked for."""
-    if backend not in (None, "pandas", "polars", "pyarrow"):
-        raise ValueError(f'backend must be "pandas", "polars" or "pyarrow", got {backend!r}.')
+    if backend is not None and (not isinstance(backend, str) or backend not in ("pandas", "polars", "pyarrow")):
+        raise ValueError(f'backend must be "pandas", "polars" or "pyarrow", got {brief(backend)}.')
     candidates: tuple[Backend, ...] = (backend,) if backend else ("pandas", "polars", "pyarrow")
     for candidate in candidates:
         try:
             return nw.from_dict(columns, backend=candidate).to_native()
         except ImportError:
             continue
+        except Exception:  # labels that the library has no type for
+            return nw.from_dict(_with_texts(columns), backend=candidate).to_native()
     raise ImportError(f"A frame needs {backend or 'pandas, polars or pyarrow'}: pip install {backend or 'pandas'}")
+
+
+def _with_texts(columns: dict[str, Any]) -> dict[str, Any]:
+    """The same columns, labels as text."""
+    return {
+        name: [str(label).encode(errors="backslashreplace").decode() for label in values]
+        if np.asarray(values).dtype.kind == "O"
+        else values
+        for name, values in columns.items()
+    }
 
 
 def _read(counts: Any, name: str) -> Table:
@@ -185,10 +202,7 @@ def _to_array(counts: Any, name: str) -> np.ndarray:
         )
     if np.ma.is_masked(counts):
         raise ValueError(_not_finite(f"{name} contains masked entries"))
-    try:
-        return np.asarray(counts)
-    except ValueError as error:
-        raise ValueError(f"{name} cannot be read as a table: {error}") from None
+    return to_array(counts, name)
 
 
 def _from_frame(frame: nw.DataFrame, name: str) -> Table:
@@ -214,12 +228,12 @@ def _holds_labels(series: nw.Series) -> bool:
 def _numbers(series: nw.Series, column: Any, name: str) -> np.ndarray:
     if _holds_labels(series):
         raise ValueError(
-            f"{name} must hold counts, but its column {column!r} is {series.dtype}. "
+            f"{name} must hold counts, but its column {brief(column)} is {series.dtype}. "
             "To count two columns of labels give them as fit(x, y)."
         )
     if series.is_null().any():
-        raise ValueError(_not_finite(f"{name} contains NaN (column {column!r})"))
-    return to_floats(series.to_numpy(), f"column {column!r} of {name}")
+        raise ValueError(_not_finite(f"{name} contains NaN (column {brief(column)})"))
+    return to_floats(of_series(series), f"column {brief(column)} of {name}")
 
 
 def _check_unique(labels: list[Any], side: str) -> None:
@@ -230,7 +244,7 @@ def _check_unique(labels: list[Any], side: str) -> None:
         raise TypeError(f"The {side} have a label that cannot be hashed ({error}): use strings or numbers.") from None
     seen: set[Any] = set()
     repeated = next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
-    raise ValueError(f"The {side} have the label {repeated!r} more than once: rename or add up those {side}.")
+    raise ValueError(f"The {side} have the label {brief(repeated)} more than once: rename or add up those {side}.")
 
 
 def _as_float(counts: Any, name: str) -> Any:
@@ -254,11 +268,11 @@ def _canonical(counts: sp.csr_array) -> sp.csr_array:
     return counts
 
 
-def _check_total(total: float, name: str) -> None:
-    if total == 0:
+def _check_total(table: Table, name: str) -> None:
+    cells = table.counts.data if sp.issparse(table.counts) else table.counts
+    if not cells.any():
         raise ValueError(f"{name} has only zeros: there is nothing to analyse.")
-    if not 1e-280 < total < 1e280:
-        raise ValueError(f"{name} has a total of {total:g}, too far from 1 to compute with: divide it by a constant.")
+    check_total(cells, name)
 
 
 def _check_cells(table: Table, name: str) -> None:
@@ -279,7 +293,7 @@ def _where(table: Table, is_bad: Callable[[np.ndarray], np.ndarray]) -> str:
     cells = sp.coo_array(table.counts)
     first = int(np.argmax(is_bad(cells.data)))
     row, column = table.rows[cells.row[[first]]].tolist(), table.columns[cells.col[[first]]].tolist()
-    return f" (row {row[0]!r}, column {column[0]!r})"
+    return f" (row {brief(row[0])}, column {brief(column[0])})"
 
 
 def _not_finite(complaint: str) -> str:

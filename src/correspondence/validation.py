@@ -19,11 +19,22 @@ from joblib import Parallel, delayed
 from scipy.stats import norm
 from sklearn.base import clone
 
-from correspondence.checks import as_frame, check_index, check_whole, is_number, length, read_only, take
+from correspondence.checks import (
+    as_frame,
+    brief,
+    check_flag,
+    check_index,
+    check_whole,
+    is_number,
+    length,
+    read_only,
+    take,
+)
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut, captured_terms, held_out
 from correspondence.labels import unknown_labels_as_mean
 from correspondence.progress import bar
+from correspondence.sources import Pairs
 from correspondence.splits import group_codes, splits
 
 __all__ = [
@@ -31,6 +42,7 @@ __all__ = [
     "Fit",
     "PermutationTest",
     "PicIntervals",
+    "check_in_memory",
     "check_pairs",
     "crossfit",
     "fitted",
@@ -113,7 +125,7 @@ class CrossFit:
 def crossfit(
     est: Any,
     X: Any,
-    Y: Any,
+    Y: Any = None,
     cv: Any = 5,
     *,
     groups: Any = None,
@@ -263,6 +275,8 @@ def _run(
 
 
 def _in_parallel(task: Callable[..., Any], arguments: list[tuple[Any, ...]], n_jobs: int | None) -> Iterator[Any]:
+    if n_jobs is not None and (not is_number(n_jobs) or n_jobs != int(n_jobs) or not n_jobs):
+        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {brief(n_jobs)}.")
     if n_jobs in (None, 1):
         return (task(*a) for a in arguments)
     return Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*a) for a in arguments)
@@ -296,7 +310,8 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
     (3, array([0, 1, 0]))
     """
     if isinstance(est, type) or not all(hasattr(est, name) for name in ("fit", "get_params", "evaluate")):
-        raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {est!r}.")
+        raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {brief(est)}.")
+    check_in_memory(X)
     if Y is None:
         raise ValueError("Y is missing: give pairs (x, y). Count tables have no pairs to hold out.")
     n, m = length(X, "X"), length(Y, "Y")
@@ -308,6 +323,15 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
     if together is not None and together.max() < 1:
         raise ValueError("groups must be at least two different ones, or there is nothing to hold out.")
     return n, together
+
+
+def check_in_memory(X: Any) -> None:
+    """Pairs elsewhere can be fitted to and evaluated on as a whole, but not be parted."""
+    if isinstance(X, Pairs):
+        raise ValueError(
+            "X are Pairs, of which no part can be held out: read them, or some of them, and give X and Y; "
+            "or fit to these and evaluate on others."
+        )
 
 
 def labels_of(Y: Any) -> np.ndarray | None:
@@ -454,7 +478,7 @@ class PermutationTest:
 def permutation_test(
     est: Any,
     X: Any,
-    Y: Any,
+    Y: Any = None,
     n_permutations: int = 999,
     *,
     refit: bool = False,
@@ -507,6 +531,7 @@ def permutation_test(
     [True, False]
     """
     check_whole(n_permutations, "n_permutations", 19)
+    check_flag(refit, "refit")
     _, together = check_pairs(est, X, Y, groups, random_state)
     if refit:
         return _refitted(est, X, Y, n_permutations, groups, random_state, n_jobs, progress)
@@ -664,7 +689,7 @@ class PicIntervals:
 def pic_intervals(
     est: Any,
     X: Any,
-    Y: Any,
+    Y: Any = None,
     n_resamples: int = 50,
     *,
     level: float = 0.95,
@@ -718,7 +743,7 @@ def pic_intervals(
     """
     check_whole(n_resamples, "n_resamples", 5)
     if not is_number(level) or not 0 < level < 1:
-        raise ValueError(f"level must be a number between 0 and 1, got {level!r}.")
+        raise ValueError(f"level must be a number between 0 and 1, got {brief(level)}.")
     n, together = check_pairs(est, X, Y, groups, random_state)
     if together is not None and together.max() < GROUPS - 1:
         raise ValueError(f"groups are only {int(together.max()) + 1}: halves need at least {GROUPS}.")

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 import torch
 
 from correspondence import sources
-from correspondence.checks import as_frame, length, take
-from correspondence.encoding import Images, to_array
+from correspondence.checks import as_frame, length, take, to_array
+from correspondence.encoding import Images
 from correspondence.pice import parallel
 from correspondence.pice.sides import BLOCK, Side, Sides
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence.checks import as_frame, check_whole, is_number, length
+from correspondence.checks import as_frame, brief, check_whole, is_number, length
 from correspondence.encoding import encoder_for, kept
 from correspondence.estimator import PairsEstimator
 from correspondence.heldout import HeldOut, held_out
@@ -371,22 +371,26 @@ class PICE(PairsEstimator):
                 f"batch_size = {self.batch_size} must be at least the number of processes, {parallel.size()}."
             )
         if self.loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {self.loss!r}.")
+            raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {brief(self.loss)}.")
         if self.schedule not in SCHEDULES:
-            raise ValueError(f"schedule must be one of {', '.join(map(repr, SCHEDULES))}, got {self.schedule!r}.")
+            raise ValueError(f"schedule must be one of {', '.join(map(repr, SCHEDULES))}, got {brief(self.schedule)}.")
         for name, low in (("learning_rate", 1e-12), ("weight_decay", 0.0)):
             value: Any = getattr(self, name)
             if not is_number(value) or value < low:
-                raise ValueError(f"{name} must be a number of at least {low:g}, got {value!r}.")
+                raise ValueError(f"{name} must be a number of at least {low:g}, got {brief(value)}.")
         fraction: Any = self.validation_fraction
         if not is_number(fraction) or not 0 <= fraction < 1:
-            raise ValueError(f"validation_fraction must be a number from 0 to below 1, got {fraction!r}.")
+            raise ValueError(f"validation_fraction must be a number from 0 to below 1, got {brief(fraction)}.")
         for name in ("x_net", "y_net"):
             net = getattr(self, name)
             if not (net == "auto" if isinstance(net, str) else callable(net)):
-                raise ValueError(f'{name} must be "auto", a torch.nn.Module or a callable that makes one, got {net!r}.')
+                raise ValueError(
+                    f'{name} must be "auto", a torch.nn.Module or a callable that makes one, got {brief(net)}.'
+                )
         if self.callbacks is not None and not all(map(callable, _listed(self.callbacks))):
-            raise ValueError(f"callbacks must be a list of functions of (step, decomposition), got {self.callbacks!r}.")
+            raise ValueError(
+                f"callbacks must be a list of functions of (step, decomposition), got {brief(self.callbacks)}."
+            )
         _device(self.device)
 
     def _settings(self, judge: Judge, start: Sides) -> Settings:
@@ -451,7 +455,7 @@ def _folder(checkpoint: Any) -> Path | None:
         folder = Path(checkpoint)
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, TypeError) as error:
-        raise ValueError(f"checkpoint: {checkpoint!r} cannot be made a folder, {error}.") from None
+        raise ValueError(f"checkpoint: {brief(checkpoint)} cannot be made a folder, {error}.") from None
     return folder
 
 
@@ -475,4 +479,6 @@ def _device(device: Any) -> torch.device:
     try:
         return torch.empty(0, device=device).device
     except (RuntimeError, TypeError, AssertionError):
-        raise ValueError(f'device must be "auto" or one that torch has here, such as "cpu", got {device!r}.') from None
+        raise ValueError(
+            f'device must be "auto" or one that torch has here, such as "cpu", got {brief(device)}.'
+        ) from None

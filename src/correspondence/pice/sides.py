@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from correspondence import io
-from correspondence.encoding import Bag, Columns, Encoder, Images, Text, encoder_from_state, to_array
+from correspondence.checks import to_array
+from correspondence.encoding import Bag, Columns, Encoder, Images, Text, encoder_from_state
 from correspondence.functions import FeatureMap
 from correspondence.pice.nets import BagNet, ColumnNet, ImageNet, build
 from correspondence.splines import AdditiveFunctions
