@@ -22,6 +22,8 @@ def _write(self: Any, node: nodes.Element, is_block: bool) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make it known as a renderer."""
     app.add_html_math_renderer(
-        "mathml", (lambda self, node: _write(self, node, False), None), (lambda self, node: _write(self, node, True), None)
+        "mathml",
+        (lambda self, node: _write(self, node, False), None),
+        (lambda self, node: _write(self, node, True), None),
     )
     return {"parallel_read_safe": True, "parallel_write_safe": True}
