@@ -43,11 +43,11 @@ NO_EXAMPLE = {
     "correspondence.datasets.Recipes": MADE_BY_FETCH,
     "correspondence.datasets.Wine": MADE_BY_FETCH,
     "correspondence.datasets.Children": "made by load_children, whose example shows it",
+    "correspondence.datasets.DamagedDataError": "an error; its message says all",
     "correspondence.datasets.MissingDataError": "an error; its message says all",
     "correspondence.Transition": "part of a Timeline; find_transitions shows it, and needs a long training",
     "correspondence.bootstrap.Ellipses": "made by Bootstrap, whose example shows it",
     "correspondence.calibration.Claims": "part of a Calibration, whose example shows it",
-    "correspondence.validation.Fit": "made by sequential, whose example shows it",
 }
 
 

@@ -13,7 +13,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.logging import getLogger
 
 PACKAGE = "correspondence"
-MODULES = [PACKAGE, *(f"{PACKAGE}.{name}" for name in ("datasets", "distributed", "plot", "validation"))]
+MODULES = [PACKAGE, *(f"{PACKAGE}.{name}" for name in ("datasets", "distributed", "plot"))]
 PARTS = {"bootstrap": "Ellipses", "calibration": "Claims"}  # what attributes of public classes are made of
 
 

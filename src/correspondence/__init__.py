@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from correspondence import datasets, distributed, plot, validation
+from correspondence import datasets, distributed, plot
 from correspondence.ace import ACE
 from correspondence.auto import decompose
 from correspondence.bootstrap import Bootstrap
@@ -79,7 +79,6 @@ __all__ = [
     "permutation_test",
     "pic_intervals",
     "plot",
-    "validation",
 ]
 
 
