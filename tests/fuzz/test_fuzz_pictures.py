@@ -177,7 +177,7 @@ PLANE = {
     "labels": [None, "all", 3, ["rows"]],
     "max_labels": [-1, 1.5, None, "many", np.nan],
     "names": ["ab", ("a",), 3, (1, 2, 3, 4), {"a": 1}],
-    "X": [["SE", None], ["nobody"], [np.nan], 3, [["SE"], ["JE"]], {"a": 1}, "SE"],
+    "X": [["SE", None], ["nobody"], [np.nan], 3, {"a": 1}, "SE"],
     "Y": [["nothing"], 3],
     "marks": [3, ("a",), (["a"], ["nobody"]), (["a", "b"], ["SE"]), (3, ["SE"]), "ab"],
     "boundaries": [True, "x", [("a", "b")], 3],
