@@ -18,7 +18,7 @@ import numpy as np
 from correspondence.checks import as_frame
 from correspondence.decomposition import as_decomposition
 from correspondence.functions import PrincipalFunctions
-from correspondence.io import new_file
+from correspondence.io import as_path, new_file
 from correspondence.moments import Moments
 from correspondence.sources import BATCH, Pairs, check_source, floats
 
@@ -110,6 +110,8 @@ def transform(
     _check(pairs)
     d = as_decomposition(d_or_est)
     names = [f"{side}{i + 1}" for side in "fg" for i in range(d.n_components)]
+    if not isinstance(keep or (), Iterable):
+        raise TypeError(f"keep must be a list of names of columns, got {type(keep).__name__}.")
     keep = [keep] if isinstance(keep, str) else list(dict.fromkeys(keep or ()))
     taken = next((name for name in keep if name in names), None)
     if taken is not None:
@@ -156,7 +158,7 @@ def _of_features(F: Any, G: Any, first: int) -> Moments:
 
 def _empty_folder(folder: str | Path, overwrite: bool, source: Sequence[Path]) -> Path:
     """Folder without files of an earlier run; those of others, such as Spark's part-00000-3f2a.parquet, stay."""
-    target = Path(folder).absolute()
+    target = as_path(folder, "folder").absolute()
     if any(file.resolve().is_relative_to(target.resolve()) for file in source):
         raise ValueError(f"folder {target} holds files of source: give another one.")
     if target.exists() and not target.is_dir():

@@ -25,12 +25,12 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings that spreadsheets
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
 
 
-def as_path(path: Any) -> Path:
-    """Path of a file."""
-    if not isinstance(path, str | os.PathLike) or isinstance(path, bytes):
-        raise TypeError(f"path must be a text or a Path, got {type(path).__name__}.")
-    if "\0" in os.fspath(path):
-        raise ValueError(f"path must be the name of a file, got {os.fspath(path)!r}.")
+def as_path(path: Any, name: str = "path") -> Path:
+    """Path of a file or folder, given as an argument of this name."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{name} must be a text or a Path, got {type(path).__name__}.")
+    if "\0" in str(path):
+        raise ValueError(f"{name} must be a name without NUL, got {str(path)!r}.")
     return Path(path)
 
 

@@ -402,7 +402,8 @@ class Pairs(Parts):
             if not isinstance(name, str):
                 raise ValueError(f"x, y and weights must be names of columns, or lists of names, got {name!r}.")
             if name not in known:
-                raise ValueError(f"There is no column {name!r} in source: it has {names_listed(known)}.")
+                shown = name if len(name) <= 60 else name[:59] + "…"
+                raise ValueError(f"There is no column {shown!r} in source: it has {names_listed(known)}.")
         with in_words("source"):
             return frame.select([column(frame, name).alias(name) for name in dict.fromkeys(names)])
 

@@ -34,7 +34,6 @@ FOREIGN = (  # what only the makers of a library understand, or advice that is n
     "sys.",
     "recursion",
     "object at 0x",
-    "unhashable",
     "Traceback",
     "'NoneType' object",
     "context stack",

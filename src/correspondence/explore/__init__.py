@@ -146,6 +146,8 @@ def _names(names: Any) -> tuple[str, str, str]:
 
 
 def _texts(about: str | Sequence[str]) -> list[str]:
+    if not isinstance(about, Sequence):
+        raise TypeError(f"about must be a list of texts, got {type(about).__name__}.")
     return [about] if isinstance(about, str) else [str(text) for text in about]
 
 

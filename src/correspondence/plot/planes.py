@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -70,7 +70,7 @@ def plane(
     size_by_mass: bool = False,
     ellipses: Bootstrap | None = None,
     level: float = 0.95,
-    supplementary: Points | Sequence[Points] = (),
+    supplementary: Points | list[Points] | tuple[Points, ...] = (),
     labels: str = "both",
     max_labels: int = 80,
     names: Sequence[str] | None = None,
@@ -104,7 +104,7 @@ def plane(
         What ``CA.bootstrap`` returned: confidence ellipses of the points in principal coordinates.
     level : float
         Of the ellipses.
-    supplementary : Points or sequence of Points
+    supplementary : Points or list of Points
         What ``CA.supplementary`` returned: drawn in principal coordinates.
     labels : {"both", "rows", "columns", "none"}
         Whose labels are written, besides those of supplementary points.
@@ -155,7 +155,7 @@ def plane(
     if classes is not None:
         sides = _coloured(sides, classes, seen.colours)
     spreads = [] if ellipses is None else _spreads(sides, ellipses, axes[: len(index)], level)
-    groups = [supplementary] if isinstance(supplementary, Points) else supplementary
+    groups = supplementary if isinstance(supplementary, list | tuple) else [supplementary]
     placed = [_placed(points, index, is_first=i == 0) for i, points in enumerate(groups)]
     if marks is not None:
         known = as_decomposition(d_or_est)  # that takes inputs, not beliefs
@@ -203,9 +203,9 @@ def _draw_ringed(ax: Axes, xy: np.ndarray | None, seen: Scene) -> list[tuple[Thu
 def _clouds(
     d: Decomposition, index: list[int], map: str, names: Sequence[str], by_mass: bool, X: Any = None, Y: Any = None
 ) -> tuple[_Cloud, _Cloud]:
-    if isinstance(names, str) or len(names) not in (2, 3):
+    if isinstance(names, str) or not isinstance(names, Sequence) or len(names) not in (2, 3):
         raise ValueError(f"names must be two texts, for rows and columns, or three, got {names!r}.")
-    if map not in MAPS:
+    if not isinstance(map, str) or map not in MAPS:
         raise ValueError(f"map must be one of {', '.join(MAPS)}, got {map!r}.")
     s = d.correlations[index]
     of_rows, of_columns = MAPS[map]
@@ -293,7 +293,7 @@ def _class_handles(sides: tuple[_Cloud, _Cloud], colour: dict[Any, str]) -> list
 
 
 def _marked(d: Decomposition, marks: Any, index: list[int], map: str, name: str) -> _Cloud:
-    if not isinstance(marks, tuple | list) or len(marks) != 2:
+    if not isinstance(marks, tuple | list) or len(marks) != 2 or not isinstance(marks[0], Iterable):
         raise ValueError("marks must be a pair: labels, and as many values of x.")
     labels, values = marks
     side = _Side(np.array(list(labels), dtype=object), d.f(values), None)
@@ -396,7 +396,7 @@ def _placed(points: Points, index: list[int], is_first: bool) -> _Cloud:
 
 def _written(sides: tuple[_Cloud, _Cloud], labels: str) -> list[_Cloud]:
     chosen = {"both": list(sides), "rows": [sides[0]], "columns": [sides[1]], "none": []}
-    if labels not in chosen:
+    if not isinstance(labels, str) or labels not in chosen:
         raise ValueError(f'labels must be "both", "rows", "columns" or "none", got {labels!r}.')
     return chosen[labels]
 

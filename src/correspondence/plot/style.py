@@ -92,10 +92,12 @@ def check_axes(d: Decomposition, axes: tuple[int, ...]) -> list[int]:
         raise ValueError("There are no components to draw.")
     if not isinstance(axes, tuple | list):
         raise ValueError(f"axes must be two components such as (1, 2), got {axes!r}.")
-    wanted = (1,) if d.n_components == 1 and tuple(axes) == (1, 2) else tuple(axes)
-    if len(wanted) > 2 or len(set(wanted)) < len(wanted):
+    wanted = [1] if d.n_components == 1 and list(axes) == [1, 2] else list(axes)
+    if len(wanted) not in (1, 2):
         raise ValueError(f"axes must be two different components, got {axes}.")
     for axis in wanted:
-        if axis not in range(1, d.n_components + 1):
+        if not isinstance(axis, int | float | np.number) or axis not in range(1, d.n_components + 1):
             raise ValueError(f"There is no axis {axis!r}: the decomposition has {d.n_components}, counted from 1.")
+    if len(set(wanted)) < len(wanted):
+        raise ValueError(f"axes must be two different components, got {axes}.")
     return [int(axis) - 1 for axis in wanted]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 
+from correspondence.checks import check_whole
 from correspondence.labels import one_line
 from correspondence.plot.style import GREY, ROWS, distinct_colours, plain
 from correspondence.timeline import Timeline
@@ -46,6 +47,9 @@ def timeline(timeline: Timeline, figure: Figure | None = None, *, n_components: 
     """
     if not isinstance(timeline, Timeline):
         raise TypeError(f"timeline must be what TrainingRecorder.timeline returns, got {type(timeline).__name__}.")
+    if figure is not None and not isinstance(figure, FigureBase):
+        raise TypeError(f"figure must be a matplotlib Figure, got {type(figure).__name__}.")
+    check_whole(n_components, "n_components", 1)
     figure = plt.figure(figsize=(8.5, 7), layout="constrained") if figure is None else figure
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=[1, 1.25])
     for ax in (top, bottom):
