@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 import correspondence as co
 from correspondence.auto import choose
@@ -357,3 +358,17 @@ def test_auto_chooses_among_those_allowed(rng):
     assert choice.method in ("cca", "kernel")
     assert set(re.findall("cca|ace|kernel|logistic|mlp", choice.origin)) == {"cca", "kernel"}
     assert choose(X, Y, 1, among=("ca",)).method == "kernel"
+
+
+def test_ten_components_learned_by_heart_do_not_hide_three_that_are_there():
+    """A kernel with ten components of 178 wines holds nothing on new ones; with three it does."""
+    wines = load_wine(as_frame=True).frame
+    wines["grape"] = np.array(["a", "b", "c"], dtype=object)[wines.target]
+    X, Y = wines[["color_intensity", "grape"]], wines["flavanoids"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        choice = choose(X, Y, among=("cca", "kernel"), progress=False)
+    assert choice.method == "kernel"
+    assert 1 <= choice.decomposition.n_components <= 3
+    assert not choice.is_nothing
+    assert "of 3 components significant" in choice.reason

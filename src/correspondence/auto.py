@@ -15,7 +15,7 @@ from correspondence.compare import Comparison, compare
 from correspondence.decomposition import Decomposition
 from correspondence.latent import LatentDimension, latent_dimension
 from correspondence.methods import METHODS, Pairs, estimator, sensible
-from correspondence.validation import fitted
+from correspondence.validation import CrossFit, fitted
 
 __all__ = ["FEW", "NOTHING", "Choice", "choose", "decompose"]
 
@@ -172,14 +172,11 @@ def _of_pairs(
 ) -> Choice:
     pairs = Pairs.of(X, Y)
     names = [name for name in sensible(pairs) if name in among] or ["kernel"] if method == "auto" else [method]
-    best, reason = _chosen(X, Y, names, n_components, method, pairs, options)
+    best, reason, compared = _chosen(X, Y, names, n_components, method, pairs, options)
     is_counted = n_components is None and best != "ca"
-    can_be_tested = pairs.n >= FEW
-    most = n_components or (pairs.limit if can_be_tested else 1)
-    tested = None
-    if can_be_tested and (is_counted or test):
-        tested = latent_dimension(estimator(best, pairs, most, options.random_state), X, Y, **vars(options))
-    if tested:
+    most, tested = n_components or (pairs.limit if pairs.n >= FEW else 1), None
+    if pairs.n >= FEW and (is_counted or test):
+        most, tested = _counted(X, Y, best, most, compared if is_counted else None, pairs, options)
         reason += f"; {tested.n_components} of {len(tested.pvalues)} components significant on held-out pairs"
     if best == "ca":
         return Choice(best, reason, CA(n_components=n_components).fit(X, Y).decomposition_, tested)
@@ -189,16 +186,34 @@ def _of_pairs(
     return Choice(best, reason, d, tested, is_compared=len(names) > 1)
 
 
+def _counted(
+    X: Any, Y: Any, method: str, most: int, compared: CrossFit | None, pairs: Pairs, options: _Options
+) -> tuple[int, LatentDimension]:
+    """Test of the components, and of how many.
+
+    A fit of many components may learn so much by heart that none of them holds. If the comparison has shown that
+    there is something, as many as it had are tested instead.
+    """
+    tested = latent_dimension(estimator(method, pairs, most, options.random_state), X, Y, **vars(options))
+    if tested.n_components or compared is None or len(compared.correlations) >= most:
+        return most, tested
+    if compared.captured_interval[0] <= 0:
+        return most, tested
+    fewer = len(compared.correlations)
+    return fewer, latent_dimension(estimator(method, pairs, fewer, options.random_state), X, Y, **vars(options))
+
+
 def _chosen(
     X: Any, Y: Any, names: list[str], n_components: int | None, method: str, pairs: Pairs, options: _Options
-) -> tuple[str, str]:
-    """Method and reason."""
+) -> tuple[str, str, CrossFit | None]:
+    """Method, reason, and what it was on held-out pairs if it was compared with others."""
     if names == ["ca"]:
-        return "ca", "asked for" if method != "auto" else f"X and Y are {pairs.x.labels} and {pairs.y.labels} labels"
+        reason = "asked for" if method != "auto" else f"X and Y are {pairs.x.labels} and {pairs.y.labels} labels"
+        return "ca", reason, None
     if len(names) == 1:
-        return names[0], "asked for" if method != "auto" else "nothing else suits"
+        return names[0], "asked for" if method != "auto" else "nothing else suits", None
     comparison = compare(X, Y, names, n_components, **vars(options))
-    return comparison.best, _why(comparison, comparison.best)
+    return comparison.best, _why(comparison, comparison.best), comparison.results[comparison.best]
 
 
 def _why(comparison: Comparison, best: str) -> str:
