@@ -219,7 +219,7 @@ def test_modes_are_put_back_after_an_error():
     module = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Dropout())
     module.train()
     module[1].eval()
-    with pytest.raises(RuntimeError):
+    with pytest.raises(ValueError, match="the model has no answer"):
         Beliefs(module)(X)
     assert modes(module) == [True, True, False]
 

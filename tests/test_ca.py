@@ -483,7 +483,7 @@ GOOD = [[1, 2, 3], [4, 5, 6]]
         (pd.DataFrame({"a": ["x", "y"], "b": ["u", "v"]}), "must hold counts"),
         (pl.DataFrame({"n": [1, 2], "b": ["u", "v"]}), "column 'b' is String"),
         (np.array([[1 + 1j, 2], [3, 4]]), "must hold counts"),
-        ([[1, 2], [3]], "cannot be read as a table"),
+        ([[1, 2], [3]], "X has rows of different lengths"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "X has a column more than once.*'a'"),
         (pd.DataFrame([[1, 2], [3, 4]], index=["a", "a"]), "rows have the label 'a' more than once"),
         (None, "two-dimensional table"),

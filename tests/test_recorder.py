@@ -195,7 +195,7 @@ def test_errors_other_than_not_fitted_are_not_hidden():
     def broken(rows):
         raise RuntimeError("out of order")
 
-    with pytest.raises(RuntimeError, match="out of order"):
+    with pytest.raises(ValueError, match="out of order"):
         TrainingRecorder(broken, X)
 
 

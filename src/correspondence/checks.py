@@ -81,15 +81,15 @@ def check_weights(weights: Any, n: int, name: str, *, allow_zero: bool = False) 
         raise ValueError(f"{name} must have {n} numbers, got an array of shape {values.shape}.")
     if not np.isfinite(values).all() or (values < 0).any() or not (allow_zero or values.any()):
         raise ValueError(f"{name} must be finite, at least 0, and not all zero.")
-    if values.any():
-        check_total(values, name)
+    with np.errstate(over="ignore"):
+        total = float(values.sum())
+    if total:
+        check_total(total, name)
     return values
 
 
-def check_total(values: np.ndarray, name: str) -> None:
-    """Numbers of at least 0 whose sum has a reciprocal, and with it the shares."""
-    with np.errstate(over="ignore"):
-        total = float(values.sum(dtype=np.float64))
+def check_total(total: float, name: str) -> None:
+    """Sum of numbers of at least 0 that has a reciprocal, and with it the shares."""
     if not 1e-280 < total < 1e280:
         raise ValueError(f"{name} has a total of {total:g}, too far from 1 to compute with: divide it by a constant.")
 

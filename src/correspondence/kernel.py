@@ -235,7 +235,8 @@ class KernelCCA(PairsEstimator):
             value: Any = getattr(self, name)
             if not (isinstance(value, str) and value == "median") and not (is_number(value) and value > 0):
                 raise ValueError(f'{name} must be "median" or a number above 0, got {brief(value)}.')
-        check_whole(self.degree, "degree", 1, 1000)
+        if check_whole(self.degree, "degree", 1) > 1000:
+            raise ValueError(f"degree must be at most 1000, got {brief(self.degree)}.")
         if not is_number(self.coef0) or self.coef0 < 0:
             raise ValueError(f"coef0 must be a number of at least 0, got {brief(self.coef0)}.")
 
@@ -296,7 +297,7 @@ def _kernel(a: Any, b: Any, kernel: Kernel, options: dict[str, float], name: str
     if isinstance(kernel, str):
         with np.errstate(over="ignore", invalid="ignore"):
             K = pairwise_kernels(a, b, metric=kernel, **options)
-        if not np.abs(K).max(initial=0) < LARGEST:
+        if not max(K.max(initial=0), -K.min(initial=0)) < LARGEST:  # NaN included
             raise ValueError(
                 f"kernel {kernel!r} has values too large to compute with: choose another, or scale {name}."
             )

@@ -77,8 +77,6 @@ class Pairs:
     def of(cls, X: Any, Y: Any) -> Pairs:
         """Look at data."""
         check_in_memory(X)
-        if Y is None:
-            raise ValueError("Y is missing: give pairs (x, y).")
         if isinstance(Y, str):
             raise ValueError(f"Y must be data, not the name of a column: give X[{brief(Y)}].")
         n, m = length(X, "X"), length(Y, "Y")

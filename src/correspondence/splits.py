@@ -53,7 +53,7 @@ def group_codes(values: Any, n: int, name: str) -> np.ndarray:
     is_column = hasattr(values, "dtype") or as_frame(values, name) is not None
     codes = encode(values if is_column else objects(list(values)), name)[0]
     if codes.shape != (n,):
-        raise ValueError(f"{name} must have one value for each of the {n} pairs, got {len(codes)}.")
+        raise ValueError(f"{name} must have one value for each of the {n} pairs, got shape {codes.shape}.")
     return codes
 
 

@@ -47,6 +47,8 @@ class Table:
 
     def __post_init__(self) -> None:
         counts = _as_csr(self.counts) if sp.issparse(self.counts) else to_array(self.counts, "counts")
+        if counts.dtype.kind not in "biuf":
+            counts = to_floats(counts, "counts")
         object.__setattr__(self, "counts", counts)
         if self.counts.ndim != 2:
             raise ValueError(f"counts must have rows and columns, got {self.counts.ndim} dimension(s).")
@@ -71,7 +73,8 @@ class Table:
     @cached_property
     def total(self) -> float:
         """Sum of all counts."""
-        return float(self.counts.sum(dtype=np.float64))
+        with np.errstate(over="ignore"):
+            return float(self.counts.sum(dtype=np.float64))
 
     def toarray(self) -> np.ndarray:
         """Counts as a dense array.
@@ -125,7 +128,7 @@ def as_table(counts: Any, name: str = "X", *, positive: bool = True) -> Table:
     table = replace(table, counts=_as_float(table.counts, name))
     _check_cells(table, name)
     if positive:
-        _check_total(table, name)
+        _check_total(table.total, name)
     return table
 
 
@@ -190,6 +193,8 @@ def _read(counts: Any, name: str) -> Table:
             f"{name} must be a two-dimensional table of counts, got {counts.ndim} dimension(s). Reshape your data: "
             "a single row is [[...]]; two columns of labels are counted by fit(x, y)."
         )
+    if not sp.issparse(counts):
+        counts = _as_float(counts, name)
     rows, columns = (np.arange(size) for size in counts.shape)
     return Table(counts, rows, columns, named=False)
 
@@ -249,9 +254,12 @@ def _check_unique(labels: list[Any], side: str) -> None:
 
 def _as_float(counts: Any, name: str) -> Any:
     """Counts as a float64 array or canonical CSR array."""
-    if counts.dtype.kind not in "biufO":
+    is_text = counts.dtype.kind in "US" or (
+        counts.dtype.kind == "O" and any(isinstance(value, str) for value in counts.flat)
+    )
+    if is_text or counts.dtype.kind not in "biufO":
         complaint = "Complex data not supported: " if counts.dtype.kind == "c" else ""
-        kind = "text" if counts.dtype.kind in "US" else f"values of type {counts.dtype}"
+        kind = "text" if is_text else f"values of type {counts.dtype}"
         raise ValueError(
             f"{complaint}{name} must hold counts, got {kind}. To count two columns of labels give them as fit(x, y)."
         )
@@ -268,11 +276,10 @@ def _canonical(counts: sp.csr_array) -> sp.csr_array:
     return counts
 
 
-def _check_total(table: Table, name: str) -> None:
-    cells = table.counts.data if sp.issparse(table.counts) else table.counts
-    if not cells.any():
+def _check_total(total: float, name: str) -> None:
+    if total == 0:
         raise ValueError(f"{name} has only zeros: there is nothing to analyse.")
-    check_total(cells, name)
+    check_total(total, name)
 
 
 def _check_cells(table: Table, name: str) -> None:
