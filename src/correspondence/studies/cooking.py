@@ -19,7 +19,7 @@ from tqdm import tqdm
 import correspondence as co
 from correspondence.recipes import Ingredients
 from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, framed, markdown_table
-from correspondence.studies.runs import Settings
+from correspondence.studies.runs import Settings, one_thread_each
 
 __all__ = ["TITLE", "run"]
 
@@ -144,8 +144,9 @@ def run(settings: Settings) -> Report:
     recipes = co.datasets.fetch_recipes()
     n = QUICK if settings.quick else len(recipes.cuisine)
     tasks = (delayed(_split)(recipes, n, seed) for seed in range(settings.seeds))
-    done = Parallel(n_jobs=2, return_as="generator")(tasks)
-    splits = list(tqdm(done, desc="cooking", total=settings.seeds, unit="split", disable=None))
+    with one_thread_each():
+        done = Parallel(n_jobs=2, return_as="generator")(tasks)
+        splits = list(tqdm(done, desc="cooking", total=settings.seeds, unit="split", disable=None))
     results = {name: [results[name] for results, _ in splits] for name in METHODS}
     best = max(("CCA", "KernelCCA", "ACE, additive", "ACE, net", "PICE", "auto"), key=lambda name: _mean(results[name]))
     rows = [row for name in METHODS for row in _rows(name, results[name])]

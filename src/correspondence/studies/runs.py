@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import parallel_config
 from tqdm import tqdm
 
 import correspondence as co
 from correspondence.studies.problems import Problem
 
-__all__ = ["Runs", "Settings", "measure"]
+__all__ = ["Runs", "Settings", "measure", "one_thread_each"]
+
+
+def one_thread_each() -> AbstractContextManager[object]:
+    """Processes of joblib that do not wait for each other's threads, whatever OMP_NUM_THREADS says."""
+    return parallel_config("loky", inner_max_num_threads=1)
 
 
 @dataclass(frozen=True)

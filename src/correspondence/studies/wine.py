@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 import correspondence as co
 from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, framed, markdown_table
-from correspondence.studies.runs import Settings
+from correspondence.studies.runs import Settings, one_thread_each
 
 __all__ = ["TITLE", "run"]
 
@@ -71,18 +71,26 @@ def run(settings: Settings) -> Report:
     wine = co.datasets.fetch_wine("red")
     X, y, groups = wine.X, wine.quality.astype(str).astype(object), wine.groups
     methods = _methods(settings.quick)
-    comparisons = [
-        co.compare(
-            X, y, methods, cv=5 if settings.quick else 10, groups=groups, random_state=seed, n_jobs=2, progress=False
-        )
-        for seed in tqdm(range(settings.seeds), desc="wine, folds", unit="seed", disable=None)
-    ]
-    resamples = 5 if settings.quick else 20
-    intervals = {
-        name: co.pic_intervals(est, X, y, resamples, groups=groups, n_jobs=2, progress=False)
-        for name, est in tqdm(methods.items(), desc="wine, intervals", unit="method", disable=None)
-    }
-    dimension = co.latent_dimension(methods[BEST], X, y, groups=groups, n_jobs=2, progress=False)
+    with one_thread_each():
+        comparisons = [
+            co.compare(
+                X,
+                y,
+                methods,
+                cv=5 if settings.quick else 10,
+                groups=groups,
+                random_state=seed,
+                n_jobs=2,
+                progress=False,
+            )
+            for seed in tqdm(range(settings.seeds), desc="wine, folds", unit="seed", disable=None)
+        ]
+        resamples = 5 if settings.quick else 20
+        intervals = {
+            name: co.pic_intervals(est, X, y, resamples, groups=groups, n_jobs=2, progress=False)
+            for name, est in tqdm(methods.items(), desc="wine, intervals", unit="method", disable=None)
+        }
+        dimension = co.latent_dimension(methods[BEST], X, y, groups=groups, n_jobs=2, progress=False)
     planes = _planes(methods[BEST], X, y, groups, wine.attributes)
     effects = _effects(planes)
     sections = [
