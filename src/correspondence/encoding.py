@@ -211,7 +211,7 @@ class Linear:
 
     @classmethod
     def fit(cls, values: np.ndarray) -> Linear:
-        middle = np.median(values)
+        middle = 2 * np.median(values / 2)
         largest = np.abs(values / 2 - middle / 2).max() * 2  # so that squares neither overflow nor vanish
         unit = (values - middle) / largest
         return cls(float(middle + largest * unit.mean()), float(largest * unit.std()))

@@ -29,6 +29,7 @@ from correspondence.checks import (
     length,
     read_only,
     take,
+    to_array,
 )
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut, captured_terms, held_out
@@ -356,7 +357,9 @@ def labels_of(Y: Any) -> np.ndarray | None:
     frame = as_frame(Y, "Y")
     if frame is not None and frame.shape[1] != 1:
         return None
-    values = frame[:, 0].to_numpy() if frame is not None else np.empty((0, 0)) if hasattr(Y, "tocsr") else np.asarray(Y)
+    values = (
+        frame[:, 0].to_numpy() if frame is not None else np.empty((0, 0)) if hasattr(Y, "tocsr") else to_array(Y, "Y")
+    )
     return values if values.ndim == 1 and values.dtype.kind in "OUSb" else None
 
 
@@ -405,7 +408,7 @@ def _clustered(F: np.ndarray, G: np.ndarray, held: HeldOut, weights: np.ndarray,
     f, g = (_standardised(values, share) for values in (F, G))
     r = held.correlations
     influence = (f * g - r * (f**2 + g**2) / 2) * share[:, None]
-    sums = np.array([np.bincount(cluster, column) for column in influence.T]).reshape(len(r), -1)
+    sums = np.array([np.bincount(cluster, column) for column in influence.T]).reshape(len(r), cluster.max() + 1)
     inside = np.abs(r) < 1 - 1e-12
     z, slope = np.arctanh(np.where(inside, r, 0)), np.where(inside, 1 - r**2, 1)
     half = norm.ppf((1 + held.level) / 2) * np.sqrt((sums**2).sum(axis=1)) / slope

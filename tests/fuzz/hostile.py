@@ -8,7 +8,7 @@ The rule of the judge, for anything that is given to anything:
   where text is taken for a path, which a `raise` statement of this package has raised: the innermost frame of the
   traceback lies in src/correspondence and has stopped at a `raise`, not at a call of NumPy that failed. Its message is
   one line of at most 400 characters that ends with a full stop, or asks "do you mean ...?", and names an argument;
-- within 30 seconds, and with no other warnings than UserWarnings that this package has raised itself.
+- within 30 seconds of the processor, and with no other warnings than UserWarnings that this package has raised itself.
 """
 
 import datetime
@@ -389,14 +389,18 @@ def _ring(*_):
 
 
 @contextmanager
-def _alarm(seconds):
-    before = signal.signal(signal.SIGALRM, _ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+def _alarm():
+    """Of seconds of the processor, so that a busy machine is no hang; ten times as long if it only waits."""
+    timers = ((signal.SIGPROF, signal.ITIMER_PROF, SECONDS), (signal.SIGALRM, signal.ITIMER_REAL, 10 * SECONDS))
+    before = [signal.signal(number, _ring) for number, _, _ in timers]
+    for _, timer, seconds in timers:
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for (number, timer, _), handler in zip(timers, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler)
 
 
 def judge(call, *arguments):
@@ -408,7 +412,7 @@ def judge(call, *arguments):
             own.append(str(message))
         listened(message, category, stacklevel + 1, **options)
 
-    with warnings.catch_warnings(record=True) as caught, _alarm(SECONDS):
+    with warnings.catch_warnings(record=True) as caught, _alarm():
         warnings.simplefilter("always")
         warnings.warn = warn
         try:
@@ -449,7 +453,7 @@ def _stopped_at_raise(tb):
 
 def _arguments():
     """Names of all arguments of the public functions, classes and their methods."""
-    for thing in map(co.__dict__.get, co.__all__):
+    for thing in (getattr(co, name) for name in co.__all__):
         methods = vars(thing).values() if inspect.isclass(thing) else ()
         for function in (thing, *methods):
             function = getattr(function, "__func__", function)

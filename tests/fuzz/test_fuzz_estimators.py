@@ -110,7 +110,7 @@ def frames(draw):
         return None
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(values=frames(), entry=st.sampled_from(CHEAP))
 def test_drawn_frames(values, entry):
     assert hostile.judge(DRAWN[entry], values) == ""
@@ -127,14 +127,14 @@ def test_the_judge_sees_what_is_wrong():
     assert "not finite" in hostile.judge(lambda: [np.zeros(2), {"a": np.nan}])
     assert "raw error KeyError" in hostile.judge(lambda: {}["a"])
     assert "from the depths" in hostile.judge(raises, ValueError("X is wrong."))
-    assert "RuntimeWarning" in hostile.judge(lambda: np.ones(1) / 0)
+    assert "RuntimeWarning" in hostile.judge(lambda: len(np.ones(1) / 0))
     assert "warns UserWarning" in hostile.judge(lambda: warnings.warn("of another", stacklevel=1))
     assert "error of a call" in hostile.judge(lambda: co.checks.take(np.ones(3), "a"))
     assert hostile.judge(lambda: co.CA().fit(["a"], [])) == ""
 
 
 def test_the_judge_waits_no_longer_than_it_says(monkeypatch):
-    monkeypatch.setattr(hostile, "SECONDS", 0.05)
+    monkeypatch.setattr(hostile, "SECONDS", 0.01)
     assert hostile.judge(time.sleep, 5) == "hangs"
 
 
