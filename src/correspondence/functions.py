@@ -237,7 +237,7 @@ class LinearFunctions(PrincipalFunctions):
             values = (features - self.mean) @ self.weights
         if values.size and not max(values.max(), -values.min()) < LARGEST:  # NaN included
             raise ValueError(
-                "The values lie too far from those of the fit to compute with: leave out those that are "
+                "X or Y has values too far from those of the fit to compute with: leave out those that are "
                 f"{LARGEST:g} and more standard deviations away."
             )
         return values
