@@ -24,6 +24,7 @@ __all__ = [
     "is_number",
     "length",
     "of_series",
+    "one_line",
     "outside",
     "read_only",
     "take",
@@ -32,13 +33,19 @@ __all__ = [
 ]
 
 
+def one_line(text: Any, most: int = 40) -> str:
+    """Text of anything on one line and of bounded length."""
+    shown = "".join(character if character.isprintable() else " " for character in str(text))
+    shown = " ".join(shown.split()) or "''"
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
 def brief(value: Any, most: int = 60) -> str:
     """How a value is shown in a message: as Python writes it, on one line and of bounded length."""
     try:
-        text = " ".join(repr(value).split())
+        return one_line(repr(value), most)
     except Exception:  # a whole number of more than 4300 digits has no text, and neither has everybody's class
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= most else text[: most - 1] + "…"
+        return f"a {type(value).__name__}"
 
 
 def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int:

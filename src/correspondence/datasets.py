@@ -20,7 +20,8 @@ from typing import IO, Any, Literal, NamedTuple
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from correspondence.labels import objects, one_line
+from correspondence.checks import one_line
+from correspondence.labels import objects
 from correspondence.table import Table
 
 __all__ = [

@@ -21,7 +21,6 @@ __all__ = [
     "label_from_json",
     "label_to_json",
     "objects",
-    "one_line",
     "sort_key",
     "unknown_is_mean",
     "unknown_labels_as_mean",
@@ -104,13 +103,6 @@ def as_labels(column: Any, name: str) -> np.ndarray:
     if values.dtype.kind in "biuf":
         return values
     return objects([_plain(value) for value in values.tolist()] if values.dtype == object else _dates(values).tolist())
-
-
-def one_line(label: Any, most: int = 40) -> str:
-    """Label on one line and of bounded length."""
-    text = "".join(character if character.isprintable() else " " for character in str(label))
-    text = " ".join(text.split()) or "''"
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def sort_key(label: Hashable) -> tuple[str, Any]:

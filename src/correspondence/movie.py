@@ -23,9 +23,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
-from correspondence.checks import brief, is_number, read_only
+from correspondence.checks import brief, is_number, one_line, read_only
 from correspondence.io import new_file
-from correspondence.labels import one_line
 from correspondence.plot.style import COLUMNS, GREY, ROWS, distinct_colours, plain
 from correspondence.progress import bar
 from correspondence.timeline import Timeline

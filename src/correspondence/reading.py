@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from PIL import Image
 
-from correspondence.labels import one_line
+from correspondence.checks import one_line
 from correspondence.progress import bar
 from correspondence.sources import names_listed
 

@@ -16,11 +16,11 @@ import scipy.sparse as sp
 from scipy.stats import rankdata
 from sklearn.feature_extraction.text import CountVectorizer
 
-from correspondence.checks import check_weights, check_whole, length, take, to_floats
+from correspondence.checks import check_weights, check_whole, length, one_line, take, to_floats
 from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.encoding import WORD, WORDS, columns_of, is_text
 from correspondence.functions import LabelFunctions, PrincipalFunctions
-from correspondence.labels import as_labels, encode, one_line
+from correspondence.labels import as_labels, encode
 from correspondence.validation import labels_of
 
 __all__ = ["AxisWords", "Ends", "Word", "axis_words", "sentences"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from correspondence.labels import one_line
+from correspondence.checks import one_line
 
 __all__ = ["reason", "safe", "table", "told"]
 

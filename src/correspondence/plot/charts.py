@@ -8,11 +8,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from correspondence.checks import check_whole
+from correspondence.checks import check_whole, one_line
 from correspondence.compare import Comparison
 from correspondence.decomposition import as_decomposition
 from correspondence.functions import LabelFunctions
-from correspondence.labels import one_line
 from correspondence.latent import LatentDimension
 from correspondence.plot.style import COLUMNS, GREY, ROWS, STYLES, check_axes, new_axes, plain
 

@@ -9,9 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from correspondence.checks import check_whole
+from correspondence.checks import check_whole, one_line
 from correspondence.disagreement import ClassifierComparison
-from correspondence.labels import one_line
 from correspondence.plot.planes import plane
 from correspondence.plot.style import COLUMNS, check_axes
 

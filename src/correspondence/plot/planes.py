@@ -15,10 +15,10 @@ from matplotlib.text import Annotation
 
 from correspondence.bootstrap import Bootstrap, Ellipses
 from correspondence.boundary import Confusing
-from correspondence.checks import check_whole
+from correspondence.checks import check_whole, one_line
 from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.functions import LabelFunctions
-from correspondence.labels import encode, one_line
+from correspondence.labels import encode
 from correspondence.plot.overlay import Scene, Thumbnail, draw_boundaries, scene, thumbnails_of
 from correspondence.plot.placing import LabelPlacing
 from correspondence.plot.style import COLUMNS, GREY, ROWS, check_axes, new_axes

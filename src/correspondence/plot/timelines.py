@@ -7,8 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase
 
-from correspondence.checks import check_whole
-from correspondence.labels import one_line
+from correspondence.checks import check_whole, one_line
 from correspondence.plot.style import GREY, ROWS, distinct_colours, plain
 from correspondence.timeline import Timeline
 
