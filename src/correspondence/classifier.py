@@ -424,7 +424,9 @@ class ClassifierCA(Estimator):
         """
         functions = self._f_functions()
         check_whole(n, "n", 1)
-        is_pair = isinstance(between, tuple | list | np.ndarray) and getattr(between, "ndim", 1) > 0 and len(between) == 2
+        is_pair = (
+            isinstance(between, tuple | list | np.ndarray) and getattr(between, "ndim", 1) > 0 and len(between) == 2
+        )
         if between is not None and not is_pair:
             raise ValueError(f"between must be a pair of classes, got {brief(between)}.")
         pair = (None, None) if between is None else self._pair(*between, names=("between", "between"))
