@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import deque
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,13 @@ def smooth_pairs(rng, n=300):
 def labelled_pairs(rng, n=150):
     X = rng.normal(size=(n, 3))
     return X, np.array(["a", "b", "c"])[np.digitize(X[:, 0] + 0.3 * rng.normal(size=n), [-0.5, 0.5])]
+
+
+@pytest.mark.parametrize("kind", [pa.array, memoryview, list, deque], ids=["arrow", "memoryview", "list", "deque"])
+def test_whatever_holds_numbers(rng, kind):
+    x, y = (column.ravel() for column in smooth_pairs(rng))
+    found, expected = (co.compare(*pair, ["ace"], 1).results["ace"] for pair in ((kind(x), kind(y)), (x, y)))
+    np.testing.assert_array_equal(found.correlations, expected.correlations)
 
 
 def result(terms):

@@ -227,7 +227,10 @@ def take(values: Any, rows: np.ndarray) -> Any:
         return frame[rows.tolist()].to_native()
     if isinstance(values, list | tuple):
         return [values[i] for i in rows.tolist()]
-    return sp.csr_array(values)[rows] if sp.issparse(values) else values[np.array(rows)]  # torch wants them writable
+    if sp.issparse(values):
+        return sp.csr_array(values)[rows]
+    array = values if hasattr(values, "dtype") else to_array(values, "X or Y")
+    return array[np.array(rows)]  # torch wants them writable
 
 
 def _described(values: Any) -> str:

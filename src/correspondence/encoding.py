@@ -475,7 +475,7 @@ def _as_objects(values: np.ndarray) -> np.ndarray:
 
 
 def _finite(values: np.ndarray, where: str) -> np.ndarray:
-    bad = int(np.count_nonzero(~np.isfinite(values)))
+    bad = len(values) - int(np.count_nonzero(np.isfinite(values).reshape(len(values), -1).all(axis=1)))
     if bad:
         raise ValueError(f"{where} contains NaN or infinity in {bad} row(s): fill them in or leave those rows out.")
     return values
@@ -698,5 +698,9 @@ def _at_least_2d(values: Any, name: str) -> np.ndarray:
     array = to_array(values, name)
     if array.dtype.kind not in "biuf" or not array.size or not array.ndim:
         raise ValueError(f"{name} must be a filled array of numbers, got {array.dtype} of shape {array.shape}.")
-    array = _finite(array.astype(np.float32), name)
-    return array[:, None] if array.ndim == 1 else array
+    with np.errstate(over="ignore"):
+        single = array.astype(np.float32)
+    if not np.isfinite(single).all():
+        _finite(array, name)
+        raise ValueError(f"{name} has values beyond 3e38, which nets cannot compute with: divide it by a constant.")
+    return single[:, None] if single.ndim == 1 else single

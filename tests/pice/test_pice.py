@@ -237,6 +237,7 @@ def test_divergence_is_caught(rng):
         (np.arange(6.0), None, "Y is missing"),
         (iter([]), None, "read only once"),
         ([], None, "gives no batches"),
+        ([(np.empty((0, 2)), np.empty((0, 2)))], None, "gives no batches with rows"),
         ([1, 2, 3], None, r"must give batches \(x, y\)"),
         ([(np.zeros(3), np.zeros(2))], None, "must have the same length, got 3 and 2"),
         (5, np.zeros(3), "X must hold one value for each observation, got int"),
@@ -245,6 +246,16 @@ def test_divergence_is_caught(rng):
 def test_bad_data(X, Y, message):
     with pytest.raises(ValueError, match=message):
         fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"), [(np.nan, r"X contains NaN or infinity in 1 row"), (1e39, "beyond 3e38")]
+)
+def test_what_a_net_of_yours_cannot_take(value, message):
+    X = np.ones((20, 2))
+    X[3] = value
+    with pytest.raises(ValueError, match=message):
+        fit(X, np.arange(20.0), 1, x_net=nn.Linear(2, 1))
 
 
 @pytest.mark.parametrize(

@@ -224,11 +224,11 @@ def _checked(batches: Iterable[Any]) -> Iterator[Batch]:
                 "x and y of a batch must have the same length, "
                 f"got {length(batch[0], 'X')} and {length(batch[1], 'Y')}."
             )
-        empty = False
         if length(batch[0], "X"):
+            empty = False
             yield batch[0], batch[1]
     if empty:
-        raise ValueError("X is empty: it gives no batches.")
+        raise ValueError("X is empty: it gives no batches with rows.")
 
 
 def first_rows(batches: Iterable[Any], limit: int) -> Batch:
@@ -254,6 +254,6 @@ def _joined(parts: list[Any]) -> Any:
     if isinstance(first, list | tuple):
         return [value for part in parts for value in part]
     arrays = [to_array(part, "X") for part in parts]
-    if len({array.shape[1:] for array in arrays}) > 1:
-        raise ValueError("The batches must have rows of the same shape.")
+    if not all(array.ndim for array in arrays) or len({array.shape[1:] for array in arrays}) > 1:
+        raise ValueError("X must give batches of rows that have the same shape.")
     return np.concatenate(arrays)
