@@ -101,7 +101,7 @@ def reproduce(name: str, output: str | Path | None = None, seeds: int | None = N
             folder.rmdir()
         raise
     seconds = time.perf_counter() - start
-    files = write(report, name, folder, provenance(name, folder, settings, seconds, STUDIES[name].seeds))
+    files = write(report, name, folder, provenance(name, settings, seconds, STUDIES[name].seeds))
     return [*files, Record.of(name, report.title, settings, seconds, report.exhibits).write(folder)]
 
 
