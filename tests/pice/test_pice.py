@@ -224,6 +224,17 @@ def test_divergence_is_caught(rng):
         co.PICE(1, x_net=net, max_steps=60, validation_fraction=0, progress=False).fit(X, Y)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_functions_of_wide_rows_do_not_depend_on_the_other_rows(rng, kind):
+    X = (rng.random((5000, 150)) < 0.1).astype(float)  # a net takes them some thousand at a time
+    Y = X[:, :2] + rng.normal(size=(5000, 2))
+    est = fit(kind(X), Y, 1, max_steps=20, evaluate_every=10)
+    some = rng.permutation(5000)[:300]
+    side = est._nets[0]
+    rows = side.rows(kind(X))
+    np.testing.assert_allclose(side.outputs(rows)[some], side.outputs(rows[some]), atol=1e-6)
+
+
 # --- bad input
 
 

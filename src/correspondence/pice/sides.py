@@ -103,7 +103,7 @@ class Side(FeatureMap):
     def outputs(self, rows: Any) -> np.ndarray:
         """Outputs of the net, in float64."""
         net = self.network.eval()
-        size = int(np.clip(VALUES // np.prod(rows.shape[1:]), 128, BLOCK))
+        size = int(np.clip(VALUES // np.prod(rows.shape[1:]), 128, BLOCK)) // STEP * STEP  # only the last is filled
         blocks = [net(self.tensors(_filled(rows[i : i + size]))) for i in range(0, rows.shape[0], size)]
         outputs = torch.cat(blocks)[: rows.shape[0]].cpu().double().numpy()
         if not np.isfinite(outputs).all():
