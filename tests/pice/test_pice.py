@@ -228,7 +228,7 @@ def test_divergence_is_caught(rng):
 def test_functions_of_wide_rows_do_not_depend_on_the_other_rows(rng, kind):
     X = (rng.random((5000, 150)) < 0.1).astype(float)  # a net takes them some thousand at a time
     Y = X[:, :2] + rng.normal(size=(5000, 2))
-    est = fit(kind(X), Y, 1, max_steps=20, evaluate_every=10)
+    est = fit(kind(X), Y, 1, max_steps=20, validation_fraction=0)
     some = rng.permutation(5000)[:300]
     side = est._nets[0]
     rows = side.rows(kind(X))
