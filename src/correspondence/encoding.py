@@ -475,7 +475,7 @@ def _as_objects(values: np.ndarray) -> np.ndarray:
 
 
 def _finite(values: np.ndarray, where: str) -> np.ndarray:
-    bad = len(values) - int(np.count_nonzero(np.isfinite(values).reshape(len(values), -1).all(axis=1)))
+    bad = int(np.count_nonzero(~np.isfinite(values).all(axis=tuple(range(1, values.ndim)))))
     if bad:
         raise ValueError(f"{where} contains NaN or infinity in {bad} row(s): fill them in or leave those rows out.")
     return values
