@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from correspondence.checks import brief, check_whole, is_number, length, to_array
 from correspondence.functions import FeatureMap
+from correspondence.io import NetError
 from correspondence.labels import as_labels, label_from_json, label_to_json, objects
 
 __all__ = ["OUTPUTS", "Beliefs", "check_beliefs", "is_stream", "tempered"]
@@ -153,14 +154,16 @@ class Beliefs(FeatureMap):
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
     ) -> Beliefs:
         if description["has_model"] and net is None:
-            raise ValueError("The classifier is not in the file: give it again, load(path, x_net=model).")
+            raise NetError("The classifier is not in the file: give it again, load(path, x_net=model).")
         names = description["classes"]
         classes = None if names is None else objects([label_from_json(name) for name in names])
         settings = {name: description[name] for name in ("outputs", "temperature", "batch_size")}
         try:
             return cls(net, classes=classes, **settings)
-        except TypeError as error:
-            raise ValueError(f"x_net: {error}") from None
+        except (TypeError, ValueError) as error:
+            if net is None:
+                raise
+            raise NetError(f"x_net: {error}") from None
 
 
 def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:

@@ -428,6 +428,13 @@ def test_own_nets_are_needed_to_load(tmp_path, rng):
         co.load(tmp_path / "model", x_net=nn.Linear(3, 1))
     np.testing.assert_array_equal(co.load(tmp_path / "model", x_net=nn.Linear(2, 1)).f(X), est.transform(X))
 
+    class Stubborn(nn.Linear):
+        def load_state_dict(self, *_, **__):
+            raise KeyError("mine")
+
+    with pytest.raises(ValueError, match=r"^x_net cannot take the weights .*KeyError\('mine'\)"):
+        co.load(tmp_path / "model", x_net=Stubborn(2, 1))
+
 
 def test_conditional_expectation(rng):
     x = rng.normal(size=4000)
