@@ -197,7 +197,7 @@ def test_labels_are_the_same_as_numbers_or_booleans():
 @pytest.mark.parametrize("values", [np.eye(3), pl.DataFrame(np.eye(3)), pd.DataFrame(np.eye(3), dtype=object)])
 def test_no_rows(values):
     encoder = encoder_for(values, "X")
-    with pytest.raises(ValueError, match="^X is empty: it has 0 sample"):
+    with pytest.raises(ValueError, match=r"^X is empty: it has 0 sample"):
         encoder(values[:0], "X")
 
 
