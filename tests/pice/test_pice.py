@@ -263,6 +263,8 @@ def test_what_a_net_of_yours_cannot_take(value, message):
     [
         ({"n_components": 0}, "n_components must be a whole number of at least 1"),
         ({"loss": "mse"}, "loss must be one of 'pice', 'lowrank', 'dcca', got 'mse'"),
+        ({"loss": ["dcca"]}, r"loss must be one of .*, got \['dcca'\]"),
+        ({"schedule": np.array(["plateau", "anneal"])}, "schedule must be one of"),
         ({"batch_size": 0}, "batch_size"),
         ({"learning_rate": -1.0}, "learning_rate must be a number of at least"),
         ({"learning_rate": float("nan")}, "learning_rate"),
@@ -273,6 +275,7 @@ def test_what_a_net_of_yours_cannot_take(value, message):
         ({"callbacks": print}, "callbacks must be a list of functions"),
         ({"callbacks": [3]}, "callbacks must be a list of functions"),
         ({"checkpoint": "/proc/none/there"}, "checkpoint: '/proc/none/there' cannot be made a folder"),
+        ({"checkpoint": "a\0b"}, "checkpoint: .* cannot be made a folder"),
         ({"validation_fraction": 0.999, "n_components": 30}, "leaves only"),
     ],
 )
