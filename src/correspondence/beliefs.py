@@ -113,7 +113,7 @@ class Beliefs(FeatureMap):
     def _asked(self, rows: Any) -> Any:
         try:
             return self._ask(_from_arrow(rows, self.model))
-        except NotFittedError:
+        except (NotFittedError, MemoryError):
             raise
         except Exception as error:  # of any library; it is shown as the cause
             raise ValueError(f"X: the model has no answer for such inputs ({brief(str(error), 200)}).") from error
