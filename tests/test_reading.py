@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from pathlib import Path
 
 import narwhals as nw
 import numpy as np
@@ -13,6 +14,7 @@ from PIL import Image
 import correspondence as co
 from correspondence.reading import (
     BACKENDS,
+    _unreadable,
     as_label_texts,
     column_names,
     complete_rows,
@@ -422,3 +424,9 @@ def test_a_single_array_is_no_npz(tmp_path):
     (tmp_path / "a.npy").rename(tmp_path / "a.npz")
     with pytest.raises(ValueError, match=r"as \.npz: it is a single array, so let its name end in \.npy\.$"):
         read_arrays(tmp_path / "a.npz")
+
+
+def test_the_name_of_a_folder_is_no_reason():
+    path = Path("/duplicates/utf8/a.csv")
+    error = _unreadable(path, PermissionError(13, "Permission denied", str(path)))
+    assert str(error) == f"{path} cannot be read as .csv: [Errno 13] Permission denied: 'it'."

@@ -267,7 +267,7 @@ def _check_file(path: Path, endings: Sequence[str]) -> None:
 
 
 def _unreadable(path: Path, error: Exception) -> ValueError:
-    said = " ".join(str(error).split())
+    said = " ".join(str(error).replace(str(path), "it").split())  # a path may look like one of the patterns
     reason = one_line(said.rstrip(".") or type(error).__name__, 200)
     for pattern, clear in UNREADABLE.items():
         match = re.search(pattern, said)
