@@ -31,7 +31,7 @@ def test_default_folder(tmp_path, monkeypatch):
     files = ["gaussian.csv", "gaussian.png", "gaussian.md", "gaussian.json"]
     assert sorted(os.listdir(folder)) == sorted(files)
     assert result.output.splitlines()[-1] == f"Written to {folder.resolve()}: {', '.join(files)}"
-    assert "--output results/gaussian --seeds 1 --quick" in (folder / "gaussian.md").read_text(encoding="utf-8")
+    assert "correspondence reproduce gaussian --seeds 1 --quick" in (folder / "gaussian.md").read_text(encoding="utf-8")
 
 
 def test_help_lists_the_studies():

@@ -310,3 +310,21 @@ def test_seeds_and_levels(rng):
         co.pic_intervals(co.CCA(), X, Y, level="a")
     with pytest.raises(ValueError, match="sample_weight must have 300 numbers"):
         co.CCA().fit(X, Y).evaluate(X, Y, sample_weight=np.ones((300, 300)))
+
+
+@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize("tool", [co.crossfit, co.permutation_test, co.pic_intervals, co.latent_dimension])
+def test_of_one_pair_nothing_can_be_held_out(tool, n):
+    with pytest.raises(ValueError, match=f"at least two pairs, .* got {n}"):
+        tool(co.CCA(n_components=1), np.zeros((n, 2)), np.zeros((n, 2)))
+
+
+def test_whole_numbers_of_128_bits(rng):
+    column = pl.Series([2**100 + int(i) for i in rng.integers(1000, size=50)], dtype=pl.Int128).to_frame("y")
+    assert np.isfinite(co.crossfit(co.CCA(n_components=1), np.arange(50.0), column).captured)
+
+
+def test_values_that_no_interval_can_be_computed_of():
+    values = np.logspace(-300, 300, 24)
+    with pytest.raises(ValueError, match="too far from those of the fit"):
+        co.crossfit(co.CCA(n_components=1), values, values, cv=2)

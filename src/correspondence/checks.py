@@ -229,7 +229,10 @@ def take(values: Any, rows: np.ndarray) -> Any:
         return [values[i] for i in rows.tolist()]
     if sp.issparse(values):
         return sp.csr_array(values)[rows]
-    array = values if hasattr(values, "dtype") else to_array(values, "X or Y")
+    is_tensor = str(getattr(values, "layout", "")) == "torch.strided"
+    array = values if is_tensor or isinstance(values, np.ndarray) else to_array(values, "X or Y")
+    if not array.ndim:
+        raise ValueError(f"X or Y must hold one value for each observation, got {type(values).__name__}.")
     return array[np.array(rows)]  # torch wants them writable
 
 

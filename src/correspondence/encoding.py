@@ -475,7 +475,8 @@ def _as_objects(values: np.ndarray) -> np.ndarray:
 
 
 def _finite(values: np.ndarray, where: str) -> np.ndarray:
-    bad = int(np.count_nonzero(~np.isfinite(values).all(axis=tuple(range(1, values.ndim)))))
+    finite = np.isfinite(values)
+    bad = int(np.count_nonzero(~finite.all(axis=tuple(range(1, finite.ndim)))))
     if bad:
         raise ValueError(f"{where} contains NaN or infinity in {bad} row(s): fill them in or leave those rows out.")
     return values

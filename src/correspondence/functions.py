@@ -17,7 +17,7 @@ from correspondence.labels import as_labels, label_from_json, label_to_json, obj
 
 __all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
 
-LARGEST = 1e70  # value of a function, whose fourth power does not overflow; on the data of the fit the variance is 1
+LARGEST = 1e35  # value of a function, whose eighth power does not overflow; on the data of the fit the variance is 1
 
 FEATURE_MAPS = {  # by name, so that loading imports torch only if it must
     "additive": "correspondence.features:Additive",

@@ -27,6 +27,7 @@ from correspondence.checks import (
     check_whole,
     is_number,
     length,
+    of_series,
     read_only,
     take,
     to_array,
@@ -318,6 +319,8 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
     n, m = length(X, "X"), length(Y, "Y")
     if n != m:
         raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
+    if n < 2:
+        raise ValueError(f"X and Y must be at least two pairs, or there is nothing to hold out, got {n}.")
     check_index(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together = None if groups is None else group_codes(groups, n, "groups")
@@ -358,7 +361,7 @@ def labels_of(Y: Any) -> np.ndarray | None:
     if frame is not None and frame.shape[1] != 1:
         return None
     values = (
-        frame[:, 0].to_numpy() if frame is not None else np.empty((0, 0)) if hasattr(Y, "tocsr") else to_array(Y, "Y")
+        of_series(frame[:, 0]) if frame is not None else np.empty((0, 0)) if hasattr(Y, "tocsr") else to_array(Y, "Y")
     )
     return values if values.ndim == 1 and values.dtype.kind in "OUSb" else None
 

@@ -97,7 +97,7 @@ def test_the_vocabulary_is_learned_from_training_recipes_only(monkeypatch):
 def test_wine(tmp_path):
     rows, text = results("wine", tmp_path)
     first = {row["method"]: float(row["held_out"]) for row in rows if row["component"] == "1"}
-    assert list(first) == list(wine._methods(True))
+    assert list(first) == list(wine._methods(None))
     assert min(first.values()) > 0.5
     assert first["ACE, trees"] > 0.6
     assert "## How many components are real?" in text

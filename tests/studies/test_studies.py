@@ -48,7 +48,7 @@ def test_files(folders, name):
 def test_text_says_how_it_was_made(folders, name):
     text = (folders[name] / f"{name}.md").read_text(encoding="utf-8")
     assert text.startswith(f"# {STUDIES[name].title}\n")
-    assert f"correspondence reproduce {name} --output {folders[name]} --seeds 2 --quick" in text
+    assert f"correspondence reproduce {name} --seeds 2 --quick" in text
     assert "Seeds 0 to 1" in text
     assert f"correspondence {co.__version__}" in text
     assert re.search(r"\d+\.\d seconds in all", text)

@@ -102,7 +102,7 @@ def reproduce(name: str, output: str | Path | None = None, seeds: int | None = N
         raise
     seconds = time.perf_counter() - start
     Record.remove(folder, name)
-    files = write(report, name, folder, provenance(name, folder, settings, seconds, STUDIES[name].seeds))
+    files = write(report, name, folder, provenance(name, settings, seconds, STUDIES[name].seeds))
     return [*files, Record.of(name, report.title, settings, seconds, report.exhibits).write(folder)]
 
 

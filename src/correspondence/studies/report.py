@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -192,10 +191,10 @@ def correlation_lines(held_out: ArrayLike, **others: ArrayLike) -> list[Line]:
     ]
 
 
-def provenance(name: str, folder: Path, settings: Settings, seconds: float, use_of_seeds: str) -> str:
+def provenance(name: str, settings: Settings, seconds: float, use_of_seeds: str) -> str:
     """Last section of the text: command, seeds, versions and time."""
     quick = " --quick" if settings.quick else ""
-    command = f"correspondence reproduce {name} --output {shlex.quote(str(folder))} --seeds {settings.seeds}{quick}"
+    command = f"correspondence reproduce {name} --seeds {settings.seeds}{quick}"
     seeds = "Seed 0" if settings.seeds == 1 else f"Seeds 0 to {settings.seeds - 1}"
     drawn = f"{seeds}, {use_of_seeds}; " if use_of_seeds else ""
     lines = [
