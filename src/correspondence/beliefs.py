@@ -113,7 +113,7 @@ class Beliefs(FeatureMap):
     def _asked(self, rows: Any) -> Any:
         try:
             return self._ask(_from_arrow(rows, self.model))
-        except (NotFittedError, MemoryError):
+        except (NotFittedError, MemoryError, _NoBeliefsError):
             raise
         except Exception as error:  # of any library; it is shown as the cause
             raise ValueError(f"X: the model has no answer for such inputs ({brief(str(error), 200)}).") from error
@@ -346,6 +346,10 @@ def _ask_torch(module: Any, X: Any) -> Any:
             part.training = mode
 
 
+class _NoBeliefsError(ValueError):
+    """A session has answered, and none of its outputs are beliefs."""
+
+
 def _ask_onnx(session: Any, X: Any) -> np.ndarray:
     """Beliefs from a session of onnxruntime: of its outputs the one with a row for each input and several columns."""
     (entry, *_) = session.get_inputs()
@@ -356,7 +360,7 @@ def _ask_onnx(session: Any, X: Any) -> np.ndarray:
             return np.array([[row[key] for key in values[0]] for row in values])
         if np.ndim(values) == 2 and np.shape(values)[1] > 1:
             return np.asarray(values)
-    raise ValueError("None of the session's outputs has a column for each class: pass a function that picks it.")
+    raise _NoBeliefsError("None of the session's outputs has a column for each class: pass a function that picks it.")
 
 
 # --- rows
