@@ -130,6 +130,10 @@ def bench_sparse(rounds):
         verdict("(table + peak) / (table + factors)", (size_of(counts) + peak) / fair, 2.0)
     difference = np.abs(result.pics_ / arpack_floor(table)[2] - 1).max()
     print(f"  largest relative difference of the PICs from the floor's: {difference:.1e}")
+    try:
+        prince.CA(n_components=K).fit(table)
+    except (TypeError, ValueError) as error:
+        print(f"  prince: {error}")
 
 
 def bench_dense(shape, rounds):

@@ -76,8 +76,8 @@ CIFAR = _Case(
     CIFAR_TITLE,
     "CIFAR",
     "x and y are two different photographs of the same class",
-    'The paper sees a drop "at around 13", on the data that the nets were trained on, and supposes that the '
-    "directions may tell other things than classes, such as dark and light backgrounds.",
+    'The paper sees a drop "at around 13" (its published code gives both nets the same photograph in the end) and '
+    "supposes that the directions may tell other things than classes, such as dark and light backgrounds.",
     "two photographs of the same class (CIFAR-10)",
     "about 13",
 )

@@ -20,10 +20,11 @@ INTRODUCTION = """\
 # The paper's results, computed again
 
 Hsu, Salamatian and Calmon, *Generalizing Correspondence Analysis for Applications in Machine Learning*: each table and
-figure beside what `correspondence reproduce` finds. The paper's values are on the data that its nets were trained on,
-unless it says otherwise. "Ours, held out" is on data that the fit has not seen; "ours, training data" is the same fit
-on its own data, to show how much of it was learned by heart. Correlations are square roots of PICs; what the paper
-prints under the name PIC in its Tables 1 and 2 are correlations. An empty cell: there is no such value.
+figure beside what `correspondence reproduce` finds. The paper seldom says which data its values are of; those of its
+tables are of training data, as far as its published code shows. "Ours, held out" is on data that the fit has not seen;
+"ours, training data" is the same fit on its own data, to show how much of it was learned by heart. Correlations are
+square roots of PICs; what the paper prints under the name PIC in its Tables 1 and 2 are correlations. An empty cell:
+there is no such value.
 
 Figure 2 (a drawing of the two nets) and the last table (sizes of nets) have no results to check; our settings are in
 `src/correspondence/studies/`."""
