@@ -645,3 +645,11 @@ def test_labels_may_be_tensors():
     assert whole.evaluate(X, torch.from_numpy(codes)).captured == whole.evaluate(X, codes).captured
     one, two = torch.tensor([1, 2])
     np.testing.assert_array_equal(whole.boundary(one, two), whole.boundary(1, 2))
+
+
+def test_a_model_for_which_memory_is_short_is_not_called_unable():
+    def greedy(X):
+        raise MemoryError("Unable to allocate 1 TiB")
+
+    with pytest.raises(MemoryError, match="1 TiB"):
+        co.ClassifierCA(greedy).fit(np.eye(3))

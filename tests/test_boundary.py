@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
@@ -379,8 +380,20 @@ def test_bad_questions_about_confusing_inputs(arguments, message):
         co.ClassifierCA.from_beliefs(P, list("abc")).confusing(P, **arguments)
 
 
-@pytest.mark.parametrize("between", [("a",), ("a", "b", "c"), 3])
+@pytest.mark.parametrize("between", [("a",), ("a", "b", "c"), 3, "ab", {"a", "b"}, sp.coo_array([0, 1])])
 def test_between_is_a_pair(between):
     P = random_beliefs(0, 3)
     with pytest.raises(ValueError, match=r"^between"):
         co.ClassifierCA.from_beliefs(P, list("abc")).confusing(P, between=between)
+
+
+COLUMNS = [list, np.array, pd.Series, pl.Series, pytest.importorskip("torch").tensor]
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_pair_and_shares_of_any_library(column):
+    P = random_beliefs(0, 3)
+    cca = co.ClassifierCA.from_beliefs(P, [0, 1, 2])
+    pair = cca.confusing(P, between=column([0, 2])).index
+    np.testing.assert_array_equal(pair, cca.confusing(P, between=(0, 2)).index)
+    np.testing.assert_allclose(given_shares(column([0.0, 0.5, 0.5]), cca.classes_), [0, 0.5, 0.5])

@@ -410,6 +410,14 @@ def test_loading_with_a_wrong_model_does_not_blame_the_file(tmp_path, model):
         co.load(tmp_path / "model", x_net=model)
 
 
+def test_loading_with_a_model_of_several_targets_does_not_blame_the_file(tmp_path):
+    co.ClassifierCA(MODEL).fit(X).decomposition_.save(tmp_path / "model")
+    several = copy.copy(MODEL)
+    several.classes_ = [["a", "b"], ["c", "d"]]
+    with pytest.raises(ValueError, match=r"^x_net: classes must be"):
+        co.load(tmp_path / "model", x_net=several)
+
+
 def test_conditional_expectations():
     """E[h(Y) | x] of the class that the model means is the mean of h under its beliefs."""
     cca = co.ClassifierCA(MODEL).fit(X)

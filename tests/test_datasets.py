@@ -284,3 +284,8 @@ def test_flickr_says_what_is_damaged(flickr_folder):
     (flickr_folder / "Flickr8k.token.txt").rename(flickr_folder / "Flickr8k.token.txt.gz")
     with pytest.raises(ValueError, match=r"Flickr8k.token.txt.gz is damaged \(.*\): get it again"):
         co.datasets.fetch_flickr8k()
+
+
+def test_a_file_for_which_memory_is_short_is_not_called_damaged(tmp_path):
+    with pytest.raises(MemoryError), co.datasets._whole(tmp_path / "file"):
+        raise MemoryError

@@ -194,6 +194,20 @@ def test_labels_are_the_same_as_numbers_or_booleans():
     assert encoder_for([True, False, True], "X")([1, 0], "X").sum() == 2
 
 
+@pytest.mark.parametrize("values", [np.eye(3), pl.DataFrame(np.eye(3)), pd.DataFrame(np.eye(3), dtype=object)])
+def test_no_rows(values):
+    encoder = encoder_for(values, "X")
+    with pytest.raises(ValueError, match=r"^X is empty: it has 0 sample"):
+        encoder(values[:0], "X")
+
+
+def test_rows_are_counted_not_cells():
+    values = np.ones((4, 1, 3, 3))
+    values[1:3, 0, 0] = np.nan
+    with pytest.raises(ValueError, match=r"in 2 row\(s\)"):
+        encoder_for(values, "X")
+
+
 def test_tensors_that_need_gradients():
     torch = pytest.importorskip("torch")
     assert encoder_for(torch.rand(5, 1, 4, 4, requires_grad=True), "X").kind == "images"

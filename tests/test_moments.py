@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from strategies import tables
 
 from correspondence import CA, Moments
+from correspondence.moments import _check_features
 
 
 def exact(F, G):
@@ -224,6 +225,13 @@ def test_raw_squares_and_single_precision_give_the_same_moments(rng):
         assert found.cov_f.dtype == np.float64
 
 
-def test_moments_are_of_floats():
+@pytest.mark.parametrize("dtype", [int, "abc", "f4,(", {"a": 1}, [("a", "f4"), ("a", "f4")]])
+def test_moments_are_of_floats(dtype):
     with pytest.raises(ValueError, match="dtype must be float32 or float64"):
-        Moments(int)
+        Moments(dtype)
+
+
+def test_files_are_not_copied_in_double_precision(tmp_path, rng):
+    np.save(tmp_path / "F.npy", rng.normal(size=(50, 2)).astype(np.float32))
+    F = np.load(tmp_path / "F.npy", mmap_mode="r")
+    assert _check_features(F, "F", np.dtype(np.float32)) is F

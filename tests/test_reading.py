@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from pathlib import Path
 
 import narwhals as nw
 import numpy as np
@@ -13,6 +14,7 @@ from PIL import Image
 import correspondence as co
 from correspondence.reading import (
     BACKENDS,
+    _unreadable,
     as_label_texts,
     column_names,
     complete_rows,
@@ -410,3 +412,21 @@ def test_who_writes_parquet(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match="pip install polars"):
         parquet_backend()
+
+
+def test_the_first_line_may_end_where_the_look_at_the_file_does(tmp_path):
+    (tmp_path / "a.csv").write_bytes(f"a,{'b' * 4093}\r\n1,2\r\n3,4\r\n".encode())
+    assert read_frame(tmp_path / "a.csv").shape == (2, 2)
+
+
+def test_a_single_array_is_no_npz(tmp_path):
+    np.save(tmp_path / "a.npy", np.eye(2))
+    (tmp_path / "a.npy").rename(tmp_path / "a.npz")
+    with pytest.raises(ValueError, match=r"as \.npz: it is a single array, so let its name end in \.npy\.$"):
+        read_arrays(tmp_path / "a.npz")
+
+
+def test_the_name_of_a_folder_is_no_reason():
+    path = Path("/duplicates/utf8/a.csv")
+    error = _unreadable(path, PermissionError(13, "Permission denied", str(path)))
+    assert str(error) == f"{path} cannot be read as .csv: [Errno 13] Permission denied: 'it'."

@@ -219,3 +219,17 @@ def test_pairs_say_where_they_are(table, folder):
     assert repr(co.Pairs(pl.from_arrow(table).lazy(), x="i", y="s", weights="a")) == (
         "Pairs(polars, x='i', y='s', weights='a')"
     )
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_numbered_column_that_only_one_of_the_files_has(tmp_path, order):
+    (tmp_path / "0.csv").write_text("a,b\n1,u\n2,v\n")
+    (tmp_path / "1.csv").write_text("a,b,a_1\n1,u,3\n2,v,4\n")
+    assert co.count_pairs([str(tmp_path / f"{i}.csv") for i in order], "a", "b").total == 4
+
+
+def test_a_name_that_two_columns_of_one_of_the_files_have(tmp_path):
+    (tmp_path / "0.csv").write_text("a,b\n1,u\n2,v\n")
+    (tmp_path / "1.csv").write_text("a,b,a\n1,u,3\n2,v,4\n")
+    with pytest.raises(ValueError, match="two columns of one of the 2 files have the name 'a', so rename one"):
+        co.count_pairs(str(tmp_path / "*.csv"), "a", "b")

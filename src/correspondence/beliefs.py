@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from correspondence.checks import brief, check_whole, is_number, length, to_array
 from correspondence.functions import FeatureMap
+from correspondence.io import NetError
 from correspondence.labels import as_labels, label_from_json, label_to_json, objects
 
 __all__ = ["OUTPUTS", "Beliefs", "check_beliefs", "is_stream", "tempered"]
@@ -112,7 +113,7 @@ class Beliefs(FeatureMap):
     def _asked(self, rows: Any) -> Any:
         try:
             return self._ask(_from_arrow(rows, self.model))
-        except NotFittedError:
+        except (NotFittedError, MemoryError, _NoBeliefsError):
             raise
         except Exception as error:  # of any library; it is shown as the cause
             raise ValueError(f"X: the model has no answer for such inputs ({brief(str(error), 200)}).") from error
@@ -153,14 +154,16 @@ class Beliefs(FeatureMap):
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
     ) -> Beliefs:
         if description["has_model"] and net is None:
-            raise ValueError("The classifier is not in the file: give it again, load(path, x_net=model).")
+            raise NetError("The classifier is not in the file: give it again, load(path, x_net=model).")
         names = description["classes"]
         classes = None if names is None else objects([label_from_json(name) for name in names])
         settings = {name: description[name] for name in ("outputs", "temperature", "batch_size")}
         try:
             return cls(net, classes=classes, **settings)
-        except TypeError as error:
-            raise ValueError(f"x_net: {error}") from None
+        except (TypeError, ValueError) as error:
+            if net is None:
+                raise
+            raise NetError(f"x_net: {error}") from None
 
 
 def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
@@ -343,6 +346,10 @@ def _ask_torch(module: Any, X: Any) -> Any:
             part.training = mode
 
 
+class _NoBeliefsError(ValueError):
+    """A session has answered, and none of its outputs are beliefs."""
+
+
 def _ask_onnx(session: Any, X: Any) -> np.ndarray:
     """Beliefs from a session of onnxruntime: of its outputs the one with a row for each input and several columns."""
     (entry, *_) = session.get_inputs()
@@ -353,7 +360,7 @@ def _ask_onnx(session: Any, X: Any) -> np.ndarray:
             return np.array([[row[key] for key in values[0]] for row in values])
         if np.ndim(values) == 2 and np.shape(values)[1] > 1:
             return np.asarray(values)
-    raise ValueError("None of the session's outputs has a column for each class: pass a function that picks it.")
+    raise _NoBeliefsError("None of the session's outputs has a column for each class: pass a function that picks it.")
 
 
 # --- rows

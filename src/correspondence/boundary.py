@@ -6,12 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 
 from correspondence.checks import brief, read_only, to_floats
 from correspondence.table import Backend, to_frame
 
-__all__ = ["Confusing", "boundary_beliefs", "class_index", "closest", "given_shares", "overlap", "shares_of_others"]
+__all__ = [
+    "Confusing",
+    "boundary_beliefs",
+    "class_index",
+    "closest",
+    "given_shares",
+    "is_column",
+    "overlap",
+    "shares_of_others",
+]
 
 
 def boundary_beliefs(k: int, a: int, b: int, n: int, others: np.ndarray) -> np.ndarray:
@@ -82,13 +93,20 @@ def given_shares(others: Any, classes: np.ndarray) -> np.ndarray:
             raise ValueError("others must be a class, or a share of at least 0 for each class.")
         for label, share in zip(others, values, strict=True):
             shares[class_index(position, label, "others")] = share
-    elif isinstance(others, list) or getattr(others, "ndim", 0) == 1:
+    elif is_column(others):
         shares = to_floats(others, "others")
     else:
         shares[class_index(position, others, "others")] = 1
     if shares.shape != (k,) or not np.isfinite(shares).all() or (shares < 0).any():
         raise ValueError(f"others must be a class, or a share of at least 0 for each of the {k} classes.")
     return shares
+
+
+def is_column(values: Any) -> bool:
+    """Whether it is a list, an array, a tensor or a series of any library, and not a class, which may be a tuple."""
+    if isinstance(values, list) or (getattr(values, "ndim", 0) == 1 and not sp.issparse(values)):
+        return True
+    return isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series)
 
 
 def class_index(position: Mapping[Any, int], label: Any, name: str) -> int:

@@ -25,6 +25,7 @@ from correspondence.boundary import (
     class_index,
     closest,
     given_shares,
+    is_column,
     overlap,
     shares_of_others,
 )
@@ -424,10 +425,8 @@ class ClassifierCA(Estimator):
         """
         functions = self._f_functions()
         check_whole(n, "n", 1)
-        is_pair = (
-            isinstance(between, tuple | list | np.ndarray) and getattr(between, "ndim", 1) > 0 and len(between) == 2
-        )
-        if between is not None and not is_pair:
+        is_pair = isinstance(between, tuple) or is_column(between)
+        if between is not None and not (is_pair and len(between) == 2):
             raise ValueError(f"between must be a pair of classes, got {brief(between)}.")
         pair = (None, None) if between is None else self._pair(*between, names=("between", "between"))
         k = len(self.classes_)

@@ -61,6 +61,8 @@ def _whole(path: Path) -> Iterator[None]:
     """One sentence for whatever is wrong with a file of data."""
     try:
         yield
+    except MemoryError:
+        raise
     except Exception as error:  # of gzip, lzma, tarfile, zipfile, pickle, csv, json, NumPy
         said = str(error).rstrip(".") if isinstance(error, ValueError | OSError | pickle.UnpicklingError) else ""
         why = one_line(said or "its parts are not as they should be", 100)

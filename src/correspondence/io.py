@@ -19,10 +19,14 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
-__all__ = ["as_path", "below", "csv_text", "decode", "encode", "new_file", "read", "restoring", "write"]
+__all__ = ["NetError", "as_path", "below", "csv_text", "decode", "encode", "new_file", "read", "restoring", "write"]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings that spreadsheets may run
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
+
+
+class NetError(ValueError):
+    """A net or classifier that is not in a file, and was not given with it or does not fit: the file is all right."""
 
 
 def as_path(path: Any, name: str = "path") -> Path:
@@ -96,9 +100,9 @@ def restoring(path: str | Path) -> Iterator[None]:
     """One sentence where arrays and their description, though they are as they were written, do not fit together."""
     try:
         yield
+    except (NetError, ImportError, MemoryError):  # nothing is wrong with the file
+        raise
     except Exception as error:
-        if isinstance(error, ImportError | MemoryError) or "_net " in str(error):  # nothing is wrong with the file
-            raise
         what = f"{error} is missing" if isinstance(error, KeyError) else "its parts do not fit together"
         raise ValueError(f"{path} is damaged: {what}. Save the model again.") from error
 

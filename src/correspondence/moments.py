@@ -56,12 +56,7 @@ class Moments:
     """
 
     def __init__(self, dtype: Any = np.float64, centre: bool = True) -> None:
-        try:
-            self.dtype, self.centre = np.dtype(dtype), check_flag(centre, "centre")
-        except TypeError:
-            self.dtype = np.dtype(object)
-        if self.dtype not in (np.float32, np.float64):
-            raise ValueError(f"dtype must be float32 or float64, got {brief(dtype)}.")
+        self.dtype, self.centre = _check_dtype(dtype), check_flag(centre, "centre")
         self.n = 0.0
         self._origin = np.empty(0)  # the mean is origin + offset: two numbers, so that nothing is lost near 1e6
         self._offset = np.empty(0)
@@ -206,6 +201,16 @@ class Moments:
         return f"Moments of {self._p} and {len(self._origin) - self._p} features, n {self.n:g}"
 
 
+def _check_dtype(dtype: Any) -> np.dtype:
+    try:
+        found = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError):  # the last of texts such as "f4,("
+        found = None
+    if found not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64, got {brief(dtype)}.")
+    return found
+
+
 def _check_span(span: Any, sizes: tuple[int, int]) -> list[np.ndarray]:
     """Combinations of the features of x and of y, one in each column."""
     if not isinstance(span, tuple | list) or len(span) != 2:
@@ -288,7 +293,8 @@ def _check_batch(F: Any, G: Any, sample_weight: Any, dtype: np.dtype) -> tuple[n
 
 
 def _check_features(values: Any, name: str, dtype: np.dtype) -> np.ndarray:
-    array = values if type(values) is np.ndarray and values.dtype == dtype else to_floats(values, name)
+    is_ready = type(values) in (np.ndarray, np.memmap) and values.dtype == dtype  # no copy; masks are for to_floats
+    array = values if is_ready else to_floats(values, name)
     if array.ndim != 2:
         raise ValueError(
             f"{name} must have rows and columns, got shape {array.shape}: reshape it to (n, 1) if it is one feature."

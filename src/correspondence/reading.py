@@ -242,7 +242,10 @@ def read_arrays(path: str | Path) -> dict[str, Any]:
     try:
         if path.suffix.lower() == ".npy":
             return {"": np.load(path, mmap_mode="r")}
-        with path.open("rb") as opened, np.load(opened) as file:  # NumPy leaves a damaged one open
+        with path.open("rb") as opened:  # NumPy leaves a damaged one open
+            file = np.load(opened)
+            if isinstance(file, np.ndarray):
+                raise ValueError("it is a single array, so let its name end in .npy")
             if {"format", "shape", "data"} <= set(file.files):
                 return {"": sp.csr_array(sp.load_npz(path))}
             return {name: file[name] for name in file.files}
@@ -264,7 +267,7 @@ def _check_file(path: Path, endings: Sequence[str]) -> None:
 
 
 def _unreadable(path: Path, error: Exception) -> ValueError:
-    said = " ".join(str(error).split())
+    said = " ".join(str(error).replace(str(path), "it").split())  # a path may look like one of the patterns
     reason = one_line(said.rstrip(".") or type(error).__name__, 200)
     for pattern, clear in UNREADABLE.items():
         match = re.search(pattern, said)
@@ -301,7 +304,7 @@ def _check_text(path: Path) -> None:
             raise ValueError(what)
     if b"\0" in head:
         raise ValueError("it is no text file, or its letters are not in UTF-8")
-    if b"\r" in head and b"\n" not in head:
+    if b"\r" in head[:-1] and b"\n" not in head:  # LF may be the first byte that was not read
         raise ValueError("its lines end in CR alone, so save it with LF, or CR and LF, at their ends")
 
 

@@ -521,25 +521,31 @@ def _open_files(source: Any, name: str) -> Any:
             relation = connection.read_parquet(names)
         else:
             relation = connection.read_csv(names, union_by_name=len(names) > 1)  # else by the order of the columns
-    _check_renamed(relation.columns, files[0], name)
+    _check_renamed(relation.columns, files, name)
     return relation
 
 
-def _check_renamed(columns: Sequence[str], file: str, name: str) -> None:
+def _check_renamed(columns: Sequence[str], files: Sequence[str], name: str) -> None:
     """Complain if DuckDB has given a new name, such as a_1, to the second of two columns of the same name."""
     known = {column.lower() for column in columns}
-    for column in columns:
-        first, _, number = column.rpartition("_")
-        if number.isdecimal() and first.lower() in known and not _has(file, column.encode()):
-            raise ValueError(f"{name}: two columns of {file} have the name {first!r}, so rename one.")
+    numbered = [column.rpartition("_") for column in columns]
+    odd = ["".join(parts) for parts in numbered if parts[2].isdecimal() and parts[0].lower() in known]
+    for file in files:
+        if not odd:
+            return
+        ends = _ends(file)
+        odd = [column for column in odd if column.encode() not in ends]
+    if odd:
+        where = files[0] if len(files) == 1 else f"one of the {len(files)} files"
+        raise ValueError(f"{name}: two columns of {where} have the name {odd[0].rpartition('_')[0]!r}, so rename one.")
 
 
-def _has(file: str, text: bytes) -> bool:
-    """Whether a file has a name at its begin, as CSV files have, or at its end, as Parquet files."""
+def _ends(file: str) -> bytes:
+    """The begin of a file, where CSV files have the names of their columns, and the end, where Parquet files do."""
     with open(file, "rb") as stream:
         head = stream.read(ENDS)
         stream.seek(max(0, os.path.getsize(file) - ENDS))
-        return text in head or text in stream.read()
+        return head + stream.read()
 
 
 def _files(source: Any, name: str) -> list[str]:

@@ -274,6 +274,8 @@ def test_what_a_net_of_yours_cannot_take(value, message):
     [
         ({"n_components": 0}, "n_components must be a whole number of at least 1"),
         ({"loss": "mse"}, "loss must be one of 'pice', 'lowrank', 'dcca', got 'mse'"),
+        ({"loss": ["dcca"]}, r"loss must be one of .*, got \['dcca'\]"),
+        ({"schedule": np.array(["plateau", "anneal"])}, "schedule must be one of"),
         ({"batch_size": 0}, "batch_size"),
         ({"learning_rate": -1.0}, "learning_rate must be a number of at least"),
         ({"learning_rate": float("nan")}, "learning_rate"),
@@ -284,6 +286,7 @@ def test_what_a_net_of_yours_cannot_take(value, message):
         ({"callbacks": print}, "callbacks must be a list of functions"),
         ({"callbacks": [3]}, "callbacks must be a list of functions"),
         ({"checkpoint": "/proc/none/there"}, "checkpoint: '/proc/none/there' cannot be made a folder"),
+        ({"checkpoint": "a\0b"}, "checkpoint: .* cannot be made a folder"),
         ({"validation_fraction": 0.999, "n_components": 30}, "leaves only"),
     ],
 )
@@ -438,6 +441,13 @@ def test_own_nets_are_needed_to_load(tmp_path, rng):
     with pytest.raises(ValueError, match="x_net does not have the shape"):
         co.load(tmp_path / "model", x_net=nn.Linear(3, 1))
     np.testing.assert_array_equal(co.load(tmp_path / "model", x_net=nn.Linear(2, 1)).f(X), est.transform(X))
+
+    class Stubborn(nn.Linear):
+        def load_state_dict(self, *_, **__):
+            raise KeyError("mine")
+
+    with pytest.raises(ValueError, match=r"^x_net cannot take the weights .*KeyError\('mine'\)"):
+        co.load(tmp_path / "model", x_net=Stubborn(2, 1))
 
 
 def test_conditional_expectation(rng):

@@ -23,14 +23,14 @@ class Small:
     """A study that counts its runs, and does as it is told."""
 
     def __init__(self, name):
-        self.name, self.runs, self.error = name, 0, None
+        self.name, self.runs, self.error, self.others = name, 0, None, {}
 
     def __call__(self, settings):
         self.runs += 1
         if self.error is not None:
             raise self.error
         exhibit = Exhibit(f"Table of {self.name}", LINES, "A sentence, with ~ and |.", "")
-        return Report(self.name, [{"a": 1}], "Text.", {"": Figure()}, exhibits=[exhibit])
+        return Report(self.name, [{"a": 1}], "Text.", {"": Figure()}, self.others, [exhibit])
 
 
 @pytest.fixture
@@ -86,6 +86,51 @@ def test_other_settings_are_run_again(tmp_path, three, options):
     run(tmp_path)
     run(tmp_path, **options)
     assert [each.runs for each in three.values()] == [2, 2, 2]
+
+
+def test_the_page_keeps_what_is_finished_while_an_earlier_study_runs(tmp_path, three):
+    run(tmp_path)
+    (tmp_path / "two" / "two.json").unlink()
+    three["two"].error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path)
+    text = (tmp_path / "index.md").read_text(encoding="utf-8")
+    assert "Table of three" in text
+    assert text.index("Table of one") < text.index("Table of three")
+
+
+def test_a_run_that_is_stopped_while_it_writes_is_not_finished(tmp_path, three):
+    run(tmp_path)
+    three["one"].others = {".html": stopped}
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, seeds=3)
+    three["one"].others = {}
+    run(tmp_path)
+    assert [each.runs for each in three.values()] == [3, 1, 1], "its files were those of the run that was stopped"
+
+
+def stopped(path):
+    raise KeyboardInterrupt
+
+
+def test_the_page_has_the_command_that_made_it(tmp_path, three):
+    run(tmp_path, seeds=3, quick=True)
+    assert "```\ncorrespondence reproduce all --seeds 3 --quick\n```" in (tmp_path / "index.md").read_text()
+
+
+def test_wrong_settings_are_no_failure_of_the_studies(tmp_path, three):
+    with pytest.raises(ValueError, match="seeds must be at least 1, got 0"):
+        run(tmp_path / "new", seeds=0)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_page_without_results(tmp_path, three):
+    for each in three.values():
+        each.error = MissingDataError("Put the file\nthere.")
+    run(tmp_path)
+    text = (tmp_path / "index.md").read_text(encoding="utf-8")
+    assert "- `one`: Put the file there." in text
+    assert text.endswith("```\ncorrespondence reproduce all\n```\n")
 
 
 def test_a_quick_run_says_so(tmp_path, three):

@@ -370,9 +370,9 @@ class PICE(PairsEstimator):
             raise ValueError(
                 f"batch_size = {self.batch_size} must be at least the number of processes, {parallel.size()}."
             )
-        if self.loss not in LOSSES:
+        if not isinstance(self.loss, str) or self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {brief(self.loss)}.")
-        if self.schedule not in SCHEDULES:
+        if not isinstance(self.schedule, str) or self.schedule not in SCHEDULES:
             raise ValueError(f"schedule must be one of {', '.join(map(repr, SCHEDULES))}, got {brief(self.schedule)}.")
         for name, low in (("learning_rate", 1e-12), ("weight_decay", 0.0)):
             value: Any = getattr(self, name)
@@ -454,7 +454,7 @@ def _folder(checkpoint: Any) -> Path | None:
     try:
         folder = Path(checkpoint)
         folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, TypeError) as error:
+    except (OSError, TypeError, ValueError) as error:
         raise ValueError(f"checkpoint: {brief(checkpoint)} cannot be made a folder, {error}.") from None
     return folder
 

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from correspondence import io
-from correspondence.checks import to_array
+from correspondence.checks import brief, to_array
 from correspondence.encoding import Bag, Columns, Encoder, Images, Text, encoder_from_state
 from correspondence.functions import FeatureMap
 from correspondence.pice.nets import BagNet, ColumnNet, ImageNet, build
@@ -189,21 +189,25 @@ def _net_from_state(description: dict[str, Any], weights: dict[str, np.ndarray],
     if config is None:
         return None
     if config["type"] != "own":
-        net = build(config)
-    elif net is None:
-        raise ValueError(
+        return _with_weights(build(config), weights)
+    if net is None:
+        raise io.NetError(
             f"{argument} is missing: the model was fitted with a net of your own, {config['name']}, so pass one "
             f"of the same shape, load(path, {argument}=...)."
         )
-    elif not isinstance(net, nn.Module):
-        raise ValueError(f"{argument} must be a torch.nn.Module, got {type(net).__name__}.")
-    else:
-        net = copy.deepcopy(net)
+    if not isinstance(net, nn.Module):
+        raise io.NetError(f"{argument} must be a torch.nn.Module, got {type(net).__name__}.")
     try:
-        net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
+        return _with_weights(copy.deepcopy(net), weights)
     except RuntimeError as error:
         reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"{argument} does not have the shape of the net that was saved: {reason}.") from None
+        raise io.NetError(f"{argument} does not have the shape of the net that was saved: {reason}.") from None
+    except Exception as error:  # of the user's own class
+        raise io.NetError(f"{argument} cannot take the weights that were saved ({brief(error, 200)}).") from error
+
+
+def _with_weights(net: nn.Module, weights: dict[str, np.ndarray]) -> nn.Module:
+    net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
     return net.eval()
 
 

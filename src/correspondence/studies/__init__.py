@@ -101,6 +101,7 @@ def reproduce(name: str, output: str | Path | None = None, seeds: int | None = N
             folder.rmdir()
         raise
     seconds = time.perf_counter() - start
+    Record.remove(folder, name)
     files = write(report, name, folder, provenance(name, settings, seconds, STUDIES[name].seeds))
     return [*files, Record.of(name, report.title, settings, seconds, report.exhibits).write(folder)]
 
@@ -146,14 +147,20 @@ def reproduce_all(
         The files, and the studies that could not be run.
     """
     folder = Path("results") if output is None else Path(output)
+    Settings.of(seeds, quick)  # an error now, not one for each study
     _check_folder(folder)
-    records: dict[str, Record] = {}
+    command = "correspondence reproduce all" + (f" --seeds {seeds}" if seeds else "") + (" --quick" if quick else "")
+    records = {} if again else _finished(folder, seeds, quick)
     missing: dict[str, str] = {}
     failed: dict[str, str] = {}
     for number, (name, study) in enumerate(STUDIES.items(), start=1):
         tell(f"[{number}/{len(STUDIES)}] {name}: {study.title}")
         try:
-            records[name] = _record(name, folder / name, seeds, quick, again, tell)
+            if name in records:
+                tell("    finished before")
+            else:
+                records[name] = _record(name, folder / name, seeds, quick)
+                tell(f"    done in {records[name].seconds:.0f} seconds")
         except (ImportError, MissingDataError) as error:
             missing[name] = str(error)
             tell(f"    not run: {error}")
@@ -161,22 +168,25 @@ def reproduce_all(
             failed[name] = f"{type(error).__name__}: {error}"
             tell(f"    failed: {failed[name]}")
             traceback.print_exc()
-        files = write_page(folder, records.values(), {**missing, **failed})
+        ready = [records[each] for each in STUDIES if each in records]
+        files = write_page(folder, ready, {**missing, **failed}, command)
     return Outcome(files, missing, failed)
 
 
-def _record(
-    name: str, folder: Path, seeds: int | None, quick: bool, again: bool, tell: Callable[[str], object]
-) -> Record:
-    """Record of a finished run with these settings, which is made if there is none."""
-    record = None if again else Record.read(folder, name)
-    if record is not None and record.is_of(Settings.of(seeds, quick, STUDIES[name].default_seeds)):
-        tell("    finished before")
-        return record
+def _finished(folder: Path, seeds: int | None, quick: bool) -> dict[str, Record]:
+    """Records of earlier runs with these settings."""
+    found = {name: Record.read(folder / name, name) for name in STUDIES}
+    return {
+        name: record
+        for name, record in found.items()
+        if record is not None and record.is_of(Settings.of(seeds, quick, STUDIES[name].default_seeds))
+    }
+
+
+def _record(name: str, folder: Path, seeds: int | None, quick: bool) -> Record:
     reproduce(name, folder, seeds, quick)
     record = Record.read(folder, name)
     assert record is not None
-    tell(f"    done in {record.seconds:.0f} seconds")
     return record
 
 

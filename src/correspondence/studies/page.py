@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,29 +30,30 @@ Figure 2 (a drawing of the two nets) and the last table (sizes of nets) have no 
 `src/correspondence/studies/`."""
 
 
-def write_page(folder: Path, records: Iterable[Record], missing: Mapping[str, str]) -> list[Path]:
+def write_page(folder: Path, records: list[Record], missing: Mapping[str, str], command: str) -> list[Path]:
     """Write the page and its table to the folder that has a folder for each study.
 
     Parameters
     ----------
     folder : Path
         Must exist.
-    records : iterable of Record
+    records : list of Record
         Of the studies that have been run, in the order of the page.
     missing : mapping
         Why each of the others has no results.
+    command : str
+        By which the page is made.
 
     Returns
     -------
     list of Path
         The page and its table.
     """
-    records = list(records)
     page, table = folder / PAGE, folder / TABLE
     with new_file(table) as temporary:
         temporary.write_text(csv_text(_rows(records), floats=".4f"), encoding="utf-8", newline="\n")
     with new_file(page) as temporary:
-        temporary.write_text(_text(records, missing), encoding="utf-8")
+        temporary.write_text(_text(records, missing, command), encoding="utf-8")
     return [page, table]
 
 
@@ -71,13 +72,13 @@ def _values(line: Line) -> list[Value]:
     return [getattr(line, column) for column in COLUMNS]
 
 
-def _text(records: list[Record], missing: Mapping[str, str]) -> str:
+def _text(records: list[Record], missing: Mapping[str, str], command: str) -> str:
     sections = [
         INTRODUCTION,
         _overview(records),
         *(_section(record, exhibit) for record in records for exhibit in record.exhibits),
         _absent(missing),
-        _origin(records),
+        _origin(records, command),
     ]
     return "\n\n".join(filter(None, sections)) + "\n"
 
@@ -119,23 +120,22 @@ def _shown(value: Value) -> str | None:
 
 
 def _absent(missing: Mapping[str, str]) -> str:
-    lines = [f"- `{name}`: {why}" for name, why in missing.items()]
+    lines = [f"- `{name}`: {' '.join(why.split())}" for name, why in missing.items()]
     return "## Not computed\n\n" + "\n".join(lines) if lines else ""
 
 
-def _origin(records: list[Record]) -> str:
+def _origin(records: list[Record], command: str) -> str:
     """Command, versions and time; each different set of versions once."""
+    section = f"## How this was made\n\n```\n{command}\n```"
+    if not records:
+        return section
     used = dict.fromkeys(
         ", ".join(f"{name} {number}" for name, number in record.versions.items()) for record in records
     )
-    quick = " --quick" if any(record.quick for record in records) else ""
     seconds = sum(record.seconds for record in records)
     note = (
         "\n\nThis was a quick run on less data: it shows that the studies work, its numbers are not to be quoted."
-        if quick
+        if any(record.quick for record in records)
         else ""
     )
-    return (
-        f"## How this was made\n\n```\ncorrespondence reproduce all{quick}\n```\n\n"
-        f"{'; '.join(used)}. {_duration(seconds)} in all.{note}"
-    )
+    return f"{section}\n\n{'; '.join(used)}. {_duration(seconds)} in all.{note}"

@@ -53,6 +53,11 @@ class Record:
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
+    @staticmethod
+    def remove(folder: Path, study: str) -> None:
+        """Take away that of an earlier run, before its files are replaced."""
+        _path(folder, study).unlink(missing_ok=True)
+
     def is_of(self, settings: Settings) -> bool:
         """Whether a run with these settings, by this version of the package, would be the same."""
         wanted = settings.seeds, settings.quick, versions()["correspondence"]

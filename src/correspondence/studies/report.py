@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 Value = float | int | str | None
-NUMBER = re.compile(r"[-+]?\.?[0-9]|$")
+NUMBER = re.compile(r"[-+]?\.?[0-9]")
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,13 @@ class Job:
             if not names:
                 raise ValueError(f"There is no file {text}.")
         paths = [Path(name) for names in found for name in names]
-        for i, path in enumerate(paths):
+        seen: set[Path] = set()
+        for path in paths:
             if not path.is_file():
                 raise ValueError(f"There is no file {path}: it is a folder, so give the files in it.")
-            if path in paths[:i]:
+            if path.resolve() in seen:
                 raise ValueError(f"The file {path} is named twice, so its pairs would count twice: leave one out.")
+            seen.add(path.resolve())
         return paths
 
     @property
