@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.model_selection import GroupShuffleSplit
 from tqdm import tqdm
@@ -326,8 +327,18 @@ def _draw_way(ax: Axes, planes: _Planes) -> None:
     way = planes.d.f(bad + steps * (good - bad)) * planes.d.correlations
     ax.plot(way[:, 0], way[:, 1], color="black", lw=1.5, zorder=3)
     for place, text in ((0, f"quality {quality.min()}"), (-1, f"quality {quality.max()}")):
+        is_right = way[place, 0] >= way[:, 0].mean()
         ax.annotate(
-            text, tuple(way[place, :2]), (6, 6), textcoords="offset points", fontsize=9, fontweight="bold", zorder=4
+            text,
+            tuple(way[place, :2]),
+            (8 if is_right else -8, 0),
+            textcoords="offset points",
+            ha="left" if is_right else "right",
+            va="center",
+            fontsize=9,
+            fontweight="bold",
+            path_effects=[withStroke(linewidth=3, foreground="white")],
+            zorder=5,
         )
         ax.plot(*way[place, :2], "s", color="black", ms=6, zorder=4)
 
