@@ -146,7 +146,7 @@ def test_links_of_the_repository_lead_to_pages_of_the_site():
     text = "[a](../README.md#fast) [b](../CITATION.cff) [c](gallery.md) [d](https://x.org/README.md) f[0](x)"
     expected = "[a](readme.md#fast) [b](path:../CITATION.cff) [c](gallery.md) [d](https://x.org/README.md) f[0](x)"
     assert links.on_site(text, DOCS, DOCS) == expected
-    assert links.on_site("![p](docs/images/wine.png)", ROOT, DOCS) == "![p](images/wine.png)"
+    assert links.on_site("![p](docs/images/plane.png)", ROOT, DOCS) == "![p](images/plane.png)"
 
 
 def test_help_of_every_command_is_in_the_reference():
