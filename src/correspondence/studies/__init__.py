@@ -51,19 +51,19 @@ class Study:
 # In the order of the paper, and what goes beyond it last.
 STUDIES: dict[str, Study] = {
     "brands": Study(brands.TITLE, brands.run, default_seeds=1),
-    "bsc": Study(bsc.TITLE, bsc.run, "each for the data and for the start of its fit"),
-    "gaussian": Study(gaussian.TITLE, gaussian.run, "each for the data and for the start of its fit"),
-    "cooking": Study(cooking.TITLE, cooking.run, "each for a split and for the fits to it"),
-    "wine": Study(wine.TITLE, wine.run, "each for the folds"),
-    "boundary": Study(boundary.TITLE, boundary.run, "each for a net and its training", 1),
-    "training-mnist": Study(training.MNIST_TITLE, training.run_mnist, "each for a net and its training", 1),
-    "training-cifar": Study(training.CIFAR_TITLE, training.run_cifar, "each for a net and its training", 1),
-    "multiview-mnist": Study(multiview.MNIST_TITLE, multiview.run_mnist, "each for nets and pairs", 1),
-    "multiview-noisy-mnist": Study(multiview.NOISY_TITLE, multiview.run_noisy, "each for nets and pairs", 1),
-    "multiview-cifar": Study(multiview.CIFAR_TITLE, multiview.run_cifar, "each for nets and pairs", 1),
-    "flickr": Study(flickr.TITLE, flickr.run, "each for the nets and their training", 1),
-    "compas": Study(compas.TITLE, compas.run, "each for both models", 1),
-    "latent": Study(latent.TITLE, latent.run, "each for a data set of each problem and for its test", 20),
+    "bsc": Study(bsc.TITLE, bsc.run, "for the data and for the start of its fit"),
+    "gaussian": Study(gaussian.TITLE, gaussian.run, "for the data and for the start of its fit"),
+    "cooking": Study(cooking.TITLE, cooking.run, "for a split and for the fits to it"),
+    "wine": Study(wine.TITLE, wine.run, "for the folds"),
+    "boundary": Study(boundary.TITLE, boundary.run, "for a net and its training", 1),
+    "training-mnist": Study(training.MNIST_TITLE, training.run_mnist, "for a net and its training", 1),
+    "training-cifar": Study(training.CIFAR_TITLE, training.run_cifar, "for a net and its training", 1),
+    "multiview-mnist": Study(multiview.MNIST_TITLE, multiview.run_mnist, "for nets and pairs", 1),
+    "multiview-noisy-mnist": Study(multiview.NOISY_TITLE, multiview.run_noisy, "for nets and pairs", 1),
+    "multiview-cifar": Study(multiview.CIFAR_TITLE, multiview.run_cifar, "for nets and pairs", 1),
+    "flickr": Study(flickr.TITLE, flickr.run, "for the nets and their training", 1),
+    "compas": Study(compas.TITLE, compas.run, "for both models", 1),
+    "latent": Study(latent.TITLE, latent.run, "for a data set of each problem and for its test", 20),
 }
 
 

@@ -195,8 +195,8 @@ def provenance(name: str, settings: Settings, seconds: float, use_of_seeds: str)
     """Last section of the text: command, seeds, versions and time."""
     quick = " --quick" if settings.quick else ""
     command = f"correspondence reproduce {name} --seeds {settings.seeds}{quick}"
-    seeds = "Seed 0" if settings.seeds == 1 else f"Seeds 0 to {settings.seeds - 1}"
-    drawn = f"{seeds}, {use_of_seeds}; " if use_of_seeds else ""
+    seeds = "Seed 0," if settings.seeds == 1 else f"Seeds 0 to {settings.seeds - 1}, each"
+    drawn = f"{seeds} {use_of_seeds}; " if use_of_seeds else ""
     lines = [
         "## How this was made",
         f"```\n{command}\n```",
