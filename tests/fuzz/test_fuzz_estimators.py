@@ -130,7 +130,7 @@ def test_the_judge_sees_what_is_wrong():
     assert "from the depths" in hostile.judge(raises, ValueError("X is wrong."))
     assert "RuntimeWarning" in hostile.judge(lambda: len(np.ones(1) / 0))
     assert "warns UserWarning" in hostile.judge(lambda: warnings.warn("of another", stacklevel=1))
-    assert "error of a call" in hostile.judge(lambda: co.checks.brief(1, most="a"))
+    assert "error of a call" in hostile.judge(lambda: co.checks.one_line(1, most="a"))
     assert hostile.judge(lambda: co.CA().fit(["a"], [])) == ""
 
 
