@@ -193,7 +193,7 @@ def test_help_lists_the_methods():
         (["--y", "colour", "--groups", "month"], "There is no column 'month'"),
         (["--y", "colour", "--labels", "month"], "There is no column 'month'"),
         (["--y", "colour", "--x", "colour,sugar"], "x and y must be different columns, 'colour' is in both"),
-        (["--y", ","], "y must name at least one column"),
+        (["--y", ","], "'--y': there is no name in it"),
         (["--y", "colour", "--methods", "pca"], "method must be one of ca, cca, .*, got 'pca'"),
         (["--y", "colour", "--methods", "cca", "--cv", "1000"], "cv must be a whole number from 2 to 90"),
         (["--y", "sugar", "--methods", "logistic"], "classifier, which needs labels"),

@@ -277,10 +277,8 @@ def test_slider_keys_and_button_move_the_page(page, film):
         assert step() == 0
         tab.click("#play")
         tab.wait_for_function("document.getElementById('play').textContent === 'Play' && time === 12")
-        tab.click("#play")
-        assert tab.inner_text("#play") == "Pause"
-        tab.click("#play")
-        assert tab.inner_text("#play") == "Play"
+        press = "const button = document.getElementById('play'); button.click(); return button.textContent"
+        assert tab.evaluate(f"[1, 2].map(() => {{ {press} }})") == ["Pause", "Play"]  # at once: the film is short
         assert seen.problems == []
         assert len(seen.requests) == 1
 

@@ -320,7 +320,7 @@ def test_of_one_pair_nothing_can_be_held_out(tool, n):
 
 
 def test_whole_numbers_of_128_bits(rng):
-    column = pl.Series([2**100 + int(i) for i in rng.integers(1000, size=50)], dtype=pl.Int128).to_frame("y")
+    column = pl.Series([2**100 + int(i) * 2**80 for i in rng.integers(1000, size=50)], dtype=pl.Int128).to_frame("y")
     assert np.isfinite(co.crossfit(co.CCA(n_components=1), np.arange(50.0), column).captured)
 
 
