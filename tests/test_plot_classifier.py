@@ -480,7 +480,7 @@ def test_a_plane_for_each_classifier_and_one_for_the_moves(comparison):
     changed = comparison.predictions[0, rows] != comparison.predictions[1, rows]
     red = [to_hex(a.arrow_patch.get_edgecolor()) == style.COLUMNS.lower() for a in arrows]
     assert red == changed.tolist()
-    assert moves.get_title(loc="left") == "from one to other, 7 largest moves (red: other class)"
+    assert moves.get_title(loc="left") == "from one to other,\n7 largest moves (red: other class)"
     assert first.get_xlim() == second.get_xlim() == moves.get_xlim()
     figure.canvas.draw()
 

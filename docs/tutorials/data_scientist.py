@@ -6,6 +6,7 @@ For those who have a frame with numbers, labels, or both, and ask how two of its
 
 A correlation coefficient sees straight lines only. You will find a dependence that it misses, learn how much of what
 was found is real, predict with it, look at real wines, and see what happens where there is nothing to find.
+This page needs pandas: ``pip install pandas``.
 """
 
 import textwrap

@@ -87,5 +87,5 @@ def _draw_moves(ax: Axes, comparison: ClassifierComparison, axes: tuple[int, int
         ax.annotate("", tuple(b), tuple(a), arrowprops=style | {"color": colour, "alpha": 0.8})
     first, second = (one_line(name) for name in comparison.names[:2])
     ax.set_title(
-        f"from {first} to {second}, {len(rows)} largest moves (red: other class)", loc="left", parse_math=False
+        f"from {first} to {second},\n{len(rows)} largest moves (red: other class)", loc="left", parse_math=False
     )
