@@ -1,14 +1,16 @@
 """Most correlated combinations of features under a quadratic penalty, as strong as the data ask for.
 
 The covariance C_f of the features becomes C_f + strength * R_f (and C_g likewise), which chooses the shape of the
-functions; they are then whitened without the penalty, which thus does not shrink them. The strength is chosen by what
-the functions capture of folds that they have not seen, from the moments of the folds alone.
+functions; they are then whitened without the penalty, which thus does not shrink them. The strength is chosen for each
+pair of functions by what it adds on folds not used in the fit, from the moments of the folds alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import eigh
@@ -20,11 +22,12 @@ __all__ = ["FOLDS", "PenalisedFit", "Penalty", "fit_penalised", "in_folds", "mer
 
 FOLDS = 5
 RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
+PARALLEL = 1e-7  # sine of an angle below which two directions are the same but for rounding
+CLEAR = 1.0  # standard errors by which a component has to raise the scores to be clearly there
 LARGE = 300  # features on the smaller side, from which on only the leading singular vectors are computed
 
 Penalty = tuple[np.ndarray, np.ndarray]
 """R_f and R_g: matrices, or vectors for diagonal ones."""
-Solution = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,8 @@ class PenalisedFit:
     A: np.ndarray
     B: np.ndarray
     correlations: np.ndarray
-    strength: float
+    strength: np.ndarray
+    """Strength of the penalty of each function."""
 
 
 def in_folds(
@@ -68,37 +72,91 @@ def merged(parts: Iterable[Sequence[Moments]]) -> list[Moments]:
 
 
 def fit_penalised(
-    folds: Sequence[Moments], penalty: Penalty, n_components: int, strengths: Sequence[float]
+    folds: Sequence[Moments], penalty: Penalty, n_components: int, strengths: Sequence[float] | np.ndarray
 ) -> PenalisedFit:
-    """Functions with the penalty that suits the data.
+    """Find pairs of functions one after the other, each with the penalty that suits it.
+
+    The first pair is the one that a fit of one component finds. Each later pair is uncorrelated with those before it
+    and has a strength of its own, chosen by what the pair adds to them on held-out folds. So asking for more components
+    never changes the first ones.
 
     Parameters
     ----------
     folds : sequence of Moments
-        Of the features, each of other pairs.
+        Moments of the features, each of other pairs.
     penalty : pair of ndarray
         R_f and R_g.
     n_components : int
-        At most; the rank of the features may be smaller.
-    strengths : sequence of float
-        To choose from, ascending. The largest is taken that is within a standard error of the best.
+        Most components to find; the rank of the features may be smaller.
+    strengths : sequence of float, or ndarray of shape (n_components, 1)
+        Strengths to choose from, ascending; the largest is taken that is within a standard error of the best. An array
+        with two dimensions fixes the strength of each component.
     """
     total = sum(folds, start=Moments())
-    strength = strengths[0]
-    if len(strengths) > 1 and any(r.any() for r in penalty) and all(fold.n for fold in folds):
-        strength = strengths[_strongest(_scores(folds, penalty, n_components, strengths))]
-    A, B, s = _solution(total, penalty, n_components, strength)
-    return PenalisedFit(total, A, B, s, float(strength))
+    n_leading = 2 * n_components + 8  # each pair rules out two directions of each side for the next
+    choices = _list_steps(strengths, n_components)
+    can_choose = any(r.any() for r in penalty) and all(fold.n for fold in folds)
+    steps = _choose_steps(folds, penalty, choices, n_leading) if can_choose else [steps[0] for steps in choices]
+    pairs = _PairsFound.start(_Whole(total, penalty, n_leading))
+    for step in steps:
+        pairs = pairs.extend(step)
+    order = np.argsort(-pairs.correlations, kind="stable")
+    A, B = pairs.weights
+    used = np.array([step.strength for step in steps])[order]
+    return PenalisedFit(total, A[:, order], B[:, order], np.clip(pairs.correlations[order], 0, 1), used)
 
 
-def _scores(folds: Sequence[Moments], penalty: Penalty, d: int, strengths: Sequence[float]) -> np.ndarray:
-    """What is captured of each fold, a row each, by functions fitted to the others with each strength."""
-    scores = []
-    for k, held_out in enumerate(folds):
-        rest = sum([*folds[:k], *folds[k + 1 :]], start=Moments())
-        solutions = _solutions(rest, penalty, d, strengths)
-        scores.append([captured_by_moments(held_out, rest.mean_f, A, rest.mean_g, B, s) for A, B, s in solutions])
-    return np.array(scores)
+@dataclass(frozen=True)
+class Step:
+    """How one more pair of functions is found."""
+
+    strength: float
+    rotates: bool
+    """Whether the pairs before it may change."""
+
+
+def _list_steps(strengths: Sequence[float] | np.ndarray, d: int) -> list[list[Step]]:
+    """What to choose from for each component: among equally good ones the last is taken."""
+    values = np.asarray(strengths, dtype=np.float64)
+    rows = values if values.ndim == 2 else values[None]
+    grids = [rows[min(i, len(rows) - 1)].tolist() for i in range(d)]
+    return [
+        [Step(s, rotates) for rotates in ((True, False) if i else (False,)) for s in grid]
+        for i, grid in enumerate(grids)
+    ]
+
+
+def _choose_steps(folds: Sequence[Moments], penalty: Penalty, choices: list[list[Step]], n_leading: int) -> list[Step]:
+    """Step to each component, by what it adds on each fold to those before; all are fitted to the other folds."""
+    if all(len(steps) == 1 for steps in choices):
+        return [steps[0] for steps in choices]
+    rests = [sum([*folds[:k], *folds[k + 1 :]], start=Moments()) for k in range(len(folds))]
+    found = [_PairsFound.start(_Diagonal(rest, penalty, n_leading)) for rest in rests]
+    chosen: list[Step] = []
+    before = np.zeros(len(folds))
+    for steps in choices:
+        candidates = [[pairs.extend(step) for step in steps] for pairs in found]
+        scores = np.array([[c.capture(fold) for c in row] for row, fold in zip(candidates, folds, strict=True)])
+        best = _best_step(scores, steps, before)
+        chosen.append(steps[best])
+        before = scores[:, best]
+        found = [row[best] for row in candidates]
+    return chosen
+
+
+def _best_step(scores: np.ndarray, steps: list[Step], before: np.ndarray) -> int:
+    """Step that scores best, penalised as strongly as the scores allow.
+
+    Only a component that is clearly there, by the scores before it, may turn the others: noise would harm them.
+    """
+    rotates = np.array([step.rotates for step in steps])
+    best = int(np.argmax(scores.mean(axis=0)))
+    if rotates[best]:
+        gain = scores[:, best] - before
+        if gain.mean() <= CLEAR * gain.std(ddof=1) / np.sqrt(len(gain)):
+            best = int(np.flatnonzero(~rotates)[0])
+    same = np.flatnonzero(rotates == rotates[best])
+    return int(same[_strongest(scores[:, same])])
 
 
 def _strongest(scores: np.ndarray) -> int:
@@ -108,27 +166,183 @@ def _strongest(scores: np.ndarray) -> int:
     return int(np.flatnonzero(loss.mean(axis=0) <= error).max())
 
 
-def _solutions(moments: Moments, penalty: Penalty, d: int, strengths: Iterable[float]) -> Iterator[Solution]:
-    """Weights of the functions of x and y and their correlations, for each strength."""
-    (A, a), (B, b) = (_diagonal(c, r) for c, r in zip((moments.cov_f, moments.cov_g), penalty, strict=True))
-    K = A.T @ moments.cov_fg @ B
-    for strength in strengths:
-        shrink_x, shrink_y = 1 / np.sqrt(1 + strength * a), 1 / np.sqrt(1 + strength * b)
-        U, V = _leading(shrink_x[:, None] * K * shrink_y, d)
-        U, V = _orthonormal(shrink_x[:, None] * U), _orthonormal(shrink_y[:, None] * V)
-        P, s, Qt = np.linalg.svd(U.T @ K @ V)
-        yield A @ U @ P, B @ V @ Qt.T, np.minimum(s, 1.0)
+Family = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Directions W and V of both sides in which covariance plus penalty is 1, and the diagonal of W^T C_fg V."""
 
 
-def _solution(moments: Moments, penalty: Penalty, d: int, strength: float) -> Solution:
-    """The same for one strength, more exactly: no direction is ever divided by its variance without the penalty."""
-    covs = moments.cov_f, moments.cov_g
-    W, V = (_penalised_whitening(cov, r, strength) for cov, r in zip(covs, penalty, strict=True))
-    U, T = _leading(W.T @ moments.cov_fg @ V, d)
-    A, B = W @ U, V @ T
-    A, B = A @ _whitening(A.T @ covs[0] @ A), B @ _whitening(B.T @ covs[1] @ B)
-    P, s, Qt = np.linalg.svd(A.T @ moments.cov_fg @ B, full_matrices=False)
-    return A @ P, B @ Qt.T, np.minimum(s, 1.0)
+class _Coordinates(ABC):
+    """Where the functions of given moments are looked for; solutions are kept for each strength."""
+
+    def __init__(self, moments: Moments, penalty: Penalty, n_leading: int) -> None:
+        self.moments, self.penalty, self.n_leading = moments, penalty, n_leading
+        self._families: dict[float, Family] = {}
+
+    def family(self, strength: float) -> Family:
+        """Leading directions under a penalty of this strength."""
+        if strength not in self._families:
+            W, K, V = self.whiten(strength)
+            P, s, Q = _leading(K, self.n_leading)
+            self._families[strength] = W @ P, s, V @ Q
+        return self._families[strength]
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Number of coordinates of each side."""
+
+    @abstractmethod
+    def whiten(self, strength: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Directions of each side in which covariance plus penalty is 1, and between them W^T C_fg V."""
+
+    @abstractmethod
+    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """C_f u, C_fg v, C_g v and C_gf u."""
+
+    @abstractmethod
+    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Functions of x and of y whose covariances with all features are given: C_f^-1 x and C_g^-1 y."""
+
+    @abstractmethod
+    def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of the features."""
+
+
+class _Diagonal(_Coordinates):
+    """Coordinates in which covariances are 1 and penalties diagonal: quick for many strengths."""
+
+    def __init__(self, moments: Moments, penalty: Penalty, n_leading: int) -> None:
+        super().__init__(moments, penalty, n_leading)
+        (self.A, self.a), (self.B, self.b) = (
+            _diagonal(c, r) for c, r in zip((moments.cov_f, moments.cov_g), penalty, strict=True)
+        )
+        self.K = self.A.T @ moments.cov_fg @ self.B
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.K.shape[0], self.K.shape[1]
+
+    def whiten(self, strength: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        x, y = 1 / np.sqrt(1 + strength * self.a), 1 / np.sqrt(1 + strength * self.b)
+        return np.diag(x), x[:, None] * self.K * y, np.diag(y)
+
+    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        return u, self.K @ v, v, self.K.T @ u
+
+    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return x, y
+
+    def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.A @ U, self.B @ V
+
+
+class _Whole(_Coordinates):
+    """The features as they are: more exact, as no direction is divided by its variance without the penalty."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.moments.mean_f), len(self.moments.mean_g)
+
+    def whiten(self, strength: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        covs = self.moments.cov_f, self.moments.cov_g
+        W, V = (_penalised_whitening(cov, r, strength) for cov, r in zip(covs, self.penalty, strict=True))
+        return W, W.T @ self.moments.cov_fg @ V, V
+
+    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        moments = self.moments
+        return moments.cov_f @ u, moments.cov_fg @ v, moments.cov_g @ v, moments.cov_fg.T @ u
+
+    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        W, V = self._whitenings
+        return W @ (W.T @ x), V @ (V.T @ y)
+
+    @cached_property
+    def _whitenings(self) -> tuple[np.ndarray, np.ndarray]:
+        return _whitening(self.moments.cov_f), _whitening(self.moments.cov_g)
+
+    def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return U, V
+
+
+@dataclass(frozen=True, eq=False)
+class _PairsFound:
+    """Pairs of functions (u_i, v_i) of variance 1; u_i and v_i are uncorrelated with u_j and v_j for j other than i."""
+
+    coordinates: _Coordinates
+    U: np.ndarray
+    V: np.ndarray
+    CU: np.ndarray
+    KV: np.ndarray
+    CV: np.ndarray
+    KU: np.ndarray
+    """C_f U, C_fg V, C_g V and C_gf U: kept, because each new pair has to be orthogonal to them."""
+
+    @classmethod
+    def start(cls, coordinates: _Coordinates) -> _PairsFound:
+        """No pair yet."""
+        x, y = (np.empty((size, 0)) for size in coordinates.shape)
+        return cls(coordinates, x, y, x, x, y, y)
+
+    @property
+    def correlations(self) -> np.ndarray:
+        return np.einsum("ij,ij->j", self.U, self.KV)
+
+    @property
+    def weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of the features of x and of y, one column for each function."""
+        return self.coordinates.on_features(self.U, self.V)
+
+    def extend(self, step: Step) -> _PairsFound:
+        """Add the most correlated pair under a penalty that is uncorrelated with those before, if one is left.
+
+        All pairs are then rotated on to each other, which may change those before; or the new pair alone is changed:
+        what u and E[v_j] given x, or v and E[u_j] given y, have in common is taken off.
+        """
+        W, s, V = self.coordinates.family(step.strength)
+        free_x, free_y = _free(W, self.CU), _free(V, self.CV)
+        if not min(free_x.shape[1], free_y.shape[1]):
+            return self
+        P, _, Qt = np.linalg.svd(free_x.T @ (s[:, None] * free_y))
+        u, v = W @ (free_x @ P[:, 0]), V @ (free_y @ Qt[0])
+        if step.rotates:
+            return self._append(u, v)._rotate()
+        Cu, _, Cv, _ = self.coordinates.covariances(u, v)
+        expected_x, expected_y = self.coordinates.represent(self.KV, self.KU)
+        return self._append(
+            _take_off(u, Cu, np.hstack([self.U, expected_x]), np.hstack([self.CU, self.KV])),
+            _take_off(v, Cv, np.hstack([self.V, expected_y]), np.hstack([self.CV, self.KU])),
+        )
+
+    def _append(self, u: np.ndarray, v: np.ndarray) -> _PairsFound:
+        Cu, Kv, Cv, Ku = self.coordinates.covariances(u, v)
+        a, b = (1 / np.sqrt(max(z @ Cz, np.finfo(float).tiny)) for z, Cz in ((u, Cu), (v, Cv)))
+        columns = a * u, b * v, a * Cu, b * Kv, b * Cv, a * Ku
+        before = self.U, self.V, self.CU, self.KV, self.CV, self.KU
+        return _PairsFound(self.coordinates, *(np.column_stack(both) for both in zip(before, columns, strict=True)))
+
+    def _rotate(self) -> _PairsFound:
+        P, _, Qt = np.linalg.svd(self.U.T @ self.KV)
+        Q = Qt.T
+        rotated = self.U @ P, self.V @ Q, self.CU @ P, self.KV @ Q, self.CV @ Q, self.KU @ P
+        return _PairsFound(self.coordinates, *rotated)
+
+    def capture(self, fold: Moments) -> float:
+        """What the functions capture of a fold that is not part of their own moments."""
+        A, B = self.weights
+        own = self.coordinates.moments
+        return captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
+
+
+def _free(directions: np.ndarray, ruled_out: np.ndarray) -> np.ndarray:
+    """Orthonormal combinations of the directions whose vectors are orthogonal to those that are ruled out."""
+    if not ruled_out.size:
+        return np.eye(directions.shape[1])
+    return np.linalg.qr(directions.T @ ruled_out, mode="complete")[0][:, ruled_out.shape[1] :]
+
+
+def _take_off(u: np.ndarray, Cu: np.ndarray, D: np.ndarray, CD: np.ndarray) -> np.ndarray:
+    """Make a function uncorrelated with the functions D; C is the covariance of the features."""
+    # E[v_j] given x is parallel to u_j where nothing is penalised: their difference is rounding, not a direction.
+    return u - D @ (np.linalg.pinv(D.T @ CD, rcond=PARALLEL**2, hermitian=True) @ (D.T @ Cu)) if D.size else u
 
 
 def _penalised_whitening(cov: np.ndarray, penalty: np.ndarray, strength: float) -> np.ndarray:
@@ -162,22 +376,18 @@ def _diagonal(cov: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndar
     return R @ Q, np.maximum(rough, 0)
 
 
-def _leading(K: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first d left and right singular vectors, as columns."""
+def _leading(K: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first d left singular vectors as columns, singular values, and right singular vectors as columns."""
     d = min(d, *K.shape)
     if min(K.shape) <= LARGE:
-        U, _, Vt = np.linalg.svd(K, full_matrices=False)
-        return U[:, :d], Vt[:d].T
+        U, s, Vt = np.linalg.svd(K, full_matrices=False)
+        return U[:, :d], s[:d], Vt[:d].T
     wide = K.shape[0] <= K.shape[1]
     short = K if wide else K.T
     m = len(short)
     _, U = eigh(short @ short.T, subset_by_index=[m - d, m - 1])
     U = U[:, ::-1]
     V = short.T @ U
-    V /= np.maximum(np.linalg.norm(V, axis=0), np.finfo(float).tiny)
-    return (U, V) if wide else (V, U)
-
-
-def _orthonormal(U: np.ndarray) -> np.ndarray:
-    """Orthonormal columns with the same span."""
-    return np.linalg.qr(U)[0]
+    s = np.linalg.norm(V, axis=0)
+    V /= np.maximum(s, np.finfo(float).tiny)
+    return (U, s, V) if wide else (V, s, U)
