@@ -10,6 +10,8 @@ from typing import Any, Self
 import numpy as np
 
 from correspondence.checks import brief, check_whole, is_number
+from correspondence.collinear import Basis, Resolved, describe, resolve
+from correspondence.decomposition import Decomposition
 from correspondence.encoding import encoders_for, kept
 from correspondence.estimator import PairsEstimator
 from correspondence.features import Encoded, blocks, signed
@@ -24,7 +26,7 @@ RIDGE = (0.0, *(10.0 ** np.arange(-3, 3.5, 0.5)).tolist())
 ENOUGH = 4  # pairs for each column, from which on nothing is regularised
 
 
-Bases = tuple[np.ndarray, np.ndarray]
+Bases = tuple[Basis, Basis]
 
 
 class CCA(PairsEstimator):
@@ -87,19 +89,17 @@ class CCA(PairsEstimator):
         x, y = (Encoded(name, encoder) for name, encoder in zip("XY", encoders_for(pairs, linear=True), strict=True))
         rows = pairs.through(x, y)
         bases = _bases(rows, x, y)
-        widths = [len(basis) for basis in bases]
         folds = rows.sums(partial(_folds, bases, together), merged, "moments")
-        ridge = strengths(self.regularization, wide=pairs.layout.n < ENOUGH * sum(widths))
-        penalty = np.ones(bases[0].shape[1]), np.ones(bases[1].shape[1])
+        ridge = strengths(self.regularization, wide=pairs.layout.n < ENOUGH * sum(len(b.centre) for b in bases))
+        penalty = np.ones(bases[0].width), np.ones(bases[1].width)
         fit = fit_penalised(folds, penalty, self.n_components, ridge)
-        span = None if ridge == (0.0,) else (fit.A, fit.B)
-        d = fit.moments.decompose(self.n_components, span=span, y_sample=kept(Y))
-        assert isinstance(d.g, LinearFunctions)
-        B = d.g.weights
-        d = replace(d, f=_on_columns(d.f, x, bases[0]), g=_on_columns(d.g, y, bases[1]))
-        covariance = bases[1] @ fit.moments.cov_g
-        variance = np.einsum("ij,ij->i", covariance, bases[1])
-        self._set(signed(d, covariance @ B, variance), X)
+        result = Resolved(bases, fit.moments, (fit.A, fit.B))
+        # With a ridge, small directions are meant to be dropped; more columns than pairs fit anything.
+        if fit.strength == 0 and all(basis.matrix is None for basis in bases):
+            known = (describe(side.name, side.encoder, pairs) for side in (x, y))
+            result = resolve(rows, fit.moments, *known)
+        d = _on_columns(result, x, y, self.n_components, kept(Y))
+        self._set(d, X)
         self.regularization_ = fit.strength
         return self
 
@@ -116,7 +116,7 @@ def strengths(regularization: Any, wide: bool) -> Sequence[float]:
 
 
 def _folds(bases: Bases, groups: np.ndarray | None, F: np.ndarray, G: np.ndarray, first: int) -> list[Moments]:
-    return in_folds(blocks(F @ bases[0], G @ bases[1]), groups, first)
+    return in_folds(((bases[0](f), bases[1](g)) for f, g in blocks(F, G)), groups, first)
 
 
 def _bases(rows: Parts, x: Encoded, y: Encoded) -> Bases:
@@ -126,18 +126,27 @@ def _bases(rows: Parts, x: Encoded, y: Encoded) -> Bases:
     widths = [side.encoder.width for side in (x, y)]  # type: ignore[attr-defined]
     if max(widths) >= rows.layout.n:
         raise ValueError(f"There are {max(widths)} columns for {rows.layout.n} pairs: collect such Pairs first.")
-    return np.eye(widths[0]), np.eye(widths[1])
+    return Basis.whole(widths[0]), Basis.whole(widths[1])
 
 
-def _basis(F: np.ndarray) -> np.ndarray:
+def _basis(F: np.ndarray) -> Basis:
     if F.shape[1] < len(F):
-        return np.eye(F.shape[1])
-    centred = F - F.mean(axis=0)
+        return Basis.whole(F.shape[1])
+    mean = F.mean(axis=0)
+    centred = F - mean
     values, vectors = np.linalg.eigh(centred @ centred.T)
     keep = values > 1e-12 * values.max(initial=0)
-    return centred.T @ (vectors[:, keep] / np.sqrt(values[keep]))
+    return Basis(mean, centred.T @ (vectors[:, keep] / np.sqrt(values[keep])))
 
 
-def _on_columns(functions: Any, features: Encoded, basis: np.ndarray) -> LinearFunctions:
-    """Functions of the features, given as functions of features @ basis, which is orthonormal."""
-    return replace(functions, mean=basis @ functions.mean, weights=basis @ functions.weights, features=features)
+def _on_columns(result: Resolved, x: Encoded, y: Encoded, n_components: int, y_sample: Any) -> Decomposition:
+    """Decomposition of the columns, given the moments of combinations of them."""
+    moments, (in_x, in_y) = result.moments, result.bases
+    d = moments.decompose(n_components, span=result.span, x_features=x, y_features=y, y_sample=y_sample)
+    assert isinstance(d.f, LinearFunctions)
+    assert isinstance(d.g, LinearFunctions)
+    f = replace(d.f, **dict(zip(("mean", "weights"), in_x.on_columns(d.f.mean, d.f.weights), strict=True)))
+    g = replace(d.g, **dict(zip(("mean", "weights"), in_y.on_columns(d.g.mean, d.g.weights), strict=True)))
+    covariance = in_y.inverse.T @ moments.cov_g
+    variance = np.einsum("ij,ji->i", covariance, in_y.inverse)
+    return signed(replace(d, f=f, g=g), covariance @ d.g.weights, variance)
