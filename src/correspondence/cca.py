@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from correspondence.checks import brief, check_whole, is_number
-from correspondence.collinear import Basis, Resolved, describe, resolve
+from correspondence.collinear import Basis, Described, Resolved, describe, resolve
 from correspondence.decomposition import Decomposition
 from correspondence.encoding import encoders_for, kept
 from correspondence.estimator import PairsEstimator
@@ -33,8 +33,9 @@ class CCA(PairsEstimator):
     """Canonical correlation analysis: the most correlated linear functions of the columns.
 
     Columns of numbers are taken as they are, labels as an indicator for each, images as pixels, text as a bag of words.
-    Columns that repeat others do no harm. If there are fewer than four pairs for each column, a ridge is added whose
-    strength is chosen by what the functions capture of held-out folds; more columns than pairs are fine.
+    Columns that repeat others do no harm, and what tells nearly collinear ones apart is found as far as it is more than
+    rounding, down to about 1e-14 of their spread. If there are fewer than four pairs for each column, a ridge is added
+    whose strength is chosen by what the functions capture of held-out folds; more columns than pairs are fine.
 
     Parameters
     ----------
@@ -82,26 +83,43 @@ class CCA(PairsEstimator):
         -------
         CCA
             Itself.
+
+        Warns
+        -----
+        NearlyCollinear
+            If a combination of columns is dropped that is hardly more than rounding; it names the columns.
         """
         check_whole(self.n_components, "n_components", 1)
         strengths(self.regularization, wide=False)
         pairs, together = self._parts(X, Y, groups)
         x, y = (Encoded(name, encoder) for name, encoder in zip("XY", encoders_for(pairs, linear=True), strict=True))
-        rows = pairs.through(x, y)
-        bases = _bases(rows, x, y)
-        folds = rows.sums(partial(_folds, bases, together), merged, "moments")
-        ridge = strengths(self.regularization, wide=pairs.layout.n < ENOUGH * sum(len(b.centre) for b in bases))
+        known = describe("X", x.encoder, pairs), describe("Y", y.encoder, pairs)
+        found, strength = self._solve(pairs.through(x, y), known, together)
+        self._set(_on_columns(found, x, y, self.n_components, kept(Y)), X)
+        self.regularization_ = strength
+        return self
+
+    def _solve(
+        self, rows: Parts, known: tuple[Described, Described], groups: np.ndarray | None
+    ) -> tuple[Resolved, float]:
+        """Moments of the columns, or of combinations of them, what a ridge leaves of these, and its strength."""
+        bases = _bases(rows, known)
+        folds = rows.sums(partial(_folds, bases, groups), merged, "moments")
+        ridge = strengths(self.regularization, wide=rows.layout.n < ENOUGH * sum(len(b.centre) for b in bases))
+        is_whole = all(basis.matrix is None for basis in bases)
+        total = sum(folds, start=Moments())
+        found = resolve(rows, total, *known) if is_whole else Resolved(bases, total, None)
+        if ridge == (0.0,):
+            return found, 0.0
+        if len(ridge) > 1 and any(small.size for small in found.small):
+            # Any ridge would drop what tells nearly collinear columns apart, unless it is a column of its own.
+            bases = bases[0].extended(found.small[0]), bases[1].extended(found.small[1])
+            folds = rows.sums(partial(_folds, bases, groups), merged, "moments")
         penalty = np.ones(bases[0].width), np.ones(bases[1].width)
         fit = fit_penalised(folds, penalty, self.n_components, ridge)
-        result = Resolved(bases, fit.moments, (fit.A, fit.B))
-        # With a ridge, small directions are meant to be dropped; more columns than pairs fit anything.
-        if fit.strength == 0 and all(basis.matrix is None for basis in bases):
-            known = (describe(side.name, side.encoder, pairs) for side in (x, y))
-            result = resolve(rows, fit.moments, *known)
-        d = _on_columns(result, x, y, self.n_components, kept(Y))
-        self._set(d, X)
-        self.regularization_ = fit.strength
-        return self
+        if is_whole and fit.strength == 0:
+            return found, 0.0
+        return Resolved(bases, fit.moments, (fit.A, fit.B)), fit.strength
 
 
 def strengths(regularization: Any, wide: bool) -> Sequence[float]:
@@ -119,11 +137,11 @@ def _folds(bases: Bases, groups: np.ndarray | None, F: np.ndarray, G: np.ndarray
     return in_folds(((bases[0](f), bases[1](g)) for f, g in blocks(F, G)), groups, first)
 
 
-def _bases(rows: Parts, x: Encoded, y: Encoded) -> Bases:
+def _bases(rows: Parts, known: tuple[Described, Described]) -> Bases:
     """Columns that span the rows of each side, centred: all, or the principal axes if there are fewer of them."""
     if isinstance(rows, Memory):
         return _basis(rows.x), _basis(rows.y)
-    widths = [side.encoder.width for side in (x, y)]  # type: ignore[attr-defined]
+    widths = [len(side.names) for side in known]
     if max(widths) >= rows.layout.n:
         raise ValueError(f"There are {max(widths)} columns for {rows.layout.n} pairs: collect such Pairs first.")
     return Basis.whole(widths[0]), Basis.whole(widths[1])
@@ -145,8 +163,8 @@ def _on_columns(result: Resolved, x: Encoded, y: Encoded, n_components: int, y_s
     d = moments.decompose(n_components, span=result.span, x_features=x, y_features=y, y_sample=y_sample)
     assert isinstance(d.f, LinearFunctions)
     assert isinstance(d.g, LinearFunctions)
-    f = replace(d.f, **dict(zip(("mean", "weights"), in_x.on_columns(d.f.mean, d.f.weights), strict=True)))
-    g = replace(d.g, **dict(zip(("mean", "weights"), in_y.on_columns(d.g.mean, d.g.weights), strict=True)))
+    (x_mean, A), (y_mean, B) = in_x.on_columns(d.f.mean, d.f.weights), in_y.on_columns(d.g.mean, d.g.weights)
+    f, g = replace(d.f, mean=x_mean, weights=A), replace(d.g, mean=y_mean, weights=B)
     covariance = in_y.inverse.T @ moments.cov_g
     variance = np.einsum("ij,ji->i", covariance, in_y.inverse)
     return signed(replace(d, f=f, g=g), covariance @ d.g.weights, variance)

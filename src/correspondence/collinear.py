@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import narwhals as nw
@@ -26,7 +26,7 @@ from correspondence.features import blocks
 from correspondence.moments import Moments, Spectrum, warn_of_lost
 from correspondence.sources import Memory, Pairs, Parts
 
-__all__ = ["Basis", "Described", "Resolved", "describe", "resolve", "small_directions"]
+__all__ = ["Basis", "Described", "Resolved", "describe", "resolve"]
 
 EPS = float(np.finfo(float).eps)
 DOUBTFUL = 1e-6  # variance of a direction, of the largest, below which moments know it to less than nine digits
@@ -88,10 +88,14 @@ class Basis:
             return mean, weights
         return self.centre + mean @ self.inverse, self.matrix @ weights
 
-    @property
+    def extended(self, combinations: np.ndarray) -> Basis:
+        """The same with other combinations of the columns beside."""
+        return Basis(self.centre, np.hstack([self.columns, combinations]))
+
+    @cached_property
     def inverse(self) -> np.ndarray:
         """From the combinations to the columns, centred, of shape (width, p)."""
-        return np.linalg.pinv(self.columns)
+        return np.eye(self.width) if self.matrix is None else np.linalg.pinv(self.matrix)
 
     @property
     def columns(self) -> np.ndarray:
@@ -111,11 +115,14 @@ class Resolved:
         Of the combinations.
     span : pair of ndarray, or None
         What of them is neither an exact dependence nor lost; None for all.
+    small : pair of ndarray of shape (p, k), or nothing
+        Combinations of the columns of each side, with variance 1, that are small against the columns themselves.
     """
 
     bases: tuple[Basis, Basis]
     moments: Moments
     span: tuple[np.ndarray, np.ndarray] | None
+    small: tuple[np.ndarray, ...] = ()
 
 
 # --- what is known of the columns
@@ -135,8 +142,8 @@ def describe(side: str, encoder: Encoder, pairs: Parts) -> Described:
     """
     if not isinstance(encoder, Columns):
         width = int(np.prod(encoder.shape)) if isinstance(encoder, Images) else int(encoder.width)  # type: ignore[attr-defined]
-        digits = float(np.finfo(np.float32).eps) if isinstance(encoder, Images) else EPS
-        return Described(side, [repr(j) for j in range(width)], np.full(width, digits), np.empty((width, 0)))
+        off = float(np.finfo(np.float32).eps) if isinstance(encoder, Images) else EPS
+        return Described(side, [repr(j) for j in range(width)], np.full(width, off), np.empty((width, 0)))
     widths = [column.width for column in encoder.columns.values()]
     names = np.repeat(np.array([repr(key) for key in encoder.columns], dtype=object), widths).tolist()
     digits = dict(zip(encoder.names, _precisions(side, encoder, pairs), strict=True))
@@ -226,7 +233,8 @@ def resolve(rows: Parts, moments: Moments, x: Described, y: Described) -> Resolv
         bases = turns[0].basis, turns[1].basis
     for side, turn in zip(sides, turns, strict=True):
         side.warn_of_lost(turn)
-    return Resolved(bases, moments, (turns[0].span, turns[1].span))
+    small = sides[0].small(turns[0]), sides[1].small(turns[1])
+    return Resolved(bases, moments, (turns[0].span, turns[1].span), small)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,6 +333,11 @@ class _Columns:
             CLEAR * self._limit,
         )
 
+    def small(self, turn: _Turn) -> np.ndarray:
+        """Directions of variance 1 that are small against the columns."""
+        directions = turn.basis.columns[:, ~turn.is_lost]
+        return directions[:, np.linalg.norm(self.spectrum.scale[:, None] * directions, axis=0) > SMALL]
+
     def warn_of_lost(self, turn: _Turn) -> None:
         """Name the columns of directions that are dropped though they may be more than rounding."""
         lost = self.spectrum.scale[:, None] * turn.basis.columns[:, turn.is_lost]
@@ -360,17 +373,3 @@ def _of_rows(bases: Sequence[Basis], F: np.ndarray, G: np.ndarray, first: int) -
     for f, g in blocks(F, G):
         moments.update(bases[0](f), bases[1](g))
     return moments
-
-
-def small_directions(result: Resolved) -> list[np.ndarray]:
-    """Combinations of the columns of x and of y of variance 1 that are small against the columns, of shape (p, k).
-
-    Parameters
-    ----------
-    result : Resolved
-        Of columns with variances near 1.
-    """
-    if result.span is None:
-        return [np.empty((basis.width, 0)) for basis in result.bases]
-    matrices = [basis.columns @ span for basis, span in zip(result.bases, result.span, strict=True)]
-    return [matrix[:, np.linalg.norm(matrix, axis=0) > SMALL] for matrix in matrices]
