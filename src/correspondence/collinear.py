@@ -32,7 +32,7 @@ EPS = float(np.finfo(float).eps)
 DOUBTFUL = 1e-6  # variance of a direction, of the largest, below which moments know it to less than nine digits
 NULL = 1e-6  # by which a direction of the moments may miss one that is constant by construction
 WELL = 1e-2  # smallest variance of a direction with which moments are exact enough
-TURNS = 6  # at most; each makes a spread of 1e-7 one of 1
+TURNS = 5  # after the first, at most; each makes a spread of 1e-7 one of 1
 CLEAR = 4.0  # times the limit of what may be rounding: from here on a direction is kept
 SMALL = 1e3  # weights of standardised columns that make a direction of variance 1 a small one
 
@@ -225,12 +225,12 @@ def resolve(rows: Parts, moments: Moments, x: Described, y: Described) -> Resolv
     if not any(side.is_doubtful for side in sides):
         return Resolved((Basis.whole(len(x.names)), Basis.whole(len(y.names))), moments, None)
     bases = sides[0].turned(), sides[1].turned()
+    moments, turns = _turn(rows, sides, bases)
     for _ in range(TURNS):
-        moments = _moments(rows, bases)
-        turns = sides[0].turn(bases[0], moments.cov_f), sides[1].turn(bases[1], moments.cov_g)
         if all(turn.is_last for turn in turns):
             break
         bases = turns[0].basis, turns[1].basis
+        moments, turns = _turn(rows, sides, bases)
     for side, turn in zip(sides, turns, strict=True):
         side.warn_of_lost(turn)
     small = sides[0].small(turns[0]), sides[1].small(turns[1])
@@ -364,8 +364,12 @@ def _cholesky(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return L, left
 
 
-def _moments(rows: Parts, bases: Sequence[Basis]) -> Moments:
-    return rows.sums(partial(_of_rows, bases), partial(sum, start=Moments()), "moments", numbered=False)
+def _turn(
+    rows: Parts, sides: tuple[_Columns, _Columns], bases: tuple[Basis, Basis]
+) -> tuple[Moments, tuple[_Turn, _Turn]]:
+    """Moments of combinations of the columns, and what they show."""
+    moments = rows.sums(partial(_of_rows, bases), partial(sum, start=Moments()), "moments", numbered=False)
+    return moments, (sides[0].turn(bases[0], moments.cov_f), sides[1].turn(bases[1], moments.cov_g))
 
 
 def _of_rows(bases: Sequence[Basis], F: np.ndarray, G: np.ndarray, first: int) -> Moments:

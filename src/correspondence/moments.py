@@ -23,8 +23,8 @@ __all__ = ["Moments", "Spectrum", "warn_of_lost", "whitening"]
 
 # Rounding changes the eigenvalues of a standardised covariance by about eps sqrt(p) / 2 times the largest, whatever n
 # (measured: exact dependences of 3 to 300 features, 100 to 100,000 rows). In units of eps times the number of features:
-ZERO = 10  # an eigenvalue up to here may be 0
-SURE = 100  # an eigenvalue from here on is right to one per cent
+ZERO = 3  # an eigenvalue up to here may be 0
+SURE = 50  # an eigenvalue from here on is right to one per cent
 ULPS = 4.0  # units in the last place of the features, up to which a direction may be made of rounding
 SHARE = 0.1  # of the largest weight, from which on a column is named as a part of a direction
 
@@ -171,8 +171,8 @@ class Moments:
             At most; as many as there are by default.
         tol : float, optional
             Directions of the standardised features with a variance below `tol` times the largest are dropped. By
-            default those are whose variance is not known to one per cent, because of rounding: below 2e-14 times the
-            number of features, that is about 2e-7 of the spread (for float32 1e-5 and 5e-3).
+            default those are whose variance is not known to one per cent, because of rounding: below 1e-14 times the
+            number of features, that is 3e-7 of the spread of two (for float32 6e-6 and 7e-3).
         span : pair of ndarray of shape (p, k) and (q, l), optional
             Combinations of the features, one in each column, that functions may be made of; all by default.
         x_features, y_features : callable, optional
