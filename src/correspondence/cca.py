@@ -16,8 +16,9 @@ from correspondence.encoding import encoders_for, kept
 from correspondence.estimator import PairsEstimator
 from correspondence.features import Encoded, blocks, signed
 from correspondence.functions import LinearFunctions
+from correspondence.heldout import captured_by_moments, gain
 from correspondence.moments import Moments
-from correspondence.penalised import fit_penalised, in_folds, merged
+from correspondence.penalised import PenalisedFit, fit_penalised, in_folds, merged
 from correspondence.sources import Memory, Parts
 
 __all__ = ["CCA", "strengths"]
@@ -111,15 +112,31 @@ class CCA(PairsEstimator):
         found = resolve(rows, total, *known) if is_whole else Resolved(bases, total, None)
         if ridge == (0.0,):
             return found, 0.0
+        fit = self._with_ridge(folds, ridge)
         if len(ridge) > 1 and any(small.size for small in found.small):
-            # Any ridge would drop what tells nearly collinear columns apart, unless it is a column of its own.
-            bases = bases[0].extended(found.small[0]), bases[1].extended(found.small[1])
-            folds = rows.sums(partial(_folds, bases, groups), merged, "moments")
-        penalty = np.ones(bases[0].width), np.ones(bases[1].width)
-        fit = fit_penalised(folds, penalty, self.n_components, ridge)
+            # A ridge drops what tells nearly collinear columns apart, unless that is a column of its own.
+            extended = bases[0].extended(found.small[0]), bases[1].extended(found.small[1])
+            others = rows.sums(partial(_folds, extended, groups), merged, "moments")
+            other = self._with_ridge(others, ridge)
+            if gain(self._captured(folds, fit.strength), self._captured(others, other.strength)) > 1:
+                bases, fit = extended, other
         if is_whole and fit.strength == 0:
             return found, 0.0
         return Resolved(bases, fit.moments, (fit.A, fit.B)), fit.strength
+
+    def _with_ridge(self, folds: Sequence[Moments], ridge: Sequence[float]) -> PenalisedFit:
+        """Functions with one of some ridges."""
+        penalty = np.ones(len(folds[0].mean_f)), np.ones(len(folds[0].mean_g))
+        return fit_penalised(folds, penalty, self.n_components, ridge)
+
+    def _captured(self, folds: Sequence[Moments], strength: float) -> np.ndarray:
+        """What functions with a ridge, fitted to the other folds, capture of each."""
+        scores = []
+        for k, fold in enumerate(folds):
+            fit = self._with_ridge([*folds[:k], *folds[k + 1 :]], (strength,))
+            means = fit.moments.mean_f, fit.moments.mean_g
+            scores.append(captured_by_moments(fold, means[0], fit.A, means[1], fit.B, fit.correlations))
+        return np.array(scores)
 
 
 def strengths(regularization: Any, wide: bool) -> Sequence[float]:

@@ -16,19 +16,19 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from correspondence.checks import as_frame
-from correspondence.encoding import Category, Columns, Encoder, Images, Linear, Number
+from correspondence.checks import take
+from correspondence.encoding import Category, Columns, Encoder, Images, Linear, Number, columns_of
 from correspondence.features import blocks
 from correspondence.moments import Moments, Spectrum, warn_of_lost
 from correspondence.sources import Memory, Pairs, Parts
 
 __all__ = ["Basis", "Described", "Resolved", "describe", "resolve"]
 
-EPS = float(np.finfo(float).eps)
+EPS, SINGLE = float(np.finfo(float).eps), float(np.finfo(np.float32).eps)
+SEEN = 4096  # rows that show whether numbers have been float32
 DOUBTFUL = 1e-6  # variance of a direction, of the largest, below which moments know it to less than nine digits
 NULL = 1e-6  # by which a direction of the moments may miss one that is constant by construction
 WELL = 1e-2  # smallest variance of a direction with which moments are exact enough
@@ -138,11 +138,11 @@ def describe(side: str, encoder: Encoder, pairs: Parts) -> Described:
     encoder : Encoder
         Of that side.
     pairs : Parts
-        The data before they are encoded, whose types tell how exact numbers are.
+        The data before they are encoded, which show how exact the numbers are.
     """
     if not isinstance(encoder, Columns):
         width = int(np.prod(encoder.shape)) if isinstance(encoder, Images) else int(encoder.width)  # type: ignore[attr-defined]
-        off = float(np.finfo(np.float32).eps) if isinstance(encoder, Images) else EPS
+        off = SINGLE if isinstance(encoder, Images) else EPS
         return Described(side, [repr(j) for j in range(width)], np.full(width, off), np.empty((width, 0)))
     widths = [column.width for column in encoder.columns.values()]
     names = np.repeat(np.array([repr(key) for key in encoder.columns], dtype=object), widths).tolist()
@@ -164,30 +164,20 @@ def _rounding(column: Any, digits: float) -> float:
 
 def _precisions(side: str, encoder: Columns, pairs: Parts) -> list[float]:
     """Relative rounding of the numbers of each column, before they were turned into float64."""
-    types = _types(pairs, side)
-    if len(types) == 1:
-        types = types * len(encoder.names)
-    return [_precision(dtype) for dtype in types] if len(types) == len(encoder.names) else [EPS] * len(encoder.names)
-
-
-def _types(pairs: Parts, side: str) -> list[Any]:
-    """Types of the columns, one for all of an array, none if there is none to be seen."""
     if isinstance(pairs, Pairs):
         columns, schema = (pairs.x if side == "X" else pairs.y), pairs.frame.collect_schema()
-        return [schema[name] for name in ([columns] if isinstance(columns, str) else columns)]
+        types = [str(schema[name]) for name in ([columns] if isinstance(columns, str) else columns)]
+        return [SINGLE if "Float32" in name else EPS for name in types]
     assert isinstance(pairs, Memory)
-    values = pairs.x if side == "X" else pairs.y
-    frame = as_frame(values, side)
-    if frame is not None:
-        return list(frame.schema.values())
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    return [series.dtype] if hasattr(series, "dtype") else []
+    some = take(pairs.x if side == "X" else pairs.y, np.arange(min(SEEN, pairs.layout.n)))
+    return [SINGLE if _is_single(values) else EPS for values in columns_of(some, side).values()]
 
 
-def _precision(dtype: Any) -> float:
-    """Of numpy, pandas, polars, narwhals and torch, all of which name a type by its bits."""
-    name = str(dtype).lower()
-    return next((float(np.finfo(kind).eps) for kind in ("float32", "float16") if kind in name), EPS)
+def _is_single(values: np.ndarray) -> bool:
+    """Whether numbers have been float32, whatever they are now; whole numbers are exact."""
+    if values.dtype != np.float64 or np.abs(values).max(initial=0) > np.finfo(np.float32).max:
+        return False
+    return bool((values == values.astype(np.float32)).all() and (values != np.rint(values)).any())
 
 
 # --- small directions
