@@ -435,12 +435,12 @@ def test_too_many_columns_for_splines(rng):
 
 
 def test_a_regressor_that_predicts_a_constant_finds_nothing(rng):
-    with pytest.warns(UserWarning, match="only 0 components"):
+    with pytest.warns(co.FewerComponents, match="only 0 components"):
         est = co.ACE(n_components=2, x_regressor=DummyRegressor()).fit(*linear_pairs(rng, 200))
     assert len(est.correlations_) == 0
 
 
-@pytest.mark.filterwarnings("ignore:There are only:UserWarning")
+@pytest.mark.filterwarnings("ignore::correspondence.FewerComponents")
 @pytest.mark.parametrize(("labels", "cv"), [(False, 5), (False, 200), (True, 200)])
 def test_constants_of_the_folds_are_no_dependence(rng, labels, cv):
     X = rng.normal(size=(200, 3))

@@ -174,7 +174,7 @@ def test_three_classes_share_two_components(rng):
 @pytest.mark.usefixtures("quick")
 def test_unrelated_data_keep_one_component_with_a_warning():
     X, Y = unrelated(np.random.default_rng(1))
-    with pytest.warns(UserWarning, match="Nothing was found: no component") as caught:
+    with pytest.warns(co.NothingFound, match="Nothing was found: no component") as caught:
         d = co.decompose(X, Y, verbose=False)
     assert d.n_components == 1
     assert "; 0 of" in d.origin
@@ -213,7 +213,7 @@ def test_groups_are_never_on_both_sides():
     X, Y = np.repeat(rng.normal(size=(60, 4)), 5, axis=0), np.repeat(rng.normal(size=(60, 4)), 5, axis=0)
     found = co.decompose(X, Y, method="kernel", verbose=False)
     assert "; 0 of" not in found.origin
-    with pytest.warns(UserWarning, match="Nothing was found"):
+    with pytest.warns(co.NothingFound, match="Nothing was found"):
         d = co.decompose(X, Y, method="kernel", groups=np.repeat(np.arange(60), 5), verbose=False)
     assert d.n_components == 1
 
@@ -294,7 +294,7 @@ def test_fewer_pairs_than_folds(rng):
     X = rng.normal(size=(4, 1))
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Nothing was found")
+            warnings.simplefilter("ignore", co.NothingFound)
             co.decompose(X, X + rng.normal(size=(4, 1)), method="cca", verbose=False)
     except ValueError as error:
         assert "cv must" not in str(error)  # noqa: PT017

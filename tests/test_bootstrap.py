@@ -121,7 +121,7 @@ def test_bad_calls(ca):
     with pytest.raises(ValueError, match="n must be a whole number from 1"):
         ca.bootstrap(3, n=0)
     assert co.CA().fit([[0.1, 0.2], [0.3, 0.4]]).bootstrap(3, n=100, random_state=0).n_resamples == 3
-    with pytest.warns(UserWarning, match="one row"):
+    with pytest.warns(co.FewerComponents, match="one row"):
         line = co.CA().fit([[1, 2, 3]])
     with pytest.raises(ValueError, match="no components"):
         line.bootstrap(3)

@@ -170,7 +170,7 @@ def test_others_as_class_mapping_and_array(case, data):
 
 def test_others_that_are_never_predicted_get_nothing():
     P = np.insert(random_beliefs(0, 3), 3, 0.0, axis=1)
-    with pytest.warns(UserWarning, match="never predicted"):
+    with pytest.warns(co.LeftOut, match="never predicted"):
         cca = co.ClassifierCA.from_beliefs(P)
     equal = cca.boundary(0, 1, 4, others=[1, 1, 1, 1])
     np.testing.assert_allclose(equal, cca.boundary(0, 1, 4), atol=1e-12)

@@ -288,7 +288,7 @@ def test_an_iteration_that_stops_early_says_so(rng, monkeypatch):
     exact = co.CA(n_components=3).fit(counts)  # small enough to start again with LAPACK
     np.testing.assert_allclose(exact.pics_, np.linalg.svd(_residuals(counts), compute_uv=False)[:3] ** 2)
     monkeypatch.setattr(spectral, "AFFORDABLE", 0)
-    with pytest.warns(UserWarning, match=r"a relative residual of .* is left"):
+    with pytest.warns(co.Inexact, match=r"a relative residual of .* is left"):
         co.CA(n_components=3).fit(counts)
 
 
@@ -546,7 +546,7 @@ def test_bad_parameters(parameters, message):
 
 @pytest.mark.parametrize("counts", [[[1, 2, 3]], [[1], [2], [3]], [[7]]])
 def test_one_row_or_column_has_no_components(counts):
-    with pytest.warns(UserWarning, match="one row or one column"):
+    with pytest.warns(co.FewerComponents, match="one row or one column"):
         ca = co.CA(n_components=2).fit(counts)
     assert ca.pics_.shape == (0,)
     assert ca.decomposition_.chi2 == pytest.approx(0)
@@ -558,7 +558,7 @@ def test_one_row_or_column_has_no_components(counts):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_zero_rows_and_columns_are_named_and_lie_at_nan(form):
     counts = np.array([[5, 0, 2, 1], [0, 0, 0, 0], [1, 0, 4, 2], [2, 0, 1, 9]])
-    with pytest.warns(UserWarning, match="all their counts are zero: rows 1; columns 1") as caught:
+    with pytest.warns(co.LeftOut, match="all their counts are zero: rows 1; columns 1") as caught:
         ca = co.CA().fit(form(counts))
     assert len(caught) == 1
     inner = co.CA().fit(np.delete(np.delete(counts, 1, 0), 1, 1))
@@ -577,22 +577,22 @@ def test_zero_rows_and_columns_are_named_and_lie_at_nan(form):
 def test_names_of_many_zero_rows_are_cut_short():
     counts = np.zeros((50, 3))
     counts[:2] = [[1, 2, 3], [3, 2, 1]]
-    with pytest.warns(UserWarning, match="rows 2, 3, .* and 38 more"):
+    with pytest.warns(co.LeftOut, match="rows 2, 3, .* and 38 more"):
         co.CA().fit(counts)
 
 
 def test_too_many_components_are_clipped():
-    with pytest.warns(UserWarning, match="n_components=5 is more than the table has: 1 are kept"):
+    with pytest.warns(co.FewerComponents, match="n_components=5 is more than the table has: 1 are kept"):
         assert len(co.CA(n_components=5).fit(GOOD).pics_) == 1
 
 
 def test_empty_supplementary_rows_lie_at_nan():
     ca = co.CA().fit(GOOD)
-    with pytest.warns(UserWarning, match="rows: without any count, so placed at NaN: 1"):
+    with pytest.warns(co.LeftOut, match="rows: without any count, so placed at NaN: 1"):
         points = ca.supplementary(rows=[[1, 2, 3], [0, 0, 0]])
     assert np.isnan(points.principal[:, 0]).tolist() == [False, True]
     assert np.isnan(points.cos2[:, 0]).tolist() == [False, True]
-    with pytest.warns(UserWarning, match="without any count"):
+    with pytest.warns(co.LeftOut, match="without any count"):
         assert np.isnan(ca.supplementary(rows=np.zeros((1, 3))).principal).all()
 
 
@@ -609,7 +609,7 @@ def test_bad_supplementary_points():
 
 
 def test_a_target_beside_a_table_is_ignored_aloud():
-    with pytest.warns(UserWarning, match="Y is ignored"):
+    with pytest.warns(co.LeftOut, match="Y is ignored"):
         ca = co.CA().fit(GOOD, [0, 1])
     assert ca.pics_ == pytest.approx(co.CA().fit(GOOD).pics_)
 

@@ -139,7 +139,7 @@ def test_all_indicators_of_a_label_are_as_good_as_all_but_one(rng):
 
 def test_constant_columns_are_left_out_with_a_warning(rng):
     X, Y = number_pairs(rng)
-    with pytest.warns(UserWarning, match=r"constant: column\(s\) 4 of X"):
+    with pytest.warns(co.LeftOut, match=r"constant: column\(s\) 4 of X"):
         est = co.CCA(n_components=3).fit(np.column_stack([X, np.ones(len(X))]), Y)
     np.testing.assert_allclose(est.correlations_, co.CCA(n_components=3).fit(X, Y).correlations_, atol=1e-12)
 
@@ -317,7 +317,7 @@ def test_bad_number_of_components(rng, n_components):
 
 def test_more_components_than_there_are(rng):
     X, Y = number_pairs(rng)
-    with pytest.warns(UserWarning, match="only 3 components, fewer than n_components = 5"):
+    with pytest.warns(co.FewerComponents, match="only 3 components, fewer than n_components = 5"):
         est = co.CCA(n_components=5).fit(X, Y)
     assert len(est.correlations_) == 3
     with pytest.raises(ValueError, match="needs more than as many samples, got 5"):

@@ -51,7 +51,7 @@ def beliefs(draw, max_classes=8, max_rows=60, min_rows=2):
 
 def fit(P, classes=None, **parameters):
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "All inputs have the same beliefs")
+        warnings.simplefilter("ignore", co.FewerComponents)
         return co.ClassifierCA.from_beliefs(P, classes, **parameters)
 
 
@@ -175,7 +175,7 @@ def test_tied_classes_decide_the_sign_by_name(names):
         assert g[2, 1] > 0
 
 
-@pytest.mark.filterwarnings("ignore:All inputs have the same beliefs:UserWarning")
+@pytest.mark.filterwarnings("ignore::correspondence.FewerComponents")
 @EXAMPLES
 @given(beliefs(), st.sampled_from([1, 7, 60]))
 def test_batches_do_not_matter(P, size):
@@ -192,7 +192,7 @@ def test_batches_do_not_matter(P, size):
     assert parts.decomposition_.n == stream.decomposition_.n == len(P)
 
 
-@pytest.mark.filterwarnings("ignore:All inputs have the same beliefs:UserWarning")
+@pytest.mark.filterwarnings("ignore::correspondence.FewerComponents")
 @EXAMPLES
 @given(beliefs(max_rows=20), st.randoms(use_true_random=False))
 def test_weights_are_repetitions(P, random):
@@ -247,13 +247,13 @@ def test_fewer_components_are_the_first():
 
 
 def test_more_components_than_there_are():
-    with pytest.warns(UserWarning, match=r"^n_components = 5 is more than there are: 2 are kept\.$"):
+    with pytest.warns(co.FewerComponents, match=r"^n_components = 5 is more than there are: 2 are kept\.$"):
         cca = co.ClassifierCA(MODEL, 5).fit(X)
     assert len(cca.pics_) == 2
 
 
 def test_the_same_beliefs_everywhere_have_no_components():
-    with pytest.warns(UserWarning, match=r"^All inputs have the same beliefs: there are no components\.$"):
+    with pytest.warns(co.FewerComponents, match=r"^All inputs have the same beliefs: there are no components\.$"):
         cca = co.ClassifierCA.from_beliefs([[0.3, 0.7]] * 5, ["no", "yes"])
     assert cca.transform([[0.1, 0.9]]).shape == (1, 0)
     assert cca.decomposition_.chi2 == 0
@@ -461,7 +461,7 @@ def test_correlations_on_labels_are_those_of_f_and_g():
 def test_classes_never_predicted():
     P = np.insert(MODEL.predict_proba(X), 1, 0.0, axis=1)
     names = ["ant", "asp", "bee", "cat"]
-    with pytest.warns(UserWarning, match=r"^1 class\(es\) never predicted, so placed at NaN: asp\.$"):
+    with pytest.warns(co.LeftOut, match=r"^1 class\(es\) never predicted, so placed at NaN: asp\.$"):
         cca = fit(P, names)
     usual = co.ClassifierCA(MODEL).fit(X)
     np.testing.assert_allclose(cca.pics_, usual.pics_, atol=1e-12)
@@ -489,7 +489,7 @@ def test_labels_of_a_class_never_predicted_count_as_the_mean():
     P = np.insert(MODEL.predict_proba(X), 3, 0.0, axis=1)
     labels = np.where(np.arange(90) % 9 == 0, "dog", Y)
     names = [*NAMES, "dog"]
-    with pytest.warns(UserWarning, match="dog"):
+    with pytest.warns(co.LeftOut, match="dog"):
         cca = co.ClassifierCA(classes=names).fit(P, labels)
     G = np.where((labels == "dog")[:, None], 0, np.nan_to_num(cca.transform_y(labels)))
     expected = [np.corrcoef(cca.transform(P)[:, i], G[:, i])[0, 1] for i in range(2)]
@@ -500,7 +500,7 @@ def test_labels_of_a_class_never_predicted_count_as_the_mean():
 def test_many_classes_never_predicted():
     P = np.zeros((5, 9))
     P[:, :2] = RNG.dirichlet([1, 1], 5)
-    with pytest.warns(UserWarning, match=r"^7 class\(es\) never predicted, so placed at NaN: 2, 3, 4, 5, 6, \.\.\.\.$"):
+    with pytest.warns(co.LeftOut, match=r"^7 class\(es\) never predicted, so placed at NaN: 2, 3, 4, 5, 6, \.\.\.\.$"):
         assert len(fit(P).pics_) == 1
 
 

@@ -330,7 +330,7 @@ def test_columns_are_left_out_with_the_same_words(table):
     frame = frame.append_column("name", [[f"row{i}" for i in range(table.num_rows)]])
     names = [*X, "constant", "name"]
     for source in (engines.on_dask(frame, 3), frame):
-        with pytest.warns(UserWarning, match="Left out") as told:
+        with pytest.warns(co.LeftOut, match="Left out") as told:
             est = co.ACE(1).fit(co.Pairs(source, x=names, y="response"))
         assert ["they are constant" in str(w.message) for w in told] == [True, False]
         assert all(w.filename == __file__ for w in told)

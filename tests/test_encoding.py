@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
+import correspondence as co
 from correspondence.encoding import Bag, Columns, Images, Plain, Text, encoder_for, encoder_from_state
 
 SENTENCES = ["a dog runs", "two cats sleep", "the dog sleeps here", "a man runs fast"] * 2 + [
@@ -109,7 +110,7 @@ def test_bad_data(values, message):
 
 
 def test_constant_columns_are_left_out():
-    with pytest.warns(UserWarning, match="column\\(s\\) 'b' of X"):
+    with pytest.warns(co.LeftOut, match="column\\(s\\) 'b' of X"):
         encoder = encoder_for(pd.DataFrame({"a": [1, 2, 3], "b": [5, 5, 5]}), "X")
     assert encoder.width == 1
 
@@ -184,7 +185,7 @@ def test_outliers_do_not_set_the_scale(rng):
 
 def test_columns_that_name_the_rows_are_left_out(rng):
     frame = pd.DataFrame({"id": [f"r{i}" for i in range(50)], "x": rng.normal(size=50)})
-    with pytest.warns(UserWarning, match=r"nearly every row has its own label: column\(s\) 'id'"):
+    with pytest.warns(co.LeftOut, match=r"nearly every row has its own label: column\(s\) 'id'"):
         assert encoder_for(frame, "X").width == 1
 
 

@@ -196,7 +196,7 @@ def test_the_base_class_asks_for_pairs(rng):
 def test_ca_in_a_pipeline(rng):
     counts = rng.poisson(3, (120, 8)) + 1
     target = counts[:, 0] > counts[:, 1]
-    with pytest.warns(UserWarning, match="Y is ignored"):
+    with pytest.warns(co.LeftOut, match="Y is ignored"):
         model = make_pipeline(co.CA(n_components=5), LogisticRegression()).fit(counts, target)
     assert model.score(counts, target) > 0.8
 
@@ -266,14 +266,10 @@ QUICK = {"ClassifierCA": {"model": BlackBox()}, "PICE": {"max_steps": 100, "prog
     [cls(**QUICK.get(cls.__name__, {})) for cls in found()],
     expected_failed_checks=lambda est: NOT_FOR.get(type(est).__name__, {}),
 )
-@pytest.mark.filterwarnings("ignore:Y is ignored:UserWarning")
-@pytest.mark.filterwarnings("ignore:The table has one row:UserWarning")
-@pytest.mark.filterwarnings("ignore:There are only:UserWarning")
-@pytest.mark.filterwarnings("ignore:Nothing is held out:UserWarning")
-@pytest.mark.filterwarnings("ignore:Nothing was found:UserWarning")
-@pytest.mark.filterwarnings("ignore:Left out, because:UserWarning")
-@pytest.mark.filterwarnings("ignore:All inputs have the same beliefs:UserWarning")
-@pytest.mark.filterwarnings("ignore:.*placed at NaN:UserWarning")
+@pytest.mark.filterwarnings("ignore::correspondence.LeftOut")
+@pytest.mark.filterwarnings("ignore::correspondence.FewerComponents")
+@pytest.mark.filterwarnings("ignore::correspondence.NotHeldOut")
+@pytest.mark.filterwarnings("ignore::correspondence.NothingFound")
 def test_scikit_learn(estimator, check):
     check(estimator)
 

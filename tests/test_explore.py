@@ -294,7 +294,7 @@ def test_too_many_points_are_sampled_and_labels_chosen_by_inertia(rng, tmp_path)
 
 
 def test_empty_rows_have_no_place(tmp_path):
-    with pytest.warns(UserWarning, match="all their counts are zero"):
+    with pytest.warns(co.LeftOut, match="all their counts are zero"):
         ca = co.CA().fit([[9, 2, 3], [0, 0, 0], [2, 8, 4], [1, 5, 9]])
     assert data_of(co.explore(ca, path=tmp_path / "p.html"))["clouds"][0]["labels"] == ["0", "2", "3"]
 

@@ -319,7 +319,7 @@ def test_ellipses_lie_within_the_picture(ca, bootstrap):
 
 
 def test_ellipses_of_a_table_with_an_empty_row():
-    with pytest.warns(UserWarning, match="all their counts are zero"):
+    with pytest.warns(co.LeftOut, match="all their counts are zero"):
         ca = co.CA().fit([[9, 2, 3], [0, 0, 0], [2, 8, 4], [1, 5, 9]])
     ax = plot.plane(ca, ellipses=ca.bootstrap(10, random_state=0))
     drawn = ellipses(ax)
@@ -404,7 +404,7 @@ def test_continuous_variables_have_no_points(draw):
 
 
 def test_empty_rows_are_skipped():
-    with pytest.warns(UserWarning, match="all their counts are zero"):
+    with pytest.warns(co.LeftOut, match="all their counts are zero"):
         ca = co.CA().fit([[9, 2, 3], [0, 0, 0], [2, 8, 4], [1, 5, 9]])
     ax = plot.plane(ca)
     np.testing.assert_allclose(offsets(ax)[0], ca.rows_.principal[[0, 2, 3]])

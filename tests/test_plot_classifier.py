@@ -130,7 +130,7 @@ def test_all_pairs_of_five_classes_if_two_are_never_confused():
 
 def test_classes_never_predicted_have_no_boundary():
     P = np.insert(Model()(X), 1, 0.0, axis=1)
-    with pytest.warns(UserWarning, match="never predicted"):
+    with pytest.warns(co.LeftOut, match="never predicted"):
         cca = co.ClassifierCA.from_beliefs(P, ["ant", "asp", "bee", "cat"])
     ax = plot.plane(cca, X=P, boundaries=True)
     assert len(boundaries(ax)) == 3

@@ -19,6 +19,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import SGDClassifier
 from sklearn.neural_network import MLPClassifier
 
+import correspondence as co
 from correspondence.classifier import ClassifierCA
 from correspondence.recorder import Recording, TrainingRecorder
 
@@ -582,7 +583,7 @@ def test_frames_recorded_by_hand_are_thinned_by_every_second_one():
 def test_beliefs_of_a_diverged_net_are_left_out_with_a_warning():
     answers = [np.full((4, 2), 0.5), np.full((4, 2), np.nan), np.full((4, 2), 0.5)]
     recorder = TrainingRecorder(lambda rows: answers.pop(0), np.arange(4), every=1)
-    with pytest.warns(UserWarning, match=r"^Step 1 is not recorded: The beliefs contain NaN"):
+    with pytest.warns(co.LeftOut, match=r"^Step 1 is not recorded: The beliefs contain NaN"):
         recorder.step()
     recorder.step()
     assert recorder.steps.tolist() == [0, 2]

@@ -124,7 +124,7 @@ def test_labels_have_the_prior_of_any_fit(est):
     x = np.select([y == "a", y == "b"], [0.0, 1.0], 2.0) + rng.normal(size=600)
     x = (x > 1).astype(str) if isinstance(est, co.CA) else x[:, None]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # fewer components than asked for
+        warnings.simplefilter("ignore", co.FewerComponents)  # fewer components than asked for
         est.fit(x, y)
     labels = co.CrossModalIndex(est, ["a", "b", "c"], ["a", "b", "c"])
     np.testing.assert_allclose(labels.prior, [np.mean(y == label) for label in "abc"])
@@ -314,7 +314,7 @@ def test_a_missing_faiss_is_told(monkeypatch):
 
 def test_labels_without_a_place_are_refused():
     table = co.Table(np.array([[3.0, 1, 0], [1, 4, 0]]), list("ab"), list("xyz"))
-    with pytest.warns(UserWarning, match="Left out"):
+    with pytest.warns(co.LeftOut, match="Left out"):
         ca = co.CA().fit(table)
     with pytest.raises(ValueError, match=r"Y has 1 value\(s\) without a place"):
         co.CrossModalIndex(ca, list("xyz"), list("xyz"))

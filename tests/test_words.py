@@ -104,7 +104,7 @@ def test_weights_of_the_fit_count():
 
 def test_labels_that_never_occur_are_left_out():
     table = pd.DataFrame([[5, 0, 1], [1, 0, 4]], index=["a", "b"], columns=["u", "never", "v"])
-    with pytest.warns(UserWarning, match="never"):
+    with pytest.warns(co.LeftOut, match="never"):
         ca = co.CA().fit(table)
     (words,) = axis_words(ca)
     assert sorted(texts((*words.y.negative, *words.y.positive))) == ["u", "v"]

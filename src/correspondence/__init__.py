@@ -19,6 +19,15 @@ from correspondence.heldout import HeldOut
 from correspondence.kernel import KernelCCA
 from correspondence.latent import LatentDimension, latent_dimension
 from correspondence.moments import Moments
+from correspondence.notices import (
+    CorrespondenceWarning,
+    FewerComponents,
+    Inexact,
+    LeftOut,
+    NearlyCollinear,
+    NotHeldOut,
+    NothingFound,
+)
 from correspondence.pairs import count_pairs, indicator_table
 from correspondence.points import Points
 from correspondence.recorder import TrainingRecorder
@@ -49,14 +58,21 @@ __all__ = [
     "ClassifierComparison",
     "Comparison",
     "Confusing",
+    "CorrespondenceWarning",
     "CrossFit",
     "CrossModalIndex",
     "Decomposition",
+    "FewerComponents",
     "HeldOut",
+    "Inexact",
     "KernelCCA",
     "LatentDimension",
+    "LeftOut",
     "Matches",
     "Moments",
+    "NearlyCollinear",
+    "NotHeldOut",
+    "NothingFound",
     "Pairs",
     "PermutationTest",
     "PicIntervals",

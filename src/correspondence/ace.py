@@ -20,6 +20,7 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 
 from correspondence.checks import brief, check_whole
+from correspondence.collinear import describe, resolve
 from correspondence.decomposition import Decomposition
 from correspondence.encoding import WIDE, Columns, Encoder, discrete, encoders_for, kept, surveys_of
 from correspondence.estimator import PairsEstimator
@@ -152,6 +153,13 @@ class ACE(PairsEstimator):
         x_basis, y_basis = (self._basis(*side) for side in zip(encoders, surveys, "XY", strict=True))
         rows = pairs.through(*(Encoded(*side) for side in zip("XY", encoders, strict=True)))
         sums = rows.sums(partial(_fold_sums, (x_basis, y_basis), groups), AdditiveSums.merged, "moments")
+        found = resolve(rows, sums.columns, *(describe(*s, pairs) for s in zip("XY", encoders, strict=True)))
+        if any(small.size for small in found.small):
+            x_basis, y_basis = (
+                SplineBasis(basis.knots, basis.limits, small)
+                for basis, small in zip((x_basis, y_basis), found.small, strict=True)
+            )
+            sums = rows.sums(partial(_fold_sums, (x_basis, y_basis), groups), AdditiveSums.merged, "moments")
         fit = solve_additive(sums, x_basis, y_basis, self.n_components)
         moments, loadings = rows.sums(partial(_function_sums, fit.f, fit.g), _added, "functions", numbered=False)
         x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))

@@ -15,6 +15,7 @@ from correspondence.compare import Comparison, compare
 from correspondence.decomposition import Decomposition
 from correspondence.latent import LatentDimension, latent_dimension
 from correspondence.methods import METHODS, Pairs, estimator, sensible
+from correspondence.notices import NothingFound
 from correspondence.validation import CrossFit, fitted
 
 __all__ = ["FEW", "NOTHING", "Choice", "choose", "decompose"]
@@ -107,7 +108,7 @@ def decompose(
         X, Y, n_components, method, groups=groups, random_state=random_state, n_jobs=n_jobs, progress=progress
     )
     if choice.is_nothing:
-        warnings.warn(NOTHING, UserWarning, stacklevel=2)
+        warnings.warn(NOTHING, NothingFound, stacklevel=2)
     if verbose:
         print(choice.origin, file=sys.stderr)
     return choice.decomposition

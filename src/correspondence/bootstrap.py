@@ -12,6 +12,7 @@ from scipy.stats import chi2
 from sklearn.base import clone
 
 from correspondence.checks import check_seed, check_whole
+from correspondence.notices import CorrespondenceWarning
 from correspondence.progress import bar
 from correspondence.table import Table
 
@@ -118,7 +119,7 @@ def bootstrap(
             if not _occurs(resample, ca):
                 continue
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # labels that were not drawn
+                warnings.simplefilter("ignore", CorrespondenceWarning)  # labels that were not drawn
                 refit.fit(resample, row_weights=ca._rows.weights, column_weights=ca._columns.weights)
             spread.add(_turned(_stacked(refit, k), target, np.concatenate([ca.rows_.mass, ca.columns_.mass])))
     covariance = spread.covariance()

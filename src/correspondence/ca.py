@@ -18,6 +18,7 @@ from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LabelFunctions
 from correspondence.heldout import HeldOut, held_out
+from correspondence.notices import FewerComponents, LeftOut
 from correspondence.pairs import count_pairs, count_with_codes
 from correspondence.points import Points
 from correspondence.side import Side
@@ -232,12 +233,16 @@ class CA(Estimator):
     def _count(self, limit: int) -> int:
         """How many components to compute of the `limit` that there are."""
         if limit == 0:
-            warnings.warn("The table has one row or one column: there are no components.", stacklevel=5)
+            warnings.warn(
+                "The table has one row or one column: there are no components.", FewerComponents, stacklevel=5
+            )
         if self.n_components is None:
             return limit if limit <= ALL_UP_TO else OTHERWISE
         if self.n_components > limit > 0:
             warnings.warn(
-                f"n_components={self.n_components} is more than the table has: {limit} are kept.", stacklevel=5
+                f"n_components={self.n_components} is more than the table has: {limit} are kept.",
+                FewerComponents,
+                stacklevel=5,
             )
         return min(int(self.n_components), limit)
 
@@ -401,7 +406,9 @@ def _read(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, 
     if Y is not None and not _is_table(X):
         return count_with_codes(X, Y, sample_weight, "sample_weight")
     if Y is not None:
-        warnings.warn("Y is ignored: X is a table of counts. For pairs give one column of labels each.", stacklevel=4)
+        warnings.warn(
+            "Y is ignored: X is a table of counts. For pairs give one column of labels each.", LeftOut, stacklevel=4
+        )
     return as_table(X), None
 
 
@@ -461,13 +468,13 @@ def _warn_dropped(rows: Side, columns: Side) -> None:
         if len(side.occurring) < len(side.labels)
     ]
     if dropped:
-        warnings.warn(f"Left out, because all their counts are zero: {'; '.join(dropped)}.", stacklevel=4)
+        warnings.warn(f"Left out, because all their counts are zero: {'; '.join(dropped)}.", LeftOut, stacklevel=4)
 
 
 def _warn_empty(points: Points, name: str) -> Points:
     empty = points.labels[np.isnan(points.chi2_distance)].tolist()
     if empty:
-        warnings.warn(f"{name}: without any count, so placed at NaN: {listed(empty)}.", stacklevel=4)
+        warnings.warn(f"{name}: without any count, so placed at NaN: {listed(empty)}.", LeftOut, stacklevel=4)
     return points
 
 

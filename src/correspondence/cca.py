@@ -10,12 +10,15 @@ from typing import Any, Self
 import numpy as np
 
 from correspondence.checks import brief, check_whole, is_number
+from correspondence.collinear import Basis, Described, Resolved, describe, resolve
+from correspondence.decomposition import Decomposition
 from correspondence.encoding import encoders_for, kept
 from correspondence.estimator import PairsEstimator
 from correspondence.features import Encoded, blocks, signed
 from correspondence.functions import LinearFunctions
+from correspondence.heldout import captured_by_moments, gain
 from correspondence.moments import Moments
-from correspondence.penalised import fit_penalised, in_folds, merged
+from correspondence.penalised import PenalisedFit, fit_penalised, in_folds, merged
 from correspondence.sources import Memory, Parts
 
 __all__ = ["CCA", "strengths"]
@@ -24,15 +27,16 @@ RIDGE = (0.0, *(10.0 ** np.arange(-3, 3.5, 0.5)).tolist())
 ENOUGH = 4  # pairs for each column, from which on nothing is regularised
 
 
-Bases = tuple[np.ndarray, np.ndarray]
+Bases = tuple[Basis, Basis]
 
 
 class CCA(PairsEstimator):
     """Canonical correlation analysis: the most correlated linear functions of the columns.
 
     Columns of numbers are taken as they are, labels as an indicator for each, images as pixels, text as a bag of words.
-    Columns that repeat others do no harm. If there are fewer than four pairs for each column, a ridge is added whose
-    strength is chosen by what the functions capture of held-out folds; more columns than pairs are fine.
+    Columns that repeat others do no harm, and what tells nearly collinear ones apart is found as far as it is more than
+    rounding, down to about 1e-14 of their spread. If there are fewer than four pairs for each column, a ridge is added
+    whose strength is chosen by what the functions capture of held-out folds; more columns than pairs are fine.
 
     Parameters
     ----------
@@ -80,28 +84,59 @@ class CCA(PairsEstimator):
         -------
         CCA
             Itself.
+
+        Warns
+        -----
+        NearlyCollinear
+            If a combination of columns is dropped that is hardly more than rounding; it names the columns.
         """
         check_whole(self.n_components, "n_components", 1)
         strengths(self.regularization, wide=False)
         pairs, together = self._parts(X, Y, groups)
         x, y = (Encoded(name, encoder) for name, encoder in zip("XY", encoders_for(pairs, linear=True), strict=True))
-        rows = pairs.through(x, y)
-        bases = _bases(rows, x, y)
-        widths = [len(basis) for basis in bases]
-        folds = rows.sums(partial(_folds, bases, together), merged, "moments")
-        ridge = strengths(self.regularization, wide=pairs.layout.n < ENOUGH * sum(widths))
-        penalty = np.ones(bases[0].shape[1]), np.ones(bases[1].shape[1])
-        fit = fit_penalised(folds, penalty, self.n_components, ridge)
-        span = None if ridge == (0.0,) else (fit.A, fit.B)
-        d = fit.moments.decompose(self.n_components, span=span, y_sample=kept(Y))
-        assert isinstance(d.g, LinearFunctions)
-        B = d.g.weights
-        d = replace(d, f=_on_columns(d.f, x, bases[0]), g=_on_columns(d.g, y, bases[1]))
-        covariance = bases[1] @ fit.moments.cov_g
-        variance = np.einsum("ij,ij->i", covariance, bases[1])
-        self._set(signed(d, covariance @ B, variance), X)
-        self.regularization_ = fit.strength
+        known = describe("X", x.encoder, pairs), describe("Y", y.encoder, pairs)
+        found, strength = self._solve(pairs.through(x, y), known, together)
+        self._set(_on_columns(found, x, y, self.n_components, kept(Y)), X)
+        self.regularization_ = strength
         return self
+
+    def _solve(
+        self, rows: Parts, known: tuple[Described, Described], groups: np.ndarray | None
+    ) -> tuple[Resolved, float]:
+        """Moments of the columns, or of combinations of them, what a ridge leaves of these, and its strength."""
+        bases = _bases(rows, known)
+        folds = rows.sums(partial(_folds, bases, groups), merged, "moments")
+        ridge = strengths(self.regularization, wide=rows.layout.n < ENOUGH * sum(len(b.centre) for b in bases))
+        is_whole = all(basis.matrix is None for basis in bases)
+        total = sum(folds, start=Moments())
+        found = resolve(rows, total, *known) if is_whole else Resolved(bases, total, None)
+        if ridge == (0.0,):
+            return found, 0.0
+        fit = self._with_ridge(folds, ridge)
+        if len(ridge) > 1 and any(small.size for small in found.small):
+            # A ridge drops what tells nearly collinear columns apart, unless that is a column of its own.
+            extended = bases[0].extended(found.small[0]), bases[1].extended(found.small[1])
+            others = rows.sums(partial(_folds, extended, groups), merged, "moments")
+            other = self._with_ridge(others, ridge)
+            if gain(self._captured(folds, fit.strength), self._captured(others, other.strength)) > 1:
+                bases, fit = extended, other
+        if is_whole and fit.strength == 0:
+            return found, 0.0
+        return Resolved(bases, fit.moments, (fit.A, fit.B)), fit.strength
+
+    def _with_ridge(self, folds: Sequence[Moments], ridge: Sequence[float]) -> PenalisedFit:
+        """Functions with one of some ridges."""
+        penalty = np.ones(len(folds[0].mean_f)), np.ones(len(folds[0].mean_g))
+        return fit_penalised(folds, penalty, self.n_components, ridge)
+
+    def _captured(self, folds: Sequence[Moments], strength: float) -> np.ndarray:
+        """What functions with a ridge, fitted to the other folds, capture of each."""
+        scores = []
+        for k, fold in enumerate(folds):
+            fit = self._with_ridge([*folds[:k], *folds[k + 1 :]], (strength,))
+            means = fit.moments.mean_f, fit.moments.mean_g
+            scores.append(captured_by_moments(fold, means[0], fit.A, means[1], fit.B, fit.correlations))
+        return np.array(scores)
 
 
 def strengths(regularization: Any, wide: bool) -> Sequence[float]:
@@ -116,28 +151,37 @@ def strengths(regularization: Any, wide: bool) -> Sequence[float]:
 
 
 def _folds(bases: Bases, groups: np.ndarray | None, F: np.ndarray, G: np.ndarray, first: int) -> list[Moments]:
-    return in_folds(blocks(F @ bases[0], G @ bases[1]), groups, first)
+    return in_folds(((bases[0](f), bases[1](g)) for f, g in blocks(F, G)), groups, first)
 
 
-def _bases(rows: Parts, x: Encoded, y: Encoded) -> Bases:
+def _bases(rows: Parts, known: tuple[Described, Described]) -> Bases:
     """Columns that span the rows of each side, centred: all, or the principal axes if there are fewer of them."""
     if isinstance(rows, Memory):
         return _basis(rows.x), _basis(rows.y)
-    widths = [side.encoder.width for side in (x, y)]  # type: ignore[attr-defined]
+    widths = [len(side.names) for side in known]
     if max(widths) >= rows.layout.n:
         raise ValueError(f"There are {max(widths)} columns for {rows.layout.n} pairs: collect such Pairs first.")
-    return np.eye(widths[0]), np.eye(widths[1])
+    return Basis.whole(widths[0]), Basis.whole(widths[1])
 
 
-def _basis(F: np.ndarray) -> np.ndarray:
+def _basis(F: np.ndarray) -> Basis:
     if F.shape[1] < len(F):
-        return np.eye(F.shape[1])
-    centred = F - F.mean(axis=0)
+        return Basis.whole(F.shape[1])
+    mean = F.mean(axis=0)
+    centred = F - mean
     values, vectors = np.linalg.eigh(centred @ centred.T)
     keep = values > 1e-12 * values.max(initial=0)
-    return centred.T @ (vectors[:, keep] / np.sqrt(values[keep]))
+    return Basis(mean, centred.T @ (vectors[:, keep] / np.sqrt(values[keep])))
 
 
-def _on_columns(functions: Any, features: Encoded, basis: np.ndarray) -> LinearFunctions:
-    """Functions of the features, given as functions of features @ basis, which is orthonormal."""
-    return replace(functions, mean=basis @ functions.mean, weights=basis @ functions.weights, features=features)
+def _on_columns(result: Resolved, x: Encoded, y: Encoded, n_components: int, y_sample: Any) -> Decomposition:
+    """Decomposition of the columns, given the moments of combinations of them."""
+    moments, (in_x, in_y) = result.moments, result.bases
+    d = moments.decompose(n_components, span=result.span, x_features=x, y_features=y, y_sample=y_sample)
+    assert isinstance(d.f, LinearFunctions)
+    assert isinstance(d.g, LinearFunctions)
+    (x_mean, A), (y_mean, B) = in_x.on_columns(d.f.mean, d.f.weights), in_y.on_columns(d.g.mean, d.g.weights)
+    f, g = replace(d.f, mean=x_mean, weights=A), replace(d.g, mean=y_mean, weights=B)
+    covariance = in_y.inverse.T @ moments.cov_g
+    variance = np.einsum("ij,ji->i", covariance, in_y.inverse)
+    return signed(replace(d, f=f, g=g), covariance @ d.g.weights, variance)

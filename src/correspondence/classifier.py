@@ -37,6 +37,7 @@ from correspondence.functions import LARGEST, LabelFunctions, LinearFunctions
 from correspondence.heldout import HeldOut, held_out, held_out_parts
 from correspondence.labels import as_labels, objects
 from correspondence.moments import Moments
+from correspondence.notices import CorrespondenceWarning, FewerComponents, LeftOut
 from correspondence.progress import bar
 from correspondence.signs import signs
 from correspondence.sources import Pairs, check_source
@@ -538,15 +539,15 @@ def _decompose(
     used = p > 0
     if not used.all():
         missing = ", ".join(map(str, classes[~used][:5])) + (", ..." if (~used).sum() > 5 else "")
-        warnings.warn(
-            f"{(~used).sum()} class(es) never predicted, so placed at NaN: {missing}.", UserWarning, stacklevel=3
-        )
+        warnings.warn(f"{(~used).sum()} class(es) never predicted, so placed at NaN: {missing}.", LeftOut, stacklevel=3)
     pics, values = _principal(cov[np.ix_(used, used)], p[used], NOISE[moments.dtype], classes[used])
     if not len(pics):
-        warnings.warn("All inputs have the same beliefs: there are no components.", UserWarning, stacklevel=3)
+        warnings.warn("All inputs have the same beliefs: there are no components.", FewerComponents, stacklevel=3)
     elif n_components is not None and n_components > len(pics):
         warnings.warn(
-            f"n_components = {n_components} is more than there are: {len(pics)} are kept.", UserWarning, stacklevel=3
+            f"n_components = {n_components} is more than there are: {len(pics)} are kept.",
+            FewerComponents,
+            stacklevel=3,
         )
     kept = slice(None, n_components)
     G = np.full((len(p), len(pics)), np.nan)
@@ -610,6 +611,8 @@ def _evaluate(d: Decomposition, P: np.ndarray, codes: np.ndarray, sample_weight:
 
 
 def _claims(P: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> Claims:
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of classes never predicted: fit has told
+    with warnings.catch_warnings(
+        action="ignore", category=CorrespondenceWarning
+    ):  # of classes never predicted: fit has told
         d = ClassifierCA.from_beliefs(P, classes).decomposition_
     return Claims(d.correlations, _evaluate(d, P, codes), log_loss(P, codes), calibration_error(P, codes))

@@ -14,6 +14,7 @@ from correspondence.beliefs import Beliefs, is_stream
 from correspondence.calibration import log_loss
 from correspondence.checks import brief, check_whole, read_only
 from correspondence.classifier import ClassifierCA, label_codes
+from correspondence.notices import CorrespondenceWarning
 from correspondence.table import Backend, Table, to_frame
 
 __all__ = ["ClassifierComparison", "compare_classifiers"]
@@ -230,7 +231,9 @@ def compare_classifiers(
     first = next(iter(named))
     labels = asked[first].classes(beliefs[first].shape[1])
     P = np.stack([_in_order(name, beliefs[name], asked[name], labels) for name in named])
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of classes that a model never predicts
+    with warnings.catch_warnings(
+        action="ignore", category=CorrespondenceWarning
+    ):  # of classes that a model never predicts
         analyses = {name: ClassifierCA.from_beliefs(P[i], labels) for i, name in enumerate(named)}
         common = ClassifierCA.from_beliefs(P.reshape(-1, len(labels)), labels)
     scores = {} if y is None else _scores(analyses, P, label_codes(y, labels, P.shape[1], "y"))

@@ -21,6 +21,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence.checks import as_frame, brief, outside, to_array
 from correspondence.labels import as_labels, in_order, label_from_json, label_to_json, objects, unknown_is_mean
+from correspondence.notices import LeftOut
 from correspondence.sources import Memory, Parts, floats
 from correspondence.survey import Survey
 
@@ -294,7 +295,7 @@ class Columns(Encoder):
             if keys:
                 listed = ", ".join(repr(key) for key in keys[:5]) + (", ..." if len(keys) > 5 else "")
                 warnings.warn(
-                    f"Left out, because {reason}: column(s) {listed} of {name}.", UserWarning, stacklevel=outside()
+                    f"Left out, because {reason}: column(s) {listed} of {name}.", LeftOut, stacklevel=outside()
                 )
         return cls(columns, list(rows))
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from correspondence.checks import as_frame, brief, check_index, length
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut
+from correspondence.notices import FewerComponents
 from correspondence.sources import Memory, Pairs, Parts, check_source
 from correspondence.splits import group_codes
 from correspondence.table import to_frame
@@ -203,7 +204,7 @@ class PairsEstimator(Estimator):
             warnings.warn(
                 f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "
                 "one of the variables, or the model of it, allows no more.",
-                UserWarning,
+                FewerComponents,
                 stacklevel=stacklevel,
             )
         self.decomposition_ = d

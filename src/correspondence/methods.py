@@ -19,6 +19,7 @@ from correspondence.checks import brief, check_index, length
 from correspondence.encoding import WIDE, Columns, Images, discrete, encoder_for
 from correspondence.estimator import Estimator
 from correspondence.kernel import KernelCCA
+from correspondence.notices import CorrespondenceWarning
 from correspondence.validation import check_in_memory
 
 __all__ = ["ENOUGH", "METHODS", "Pairs", "estimator", "sensible"]
@@ -43,7 +44,7 @@ class Kind:
     def of(cls, values: Any, name: str) -> Kind:
         """Kind of data, found as an estimator would."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
+            warnings.simplefilter("ignore", CorrespondenceWarning)
             encoder = encoder_for(values, name)
         labels = discrete(encoder)
         columns = encoder.width if isinstance(encoder, Columns) else None

@@ -6,17 +6,27 @@ Algorithm 1, with the features that carry no information of their own left out i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from correspondence.checks import brief, check_flag, check_weights, check_whole, length, to_floats
+from correspondence.checks import brief, check_flag, check_weights, check_whole, length, outside, to_floats
 from correspondence.decomposition import Decomposition
 from correspondence.functions import LinearFunctions
+from correspondence.notices import NearlyCollinear
 from correspondence.signs import signs
 
-__all__ = ["Moments", "whitening"]
+__all__ = ["Moments", "Spectrum", "warn_of_lost", "whitening"]
+
+# Rounding changes the eigenvalues of a standardised covariance by about eps sqrt(p) / 2 times the largest, whatever n
+# (measured: exact dependences of 3 to 300 features, 100 to 100,000 rows). In units of eps times the number of features:
+ZERO = 3  # an eigenvalue up to here may be 0
+SURE = 50  # an eigenvalue from here on is right to one per cent
+ULPS = 4.0  # units in the last place of the features, up to which a direction may be made of rounding
+SHARE = 0.1  # of the largest weight, from which on a column is named as a part of a direction
 
 
 class Moments:
@@ -143,7 +153,7 @@ class Moments:
         self,
         n_components: int | None = None,
         *,
-        tol: float = 1e-10,
+        tol: float | None = None,
         span: tuple[np.ndarray, np.ndarray] | None = None,
         x_features: Callable[[Any], np.ndarray] | None = None,
         y_features: Callable[[Any], np.ndarray] | None = None,
@@ -159,8 +169,10 @@ class Moments:
         ----------
         n_components : int, optional
             At most; as many as there are by default.
-        tol : float
-            Directions of the standardised features with a variance below `tol` times the largest are dropped.
+        tol : float, optional
+            Directions of the standardised features with a variance below `tol` times the largest are dropped. By
+            default those are whose variance is not known to one per cent, because of rounding: below 1e-14 times the
+            number of features, that is 3e-7 of the spread of two (for float32 6e-6 and 7e-3).
         span : pair of ndarray of shape (p, k) and (q, l), optional
             Combinations of the features, one in each column, that functions may be made of; all by default.
         x_features, y_features : callable, optional
@@ -174,16 +186,27 @@ class Moments:
         -------
         Decomposition
             Of the best functions that the features can make.
+
+        Warns
+        -----
+        NearlyCollinear
+            If a direction is dropped that varies more than rounding explains; it names the columns of F or G. What
+            varies less cannot be told from an exact dependence, such as a column that repeats another. Nothing is said
+            of features that `x_features` or `y_features` make, nor of a `span`.
         """
         if n_components is not None:
             check_whole(n_components, "n_components", 0)
-        if not isinstance(tol, float | int) or not 0 <= tol < 1:
-            raise ValueError(f"tol must be a number from 0 to below 1, got {brief(tol)}.")
+        if tol is not None and (not isinstance(tol, float | int) or not 0 <= tol < 1):
+            raise ValueError(f"tol must be None or a number from 0 to below 1, got {brief(tol)}.")
         if not self.n:
             raise ValueError("There are no observations: call update first.")
         kept_weight = None if y_weight is None else check_weights(y_weight, length(y_sample, "y_sample"), "y_weight")
         in_x, in_y = (None, None) if span is None else _check_span(span, (self._p, len(self._origin) - self._p))
-        x, y = whitening(self.cov_f, self.mean_f, tol, in_x), whitening(self.cov_g, self.mean_g, tol, in_y)
+        if span is None:
+            self._warn_of_lost(tol, of_f=x_features is None, of_g=y_features is None)
+        eps = float(np.finfo(self.dtype).eps)
+        x = whitening(self.cov_f, self.mean_f, tol, in_x, eps)
+        y = whitening(self.cov_g, self.mean_g, tol, in_y, eps)
         U, s, Vt = np.linalg.svd(x.T @ self.cov_fg @ y, full_matrices=False)
         s = np.minimum(s, 1.0)
         A, B = x @ U[:, :n_components], y @ Vt[:n_components].T
@@ -196,6 +219,15 @@ class Moments:
             chi2=float(np.sum(s**2)),
             n=self.n,
         )
+
+    def _warn_of_lost(self, tol: float | None, of_f: bool, of_g: bool) -> None:
+        """Warn of directions that are dropped though they vary."""
+        eps = float(np.finfo(self.dtype).eps)
+        for name, cov, mean, is_theirs in (("F", self.cov_f, self.mean_f, of_f), ("G", self.cov_g, self.mean_g, of_g)):
+            if is_theirs:
+                spectrum = Spectrum.of(cov, mean)
+                lost = ~spectrum.keep(tol, eps) & ~spectrum.may_be_rounding(eps)
+                warn_of_lost(spectrum.vectors[:, lost], [repr(j) for j in range(len(cov))], name)
 
     def __repr__(self) -> str:
         return f"Moments of {self._p} and {len(self._origin) - self._p} features, n {self.n:g}"
@@ -228,18 +260,98 @@ def _scale(cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
     return np.where(scale > 1e-14 * np.abs(mean), scale, 0)  # what rounding leaves of a constant
 
 
-def whitening(cov: np.ndarray, mean: np.ndarray, tol: float, span: np.ndarray | None = None) -> np.ndarray:
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Principal directions of standardised features.
+
+    Attributes
+    ----------
+    mean, scale : ndarray of shape (p,)
+        Of the features; the scale is 0 for constants.
+    values : ndarray of shape (r,)
+        Variances of the directions, ascending.
+    vectors : ndarray of shape (p, r)
+        Directions, in units of the standard deviations; 0 for constants.
+    """
+
+    mean: np.ndarray
+    scale: np.ndarray
+    values: np.ndarray
+    vectors: np.ndarray
+
+    @classmethod
+    def of(cls, cov: np.ndarray, mean: np.ndarray) -> Spectrum:
+        """Spectrum of features with a covariance and a mean."""
+        scale = _scale(cov, mean)
+        varies = np.flatnonzero(scale)
+        values, directions = np.linalg.eigh(cov[np.ix_(varies, varies)] / np.outer(scale[varies], scale[varies]))
+        vectors = np.zeros((len(cov), len(varies)))
+        vectors[varies] = directions
+        return cls(mean, scale, values, vectors)
+
+    @property
+    def unit(self) -> np.ndarray:
+        """Standard deviations as a column to divide by, infinite for constants."""
+        return np.where(self.scale > 0, self.scale, np.inf)[:, None]
+
+    def whitening(self, keep: np.ndarray) -> np.ndarray:
+        """Centred features times this are uncorrelated with variance 1; only some of the directions are kept."""
+        return self.vectors[:, keep] / np.sqrt(self.values[keep]) / self.unit
+
+    def keep(self, tol: float | None, eps: float) -> np.ndarray:
+        """Which directions are kept: those above `tol`, by default those that are neither unsure nor rounding."""
+        largest = self.values.max(initial=0)
+        if tol is not None:
+            return self.values > tol * largest
+        return (self.values > SURE * eps * len(self.values) * largest) & ~self.may_be_rounding(eps)
+
+    def may_be_rounding(self, eps: float) -> np.ndarray:
+        """Which directions vary no more than rounding of the sums, or of the features themselves, explains."""
+        # A feature far from 0 has few digits for what varies: x and 1e9 - x add up to noise of 1e-7. But one that
+        # varies at all, as whole numbers around 1e15 do, is no rounding for itself.
+        off = np.minimum(ULPS * eps * np.hypot(self.mean, self.scale) / self.unit[:, 0], 0.1)
+        of_data = np.sum((self.vectors * off[:, None]) ** 2, axis=0)
+        return self.values <= np.maximum(of_data, ZERO * eps * len(self.values) * self.values.max(initial=0))
+
+
+def whitening(
+    cov: np.ndarray,
+    mean: np.ndarray,
+    tol: float | None = None,
+    span: np.ndarray | None = None,
+    eps: float = np.finfo(float).eps,
+) -> np.ndarray:
     """Matrix of shape (p, rank): centred features times this are uncorrelated with variance 1."""
     if span is not None:
-        return span @ whitening(span.T @ cov @ span, mean @ span, tol)
-    scale = _scale(cov, mean)
-    varies = np.flatnonzero(scale)
-    unit = scale[varies]
-    values, vectors = np.linalg.eigh(cov[np.ix_(varies, varies)] / np.outer(unit, unit))
-    keep = values > tol * values.max(initial=0)
-    matrix = np.zeros((len(cov), int(keep.sum())))
-    matrix[varies] = vectors[:, keep] / np.sqrt(values[keep]) / unit[:, None]
-    return matrix
+        return span @ whitening(span.T @ cov @ span, mean @ span, tol, eps=eps)
+    spectrum = Spectrum.of(cov, mean)
+    return spectrum.whitening(spectrum.keep(tol, eps))
+
+
+def warn_of_lost(directions: np.ndarray, names: Sequence[str], side: str) -> None:
+    """Warn of directions that are dropped, by the names of the columns that take part in them.
+
+    Parameters
+    ----------
+    directions : ndarray of shape (p, k)
+        Weights of the standardised columns, one direction in each column.
+    names : sequence of str
+        Of the p columns; the indicators of a label have the name of its column.
+    side : str
+        What the columns are of.
+    """
+    if not directions.shape[1]:
+        return
+    weights = np.abs(directions)
+    involved = (weights > SHARE * weights.max(axis=0)).any(axis=1)
+    found = list(dict.fromkeys(name for name, is_part in zip(names, involved, strict=True) if is_part))
+    listed = ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
+    warnings.warn(
+        f"Nearly collinear: column(s) {listed} of {side}. {directions.shape[1]} combination(s) of them vary too little "
+        "for the digits at hand and are dropped: give what tells them apart, such as a difference, as a column.",
+        NearlyCollinear,
+        stacklevel=outside(),
+    )
 
 
 def _of_batch(F: np.ndarray, G: np.ndarray, weights: np.ndarray, centre: bool) -> Moments:

@@ -26,6 +26,7 @@ from correspondence.decomposition import Decomposition
 from correspondence.functions import LabelFunctions
 from correspondence.io import new_file
 from correspondence.labels import as_labels, encode, label_from_json, label_to_json, objects
+from correspondence.notices import CorrespondenceWarning, LeftOut
 from correspondence.progress import bar
 from correspondence.timeline import Timeline
 
@@ -177,7 +178,7 @@ class TrainingRecorder:
         except ValueError as error:
             if not len(self) or error.__cause__ is not None:  # the model itself has failed
                 raise
-            warnings.warn(f"Step {self._step} is not recorded: {error}", UserWarning, stacklevel=2)
+            warnings.warn(f"Step {self._step} is not recorded: {error}", LeftOut, stacklevel=2)
             return
         if self._recording.classes is None:
             classes = self._ask.classes(P.shape[1])
@@ -654,7 +655,9 @@ class _Frames(Sequence):
 
 
 def _analyse(P: np.ndarray, classes: np.ndarray) -> ClassifierCA:
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of classes never predicted: early ones
+    with warnings.catch_warnings(
+        action="ignore", category=CorrespondenceWarning
+    ):  # of classes never predicted: early ones
         return ClassifierCA.from_beliefs(P, classes, progress=False)
 
 

@@ -22,6 +22,7 @@ from scipy.linalg.blas import ddot, dgemv  # ARPACK's: NumPy's has threads of it
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
+from correspondence.notices import Inexact
 from correspondence.threads import RowBlocks, alone, in_threads
 
 __all__ = ["Residuals", "absent_mass", "leading_axes"]
@@ -261,7 +262,7 @@ def leading_axes(
 
     Warns
     -----
-    UserWarning
+    Inexact
         When the iteration stopped before the triples were exact to 1e-9; it states the residual.
     """
     if Q.shape[0] < Q.shape[1]:
@@ -308,7 +309,7 @@ def _iterate(Q: Residuals, k: int, known: np.ndarray | None) -> tuple[np.ndarray
     warnings.warn(
         f"The axes are not exact: a relative residual of {residual:.1e} is left ({PRECISE:.0e} is wanted). "
         "Ask for more or fewer n_components.",
-        UserWarning,
+        Inexact,
         stacklevel=7,
     )
     return U, s, V

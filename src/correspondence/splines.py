@@ -36,10 +36,16 @@ class SplineBasis:
         Of each column, ascending; at least 3 for a spline, fewer for the column itself.
     limits : ndarray of shape (columns, 2), optional
         Beyond which values count as half as far out in a fit; the functions themselves go on beyond.
+    combinations : ndarray of shape (columns, k), optional
+        Weights of linear combinations of the columns that are features too: what tells nearly collinear columns apart
+        is a sum of functions of them, but the moments of the splines do not know it.
     """
 
-    def __init__(self, knots: Sequence[np.ndarray], limits: np.ndarray | None = None) -> None:
+    def __init__(
+        self, knots: Sequence[np.ndarray], limits: np.ndarray | None = None, combinations: np.ndarray | None = None
+    ) -> None:
         self.knots, self.limits = [np.asarray(k, dtype=np.float64) for k in knots], limits
+        self.combinations = np.empty((len(self.knots), 0)) if combinations is None else combinations
         self._splines = [CubicSpline(k, np.eye(len(k))) if len(k) > 2 else None for k in self.knots]
 
     @classmethod
@@ -55,11 +61,12 @@ class SplineBasis:
     @property
     def width(self) -> int:
         """Number of features."""
-        return sum(len(k) if len(k) > 2 else 1 for k in self.knots)
+        return sum(len(k) if len(k) > 2 else 1 for k in self.knots) + self.combinations.shape[1]
 
     def __call__(self, Z: np.ndarray) -> np.ndarray:
         """Features of shape (n, width)."""
-        return np.hstack([_values(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)])
+        features = [_values(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)]
+        return np.hstack([*features, Z @ self.combinations] if self.combinations.size else features)
 
     def tempered(self, Z: np.ndarray) -> np.ndarray:
         """Values for a fit, those beyond the limits half as far out."""
@@ -76,7 +83,16 @@ class SplineBasis:
             np.empty((0, 1)) if spline is None else spline((knots[1:] + knots[:-1]) / 2, 3)
             for spline, knots in zip(self._splines, self.knots, strict=True)
         ]
-        return block_diag(*parts)
+        linear = np.empty((0, self.combinations.shape[1]))
+        return block_diag(*parts, linear)
+
+    def functions(self, mean: np.ndarray, weights: np.ndarray) -> AdditiveFunctions:
+        """Additive functions with weights of the features; linear combinations become parts of the splines."""
+        columns = [k[:, None] if len(k) > 2 else np.ones((1, 1)) for k in self.knots]
+        linear = block_diag(*columns)  # the columns are these combinations of their splines
+        n = len(linear)
+        together = weights[:n] + linear @ (self.combinations @ weights[n:])
+        return AdditiveFunctions(SplineBasis(self.knots, self.limits), mean[:n], together)
 
 
 def _knots(z: np.ndarray, n_knots: int) -> np.ndarray:
@@ -162,10 +178,14 @@ class AdditiveFit:
 
 @dataclass(frozen=True, eq=False)
 class AdditiveSums:
-    """All that a fit needs of some rows: moments of the features in folds, and how often two intervals meet."""
+    """All that a fit needs of some rows: moments of the features in folds, and how often two intervals meet.
+
+    The moments of the columns themselves show which of them are nearly collinear.
+    """
 
     folds: list[Moments]
     counts: tuple[np.ndarray, np.ndarray]
+    columns: Moments
 
     @classmethod
     def of(
@@ -179,21 +199,23 @@ class AdditiveSums:
         """Sums over batches of rows, the first of which has the number `first`."""
         x, y = (len(basis.thirds) for basis in (basis_x, basis_y))
         counts = np.zeros((x, x)), np.zeros((y, y))
+        columns = Moments()
 
         def features() -> Iterator[tuple[np.ndarray, np.ndarray]]:
             for Zx, Zy in batches:
+                columns.update(Zx, Zy)
                 Zx, Zy = basis_x.tempered(Zx), basis_y.tempered(Zy)
                 for total, within in zip(counts, (basis_x.intervals(Zx), basis_y.intervals(Zy)), strict=True):
                     total += within.T @ within
                 yield basis_x(Zx), basis_y(Zy)
 
-        return cls(in_folds(features(), groups, first), counts)
+        return cls(in_folds(features(), groups, first), counts, columns)
 
     @classmethod
     def merged(cls, parts: Sequence[AdditiveSums]) -> AdditiveSums:
         """Sums over all rows, from those over parts of them."""
         x, y = (np.sum([part.counts[side] for part in parts], axis=0) for side in (0, 1))
-        return cls(merged([part.folds for part in parts]), (x, y))
+        return cls(merged([part.folds for part in parts]), (x, y), sum((p.columns for p in parts), start=Moments()))
 
 
 def fit_additive(
@@ -238,6 +260,5 @@ def solve_additive(sums: AdditiveSums, basis_x: SplineBasis, basis_y: SplineBasi
         for basis, counts in zip((basis_x, basis_y), sums.counts, strict=True)
     )
     fit = fit_penalised(sums.folds, (x, y), n_components, SMOOTHING)
-    f = AdditiveFunctions(basis_x, fit.moments.mean_f, fit.A)
-    g = AdditiveFunctions(basis_y, fit.moments.mean_g, fit.B)
+    f, g = basis_x.functions(fit.moments.mean_f, fit.A), basis_y.functions(fit.moments.mean_g, fit.B)
     return AdditiveFit(f, g, fit.correlations, fit.strength)

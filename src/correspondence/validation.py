@@ -35,6 +35,7 @@ from correspondence.checks import (
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut, captured_terms, held_out
 from correspondence.labels import unknown_labels_as_mean
+from correspondence.notices import FewerComponents, LeftOut, NotHeldOut, NothingFound
 from correspondence.progress import bar
 from correspondence.sources import Pairs
 from correspondence.splits import group_codes, splits
@@ -55,6 +56,7 @@ __all__ = [
 ]
 
 GROUPS = 10  # at least, to be drawn in halves
+EXPECTED = (FewerComponents, LeftOut, NotHeldOut, NothingFound)  # warnings that say nothing new of a part of the data
 BLOCKS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
 
 
@@ -255,7 +257,8 @@ def fitted(est: Any, X: Any, Y: Any, groups: Any = None) -> Any:
     """
     model = clone(est)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "There are only|Nothing |n_components=|Left out", UserWarning)
+        for category in EXPECTED:
+            warnings.simplefilter("ignore", category)
         if groups is not None and "groups" in inspect.signature(model.fit).parameters:
             return model.fit(X, Y, groups=groups)
         return model.fit(X, Y)

@@ -8,7 +8,7 @@ The rule of the judge, for anything that is given to anything:
   where text is taken for a path, which a `raise` statement of this package has raised: the innermost frame of the
   traceback lies in src/correspondence and has stopped at a `raise`, not at a call of NumPy that failed. Its message is
   one line of at most 400 characters that ends with a full stop, or asks "do you mean ...?", and names an argument;
-- within 30 seconds of the processor, and with no other warnings than UserWarnings that this package has raised itself.
+- within 30 seconds of the processor, and with no other warnings than CorrespondenceWarnings of this package.
 """
 
 import datetime
@@ -423,7 +423,7 @@ def judge(call, *arguments):
             fault = fault_of_error(error)
         finally:
             warnings.warn = listened
-    foreign = [w for w in caught if w.category is not UserWarning or str(w.message) not in own]
+    foreign = [w for w in caught if not issubclass(w.category, co.CorrespondenceWarning) or str(w.message) not in own]
     if foreign and not fault:
         fault = (
             f"warns {foreign[0].category.__name__}: {foreign[0].message} ({foreign[0].filename}:{foreign[0].lineno})"

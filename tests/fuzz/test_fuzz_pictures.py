@@ -140,7 +140,7 @@ def test_one_component_and_none(tmp_path):
 
 def test_points_without_a_place(tmp_path):
     """A label that never occurred has no place: it is left out of pictures, and of a page."""
-    with pytest.warns(UserWarning, match="Left out"):
+    with pytest.warns(co.LeftOut, match="Left out"):
         ca = co.CA().fit(co.Table([[9, 1, 0], [2, 8, 0], [0, 0, 0], [4, 4, 9]], list("abcd"), list("xyz")))
     assert np.isnan(ca.decomposition_.f.values[2]).all()
     with limited():

@@ -117,7 +117,7 @@ def _transformed(pairs, folder):
         finite(*(values[name] for name in ("f1", "g1")))
 
 
-@pytest.mark.filterwarnings("ignore:There are only")  # components: of these pairs there is one at most
+@pytest.mark.filterwarnings("ignore::correspondence.FewerComponents")  # components: of these pairs there is one at most
 @pytest.mark.parametrize("engine", ENGINES)
 def test_pairs_of_engines(engine, tmp_path):
     failed = {}

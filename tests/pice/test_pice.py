@@ -72,7 +72,7 @@ def test_every_loss_learns(rng, loss):
 
 
 def test_unrelated_data_give_a_warning(rng):
-    with pytest.warns(UserWarning, match="Nothing was found"):
+    with pytest.warns(co.NothingFound, match="Nothing was found"):
         est = fit(rng.normal(size=(1000, 3)), rng.normal(size=(1000, 3)))
     assert np.abs(est.evaluate(rng.normal(size=(20_000, 3)), rng.normal(size=(20_000, 3))).correlations).max() < 0.05
 
@@ -307,7 +307,7 @@ def test_a_fit_that_fails_changes_nothing(rng):
 
 def test_fewer_components_than_asked_for(rng):
     x = rng.normal(size=500)
-    with pytest.warns(UserWarning, match="only 1 components"):
+    with pytest.warns(co.FewerComponents, match="only 1 components"):
         est = fit(x, x > 0, 3)
     assert est.pics_.shape == (1,)
 
@@ -493,7 +493,7 @@ def test_unrelated_data_of_other_kinds_give_a_warning(rng):
     """Nets could learn 200 noise images or 500 columns by heart."""
     y = rng.normal(size=200)
     for X in (rng.normal(size=(200, 1, 8, 8)), rng.normal(size=(200, 400))):
-        with pytest.warns(UserWarning, match="Nothing was found"):
+        with pytest.warns(co.NothingFound, match="Nothing was found"):
             fit(X, y, 1)
 
 
@@ -541,7 +541,7 @@ def test_nets_that_fail_on_some_rows(rng):
 
 def test_few_pairs_give_a_warning(rng):
     x = rng.normal(size=50)
-    with pytest.warns(UserWarning, match="Nothing is held out of fewer than 100 pairs"):
+    with pytest.warns(co.NotHeldOut, match="Nothing is held out of fewer than 100 pairs"):
         est = fit(x, x + rng.normal(size=50))
     assert est.model_ == "additive"
     assert est.validation_ is None
@@ -555,7 +555,7 @@ def test_a_summary_needs_a_fit():
 def test_annealing_trains_to_the_last_step_and_keeps_the_best_nets():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(600, 2)), rng.normal(size=(600, 2))  # nothing to learn: a plateau from the start
-    with pytest.warns(UserWarning, match="Nothing was found"):
+    with pytest.warns(co.NothingFound, match="Nothing was found"):
         est = co.PICE(schedule="anneal", max_steps=400, evaluate_every=40, patience=1, validation_fraction=0.3).fit(
             X, Y
         )

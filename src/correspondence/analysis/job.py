@@ -20,6 +20,7 @@ from correspondence.classifier import ClassifierCA
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut
 from correspondence.latent import LatentDimension, latent_dimension
+from correspondence.notices import CorrespondenceWarning
 from correspondence.table import Table
 from correspondence.words import AxisWords, axis_words, sentences
 
@@ -203,11 +204,11 @@ def _collected() -> Iterator[list[str]]:
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
-        warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("always", CorrespondenceWarning)
         try:
             yield notes
         finally:
-            notes += [str(warning.message) for warning in caught if warning.category is UserWarning]
+            notes += [str(warning.message) for warning in caught if issubclass(warning.category, CorrespondenceWarning)]
 
 
 def _in_words(d: Decomposition, data: Data, held_out: Any) -> tuple[list[AxisWords], list[str]]:

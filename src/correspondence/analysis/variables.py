@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from correspondence.checks import as_frame
 from correspondence.encoding import Bag, Category, Columns, Encoder, Images, Text, discrete, encoder_for
 from correspondence.labels import encode, objects
+from correspondence.notices import CorrespondenceWarning
 from correspondence.reading import check_plain, for_numpy
 
 __all__ = ["Variable", "array_values", "described", "frame_values", "labels_variable", "listed"]
@@ -102,7 +103,8 @@ def described(role: str, values: Any, columns: Sequence[str]) -> tuple[Variable,
         values = frame_values(frame.select(columns))
         encoder = encoder_for(values, role)
     kind, text = _kind(encoder, values, columns)
-    notes = [str(warning.message) for warning in caught] + _hints(encoder, values, columns)
+    own = [warning for warning in caught if issubclass(warning.category, CorrespondenceWarning)]
+    notes = [str(warning.message) for warning in own] + _hints(encoder, values, columns)
     return Variable(role, _name(role, columns), kind, values, tuple(columns), text), notes
 
 

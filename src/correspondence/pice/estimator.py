@@ -19,6 +19,7 @@ from correspondence.checks import as_frame, brief, check_whole, is_number, lengt
 from correspondence.encoding import encoder_for, kept
 from correspondence.estimator import PairsEstimator
 from correspondence.heldout import HeldOut, held_out
+from correspondence.notices import NotHeldOut, NothingFound
 from correspondence.pice import models, parallel
 from correspondence.pice.data import Arrays, Pairs, Stream, first_rows
 from correspondence.pice.losses import LOSSES
@@ -320,7 +321,7 @@ class PICE(PairsEstimator):
             warnings.warn(
                 f"Nothing is held out of fewer than {FEW} pairs, so the training correlations are too high: "
                 "evaluate on other pairs, or give `validation`.",
-                UserWarning,
+                NotHeldOut,
                 stacklevel=3,
             )
         self._set(d, X, stacklevel=4)
@@ -335,7 +336,7 @@ class PICE(PairsEstimator):
         warnings.warn(
             f"Nothing was found: of {result.n:g} pairs held out the functions capture {result.captured:.3g} "
             f"[{low:.3g}, {high:.3g}], which may be 0; the correlations on the training pairs may be chance.",
-            UserWarning,
+            NothingFound,
             stacklevel=4,
         )
 

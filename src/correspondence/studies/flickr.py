@@ -232,7 +232,7 @@ def _fit(data: _Data, seed: int, quick: bool) -> tuple[_Result, co.Decomposition
     start = time.perf_counter()
     with warnings.catch_warnings():
         if quick:
-            warnings.simplefilter("ignore", UserWarning)  # a few steps on a few photographs find little
+            warnings.simplefilter("ignore", co.CorrespondenceWarning)  # a few steps on a few photographs find little
         pice.fit(data.train.photos, data.train.counts, validation=(data.dev.photos, data.dev.counts))
     seconds = time.perf_counter() - start
     d = pice.decomposition_
@@ -274,7 +274,7 @@ def _linear(name: str, data: _Data, features: list[np.ndarray]) -> _Result:
     train, dev, test = features
     start = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # some colours do not occur
+        warnings.simplefilter("ignore", co.LeftOut)  # some colours do not occur
         fits = [co.CCA(COMPONENTS, ridge).fit(train, data.train.logs) for ridge in RIDGES]
     best = max(fits, key=lambda cca: cca.evaluate(dev, data.dev.logs).correlations[:TOP].sum())
     seconds = time.perf_counter() - start

@@ -23,6 +23,7 @@ from correspondence.analysis.files import FORMAT, HISTORY, MODEL, SUMMARY, descr
 from correspondence.analysis.job import Component
 from correspondence.analysis.texts import reason
 from correspondence.io import csv_text
+from correspondence.notices import CorrespondenceWarning
 from correspondence.pice import PICE, parallel
 from correspondence.train.inputs import Input, read_input
 from correspondence.train.job import Job
@@ -58,7 +59,7 @@ def work(job: Job, tell: Tell, overwrite: bool | None = None) -> None:
             warnings.simplefilter("always")
             est.fit(data.X, data.Y, validation=data.validation)
         if parallel.is_first():
-            notes = list(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)))
+            notes = list(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, CorrespondenceWarning)))
             _tell_lines(notes, tell)
             _write(job, data, est, notes, time.perf_counter() - start)
 

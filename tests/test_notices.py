@@ -1,0 +1,68 @@
+import ast
+import inspect
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import correspondence as co
+from correspondence import notices
+
+SOURCE = Path(co.__file__).parent
+
+
+def test_all_kinds_have_one_base_and_are_public():
+    kinds = [getattr(notices, name) for name in notices.__all__]
+    assert all(issubclass(kind, notices.CorrespondenceWarning) for kind in kinds)
+    assert issubclass(notices.CorrespondenceWarning, UserWarning)  # what users silence today stays silent
+    assert all(getattr(co, kind.__name__) is kind for kind in kinds)
+    assert {name for name, thing in vars(notices).items() if inspect.isclass(thing)} == set(notices.__all__)
+
+
+def categories(path):
+    """Names of the kinds of the warnings that a file gives, None for those without a kind."""
+    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "warnings.warn":
+            yield ast.unparse(call.args[1]) if len(call.args) > 1 else None
+
+
+def test_every_warning_of_the_package_has_a_kind():
+    found = {(path.name, kind) for path in SOURCE.rglob("*.py") for kind in categories(path)}
+    assert len(found) > 10
+    assert {kind for _, kind in found} <= set(notices.__all__), found
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["classifier", "ca", "cca", "ace", "kernel"])
+def test_cross_fitting_says_nothing_of_components_that_are_not_there(rng, name):
+    """It said so of `ClassifierCA`, whose sentence was not among those to be silenced."""
+    X = rng.normal(size=(150, 3))
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=150), [-0.5, 0.5])
+    est = {
+        "classifier": co.ClassifierCA(LogisticRegression().fit(X, y), n_components=5),
+        "ca": co.CA(n_components=5),
+        "cca": co.CCA(n_components=5),
+        "ace": co.ACE(n_components=5),
+        "kernel": co.KernelCCA(n_components=5, n_landmarks=20),
+    }[name]
+    labels = y if name == "classifier" else y.astype(str)
+    result = co.crossfit(est, np.digitize(X[:, 0], [-1, 0, 1]) if name == "ca" else X, labels)
+    assert len(result.correlations) < 5
+
+
+def test_a_warning_blames_the_line_of_the_user(rng):
+    X, Y = rng.normal(size=(2, 100, 2))
+    with pytest.warns(co.FewerComponents) as caught:
+        co.CCA(n_components=5).fit(X, Y)
+    assert caught[0].filename == __file__
+
+
+def test_an_analysis_collects_all_kinds_of_this_package():
+    from correspondence.analysis.job import _collected
+
+    with _collected() as notes:
+        warnings.warn("of this package", co.LeftOut, stacklevel=1)
+        warnings.warn("of another", UserWarning, stacklevel=1)
+    assert notes == ["of this package"]
