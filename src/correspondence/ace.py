@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 
-from correspondence.checks import brief, check_whole
+from correspondence.checks import brief, check_whole, length
 from correspondence.collinear import describe, resolve
 from correspondence.decomposition import Decomposition
 from correspondence.encoding import WIDE, Columns, Encoder, discrete, encoders_for, kept, surveys_of
@@ -29,9 +29,10 @@ from correspondence.functions import FeatureMap, LinearFunctions
 from correspondence.moments import Moments, whitening
 from correspondence.progress import bar
 from correspondence.sources import Memory, Parts
-from correspondence.splines import AdditiveFunctions, AdditiveSums, SplineBasis, solve_additive
+from correspondence.splines import AdditiveFunctions, AdditiveSums, SplineBasis, solve_additive, view_additive
 from correspondence.splits import Split, splits
 from correspondence.survey import Survey
+from correspondence.views import View, whitened_view
 
 __all__ = ["ACE"]
 
@@ -45,8 +46,8 @@ class ACE(PairsEstimator):
     """Alternating conditional expectations, all components at once.
 
     Without regressors: f and g are sums of functions of single columns, cubic splines with linear tails for
-    numbers and a value for each label, found in closed form. How smooth they are is chosen by what they capture of
-    held-out folds.
+    numbers and a value for each label, found in closed form. How smooth each pair is, is chosen by what it adds to
+    those before on held-out folds, so asking for more components does not harm the first.
 
     With regressors: f_i(x) is an estimate of E[g_i(Y) | X = x] by any scikit-learn regressor, and g_i likewise, or by
     the mean over each label where Y is discrete. Then a classifier does as well, since E[g_i(Y) | x] is
@@ -78,8 +79,8 @@ class ACE(PairsEstimator):
         The result.
     pics_, correlations_ : ndarray of shape (n_components,)
         On the training pairs; with regressors, cross-fitted there.
-    smoothing_ : float
-        Weight of the penalty on the third derivative, without regressors.
+    smoothing_ : ndarray of shape (n_components,)
+        Weight of the penalty on the third derivative of each pair of functions, without regressors.
 
     Examples
     --------
@@ -96,7 +97,7 @@ class ACE(PairsEstimator):
     array([0.8])
     """
 
-    smoothing_: float
+    smoothing_: np.ndarray
 
     def __init__(
         self,
@@ -147,7 +148,7 @@ class ACE(PairsEstimator):
         self.__dict__.pop("smoothing_", None)
         return self
 
-    def _closed_form(self, pairs: Parts, y_sample: Any, groups: np.ndarray | None) -> tuple[Decomposition, float]:
+    def _closed_form(self, pairs: Parts, y_sample: Any, groups: np.ndarray | None) -> tuple[Decomposition, np.ndarray]:
         surveys = surveys_of(pairs)
         encoders = [_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
         x_basis, y_basis = (self._basis(*side) for side in zip(encoders, surveys, "XY", strict=True))
@@ -166,6 +167,16 @@ class ACE(PairsEstimator):
         d = moments.decompose(self.n_components, x_features=x, y_features=y, y_sample=y_sample)
         assert isinstance(d.g, LinearFunctions)
         return signed(d, loadings.covariance @ d.g.weights, loadings.variance), fit.smoothing
+
+    def _test_views(self, X: Any, Y: Any) -> list[View]:
+        if self.x_regressor is not None or self.y_regressor is not None:
+            return []
+        surveys = surveys_of(Memory(X, Y, length(X, "X")))
+        encoders = [_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
+        x, y = (dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
+        bases = [self._basis(*side) for side in zip(encoders, surveys, "XY", strict=True)]
+        views = whitened_view(x, y), view_additive(x, y, *bases)
+        return [view for view in views if view is not None]
 
     def _basis(self, encoder: Columns, survey: Survey | None, name: str) -> SplineBasis:
         assert survey is not None

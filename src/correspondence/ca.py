@@ -18,6 +18,7 @@ from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LabelFunctions
 from correspondence.heldout import HeldOut, held_out
+from correspondence.labels import encode
 from correspondence.notices import FewerComponents, LeftOut
 from correspondence.pairs import count_pairs, count_with_codes
 from correspondence.points import Points
@@ -26,6 +27,7 @@ from correspondence.signs import signs
 from correspondence.sources import Pairs, in_words, is_source, open_source
 from correspondence.spectral import Residuals, leading_axes
 from correspondence.table import Table, as_table, listed, weighted_columns
+from correspondence.views import View, label_view
 
 __all__ = ["CA", "Chi2Test"]
 
@@ -262,6 +264,12 @@ class CA(Estimator):
             Standard coordinates f(X), or (f(X), g(Y)). `supplementary` has principal ones.
         """
         return super().transform(X, Y)
+
+    def _test_views(self, X: Any, Y: Any) -> list[View]:
+        if self.subset_rows is not None or self.subset_columns is not None:
+            return []
+        view = label_view(encode(X, "X")[0], encode(Y, "Y")[0])
+        return [] if view is None else [view]
 
     def _f(self, X: Any) -> np.ndarray:
         return self.decomposition_.f(X) if self._are_labels(X) else self._place_rows(X, "X").standard

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from correspondence.checks import brief, check_whole, is_number
+from correspondence.checks import brief, check_whole, is_number, length
 from correspondence.collinear import Basis, Described, Resolved, describe, resolve
 from correspondence.decomposition import Decomposition
 from correspondence.encoding import encoders_for, kept
@@ -20,6 +20,7 @@ from correspondence.heldout import captured_by_moments, gain
 from correspondence.moments import Moments
 from correspondence.penalised import PenalisedFit, fit_penalised, in_folds, merged
 from correspondence.sources import Memory, Parts
+from correspondence.views import View, whitened_view
 
 __all__ = ["CCA", "strengths"]
 
@@ -42,8 +43,9 @@ class CCA(PairsEstimator):
     ----------
     n_components : int
         Number of pairs of functions, at most the number of columns of each side.
-    regularization : "auto" or float
-        Strength of the ridge, in units of the variance of a column of numbers; 0 for none.
+    regularization : "auto", float or array-like of shape (n_components,)
+        Strength of the ridge, in units of the variance of a column of numbers, the same for all components or one for
+        each; 0 for none.
 
     Attributes
     ----------
@@ -51,8 +53,8 @@ class CCA(PairsEstimator):
         The result.
     pics_, correlations_ : ndarray of shape (n_components,)
         On the training pairs.
-    regularization_ : float
-        Strength of the ridge that was used.
+    regularization_ : ndarray of shape (n_components,)
+        Strength of the ridge that was used for each component.
 
     Examples
     --------
@@ -64,9 +66,9 @@ class CCA(PairsEstimator):
     array([0.7, 0.7])
     """
 
-    regularization_: float
+    regularization_: np.ndarray
 
-    def __init__(self, n_components: int = 2, regularization: str | float = "auto") -> None:
+    def __init__(self, n_components: int = 2, regularization: Any = "auto") -> None:
         self.n_components = n_components
         self.regularization = regularization
 
@@ -102,52 +104,63 @@ class CCA(PairsEstimator):
 
     def _solve(
         self, rows: Parts, known: tuple[Described, Described], groups: np.ndarray | None
-    ) -> tuple[Resolved, float]:
-        """Moments of the columns, or of combinations of them, what a ridge leaves of these, and its strength."""
+    ) -> tuple[Resolved, np.ndarray]:
+        """Moments of the columns, or of combinations of them, what a ridge leaves of these, and its strengths."""
         bases = _bases(rows, known)
         folds = rows.sums(partial(_folds, bases, groups), merged, "moments")
         ridge = strengths(self.regularization, wide=rows.layout.n < ENOUGH * sum(len(b.centre) for b in bases))
         is_whole = all(basis.matrix is None for basis in bases)
         total = sum(folds, start=Moments())
         found = resolve(rows, total, *known) if is_whole else Resolved(bases, total, None)
-        if ridge == (0.0,):
-            return found, 0.0
+        none = np.zeros(self.n_components)
+        if not np.any(ridge):
+            return found, none
         fit = self._with_ridge(folds, ridge)
-        if len(ridge) > 1 and any(small.size for small in found.small):
+        if np.ndim(ridge) == 1 and len(ridge) > 1 and any(small.size for small in found.small):
             # A ridge drops what tells nearly collinear columns apart, unless that is a column of its own.
             extended = bases[0].extended(found.small[0]), bases[1].extended(found.small[1])
             others = rows.sums(partial(_folds, extended, groups), merged, "moments")
             other = self._with_ridge(others, ridge)
             if gain(self._captured(folds, fit.strength), self._captured(others, other.strength)) > 1:
                 bases, fit = extended, other
-        if is_whole and fit.strength == 0:
-            return found, 0.0
+        if is_whole and not fit.strength.any():
+            return found, none
         return Resolved(bases, fit.moments, (fit.A, fit.B)), fit.strength
 
-    def _with_ridge(self, folds: Sequence[Moments], ridge: Sequence[float]) -> PenalisedFit:
+    def _test_views(self, X: Any, Y: Any) -> list[View]:
+        encoders = encoders_for(Memory(X, Y, length(X, "X")), linear=True)
+        rows = (Encoded(*side)(values) for *side, values in zip("XY", encoders, (X, Y), strict=True))
+        return [view for view in [whitened_view(*rows)] if view is not None]
+
+    def _with_ridge(self, folds: Sequence[Moments], ridge: Sequence[float] | np.ndarray) -> PenalisedFit:
         """Functions with one of some ridges."""
         penalty = np.ones(len(folds[0].mean_f)), np.ones(len(folds[0].mean_g))
         return fit_penalised(folds, penalty, self.n_components, ridge)
 
-    def _captured(self, folds: Sequence[Moments], strength: float) -> np.ndarray:
+    def _captured(self, folds: Sequence[Moments], strength: np.ndarray) -> np.ndarray:
         """What functions with a ridge, fitted to the other folds, capture of each."""
         scores = []
         for k, fold in enumerate(folds):
-            fit = self._with_ridge([*folds[:k], *folds[k + 1 :]], (strength,))
+            fit = self._with_ridge([*folds[:k], *folds[k + 1 :]], strength[:, None])
             means = fit.moments.mean_f, fit.moments.mean_g
             scores.append(captured_by_moments(fold, means[0], fit.A, means[1], fit.B, fit.correlations))
         return np.array(scores)
 
 
-def strengths(regularization: Any, wide: bool) -> Sequence[float]:
-    """Strengths of a ridge to choose from: the one given, or none for data that are not wide."""
+def strengths(regularization: Any, wide: bool) -> Sequence[float] | np.ndarray:
+    """Strengths of a ridge to choose from: those given, or none for data that are not wide.
+
+    One strength for each component comes as an array with one column.
+    """
     if isinstance(regularization, str) and regularization == "auto":
         return RIDGE if wide else (0.0,)
-    if not is_number(regularization) or not 0 <= float(regularization) <= 1e100:
+    given = regularization if isinstance(regularization, list | tuple | np.ndarray) else [regularization]
+    if not len(given) or not all(is_number(value) and 0 <= float(value) <= 1e100 for value in given):
         raise ValueError(
-            f'regularization must be "auto" or a number of at least 0, at most 1e100, got {brief(regularization)}.'
+            f'regularization must be "auto", or numbers from 0 to 1e100, got {brief(regularization)}. '
+            "Give one number, or one for each component."
         )
-    return (float(regularization),)
+    return np.array(given, dtype=np.float64)[:, None] if given is regularization else (float(given[0]),)
 
 
 def _folds(bases: Bases, groups: np.ndarray | None, F: np.ndarray, G: np.ndarray, first: int) -> list[Moments]:

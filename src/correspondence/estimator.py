@@ -18,6 +18,7 @@ from correspondence.notices import FewerComponents
 from correspondence.sources import Memory, Pairs, Parts, check_source
 from correspondence.splits import group_codes
 from correspondence.table import to_frame
+from correspondence.views import View
 
 __all__ = ["Estimator", "PairsEstimator"]
 
@@ -89,6 +90,10 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         G = self._g(Y)
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         return G if wanted == "default" else _framed(G, wanted, getattr(Y, "index", None))
+
+    def _test_views(self, X: Any, Y: Any) -> list[View]:
+        """Views of pairs in which components are tested without holding pairs out; none if that cannot be done."""
+        return []
 
     def _f(self, X: Any) -> np.ndarray:
         return self.decomposition_.f(X)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 from correspondence.cca import strengths
-from correspondence.checks import brief, check_whole, is_number, to_floats
+from correspondence.checks import brief, check_whole, is_number, length, to_floats
 from correspondence.encoding import Columns, Encoder, encoder_for, encoder_from_state, kept, surveys_of
 from correspondence.estimator import PairsEstimator
 from correspondence.features import Loadings, blocks, dense, signed
@@ -21,6 +21,7 @@ from correspondence.functions import LARGEST, FeatureMap, LinearFunctions, Princ
 from correspondence.moments import Moments
 from correspondence.penalised import fit_penalised, in_folds, merged
 from correspondence.sources import Memory, Parts
+from correspondence.views import View, whitened_view
 
 __all__ = ["KernelCCA", "KernelFeatures"]
 
@@ -122,8 +123,9 @@ class KernelCCA(PairsEstimator):
         Of "poly".
     n_landmarks : int
         Of each side.
-    regularization : "auto" or float
-        Strength of the penalty on the norm of a function, in units of the variance in the space of the kernel.
+    regularization : "auto", float or array-like of shape (n_components,)
+        Strength of the penalty on the norm of a function, in units of the variance in the space of the kernel, the same
+        for all components or one for each.
     random_state : int
         Seed of the landmarks.
 
@@ -133,8 +135,8 @@ class KernelCCA(PairsEstimator):
         The result.
     pics_, correlations_ : ndarray of shape (n_components,)
         On the training pairs.
-    regularization_ : float
-        Strength of the penalty that was used.
+    regularization_ : ndarray of shape (n_components,)
+        Strength of the penalty that was used for each component.
 
     Examples
     --------
@@ -147,7 +149,7 @@ class KernelCCA(PairsEstimator):
     True
     """
 
-    regularization_: float
+    regularization_: np.ndarray
 
     def __init__(
         self,
@@ -160,7 +162,7 @@ class KernelCCA(PairsEstimator):
         degree: int = 3,
         coef0: float = 1,
         n_landmarks: int = 500,
-        regularization: str | float = "auto",
+        regularization: Any = "auto",
         random_state: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -191,21 +193,30 @@ class KernelCCA(PairsEstimator):
         """
         self._check_parameters()
         pairs, together = self._parts(X, Y, groups)
-        y_kernel = self.kernel if self.y_kernel is None else self.y_kernel
-        encoders, samples = _encoded(pairs)
-        x = self._features("X", encoders[0], samples[0], self.kernel, self.gamma)
-        y = self._features("Y", encoders[1], samples[1], y_kernel, self.y_gamma)
+        x, y = self._feature_maps(pairs)
         rows = pairs.through(x.rows, y.rows)
         folds = rows.sums(partial(_folds, x, y, together), merged, "moments")
         total = sum(folds[1:], start=folds[0])
         penalty = _unit(total.cov_f), _unit(total.cov_g)
-        ridge = RIDGE if self.regularization == "auto" else strengths(self.regularization, wide=False)
+        is_auto = isinstance(self.regularization, str)
+        ridge: Any = RIDGE if is_auto else strengths(self.regularization, wide=False)
         fit = fit_penalised(folds, penalty, self.n_components, ridge)
         d = fit.moments.decompose(self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=kept(Y))
         loadings = rows.sums(partial(_loadings, d.g, y), partial(reduce, add), "functions", numbered=False)
         self._set(signed(d, loadings.covariance, loadings.variance), X)
         self.regularization_ = fit.strength
         return self
+
+    def _feature_maps(self, pairs: Parts) -> tuple[KernelFeatures, KernelFeatures]:
+        y_kernel = self.kernel if self.y_kernel is None else self.y_kernel
+        encoders, samples = _encoded(pairs)
+        x = self._features("X", encoders[0], samples[0], self.kernel, self.gamma)
+        return x, self._features("Y", encoders[1], samples[1], y_kernel, self.y_gamma)
+
+    def _test_views(self, X: Any, Y: Any) -> list[View]:
+        x, y = self._feature_maps(Memory(X, Y, length(X, "X")))
+        view = whitened_view(x(X), y(Y), by_variance=True)
+        return [] if view is None else [view]
 
     def _features(self, name: str, encoder: Encoder, sample: Any, kernel: Kernel, gamma: Any) -> KernelFeatures:
         rng = np.random.default_rng(self.random_state)

@@ -18,7 +18,7 @@ from scipy.linalg import eigh
 from correspondence.heldout import captured_by_moments
 from correspondence.moments import Moments
 
-__all__ = ["FOLDS", "PenalisedFit", "Penalty", "fit_penalised", "in_folds", "merged"]
+__all__ = ["FOLDS", "PenalisedFit", "Penalty", "diagonalise", "fit_penalised", "in_folds", "merged"]
 
 FOLDS = 5
 RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
@@ -213,7 +213,7 @@ class _Diagonal(_Coordinates):
     def __init__(self, moments: Moments, penalty: Penalty, n_leading: int) -> None:
         super().__init__(moments, penalty, n_leading)
         (self.A, self.a), (self.B, self.b) = (
-            _diagonal(c, r) for c, r in zip((moments.cov_f, moments.cov_g), penalty, strict=True)
+            diagonalise(c, r) for c, r in zip((moments.cov_f, moments.cov_g), penalty, strict=True)
         )
         self.K = self.A.T @ moments.cov_fg @ self.B
 
@@ -366,7 +366,7 @@ def _whitening(cov: np.ndarray) -> np.ndarray:
     return vectors[:, keep] / np.sqrt(values[keep]) / unit[:, None]
 
 
-def _diagonal(cov: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def diagonalise(cov: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Directions in which the covariance is 1 and the penalty diagonal, and its values there."""
     values, vectors = np.linalg.eigh(cov)
     keep = values > RANK * values.max(initial=0)

@@ -15,11 +15,13 @@ from scipy.interpolate import CubicSpline
 from scipy.linalg import block_diag
 
 from correspondence.moments import Moments
-from correspondence.penalised import fit_penalised, in_folds, merged
+from correspondence.penalised import Penalty, diagonalise, fit_penalised, in_folds, merged
+from correspondence.views import MAX_FEATURES, FeatureView
 
-__all__ = ["AdditiveFunctions", "AdditiveSums", "SplineBasis", "fit_additive", "solve_additive"]
+__all__ = ["AdditiveFunctions", "AdditiveSums", "SplineBasis", "fit_additive", "solve_additive", "view_additive"]
 
 SMOOTHING = (10.0 ** np.arange(-8, 1.5, 0.5)).tolist()
+VIEW_SMOOTHING = (10.0, 1e-2, 1e-4)  # from parabolas to about 15 functions of a column
 KNOTS = 24  # of a column, if there are few columns
 FEATURES = 200  # that the columns of numbers of one side share
 PER_FEATURE = 10  # observations at least; with fewer the functions are linear
@@ -173,7 +175,8 @@ class AdditiveFit:
     f: AdditiveFunctions
     g: AdditiveFunctions
     correlations: np.ndarray
-    smoothing: float
+    smoothing: np.ndarray
+    """One for each pair."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,13 +255,47 @@ def fit_additive(
 
 def solve_additive(sums: AdditiveSums, basis_x: SplineBasis, basis_y: SplineBasis, n_components: int) -> AdditiveFit:
     """Most correlated additive functions, given the sums over all rows."""
-    n = sum(fold.n for fold in sums.folds)
-    x, y = (
-        basis.thirds.T
-        @ ((counts + np.eye(len(counts))) / n)
-        @ basis.thirds  # no interval is free, an empty one neither
-        for basis, counts in zip((basis_x, basis_y), sums.counts, strict=True)
-    )
-    fit = fit_penalised(sums.folds, (x, y), n_components, SMOOTHING)
+    fit = fit_penalised(sums.folds, _penalties(sums, basis_x, basis_y), n_components, SMOOTHING)
     f, g = basis_x.functions(fit.moments.mean_f, fit.A), basis_y.functions(fit.moments.mean_g, fit.B)
     return AdditiveFit(f, g, fit.correlations, fit.strength)
+
+
+def _penalties(sums: AdditiveSums, *bases: SplineBasis) -> Penalty:
+    """Mean squared third derivative as quadratic forms of the weights of the features of x and of y."""
+    n = sum(fold.n for fold in sums.folds)
+    x, y = (
+        basis.thirds.T @ ((counts + np.eye(len(counts))) / n) @ basis.thirds  # + 1 penalises intervals without data too
+        for basis, counts in zip(bases, sums.counts, strict=True)
+    )
+    return x, y
+
+
+def view_additive(x: np.ndarray, y: np.ndarray, basis_x: SplineBasis, basis_y: SplineBasis) -> FeatureView | None:
+    """View of the splines of the columns at scales from parabolas to wavy functions; None if a side is constant.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n, p) and (n, q)
+        Encoded rows.
+    basis_x, basis_y : SplineBasis
+        Features of the two sides.
+    """
+    sums = AdditiveSums.of([(x, y)], basis_x, basis_y)
+    total = sum(sums.folds, start=Moments())
+    sides, roughness = [], []
+    for Z, basis, mean, cov, penalty in zip(
+        (x, y),
+        (basis_x, basis_y),
+        (total.mean_f, total.mean_g),
+        (total.cov_f, total.cov_g),
+        _penalties(sums, basis_x, basis_y),
+        strict=True,
+    ):
+        directions, rough = diagonalise(cov, penalty)
+        smoothest = np.argsort(rough, kind="stable")[:MAX_FEATURES]
+        sides.append((basis(basis.tempered(Z)) - mean) @ directions[:, smoothest])
+        roughness.append(rough[smoothest])
+    if not all(len(rough) for rough in roughness):
+        return None
+    scales = [tuple(1 / np.sqrt(1 + strength * rough) for rough in roughness) for strength in VIEW_SMOOTHING]
+    return FeatureView(sides[0], sides[1], [(a, b) for a, b in scales])

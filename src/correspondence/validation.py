@@ -19,6 +19,7 @@ from joblib import Parallel, delayed
 from scipy.stats import norm
 from sklearn.base import clone
 
+from correspondence.blocks import Block, Exchanges, run_on_blocks
 from correspondence.checks import (
     as_frame,
     brief,
@@ -39,6 +40,7 @@ from correspondence.notices import FewerComponents, LeftOut, NotHeldOut, Nothing
 from correspondence.progress import bar
 from correspondence.sources import Pairs
 from correspondence.splits import group_codes, splits
+from correspondence.views import HOPELESS, run_in_turn
 
 __all__ = [
     "CrossFit",
@@ -440,15 +442,19 @@ class PermutationTest:
     Attributes
     ----------
     pvalues : ndarray of shape (d,)
-        Of each component; never smaller than that of the one before.
+        P-value of each component, never smaller than that of the one before.
     correlations : ndarray of shape (d,)
-        What was tested: of held-out pairs, or with `refit` of the training.
+        Correlations on the held-out pairs, without what a component has in common with those before it; for a test on
+        all pairs, those of the training.
+    statistics : ndarray of shape (d,)
+        What is compared with chance: the held-out correlation, or for a test on all pairs the largest singular value of
+        the covariances that the components before leave, each in units of its standard error.
     null : ndarray of shape (n_permutations, d)
-        The same of permuted pairs. With `refit`, the largest of each permutation in all columns.
+        The same for permuted pairs.
     n_permutations : int
-        How many were drawn.
-    refit : bool
-        Which of the two tests it is.
+        Number of permutations that were drawn.
+    kind : {"all pairs", "held-out pairs", "refitted"}
+        Which test it is.
 
     Examples
     --------
@@ -459,27 +465,33 @@ class PermutationTest:
     >>> test = co.permutation_test(co.CCA(n_components=2), X, Y, 99)
     >>> test.pvalues                                    # none of 99 exchanges does as well
     array([0.01, 0.01])
-    >>> bool((test.correlations > test.band).all())
+    >>> bool((test.statistics > test.band).all())
     True
     """
 
     pvalues: np.ndarray
     correlations: np.ndarray
+    statistics: np.ndarray
     null: np.ndarray
     n_permutations: int
-    refit: bool
+    kind: str
 
     def __post_init__(self) -> None:
-        read_only(self, "pvalues", "correlations", "null")
+        read_only(self, "pvalues", "correlations", "statistics", "null")
 
     @property
     def band(self) -> np.ndarray:
-        """Correlation of each component that chance exceeds in 5 % of the permutations."""
+        """Statistic of each component that chance exceeds in 5 % of the permutations."""
         return np.quantile(self.null, 0.95, axis=0)
 
     def __repr__(self) -> str:
-        kind = "training correlations, refitted" if self.refit else "held-out correlations"
-        lines = [f"PermutationTest of {kind}, {self.n_permutations} permutations", "  component  correlation  p-value"]
+        figure = "held out" if self.kind == "held-out pairs" else "training"
+        lines = [
+            f"PermutationTest on {self.kind}, {self.n_permutations} permutations"
+            if self.kind != "refitted"
+            else f"PermutationTest of training correlations, refitted {self.n_permutations} times",
+            f"  component  {figure:>11}  p-value",
+        ]
         rows = zip(self.correlations, self.pvalues, strict=True)
         return "\n".join(lines + [f"  {i:>9}  {r:>11.4f}  {p:>7.4f}" for i, (r, p) in enumerate(rows, 1)])
 
@@ -490,7 +502,7 @@ def permutation_test(
     Y: Any = None,
     n_permutations: int = 999,
     *,
-    refit: bool = False,
+    refit: bool | None = None,
     groups: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -498,10 +510,18 @@ def permutation_test(
 ) -> PermutationTest:
     """Test each component against pairs whose partners are exchanged at random.
 
-    By default three fits are enough: the pairs are shuffled, the blocks from 40 to 60, to 80 and to 100 % are judged by
-    a fit to all pairs before the block, and within each block partners are exchanged. (Ordinary k-fold values would not
-    do: each fold's fit has seen the noise of all others, and such a test rejects too often.) A
-    component is tested for correlation, studentised, so that mere dependence, such as a common scale, does not count.
+    By default `CA`, `CCA`, `KernelCCA` and `ACE` without regressors are tested on all pairs: their features stay the
+    same when partners are exchanged, so the test costs little and loses no power. For the first component it is exact;
+    a later one is tested by what is left when those before are taken off the features, and for labels against tables
+    drawn from the model without it.
+
+    Other estimators, and pairs in groups, are tested on held-out pairs, by three fits: the pairs are shuffled, the
+    blocks from 40 to 60, to 80 and to 100 % are judged by a fit to all pairs before the block, and within each block
+    partners are exchanged. (Ordinary k-fold values would not do: each fold's fit has seen the noise of all others, and
+    such a test rejects too often.) What a component has in common with those before is taken off first.
+
+    Sums of products are in units of their own standard error, so that variables that merely share a scale do not count
+    as correlated.
 
     Parameters
     ----------
@@ -510,17 +530,16 @@ def permutation_test(
     X, Y : array-like, frame, ...
         Pairs, as for its `fit`.
     n_permutations : int
-        The smallest possible p-value is 1 / (n_permutations + 1).
-    refit : bool
-        Fit again to each permutation, and compare training correlations with the largest of each: slow, has more
-        power for the first component, less for others, and says "dependent", not "correlated". No use for
-        estimators that can fit anything.
+        The smallest possible p-value is 1 / (n_permutations + 1). For many pairs fewer may be drawn, at least 199.
+    refit : bool, optional
+        False holds pairs out for every estimator. True fits again to each permutation and compares training
+        correlations with the largest of each: slow, and no use for estimators that can fit anything.
     groups : array-like of shape (n,), optional
-        Pairs of the same group stay together, and only one of them is judged. Not with `refit`.
+        Pairs of the same group stay together, and only one of them is judged. Not with ``refit=True``.
     random_state : int
-        Seed.
+        Seed of the permutations and the blocks.
     n_jobs : int, optional
-        Fits at the same time.
+        Number of fits to run in parallel.
     progress : bool or None
         Show a bar, by default from two seconds on.
 
@@ -528,6 +547,11 @@ def permutation_test(
     -------
     PermutationTest
         A p-value for each component; print it for a summary.
+
+    Warns
+    -----
+    FewerComponents
+        If a fit to a block has fewer components than asked for; those that cannot be tested have the p-value 1.
 
     Examples
     --------
@@ -540,19 +564,92 @@ def permutation_test(
     [True, False]
     """
     check_whole(n_permutations, "n_permutations", 19)
-    check_flag(refit, "refit")
+    if refit is not None:
+        check_flag(refit, "refit")
     _, together = check_pairs(est, X, Y, groups, random_state)
     if refit:
         return _refitted(est, X, Y, n_permutations, groups, random_state, n_jobs, progress)
-    fits = [fit for fit, _ in sequential(est, X, Y, together, random_state, n_jobs, progress)]
-    d = min(fit.d.n_components for fit in fits)
-    pairs = [(_standardised(fit.F[:, :d]), _standardised(fit.G[:, :d])) for fit in fits]
-    observed, r = _studentised(pairs)
-    rng = np.random.default_rng(random_state)
-    draws = [_studentised([(F, G[rng.permutation(len(G))]) for F, G in pairs]) for _ in range(n_permutations)]
-    null_z, null_r = (np.array([draw[i] for draw in draws]) for i in (0, 1))
-    exceeded = (null_z >= observed - 1e-12).sum(axis=0)
-    return PermutationTest(_running((1 + exceeded) / (1 + n_permutations)), r, null_r, n_permutations, False)
+    on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state) if refit is None and groups is None else None
+    if on_all is not None:
+        return on_all
+    blocks = held_out_blocks(sequential(est, X, Y, together, random_state, n_jobs, progress, later=True), est)
+    return run_test_on_blocks(blocks, n_permutations, random_state)[0]
+
+
+def run_on_all_pairs(
+    est: Any, X: Any, Y: Any, n_permutations: int, seed: int, alpha: float | None = None
+) -> PermutationTest | None:
+    """Test components without holding pairs out; None if the estimator has no features for that.
+
+    Parameters
+    ----------
+    est, X, Y, n_permutations, seed : as for `permutation_test`
+        The seed is its `random_state`.
+    alpha : float, optional
+        Level above which a component ends the tests, if only their number matters.
+    """
+    views = est._test_views(X, Y)
+    if not views:
+        return None
+    d = fitted(est, X, Y).decomposition_
+    if not d.n_components:
+        return None
+    found = run_in_turn(views, d.n_components, n_permutations, seed, HOPELESS if alpha is None else alpha)
+    return PermutationTest(found.pvalues, d.correlations, found.statistics, found.null, len(found.null), "all pairs")
+
+
+def held_out_blocks(fits: list[tuple[Fit, int]], est: Any) -> list[Block]:
+    """Functions of the fits of `sequential` on their blocks; components that a fit does not have are 0.
+
+    Parameters
+    ----------
+    fits : list of (Fit, int)
+        From `sequential`.
+    est : estimator
+        The estimator that was asked for.
+    """
+    size, d = min(size for _, size in fits), min(fit.d.n_components for fit, _ in fits)
+    asked = getattr(est, "n_components", None) or max(1, max(fit.d.n_components for fit, _ in fits))
+    if d < max(1, min(asked, max(fit.d.n_components for fit, _ in fits))):
+        warnings.warn(
+            f"A fit to a part of the pairs has only {d} components, so later ones cannot be tested on held-out pairs: "
+            "their p-value is 1.",
+            FewerComponents,
+            stacklevel=3,
+        )
+    most = max(1, *(fit.d.n_components for fit, _ in fits))
+    return [
+        Block.of(_padded(fit.F, d), _padded(fit.G, d), size, _padded(fit.d.correlations[None], d)[0]).pad(most)
+        for fit, _ in fits
+    ]
+
+
+def run_test_on_blocks(
+    blocks: list[Block], n_permutations: int, seed: int, alpha: float = 0.05, found: int | None = None
+) -> tuple[PermutationTest, np.ndarray]:
+    """Test components on held-out blocks; return the test, and the intervals of the correlations.
+
+    Parameters
+    ----------
+    blocks : list of Block
+        From `held_out_blocks`.
+    n_permutations, seed : int
+        As for `permutation_test`.
+    alpha, found : float, int
+        As for `run_on_blocks`.
+    """
+    exchanges = Exchanges(len(blocks), blocks[0].size, n_permutations, np.random.default_rng([seed, 1]))
+    tests = run_on_blocks(blocks, exchanges, alpha, found)
+    correlations = np.array([test.correlation for test in tests])
+    test = PermutationTest(
+        _running(np.array([test.pvalue for test in tests])),
+        correlations,
+        correlations,
+        np.array([test.null for test in tests]).reshape(-1, n_permutations).T,
+        n_permutations,
+        "held-out pairs",
+    )
+    return test, np.array([test.interval for test in tests]).reshape(-1, 2)
 
 
 def sequential(
@@ -616,13 +713,6 @@ def _in_groups(n: int, groups: np.ndarray | None, rng: np.random.Generator) -> t
     return order, np.r_[True, np.diff(rank[order]) != 0]
 
 
-def _studentised(pairs: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """Sum of f g over all pairs in units of its own standard deviation, and the correlation."""
-    products = np.vstack([F * G for F, G in pairs])
-    scale = np.sqrt((products**2).sum(axis=0))
-    return products.sum(axis=0) / np.where(scale > 0, scale, 1), products.mean(axis=0)
-
-
 def _running(pvalues: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(pvalues)
 
@@ -638,7 +728,8 @@ def _refitted(
     largest = np.array(_run(_largest, tasks, n_jobs, "permutations", progress))
     exceeded = (largest[:, None] >= observed - 1e-12).sum(axis=0)
     null = np.tile(largest[:, None], (1, len(observed)))
-    return PermutationTest(_running((1 + exceeded) / (1 + n_permutations)), observed, null, n_permutations, True)
+    pvalues = _running((1 + exceeded) / (1 + n_permutations))
+    return PermutationTest(pvalues, observed, observed, null, n_permutations, "refitted")
 
 
 def _largest(est: Any, X: Any, Y: Any, order: np.ndarray) -> float:

@@ -43,8 +43,18 @@ class View(ABC):
         """Return the view of some of the rows."""
 
     @abstractmethod
-    def compute_statistics(self, F: np.ndarray, G: np.ndarray, orders: np.ndarray, seed: int) -> np.ndarray:
-        """Statistics of what the functions F and G leave, of shape (1 + len(orders), m): the given pairs come first."""
+    def compute_statistics(self, k: int, orders: np.ndarray, seed: int) -> np.ndarray:
+        """Statistics of component k + 1 for the given pairs, and below for variables that have k components.
+
+        Parameters
+        ----------
+        k : int
+            Number of components that there are.
+        orders : ndarray of shape (draws, n)
+            Exchanges of partners, for k = 0.
+        seed : int
+            Seed of other draws.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,19 +80,36 @@ class FeatureView(View):
     def take(self, rows: np.ndarray) -> FeatureView:
         return FeatureView(self.x[rows], self.y[rows], self.scales)
 
-    def compute_statistics(self, F: np.ndarray, G: np.ndarray, orders: np.ndarray, seed: int) -> np.ndarray:
-        left_x, left_y = _take_off(self.x, F), _take_off(self.y, G)
-        squares_x, squares_y = self.x**2, self.y**2
+    def compute_statistics(self, k: int, orders: np.ndarray, seed: int) -> np.ndarray:
+        return self._exchange(orders) if k == 0 else self._flip(k, len(orders), seed)
+
+    def _exchange(self, orders: np.ndarray) -> np.ndarray:
+        """Statistics of independent variables: partners are exchanged."""
+        x2, y2 = self.x**2, self.y**2
         K = np.empty((1 + len(orders), self.x.shape[1], self.y.shape[1]))
         for i, order in enumerate([np.arange(self.n), *orders]):
-            # The error is that of the features before anything is taken off: what is left of a direction that was
-            # taken off is nearly nothing, and must not be blown up to a direction of its own.
-            error = np.sqrt(np.maximum(squares_x.T @ squares_y[order] / self.n, RANK))
-            K[i] = left_x.T @ left_y[order] / self.n / error
+            error = np.sqrt(np.maximum(x2.T @ y2[order] / self.n, RANK))
+            K[i] = self.x.T @ self.y[order] / self.n / error
         statistics = []
         for weights_x, weights_y in self.scales:
             M = weights_x[:, None] * K * weights_y
-            statistics += [_largest_singular_values(M), np.sqrt((M**2).sum(axis=(1, 2)))]
+            statistics += [_find_singular_value(M, 0), np.sqrt((M**2).sum(axis=(1, 2)))]
+        return np.column_stack(statistics)
+
+    def _flip(self, k: int, n_draws: int, seed: int) -> np.ndarray:
+        """Statistics of variables with k components: these, and the noise of the covariances with random signs."""
+        rng = np.random.default_rng([seed, k])
+        K = self.x.T @ self.y / self.n
+        noise = np.empty((n_draws, *K.shape))
+        for draw in noise:
+            signs = rng.choice([-1.0, 1.0], self.n)
+            draw[:] = (self.x * signs[:, None]).T @ self.y / self.n - signs.mean() * K
+        statistics = []
+        for weights_x, weights_y in self.scales:
+            M = weights_x[:, None] * K * weights_y
+            U, s, Vt = np.linalg.svd(M, full_matrices=False)
+            model = (U[:, :k] * s[:k]) @ Vt[:k] + weights_x[:, None] * noise * weights_y
+            statistics.append(np.concatenate([s[k : k + 1] if k < len(s) else [0.0], _find_singular_value(model, k)]))
         return np.column_stack(statistics)
 
 
@@ -105,8 +132,8 @@ class LabelView(View):
     def take(self, rows: np.ndarray) -> LabelView:
         return LabelView(self.x[rows], self.y[rows], self.shape)
 
-    def compute_statistics(self, F: np.ndarray, G: np.ndarray, orders: np.ndarray, seed: int) -> np.ndarray:
-        k, table = F.shape[1], self._count(self.y)
+    def compute_statistics(self, k: int, orders: np.ndarray, seed: int) -> np.ndarray:
+        table = self._count(self.y)
         if k == 0:
             tables = [table, *(self._count(self.y[order]) for order in orders)]
             return np.array([_summarise_table(counts, 0) for counts in tables])
@@ -173,15 +200,12 @@ def _whiten(Z: np.ndarray, standardise: bool) -> tuple[np.ndarray, np.ndarray]:
     return rows / np.maximum(rows.std(axis=0), np.finfo(float).tiny), values[keep]
 
 
-def _take_off(Z: np.ndarray, F: np.ndarray) -> np.ndarray:
-    """What the functions F, and a constant, leave of features."""
-    Q = np.linalg.qr(np.column_stack([np.ones(len(F)), F]))[0]
-    return Z - Q @ (Q.T @ Z)
-
-
-def _largest_singular_values(M: np.ndarray) -> np.ndarray:
+def _find_singular_value(M: np.ndarray, k: int) -> np.ndarray:
+    """Singular value k + 1 of each of some matrices, 0 where there is none."""
+    if k >= min(M.shape[1:]):
+        return np.zeros(len(M))
     gram = M @ M.transpose(0, 2, 1) if M.shape[1] <= M.shape[2] else M.transpose(0, 2, 1) @ M
-    return np.sqrt(np.maximum(np.linalg.eigvalsh(gram)[:, -1], 0))
+    return np.sqrt(np.maximum(np.linalg.eigvalsh(gram)[:, -1 - k], 0))
 
 
 # --- tables of labels
@@ -227,7 +251,7 @@ class InTurn:
         P-value of each component, never smaller than that of the one before.
     statistics : ndarray of shape (d,)
         The first statistic of the first view for each component; 0 for components that were not tested.
-    null : ndarray of shape (n_exchanges, d)
+    null : ndarray of shape (n_draws, d)
         The same with partners exchanged.
     """
 
@@ -236,27 +260,20 @@ class InTurn:
     null: np.ndarray
 
 
-def run_in_turn(
-    views: Sequence[View],
-    F: np.ndarray,
-    G: np.ndarray,
-    n_exchanges: int,
-    seed: int,
-    stop_above: float = HOPELESS,
-) -> InTurn:
-    """Test components one after the other, until one is not more than chance.
+def run_in_turn(views: Sequence[View], d: int, n_draws: int, seed: int, stop_above: float = HOPELESS) -> InTurn:
+    """Test d components one after the other, until one is not more than chance.
 
     Parameters
     ----------
     views : sequence of View
-        Where dependence is looked for. Each statistic is compared with its own spread under exchange, and the largest
-        decides.
-    F, G : ndarray of shape (n, d)
-        Functions of the pairs, to be taken off one after the other.
-    n_exchanges : int
-        Random exchanges of partners; fewer for many pairs, but at least 199.
+        Where dependence is looked for. Each statistic is compared with its own spread under chance, and the one that
+        stands out most decides.
+    d : int
+        Number of components to test.
+    n_draws : int
+        Random draws to compare with; fewer for many pairs, but at least 199.
     seed : int
-        Seed of the exchanges.
+        Seed of the draws.
     stop_above : float
         P-value above which later components are not tested; theirs is 1.
 
@@ -264,19 +281,17 @@ def run_in_turn(
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, :1] += X[:, :1]
-    >>> view = whitened_view(X, Y)
-    >>> run_in_turn([view], X[:, :2], Y[:, :2], 199, 0).pvalues.round(2)[0]
-    np.float64(0.0)
+    >>> run_in_turn([whitened_view(X, Y)], 2, 199, 0).pvalues <= 0.05
+    array([ True, False])
     """
     rng = np.random.default_rng([seed, 7])
-    n_exchanges, rows = _afford(views, n_exchanges, rng)
+    n_draws, rows = _afford(views, n_draws, rng)
     if rows is not None:
-        views, F, G = [view.take(rows) for view in views], F[rows], G[rows]
-    orders = np.array([rng.permutation(len(F)) for _ in range(n_exchanges)])
-    d = F.shape[1]
-    pvalues, observed, null = np.ones(d), np.zeros(d), np.zeros((n_exchanges, d))
+        views = [view.take(rows) for view in views]
+    orders = np.array([rng.permutation(views[0].n) for _ in range(n_draws)])
+    pvalues, observed, null = np.ones(d), np.zeros(d), np.zeros((n_draws, d))
     for k in range(d):
-        S = np.hstack([view.compute_statistics(F[:, :k], G[:, :k], orders, seed) for view in views])
+        S = np.hstack([view.compute_statistics(k, orders, seed) for view in views])
         observed[k], null[:, k] = S[0, 0], S[1:, 0]
         pvalues[k] = _compare(S)
         if pvalues[: k + 1].max() > stop_above:
@@ -284,12 +299,12 @@ def run_in_turn(
     return InTurn(np.maximum.accumulate(pvalues), observed, null)
 
 
-def _afford(views: Sequence[View], n_exchanges: int, rng: np.random.Generator) -> tuple[int, np.ndarray | None]:
+def _afford(views: Sequence[View], n_draws: int, rng: np.random.Generator) -> tuple[int, np.ndarray | None]:
     """Exchanges and rows that cost no more than `WORK`: first fewer exchanges, then fewer rows."""
     n, cost = views[0].n, max(view.cost for view in views)
-    n_exchanges = max(min(n_exchanges, MIN_EXCHANGES), min(n_exchanges, int(WORK / (n * cost))))
-    most = max(1000, int(WORK / (n_exchanges * cost)))
-    return n_exchanges, np.sort(rng.permutation(n)[:most]) if n > most else None
+    n_draws = max(min(n_draws, MIN_EXCHANGES), min(n_draws, int(WORK / (n * cost))))
+    most = max(1000, int(WORK / (n_draws * cost)))
+    return n_draws, np.sort(rng.permutation(n)[:most]) if n > most else None
 
 
 def _compare(S: np.ndarray) -> float:
