@@ -5,56 +5,35 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sized
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from functools import cached_property
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
-from scipy.stats import chi2 as chi2_distribution
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence.bootstrap import Bootstrap, bootstrap
-from correspondence.checks import as_frame, brief, check_weights, check_whole
+from correspondence.checks import as_frame, brief, check_weights, check_whole, is_number
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LabelFunctions
 from correspondence.heldout import HeldOut, held_out
+from correspondence.independence import Chi2Test, assess_independence
 from correspondence.pairs import count_pairs, count_with_codes
 from correspondence.points import Points
-from correspondence.side import Side
+from correspondence.ridge import Ridge, RidgeResiduals, choose_ridge, shrink_labels
+from correspondence.side import Side, Transition
 from correspondence.signs import signs
 from correspondence.sources import Pairs, in_words, is_source, open_source
 from correspondence.spectral import Residuals, leading_axes
 from correspondence.table import Table, as_table, listed, weighted_columns
+from correspondence.thinning import are_whole
 
 __all__ = ["CA", "Chi2Test"]
 
 ALL_UP_TO = 1000  # components that there may be for None to mean all of them
 OTHERWISE = 10
-
-
-class Chi2Test(NamedTuple):
-    """Pearson's test of independence.
-
-    Attributes
-    ----------
-    statistic : float
-        Chi-square, n times the total inertia.
-    dof : int
-        Degrees of freedom, (rows - 1) (columns - 1).
-    pvalue : float
-        Probability of a statistic at least as large if rows and columns are independent.
-
-    Examples
-    --------
-    >>> import correspondence as co
-    >>> test = co.CA().fit(co.datasets.load_smoke()).chi2_test_
-    >>> round(test.statistic, 2), test.dof, round(test.pvalue, 3)
-    (16.44, 12, 0.172)
-    """
-
-    statistic: float
-    dof: int
-    pvalue: float
+JUDGED_UP_TO = 50  # components that the search for a ridge looks at, if there may be all of them
 
 
 class CA(Estimator):
@@ -75,7 +54,7 @@ class CA(Estimator):
     rows_, columns_ : Points
         Coordinates, masses, contributions, qualities of rows and columns.
     chi2_test_ : Chi2Test
-        Test of independence of the whole table: statistic, dof, pvalue.
+        Test of independence of the whole table: statistic, dof, pvalue, classical_pvalue.
     table_ : Table
         The counts that were analysed.
     decomposition_ : Decomposition
@@ -109,11 +88,13 @@ class CA(Estimator):
         subset_rows: Iterable[Any] | None = None,
         subset_columns: Iterable[Any] | None = None,
         handle_unknown: str = "error",
+        regularization: float | str | None = None,
     ) -> None:
         self.n_components = n_components
         self.subset_rows = subset_rows
         self.subset_columns = subset_columns
         self.handle_unknown = handle_unknown
+        self.regularization = regularization
 
     def fit(
         self,
@@ -178,6 +159,9 @@ class CA(Estimator):
             check_whole(self.n_components, "n_components", 0)
         if not isinstance(self.handle_unknown, str) or self.handle_unknown not in ("error", "nan"):
             raise ValueError(f'handle_unknown must be "error" or "nan", got {brief(self.handle_unknown)}.')
+        c = self.regularization
+        if not (c is None or (isinstance(c, str) and c == "auto") or (is_number(c) and c >= 0)):
+            raise ValueError(f'regularization must be None, "auto" or a number of at least 0, got {brief(c)}.')
 
     def _remember_features(self, table: Table) -> None:
         self.n_features_in_ = 1 if self._from_pairs else table.shape[1]
@@ -189,25 +173,86 @@ class CA(Estimator):
     def _decompose(self, codes: tuple[np.ndarray, np.ndarray] | None, sample_weight: Any) -> None:
         rows, columns, total = self._rows, self._columns, self.table_.total
         Q = self._residuals(rows.kept, columns.kept)
-        is_whole = rows.is_whole and columns.is_whole
+        whole = (rows.is_whole, columns.is_whole)
         limit = min(len(rows.kept) - rows.is_whole, len(columns.kept) - columns.is_whole)
-        U, s, V = leading_axes(Q, self._count(limit), centred=(rows.is_whole, columns.is_whole))
+        k, ridge = self._count(limit), self._find_ridge(limit)
+        if ridge.claims is not None and self.n_components is None:
+            k = min(limit, max(1, ridge.n_supported))
+        matrix = self._regularize(Q, ridge.strength)
+        U, s, V = leading_axes(matrix, k, centred=whole)
         s = np.minimum(s, 1.0)
         sign = signs(V, columns.labels[columns.kept])
-        for vectors, root in ((U, Q.row_root), (V, Q.column_root)):
+        for vectors in (U, V):
             vectors *= sign
+        claims = self._remember_transitions(Q, matrix, ridge, (U, s, V))
+        for vectors, root in ((U, Q.row_root), (V, Q.column_root)):
             vectors /= root[:, None]
-        self.rows_ = rows.points(Q.row_inertia, U, s)
-        self.columns_ = columns.points(Q.column_inertia, V, s)
+        self.rows_ = rows.points(Q.row_inertia, U, claims)
+        self.columns_ = columns.points(Q.column_inertia, V, claims)
         f, g = self._functions(self.rows_), self._functions(self.columns_)
-        if codes is not None and is_whole:
+        if codes is not None and all(whole):
             weights = self._observation_weights(codes, sample_weight)
             f, g = (replace(side, codes=own, code_weights=weights) for side, own in ((f, codes[0]), (g, codes[1])))
         inertia = float(Q.row_inertia.sum())
-        self.decomposition_ = Decomposition(s**2, f, g, chi2=inertia, n=total)
-        if not is_whole:
+        self.decomposition_ = Decomposition(claims**2, f, g, chi2=_sum_pics(matrix, ridge, inertia), n=total)
+        if not all(whole):
             inertia = float(self._residuals(rows.occurring, columns.occurring).row_inertia.sum())
-        self.chi2_test_ = _chi2_test(inertia * total, len(rows.occurring), len(columns.occurring))
+        self._statistic = inertia * total
+        self.__dict__.pop("chi2_test_", None)  # of an earlier fit
+
+    def _find_ridge(self, limit: int) -> Ridge:
+        """Strength of the ridge, and for "auto" what the thinned counts support."""
+        if self.regularization != "auto":
+            return Ridge(float(self.regularization or 0.0))
+        if not (self._rows.is_whole and self._columns.is_whole):
+            raise ValueError(
+                'regularization must be None or a number for a subset, got "auto". Fit the whole table to choose one.'
+            )
+        if not self._are_counts():
+            raise ValueError(
+                'regularization must be None or a number for a table that does not hold whole counts, got "auto". '
+                "Give the counts themselves, without weights."
+            )
+        if limit == 0:
+            return Ridge(0.0)
+        k = max(self.n_components or 0, JUDGED_UP_TO if limit <= ALL_UP_TO else OTHERWISE)
+        return choose_ridge(self._counts_of(self._rows.kept, self._columns.kept), min(k, limit))
+
+    def _regularize(self, Q: Residuals, strength: float) -> Any:
+        """Matrix to be decomposed: the residuals themselves without a ridge."""
+        if not strength:
+            return Q
+        shrinkage = (shrink_labels(root**2 * self.table_.total, strength) for root in (Q.row_root, Q.column_root))
+        return RidgeResiduals(Q, strength, *shrinkage, centred=(self._rows.is_whole, self._columns.is_whole))
+
+    def _remember_transitions(
+        self, Q: Residuals, matrix: Any, ridge: Ridge, axes: tuple[np.ndarray, np.ndarray, np.ndarray]
+    ) -> np.ndarray:
+        """Correlations to claim for singular triples; keeps what new points and the bootstrap need."""
+        U, s, V = axes
+        self.regularization_ = ridge.strength
+        self._to_rows, self._to_columns, trained = Transition(s), Transition(s), s
+        if ridge.strength:
+            self._to_rows = _transition(matrix, s, V)
+            self._to_columns = _transition(matrix.T, s, U)
+            # No claim is larger than the correlation of the functions on the table itself.
+            trained = np.minimum.accumulate(np.clip(np.einsum("ij,ij->j", U, Q @ V), 0, 1))
+        shrunk = np.minimum(s, trained)
+        claims = shrunk if ridge.claims is None else np.minimum(ridge.claims[: len(s)], trained)
+        self._claimed_share = np.divide(claims, shrunk, out=np.zeros(len(s)), where=shrunk > 0)
+        return claims
+
+    def _are_counts(self) -> bool:
+        """Whether the cells count observations, which can be permuted and dealt out."""
+        return are_whole(self.table_.counts) and not (self._rows.is_weighted or self._columns.is_weighted)
+
+    @cached_property
+    def chi2_test_(self) -> Chi2Test:
+        """Test of independence of the whole table; computed when it is asked for, in some tenths of a second at most."""
+        check_is_fitted(self)
+        sides = (self._rows, self._columns)
+        r, c = (side.mass[side.occurring] * self.table_.total for side in sides)
+        return assess_independence(self._statistic, r, c, are_counts=self._are_counts())
 
     def _observation_weights(self, codes: tuple[np.ndarray, np.ndarray], sample_weight: Any) -> np.ndarray | None:
         """What each pair of labels counts, with the weights of its row and column."""
@@ -221,10 +266,12 @@ class CA(Estimator):
         return np.prod(factors, axis=0) if factors else None
 
     def _residuals(self, rows: np.ndarray, columns: np.ndarray) -> Residuals:
-        counts = self.table_.counts
-        if (len(rows), len(columns)) != counts.shape:
-            counts = counts[rows][:, columns]
+        counts = self._counts_of(rows, columns)
         return Residuals.of(counts, self._rows.mass[rows], self._columns.mass[columns], self.table_.total)
+
+    def _counts_of(self, rows: np.ndarray, columns: np.ndarray) -> Any:
+        counts = self.table_.counts
+        return counts if (len(rows), len(columns)) == counts.shape else counts[rows][:, columns]
 
     def _functions(self, points: Points) -> LabelFunctions:
         return LabelFunctions(points.labels, points.standard, points.mass, unknown=self.handle_unknown)
@@ -300,10 +347,12 @@ class CA(Estimator):
         return placed[0] if len(placed) == 1 else tuple(placed)
 
     def _place_rows(self, rows: Any, name: str) -> Points:
-        return _warn_empty(self._columns.place(as_table(rows, name, positive=False), self.columns_, name), name)
+        table = as_table(rows, name, positive=False)
+        return _warn_empty(self._columns.place(table, self.columns_, name, self._to_rows), name)
 
     def _place_columns(self, columns: Any, name: str) -> Points:
-        return _warn_empty(self._rows.place(as_table(columns, name, positive=False).T, self.rows_, name), name)
+        table = as_table(columns, name, positive=False).T
+        return _warn_empty(self._rows.place(table, self.rows_, name, self._to_columns), name)
 
     def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
         """Check the functions on pairs, best on such that the fit has not seen.
@@ -471,6 +520,14 @@ def _warn_empty(points: Points, name: str) -> Points:
     return points
 
 
-def _chi2_test(statistic: float, n_rows: int, n_columns: int) -> Chi2Test:
-    dof = (n_rows - 1) * (n_columns - 1)
-    return Chi2Test(statistic, dof, float(chi2_distribution.sf(statistic, dof)) if dof else 1.0)
+def _sum_pics(matrix: Any, ridge: Ridge, inertia: float) -> float:
+    """All PICs, those not kept included: of the table, of what a ridge leaves of it, or those that the folds support."""
+    if ridge.claims is not None:
+        return float((ridge.claims**2).sum())
+    return matrix.inertia if ridge.strength else inertia
+
+
+def _transition(matrix: RidgeResiduals, s: np.ndarray, V: np.ndarray) -> Transition:
+    """From the functions of the columns to those of the rows."""
+    offset = matrix.row_root @ matrix.shrunk_times(V) if matrix.centred[0] else np.zeros(len(s))
+    return Transition(s, matrix.strength, matrix.column_shrink, offset)
