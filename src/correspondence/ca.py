@@ -160,7 +160,7 @@ class CA(Estimator):
         if not isinstance(self.handle_unknown, str) or self.handle_unknown not in ("error", "nan"):
             raise ValueError(f'handle_unknown must be "error" or "nan", got {brief(self.handle_unknown)}.')
         c = self.regularization
-        if not (c is None or (isinstance(c, str) and c == "auto") or (is_number(c) and c >= 0)):
+        if not (c is None or c == "auto" if isinstance(c, str | None) else is_number(c) and c >= 0):
             raise ValueError(f'regularization must be None, "auto" or a number of at least 0, got {brief(c)}.')
 
     def _remember_features(self, table: Table) -> None:
@@ -222,8 +222,8 @@ class CA(Estimator):
         """Matrix to be decomposed: the residuals themselves without a ridge."""
         if not strength:
             return Q
-        shrinkage = (shrink_labels(root**2 * self.table_.total, strength) for root in (Q.row_root, Q.column_root))
-        return RidgeResiduals(Q, strength, *shrinkage, centred=(self._rows.is_whole, self._columns.is_whole))
+        rows, columns = (shrink_labels(root**2 * self.table_.total, strength) for root in (Q.row_root, Q.column_root))
+        return RidgeResiduals(Q, strength, rows, columns, (self._rows.is_whole, self._columns.is_whole))
 
     def _remember_transitions(
         self, Q: Residuals, matrix: Any, ridge: Ridge, axes: tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -248,7 +248,7 @@ class CA(Estimator):
 
     @cached_property
     def chi2_test_(self) -> Chi2Test:
-        """Test of independence of the whole table; computed when it is asked for, in some tenths of a second at most."""
+        """Test of independence of the whole table; computed when asked for, within some tenths of a second."""
         check_is_fitted(self)
         sides = (self._rows, self._columns)
         r, c = (side.mass[side.occurring] * self.table_.total for side in sides)
@@ -403,13 +403,14 @@ class CA(Estimator):
         *,
         n_components: int = 2,
         n: int | None = None,
+        align: str = "signs",
         random_state: Any = None,
         progress: bool | None = None,
     ) -> Bootstrap:
         """How much the points would move if the data were collected again.
 
-        Tables are drawn from a multinomial distribution with the observed proportions, analysed, and turned
-        (Procrustes) on to the original points.
+        Tables are drawn from a multinomial distribution with the observed proportions, analysed, and laid on to the
+        original points.
 
         Parameters
         ----------
@@ -420,6 +421,12 @@ class CA(Estimator):
         n : int, optional
             Number of observations in each table; the total of the table by default. Needed for a table of
             proportions.
+        align : {"signs", "rotation"}
+            How resamples are laid on to the original points. "signs" only reflects the axes: the ellipses are for
+            the points on the axes as drawn, and two axes of about the same inertia make them large, since
+            new data would mix or exchange these axes. "rotation" (Procrustes) turns the whole space of the
+            `n_components` axes: the ellipses are for the places of the points relative to each other, whatever the
+            directions of the axes, and do not hold for coordinates on single axes.
         random_state : int, Generator or None
             For the same result again.
         progress : bool, optional
@@ -429,10 +436,27 @@ class CA(Estimator):
         -------
         Bootstrap
             Covariances of all points, and confidence ellipses that `plot.plane` can draw.
+
+        Notes
+        -----
+        COVERAGE
+
+        Examples
+        --------
+        >>> import correspondence as co
+        >>> ca = co.CA().fit(co.datasets.load_housetasks())
+        >>> ca.bootstrap(50, random_state=0)
+        Bootstrap of 13 rows and 4 columns on 2 axes, 50 resamples
         """
         check_is_fitted(self)
         return bootstrap(
-            self, n_resamples, n_components=n_components, n=n, random_state=random_state, progress=progress
+            self,
+            n_resamples,
+            n_components=n_components,
+            n=n,
+            align=align,
+            random_state=random_state,
+            progress=progress,
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -521,7 +545,7 @@ def _warn_empty(points: Points, name: str) -> Points:
 
 
 def _sum_pics(matrix: Any, ridge: Ridge, inertia: float) -> float:
-    """All PICs, those not kept included: of the table, of what a ridge leaves of it, or those that the folds support."""
+    """All PICs, those not kept included: of the table, what a ridge leaves of them, or what the folds support."""
     if ridge.claims is not None:
         return float((ridge.claims**2).sum())
     return matrix.inertia if ridge.strength else inertia

@@ -210,7 +210,7 @@ def choose_ridge(counts: Any, k: int) -> Ridge:
     return best
 
 
-def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_Fold]:
+def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_DenseFold | _SparseFold]:
     """Pair each fold that has pairs on both sides of the cut with all the others."""
     if not is_large and sp.issparse(counts):
         counts = counts.toarray()
