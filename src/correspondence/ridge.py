@@ -199,7 +199,9 @@ def choose_ridge(counts: Any, k: int) -> Ridge:
     """
     is_large = counts.shape[0] * counts.shape[1] > LARGE_CELLS
     folds = list(_make_folds(counts, k, is_large))
-    best, best_score, n_worse = Ridge(STRENGTHS[-1], np.zeros(k)), -np.inf, 0
+    if not folds:  # too few observations for any to be left out
+        return Ridge(0.0, np.zeros(k))
+    best, best_score, n_worse = Ridge(0.0, np.zeros(k)), -np.inf, 0
     for strength in STRENGTHS:
         score, claims = _judge([fold.check(strength) for fold in folds], float(counts.sum()))
         n_worse = n_worse + 1 if score <= best_score else 0
@@ -222,8 +224,6 @@ def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_DenseFold | _S
 
 def _judge(checks: list[_Check], n: float) -> tuple[float, np.ndarray]:
     """What the folds capture with correlations claimed by the other folds, and the claims of all folds together."""
-    if not checks:
-        return 0.0, np.zeros(0)
     products = np.array([check.products for check in checks])
     squares = np.mean([check.squares for check in checks], axis=0) - products.mean(axis=0) ** 2
     noise = np.maximum(np.mean([check.noise for check in checks], axis=0), squares) * OVERLAP / n
