@@ -63,7 +63,7 @@ class Bootstrap:
     >>> spread
     Bootstrap of 5 rows and 4 columns on 2 axes, 100 resamples
     >>> spread.column_ellipses().width.round(1)         # none, light, medium, heavy
-    array([0.5, 0.8, 0.7, 1.3])
+    array([0.7, 0.9, 0.7, 1.4])
     """
 
     row_covariance: np.ndarray

@@ -48,6 +48,12 @@ class CA(Estimator):
     handle_unknown : {"error", "nan"}
         What `transform` does with a label that the fit has not seen. In `evaluate`, "nan" counts it as
         average (f = 0).
+    regularization : float or "auto", optional
+        The strength of a ridge on the margins that holds rare labels back, in observations: a label that was seen as
+        often counts half. None, the default, is exact correspondence analysis. "auto" deals the counts out to folds,
+        takes the strength that captures most of the counts left out, and claims only the correlations that these
+        support; it needs whole counts, and without `n_components` it keeps the components that they support, at
+        least one and at most 50.
 
     Attributes
     ----------
@@ -57,6 +63,8 @@ class CA(Estimator):
         Test of independence of the whole table: statistic, dof, pvalue, classical_pvalue.
     table_ : Table
         The counts that were analysed.
+    regularization_ : float
+        The strength of the ridge; 0 without one.
     decomposition_ : Decomposition
         The result; also as ``pics_`` and ``correlations_``.
 
@@ -66,6 +74,13 @@ class CA(Estimator):
     equal ones the first in sorted order decides. So the same table gives the same picture as array, sparse
     matrix, frame or pairs, and with its rows or columns shuffled.
 
+    With a ridge f and g still have mean 0 and variance 1 and are uncorrelated under the margins of the table, and
+    contributions sum to 1. ``correlations_`` are the singular values that the ridge leaves, or with "auto" what the
+    counts left out support; never more than the correlations on the table itself. Masses, distances and inertias of
+    the points stay those of the table, so cos2 compares a shrunk coordinate with the whole distance. New rows and
+    columns are held back like those of the fit: give their counts, not their shares. A strength is for the
+    functions: it does not choose the number of components.
+
     Examples
     --------
     >>> import correspondence as co
@@ -74,6 +89,15 @@ class CA(Estimator):
     array([0.5429, 0.445 ])
     >>> ca.columns_.labels[ca.columns_.contributions.argmax(axis=0)].tolist()
     ['Husband', 'Jointly']
+
+    With rare labels the exact analysis describes noise; here there is nothing else:
+
+    >>> import numpy as np
+    >>> counts = np.random.default_rng(0).multinomial(1000, np.full(600, 1 / 600)).reshape(30, 20)
+    >>> co.CA(n_components=1).fit(counts).correlations_.round(2)
+    array([0.29])
+    >>> co.CA(n_components=1, regularization="auto").fit(counts).correlations_.round(2)
+    array([0.])
 
     From two columns of labels:
 
@@ -415,11 +439,11 @@ class CA(Estimator):
         Parameters
         ----------
         n_resamples : int
-            Number of tables.
+            The number of tables to draw.
         n_components : int
-            Number of leading axes to keep.
+            The number of leading axes to keep.
         n : int, optional
-            Number of observations in each table; the total of the table by default. Needed for a table of
+            The number of observations in each table; the total of the table by default. Needed for a table of
             proportions.
         align : {"signs", "rotation"}
             How resamples are laid on to the original points. "signs" only reflects the axes: the ellipses are for
@@ -439,7 +463,10 @@ class CA(Estimator):
 
         Notes
         -----
-        COVERAGE
+        Coverage of the points of the population on the axes as drawn at a level of 95 %, 60 tables each with 100
+        resamples: .96 for the distribution of the housetasks table with n = 1744 and .91 with n = 300, .97 for
+        that of the smoke table with n = 2000 and .94 with n = 193; .87 for the worst point. With
+        ``align="rotation"`` it is .60, .51, .95 and .88.
 
         Examples
         --------

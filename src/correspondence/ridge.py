@@ -194,7 +194,7 @@ def choose_ridge(counts: Any, k: int) -> Ridge:
     Examples
     --------
     >>> table = np.random.default_rng(0).multinomial(300, np.full(200, 1 / 200)).reshape(20, 10)     # independent
-    >>> choose_ridge(table, 3).claims
+    >>> choose_ridge(table, 3).claims.round(1)
     array([0., 0., 0.])
     """
     is_large = counts.shape[0] * counts.shape[1] > LARGE_CELLS
