@@ -129,9 +129,9 @@ def test_huge_totals_keep_their_digits():
 def test_rare_labels_in_a_huge_table_do_not_mislead():
     """Two labels seen three and eight times make up the whole variance: the gamma distribution would always reject."""
     r, c = np.array([10**9, 10**9, 10**6, 3]), np.array([10**9, 10**9, 10**6 - 5, 8])
-    drawn = stats.random_table(r, c).rvs(12, random_state=np.random.default_rng(5))
+    drawn = stats.random_table(r, c).rvs(8, random_state=np.random.default_rng(5))
     pvalues = np.array([assess(counts).pvalue for counts in drawn])
-    assert (pvalues < 0.05).sum() <= 4
+    assert (pvalues < 0.05).sum() <= 3
     assert pvalues.max() > 0.5
 
 

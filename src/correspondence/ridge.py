@@ -33,7 +33,7 @@ __all__ = ["Ridge", "RidgeResiduals", "choose_ridge", "shrink_labels"]
 STRENGTHS = (0.0, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0)  # what is captured changes slowly
 PATIENCE = 2  # strengths in a row that do not improve on the best one, before the search ends
 FOLDS, LARGE_FOLDS = 5, 3
-LARGE_CELLS = 2_000_000  # of a table for which dense algebra would take too long in the search
+LARGE_CELLS = 400_000  # of a table for which dense algebra would take too long in the search
 OVERLAP = 2.0  # by which means over all folds vary more than over as many separate pairs: the fits share their pairs
 SPARE_AXES = 6  # beyond those wanted, which makes the subspace iteration converge sooner
 FIRST_STEPS, NEXT_STEPS = 8, 3  # of the subspace iteration: from random vectors, from the axes of the strength before
@@ -212,14 +212,14 @@ def choose_ridge(counts: Any, k: int) -> Ridge:
     return best
 
 
-def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_DenseFold | _SparseFold]:
+def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_DenseFold | _LargeFold]:
     """Pair each fold that has pairs on both sides of the cut with all the others."""
     if not is_large and sp.issparse(counts):
         counts = counts.toarray()
     for part in thin_counts(counts, LARGE_FOLDS if is_large else FOLDS, np.random.default_rng(0)):
         rest = counts - part
         if part.sum() and rest.sum():
-            yield (_SparseFold if sp.issparse(rest) else _DenseFold)(rest, part, k)
+            yield (_LargeFold if is_large else _DenseFold)(rest, part, k)
 
 
 def _judge(checks: list[_Check], n: float) -> tuple[float, np.ndarray]:
@@ -316,15 +316,15 @@ class _DenseFold:
         return _Check.of(self.part, F, _spread(V[:, known] / b[:, None], self.columns, self.part.shape[1], self.k))
 
 
-class _SparseFold:
-    """A fold of a large sparse table; the axes of one strength are where the search for those of the next begins."""
+class _LargeFold:
+    """A fold of a large table, dense or sparse; the search for axes begins at those of the strength before."""
 
-    def __init__(self, rest: sp.csr_array, part: sp.csr_array, k: int) -> None:
+    def __init__(self, rest: Any, part: Any, k: int) -> None:
         self.part, self.k = part, k
         self.n_r, self.n_c = (np.asarray(rest.sum(axis=axis)).ravel() for axis in (1, 0))
         self.rows, self.columns = np.flatnonzero(self.n_r), np.flatnonzero(self.n_c)
         self.n_r, self.n_c = self.n_r[self.rows], self.n_c[self.columns]
-        counts, total = sp.csr_array(rest)[self.rows][:, self.columns], float(self.n_r.sum())
+        counts, total = rest[self.rows][:, self.columns], float(self.n_r.sum())
         self.S = _standardise(counts, self.n_r / total, self.n_c / total, total)
         self.a, self.b = np.sqrt(self.n_r / total), np.sqrt(self.n_c / total)
         self.start: np.ndarray | None = None
@@ -358,8 +358,10 @@ class _SparseFold:
         return W - np.outer(self.b, self.b @ W)
 
 
-def _standardise(counts: sp.csr_array, r: np.ndarray, c: np.ndarray, total: float) -> sp.csr_array:
+def _standardise(counts: Any, r: np.ndarray, c: np.ndarray, total: float) -> Any:
     """S = D_r^(-1/2) P D_c^(-1/2)."""
+    if not sp.issparse(counts):
+        return counts / (total * np.sqrt(r)[:, None]) / np.sqrt(c)
     rows = np.repeat(np.arange(len(r)), np.diff(counts.indptr))
     data = counts.data / (total * np.sqrt(r)[rows] * np.sqrt(c)[counts.indices])
     return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
