@@ -219,9 +219,13 @@ class CA(Estimator):
             f, g = (replace(side, codes=own, code_weights=weights) for side, own in ((f, codes[0]), (g, codes[1])))
         inertia = float(Q.row_inertia.sum())
         self.decomposition_ = Decomposition(claims**2, f, g, chi2=_sum_pics(matrix, ridge, inertia), n=total)
-        if not all(whole):
-            inertia = float(self._residuals(rows.occurring, columns.occurring).row_inertia.sum())
-        self._statistic = inertia * total
+        self._remember_statistic(inertia, is_whole=all(whole))
+
+    def _remember_statistic(self, inertia: float, is_whole: bool) -> None:
+        """Keep chi-square of the whole table, also of a subset, for the test."""
+        if not is_whole:
+            inertia = float(self._residuals(self._rows.occurring, self._columns.occurring).row_inertia.sum())
+        self._statistic = inertia * self.table_.total
         self.__dict__.pop("chi2_test_", None)  # of an earlier fit
 
     def _find_ridge(self, limit: int) -> Ridge:
@@ -466,7 +470,7 @@ class CA(Estimator):
         Coverage of the points of the population on the axes as drawn at a level of 95 %, 60 tables each with 100
         resamples: .96 for the distribution of the housetasks table with n = 1744 and .91 with n = 300, .97 for
         that of the smoke table with n = 2000 and .94 with n = 193; .87 for the worst point. With
-        ``align="rotation"`` it is .60, .51, .95 and .88.
+        ``align="rotation"`` it is .60, .51, .95 and .88 (``python benchmarks/tables.py --only ellipses``).
 
         Examples
         --------
