@@ -66,6 +66,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/retrieval.py
 	$(BIN)/python benchmarks/explore.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/tables.py
 
 clean:
 	rm -rf $(VENV) docs/_build docs/generated

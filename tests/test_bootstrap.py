@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy import stats
 
 import correspondence as co
-from correspondence.bootstrap import _Spread, _turned
+from correspondence.bootstrap import _reflected, _Spread, _turned
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +32,9 @@ def test_spread_is_that_of_new_samples(rng):
     P = rng.dirichlet(np.full(20, 4.0)).reshape(5, 4)
     truth = co.CA(2).fit(P)
     inside = []
-    for _ in range(40):
+    for _ in range(30):
         sample = co.CA(2).fit(rng.multinomial(5000, P.ravel()).reshape(5, 4))
-        spread = sample.bootstrap(60, random_state=rng)
+        spread = sample.bootstrap(60, align="rotation", random_state=rng)
         target = np.vstack([truth.rows_.principal, truth.columns_.principal])
         points = np.vstack([sample.rows_.principal, sample.columns_.principal])
         mass = np.r_[truth.rows_.mass, truth.columns_.mass]
@@ -54,7 +55,8 @@ def test_ellipses_have_the_axes_of_the_covariance(ca):
     covariance = spread.row_covariance[0]
     long, short, angle = ellipses.width[0] / 2, ellipses.height[0] / 2, np.radians(ellipses.angle[0])
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    np.testing.assert_allclose(turn @ np.diag([long**2, short**2]) @ turn.T / 5.991464547, covariance, rtol=1e-6)
+    hotelling = 2 * 50 / 49 * stats.f.ppf(0.95, 2, 49)
+    np.testing.assert_allclose(turn @ np.diag([long**2, short**2]) @ turn.T / hotelling, covariance, rtol=1e-6)
     assert (ellipses.width >= ellipses.height).all()
     turned = spread.row_ellipses(axes=(2, 1))
     np.testing.assert_allclose(turned.width, ellipses.width)
@@ -76,15 +78,54 @@ def test_rotation_is_found_from_the_heavy_points(rng):
     assert np.linalg.norm(_turned(2 * moved, cloud, mass), axis=1) == pytest.approx(np.linalg.norm(2 * moved, axis=1))
 
 
-def test_running_covariance_is_numpys(rng):
-    points = rng.normal(size=(30, 4, 2)) + 1000
+def test_spread_is_about_the_points_drawn(rng):
+    points, target = rng.normal(size=(30, 4, 2)) + 1000, np.full((4, 2), 999.0)
     points[5, 2] = np.nan
-    spread = _Spread(4, 2)
+    spread = _Spread(target)
     for values in points:
         spread.add(values)
     for j in range(4):
         seen = points[np.isfinite(points[:, j]).all(axis=1), j]
-        np.testing.assert_allclose(spread.covariance()[j], np.cov(seen.T), rtol=1e-8)
+        bias = seen.mean(axis=0) - 999
+        expected = np.cov(seen.T, bias=True) + np.outer(bias, bias)
+        np.testing.assert_allclose(spread.covariance()[j], expected, rtol=1e-8)
+    assert spread.count.tolist() == [30, 30, 29, 30]
+
+
+def test_signs_are_those_of_the_heavy_points(rng):
+    cloud, mass = rng.normal(size=(50, 3)), rng.random(50)
+    np.testing.assert_array_equal(_reflected(cloud * [-1, 1, -1], cloud, mass), cloud)
+    exchanged = _reflected(cloud[:, [1, 0, 2]], cloud, mass)  # axes are not exchanged: they are drawn by their inertia
+    np.testing.assert_array_equal(np.abs(exchanged), np.abs(cloud[:, [1, 0, 2]]))
+
+
+def covered(ca, spread, target):
+    """Whether each population point lies in the ellipse of its estimate, the signs of the axes put right."""
+    inside = []
+    for points, other, ellipses in (
+        (ca.rows_, target.rows_, spread.row_ellipses()),
+        (ca.columns_, target.columns_, spread.column_ellipses()),
+    ):
+        along = np.sign((other.mass[:, None] * points.principal[:, :2] * other.principal[:, :2]).sum(axis=0))
+        x, y = (other.principal[:, :2] * along - points.principal[:, :2]).T
+        cos, sin = np.cos(np.radians(ellipses.angle)), np.sin(np.radians(ellipses.angle))
+        long, short = (cos * x + sin * y) / ellipses.width, (cos * y - sin * x) / ellipses.height
+        inside.append(4 * (long**2 + short**2) <= 1)
+    return np.concatenate(inside)
+
+
+def test_ellipses_hold_on_the_axes_as_drawn():
+    """Two axes of nearly the same inertia: new data turn them, which rotated resamples do not show."""
+    table = co.datasets.load_housetasks()
+    P = table.counts / table.total
+    truth, hits = co.CA().fit(P), {"signs": [], "rotation": []}
+    for seed in range(15):
+        rng = np.random.default_rng([seed, 1744])
+        sample = co.CA().fit(rng.multinomial(1744, P.ravel()).reshape(P.shape))
+        for align, inside in hits.items():
+            inside.append(covered(sample, sample.bootstrap(40, align=align, random_state=seed), truth))
+    assert np.mean(hits["signs"]) > 0.85
+    assert np.mean(hits["rotation"]) < 0.75
 
 
 def test_weights_do_not_make_more_observations():
@@ -116,6 +157,8 @@ def test_bad_calls(ca):
         ca.bootstrap(3, random_state=0).row_ellipses(axes=(1, 3))
     with pytest.raises(ValueError, match="level"):
         ca.bootstrap(3, random_state=0).row_ellipses(level=95)
+    with pytest.raises(ValueError, match="align"):
+        ca.bootstrap(3, align="procrustes")
     with pytest.raises(ValueError, match="n is needed: the table does not hold whole counts"):
         co.CA().fit([[0.1, 0.2], [0.3, 0.4]]).bootstrap(3)
     with pytest.raises(ValueError, match="n must be a whole number from 1"):

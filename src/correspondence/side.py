@@ -12,10 +12,43 @@ import scipy.sparse as sp
 from correspondence.checks import brief
 from correspondence.labels import as_labels
 from correspondence.points import Points
+from correspondence.ridge import shrink_labels
 from correspondence.spectral import absent_mass
 from correspondence.table import Table, listed, weighted_columns
 
-__all__ = ["Side"]
+__all__ = ["Side", "Transition"]
+
+
+@dataclass(frozen=True)
+class Transition:
+    """How functions of one side give those of the other: averages over profiles, divided by singular values.
+
+    Attributes
+    ----------
+    singular_values : ndarray of shape (d,)
+        Those of the matrix that was decomposed; the correlations claimed may be smaller.
+    strength : float
+        The strength of the ridge in observations, 0 without one.
+    shrinkage : ndarray of shape (m,) or None
+        By which the ridge multiplies the labels of the side that is averaged over.
+    offset : ndarray of shape (d,) or None
+        The mean of the averages of the fit, which is subtracted.
+    """
+
+    singular_values: np.ndarray
+    strength: float = 0.0
+    shrinkage: np.ndarray | None = None
+    offset: np.ndarray | None = None
+
+    def apply(self, profiles: Any, totals: np.ndarray, mass: np.ndarray, standard: np.ndarray) -> np.ndarray:
+        """Standard coordinates of profiles of given totals; 0 on axes without inertia."""
+        if self.shrinkage is not None:
+            standard = standard * self.shrinkage[:, None]
+        placed = profiles @ standard - mass @ standard
+        if self.offset is not None:
+            placed = placed * shrink_labels(totals, self.strength)[:, None] - self.offset
+        s = self.singular_values
+        return placed * np.divide(1, s, out=np.zeros(len(s)), where=s > 0)
 
 
 @dataclass(frozen=True)
@@ -69,6 +102,11 @@ class Side:
         """Whether all labels with a count take part."""
         return len(self.kept) == len(self.occurring)
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether weights changed the counts: a weight of 0 only leaves a label out."""
+        return self.weights is not None and not np.isin(self.weights, (0, 1)).all()
+
     def points(self, inertia: np.ndarray, standard: np.ndarray, correlations: np.ndarray) -> Points:
         """Points of all labels shown, from inertias and coordinates of those kept."""
         position = np.searchsorted(self.shown, self.kept)
@@ -81,21 +119,18 @@ class Side:
             )
         return Points(self.labels[self.shown], mass, distance, inertia, standard, correlations)
 
-    def place(self, table: Table, own: Points, name: str) -> Points:
+    def place(self, table: Table, own: Points, name: str, transition: Transition) -> Points:
         """Points of new labels of the other side, given by a table whose columns are the labels of this one.
 
         By the transition formula: principal coordinates are averages of this side's standard ones.
         """
-        profiles, empty = self._profiles(self.align(table, name))
+        profiles, totals = self._profiles(self.align(table, name))
         mass = self.mass[self.kept]
-        standard = own.standard[np.searchsorted(self.shown, self.kept)]
-        principal = profiles @ standard - mass @ standard
+        standard = transition.apply(profiles, totals, mass, own.standard[np.searchsorted(self.shown, self.kept)])
         distance = _distances(profiles, mass)
-        principal[empty], distance[empty] = np.nan, np.nan
-        s = own.correlations
-        inverse = np.divide(1, s, out=np.zeros(len(s)), where=s > 0)
+        standard[totals == 0], distance[totals == 0] = np.nan, np.nan
         unknown = np.full(len(distance), np.nan)
-        return Points(table.rows, unknown, distance, unknown, principal * inverse, s)
+        return Points(table.rows, unknown, distance, unknown, standard, own.correlations)
 
     def align(self, table: Table, name: str) -> Any:
         """Counts of a table with its columns in the order of the labels of this side."""
@@ -115,12 +150,12 @@ class Side:
         return table.counts[:, [positions[label] for label in self.labels.tolist()]]
 
     def _profiles(self, counts: Any) -> tuple[Any, np.ndarray]:
-        """Rows divided by their sums, over the labels kept; and which rows are empty."""
+        """Rows divided by their sums, over the labels kept; and these sums."""
         weights = np.ones(len(self.labels)) if self.weights is None else self.weights
         counts = weighted_columns(counts, np.where(self.mass > 0, weights, 0))
         total = np.asarray(counts.sum(axis=1)).ravel()
         profiles = weighted_columns(counts.T, 1 / np.where(total > 0, total, 1)).T
-        return (profiles.tocsr() if sp.issparse(profiles) else profiles)[:, self.kept], total == 0
+        return (profiles.tocsr() if sp.issparse(profiles) else profiles)[:, self.kept], total
 
 
 def _check_mass(mass: np.ndarray, labels: np.ndarray, name: str) -> None:

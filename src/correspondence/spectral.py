@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg
@@ -57,6 +57,7 @@ class Residuals:
     column_root: np.ndarray
     row_inertia: np.ndarray
     column_inertia: np.ndarray
+    may_have_unit_axes: ClassVar[bool] = True  # which tell unconnected parts of the table apart
 
     @classmethod
     def of(cls, counts: Any, r: np.ndarray, c: np.ndarray, total: float) -> Residuals:
@@ -321,7 +322,7 @@ def _component_axes(Q: Residuals, k: int) -> np.ndarray | None:
     In a table of few pairs of many labels there may be thousands, one for each pair of labels that have no other
     partner, and an iteration finds equal axes one by one. Other tables are not searched: it would take too long.
     """
-    if not sp.issparse(Q.counts):
+    if not (Q.may_have_unit_axes and sp.issparse(Q.counts)):
         return None
     is_transposed = Q.counts.format == "csc"
     base = Q.counts.T if is_transposed else Q.counts
