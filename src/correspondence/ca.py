@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence.bootstrap import Bootstrap, bootstrap
-from correspondence.checks import as_frame, brief, check_weights, check_whole, is_number
+from correspondence.checks import as_frame, brief, check_weights, check_whole, is_number, outside
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LabelFunctions
@@ -311,7 +311,7 @@ class CA(Estimator):
         """How many components to compute of the `limit` that there are."""
         if limit == 0:
             warnings.warn(
-                "The table has one row or one column: there are no components.", FewerComponents, stacklevel=5
+                "The table has one row or one column: there are no components.", FewerComponents, stacklevel=outside()
             )
         if self.n_components is None:
             return limit if limit <= ALL_UP_TO else OTHERWISE
@@ -319,7 +319,7 @@ class CA(Estimator):
             warnings.warn(
                 f"n_components={self.n_components} is more than the table has: {limit} are kept.",
                 FewerComponents,
-                stacklevel=5,
+                stacklevel=outside(),
             )
         return min(int(self.n_components), limit)
 
@@ -519,7 +519,9 @@ def _read(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, 
         return count_with_codes(X, Y, sample_weight, "sample_weight")
     if Y is not None:
         warnings.warn(
-            "Y is ignored: X is a table of counts. For pairs give one column of labels each.", LeftOut, stacklevel=4
+            "Y is ignored: X is a table of counts. For pairs give one column of labels each.",
+            LeftOut,
+            stacklevel=outside(),
         )
     return as_table(X), None
 
@@ -580,13 +582,15 @@ def _warn_dropped(rows: Side, columns: Side) -> None:
         if len(side.occurring) < len(side.labels)
     ]
     if dropped:
-        warnings.warn(f"Left out, because all their counts are zero: {'; '.join(dropped)}.", LeftOut, stacklevel=4)
+        warnings.warn(
+            f"Left out, because all their counts are zero: {'; '.join(dropped)}.", LeftOut, stacklevel=outside()
+        )
 
 
 def _warn_empty(points: Points, name: str) -> Points:
     empty = points.labels[np.isnan(points.chi2_distance)].tolist()
     if empty:
-        warnings.warn(f"{name}: without any count, so placed at NaN: {listed(empty)}.", LeftOut, stacklevel=4)
+        warnings.warn(f"{name}: without any count, so placed at NaN: {listed(empty)}.", LeftOut, stacklevel=outside())
     return points
 
 

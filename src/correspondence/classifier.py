@@ -30,7 +30,7 @@ from correspondence.boundary import (
     shares_of_others,
 )
 from correspondence.calibration import Calibration, Claims, best_temperature, calibration_error, log_loss
-from correspondence.checks import brief, check_seed, check_weights, check_whole, length, to_floats
+from correspondence.checks import brief, check_seed, check_weights, check_whole, length, outside, to_floats
 from correspondence.decomposition import Decomposition
 from correspondence.estimator import Estimator
 from correspondence.functions import LARGEST, LabelFunctions, LinearFunctions
@@ -539,15 +539,19 @@ def _decompose(
     used = p > 0
     if not used.all():
         missing = ", ".join(map(str, classes[~used][:5])) + (", ..." if (~used).sum() > 5 else "")
-        warnings.warn(f"{(~used).sum()} class(es) never predicted, so placed at NaN: {missing}.", LeftOut, stacklevel=3)
+        warnings.warn(
+            f"{(~used).sum()} class(es) never predicted, so placed at NaN: {missing}.", LeftOut, stacklevel=outside()
+        )
     pics, values = _principal(cov[np.ix_(used, used)], p[used], NOISE[moments.dtype], classes[used])
     if not len(pics):
-        warnings.warn("All inputs have the same beliefs: there are no components.", FewerComponents, stacklevel=3)
+        warnings.warn(
+            "All inputs have the same beliefs: there are no components.", FewerComponents, stacklevel=outside()
+        )
     elif n_components is not None and n_components > len(pics):
         warnings.warn(
             f"n_components = {n_components} is more than there are: {len(pics)} are kept.",
             FewerComponents,
-            stacklevel=3,
+            stacklevel=outside(),
         )
     kept = slice(None, n_components)
     G = np.full((len(p), len(pics)), np.nan)

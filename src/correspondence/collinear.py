@@ -36,8 +36,6 @@ TURNS = 5  # after the first, at most; each makes a spread of 1e-7 one of 1
 CLEAR = 4.0  # times the limit of what may be rounding: from here on a direction is kept
 SMALL = 1e3  # weights of standardised columns that make a direction of variance 1 a small one
 
-Pair = tuple[Any, Any]
-
 
 @dataclass(frozen=True, eq=False)
 class Described:
@@ -146,7 +144,7 @@ def describe(side: str, encoder: Encoder, pairs: Parts) -> Described:
         return Described(side, [repr(j) for j in range(width)], np.full(width, off), np.empty((width, 0)))
     widths = [column.width for column in encoder.columns.values()]
     names = np.repeat(np.array([repr(key) for key in encoder.columns], dtype=object), widths).tolist()
-    digits = dict(zip(encoder.names, _precisions(side, encoder, pairs), strict=True))
+    digits = dict(zip(encoder.names, _precisions(side, pairs), strict=True))
     rounding = [_rounding(column, digits[key]) for key, column in encoder.columns.items()]
     last = np.cumsum(widths)
     constant = np.zeros((int(last[-1]), len(widths)))
@@ -162,7 +160,7 @@ def _rounding(column: Any, digits: float) -> float:
     return EPS if isinstance(column, Category) else digits
 
 
-def _precisions(side: str, encoder: Columns, pairs: Parts) -> list[float]:
+def _precisions(side: str, pairs: Parts) -> list[float]:
     """Relative rounding of the numbers of each column, before they were turned into float64."""
     if isinstance(pairs, Pairs):
         columns, schema = (pairs.x if side == "X" else pairs.y), pairs.frame.collect_schema()
@@ -309,7 +307,7 @@ class _Columns:
         Each is made uncorrelated with those before it, the larger ones, which thus stay free of the rounding in it
         (Cholesky). What is then left of it is known only down to a share of it, and may be less.
         """
-        scale = np.sqrt(np.maximum(np.diag(cov), np.finfo(float).tiny))
+        scale = np.sqrt(np.maximum(np.diag(cov), 1e-60))  # 0 if a combination is constant to the last digit
         L, left = _cholesky(cov / np.outer(scale, scale))
         matrix = solve_triangular(L, np.diag(1 / scale), lower=True).T
         combined = basis.columns @ matrix

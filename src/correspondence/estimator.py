@@ -11,7 +11,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence.checks import as_frame, brief, check_index, length
+from correspondence.checks import as_frame, brief, check_index, length, outside
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut
 from correspondence.notices import FewerComponents
@@ -203,14 +203,14 @@ class PairsEstimator(Estimator):
                 f"n_components = {brief(self.n_components)} needs more than as many samples, got {n} sample(s)."
             )
 
-    def _set(self, d: Decomposition, X: Any = None, stacklevel: int = 3) -> None:
+    def _set(self, d: Decomposition, X: Any = None) -> None:
         """Keep the result, with a warning if there is less than asked for, and the names of the columns of X."""
         if d.n_components < self.n_components:
             warnings.warn(
                 f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "
                 "one of the variables, or the model of it, allows no more.",
                 FewerComponents,
-                stacklevel=stacklevel,
+                stacklevel=outside(),
             )
         self.decomposition_ = d
         self._remember_columns(X)

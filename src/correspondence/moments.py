@@ -26,6 +26,7 @@ __all__ = ["Moments", "Spectrum", "warn_of_lost", "whitening"]
 ZERO = 3  # an eigenvalue up to here may be 0
 SURE = 50  # an eigenvalue from here on is right to one per cent
 ULPS = 4.0  # units in the last place of the features, up to which a direction may be made of rounding
+EPS = float(np.finfo(float).eps)
 SHARE = 0.1  # of the largest weight, from which on a column is named as a part of a direction
 
 
@@ -72,6 +73,7 @@ class Moments:
         self._offset = np.empty(0)
         self._scatter = np.empty((0, 0))  # sum of w (z - mean)(z - mean)^T over z = (f(x), g(y))
         self._p = 0
+        self._digits = EPS  # relative rounding of the features, the coarsest seen
 
     def update(self, F: Any, G: Any, sample_weight: Any = None) -> Moments:
         """Take in a batch of observations.
@@ -88,6 +90,7 @@ class Moments:
         Moments
             Itself.
         """
+        digits = max(_digits(F), _digits(G))
         F, G, weights = _check_batch(F, G, sample_weight, self.dtype)
         if self.n and (self._p, len(self._origin)) != (F.shape[1], F.shape[1] + G.shape[1]):
             raise ValueError(
@@ -96,6 +99,7 @@ class Moments:
             )
         if len(F) and weights.sum() > 0:
             self._absorb(_of_batch(F, G, weights, self.centre))
+            self._digits = max(self._digits, digits)
         return self
 
     def __add__(self, other: Moments) -> Moments:
@@ -118,6 +122,7 @@ class Moments:
             self.__dict__.update({name: np.copy(v) if np.ndim(v) else v for name, v in vars(other).items()})
             return
         n = self.n + other.n
+        self._digits = max(self._digits, other._digits)
         shift = (other._origin - self._origin) + (other._offset - self._offset)
         self._scatter += other._scatter
         self._scatter += np.outer(shift, shift) * (self.n / n * other.n)
@@ -204,9 +209,8 @@ class Moments:
         in_x, in_y = (None, None) if span is None else _check_span(span, (self._p, len(self._origin) - self._p))
         if span is None:
             self._warn_of_lost(tol, of_f=x_features is None, of_g=y_features is None)
-        eps = float(np.finfo(self.dtype).eps)
-        x = whitening(self.cov_f, self.mean_f, tol, in_x, eps)
-        y = whitening(self.cov_g, self.mean_g, tol, in_y, eps)
+        x = whitening(self.cov_f, self.mean_f, tol, in_x, self._rounding)
+        y = whitening(self.cov_g, self.mean_g, tol, in_y, self._rounding)
         U, s, Vt = np.linalg.svd(x.T @ self.cov_fg @ y, full_matrices=False)
         s = np.minimum(s, 1.0)
         A, B = x @ U[:, :n_components], y @ Vt[:n_components].T
@@ -220,13 +224,16 @@ class Moments:
             n=self.n,
         )
 
+    @property
+    def _rounding(self) -> Rounding:
+        return Rounding(float(np.finfo(self.dtype).eps), self._digits)
+
     def _warn_of_lost(self, tol: float | None, of_f: bool, of_g: bool) -> None:
         """Warn of directions that are dropped though they vary."""
-        eps = float(np.finfo(self.dtype).eps)
         for name, cov, mean, is_theirs in (("F", self.cov_f, self.mean_f, of_f), ("G", self.cov_g, self.mean_g, of_g)):
             if is_theirs:
                 spectrum = Spectrum.of(cov, mean)
-                lost = ~spectrum.keep(tol, eps) & ~spectrum.may_be_rounding(eps)
+                lost = ~spectrum.keep(tol, self._rounding) & ~spectrum.may_be_rounding(self._rounding)
                 warn_of_lost(spectrum.vectors[:, lost], [repr(j) for j in range(len(cov))], name)
 
     def __repr__(self) -> str:
@@ -258,6 +265,14 @@ def _scale(cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Standard deviations of features, 0 for constants."""
     scale = np.sqrt(np.maximum(np.diag(cov), 0))
     return np.where(scale > 1e-14 * np.abs(mean), scale, 0)  # what rounding leaves of a constant
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """Relative rounding of sums over rows, and of the features themselves."""
+
+    sums: float = EPS
+    features: float = EPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,20 +313,20 @@ class Spectrum:
         """Centred features times this are uncorrelated with variance 1; only some of the directions are kept."""
         return self.vectors[:, keep] / np.sqrt(self.values[keep]) / self.unit
 
-    def keep(self, tol: float | None, eps: float) -> np.ndarray:
+    def keep(self, tol: float | None, rounding: Rounding) -> np.ndarray:
         """Which directions are kept: those above `tol`, by default those that are neither unsure nor rounding."""
         largest = self.values.max(initial=0)
         if tol is not None:
             return self.values > tol * largest
-        return (self.values > SURE * eps * len(self.values) * largest) & ~self.may_be_rounding(eps)
+        return (self.values > SURE * rounding.sums * len(self.values) * largest) & ~self.may_be_rounding(rounding)
 
-    def may_be_rounding(self, eps: float) -> np.ndarray:
+    def may_be_rounding(self, rounding: Rounding) -> np.ndarray:
         """Which directions vary no more than rounding of the sums, or of the features themselves, explains."""
         # A feature far from 0 has few digits for what varies: x and 1e9 - x add up to noise of 1e-7. But one that
         # varies at all, as whole numbers around 1e15 do, is no rounding for itself.
-        off = np.minimum(ULPS * eps * np.hypot(self.mean, self.scale) / self.unit[:, 0], 0.1)
+        off = np.minimum(ULPS * rounding.features * np.hypot(self.mean, self.scale) / self.unit[:, 0], 0.1)
         of_data = np.sum((self.vectors * off[:, None]) ** 2, axis=0)
-        return self.values <= np.maximum(of_data, ZERO * eps * len(self.values) * self.values.max(initial=0))
+        return self.values <= np.maximum(of_data, ZERO * rounding.sums * len(self.values) * self.values.max(initial=0))
 
 
 def whitening(
@@ -319,13 +334,13 @@ def whitening(
     mean: np.ndarray,
     tol: float | None = None,
     span: np.ndarray | None = None,
-    eps: float = np.finfo(float).eps,
+    rounding: Rounding = Rounding(),
 ) -> np.ndarray:
     """Matrix of shape (p, rank): centred features times this are uncorrelated with variance 1."""
     if span is not None:
-        return span @ whitening(span.T @ cov @ span, mean @ span, tol, eps=eps)
+        return span @ whitening(span.T @ cov @ span, mean @ span, tol, rounding=rounding)
     spectrum = Spectrum.of(cov, mean)
-    return spectrum.whitening(spectrum.keep(tol, eps))
+    return spectrum.whitening(spectrum.keep(tol, rounding))
 
 
 def warn_of_lost(directions: np.ndarray, names: Sequence[str], side: str) -> None:
@@ -402,6 +417,11 @@ def _check_batch(F: Any, G: Any, sample_weight: Any, dtype: np.dtype) -> tuple[n
     if sample_weight is None:
         return F, G, np.ones(len(F))
     return F, G, check_weights(sample_weight, len(F), "sample_weight", allow_zero=True)
+
+
+def _digits(values: Any) -> float:
+    """Relative rounding of features, which is that of float32 if they are of that type."""
+    return float(np.finfo(np.float32).eps) if getattr(values, "dtype", None) == np.float32 else EPS
 
 
 def _check_features(values: Any, name: str, dtype: np.dtype) -> np.ndarray:

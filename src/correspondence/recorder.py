@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from correspondence.beliefs import Beliefs, is_stream
-from correspondence.checks import check_seed, check_whole, length, take
+from correspondence.checks import check_seed, check_whole, length, outside, take
 from correspondence.classifier import ClassifierCA, label_codes
 from correspondence.decomposition import Decomposition
 from correspondence.functions import LabelFunctions
@@ -178,7 +178,7 @@ class TrainingRecorder:
         except ValueError as error:
             if not len(self) or error.__cause__ is not None:  # the model itself has failed
                 raise
-            warnings.warn(f"Step {self._step} is not recorded: {error}", LeftOut, stacklevel=2)
+            warnings.warn(f"Step {self._step} is not recorded: {error}", LeftOut, stacklevel=outside())
             return
         if self._recording.classes is None:
             classes = self._ask.classes(P.shape[1])

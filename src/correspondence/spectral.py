@@ -22,6 +22,7 @@ from scipy.linalg.blas import ddot, dgemv  # ARPACK's: NumPy's has threads of it
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
+from correspondence.checks import outside
 from correspondence.notices import Inexact
 from correspondence.threads import RowBlocks, alone, in_threads
 
@@ -311,7 +312,7 @@ def _iterate(Q: Residuals, k: int, known: np.ndarray | None) -> tuple[np.ndarray
         f"The axes are not exact: a relative residual of {residual:.1e} is left ({PRECISE:.0e} is wanted). "
         "Ask for more or fewer n_components.",
         Inexact,
-        stacklevel=7,
+        stacklevel=outside(),
     )
     return U, s, V
 

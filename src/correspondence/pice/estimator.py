@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence.checks import as_frame, brief, check_whole, is_number, length
+from correspondence.checks import as_frame, brief, check_whole, is_number, length, outside
 from correspondence.encoding import encoder_for, kept
 from correspondence.estimator import PairsEstimator
 from correspondence.heldout import HeldOut, held_out
@@ -322,9 +322,9 @@ class PICE(PairsEstimator):
                 f"Nothing is held out of fewer than {FEW} pairs, so the training correlations are too high: "
                 "evaluate on other pairs, or give `validation`.",
                 NotHeldOut,
-                stacklevel=3,
+                stacklevel=outside(),
             )
-        self._set(d, X, stacklevel=4)
+        self._set(d, X)
         self.validation_, self.model_ = result, model.name
         self._compared = before.correlations
 
@@ -337,7 +337,7 @@ class PICE(PairsEstimator):
             f"Nothing was found: of {result.n:g} pairs held out the functions capture {result.captured:.3g} "
             f"[{low:.3g}, {high:.3g}], which may be 0; the correlations on the training pairs may be chance.",
             NothingFound,
-            stacklevel=4,
+            stacklevel=outside(),
         )
 
     def summary(self) -> str:
