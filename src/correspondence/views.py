@@ -1,12 +1,11 @@
-"""Tests of components on all pairs: is what k components leave of the dependence more than chance?
+"""Tests of components on all pairs, none of which has to be held out.
 
-A view is a way to look for dependence: features of both variables, and statistics of the covariance between them. To
-test component k + 1, the first k functions are taken off the features, and the statistics are compared with those of
-pairs whose partners are exchanged at random. Nothing is held out, so nothing of the power is lost, and without any
-component taken off the test is exact. Features are learned from each variable alone, never from the pairs.
-
-For labels, whose counts may be small, exchanging is exact for the first component only. Later ones are compared with
-tables drawn from the model of k components that has been fitted to the table.
+A view is a way to look for dependence: features of both variables, each learned from one variable alone, and singular
+values of the matrix of covariances between them. For the first component they are compared with those of pairs whose
+partners are exchanged at random, which is exact. Component k + 1 is tested by singular value k + 1, which is compared
+with that of a matrix of rank k, the best fit to the given one, plus noise: that of the covariances, drawn by giving
+each pair a random sign, or for labels that of tables drawn from the model of rank k. So what is counted as noise knows
+that a strong component is found only roughly, and that the spread of y may depend on x.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ MAX_CELLS = 250_000  # of a table of labels that is tested as a whole
 MIN_EXCHANGES = 199
 WORK = 1.5e9  # multiplications for the exchanges of one view: about a second
 PSEUDO_COUNT = 8.0  # added to the count of each label, so that rare ones cannot carry a component on their own
+SCALES_OF_LATER = 2  # the smoothest, for components after the first: noise of many features is hard to draw
 RANK = 1e-9  # variance of a direction of standardised features, of the largest, below which it is rounding
 HOPELESS = 0.5  # p-value after which later components are not tested
 
@@ -61,8 +61,9 @@ class View(ABC):
 class FeatureView(View):
     """Features x and y, uncorrelated with mean 0 and variance 1, and their weights at several scales.
 
-    The statistics of a scale are the largest singular value and the norm of the weighted matrix of covariances, each
-    in units of its own standard error: variables that merely share a scale then look uncorrelated, as they are.
+    The statistics of a scale are singular values of the weighted matrix of covariances, and for the first component its
+    norm. There each covariance is in units of its own standard error: variables that merely share a scale then look
+    uncorrelated, as they are.
     """
 
     x: np.ndarray
@@ -70,17 +71,17 @@ class FeatureView(View):
     scales: Sequence[tuple[np.ndarray, np.ndarray]]
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:  # type: ignore[override]  # noqa: D102
         return len(self.x)
 
     @property
-    def cost(self) -> float:
+    def cost(self) -> float:  # noqa: D102
         return 2.0 * self.x.shape[1] * self.y.shape[1]
 
-    def take(self, rows: np.ndarray) -> FeatureView:
+    def take(self, rows: np.ndarray) -> FeatureView:  # noqa: D102
         return FeatureView(self.x[rows], self.y[rows], self.scales)
 
-    def compute_statistics(self, k: int, orders: np.ndarray, seed: int) -> np.ndarray:
+    def compute_statistics(self, k: int, orders: np.ndarray, seed: int) -> np.ndarray:  # noqa: D102
         return self._exchange(orders) if k == 0 else self._flip(k, len(orders), seed)
 
     def _exchange(self, orders: np.ndarray) -> np.ndarray:
@@ -105,7 +106,7 @@ class FeatureView(View):
             signs = rng.choice([-1.0, 1.0], self.n)
             draw[:] = (self.x * signs[:, None]).T @ self.y / self.n - signs.mean() * K
         statistics = []
-        for weights_x, weights_y in self.scales:
+        for weights_x, weights_y in self.scales[:SCALES_OF_LATER]:
             M = weights_x[:, None] * K * weights_y
             U, s, Vt = np.linalg.svd(M, full_matrices=False)
             model = (U[:, :k] * s[:k]) @ Vt[:k] + weights_x[:, None] * noise * weights_y
@@ -122,17 +123,17 @@ class LabelView(View):
     shape: tuple[int, int]
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:  # type: ignore[override]  # noqa: D102
         return len(self.x)
 
     @property
-    def cost(self) -> float:
+    def cost(self) -> float:  # noqa: D102
         return 10.0 + self.shape[0] * self.shape[1] * min(self.shape) / self.n
 
-    def take(self, rows: np.ndarray) -> LabelView:
+    def take(self, rows: np.ndarray) -> LabelView:  # noqa: D102
         return LabelView(self.x[rows], self.y[rows], self.shape)
 
-    def compute_statistics(self, k: int, orders: np.ndarray, seed: int) -> np.ndarray:
+    def compute_statistics(self, k: int, orders: np.ndarray, seed: int) -> np.ndarray:  # noqa: D102
         table = self._count(self.y)
         if k == 0:
             tables = [table, *(self._count(self.y[order]) for order in orders)]
