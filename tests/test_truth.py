@@ -82,7 +82,7 @@ def test_correlation_of_the_checkerboard_and_of_xor():
     assert np.corrcoef(X.prod(axis=1) > 0, y == "same")[0, 1] == pytest.approx(0.8, abs=0.01)
 
 
-@pytest.mark.parametrize("kind", ["Zipf labels", "rare binary"])
+@pytest.mark.parametrize("kind", ["Zipf labels", "class labels", "rare binary"])
 def test_hidden_classes_have_one_component_less(kind):
     x, y = designs.draw_classes(kind, 200_000, 1, np.random.default_rng(0))
     x, y = (np.unique(values, return_inverse=True)[1] for values in (x, y))
@@ -261,7 +261,7 @@ def measure_first(promise, design, method, tmp_path, *more):
         ("level", "normal, n 60, 0", "decompose"),
         ("level", "normal, n 60, 0", "analyze"),
         ("level", "normal, n 60, 0", "hyppo"),
-        ("level", "Zipf labels, n 200, 2", "latent"),
+        ("level", "class labels, n 200, 2", "latent"),
         ("level", "Zipf labels, n 60", "chi2"),
         ("power", "correlation", "ACE"),
         ("power", "one of ten", "Pearson"),
@@ -319,6 +319,15 @@ def judge_errors(ours, captured, best):
 def test_errors_against_the_best_method():
     assert judge_errors(0.026, 0.1, 0.02) == [MET, MET]
     assert judge_errors(0.027, -0.03, 0.02) == [MISSED, MISSED]
+
+
+def test_a_low_level_is_no_fault_where_the_test_is_not_reached():
+    def judge(found):
+        record = {"figures": {"too many": 0.0, "all found": found}, "load": 1.0}
+        return level.judge(Results("level", {("a design", "decompose"): [record] * 400}))[0].verdict
+
+    assert judge(1.0) == MISSED
+    assert judge(0.0) == MET
 
 
 def test_a_warning_counts_where_tails_are_heavy():

@@ -61,6 +61,22 @@ def _draw_zipf(classes, count, letter, rng) -> np.ndarray:
     return np.array([f"{letter}{code:02d}" for code in range(count)])[(codes + classes * (count // 3)) % count]
 
 
+@kind("class labels")
+def _class_labels(classes, rng):
+    """Labels of which each class has its own few, many of them rare."""
+    tables = np.random.default_rng(5)
+    return tuple(
+        _draw_from_rows(tables.dirichlet(np.full(count, 0.3), classes.max() + 1), classes, letter, rng)
+        for count, letter in ((40, "a"), (25, "b"))
+    )
+
+
+def _draw_from_rows(table, classes, letter, rng) -> np.ndarray:
+    """A label for each class, with the probabilities of its row."""
+    codes = (rng.random((len(classes), 1)) > np.cumsum(table, axis=1)[classes, :-1]).sum(axis=1)
+    return np.array([f"{letter}{code:02d}" for code in range(table.shape[1])])[codes]
+
+
 @kind("rare binary")
 def _rare_binary(classes, rng):
     return _draw_rare(classes, rng), _draw_rare(classes, rng)
@@ -102,7 +118,7 @@ def _zero_inflated(classes, rng):
 
 def make_tested_estimator(name: str, n_components: int):
     """What a user would test these data with."""
-    if name in ("Zipf labels", "rare binary"):
+    if name in ("Zipf labels", "class labels", "rare binary"):
         return co.CA(n_components=n_components, handle_unknown="nan")
     return (co.CCA if name == "20 columns" else co.ACE)(n_components=n_components)
 
