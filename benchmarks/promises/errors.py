@@ -98,7 +98,7 @@ def measure_own(name, seed):
 def measure_peer(name, model, seed):
     case = find_case(name)
     training, fresh = draw(name, seed)
-    transform = peers.fit_cca_zoo(model, *training, min(case.d, *(peers.as_matrix(v).shape[1] for v in training)))
+    transform = peers.fit_cca_zoo(model, *training, case.d)
     found = correlate_columns(*transform(*fresh))
     return {"error": mean_error(np.abs(found), case.problem.correlations[: case.d])}
 

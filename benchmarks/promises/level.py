@@ -127,7 +127,7 @@ def _task(kind, n, k, method, measure, replications, quick=0) -> Task:
 
 
 def choose_bar(results: Results, design: str, method: str, figure: str) -> Bar | None:
-    """Where the k components are often missed, component k + 1 is seldom tested: there the level may be any lower one."""
+    """Where the k components are often missed, component k + 1 is seldom tested, and the level may be any lower."""
     if method in OF_COMPONENTS and figure == "too many":
         found = results.figures(design, method).get("all found", np.ones(1)).mean()
         return Bar(0.02, 0.07) if found >= ENOUGH_FOUND else Bar(high=0.07)

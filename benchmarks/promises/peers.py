@@ -51,11 +51,12 @@ def _reject_by_hyppo(name, X, Y) -> bool:
 
 
 def fit_cca_zoo(name, X, Y, d):
-    """Functions f and g of a model of cca-zoo, in one callable of X and Y."""
+    """Functions f and g of a model of cca-zoo, in one callable of X and Y; linear ones are as many as columns."""
     from cca_zoo import linear, nonparametric
 
+    columns = min(as_matrix(values).shape[1] for values in (X, Y))
     model = {
-        "CCA": lambda: linear.CCA(n_components=d),
+        "CCA": lambda: linear.CCA(n_components=min(d, columns)),
         "KCCA": lambda: nonparametric.KCCA(n_components=d, kernel="rbf"),
     }[name]()
     model.fit([as_matrix(X), as_matrix(Y)])

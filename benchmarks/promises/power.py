@@ -12,6 +12,7 @@ from promises.verdicts import Bar, Promise, Results, judge_shares
 
 NAME = "power"
 N = 500
+QUICK = "correlation .15"  # the design of a quick run of decompose
 BARS = dict(zip(WEAK, (0.70, 0.70, 0.50, 0.95), strict=True))
 
 
@@ -60,7 +61,9 @@ def measure(reject, design, seed):
 
 def make_tasks() -> list[Task]:
     return [
-        Task(NAME, design, name, partial(measure, reject, design), 200, quick=1 if name == "decompose" else 3)
+        Task(
+            NAME, design, name, partial(measure, reject, design), 200, quick=int(name != "decompose" or design == QUICK)
+        )
         for design in WEAK
         for name, reject in METHODS.items()
         if "hyppo" not in name or peers.is_installed("hyppo")
