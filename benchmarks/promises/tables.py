@@ -57,15 +57,15 @@ def _escape(cell: str) -> str:
     return f"**{cell}**" if cell == "missed" else cell
 
 
-def describe_run(records: Iterable[dict], command: str) -> str:
-    """Where, how and of which code the records are."""
+def describe_run(records: Iterable[dict], planned: int, command: str) -> str:
+    """Where, how and of which code the records are, and how many of those that were planned."""
     records = list(records)
     codes = sorted({record["code"] for record in records})
     hours = sum(record["seconds"] for record in records) / 3600
     load = np.mean([record["load"] for record in records]) if records else np.nan
     mixed = "" if len(codes) < 2 else f" (mixed: {len(codes)} versions)"
     return (
-        f"`{command}`: {len(records)} measurements, {hours:.2f} hours of CPU on {os.cpu_count()} cores "
+        f"`{command}`: {len(records)} measurements ({planned} planned), {hours:.2f} hours of CPU on {os.cpu_count()} cores "
         f"({platform.machine()}, Python {platform.python_version()}), load average {load:.1f}, "
         f"sources {', '.join(codes) or 'unknown'}{mixed}."
     )
