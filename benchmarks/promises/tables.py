@@ -65,7 +65,8 @@ def describe_run(records: Iterable[dict], planned: int, command: str) -> str:
     load = np.mean([record["load"] for record in records]) if records else np.nan
     mixed = "" if len(codes) < 2 else f" (mixed: {len(codes)} versions)"
     return (
-        f"`{command}`: {len(records)} measurements ({planned} planned), {hours:.2f} hours of CPU on {os.cpu_count()} cores "
+        f"`{command}`: {len(records)} measurements ({planned} planned), {hours:.2f} hours of CPU on "
+        f"{os.cpu_count()} cores "
         f"({platform.machine()}, Python {platform.python_version()}), load average {load:.1f}, "
         f"sources {', '.join(codes) or 'unknown'}{mixed}."
     )
