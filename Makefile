@@ -62,6 +62,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/ca.py
 	$(BIN)/python benchmarks/pice.py
 	$(BIN)/python benchmarks/auto.py
+	$(BIN)/python benchmarks/truth.py --jobs 2
 	$(BIN)/python benchmarks/classifier.py
 	$(BIN)/python benchmarks/retrieval.py
 	$(BIN)/python benchmarks/explore.py
