@@ -33,7 +33,15 @@ from correspondence.checks import (
     to_array,
 )
 from correspondence.decomposition import Decomposition
-from correspondence.heldout import HeldOut, captured_terms, held_out
+from correspondence.heldout import (
+    HeldOut,
+    Spread,
+    correlation_intervals,
+    correlations_of,
+    held_out,
+    scaled_differences,
+    warn_of_few,
+)
 from correspondence.labels import unknown_labels_as_mean
 from correspondence.progress import bar
 from correspondence.sources import Pairs
@@ -55,6 +63,7 @@ __all__ = [
 ]
 
 GROUPS = 10  # at least, to be drawn in halves
+CLUSTERS = 10  # pairs or groups, at least, that second moments are taken of
 BLOCKS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
 
 
@@ -108,9 +117,44 @@ class CrossFit:
     seconds: float
     terms: np.ndarray
     """What is captured of each pair, or group, held out; their mean is `captured`."""
+    nested_terms: np.ndarray | None = None
+    """The same for the first 1, 2, ..., d components alone, a row each; see `captured_first`."""
 
     def __post_init__(self) -> None:
         read_only(self, "correlations", "intervals", "captured_interval", "training", "F", "G", "terms")
+        if self.nested_terms is not None:
+            read_only(self, "nested_terms")
+
+    def captured_first(self, n_components: int) -> tuple[float, np.ndarray]:
+        """Say what the first components capture without the others.
+
+        Parameters
+        ----------
+        n_components : int
+            How many of the components to judge, from 1 to those that there are.
+
+        Returns
+        -------
+        captured : float
+            What they capture of the held-out pairs, on average over the splits.
+        terms : ndarray of shape (n,)
+            Terms of each pair, or group, whose mean is `captured`, to compare with those of another cross-fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import correspondence as co
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, 0] += X[:, 0]      # one component
+        >>> result = co.crossfit(co.CCA(n_components=3), X, Y)
+        >>> [round(result.captured_first(k)[0], 2) for k in (1, 2, 3)]
+        [0]
+        """
+        check_whole(n_components, "n_components", 1, len(self.correlations))
+        if self.nested_terms is None:
+            raise ValueError("nested_terms must be given to judge the first components alone. Use crossfit.")
+        terms = self.nested_terms[n_components - 1]
+        return float(terms.mean()), terms
 
     def __repr__(self) -> str:
         low, high = self.captured_interval
@@ -180,9 +224,10 @@ def crossfit(
     F, G = np.full((n, d), np.nan), np.full((n, d), np.nan)
     for (_, test), fit in zip(parts, fits, strict=True):
         F[test], G[test] = _padded(fit.F, d), _padded(fit.G, d)
-    pooled, terms = _pooled([test for _, test in parts], fits, np.arange(n) if together is None else together, d)
+    pooled, nested = _pooled([test for _, test in parts], fits, np.arange(n) if together is None else together, d)
     training = np.mean([_padded(fit.d.correlations[None], d)[0] for fit in fits], axis=0)
-    each = [held_out(fit.F, fit.G, fit.d.correlations) for fit in fits]
+    each = [held_out(fit.F, fit.G, fit.d.correlations, warn=False) for fit in fits]
+    warn_of_few(Spread.of_terms(nested[-1]), stacklevel=3)
     return CrossFit(
         pooled.correlations,
         pooled.intervals,
@@ -193,7 +238,8 @@ def crossfit(
         G,
         each,
         float(np.mean([fit.seconds for fit in fits])),
-        terms,
+        nested[-1],
+        nested,
     )
 
 
@@ -383,9 +429,10 @@ def _padded(values: np.ndarray, d: int) -> np.ndarray:
 
 
 def _pooled(tests: list[np.ndarray], fits: list[Fit], groups: np.ndarray, d: int) -> tuple[HeldOut, np.ndarray]:
-    """All splits together; a pair that is held out several times weighs no more than others.
+    """All splits together, and the terms of what is captured by the first 1, 2, ... components.
 
-    Errors are those of sums over groups, so that pairs of a group count as one where they repeat each other.
+    A pair that is held out several times weighs no more than others. Errors are those of sums over groups, so that pairs
+    of a group count as one where they repeat each other.
     """
     rows = np.concatenate(tests)
     weights = 1 / np.bincount(rows, minlength=len(groups))[rows]
@@ -393,30 +440,125 @@ def _pooled(tests: list[np.ndarray], fits: list[Fit], groups: np.ndarray, d: int
     F, G = (
         np.vstack([_padded(values, d) for values in side]) for side in zip(*((f.F, f.G) for f in fits), strict=True)
     )
-    held = held_out(F, G, np.zeros(d), weights)
-    intervals = _clustered(F, G, held, weights, cluster)
-    roots = np.concatenate([np.tile(np.sqrt(_padded(fit.d.correlations[None], d)), (len(fit.F), 1)) for fit in fits])
-    terms = captured_terms(F * roots, G * roots, np.ones(d))  # of all splits: in a small one an outlier may decide
-    captured = float(np.average(terms, weights=weights))
-    of_clusters = np.bincount(cluster, weights * (terms - captured)) * len(np.bincount(cluster)) / weights.sum()
-    error = of_clusters.std() / np.sqrt(len(of_clusters))
-    interval = captured + norm.ppf((1 + held.level) / 2) * error * np.array([-1.0, 1.0])
-    pooled = HeldOut(held.correlations, intervals, captured, interval, held.n, held.level)
-    return pooled, captured + of_clusters
+    claims = np.vstack([np.tile(_padded(fit.d.correlations[None], d), (len(fit.F), 1)) for fit in fits])
+    held = held_out(F, G, np.zeros(d), weights, warn=False)
+    is_defined = np.diff(held.intervals, axis=1)[:, 0] < 2  # a constant has no correlation
+    terms = _leave_out_clusters(F, G, held.correlations, weights, cluster)
+    intervals = correlation_intervals(held.correlations, Spread.of_terms(terms), is_defined, held.level)
+    split = _join_small_splits(np.repeat(np.arange(len(tests)), [len(test) for test in tests]), cluster)
+    nested = _nested_terms(F, G, claims, weights, cluster, split)
+    captured, spread = float(nested[-1].mean()), Spread.of_terms(nested[-1])
+    pooled = HeldOut(held.correlations, intervals, captured, captured + spread.reach(held.level), held.n, held.level)
+    return pooled, nested
 
 
-def _clustered(F: np.ndarray, G: np.ndarray, held: HeldOut, weights: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-    """Intervals of correlations by the delta method on Fisher's z scale, from sums of influences over clusters."""
-    share = weights / weights.sum()
-    f, g = (_standardised(values, share) for values in (F, G))
-    r = held.correlations
-    influence = (f * g - r * (f**2 + g**2) / 2) * share[:, None]
-    sums = np.array([np.bincount(cluster, column) for column in influence.T]).reshape(len(r), cluster.max() + 1)
-    inside = np.abs(r) < 1 - 1e-12
-    z, slope = np.arctanh(np.where(inside, r, 0)), np.where(inside, 1 - r**2, 1)
-    half = norm.ppf((1 + held.level) / 2) * np.sqrt((sums**2).sum(axis=1)) / slope
-    known = inside & (np.diff(held.intervals, axis=1)[:, 0] < 2)  # a constant has no correlation
-    return np.where(known[:, None], np.tanh(np.column_stack([z - half, z + half])), held.intervals)
+def _leave_out_clusters(
+    F: np.ndarray, G: np.ndarray, r: np.ndarray, weights: np.ndarray, cluster: np.ndarray
+) -> np.ndarray:
+    """Jackknife terms of the correlations on Fisher's z scale, a row for each cluster."""
+    f, g = (_standardised(values, weights / weights.sum()) for values in (F, G))
+
+    def left(values: np.ndarray) -> np.ndarray:
+        return (weights @ values) - _sum_clusters(weights[:, None] * values, cluster)
+
+    w, f_mean, g_mean = left(np.ones((len(f), 1))), left(f), left(g)
+    w = np.where(w > 0, w, 1.0)
+    without = correlations_of(
+        left(f**2) - f_mean**2 / w, left(g**2) - g_mean**2 / w, left(f * g) - f_mean * g_mean / w, 1e-9 * weights.sum()
+    )
+    return scaled_differences(r, without, len(w))
+
+
+def _sum_clusters(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Sums of rows over the pairs of each cluster."""
+    sums = np.zeros((int(cluster.max()) + 1, *values.shape[1:]))
+    np.add.at(sums, cluster, values)
+    return sums
+
+
+def _join_small_splits(split: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Number of the split of each pair, small ones joined to the next.
+
+    A second moment of few pairs is too uncertain to be multiplied with another, and of one there is none without the
+    pair itself. Fits of splits so small hardly differ, so that their functions may be taken for the same.
+    """
+    joined, number, seen = np.empty_like(split), 0, np.empty(0, dtype=cluster.dtype)
+    for k in range(int(split.max()) + 1):
+        joined[split == k] = number
+        seen = np.union1d(seen, cluster[split == k])
+        if len(seen) >= CLUSTERS:
+            number, seen = number + 1, seen[:0]
+    joined[joined == number] = max(number - 1, 0)  # what is left at the end is too small as well
+    return joined
+
+
+def _nested_terms(
+    F: np.ndarray, G: np.ndarray, claims: np.ndarray, weights: np.ndarray, cluster: np.ndarray, split: np.ndarray
+) -> np.ndarray:
+    """Terms of each cluster (columns) whose mean is what the first 1, 2, ... components (rows) capture.
+
+    What is captured is the mean over the splits, each of which has functions, margins and claims of its own.
+    """
+    root = np.sqrt(np.column_stack([np.ones(len(F)), claims]))
+    f, g = (np.column_stack([np.ones(len(F)), values]) * root for values in (F, G))
+    terms = np.empty((len(F), F.shape[1]))
+    for k in range(int(split.max()) + 1):
+        rows = split == k
+        part = np.unique(cluster[rows], return_inverse=True)[1]
+        terms[rows] = _terms_of_split(f[rows], g[rows], weights[rows], part)
+    captured = np.average(terms, axis=0, weights=weights)
+    sums = _sum_clusters(weights[:, None] * (terms - captured), cluster)
+    return (captured + sums * len(sums) / weights.sum()).T
+
+
+def _terms_of_split(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Terms of each pair (rows) whose weighted mean is what the first 1, 2, ... components (columns) capture.
+
+    The mean of r(x_k, y_l)^2 over k and l is that of pairs of different clusters: x and y of the same one are dependent.
+    """
+    total = weights.sum()
+    ratio = np.cumsum(f * g, axis=1)[:, 1:]
+    own = _sum_clusters(weights, cluster)
+    of_x, of_y = _of_others(f, g, weights, cluster), _of_others(g, f, weights, cluster)
+    others = (total - own)[cluster]
+    if len(own) == 1:  # a single cluster has no others
+        return 2 * ratio - (of_x + of_y) / total - 1
+    second = weights @ of_x / (weights @ others)
+    influence = 2 * ratio - (of_x + of_y) / others[:, None]
+    inflation = (len(own) - 1) / max(len(own) - 2, 1)
+    centre = np.average(influence, axis=0, weights=weights)
+    captured = 2 * np.average(ratio, axis=0, weights=weights) - second - 1
+    return captured + inflation * (influence - centre)
+
+
+def _of_others(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Sum of the weights times r(x_k, y_l)^2 over all l of other clusters, for each k, by the first 1, 2, ... components.
+
+    r(x_k, y_l)^2 summed over l is a quadratic form in f(x_k), whose matrix is the sum of g g^T. All leading blocks of it
+    are had at once by summing up the columns.
+    """
+    whole = _sum_leading_blocks(f, ((g.T * weights) @ g)[None])
+    if cluster.max() + 1 == len(cluster):
+        return whole - weights[:, None] * np.cumsum(f * g, axis=1)[:, 1:] ** 2
+    order = np.argsort(cluster, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(cluster[order]) != 0])
+    size = max(1, (1 << 22) // g.shape[1] ** 2)  # pairs at a time, for the sake of memory
+    ends = [*starts[np.flatnonzero(np.diff(starts // size)) + 1].tolist(), len(order)]
+    result, begin = whole, 0
+    for end in ends:
+        rows = order[begin:end]
+        which = np.unique(cluster[rows], return_inverse=True)[1]
+        outer = weights[rows, None, None] * g[rows, :, None] * g[rows, None, :]
+        result[rows] -= _sum_leading_blocks(f[rows], _sum_clusters(outer, which)[which])
+        begin = end
+    return result
+
+
+def _sum_leading_blocks(f: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """Quadratic forms of each row of f, with its own matrix or one for all, by blocks of 2, 3, ... rows and columns."""
+    columns = np.einsum("nij,ni->nj", np.triu(matrices, 1), f) if len(matrices) > 1 else f @ np.triu(matrices[0], 1)
+    diagonal = np.diagonal(matrices, axis1=1, axis2=2)
+    return np.cumsum(f * (2 * columns + diagonal * f), axis=1)[:, 1:]
 
 
 def _standardised(F: np.ndarray, share: np.ndarray | None = None) -> np.ndarray:
