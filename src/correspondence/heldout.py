@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -44,16 +44,21 @@ class HeldOut:
         Pearson correlation of f_i(x) and g_i(y) over the new pairs; 0, with the interval [-1, 1], where one of
         them is constant.
     intervals : ndarray of shape (d, 2)
-        Confidence intervals of the correlations (large-sample, for any distribution).
+        Confidence intervals of the correlations, for any distribution: by leaving out each pair in turn, on Fisher's z
+        scale, with a quantile of Student's t that allows for heavy tails. If few pairs decide, evaluation gives the
+        warning `UncertainInterval`.
     captured : float
-        Lower bound on chi2(X; Y) that the functions prove: equal to it only for the true decomposition, and
-        negative if they predict worse than no dependence at all.
+        Lower bound on chi2(X; Y) that the functions prove: in the population equal to it only for the true
+        decomposition, and negative if they predict worse than no dependence at all. The estimate has no bias: the
+        moments of x and y are multiplied without the terms of a pair with itself. Of a single pair, or of the shares of
+        a population (weights that add up to 1 at most), nothing is left out.
     captured_interval : ndarray of shape (2,)
-        Its confidence interval.
+        Its confidence interval, from -inf to inf for two pairs or fewer.
     n : float
-        Number of the new pairs. Weights count as numbers of pairs: the intervals take their sum for the sample size.
+        Number of the new pairs. Weights count as numbers of pairs: a weight of 3 is the same as three copies of the
+        pair, and the sum of the weights is the sample size. Scale weights that are no counts accordingly.
     level : float
-        Of the confidence intervals.
+        Level of the confidence intervals.
 
     Examples
     --------
@@ -178,9 +183,9 @@ def held_out_parts(
 class Spread:
     """How uncertain a mean of terms is: its standard error, and how well the terms determine that.
 
-    The error of few, or of heavy-tailed, terms is itself uncertain. Its square is taken as a chi-square with the degrees
-    of freedom that its variance asks for (Satterthwaite), 2 n / (kurtosis - 1), so that a quantile of Student's t allows
-    for it: n - 1 of them for normal terms, 1 or 2 if a single term decides.
+    The error of few, or of heavy-tailed, terms is itself uncertain. Its square is taken as a chi-square with the
+    degrees of freedom that its variance asks for (Satterthwaite), 2 n / (kurtosis - 1), so that a quantile of Student's
+    t allows for it: n - 1 of them for normal terms, 1 or 2 if a single term decides.
     """
 
     n: float
@@ -207,6 +212,10 @@ class Spread:
         with np.errstate(over="ignore"):
             return cls.of_moments(len(terms), np.array([(terms**power).mean(axis=0) for power in POWERS]))
 
+    def widened(self, factor: Any) -> Spread:
+        """The same with a variance that is larger by a factor."""
+        return replace(self, error=self.error * np.sqrt(factor))
+
     def reach(self, level: float) -> np.ndarray:
         """How far the interval reaches down and up, in the last axis."""
         half = np.asarray(t_distribution.ppf((1 + level) / 2, self.freedom) * self.error)
@@ -216,9 +225,9 @@ class Spread:
 def warn_of_few(captured: Spread, variance: float = 1.0, stacklevel: int = 4) -> None:
     """Warn if the intervals may be too narrow.
 
-    The error is taken from the variance of the terms, and how far it can be trusted from their fourth moment. A kurtosis
-    above 2 sqrt(n) is more than n terms can determine: with tails so heavy the rarest pairs, which matter most, are
-    missing in many samples. That they are missing also shows in functions that vary less than on the pairs of the fit.
+    The error is taken from the variance of the terms, and how far it can be trusted from their fourth moment. A
+    kurtosis above 2 sqrt(n) is more than n terms can determine: with tails so heavy the rarest pairs, which matter
+    most, are missing in many samples. That they are missing also shows in functions that vary less than in the fit.
 
     Parameters
     ----------
@@ -241,9 +250,9 @@ def warn_of_few(captured: Spread, variance: float = 1.0, stacklevel: int = 4) ->
 def correlation_intervals(r: np.ndarray, spread: Spread, is_defined: np.ndarray, level: float) -> np.ndarray:
     """Intervals of correlations, from terms whose mean has the error of r / (1 - r^2), that is, of Fisher's z.
 
-    If all pairs lie on a line, nothing is known of the error but that pairs off the line are rare: the interval goes down
-    to the correlation if so many pairs were exchanged at random that all n being on the line has half of the probability
-    that the level leaves.
+    If all n pairs lie on a line, all that is known is that pairs off the line are rare. Were a share q of the pairs
+    exchanged at random, the correlation would be 1 - q, and all n would be on the line with probability (1 - q)^n: the
+    interval goes down to the q for which that is (1 - level) / 2.
 
     Parameters
     ----------
@@ -348,8 +357,8 @@ class _Summary:
     def second(self) -> float:
         """Estimate the mean of r(x, y)^2 over independent x and y.
 
-        The product of second moments is the mean over all x_k and all y_l. It contains each pair with itself, whose x and
-        y are dependent, and is therefore biased; without these n of n^2 terms it is a U-statistic, whose mean is exact.
+        The product of second moments is the mean over all x_k and all y_l. It contains each pair with itself, whose x
+        and y are dependent, and is therefore biased. Without these n of n^2 terms it is a U-statistic, without bias.
         """
         return (float(np.sum(self.x.second * self.y.second)) - self.own * self.square) / (1 - self.own)
 
@@ -429,7 +438,11 @@ def _sum_powers(
 def captured_by_moments(
     moments: Any, mean_f: np.ndarray, A: np.ndarray, mean_g: np.ndarray, B: np.ndarray, correlations: np.ndarray
 ) -> float:
-    """`captured` of the functions (F - mean_f) @ A and (G - mean_g) @ B, from the moments of features F and G alone."""
+    """Compute `captured` of the functions (F - mean_f) @ A and (G - mean_g) @ B from moments of features F and G alone.
+
+    These do not say what each pair contributes together with itself, so that, unlike in `held_out`, it is not left out:
+    the result is too low by the order of 1 / n, much the same for functions that are compared on the same pairs.
+    """
     root = np.sqrt(correlations)
     A, B = A * root, B * root
     a, b = (moments.mean_f - mean_f) @ A, (moments.mean_g - mean_g) @ B

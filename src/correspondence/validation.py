@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -60,10 +60,13 @@ __all__ = [
     "permutation_test",
     "pic_intervals",
     "sequential",
+    "with_chosen_settings",
 ]
 
 GROUPS = 10  # at least, to be drawn in halves
 CLUSTERS = 10  # pairs or groups, at least, that second moments are taken of
+CHOSEN = ("regularization",)  # settings that estimators choose for themselves unless they are given
+TIED = 2.0  # standard errors of their difference, up to which two PICs may be equal
 BLOCKS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
 
 
@@ -219,15 +222,17 @@ def crossfit(
     fits = _run(
         _fit_and_apply, [(est, X, Y, train, test, together) for train, test in parts], n_jobs, "cross-fit", progress
     )
-    fits = [_turned(fit, fits[0], X) for fit in fits]
     d = max(fit.d.n_components for fit in fits)
+    fits, agreement = zip(*(_turn(fit, fits[0], X, Y, d) for fit in fits), strict=True)
     F, G = np.full((n, d), np.nan), np.full((n, d), np.nan)
     for (_, test), fit in zip(parts, fits, strict=True):
         F[test], G[test] = _padded(fit.F, d), _padded(fit.G, d)
-    pooled, nested = _pooled([test for _, test in parts], fits, np.arange(n) if together is None else together, d)
+    shared = _share_noise(np.array(agreement), [train for train, _ in parts])
+    groups_of_pairs = np.arange(n) if together is None else together
+    pooled, nested, spread = _pooled([test for _, test in parts], fits, groups_of_pairs, shared)
+    warn_of_few(spread, stacklevel=3)
     training = np.mean([_padded(fit.d.correlations[None], d)[0] for fit in fits], axis=0)
     each = [held_out(fit.F, fit.G, fit.d.correlations, warn=False) for fit in fits]
-    warn_of_few(Spread.of_terms(nested[-1]), stacklevel=3)
     return CrossFit(
         pooled.correlations,
         pooled.intervals,
@@ -412,15 +417,33 @@ def labels_of(Y: Any) -> np.ndarray | None:
     return values if values.ndim == 1 and values.dtype.kind in "OUSb" else None
 
 
-def _turned(fit: Fit, first: Fit, X: Any) -> Fit:
-    """The same functions with signs that agree with those of the first fit."""
-    d = min(fit.d.n_components, first.d.n_components)
-    some = take(X, np.arange(min(2000, length(X, "X"))))
+def _turn(fit: Fit, first: Fit, X: Any, Y: Any, d: int) -> tuple[Fit, np.ndarray]:
+    """Give functions the signs of the first fit, and say how far they agree with its functions, from 0 to 1."""
+    some = np.arange(min(2000, length(X, "X")))
+    of_x = _correlate_functions(fit.d.f, first.d.f, take(X, some), d)
+    of_y = _correlate_functions(fit.d.g, first.d.g, take(Y, some), d)
+    sign = np.where(of_x < 0, -1.0, 1.0)[: fit.d.n_components]
+    return replace(fit, F=fit.F * sign, G=fit.G * sign), np.clip(of_x * of_y, 0, 1)
+
+
+def _correlate_functions(one: Any, other: Any, values: Any, d: int) -> np.ndarray:
+    """Correlations of functions, a component each; 0 where one of them is constant or not there."""
     with unknown_labels_as_mean():
-        a, b = np.nan_to_num(fit.d.f(some)), np.nan_to_num(first.d.f(some))
-    sign = np.ones(fit.d.n_components)
-    sign[:d] = np.where((a[:, :d] * b[:, :d]).sum(axis=0) < 0, -1.0, 1.0)
-    return replace(fit, F=fit.F * sign, G=fit.G * sign)
+        a, b = (_padded(_standardised(np.nan_to_num(function(values))), d) for function in (one, other))
+    return (a * b).mean(axis=0)
+
+
+def _share_noise(agreement: np.ndarray, trains: list[np.ndarray]) -> np.ndarray:
+    """By what the variance of each component's correlation is larger because the fits see each other's held-out pairs.
+
+    If there is nothing to find, a fit to fold 1 judged by fold 2 and one to fold 2 judged by fold 1 are nearly the same
+    number, and the variance is twice that of independent splits. The fits then agree only as far as they have pairs in
+    common. If they agree fully, their functions are those of the population, and the splits are independent.
+    """
+    if len(trains) < 2:
+        return np.ones(agreement.shape[1])
+    common = np.mean([np.isin(trains[0], train).mean() for train in trains[1:]])
+    return 1 + np.clip((1 - agreement[1:].mean(axis=0)) / max(1 - common, 1e-9), 0, 1)
 
 
 def _padded(values: np.ndarray, d: int) -> np.ndarray:
@@ -428,13 +451,15 @@ def _padded(values: np.ndarray, d: int) -> np.ndarray:
     return np.pad(values[:, :d], ((0, 0), (0, max(0, d - values.shape[1]))))
 
 
-def _pooled(tests: list[np.ndarray], fits: list[Fit], groups: np.ndarray, d: int) -> tuple[HeldOut, np.ndarray]:
-    """All splits together, and the terms of what is captured by the first 1, 2, ... components.
+def _pooled(
+    tests: list[np.ndarray], fits: Sequence[Fit], groups: np.ndarray, shared: np.ndarray
+) -> tuple[HeldOut, np.ndarray, Spread]:
+    """All splits together, the terms of what is captured by the first 1, 2, ... components, and their spread.
 
-    A pair that is held out several times weighs no more than others. Errors are those of sums over groups, so that pairs
-    of a group count as one where they repeat each other.
+    A pair that is held out several times weighs no more than others. Errors are those of sums over groups, so that
+    pairs of a group count as one where they repeat each other.
     """
-    rows = np.concatenate(tests)
+    rows, d = np.concatenate(tests), len(shared)
     weights = 1 / np.bincount(rows, minlength=len(groups))[rows]
     cluster = np.unique(groups[rows], return_inverse=True)[1]
     F, G = (
@@ -444,12 +469,16 @@ def _pooled(tests: list[np.ndarray], fits: list[Fit], groups: np.ndarray, d: int
     held = held_out(F, G, np.zeros(d), weights, warn=False)
     is_defined = np.diff(held.intervals, axis=1)[:, 0] < 2  # a constant has no correlation
     terms = _leave_out_clusters(F, G, held.correlations, weights, cluster)
-    intervals = correlation_intervals(held.correlations, Spread.of_terms(terms), is_defined, held.level)
+    spread = Spread.of_terms(terms).widened(shared)
+    intervals = correlation_intervals(held.correlations, spread, is_defined, held.level)
     split = _join_small_splits(np.repeat(np.arange(len(tests)), [len(test) for test in tests]), cluster)
     nested = _nested_terms(F, G, claims, weights, cluster, split)
-    captured, spread = float(nested[-1].mean()), Spread.of_terms(nested[-1])
+    # Components count by the squares of their claims, as they do in `captured`.
+    claimed = (claims**2).mean(axis=0)
+    factor = 1 + (claimed @ (shared - 1)) / claimed.sum() if claimed.any() else 1.0
+    captured, spread = float(nested[-1].mean()), Spread.of_terms(nested[-1]).widened(factor)
     pooled = HeldOut(held.correlations, intervals, captured, captured + spread.reach(held.level), held.n, held.level)
-    return pooled, nested
+    return pooled, nested, spread
 
 
 def _leave_out_clusters(
@@ -514,51 +543,40 @@ def _nested_terms(
 def _terms_of_split(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     """Terms of each pair (rows) whose weighted mean is what the first 1, 2, ... components (columns) capture.
 
-    The mean of r(x_k, y_l)^2 over k and l is that of pairs of different clusters: x and y of the same one are dependent.
+    The mean of r(x_k, y_l)^2 is taken over k and l of different clusters: x and y of the same one are dependent.
     """
-    total = weights.sum()
     ratio = np.cumsum(f * g, axis=1)[:, 1:]
     own = _sum_clusters(weights, cluster)
-    of_x, of_y = _of_others(f, g, weights, cluster), _of_others(g, f, weights, cluster)
-    others = (total - own)[cluster]
-    if len(own) == 1:  # a single cluster has no others
-        return 2 * ratio - (of_x + of_y) / total - 1
-    second = weights @ of_x / (weights @ others)
-    influence = 2 * ratio - (of_x + of_y) / others[:, None]
-    inflation = (len(own) - 1) / max(len(own) - 2, 1)
-    centre = np.average(influence, axis=0, weights=weights)
-    captured = 2 * np.average(ratio, axis=0, weights=weights) - second - 1
-    return captured + inflation * (influence - centre)
+    alone = len(own) == 1  # a single cluster has no others, so that nothing can be left out
+    of_x, of_y = (_sum_over_others(*sides, weights, None if alone else cluster) for sides in ((f, g), (g, f)))
+    others = weights.sum() - (0 if alone else own[cluster])
+    influence = 2 * ratio - (of_x + of_y) / np.reshape(others, (-1, 1))
+    captured = 2 * np.average(ratio, axis=0, weights=weights) - weights @ of_x / np.sum(weights * others) - 1
+    inflation = (len(own) - 1) / max(len(own) - 2, 1)  # of a jackknife
+    return captured + inflation * (influence - np.average(influence, axis=0, weights=weights))
 
 
-def _of_others(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-    """Sum of the weights times r(x_k, y_l)^2 over all l of other clusters, for each k, by the first 1, 2, ... components.
+def _sum_over_others(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray | None) -> np.ndarray:
+    """Sum weights times r(x_k, y_l)^2 over all l of other clusters, for each k, by the first 1, 2, ... components.
 
-    r(x_k, y_l)^2 summed over l is a quadratic form in f(x_k), whose matrix is the sum of g g^T. All leading blocks of it
-    are had at once by summing up the columns.
+    r(x_k, y_l)^2 summed over l is a quadratic form in f(x_k), whose matrix is the sum of g g^T. Summing up its columns
+    one after the other gives all leading blocks at once.
     """
-    whole = _sum_leading_blocks(f, ((g.T * weights) @ g)[None])
-    if cluster.max() + 1 == len(cluster):
-        return whole - weights[:, None] * np.cumsum(f * g, axis=1)[:, 1:] ** 2
+    sums = _sum_leading_blocks(f, (g.T * weights) @ g)
+    if cluster is None:
+        return sums
     order = np.argsort(cluster, kind="stable")
-    starts = np.flatnonzero(np.r_[True, np.diff(cluster[order]) != 0])
-    size = max(1, (1 << 22) // g.shape[1] ** 2)  # pairs at a time, for the sake of memory
-    ends = [*starts[np.flatnonzero(np.diff(starts // size)) + 1].tolist(), len(order)]
-    result, begin = whole, 0
-    for end in ends:
-        rows = order[begin:end]
-        which = np.unique(cluster[rows], return_inverse=True)[1]
-        outer = weights[rows, None, None] * g[rows, :, None] * g[rows, None, :]
-        result[rows] -= _sum_leading_blocks(f[rows], _sum_clusters(outer, which)[which])
-        begin = end
-    return result
+    clusters = np.split(order, np.flatnonzero(np.diff(cluster[order])) + 1)
+    single = np.array([rows[0] for rows in clusters if len(rows) == 1], dtype=int)
+    sums[single] -= weights[single, None] * np.cumsum(f[single] * g[single], axis=1)[:, 1:] ** 2
+    for rows in (rows for rows in clusters if len(rows) > 1):
+        sums[rows] -= _sum_leading_blocks(f[rows], (g[rows].T * weights[rows]) @ g[rows])
+    return sums
 
 
-def _sum_leading_blocks(f: np.ndarray, matrices: np.ndarray) -> np.ndarray:
-    """Quadratic forms of each row of f, with its own matrix or one for all, by blocks of 2, 3, ... rows and columns."""
-    columns = np.einsum("nij,ni->nj", np.triu(matrices, 1), f) if len(matrices) > 1 else f @ np.triu(matrices[0], 1)
-    diagonal = np.diagonal(matrices, axis1=1, axis2=2)
-    return np.cumsum(f * (2 * columns + diagonal * f), axis=1)[:, 1:]
+def _sum_leading_blocks(f: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Quadratic forms of each row of f in the first 2, 3, ... rows and columns of a symmetric matrix."""
+    return np.cumsum(f * (2 * f @ np.triu(matrix, 1) + np.diag(matrix) * f), axis=1)[:, 1:]
 
 
 def _standardised(F: np.ndarray, share: np.ndarray | None = None) -> np.ndarray:
@@ -895,16 +913,71 @@ def pic_intervals(
     n, together = check_pairs(est, X, Y, groups, random_state)
     if together is not None and together.max() < GROUPS - 1:
         raise ValueError(f"groups are only {int(together.max()) + 1}: halves need at least {GROUPS}.")
-    d = fitted(est, X, Y, together).decomposition_
+    whole = fitted(est, X, Y, together)
+    d, same = whole.decomposition_, with_chosen_settings(est, whole)
     rng = np.random.default_rng(random_state)
-    tasks = ((est, X, Y, _half(n, together, rng), together) for _ in range(n_resamples))
+    tasks = ((same, X, Y, _half(n, together, rng), together) for _ in range(n_resamples))
     halves = np.array([_padded(r[None], d.n_components)[0] for r in _run(_of_rows, tasks, n_jobs, "halves", progress)])
-    z, of_halves = np.arctanh(np.minimum(d.correlations, 1 - 1e-12)), np.arctanh(np.minimum(halves, 1 - 1e-12))
-    centre = 2 * z - of_halves.mean(axis=0)
+    # Noise columns on both sides make a canonical correlation larger by as much as there are columns for each pair (Bao
+    # and others, 2019), so that the line through whole and halves leads to no noise; the spread is that of Fisher's z.
+    centre = np.arctanh(np.clip(2 * d.correlations - halves.mean(axis=0), 0, 1 - 1e-12))
+    of_halves = np.arctanh(np.minimum(halves, 1 - 1e-12))
     error = np.maximum(of_halves.std(axis=0, ddof=1), _error(d, X, Y))
-    reach = float(norm.ppf((1 + level) / 2)) * error
-    values = np.tanh(np.maximum(np.column_stack([centre, centre - reach, centre + reach]), 0)) ** 2
+    # Taking off the bias magnifies the error: noise moves a correlation that it has made larger by less.
+    error *= np.clip(d.correlations / np.maximum(np.tanh(centre), 1e-12), 1, 2)
+    reach = float(norm.ppf((1 + level) / 2))
+    low, high = _reach_of_ties(centre, error, of_halves, reach)
+    values = np.tanh(np.maximum(np.column_stack([centre, low, high]), 0)) ** 2
     return PicIntervals(values[:, 0], values[:, 1:], d.pics, level, n_resamples)
+
+
+def with_chosen_settings(est: Any, fit: Any) -> Any:
+    """Copy an estimator with what a fit of it has chosen, so that another fit does not choose otherwise.
+
+    A fit to half of the pairs would choose a stronger penalty, and thus be another estimator.
+
+    Parameters
+    ----------
+    est : estimator
+        Unfitted estimator, which is not changed.
+    fit : estimator
+        Fitted copy of it, with its choices in attributes that end in an underscore.
+
+    Returns
+    -------
+    estimator
+        Unfitted estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2)); Y = X + rng.normal(size=(300, 2))
+    >>> est = co.CCA(n_components=1)
+    >>> co.validation.with_chosen_settings(est, co.CCA(n_components=1).fit(X, Y))
+    CCA(n_components=1, regularization=0.0)
+    """
+    same, parameters = clone(est), est.get_params(deep=False)
+    chosen = {name: getattr(fit, f"{name}_") for name in CHOSEN if name in parameters and hasattr(fit, f"{name}_")}
+    return same.set_params(**chosen)
+
+
+def _reach_of_ties(
+    centre: np.ndarray, error: np.ndarray, of_halves: np.ndarray, reach: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the intervals on Fisher's z scale, which of PICs that may be equal contain that of their mean.
+
+    Of equal PICs the largest is estimated too high and the smallest too low, by as much as they vary, and halves take
+    off only a part of it. Their mean is free of that.
+    """
+    low, high = centre - reach * error, centre + reach * error
+    apart = -np.diff(centre) > TIED * np.sqrt(error[1:] ** 2 + error[:-1] ** 2)
+    for tied in np.split(np.arange(len(centre)), np.flatnonzero(apart) + 1):
+        half = reach * max(of_halves[:, tied].mean(axis=1).std(ddof=1), np.sqrt((error[tied] ** 2).sum()) / len(tied))
+        low[tied] = np.minimum(low[tied], centre[tied].mean() - half)
+        high[tied] = np.maximum(high[tied], centre[tied].mean() + half)
+    return low, high
 
 
 def _half(n: int, groups: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
@@ -920,5 +993,7 @@ def _of_rows(est: Any, X: Any, Y: Any, rows: np.ndarray, groups: np.ndarray | No
 def _error(d: Decomposition, X: Any, Y: Any) -> np.ndarray:
     """Standard error of arctanh of the correlations, for given functions."""
     F, G = np.nan_to_num(d.f(X)), np.nan_to_num(d.g(Y))
-    intervals = held_out(F, G, d.correlations, level=0.6826894921370859).intervals  # one standard error to each side
+    intervals = held_out(
+        F, G, d.correlations, level=0.6826894921370859, warn=False
+    ).intervals  # one standard error to each side
     return np.arctanh(np.clip(intervals, -1 + 1e-12, 1 - 1e-12)) @ np.array([-0.5, 0.5])
