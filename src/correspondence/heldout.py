@@ -31,6 +31,7 @@ __all__ = [
 
 FEWEST = 2  # pairs, up to which nothing can be said about errors
 POWERS = (1, 2, 3, 4)
+ENOUGH = 100  # pairs, from which on intervals keep their promise and a warning is due where they do not
 MISSING = 0.5  # variance, 1 on the pairs of the fit, below which much of what the fit has seen is missing
 
 
@@ -90,7 +91,13 @@ class HeldOut:
 
 
 def held_out(
-    F: np.ndarray, G: np.ndarray, correlations: np.ndarray, pairs: Any = None, level: float = 0.95, *, warn: bool = True
+    F: np.ndarray,
+    G: np.ndarray,
+    correlations: np.ndarray,
+    pairs: Any = None,
+    level: float = 0.95,
+    *,
+    warn: bool = False,
 ) -> HeldOut:
     """Evaluate functions on new pairs.
 
@@ -131,7 +138,11 @@ def held_out(
 
 
 def held_out_parts(
-    each: Callable[[Callable[..., Any]], list[Any]], correlations: np.ndarray, level: float = 0.95, *, warn: bool = True
+    each: Callable[[Callable[..., Any]], list[Any]],
+    correlations: np.ndarray,
+    level: float = 0.95,
+    *,
+    warn: bool = False,
 ) -> HeldOut:
     """Evaluate functions on new pairs that are in several parts, in two passes over them.
 
@@ -222,8 +233,8 @@ class Spread:
         return half[..., None] * np.array([-1.0, 1.0])
 
 
-def warn_of_few(captured: Spread, variance: float = 1.0, stacklevel: int = 4) -> None:
-    """Warn if the intervals may be too narrow.
+def warn_of_few(captured: Spread, variance: float = 1.0, *, fewest: float = 1.0, stacklevel: int = 4) -> None:
+    """Warn if intervals of many pairs may be too narrow all the same.
 
     The error is taken from the variance of the terms, and how far it can be trusted from their fourth moment. A
     kurtosis above 2 sqrt(n) is more than n terms can determine: with tails so heavy the rarest pairs, which matter
@@ -235,10 +246,12 @@ def warn_of_few(captured: Spread, variance: float = 1.0, stacklevel: int = 4) ->
         Spread of the terms of `captured`.
     variance : float
         Smallest variance of the functions, which was 1 on the pairs of the fit.
+    fewest : float
+        Degrees of freedom, in units of sqrt(n), below which there is a warning.
     stacklevel : int
         Where the warning is shown to come from, as for `warnings.warn`.
     """
-    if captured.n > FEWEST and (captured.freedom < np.sqrt(captured.n) or variance < MISSING):
+    if captured.n >= ENOUGH and (captured.freedom < fewest * np.sqrt(captured.n) or variance < MISSING):
         warnings.warn(
             f"The intervals may be too narrow: a few of the {captured.n:g} pairs decide, or rare values of the fit are "
             "missing among them. Evaluate on more pairs, or use a method that bounds the influence of outliers.",

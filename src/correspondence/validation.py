@@ -230,9 +230,9 @@ def crossfit(
     shared = _share_noise(np.array(agreement), [train for train, _ in parts])
     groups_of_pairs = np.arange(n) if together is None else together
     pooled, nested, spread = _pooled([test for _, test in parts], fits, groups_of_pairs, shared)
-    warn_of_few(spread, stacklevel=3)
+    warn_of_few(spread, fewest=0.5, stacklevel=3)  # splits are small, and their terms spread more
     training = np.mean([_padded(fit.d.correlations[None], d)[0] for fit in fits], axis=0)
-    each = [held_out(fit.F, fit.G, fit.d.correlations, warn=False) for fit in fits]
+    each = [held_out(fit.F, fit.G, fit.d.correlations) for fit in fits]
     return CrossFit(
         pooled.correlations,
         pooled.intervals,
@@ -466,7 +466,7 @@ def _pooled(
         np.vstack([_padded(values, d) for values in side]) for side in zip(*((f.F, f.G) for f in fits), strict=True)
     )
     claims = np.vstack([np.tile(_padded(fit.d.correlations[None], d), (len(fit.F), 1)) for fit in fits])
-    held = held_out(F, G, np.zeros(d), weights, warn=False)
+    held = held_out(F, G, np.zeros(d), weights)
     is_defined = np.diff(held.intervals, axis=1)[:, 0] < 2  # a constant has no correlation
     terms = _leave_out_clusters(F, G, held.correlations, weights, cluster)
     spread = Spread.of_terms(terms).widened(shared)
@@ -993,7 +993,5 @@ def _of_rows(est: Any, X: Any, Y: Any, rows: np.ndarray, groups: np.ndarray | No
 def _error(d: Decomposition, X: Any, Y: Any) -> np.ndarray:
     """Standard error of arctanh of the correlations, for given functions."""
     F, G = np.nan_to_num(d.f(X)), np.nan_to_num(d.g(Y))
-    intervals = held_out(
-        F, G, d.correlations, level=0.6826894921370859, warn=False
-    ).intervals  # one standard error to each side
+    intervals = held_out(F, G, d.correlations, level=0.6826894921370859).intervals  # one standard error to each side
     return np.arctanh(np.clip(intervals, -1 + 1e-12, 1 - 1e-12)) @ np.array([-0.5, 0.5])
