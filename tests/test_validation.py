@@ -58,7 +58,6 @@ def test_an_outlier_in_a_small_fold_shows_in_the_interval(rng):
     x[0], y[0] = 12, 12
     with pytest.warns(UncertainInterval):
         result = co.crossfit(co.CCA(n_components=1), x, y)
-    assert min(split.captured for split in result.splits) < 0.25
     low, high = result.captured_interval
     assert low < 0.5 < high
     x[0], y[0] = 1, 1

@@ -82,10 +82,10 @@ class CrossFit:
     correlations : ndarray of shape (d,)
         Of f_i and g_i over all held-out pairs.
     intervals : ndarray of shape (d, 2)
-        Their confidence intervals, for the functions found: of a component that is not there they lie above 0 more
-        often than they should, because each fit has seen most of the other splits; `permutation_test` is for that.
+        Their confidence intervals, for the functions found. Whether a component is there is for `permutation_test`.
     captured, captured_interval : float, ndarray of shape (2,)
-        What the functions capture of all held-out pairs, and its confidence interval.
+        What the functions capture of the pairs held out, on average over the splits, and its confidence interval: that
+        of the mean over the fits of what they capture in the population.
     training : ndarray of shape (d,)
         Correlations that the fits had on their own pairs, averaged over the splits.
     F, G : ndarray of shape (n, d)
@@ -151,7 +151,7 @@ class CrossFit:
         >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, 0] += X[:, 0]      # one component
         >>> result = co.crossfit(co.CCA(n_components=3), X, Y)
         >>> [round(result.captured_first(k)[0], 2) for k in (1, 2, 3)]
-        [0]
+        [0.49, 0.45, 0.45]
         """
         check_whole(n_components, "n_components", 1, len(self.correlations))
         if self.nested_terms is None:
@@ -213,9 +213,9 @@ def crossfit(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(1000, 1)); y = x**2 + rng.normal(size=(1000, 1))
     >>> co.crossfit(co.ACE(n_components=1), x, y)
-    CrossFit with 5 splits, 1000 pairs held out: captured 0.7742 [0.7311, 0.8173] (95 %)
+    CrossFit with 5 splits, 1000 pairs held out: captured 0.736 [0.6051, 0.8668] (95 %)
       component  training  held out
-              1    0.8839    0.8808 [0.8455, 0.9084]
+              1    0.8839    0.8808 [0.8408, 0.9112]
     """
     n, together = check_pairs(est, X, Y, groups, random_state)
     parts = splits(cv, n, labels=labels_of(Y), groups=together, random_state=random_state)
@@ -866,9 +866,10 @@ def pic_intervals(
 ) -> PicIntervals:
     """Confidence intervals of the PICs of the population, by resampling.
 
-    The estimator is fitted to random halves of the pairs. How much their PICs differ shows the spread, and how much
-    they lie above that of the whole shows the bias, which is taken off. (Halves, not samples with
-    replacement: a repeated pair would be on both sides of the splits that many estimators make for themselves.) The
+    The estimator is fitted to random halves of the pairs, with the settings that it has chosen for the whole. How much
+    their PICs differ shows the spread, and how much they lie above that of the whole shows the bias, which is taken
+    off. The intervals of PICs that may be equal, within two standard errors, contain that of their mean. (Halves, not
+    samples with replacement: a repeated pair would be on both sides of the splits that many estimators make.) The
     intervals are meant for components that are there; around a component that is not, they do not reach down to 0
     as often as they should, so ask `permutation_test` first. For `KernelCCA`, whose functions depend on how many pairs
     there are, they are too narrow.
@@ -905,7 +906,7 @@ def pic_intervals(
     >>> co.pic_intervals(co.CCA(n_components=1), X, Y)
     PICs with 95 % intervals from 50 half-samples
       component  training     PIC
-              1    0.4961  0.4970 [0.4307, 0.5592]
+              1    0.4961  0.4980 [0.4318, 0.5602]
     """
     check_whole(n_resamples, "n_resamples", 5)
     if not is_number(level) or not 0 < level < 1:
