@@ -121,7 +121,7 @@ def test_evaluate_and_score(case):
     assert result.intervals.shape == (2, 2)
     assert result.n == 100
     assert est.score(X[300:], Y[300:]) == result.captured
-    weighted = est.evaluate(X[300:], Y[300:], sample_weight=np.full(100, 2.0))
+    weighted = est.evaluate(X[300:], Y[300:], sample_weight=np.ones(100))
     assert weighted.captured == pytest.approx(result.captured)
     with pytest.raises(ValueError, match="same length"):
         est.evaluate(X[300:], Y[301:])

@@ -1,12 +1,16 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 import correspondence as co
-from correspondence.heldout import gain, held_out
+from correspondence.heldout import captured_by_moments, captured_terms, gain, held_out, held_out_parts
+from correspondence.moments import Moments
+from correspondence.notices import UncertainInterval
 
 
 def direct_captured(F, G, s, w):
-    """The score of NOTES.md, term by term."""
+    """The score of NOTES.md, term by term, of a population."""
     F = np.column_stack([np.ones(len(F)), F])
     G = np.column_stack([np.ones(len(G)), G])
     s = np.r_[1, s]
@@ -20,10 +24,63 @@ def direct_captured(F, G, s, w):
     return first - second - 1
 
 
-def test_captured_is_the_formula(rng):
+def double_sum(F, G, s):
+    """The same without the terms of a pair with itself, one by one."""
+    ratio = 1 + (F * s) @ G.T
+    return 2 * np.diag(ratio).mean() - 1 - (ratio**2)[~np.eye(len(F), dtype=bool)].mean()
+
+
+def test_captured_of_a_population_is_the_formula(rng):
+    F, G, s, w = rng.normal(size=(50, 3)), rng.normal(size=(50, 3)), np.array([0.9, 0.5, 0.2]), rng.random(50)
+    assert held_out(F, G, s, w / w.sum()).captured == pytest.approx(direct_captured(F, G, s, w))
+    moments = Moments().update(F, G)
+    found = captured_by_moments(moments, np.zeros(3), np.eye(3), np.zeros(3), np.eye(3), s)
+    assert found == pytest.approx(direct_captured(F, G, s, np.ones(50)))
+
+
+def test_captured_of_pairs_leaves_out_each_pair_with_itself(rng):
+    F, G, s = rng.normal(size=(50, 3)), rng.normal(size=(50, 3)), np.array([0.9, 0.5, 0.2])
+    result = held_out(F, G, s)
+    assert result.captured == pytest.approx(double_sum(F, G, s))
+    assert captured_terms(F, G, s).mean() == pytest.approx(result.captured)
+    w = rng.integers(1, 5, 50)
+    weighted, copies = held_out(F, G, s, w), held_out(np.repeat(F, w, axis=0), np.repeat(G, w, axis=0), s)
+    assert weighted.captured == pytest.approx(copies.captured) == double_sum(np.repeat(F, w, 0), np.repeat(G, w, 0), s)
+    np.testing.assert_allclose(weighted.captured_interval, copies.captured_interval)
+    np.testing.assert_allclose(weighted.intervals, copies.intervals)
+
+
+def test_parts_are_merged_exactly(rng):
+    F, G, s = 100 + rng.normal(size=(90, 2)), rng.normal(size=(90, 2)), np.array([0.9, 0.5])
+    whole = held_out(F, G, s)
+    ends = [0, 1, 30, 90]
+    parts = held_out_parts(lambda f: [f(F[a:b], G[a:b]) for a, b in pairwise(ends)], s)
+    for name in ("correlations", "intervals", "captured", "captured_interval"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [2, 10])
+def test_captured_has_no_bias(n):
+    """Strong dependence and few pairs, where products of moments of the same pairs are too low by far."""
+    rng = np.random.default_rng(1)
+    s, found = np.array([0.9]), []
+    for _ in range(1500):
+        x = rng.normal(size=(n, 1))
+        found.append(held_out(x, 0.9 * x + np.sqrt(0.19) * rng.normal(size=(n, 1)), s).captured)
+    assert np.mean(found) == pytest.approx(0.81, abs=4 * np.std(found) / np.sqrt(1500))
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_or_two_pairs_prove_nothing(n, rng):
+    result = held_out(rng.normal(size=(n, 1)), rng.normal(size=(n, 1)), np.array([0.5]))
+    assert np.isfinite(result.captured)
+    assert result.captured_interval.tolist() == [-np.inf, np.inf]
+    assert result.intervals.tolist() == [[-1, 1]]
+
+
+def test_correlations_are_weighted(rng):
     F, G, s, w = rng.normal(size=(50, 3)), rng.normal(size=(50, 3)), np.array([0.9, 0.5, 0.2]), rng.random(50)
     result = held_out(F, G, s, w)
-    assert result.captured == pytest.approx(direct_captured(F, G, s, w))
     r = [np.cov(F[:, i], G[:, i], aweights=w, ddof=0) for i in range(3)]
     np.testing.assert_allclose(result.correlations, [c[0, 1] / np.sqrt(c[0, 0] * c[1, 1]) for c in r])
     assert result.n == pytest.approx(w.sum())
@@ -84,7 +141,10 @@ def test_perfect_and_constant_functions_have_no_nan():
     one = np.array([[1.0], [-1.0], [1.0], [-1.0]])
     perfect = held_out(one, one, np.ones(1))
     assert perfect.correlations == pytest.approx([1])
-    assert perfect.intervals == pytest.approx(np.array([[1, 1]]))
+    # With a share q of exchanged pairs all four would be on the line with probability (1 - q)^4.
+    assert perfect.intervals == pytest.approx(np.array([[0.025**0.25, 1]]))
+    opposite = held_out(one, -one, np.ones(1))
+    assert opposite.intervals == pytest.approx(np.array([[-1, -(0.025**0.25)]]))
     for value in (1.0, 0.1, 1 / 3):
         constant = held_out(np.full((4, 1), value), one, np.ones(1))
         assert constant.correlations.tolist() == [0]
@@ -93,7 +153,7 @@ def test_perfect_and_constant_functions_have_no_nan():
 
 def test_repr_and_bad_calls():
     text = repr(co.CA().fit(co.datasets.load_smoke()).evaluate(co.datasets.load_smoke()))
-    assert "captured 0.08519" in text
+    assert "captured 0.0" in text
     assert "correlation 1: 0.2734" in text
     one = np.ones((2, 1))
     for weights, level, message in (
@@ -113,3 +173,71 @@ def test_a_difference_by_rounding_is_no_gain(rng):
     assert gain(terms, terms * (1 + 2e-16) + 1e-17) == 0
     assert gain(terms, terms) == 0
     assert gain(terms, terms + 0.1 + 0.01 * rng.random(80)) > 50
+
+
+# --- what the intervals promise
+
+
+def make_normal(rng, n):
+    x = rng.normal(size=n)
+    return x, 0.7 * x + np.sqrt(0.51) * rng.normal(size=n)
+
+
+def make_square(rng, n):
+    x = rng.normal(size=n)
+    return x, x**2 + rng.normal(size=n)
+
+
+def make_rare_labels(rng, n):
+    x = rng.choice(6, n, p=[0.5, 0.25, 0.1, 0.08, 0.04, 0.03])
+    y = np.where(rng.random(n) < 0.5, x, rng.choice(6, n, p=[0.5, 0.25, 0.1, 0.08, 0.04, 0.03]))
+    return x.astype(str), y.astype(str)
+
+
+@pytest.mark.parametrize(
+    ("make", "est"),
+    [
+        (make_normal, co.CCA(n_components=1)),
+        (make_normal, co.ACE(n_components=2)),
+        (make_square, co.ACE(n_components=1)),
+        (make_rare_labels, co.CA(n_components=2, handle_unknown="nan")),
+    ],
+)
+def test_intervals_cover_what_the_functions_have_in_the_population(make, est):
+    rng = np.random.default_rng(2)
+    d = est.fit(*make(rng, 400)).decomposition_
+    many = make(rng, 200_000)
+    truth = held_out(d.f(many[0]), d.g(many[1]), d.correlations)
+    hits = []
+    for _ in range(250):
+        x, y = make(rng, 100)
+        result = held_out(d.f(x), d.g(y), d.correlations)
+        ends, values = (
+            np.vstack([result.captured_interval, result.intervals]),
+            np.r_[truth.captured, truth.correlations],
+        )
+        hits.append((ends[:, 0] <= values) & (values <= ends[:, 1]))
+    coverage = np.mean(hits, axis=0)
+    assert (coverage >= 0.91 - 2 * np.sqrt(0.91 * 0.09 / 250)).all()
+    assert (coverage <= 0.995).all()
+
+
+def test_heavy_tails_have_a_warning(rng):
+    x = rng.standard_t(2, size=(400, 1))
+    y = x + rng.standard_t(2, size=(400, 1))
+    est = co.CCA(n_components=1).fit(x[:200], y[:200])
+    with pytest.warns(UncertainInterval, match="intervals may be too narrow"):
+        est.evaluate(x[200:], y[200:])
+
+
+def test_rare_values_that_are_missing_have_a_warning(rng):
+    x = np.r_[np.zeros(95), np.ones(5)]
+    est = co.CCA(n_components=1).fit(x, x + 0.1 * rng.normal(size=100))
+    with pytest.warns(UncertainInterval, match="missing"):
+        est.evaluate(0.01 * rng.normal(size=100), rng.normal(size=100))
+
+
+def test_a_score_has_no_interval_to_warn_of(rng):
+    x = rng.standard_t(2, size=(400, 1))
+    est = co.CCA(n_components=1).fit(x[:200], x[:200] + rng.standard_t(2, size=(200, 1)))
+    assert np.isfinite(est.score(x[200:], x[200:]))

@@ -8,6 +8,9 @@ from sklearn.model_selection import ShuffleSplit
 
 import correspondence as co
 from correspondence.estimator import Estimator
+from correspondence.heldout import held_out
+from correspondence.notices import UncertainInterval
+from correspondence.validation import with_chosen_settings
 
 
 def linear_pairs(rng, n=300, p=4, q=3, shared=1, noise=1.0):
@@ -44,17 +47,69 @@ def test_out_of_fold_values_are_those_of_fits_without_the_fold(rng):
         np.testing.assert_allclose(result.G[test], G * sign)
     assert [split.n for split in result.splits] == [100, 200]
     captured = np.array([split.captured for split in result.splits])
-    assert result.captured == pytest.approx(captured @ [1 / 3, 2 / 3], abs=0.02)
+    assert result.captured == pytest.approx(captured @ [1 / 3, 2 / 3])
     assert result.terms.mean() == pytest.approx(result.captured)
     assert (result.training > result.correlations).any()
 
 
-def test_a_single_outlier_in_a_small_fold_does_not_decide(rng):
-    x = rng.normal(size=(600, 1))
-    y = x**2 + 0.5 * rng.normal(size=(600, 1))
-    result = co.crossfit(co.ACE(n_components=1), x, y)
-    assert min(split.captured for split in result.splits) < 0  # a fold with far larger values than its training had
-    assert result.captured == pytest.approx(result.correlations[0] ** 2, abs=0.25)
+def test_an_outlier_in_a_small_fold_shows_in_the_interval(rng):
+    x, y = rng.normal(size=(2, 200, 1))
+    y += x
+    x[0], y[0] = 12, 12
+    with pytest.warns(UncertainInterval):
+        result = co.crossfit(co.CCA(n_components=1), x, y)
+    low, high = result.captured_interval
+    assert low < 0.5 < high
+    x[0], y[0] = 1, 1
+    assert np.diff(co.crossfit(co.CCA(n_components=1), x, y).captured_interval)[0] < (high - low) / 2
+
+
+def test_what_the_first_components_capture_alone(rng):
+    X, Y = linear_pairs(rng, shared=2)
+    result = co.crossfit(co.CCA(n_components=3), X, Y, groups=np.arange(300) // 2)
+    assert result.nested_terms.shape == (3, 150)
+    np.testing.assert_array_equal(result.captured_first(3)[1], result.terms)
+    for k in (1, 2):
+        captured, terms = result.captured_first(k)
+        assert captured == pytest.approx(terms.mean())
+        alone = co.crossfit(co.CCA(n_components=k), X, Y, groups=np.arange(300) // 2)
+        np.testing.assert_allclose(terms, alone.terms)
+    for k in (0, 4, 1.5):
+        with pytest.raises(ValueError, match="n_components must"):
+            result.captured_first(k)
+
+
+def test_pairs_of_a_group_are_not_taken_for_independent(rng):
+    """The mean over x and y of different groups, one by one."""
+    X, Y = linear_pairs(rng, n=60, shared=2)
+    groups = np.repeat(np.arange(20), 3)
+    halves = [(np.arange(30, 60), np.arange(30)), (np.arange(30), np.arange(30, 60))]
+    result, expected = co.crossfit(co.CCA(n_components=2), X, Y, cv=halves, groups=groups), []
+    for train, test in halves:
+        fit = co.CCA(n_components=2).fit(X[train], Y[train])
+        ratio = 1 + (fit.transform(X[test]) * fit.correlations_) @ fit.transform_y(Y[test]).T
+        apart = groups[test][:, None] != groups[test]
+        expected.append(2 * np.diag(ratio).mean() - (ratio**2)[apart].mean() - 1)
+    assert result.captured == pytest.approx(np.mean(expected))
+
+
+def test_crossfit_intervals_cover_what_the_fits_have_in_the_population():
+    """Of two components, and of none: the truth is the mean over the fits of what they capture of other pairs."""
+    for strength in (1.0, 0.0):
+        covered = np.zeros(2)
+        for seed in range(50):
+            rng = np.random.default_rng(seed)
+            X, Y = rng.normal(size=(2, 4000, 3))
+            Y[:, :2] += strength * X[:, :2] * [1.0, 0.5]
+            few, many = slice(0, 100), slice(100, None)
+            folds = [(np.setdiff1d(np.arange(100), test), test) for test in np.arange(100).reshape(5, 20)]
+            result = co.crossfit(co.CCA(n_components=1), X[few], Y[few], cv=folds)
+            fits = [co.CCA(n_components=1).fit(X[few][train], Y[few][train]) for train, _ in folds]
+            truth = [held_out(*fit.transform(X[many], Y[many]), fit.correlations_) for fit in fits]
+            values = np.mean([[t.captured, t.correlations[0]] for t in truth], axis=0)
+            ends = np.vstack([result.captured_interval, result.intervals])
+            covered += (ends[:, 0] <= values) & (values <= ends[:, 1])
+        assert (covered >= 42).all()  # 47 expected
 
 
 def test_signs_agree_over_the_folds(rng):
@@ -212,6 +267,28 @@ def test_intervals_cover_the_truth():
         above += result.training - result.pics
     assert (inside >= 52).all()  # 57 expected
     assert (above / 60 > 0.005).all()
+
+
+def test_halves_are_fitted_with_the_settings_of_the_whole(rng):
+    X, Y = linear_pairs(rng, n=100, p=10, q=10)
+    est = co.CCA(n_components=1)
+    same = with_chosen_settings(est, est.fit(X, Y))
+    assert same.regularization == est.regularization_ == 0  # five pairs for each column: no ridge; halves would get one
+    assert est.regularization == "auto"
+    result = co.pic_intervals(co.CCA(n_components=1), X, Y, 10)
+    fixed = co.pic_intervals(co.CCA(n_components=1, regularization=0.0), X, Y, 10)
+    np.testing.assert_allclose(result.intervals, fixed.intervals)
+
+
+def test_intervals_of_equal_pics_cover_them():
+    inside = np.zeros(3)
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(150, 4))
+        Y = rng.normal(size=(150, 4)) + np.column_stack([X[:, :3], np.zeros(150)])
+        result = co.pic_intervals(co.CCA(n_components=3), X, Y, 20, random_state=seed)
+        inside += (result.intervals[:, 0] <= 0.5) & (result.intervals[:, 1] >= 0.5)
+    assert (inside >= 42).all()  # at least 45 expected, without their mean 40 for the smallest
 
 
 class Varying(Estimator):

@@ -27,6 +27,7 @@ from correspondence.notices import (
     NearlyCollinear,
     NotHeldOut,
     NothingFound,
+    UncertainInterval,
 )
 from correspondence.pairs import count_pairs, indicator_table
 from correspondence.points import Points
@@ -81,6 +82,7 @@ __all__ = [
     "Timeline",
     "TrainingRecorder",
     "Transition",
+    "UncertainInterval",
     "compare",
     "compare_classifiers",
     "count_pairs",

@@ -135,12 +135,12 @@ class Decomposition:
         """
         if isinstance(X, Pairs):
             check_source(X, Y, sample_weight)
-            return held_out_parts(X.through(self.f.bare(), self.g.bare()).each, self.correlations)
+            return held_out_parts(X.through(self.f.bare(), self.g.bare()).each, self.correlations, warn=True)
         F, G = self.f(X), self.g(Y)
         if len(F) != len(G):
             raise ValueError(f"X and Y must have the same length, got {len(F)} and {len(G)}.")
         weights = None if sample_weight is None else check_weights(sample_weight, len(F), "sample_weight")
-        return held_out(F, G, self.correlations, weights)
+        return held_out(F, G, self.correlations, weights, warn=True)
 
     def density_ratio(self, X: Any, Y: Any, pairwise: bool = False) -> np.ndarray:
         """Ratio p(x, y) / (p(x) p(y)) by Lancaster's formula.

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from correspondence.checks import as_frame, brief, check_index, length, outside
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut
-from correspondence.notices import FewerComponents
+from correspondence.notices import FewerComponents, UncertainInterval
 from correspondence.sources import Memory, Pairs, Parts, check_source
 from correspondence.splits import group_codes
 from correspondence.table import to_frame
@@ -134,7 +134,8 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         float
             At most chi2(X; Y), and negative if the functions predict worse than no dependence at all.
         """
-        return self.evaluate(X, Y, sample_weight).captured
+        with warnings.catch_warnings(action="ignore", category=UncertainInterval):  # no interval is returned
+            return self.evaluate(X, Y, sample_weight).captured
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Name the columns of ``transform``: f1, f2, ...

@@ -10,6 +10,7 @@ __all__ = [
     "NearlyCollinear",
     "NotHeldOut",
     "NothingFound",
+    "UncertainInterval",
 ]
 
 
@@ -113,5 +114,16 @@ class Inexact(CorrespondenceWarning):
     --------
     >>> import correspondence as co
     >>> issubclass(co.Inexact, co.CorrespondenceWarning)
+    True
+    """
+
+
+class UncertainInterval(CorrespondenceWarning):
+    """A few pairs decide a confidence interval, which may therefore be too narrow.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> issubclass(co.UncertainInterval, co.CorrespondenceWarning)
     True
     """

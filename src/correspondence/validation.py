@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -34,9 +34,17 @@ from correspondence.checks import (
     to_array,
 )
 from correspondence.decomposition import Decomposition
-from correspondence.heldout import HeldOut, captured_terms, held_out
+from correspondence.heldout import (
+    HeldOut,
+    Spread,
+    correlation_intervals,
+    correlations_of,
+    held_out,
+    scaled_differences,
+    warn_of_few,
+)
 from correspondence.labels import unknown_labels_as_mean
-from correspondence.notices import FewerComponents, LeftOut, NotHeldOut, NothingFound
+from correspondence.notices import FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval
 from correspondence.progress import bar
 from correspondence.sources import Pairs
 from correspondence.splits import group_codes, splits
@@ -55,10 +63,15 @@ __all__ = [
     "permutation_test",
     "pic_intervals",
     "sequential",
+    "with_chosen_settings",
 ]
 
 GROUPS = 10  # at least, to be drawn in halves
-EXPECTED = (FewerComponents, LeftOut, NotHeldOut, NothingFound)  # warnings that say nothing new of a part of the data
+# Warnings that say nothing new when they are of a part of the data.
+EXPECTED = (FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval)
+CLUSTERS = 10  # pairs or groups, at least, that second moments are taken of
+CHOSEN = ("regularization",)  # settings that estimators choose for themselves unless they are given
+TIED = 2.0  # standard errors of their difference, up to which two PICs may be equal
 BLOCKS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
 
 
@@ -74,10 +87,10 @@ class CrossFit:
     correlations : ndarray of shape (d,)
         Of f_i and g_i over all held-out pairs.
     intervals : ndarray of shape (d, 2)
-        Their confidence intervals, for the functions found: of a component that is not there they lie above 0 more
-        often than they should, because each fit has seen most of the other splits; `permutation_test` is for that.
+        Their confidence intervals, for the functions found. Whether a component is there is for `permutation_test`.
     captured, captured_interval : float, ndarray of shape (2,)
-        What the functions capture of all held-out pairs, and its confidence interval.
+        What the functions capture of the pairs held out, on average over the splits, and its confidence interval: that
+        of the mean over the fits of what they capture in the population.
     training : ndarray of shape (d,)
         Correlations that the fits had on their own pairs, averaged over the splits.
     F, G : ndarray of shape (n, d)
@@ -112,9 +125,44 @@ class CrossFit:
     seconds: float
     terms: np.ndarray
     """What is captured of each pair, or group, held out; their mean is `captured`."""
+    nested_terms: np.ndarray | None = None
+    """The same for the first 1, 2, ..., d components alone, a row each; see `captured_first`."""
 
     def __post_init__(self) -> None:
         read_only(self, "correlations", "intervals", "captured_interval", "training", "F", "G", "terms")
+        if self.nested_terms is not None:
+            read_only(self, "nested_terms")
+
+    def captured_first(self, n_components: int) -> tuple[float, np.ndarray]:
+        """Say what the first components capture without the others.
+
+        Parameters
+        ----------
+        n_components : int
+            How many of the components to judge, from 1 to those that there are.
+
+        Returns
+        -------
+        captured : float
+            What they capture of the held-out pairs, on average over the splits.
+        terms : ndarray of shape (n,)
+            Terms of each pair, or group, whose mean is `captured`, to compare with those of another cross-fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import correspondence as co
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, 0] += X[:, 0]      # one component
+        >>> result = co.crossfit(co.CCA(n_components=3), X, Y)
+        >>> [round(result.captured_first(k)[0], 2) for k in (1, 2, 3)]
+        [0.49, 0.45, 0.45]
+        """
+        check_whole(n_components, "n_components", 1, len(self.correlations))
+        if self.nested_terms is None:
+            raise ValueError("nested_terms must be given to judge the first components alone. Use crossfit.")
+        terms = self.nested_terms[n_components - 1]
+        return float(terms.mean()), terms
 
     def __repr__(self) -> str:
         low, high = self.captured_interval
@@ -170,21 +218,24 @@ def crossfit(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(1000, 1)); y = x**2 + rng.normal(size=(1000, 1))
     >>> co.crossfit(co.ACE(n_components=1), x, y)
-    CrossFit with 5 splits, 1000 pairs held out: captured 0.7742 [0.7311, 0.8173] (95 %)
+    CrossFit with 5 splits, 1000 pairs held out: captured 0.736 [0.6051, 0.8668] (95 %)
       component  training  held out
-              1    0.8839    0.8808 [0.8455, 0.9084]
+              1    0.8839    0.8808 [0.8408, 0.9112]
     """
     n, together = check_pairs(est, X, Y, groups, random_state)
     parts = splits(cv, n, labels=labels_of(Y), groups=together, random_state=random_state)
     fits = _run(
         _fit_and_apply, [(est, X, Y, train, test, together) for train, test in parts], n_jobs, "cross-fit", progress
     )
-    fits = [_turned(fit, fits[0], X) for fit in fits]
     d = max(fit.d.n_components for fit in fits)
+    fits, agreement = zip(*(_turn(fit, fits[0], X, Y, d) for fit in fits), strict=True)
     F, G = np.full((n, d), np.nan), np.full((n, d), np.nan)
     for (_, test), fit in zip(parts, fits, strict=True):
         F[test], G[test] = _padded(fit.F, d), _padded(fit.G, d)
-    pooled, terms = _pooled([test for _, test in parts], fits, np.arange(n) if together is None else together, d)
+    shared = _share_noise(np.array(agreement), [train for train, _ in parts])
+    groups_of_pairs = np.arange(n) if together is None else together
+    pooled, nested, spread = _pooled([test for _, test in parts], fits, groups_of_pairs, shared)
+    warn_of_few(spread, fewest=0.5, stacklevel=3)  # splits are small, and their terms spread more
     training = np.mean([_padded(fit.d.correlations[None], d)[0] for fit in fits], axis=0)
     each = [held_out(fit.F, fit.G, fit.d.correlations) for fit in fits]
     return CrossFit(
@@ -197,7 +248,8 @@ def crossfit(
         G,
         each,
         float(np.mean([fit.seconds for fit in fits])),
-        terms,
+        nested[-1],
+        nested,
     )
 
 
@@ -371,15 +423,33 @@ def labels_of(Y: Any) -> np.ndarray | None:
     return values if values.ndim == 1 and values.dtype.kind in "OUSb" else None
 
 
-def _turned(fit: Fit, first: Fit, X: Any) -> Fit:
-    """The same functions with signs that agree with those of the first fit."""
-    d = min(fit.d.n_components, first.d.n_components)
-    some = take(X, np.arange(min(2000, length(X, "X"))))
+def _turn(fit: Fit, first: Fit, X: Any, Y: Any, d: int) -> tuple[Fit, np.ndarray]:
+    """Give functions the signs of the first fit, and say how far they agree with its functions, from 0 to 1."""
+    some = np.arange(min(2000, length(X, "X")))
+    of_x = _correlate_functions(fit.d.f, first.d.f, take(X, some), d)
+    of_y = _correlate_functions(fit.d.g, first.d.g, take(Y, some), d)
+    sign = np.where(of_x < 0, -1.0, 1.0)[: fit.d.n_components]
+    return replace(fit, F=fit.F * sign, G=fit.G * sign), np.clip(of_x * of_y, 0, 1)
+
+
+def _correlate_functions(one: Any, other: Any, values: Any, d: int) -> np.ndarray:
+    """Correlations of functions, a component each; 0 where one of them is constant or not there."""
     with unknown_labels_as_mean():
-        a, b = np.nan_to_num(fit.d.f(some)), np.nan_to_num(first.d.f(some))
-    sign = np.ones(fit.d.n_components)
-    sign[:d] = np.where((a[:, :d] * b[:, :d]).sum(axis=0) < 0, -1.0, 1.0)
-    return replace(fit, F=fit.F * sign, G=fit.G * sign)
+        a, b = (_padded(_standardised(np.nan_to_num(function(values))), d) for function in (one, other))
+    return (a * b).mean(axis=0)
+
+
+def _share_noise(agreement: np.ndarray, trains: list[np.ndarray]) -> np.ndarray:
+    """By what the variance of each component's correlation is larger because the fits see each other's held-out pairs.
+
+    If there is nothing to find, a fit to fold 1 judged by fold 2 and one to fold 2 judged by fold 1 are nearly the same
+    number, and the variance is twice that of independent splits. The fits then agree only as far as they have pairs in
+    common. If they agree fully, their functions are those of the population, and the splits are independent.
+    """
+    if len(trains) < 2:
+        return np.ones(agreement.shape[1])
+    common = np.mean([np.isin(trains[0], train).mean() for train in trains[1:]])
+    return 1 + np.clip((1 - agreement[1:].mean(axis=0)) / max(1 - common, 1e-9), 0, 1)
 
 
 def _padded(values: np.ndarray, d: int) -> np.ndarray:
@@ -387,41 +457,132 @@ def _padded(values: np.ndarray, d: int) -> np.ndarray:
     return np.pad(values[:, :d], ((0, 0), (0, max(0, d - values.shape[1]))))
 
 
-def _pooled(tests: list[np.ndarray], fits: list[Fit], groups: np.ndarray, d: int) -> tuple[HeldOut, np.ndarray]:
-    """All splits together; a pair that is held out several times weighs no more than others.
+def _pooled(
+    tests: list[np.ndarray], fits: Sequence[Fit], groups: np.ndarray, shared: np.ndarray
+) -> tuple[HeldOut, np.ndarray, Spread]:
+    """All splits together, the terms of what is captured by the first 1, 2, ... components, and their spread.
 
-    Errors are those of sums over groups, so that pairs of a group count as one where they repeat each other.
+    A pair that is held out several times weighs no more than others. Errors are those of sums over groups, so that
+    pairs of a group count as one where they repeat each other.
     """
-    rows = np.concatenate(tests)
+    rows, d = np.concatenate(tests), len(shared)
     weights = 1 / np.bincount(rows, minlength=len(groups))[rows]
     cluster = np.unique(groups[rows], return_inverse=True)[1]
     F, G = (
         np.vstack([_padded(values, d) for values in side]) for side in zip(*((f.F, f.G) for f in fits), strict=True)
     )
+    claims = np.vstack([np.tile(_padded(fit.d.correlations[None], d), (len(fit.F), 1)) for fit in fits])
     held = held_out(F, G, np.zeros(d), weights)
-    intervals = _clustered(F, G, held, weights, cluster)
-    roots = np.concatenate([np.tile(np.sqrt(_padded(fit.d.correlations[None], d)), (len(fit.F), 1)) for fit in fits])
-    terms = captured_terms(F * roots, G * roots, np.ones(d))  # of all splits: in a small one an outlier may decide
-    captured = float(np.average(terms, weights=weights))
-    of_clusters = np.bincount(cluster, weights * (terms - captured)) * len(np.bincount(cluster)) / weights.sum()
-    error = of_clusters.std() / np.sqrt(len(of_clusters))
-    interval = captured + norm.ppf((1 + held.level) / 2) * error * np.array([-1.0, 1.0])
-    pooled = HeldOut(held.correlations, intervals, captured, interval, held.n, held.level)
-    return pooled, captured + of_clusters
+    is_defined = np.diff(held.intervals, axis=1)[:, 0] < 2  # a constant has no correlation
+    terms = _leave_out_clusters(F, G, held.correlations, weights, cluster)
+    spread = Spread.of_terms(terms).widened(shared)
+    intervals = correlation_intervals(held.correlations, spread, is_defined, held.level)
+    split = _join_small_splits(np.repeat(np.arange(len(tests)), [len(test) for test in tests]), cluster)
+    nested = _nested_terms(F, G, claims, weights, cluster, split)
+    # Components count by the squares of their claims, as they do in `captured`.
+    claimed = (claims**2).mean(axis=0)
+    factor = 1 + (claimed @ (shared - 1)) / claimed.sum() if claimed.any() else 1.0
+    captured, spread = float(nested[-1].mean()), Spread.of_terms(nested[-1]).widened(factor)
+    pooled = HeldOut(held.correlations, intervals, captured, captured + spread.reach(held.level), held.n, held.level)
+    return pooled, nested, spread
 
 
-def _clustered(F: np.ndarray, G: np.ndarray, held: HeldOut, weights: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-    """Intervals of correlations by the delta method on Fisher's z scale, from sums of influences over clusters."""
-    share = weights / weights.sum()
-    f, g = (_standardised(values, share) for values in (F, G))
-    r = held.correlations
-    influence = (f * g - r * (f**2 + g**2) / 2) * share[:, None]
-    sums = np.array([np.bincount(cluster, column) for column in influence.T]).reshape(len(r), cluster.max() + 1)
-    inside = np.abs(r) < 1 - 1e-12
-    z, slope = np.arctanh(np.where(inside, r, 0)), np.where(inside, 1 - r**2, 1)
-    half = norm.ppf((1 + held.level) / 2) * np.sqrt((sums**2).sum(axis=1)) / slope
-    known = inside & (np.diff(held.intervals, axis=1)[:, 0] < 2)  # a constant has no correlation
-    return np.where(known[:, None], np.tanh(np.column_stack([z - half, z + half])), held.intervals)
+def _leave_out_clusters(
+    F: np.ndarray, G: np.ndarray, r: np.ndarray, weights: np.ndarray, cluster: np.ndarray
+) -> np.ndarray:
+    """Jackknife terms of the correlations on Fisher's z scale, a row for each cluster."""
+    f, g = (_standardised(values, weights / weights.sum()) for values in (F, G))
+
+    def left(values: np.ndarray) -> np.ndarray:
+        return (weights @ values) - _sum_clusters(weights[:, None] * values, cluster)
+
+    w, f_mean, g_mean = left(np.ones((len(f), 1))), left(f), left(g)
+    w = np.where(w > 0, w, 1.0)
+    without = correlations_of(
+        left(f**2) - f_mean**2 / w, left(g**2) - g_mean**2 / w, left(f * g) - f_mean * g_mean / w, 1e-9 * weights.sum()
+    )
+    return scaled_differences(r, without, len(w))
+
+
+def _sum_clusters(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Sums of rows over the pairs of each cluster."""
+    sums = np.zeros((int(cluster.max()) + 1, *values.shape[1:]))
+    np.add.at(sums, cluster, values)
+    return sums
+
+
+def _join_small_splits(split: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Number of the split of each pair, small ones joined to the next.
+
+    A second moment of few pairs is too uncertain to be multiplied with another, and of one there is none without the
+    pair itself. Fits of splits so small hardly differ, so that their functions may be taken for the same.
+    """
+    joined, number, seen = np.empty_like(split), 0, np.empty(0, dtype=cluster.dtype)
+    for k in range(int(split.max()) + 1):
+        joined[split == k] = number
+        seen = np.union1d(seen, cluster[split == k])
+        if len(seen) >= CLUSTERS:
+            number, seen = number + 1, seen[:0]
+    joined[joined == number] = max(number - 1, 0)  # what is left at the end is too small as well
+    return joined
+
+
+def _nested_terms(
+    F: np.ndarray, G: np.ndarray, claims: np.ndarray, weights: np.ndarray, cluster: np.ndarray, split: np.ndarray
+) -> np.ndarray:
+    """Terms of each cluster (columns) whose mean is what the first 1, 2, ... components (rows) capture.
+
+    What is captured is the mean over the splits, each of which has functions, margins and claims of its own.
+    """
+    root = np.sqrt(np.column_stack([np.ones(len(F)), claims]))
+    f, g = (np.column_stack([np.ones(len(F)), values]) * root for values in (F, G))
+    terms = np.empty((len(F), F.shape[1]))
+    for k in range(int(split.max()) + 1):
+        rows = split == k
+        part = np.unique(cluster[rows], return_inverse=True)[1]
+        terms[rows] = _terms_of_split(f[rows], g[rows], weights[rows], part)
+    captured = np.average(terms, axis=0, weights=weights)
+    sums = _sum_clusters(weights[:, None] * (terms - captured), cluster)
+    return (captured + sums * len(sums) / weights.sum()).T
+
+
+def _terms_of_split(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Terms of each pair (rows) whose weighted mean is what the first 1, 2, ... components (columns) capture.
+
+    The mean of r(x_k, y_l)^2 is taken over k and l of different clusters: x and y of the same one are dependent.
+    """
+    ratio = np.cumsum(f * g, axis=1)[:, 1:]
+    own = _sum_clusters(weights, cluster)
+    alone = len(own) == 1  # a single cluster has no others, so that nothing can be left out
+    of_x, of_y = (_sum_over_others(*sides, weights, None if alone else cluster) for sides in ((f, g), (g, f)))
+    others = weights.sum() - (0 if alone else own[cluster])
+    influence = 2 * ratio - (of_x + of_y) / np.reshape(others, (-1, 1))
+    captured = 2 * np.average(ratio, axis=0, weights=weights) - weights @ of_x / np.sum(weights * others) - 1
+    inflation = (len(own) - 1) / max(len(own) - 2, 1)  # of a jackknife
+    return captured + inflation * (influence - np.average(influence, axis=0, weights=weights))
+
+
+def _sum_over_others(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray | None) -> np.ndarray:
+    """Sum weights times r(x_k, y_l)^2 over all l of other clusters, for each k, by the first 1, 2, ... components.
+
+    r(x_k, y_l)^2 summed over l is a quadratic form in f(x_k), whose matrix is the sum of g g^T. Summing up its columns
+    one after the other gives all leading blocks at once.
+    """
+    sums = _sum_leading_blocks(f, (g.T * weights) @ g)
+    if cluster is None:
+        return sums
+    order = np.argsort(cluster, kind="stable")
+    clusters = np.split(order, np.flatnonzero(np.diff(cluster[order])) + 1)
+    single = np.array([rows[0] for rows in clusters if len(rows) == 1], dtype=int)
+    sums[single] -= weights[single, None] * np.cumsum(f[single] * g[single], axis=1)[:, 1:] ** 2
+    for rows in (rows for rows in clusters if len(rows) > 1):
+        sums[rows] -= _sum_leading_blocks(f[rows], (g[rows].T * weights[rows]) @ g[rows])
+    return sums
+
+
+def _sum_leading_blocks(f: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Quadratic forms of each row of f in the first 2, 3, ... rows and columns of a symmetric matrix."""
+    return np.cumsum(f * (2 * f @ np.triu(matrix, 1) + np.diag(matrix) * f), axis=1)[:, 1:]
 
 
 def _standardised(F: np.ndarray, share: np.ndarray | None = None) -> np.ndarray:
@@ -800,9 +961,10 @@ def pic_intervals(
 ) -> PicIntervals:
     """Confidence intervals of the PICs of the population, by resampling.
 
-    The estimator is fitted to random halves of the pairs. How much their PICs differ shows the spread, and how much
-    they lie above that of the whole shows the bias, which is taken off. (Halves, not samples with
-    replacement: a repeated pair would be on both sides of the splits that many estimators make for themselves.) The
+    The estimator is fitted to random halves of the pairs, with the settings that it has chosen for the whole. How much
+    their PICs differ shows the spread, and how much they lie above that of the whole shows the bias, which is taken
+    off. The intervals of PICs that may be equal, within two standard errors, contain that of their mean. (Halves, not
+    samples with replacement: a repeated pair would be on both sides of the splits that many estimators make.) The
     intervals are meant for components that are there; around a component that is not, they do not reach down to 0
     as often as they should, so ask `permutation_test` first. For `KernelCCA`, whose functions depend on how many pairs
     there are, they are too narrow.
@@ -839,7 +1001,7 @@ def pic_intervals(
     >>> co.pic_intervals(co.CCA(n_components=1), X, Y)
     PICs with 95 % intervals from 50 half-samples
       component  training     PIC
-              1    0.4961  0.4970 [0.4307, 0.5592]
+              1    0.4961  0.4980 [0.4318, 0.5602]
     """
     check_whole(n_resamples, "n_resamples", 5)
     if not is_number(level) or not 0 < level < 1:
@@ -847,16 +1009,71 @@ def pic_intervals(
     n, together = check_pairs(est, X, Y, groups, random_state)
     if together is not None and together.max() < GROUPS - 1:
         raise ValueError(f"groups are only {int(together.max()) + 1}: halves need at least {GROUPS}.")
-    d = fitted(est, X, Y, together).decomposition_
+    whole = fitted(est, X, Y, together)
+    d, same = whole.decomposition_, with_chosen_settings(est, whole)
     rng = np.random.default_rng(random_state)
-    tasks = ((est, X, Y, _half(n, together, rng), together) for _ in range(n_resamples))
+    tasks = ((same, X, Y, _half(n, together, rng), together) for _ in range(n_resamples))
     halves = np.array([_padded(r[None], d.n_components)[0] for r in _run(_of_rows, tasks, n_jobs, "halves", progress)])
-    z, of_halves = np.arctanh(np.minimum(d.correlations, 1 - 1e-12)), np.arctanh(np.minimum(halves, 1 - 1e-12))
-    centre = 2 * z - of_halves.mean(axis=0)
+    # Noise columns on both sides make a canonical correlation larger by as much as there are columns for each pair (Bao
+    # and others, 2019), so that the line through whole and halves leads to no noise; the spread is that of Fisher's z.
+    centre = np.arctanh(np.clip(2 * d.correlations - halves.mean(axis=0), 0, 1 - 1e-12))
+    of_halves = np.arctanh(np.minimum(halves, 1 - 1e-12))
     error = np.maximum(of_halves.std(axis=0, ddof=1), _error(d, X, Y))
-    reach = float(norm.ppf((1 + level) / 2)) * error
-    values = np.tanh(np.maximum(np.column_stack([centre, centre - reach, centre + reach]), 0)) ** 2
+    # Taking off the bias magnifies the error: noise moves a correlation that it has made larger by less.
+    error *= np.clip(d.correlations / np.maximum(np.tanh(centre), 1e-12), 1, 2)
+    reach = float(norm.ppf((1 + level) / 2))
+    low, high = _reach_of_ties(centre, error, of_halves, reach)
+    values = np.tanh(np.maximum(np.column_stack([centre, low, high]), 0)) ** 2
     return PicIntervals(values[:, 0], values[:, 1:], d.pics, level, n_resamples)
+
+
+def with_chosen_settings(est: Any, fit: Any) -> Any:
+    """Copy an estimator with what a fit of it has chosen, so that another fit does not choose otherwise.
+
+    A fit to half of the pairs would choose a stronger penalty, and thus be another estimator.
+
+    Parameters
+    ----------
+    est : estimator
+        Unfitted estimator, which is not changed.
+    fit : estimator
+        Fitted copy of it, with its choices in attributes that end in an underscore.
+
+    Returns
+    -------
+    estimator
+        Unfitted estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2)); Y = X + rng.normal(size=(300, 2))
+    >>> est = co.CCA(n_components=1)
+    >>> co.validation.with_chosen_settings(est, co.CCA(n_components=1).fit(X, Y))
+    CCA(n_components=1, regularization=0.0)
+    """
+    same, parameters = clone(est), est.get_params(deep=False)
+    chosen = {name: getattr(fit, f"{name}_") for name in CHOSEN if name in parameters and hasattr(fit, f"{name}_")}
+    return same.set_params(**chosen)
+
+
+def _reach_of_ties(
+    centre: np.ndarray, error: np.ndarray, of_halves: np.ndarray, reach: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the intervals on Fisher's z scale, which of PICs that may be equal contain that of their mean.
+
+    Of equal PICs the largest is estimated too high and the smallest too low, by as much as they vary, and halves take
+    off only a part of it. Their mean is free of that.
+    """
+    low, high = centre - reach * error, centre + reach * error
+    apart = -np.diff(centre) > TIED * np.sqrt(error[1:] ** 2 + error[:-1] ** 2)
+    for tied in np.split(np.arange(len(centre)), np.flatnonzero(apart) + 1):
+        half = reach * max(of_halves[:, tied].mean(axis=1).std(ddof=1), np.sqrt((error[tied] ** 2).sum()) / len(tied))
+        low[tied] = np.minimum(low[tied], centre[tied].mean() - half)
+        high[tied] = np.maximum(high[tied], centre[tied].mean() + half)
+    return low, high
 
 
 def _half(n: int, groups: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
