@@ -1,0 +1,204 @@
+"""A race of methods on held-out pairs: cheap ones first, costly ones only where the cheap ones leave something to find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
+
+from correspondence.encoding import Columns, encoder_for
+from correspondence.features import dense
+from correspondence.heldout import gain
+from correspondence.methods import ENOUGH, METHODS, Pairs, estimator
+from correspondence.splines import SplineBasis
+from correspondence.splits import Split, splits
+from correspondence.validation import CrossFit, crossfit, labels_of
+
+__all__ = ["CLEAR", "Race", "Result", "default_folds", "leaves_dependence", "pick_simplest", "run_race"]
+
+CLEAR = 1.0  # standard errors by which a more flexible method must be ahead
+HOPELESS = 2.0  # standard errors behind the leader after the first fold, from which on a method is dropped
+TRAINING_ROWS, TEST_ROWS = 2000, 1000  # at most, for the trees that look for what additive functions leave
+MAX_TARGETS = 8
+N_TREES = 50
+STANDS_OUT = 3.5  # standard errors of a correlation with what additive functions leave
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a method reaches with the number of components that suits it."""
+
+    method: str
+    n_components: int
+    captured: float
+    terms: np.ndarray
+    crossfit: CrossFit
+
+    @classmethod
+    def of(cls, method: str, result: CrossFit, n_components: int | None) -> Result:
+        """Judge a cross-fit by the components asked for, or by the first ones that capture most."""
+        d = len(result.correlations)
+        numbers = range(1, d + 1) if n_components is None else [min(n_components, d)]
+        scores = {k: result.captured_first(k) for k in numbers}
+        best = max(scores, key=lambda k: scores[k][0])
+        return cls(method, best, *scores[best], result)
+
+
+@dataclass(frozen=True, eq=False)
+class Race:
+    """Who took part: the results on the last folds that each method was judged by, the winner first."""
+
+    winner: Result
+    others: list[Result]
+
+    @property
+    def reason(self) -> str:
+        """Why the winner was taken."""
+        mine = f"captures {self.winner.captured:.3g} on held-out pairs"
+        others = ", ".join(f"{r.method} {r.captured:.3g}" for r in sorted(self.others, key=lambda r: -r.captured))
+        return f"{mine} ({others})" if others else mine
+
+
+def run_race(
+    X: Any,
+    Y: Any,
+    names: Sequence[str],
+    n_components: int | None,
+    pairs: Pairs,
+    *,
+    groups: np.ndarray | None,
+    random_state: int,
+    n_jobs: int | None,
+    progress: bool | None,
+) -> Race:
+    """Find the simplest method that is not clearly behind the best, without giving all of them all the folds.
+
+    Parameters
+    ----------
+    X, Y : array-like, frame, ...
+        Pairs.
+    names : sequence of str
+        Methods that may take part.
+    n_components : int, optional
+        Number of components that methods are judged by; by default the number that suits each.
+    pairs : Pairs
+        What the data are like.
+    groups : ndarray of shape (n,), optional
+        Numbers of the groups that are never on both sides of a split.
+    random_state, n_jobs, progress : int, int, bool
+        As for `decompose`.
+    """
+    folds = splits(
+        default_folds(pairs, groups, random_state),
+        pairs.n,
+        labels=labels_of(Y),
+        groups=groups,
+        random_state=random_state,
+    )
+
+    def judge(name: str, parts: list[Split]) -> Result:
+        est = estimator(name, pairs, n_components or pairs.most, random_state)
+        result = crossfit(est, X, Y, parts, groups=groups, n_jobs=n_jobs, progress=progress)
+        return Result.of(name, result, n_components)
+
+    def run_heat(heat: Sequence[str], ahead: list[Result]) -> list[Result]:
+        for name in heat:
+            ahead = [*ahead, judge(name, folds[:1])]
+        leader = max(ahead, key=lambda result: result.captured)
+        return [result for result in ahead if gain(result.terms, leader.terms) <= HOPELESS]
+
+    first = [name for name in names if not METHODS[name].is_costly] or list(names)
+    others = [name for name in names if name not in first]
+    survivors = run_heat(first, [])
+    if others and leaves_dependence(X, Y, random_state):
+        survivors = run_heat(others, survivors)
+    if n_components is not None:
+        most = max(len(result.crossfit.correlations) for result in survivors)
+        survivors = [r for r in survivors if len(r.crossfit.correlations) >= min(n_components, most)]
+    if len(folds) > 1 and len(survivors) > 1:
+        survivors = [judge(result.method, folds) for result in survivors]
+    winner = pick_simplest(survivors)
+    return Race(winner, [result for result in survivors if result is not winner])
+
+
+def pick_simplest(results: Sequence[Result]) -> Result:
+    """Find the first result that is not clearly behind the one that captures most."""
+    ahead = max(results, key=lambda result: result.captured)
+    return next(r for r in results if r is ahead or gain(r.terms, ahead.terms) <= CLEAR)
+
+
+def default_folds(pairs: Pairs, groups: np.ndarray | None, random_state: int) -> Any:
+    """Five folds, three from 2000 pairs on, and from 20,000 on (of images 1000) a single quarter."""
+    n = pairs.n
+    if n < (ENOUGH if pairs.has_images else 20_000):
+        most = n if groups is None else int(groups.max()) + 1
+        return max(2, min(5 if n < 2000 else 3, most))
+    kind = ShuffleSplit if groups is None else GroupShuffleSplit
+    return kind(1, test_size=0.25, random_state=random_state)
+
+
+# --- is there anything for costly methods to find?
+
+
+def leaves_dependence(X: Any, Y: Any, seed: int = 0) -> bool:
+    """Look for dependence that sums of functions of single columns cannot see.
+
+    Trees learn what an additive regression leaves of functions of one variable, given the other. If they predict that
+    on other pairs, methods that can see interactions are worth their time. Two single columns have no interactions; of
+    images, texts and very wide tables it is not known, so the answer is yes.
+
+    Parameters
+    ----------
+    X, Y : array-like, frame, ...
+        Pairs.
+    seed : int
+        Seed of the trees and of the pairs that they learn from.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 2))
+    >>> leaves_dependence(X, X[:, 0] * X[:, 1] + rng.normal(size=1000))
+    True
+    >>> leaves_dependence(X, X[:, 0] + X[:, 1] ** 2 + rng.normal(size=1000))
+    False
+    """
+    encoders = [encoder_for(values, name) for values, name in ((X, "X"), (Y, "Y"))]
+    if not all(isinstance(encoder, Columns) and encoder.is_dense for encoder in encoders):
+        return True
+    order = np.random.default_rng(seed).permutation(len(dense(encoders[1](Y, "Y"))))
+    x, y = (dense(e(v, name))[order] for e, v, name in zip(encoders, (X, Y), "XY", strict=True))
+    sides = [(x, encoders[0], y), (y, encoders[1], x)]
+    return any(_trees_find_more(z, e, _list_targets(t), seed) for z, e, t in sides if z.shape[1] > 1 and not _is_label(e))
+
+
+def _is_label(encoder: Columns) -> bool:
+    """Whether it is one column of labels, of which all functions are additive."""
+    return not encoder.coordinates.any() and encoder.n_columns == 1
+
+
+def _list_targets(rows: np.ndarray) -> np.ndarray:
+    """Functions of a variable that may be predictable: its first columns, and the squares of these."""
+    first = rows[:, :MAX_TARGETS]
+    targets = np.hstack([first, (first - first.mean(axis=0)) ** 2])
+    return targets[:, targets.std(axis=0) > 1e-9]
+
+
+def _trees_find_more(x: np.ndarray, encoder: Columns, targets: np.ndarray, seed: int) -> bool:
+    train, test = slice(0, min(TRAINING_ROWS, 2 * len(x) // 3)), slice(-min(TEST_ROWS, len(x) // 3), None)
+    basis = SplineBasis.for_columns(x[train], encoder.coordinates, 8)
+    features = basis(basis.tempered(x))
+    scale = np.maximum(features[train].std(axis=0), 1e-9)
+    additive = RidgeCV(10.0 ** np.arange(-1, 5)).fit(features[train] / scale, targets[train])
+    left = targets - additive.predict(features / scale).reshape(targets.shape)
+    trees = ExtraTreesRegressor(N_TREES, min_samples_leaf=5, random_state=seed).fit(x[train], left[train])
+    predicted = trees.predict(x[test]).reshape(-1, targets.shape[1])
+    a, b = (values - values.mean(axis=0) for values in (predicted, left[test]))
+    # Studentised, so that a single outlier among the targets does not decide.
+    z = (a * b).sum(axis=0) / np.sqrt(np.maximum(((a * b) ** 2).sum(axis=0), 1e-300))
+    return bool(z.max() > STANDS_OUT)
