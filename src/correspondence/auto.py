@@ -1,27 +1,36 @@
-"""One call for any two variables: which estimator to use, and why."""
+"""One call for any two variables: which estimator to use, how many components it has, and why."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
 from correspondence import sources
-from correspondence.ca import CA
 from correspondence.checks import brief, check_whole
-from correspondence.compare import Comparison, compare
 from correspondence.decomposition import Decomposition
-from correspondence.latent import LatentDimension, latent_dimension
+from correspondence.latent import LatentDimension, assess_components, latent_dimension
 from correspondence.methods import METHODS, Pairs, estimator, sensible
-from correspondence.notices import NothingFound
-from correspondence.validation import CrossFit, fitted
+from correspondence.notices import CorrespondenceWarning, NothingFound
+from correspondence.racing import Race, run_race
+from correspondence.splits import group_codes
+from correspondence.table import Table, as_table
+from correspondence.thinning import are_whole
+from correspondence.validation import PermutationTest, fitted
+from correspondence.views import View, run_in_turn
 
-__all__ = ["FEW", "NOTHING", "Choice", "choose", "decompose"]
+__all__ = ["MIN_PAIRS", "NOTHING", "Choice", "choose", "decompose"]
 
-FEW = 40  # pairs, below which components cannot be tested
-NOTHING = "Nothing was found: no component has a held-out correlation clearly above 0, and what is kept may be chance."
+MIN_PAIRS = 40  # below, components cannot be tested
+MAX_COUNTS = 2_000_000  # of a table that is taken apart into pairs
+ALPHA = 0.05  # level of the tests of components
+N_DRAWS = 499  # of each test
+NOTHING = "Nothing was found: no component is clearly more than chance, and what is kept may be chance."
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +42,13 @@ class Choice:
     """Why this method, and how many components are significant."""
     decomposition: Decomposition
     dimension: LatentDimension | None = None
-    """The test of the components on held-out pairs, where one was made."""
+    """Held-out correlations and p-values of the components, where they were asked for."""
+    found: int | None = None
+    """Number of components that are more than chance, where that was tested."""
     is_compared: bool = False
-    """Whether the method was chosen by what it captures of the same pairs, which flatters the test a little."""
+    """Whether the method was chosen by what it captures of the same pairs, which flatters held-out figures a little."""
+    not_tested: str = ""
+    """Why components were not tested, if they were not."""
 
     @property
     def origin(self) -> str:
@@ -45,7 +58,7 @@ class Choice:
     @property
     def is_nothing(self) -> bool:
         """Whether components were tested and none is significant."""
-        return self.dimension is not None and not self.dimension.n_components
+        return self.found == 0
 
 
 def decompose(
@@ -62,9 +75,12 @@ def decompose(
 ) -> Decomposition:
     """Decompose the dependence of two variables of any kind, by the method that suits them.
 
-    A table of counts and two columns of labels go to `CA`. For anything else the sensible methods are compared by what
-    they capture of pairs that they have not seen, the simplest of those not clearly behind the best is taken, and
-    fitted to all pairs.
+    The sensible methods race: they are compared by what they capture of pairs not used in the fit, those that are
+    clearly behind after one fold are dropped, and costly ones take part only if trees find something that sums of
+    functions of single columns leave. The simplest method that is not clearly behind the best is taken. Components are
+    then tested one after the other, and those that are more than chance are fitted to all pairs. Two columns of labels
+    and tables of whole counts are judged alike: there the methods are correspondence analysis as it is, and with a
+    ridge for rare labels.
 
     Parameters
     ----------
@@ -73,16 +89,16 @@ def decompose(
     Y : the same, optional
         The other variable.
     n_components : int, optional
-        By default those of ten that are significant (`latent_dimension`), at least one; one if there are fewer than
-        40 pairs; all for `CA`.
+        Number of components. By default those of at most ten that are significant at 5 %, at least one; one if there
+        are fewer than 40 pairs; all of a table whose counts are not whole numbers.
     method : str
-        "auto", or one of "ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice".
+        "auto", or one of "ca", "ridge-ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice".
     groups : array-like of shape (n,), optional
         Pairs of the same group, such as duplicates, are never on both sides of a split.
     random_state : int
-        Seed of folds and methods.
+        Seed of folds, tests and methods.
     n_jobs : int, optional
-        Fits at the same time.
+        Number of fits to run in parallel.
     progress : bool or None
         Show bars, by default from two seconds on.
     verbose : bool
@@ -91,6 +107,12 @@ def decompose(
     Returns
     -------
     Decomposition
+        The result, fitted to all pairs.
+
+    Warns
+    -----
+    NothingFound
+        If no component is more than chance.
 
     Examples
     --------
@@ -100,10 +122,10 @@ def decompose(
     >>> X = rng.normal(size=(400, 2)); Y = X[:, 0] + rng.normal(size=400)
     >>> d = co.decompose(X, Y, method="cca", verbose=False)
     >>> d.n_components, d.origin
-    (1, 'cca: asked for; 1 of 1 components significant on held-out pairs.')
+    (1, 'cca: asked for; 1 component significant.')
     """
     if isinstance(X, sources.Pairs):
-        raise ValueError("X are Pairs, for which the method is yours to choose, such as ACE(3).fit(pairs).")
+        raise ValueError("X is a Pairs source, for which decompose() does not choose a method. Fit one: ACE(3).fit(X).")
     choice = choose(
         X, Y, n_components, method, groups=groups, random_state=random_state, n_jobs=n_jobs, progress=progress
     )
@@ -133,7 +155,7 @@ def choose(
     among : collection of str
         Methods that "auto" may choose.
     test : bool
-        Test the components on held-out pairs even if their number is given, and those of `CA`, from 40 pairs on.
+        Test the components even if their number is given, and judge them on held-out pairs, from 40 pairs on.
     **options
         groups, random_state, n_jobs and progress, as for `decompose`.
     """
@@ -141,84 +163,163 @@ def choose(
         raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {brief(method)}.")
     if n_components is not None:
         check_whole(n_components, "n_components", 1)
-    choice = (
-        _of_table(X, n_components, method)
-        if Y is None
-        else _of_pairs(X, Y, n_components, method, among, test, _Options(**options))
-    )
+    wanted = _Wanted(n_components, method, among, test, **options)
+    choice = _choose_for_table(X, wanted) if Y is None else _choose_for_pairs(X, Y, wanted)
     return replace(choice, decomposition=replace(choice.decomposition, origin=choice.origin))
 
 
 @dataclass(frozen=True, eq=False)
-class _Options:
-    """Of all fits."""
+class _Wanted:
+    """What `choose` was asked for."""
 
+    n_components: int | None
+    method: str
+    among: Collection[str]
+    test: bool
     groups: Any = None
     random_state: int = 0
     n_jobs: int | None = None
     progress: bool | None = None
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """Arguments that races and tests share."""
+        return {name: getattr(self, name) for name in ("groups", "random_state", "n_jobs", "progress")}
 
-def _of_table(X: Any, n_components: int | None, method: str) -> Choice:
-    if method not in ("auto", "ca"):
-        raise ValueError(f"Y is missing: method {brief(method)} needs pairs (x, y).")
+    def list_names(self, pairs: Pairs) -> list[str]:
+        """Methods that may take part, from simple to flexible."""
+        if self.method != "auto":
+            return [self.method]
+        return [name for name in sensible(pairs) if name in self.among] or ["kernel"]
+
+
+# --- tables of counts
+
+
+def _choose_for_table(X: Any, wanted: _Wanted) -> Choice:
+    if wanted.method not in ("auto", "ca", "ridge-ca"):
+        raise ValueError(f"Y is missing: method {brief(wanted.method)} needs pairs (x, y).")
     try:
-        return Choice("ca", "X is a table of counts", CA(n_components=n_components).fit(X).decomposition_)
+        table = as_table(X)
     except ValueError as error:
         raise ValueError(f"Y is missing, and without it X must be a table of counts: {error}") from None
+    why = _find_reason_not_to_test(table)
+    if why:
+        name = "ca" if wanted.method == "auto" else wanted.method
+        est = estimator(name, None, wanted.n_components, wanted.random_state)
+        return Choice(name, "X is a table of counts", est.fit(table).decomposition_, not_tested=why)
+    x, y = _take_apart(table)
+    return _choose_for_pairs(x, y, wanted, table)
 
 
-def _of_pairs(
-    X: Any, Y: Any, n_components: int | None, method: str, among: Collection[str], test: bool, options: _Options
-) -> Choice:
+def _find_reason_not_to_test(table: Table) -> str:
+    """Why a table cannot be taken apart into pairs; "" if it can."""
+    if not are_whole(table.counts):
+        return "the counts are not whole numbers, so there are no individual pairs to hold out"
+    if table.total < MIN_PAIRS:
+        return f"the table has only {table.total:g} counts, and {MIN_PAIRS} are needed"
+    if min((np.asarray(table.counts.sum(axis=axis)) > 0).sum() for axis in (0, 1)) < 2:
+        return "the table has only one row or column with counts"
+    return f"the table has more than {MAX_COUNTS:,} counts" if table.total > MAX_COUNTS else ""
+
+
+def _take_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Row and column of each pair that was counted, in an order that is not that of the file: splits depend on it."""
+    rows, columns = (np.argsort([str(label) for label in side], kind="stable") for side in (table.rows, table.columns))
+    counts = sp.csr_array(table.counts)[rows][:, columns]
+    counts.sort_indices()
+    cells = counts.tocoo()
+    times = cells.data.astype(np.int64)
+    return np.repeat(cells.row, times).astype(str), np.repeat(cells.col, times).astype(str)
+
+
+# --- pairs
+
+
+def _choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None) -> Choice:
     pairs = Pairs.of(X, Y)
-    names = [name for name in sensible(pairs) if name in among] or ["kernel"] if method == "auto" else [method]
-    best, reason, compared = _chosen(X, Y, names, n_components, method, pairs, options)
-    is_counted = n_components is None and best != "ca"
-    most, tested = n_components or (pairs.limit if pairs.n >= FEW else 1), None
-    if pairs.n >= FEW and (is_counted or test):
-        most, tested = _counted(X, Y, best, most, compared if is_counted else None, pairs, options)
-        reason += f"; {tested.n_components} of {len(tested.pvalues)} components significant on held-out pairs"
-    if best == "ca":
-        return Choice(best, reason, CA(n_components=n_components).fit(X, Y).decomposition_, tested)
-    d = fitted(estimator(best, pairs, most, options.random_state), X, Y, options.groups).decomposition_
-    if is_counted and tested:  # of the functions that were tested: a fit with fewer components would be another one
-        d = d.truncate(max(1, tested.n_components))
-    return Choice(best, reason, d, tested, is_compared=len(names) > 1)
+    if wanted.groups is not None:
+        wanted = replace(wanted, groups=group_codes(wanted.groups, pairs.n, "groups"))
+    race, method, reason = _pick_method(X, Y, pairs, wanted)
+    k, counted = _count_components(X, Y, pairs, method, race, wanted)
+    if counted.found is not None:
+        reason += f"; {counted.found} component{'' if counted.found == 1 else 's'} significant"
+    est = estimator(method, pairs, k, wanted.random_state)
+    fit = est.fit(table) if table is not None else fitted(est, X, Y, wanted.groups)
+    return Choice(
+        method, reason, fit.decomposition_, counted.dimension, counted.found, race is not None, counted.not_tested
+    )
 
 
-def _counted(
-    X: Any, Y: Any, method: str, most: int, compared: CrossFit | None, pairs: Pairs, options: _Options
-) -> tuple[int, LatentDimension]:
-    """Test of the components, and of how many.
-
-    A fit of many components may learn so much by heart that none of them holds. If the comparison has shown that
-    there is something, as many as it had are tested instead.
-    """
-    tested = latent_dimension(estimator(method, pairs, most, options.random_state), X, Y, **vars(options))
-    if tested.n_components or compared is None or len(compared.correlations) >= most:
-        return most, tested
-    if compared.captured_interval[0] <= 0:
-        return most, tested
-    fewer = len(compared.correlations)
-    return fewer, latent_dimension(estimator(method, pairs, fewer, options.random_state), X, Y, **vars(options))
-
-
-def _chosen(
-    X: Any, Y: Any, names: list[str], n_components: int | None, method: str, pairs: Pairs, options: _Options
-) -> tuple[str, str, CrossFit | None]:
-    """Method, reason, and what it was on held-out pairs if it was compared with others."""
-    if names == ["ca"]:
-        reason = "asked for" if method != "auto" else f"X and Y are {pairs.x.labels} and {pairs.y.labels} labels"
-        return "ca", reason, None
+def _pick_method(X: Any, Y: Any, pairs: Pairs, wanted: _Wanted) -> tuple[Race | None, str, str]:
+    """The race, if there was one, the method, and why it was taken."""
+    names = wanted.list_names(pairs)
     if len(names) == 1:
-        return names[0], "asked for" if method != "auto" else "nothing else suits", None
-    comparison = compare(X, Y, names, n_components, **vars(options))
-    return comparison.best, _why(comparison, comparison.best), comparison.results[comparison.best]
+        return None, names[0], "asked for" if wanted.method != "auto" else "nothing else suits"
+    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
+        race = run_race(X, Y, names, wanted.n_components, pairs, **wanted.options)
+    return race, race.winner.method, race.reason
 
 
-def _why(comparison: Comparison, best: str) -> str:
-    captured = {name: result.captured for name, result in comparison.results.items() if name != best}
-    mine = f"captures {comparison.results[best].captured:.3g} on held-out pairs"
-    others = ", ".join(f"{name} {value:.3g}" for name, value in sorted(captured.items(), key=lambda item: -item[1]))
-    return f"{mine} ({others})" if others else mine
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """How many components are more than chance, and how far they hold on held-out pairs."""
+
+    found: int | None = None
+    dimension: LatentDimension | None = None
+    not_tested: str = ""
+
+
+def _count_components(
+    X: Any, Y: Any, pairs: Pairs, method: str, race: Race | None, wanted: _Wanted
+) -> tuple[int, _Counted]:
+    """Number of components to fit, and the test behind it."""
+    if pairs.n < MIN_PAIRS:
+        why = f"there are only {pairs.n} pairs, and {MIN_PAIRS} are needed"
+        return wanted.n_components or 1, _Counted(not_tested=why)
+    if wanted.n_components is not None and not wanted.test:
+        return wanted.n_components, _Counted()
+    limit = wanted.n_components or pairs.limit
+    views = [] if wanted.groups is not None else _list_views(X, Y, [method], pairs)
+    first = _test_dependence(X, Y, pairs, views, wanted)
+    if not views:
+        est = estimator(method, pairs, limit, wanted.random_state)
+        dimension = latent_dimension(est, X, Y, ALPHA, n_permutations=999, **wanted.options)
+        found = max(dimension.n_components, int(first <= ALPHA))
+        return wanted.n_components or max(1, found), _Counted(found, replace(dimension, n_components=found))
+    test = _test_in_turn(views, first, limit, wanted.random_state)
+    found = int((test.pvalues <= ALPHA).sum())
+    k = wanted.n_components or max(1, found)
+    dimension = None
+    if wanted.test:
+        est = estimator(method, pairs, min(k + 1, limit), wanted.random_state)
+        dimension = assess_components(est, X, Y, test, ALPHA, **wanted.options)
+    return k, _Counted(found, dimension)
+
+
+def _test_dependence(X: Any, Y: Any, pairs: Pairs, own: list[View], wanted: _Wanted) -> float:
+    """P-value of the first component.
+
+    Whether there is any dependence is looked for by all methods that can do so on all pairs, whichever has won: a weak
+    one may well be seen by another method. It is 1 where none of them can.
+    """
+    if wanted.groups is not None:
+        return 1.0
+    names = [] if wanted.method != "auto" or pairs.are_labels else wanted.list_names(pairs)
+    views = _list_views(X, Y, [name for name in names if not METHODS[name].is_costly], pairs) or own
+    return float(run_in_turn(views, 1, N_DRAWS, wanted.random_state).pvalues[0]) if views else 1.0
+
+
+def _test_in_turn(views: list[View], first: float, limit: int, seed: int) -> PermutationTest:
+    """Test of the components of a method, given the p-value of the first."""
+    d = limit if first <= ALPHA else 1
+    later = run_in_turn(views, d, N_DRAWS, seed, stop_above=ALPHA, start=1)
+    pvalues = np.maximum.accumulate([first, *later.pvalues[1:], *np.ones(limit - d)])
+    statistics, null = np.zeros(limit), np.zeros((len(later.null), limit))
+    statistics[:d], null[:, :d] = later.statistics, later.null
+    return PermutationTest(pvalues, np.full(limit, np.nan), statistics, null, len(null), "all pairs")
+
+
+def _list_views(X: Any, Y: Any, names: Sequence[str], pairs: Pairs) -> list[View]:
+    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
+        return [view for name in names for view in estimator(name, pairs, 1)._test_views(X, Y)]

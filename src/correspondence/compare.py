@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from correspondence.checks import brief, check_whole
-from correspondence.heldout import gain
 from correspondence.io import csv_text
-from correspondence.methods import ENOUGH, Pairs, estimator, sensible
+from correspondence.methods import Pairs, estimator, sensible
+from correspondence.racing import default_folds, pick_simplest
 from correspondence.splits import group_codes, splits
 from correspondence.table import to_frame
 from correspondence.validation import CrossFit, crossfit, labels_of
 
 __all__ = ["Comparison", "compare"]
-
-CLEAR = 1.0  # standard errors by which a more flexible method must be ahead
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,10 +49,7 @@ class Comparison:
     @property
     def best(self) -> str:
         """The simplest method that is not clearly behind the one that captures most."""
-        ahead = self.results[max(self.results, key=lambda name: self.results[name].captured)]
-        return next(
-            name for name, result in self.results.items() if result is ahead or gain(result.terms, ahead.terms) <= CLEAR
-        )
+        return pick_simplest(self.results)
 
     def to_frame(self, backend: Any = None) -> Any:
         """Everything as a data frame.
@@ -177,7 +171,7 @@ def compare(
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together = None if groups is None else group_codes(groups, pairs.n, "groups")
     chosen = _chosen(methods, pairs, n_components, random_state)
-    folds = _folds(pairs, together, random_state) if cv is None else cv
+    folds = default_folds(pairs, together, random_state) if cv is None else cv
     parts = splits(folds, pairs.n, labels=labels_of(Y), groups=together, random_state=random_state)
     results = {
         name: crossfit(est, X, Y, parts, groups=together, n_jobs=n_jobs, progress=progress)
@@ -200,12 +194,3 @@ def _chosen(methods: Any, pairs: Pairs, n_components: int | None, random_state: 
     if not names:
         raise ValueError("methods is empty: name at least one.")
     return {name: estimator(name, pairs, d, random_state) for name in names}
-
-
-def _folds(pairs: Pairs, groups: np.ndarray | None, random_state: int) -> Any:
-    n = pairs.n
-    if n < (ENOUGH if pairs.has_images else 20_000):
-        most = n if groups is None else int(groups.max()) + 1
-        return max(2, min(5 if n < 2000 else 3, most))
-    kind = ShuffleSplit if groups is None else GroupShuffleSplit
-    return kind(1, test_size=0.25, random_state=random_state)

@@ -189,14 +189,55 @@ def latent_dimension(
     n_permutations = max(n_permutations, round(RESOLUTION / alpha) - 1)
     _, together = check_pairs(est, X, Y, groups, random_state)
     on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, alpha) if groups is None else None
+    options = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
+    if on_all is not None:
+        return assess_components(est, X, Y, on_all, alpha, negligible=negligible, **options)
     blocks = held_out_blocks(sequential(est, X, Y, together, random_state, n_jobs, progress, later=True), est)
-    if on_all is None:
-        test, intervals = run_test_on_blocks(blocks, n_permutations, random_state, alpha)
-        return _summarise(test, test, intervals, est, alpha, negligible, blocks)
-    found = _count(on_all.pvalues, alpha)
-    blocks = [block.pad(len(on_all.pvalues)) for block in blocks]
-    held, intervals = run_test_on_blocks(blocks, n_permutations, random_state, alpha, found)
-    return _summarise(on_all, held, intervals, est, alpha, negligible, blocks)
+    test, intervals = run_test_on_blocks(blocks, n_permutations, random_state, alpha)
+    return _summarise(test, test, intervals, est, alpha, negligible, blocks)
+
+
+def assess_components(
+    est: Any,
+    X: Any,
+    Y: Any,
+    test: PermutationTest,
+    alpha: float = 0.05,
+    *,
+    negligible: float = 0.1,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> LatentDimension:
+    """Judge components on held-out pairs whose number another test has decided.
+
+    Parameters
+    ----------
+    est : estimator
+        Unfitted estimator, with as many components as shall be judged.
+    X, Y, alpha, negligible, groups, random_state, n_jobs, progress
+        As for `latent_dimension`.
+    test : PermutationTest
+        The test on all pairs; it may have more components.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(300, 1)); y = x + rng.normal(size=(300, 1))
+    >>> test = co.permutation_test(co.CCA(n_components=1), x, y)
+    >>> co.latent.assess_components(co.CCA(n_components=1), x, y, test).n_components
+    1
+    """
+    _, together = check_pairs(est, X, Y, groups, random_state)
+    fits = sequential(est, X, Y, together, random_state, n_jobs, progress, later=True)
+    d = min(len(test.pvalues), getattr(est, "n_components", None) or len(test.pvalues))
+    blocks = [block.pad(d) for block in held_out_blocks(fits, est, warn=False)]
+    found = min(d, _count(test.pvalues, alpha))
+    held, intervals = run_test_on_blocks(blocks, test.n_permutations, random_state, alpha, found)
+    return _summarise(test.take_first(d), held, intervals, est, alpha, negligible, blocks)
 
 
 def _count(pvalues: np.ndarray, alpha: float) -> int:

@@ -25,6 +25,7 @@ from correspondence.validation import check_in_memory
 __all__ = ["ENOUGH", "METHODS", "Pairs", "estimator", "sensible"]
 
 MOST = 10  # components, where the user does not say how many
+FEW_LABELS = 20  # pairs, below which counts cannot be dealt out to folds
 FEW = 100  # pairs, below which only the simplest methods are tried
 ENOUGH = 1000  # pairs, from which on a net is
 IMAGE_STEPS = 600  # of a net of images, each of which takes long
@@ -119,10 +120,16 @@ class Method:
     """From the data, the number of components and a seed to the estimator."""
     suits: Callable[[Pairs], bool]
     """Whether it can and should be tried."""
+    is_costly: bool = False
+    """Whether it takes so long that it is tried only where the others leave something to find."""
 
 
 def _ca(pairs: Pairs, d: int, seed: int) -> Estimator:
     return CA(n_components=d)
+
+
+def _ridge_ca(pairs: Pairs, d: int, seed: int) -> Estimator:
+    return CA(n_components=d, regularization="auto")
 
 
 def _cca(pairs: Pairs, d: int, seed: int) -> Estimator:
@@ -175,6 +182,9 @@ def _needs_one_regression(pairs: Pairs) -> bool:
 
 METHODS: dict[str, Method] = {
     "ca": Method("correspondence analysis of two columns of labels", _ca, lambda p: p.are_labels),
+    "ridge-ca": Method(
+        "correspondence analysis that trusts rare labels less", _ridge_ca, lambda p: p.are_labels and p.n >= FEW_LABELS
+    ),
     "cca": Method(
         "linear functions of the columns",
         _cca,
@@ -190,30 +200,34 @@ METHODS: dict[str, Method] = {
         "beliefs of a logistic regression, for labels",
         _logistic,
         lambda p: p.n >= FEW and _has_labels(p) and not p.are_labels,
+        is_costly=True,
     ),
     "forest": Method(
         "conditional expectations by a random forest",
         _forest,
         lambda p: p.n >= FEW and p.x.is_table and p.y.is_table and _needs_one_regression(p) and not p.are_labels,
+        is_costly=True,
     ),
     "mlp": Method(
         "beliefs of a small neural net of scikit-learn, for labels",
         _mlp,
         lambda p: p.n >= ENOUGH and _has_labels(p) and not p.are_labels,
+        is_costly=True,
     ),
     "pice": Method(
         "two neural nets (needs torch)",
         _pice,
-        lambda p: p.n >= (ENOUGH if p.has_images else FEW) and importlib.util.find_spec("torch") is not None,
+        lambda p: p.n >= ENOUGH and importlib.util.find_spec("torch") is not None,
+        is_costly=True,
     ),
 }
 """From simple to flexible."""
 
 
 def sensible(pairs: Pairs) -> list[str]:
-    """Names of the methods worth trying, from simple to flexible; for two columns of labels there is only one."""
+    """Names of the methods worth trying, from simple to flexible."""
     if pairs.are_labels:
-        return ["ca"]
+        return [name for name in ("ca", "ridge-ca") if METHODS[name].suits(pairs)]
     return [name for name, method in METHODS.items() if method.suits(pairs)] or ["kernel"]
 
 

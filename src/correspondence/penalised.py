@@ -24,6 +24,7 @@ FOLDS = 5
 RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
 PARALLEL = 1e-7  # sine of an angle below which two directions are the same but for rounding
 CLEAR = 1.0  # standard errors by which a component has to raise the scores to be clearly there
+HARMLESS = 0.97  # correlation of functions before and after a rotation that leaves them as they are
 LARGE = 300  # features on the smaller side, from which on only the leading singular vectors are computed
 
 Penalty = tuple[np.ndarray, np.ndarray]
@@ -136,26 +137,27 @@ def _choose_steps(folds: Sequence[Moments], penalty: Penalty, choices: list[list
     before = np.zeros(len(folds))
     for steps in choices:
         candidates = [[pairs.extend(step) for step in steps] for pairs in found]
-        scores = np.array([[c.capture(fold) for c in row] for row, fold in zip(candidates, folds, strict=True)])
-        best = _best_step(scores, steps, before)
+        best = _best_step(candidates, folds, before)
         chosen.append(steps[best])
-        before = scores[:, best]
+        before = np.array([row[best].capture(fold) for row, fold in zip(candidates, folds, strict=True)])
         found = [row[best] for row in candidates]
     return chosen
 
 
-def _best_step(scores: np.ndarray, steps: list[Step], before: np.ndarray) -> int:
-    """Step that scores best, penalised as strongly as the scores allow.
+def _best_step(candidates: list[list[_PairsFound]], folds: Sequence[Moments], before: np.ndarray) -> int:
+    """Number of the step that scores best, penalised as strongly as the scores allow.
 
-    Only a component that is clearly there, by the scores before it, may turn the others: noise would harm them.
+    A rotation that turns pairs found before is allowed only if the new component is clearly there, by the scores before
+    it: noise would harm them.
     """
-    rotates = np.array([step.rotates for step in steps])
-    best = int(np.argmax(scores.mean(axis=0)))
-    if rotates[best]:
-        gain = scores[:, best] - before
-        if gain.mean() <= CLEAR * gain.std(ddof=1) / np.sqrt(len(gain)):
-            best = int(np.flatnonzero(~rotates)[0])
-    same = np.flatnonzero(rotates == rotates[best])
+    scores = np.array([[c.capture(fold) for c in row] for row, fold in zip(candidates, folds, strict=True)])
+    gains = scores - before[:, None]
+    is_clear = gains.mean(axis=0) > CLEAR * gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
+    kept = np.min([[c.kept for c in row] for row in candidates], axis=0)
+    allowed = np.flatnonzero((kept >= HARMLESS) | is_clear)
+    rotated = np.array([c.is_rotated for c in candidates[0]])
+    best = allowed[int(np.argmax(scores[:, allowed].mean(axis=0)))]
+    same = allowed[rotated[allowed] == rotated[best]]
     return int(same[_strongest(scores[:, same])])
 
 
@@ -274,7 +276,10 @@ class _PairsFound:
     KV: np.ndarray
     CV: np.ndarray
     KU: np.ndarray
-    """C_f U, C_fg V, C_g V and C_gf U: kept, because each new pair has to be orthogonal to them."""
+    """C_f U, C_fg V, C_g V and C_gf U are kept, because each new pair has to be orthogonal to them."""
+    is_rotated: bool = False
+    kept: float = 1.0
+    """Smallest correlation of a function with what it was before the last rotation."""
 
     @classmethod
     def start(cls, coordinates: _Coordinates) -> _PairsFound:
@@ -323,7 +328,8 @@ class _PairsFound:
         P, _, Qt = np.linalg.svd(self.U.T @ self.KV)
         Q = Qt.T
         rotated = self.U @ P, self.V @ Q, self.CU @ P, self.KV @ Q, self.CV @ Q, self.KU @ P
-        return _PairsFound(self.coordinates, *rotated)
+        kept = np.abs(np.concatenate([np.diag(P)[:-1], np.diag(Q)[:-1]])).min(initial=1.0)
+        return _PairsFound(self.coordinates, *rotated, is_rotated=True, kept=float(kept))
 
     def capture(self, fold: Moments) -> float:
         """What the functions capture of a fold that is not part of their own moments."""

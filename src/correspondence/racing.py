@@ -1,17 +1,18 @@
-"""A race of methods on held-out pairs: cheap ones first, costly ones only where the cheap ones leave something to find."""
+"""A race of methods on held-out pairs: costly ones take part only where cheap ones leave something to find."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
-from correspondence.encoding import Columns, encoder_for
+from correspondence.checks import length, take
+from correspondence.encoding import WIDE, Columns, encoder_for
 from correspondence.features import dense
 from correspondence.heldout import gain
 from correspondence.methods import ENOUGH, METHODS, Pairs, estimator
@@ -115,21 +116,32 @@ def run_race(
     first = [name for name in names if not METHODS[name].is_costly] or list(names)
     others = [name for name in names if name not in first]
     survivors = run_heat(first, [])
+    # A kernel that keeps up sees the interactions that nets would see, at a fraction of their cost.
+    others = [name for name in others if name != "pice" or "kernel" not in {r.method for r in survivors}]
     if others and leaves_dependence(X, Y, random_state):
         survivors = run_heat(others, survivors)
     if n_components is not None:
         most = max(len(result.crossfit.correlations) for result in survivors)
         survivors = [r for r in survivors if len(r.crossfit.correlations) >= min(n_components, most)]
-    if len(folds) > 1 and len(survivors) > 1:
+    if len(folds) > 1 and len(survivors) > 1 and not any(METHODS[r.method].is_costly for r in survivors):
         survivors = [judge(result.method, folds) for result in survivors]
-    winner = pick_simplest(survivors)
-    return Race(winner, [result for result in survivors if result is not winner])
+    winner = pick_simplest({result.method: result for result in survivors})
+    return Race(
+        next(result for result in survivors if result.method == winner),
+        [result for result in survivors if result.method != winner],
+    )
 
 
-def pick_simplest(results: Sequence[Result]) -> Result:
-    """Find the first result that is not clearly behind the one that captures most."""
-    ahead = max(results, key=lambda result: result.captured)
-    return next(r for r in results if r is ahead or gain(r.terms, ahead.terms) <= CLEAR)
+def pick_simplest(results: Mapping[str, Result | CrossFit]) -> str:
+    """Find the first method that is not clearly behind the one that captures most.
+
+    Parameters
+    ----------
+    results : dict of str to Result or CrossFit
+        Results by method, from simple to flexible.
+    """
+    ahead = max(results, key=lambda name: results[name].captured)
+    return next(name for name, r in results.items() if name == ahead or gain(r.terms, results[ahead].terms) <= CLEAR)
 
 
 def default_folds(pairs: Pairs, groups: np.ndarray | None, random_state: int) -> Any:
@@ -168,18 +180,17 @@ def leaves_dependence(X: Any, Y: Any, seed: int = 0) -> bool:
     >>> leaves_dependence(X, X[:, 0] + X[:, 1] ** 2 + rng.normal(size=1000))
     False
     """
-    encoders = [encoder_for(values, name) for values, name in ((X, "X"), (Y, "Y"))]
-    if not all(isinstance(encoder, Columns) and encoder.is_dense for encoder in encoders):
+    x, y = (encoder_for(values, name) for values, name in ((X, "X"), (Y, "Y")))
+    if not (isinstance(x, Columns) and isinstance(y, Columns) and max(x.width, y.width) <= WIDE):
         return True
-    order = np.random.default_rng(seed).permutation(len(dense(encoders[1](Y, "Y"))))
-    x, y = (dense(e(v, name))[order] for e, v, name in zip(encoders, (X, Y), "XY", strict=True))
-    sides = [(x, encoders[0], y), (y, encoders[1], x)]
-    return any(_trees_find_more(z, e, _list_targets(t), seed) for z, e, t in sides if z.shape[1] > 1 and not _is_label(e))
-
-
-def _is_label(encoder: Columns) -> bool:
-    """Whether it is one column of labels, of which all functions are additive."""
-    return not encoder.coordinates.any() and encoder.n_columns == 1
+    order = np.random.default_rng(seed).permutation(length(X, "X"))[: TRAINING_ROWS + TEST_ROWS]
+    rows_x, rows_y = dense(x(take(X, order), "X")), dense(y(take(Y, order), "Y"))
+    sides = ((x, rows_x, rows_y), (y, rows_y, rows_x))
+    return any(
+        _trees_find_more(own, encoder.coordinates, _list_targets(other), seed)
+        for encoder, own, other in sides
+        if len(encoder.columns) > 1
+    )
 
 
 def _list_targets(rows: np.ndarray) -> np.ndarray:
@@ -189,16 +200,20 @@ def _list_targets(rows: np.ndarray) -> np.ndarray:
     return targets[:, targets.std(axis=0) > 1e-9]
 
 
-def _trees_find_more(x: np.ndarray, encoder: Columns, targets: np.ndarray, seed: int) -> bool:
-    train, test = slice(0, min(TRAINING_ROWS, 2 * len(x) // 3)), slice(-min(TEST_ROWS, len(x) // 3), None)
-    basis = SplineBasis.for_columns(x[train], encoder.coordinates, 8)
+def _trees_find_more(x: np.ndarray, is_number: np.ndarray, targets: np.ndarray, seed: int) -> bool:
+    """Whether trees predict, on a third of the rows, what an additive regression leaves of the targets."""
+    train, test = slice(0, 2 * len(x) // 3), slice(2 * len(x) // 3, None)
+    basis = SplineBasis.for_columns(x[train], is_number, 8)
     features = basis(basis.tempered(x))
     scale = np.maximum(features[train].std(axis=0), 1e-9)
     additive = RidgeCV(10.0 ** np.arange(-1, 5)).fit(features[train] / scale, targets[train])
     left = targets - additive.predict(features / scale).reshape(targets.shape)
     trees = ExtraTreesRegressor(N_TREES, min_samples_leaf=5, random_state=seed).fit(x[train], left[train])
-    predicted = trees.predict(x[test]).reshape(-1, targets.shape[1])
-    a, b = (values - values.mean(axis=0) for values in (predicted, left[test]))
+    predicted = trees.predict(x).reshape(targets.shape)
+    # What the ridge has left of additive functions is found by trees too, but is no interaction: it is taken off.
+    is_additive = Ridge(1.0).fit(features[train] / scale, predicted[train])
+    predicted -= is_additive.predict(features / scale).reshape(targets.shape)
+    a, b = (values[test] - values[test].mean(axis=0) for values in (predicted, left))
     # Studentised, so that a single outlier among the targets does not decide.
     z = (a * b).sum(axis=0) / np.sqrt(np.maximum(((a * b) ** 2).sum(axis=0), 1e-300))
     return bool(z.max() > STANDS_OUT)

@@ -645,6 +645,22 @@ class PermutationTest:
         """Statistic of each component that chance exceeds in 5 % of the permutations."""
         return np.quantile(self.null, 0.95, axis=0)
 
+    def take_first(self, d: int) -> PermutationTest:
+        """Return the test of the first components.
+
+        Parameters
+        ----------
+        d : int
+            Number of components.
+
+        Returns
+        -------
+        PermutationTest
+            The same test without the others.
+        """
+        first = (values[..., :d] for values in (self.pvalues, self.correlations, self.statistics, self.null))
+        return PermutationTest(*first, self.n_permutations, self.kind)
+
     def __repr__(self) -> str:
         figure = "held out" if self.kind == "held-out pairs" else "training"
         lines = [
@@ -759,7 +775,7 @@ def run_on_all_pairs(
     return PermutationTest(found.pvalues, d.correlations, found.statistics, found.null, len(found.null), "all pairs")
 
 
-def held_out_blocks(fits: list[tuple[Fit, int]], est: Any) -> list[Block]:
+def held_out_blocks(fits: list[tuple[Fit, int]], est: Any, *, warn: bool = True) -> list[Block]:
     """Functions of the fits of `sequential` on their blocks; components that a fit does not have are 0.
 
     Parameters
@@ -768,10 +784,12 @@ def held_out_blocks(fits: list[tuple[Fit, int]], est: Any) -> list[Block]:
         From `sequential`.
     est : estimator
         The estimator that was asked for.
+    warn : bool
+        Whether to warn of components that a fit does not have.
     """
     size, d = min(size for _, size in fits), min(fit.d.n_components for fit, _ in fits)
     asked = getattr(est, "n_components", None) or max(1, max(fit.d.n_components for fit, _ in fits))
-    if d < max(1, min(asked, max(fit.d.n_components for fit, _ in fits))):
+    if warn and d < max(1, min(asked, max(fit.d.n_components for fit, _ in fits))):
         warnings.warn(
             f"A fit to a part of the pairs has only {d} components, so later ones cannot be tested on held-out pairs: "
             "their p-value is 1.",

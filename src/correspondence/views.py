@@ -261,7 +261,9 @@ class InTurn:
     null: np.ndarray
 
 
-def run_in_turn(views: Sequence[View], d: int, n_draws: int, seed: int, stop_above: float = HOPELESS) -> InTurn:
+def run_in_turn(
+    views: Sequence[View], d: int, n_draws: int, seed: int, stop_above: float = HOPELESS, start: int = 0
+) -> InTurn:
     """Test d components one after the other, until one is not more than chance.
 
     Parameters
@@ -277,6 +279,8 @@ def run_in_turn(views: Sequence[View], d: int, n_draws: int, seed: int, stop_abo
         Seed of the draws.
     stop_above : float
         P-value above which later components are not tested; theirs is 1.
+    start : int
+        Components that need no test; their p-value is 0.
 
     Examples
     --------
@@ -291,7 +295,8 @@ def run_in_turn(views: Sequence[View], d: int, n_draws: int, seed: int, stop_abo
         views = [view.take(rows) for view in views]
     orders = np.array([rng.permutation(views[0].n) for _ in range(n_draws)])
     pvalues, observed, null = np.ones(d), np.zeros(d), np.zeros((n_draws, d))
-    for k in range(d):
+    pvalues[:start] = 0.0
+    for k in range(start, d):
         S = np.hstack([view.compute_statistics(k, orders, seed) for view in views])
         observed[k], null[:, k] = S[0, 0], S[1:, 0]
         pvalues[k] = _compare(S)
