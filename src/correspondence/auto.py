@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence import sources
+from correspondence.ca import CA
 from correspondence.checks import brief, check_whole
 from correspondence.decomposition import Decomposition
 from correspondence.latent import LatentDimension, assess_components, latent_dimension
@@ -206,7 +207,7 @@ def _choose_for_table(X: Any, wanted: _Wanted) -> Choice:
     why = _find_reason_not_to_test(table)
     if why:
         name = "ca" if wanted.method == "auto" else wanted.method
-        est = estimator(name, None, wanted.n_components, wanted.random_state)
+        est = CA(wanted.n_components, regularization=None if name == "ca" else "auto")
         return Choice(name, "X is a table of counts", est.fit(table).decomposition_, not_tested=why)
     x, y = _take_apart(table)
     return _choose_for_pairs(x, y, wanted, table)
@@ -290,11 +291,10 @@ def _count_components(
     test = _test_in_turn(views, first, limit, wanted.random_state)
     found = int((test.pvalues <= ALPHA).sum())
     k = wanted.n_components or max(1, found)
-    dimension = None
-    if wanted.test:
-        est = estimator(method, pairs, min(k + 1, limit), wanted.random_state)
-        dimension = assess_components(est, X, Y, test, ALPHA, **wanted.options)
-    return k, _Counted(found, dimension)
+    if not wanted.test:
+        return k, _Counted(found)
+    est = estimator(method, pairs, min(k + 1, limit), wanted.random_state)
+    return k, _Counted(found, assess_components(est, X, Y, test, ALPHA, **wanted.options))
 
 
 def _test_dependence(X: Any, Y: Any, pairs: Pairs, own: list[View], wanted: _Wanted) -> float:

@@ -320,9 +320,15 @@ class _PairsFound:
     def _append(self, u: np.ndarray, v: np.ndarray) -> _PairsFound:
         Cu, Kv, Cv, Ku = self.coordinates.covariances(u, v)
         a, b = (1 / np.sqrt(max(z @ Cz, np.finfo(float).tiny)) for z, Cz in ((u, Cu), (v, Cv)))
-        columns = a * u, b * v, a * Cu, b * Kv, b * Cv, a * Ku
-        before = self.U, self.V, self.CU, self.KV, self.CV, self.KU
-        return _PairsFound(self.coordinates, *(np.column_stack(both) for both in zip(before, columns, strict=True)))
+        return _PairsFound(
+            self.coordinates,
+            U=np.column_stack([self.U, a * u]),
+            V=np.column_stack([self.V, b * v]),
+            CU=np.column_stack([self.CU, a * Cu]),
+            KV=np.column_stack([self.KV, b * Kv]),
+            CV=np.column_stack([self.CV, b * Cv]),
+            KU=np.column_stack([self.KU, a * Ku]),
+        )
 
     def _rotate(self) -> _PairsFound:
         P, _, Qt = np.linalg.svd(self.U.T @ self.KV)

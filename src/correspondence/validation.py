@@ -658,8 +658,14 @@ class PermutationTest:
         PermutationTest
             The same test without the others.
         """
-        first = (values[..., :d] for values in (self.pvalues, self.correlations, self.statistics, self.null))
-        return PermutationTest(*first, self.n_permutations, self.kind)
+        return PermutationTest(
+            self.pvalues[:d],
+            self.correlations[:d],
+            self.statistics[:d],
+            self.null[:, :d],
+            self.n_permutations,
+            self.kind,
+        )
 
     def __repr__(self) -> str:
         figure = "held out" if self.kind == "held-out pairs" else "training"

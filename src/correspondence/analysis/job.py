@@ -11,27 +11,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from correspondence.analysis.inputs import Data
-from correspondence.auto import FEW, NOTHING, Choice, choose
-from correspondence.ca import CA
+from correspondence.auto import NOTHING, Choice, choose
 from correspondence.classifier import ClassifierCA
 from correspondence.decomposition import Decomposition
 from correspondence.heldout import HeldOut
-from correspondence.latent import LatentDimension, latent_dimension
+from correspondence.latent import LatentDimension
 from correspondence.notices import CorrespondenceWarning
-from correspondence.table import Table
 from correspondence.words import AxisWords, axis_words, sentences
 
 __all__ = ["SAVED", "Analysis", "Component", "analyze"]
 
-SAVED = ("ca", "cca", "ace", "kernel", "pice")  # methods whose functions can be written without pickle
+SAVED = ("ca", "ridge-ca", "cca", "ace", "kernel", "pice")  # methods whose functions can be written without pickle
 MOST = 10  # components of correspondence analysis
 CHOSEN = (
     "The method was chosen by the same pairs, so its held-out figures may be a little too high; --method skips that."
 )
-MOST_PAIRS = 2_000_000  # that a table is taken apart into
 
 
 @dataclass(frozen=True)
@@ -221,9 +217,9 @@ def _check(data: Data, method: str, n_components: int | None) -> None:
     """Say what cannot work before anything takes long."""
     if data.form == "beliefs" and method != "auto":
         raise ValueError("--method must be left out with --beliefs: their analysis is exact.")
-    if data.form in ("counts", "table") and method not in ("auto", "ca"):
-        raise ValueError(f"--method {method} needs pairs (x, y): a table of counts has the method ca.")
-    if method == "ca" and data.form == "pairs" and {data.x.kind, data.y.kind} != {"labels"}:
+    if data.form in ("counts", "table") and method not in ("auto", "ca", "ridge-ca"):
+        raise ValueError(f"--method {method} needs pairs (x, y): a table of counts has the methods ca and ridge-ca.")
+    if method in ("ca", "ridge-ca") and data.form == "pairs" and {data.x.kind, data.y.kind} != {"labels"}:
         other = data.x if data.x.kind != "labels" else data.y
         hint = "--labels makes labels of numbers"
         raise ValueError(f"--method ca needs labels for x and y, but {other.role} has {other.text}: {hint}.")
@@ -252,47 +248,35 @@ def _most(data: Data) -> tuple[int, str]:
 
 
 def _pairs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _Found:
-    if n_components is None and data.x.kind == data.y.kind == "labels" and method in ("auto", "ca"):
-        n_components = min(MOST, _most(data)[0])
     options = {"groups": data.groups, "random_state": seed, "progress": progress}
-    choice: Choice = choose(data.x.values, data.y.values, n_components, method, among=SAVED, test=True, **options)
-    why = "" if choice.dimension else f"there are only {len(data.ids)} pairs, and {FEW} are needed"
-    note = CHOSEN if choice.is_compared and choice.dimension else ""
-    return _Found(choice.method, choice.reason, choice.decomposition, choice.dimension, why, note=note)
+    are_labels = data.x.kind == data.y.kind == "labels"
+    return _choose(data, data.x.values, data.y.values, method, n_components, are_labels, options)
 
 
 def _counts(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _Found:
-    assert data.table is not None
-    k = min(MOST, _most(data)[0]) if n_components is None else n_components
-    d = CA(n_components=k).fit(data.table).decomposition_
-    reason = "x and y are labels, and counted" if data.form == "counts" else "a table of counts"
-    why = _no_pairs(data.table)
-    if why or not d.n_components:
-        return _Found("ca", reason, d, None, why)
-    X, Y = _taken_apart(data.table)
-    dimension = latent_dimension(CA(n_components=k), X, Y, random_state=seed, progress=progress)
-    tested = f"{dimension.n_components} of {len(dimension.pvalues)} components significant on held-out pairs"
-    return _Found("ca", f"{reason}; {tested}", d, dimension)
+    options = {"random_state": seed, "progress": progress}
+    found = _choose(data, data.table, None, method, n_components, True, options)
+    what = "x and y are labels, and counted" if data.form == "counts" else "a table of counts"
+    return replace(found, reason=f"{what}; {found.reason}" if found.held_out is not None else what)
 
 
-def _no_pairs(table: Table) -> str:
-    """Why a table cannot be taken apart into pairs; "" if it can."""
-    cells = table.counts.data if sp.issparse(table.counts) else table.counts
-    if (cells != np.round(cells)).any():
-        return "the cells are no whole numbers, so that there are no pairs to hold out"
-    if table.total < FEW:
-        return f"the table has only {table.total:g} counts, and {FEW} are needed"
-    return f"the table has more than {MOST_PAIRS:,} counts" if table.total > MOST_PAIRS else ""
+def _choose(
+    data: Data, X: Any, Y: Any, method: str, n_components: int | None, are_labels: bool, options: dict[str, Any]
+) -> _Found:
+    """Choose a method, and judge its components on held-out pairs.
 
-
-def _taken_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """Row and column of each pair that was counted, in an order that is not that of the file: splits depend on it."""
-    rows, columns = (np.argsort([str(label) for label in side], kind="stable") for side in (table.rows, table.columns))
-    counts = sp.csr_array(table.counts)[rows][:, columns]
-    counts.sort_indices()
-    cells = counts.tocoo()
-    times = cells.data.astype(np.int64)
-    return np.repeat(cells.row, times), np.repeat(cells.col, times)
+    Of labels more components than the significant ones are kept, because a map of one axis says little: all up to ten
+    of the exact analysis, and two of one with a ridge.
+    """
+    first = None
+    if n_components is None and are_labels:
+        first = choose(X, Y, None, method, among=SAVED, **options)
+        method, most = first.method, _most(data)[0]
+        n_components = max(1, min(most, MOST if method == "ca" else max(2, first.found or 1)))
+    choice: Choice = choose(X, Y, n_components, method, among=SAVED, test=True, **options)
+    reason, is_compared = (first.reason, first.is_compared) if first else (choice.reason, choice.is_compared)
+    note = CHOSEN if is_compared and choice.dimension else ""
+    return _Found(choice.method, reason, choice.decomposition, choice.dimension, choice.not_tested, note=note)
 
 
 def _beliefs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _Found:

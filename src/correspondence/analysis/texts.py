@@ -71,5 +71,5 @@ def _comments(summary: dict[str, Any]) -> list[str]:
         return [f"No held-out figures: {safe(summary['not_held_out'])}."]
     if summary["significant"] is not None:
         n = summary["significant"]
-        return [f"{n or 'None'} of these {'is' if n <= 1 else 'are'} significant on held-out pairs."]
+        return [f"{n or 'None'} of these {'is' if n <= 1 else 'are'} significant."]
     return ["Held out: on the true labels, if the model was not trained on these rows."]
