@@ -133,7 +133,7 @@ def compare(
     X, Y : array-like, frame, list of labels, sparse matrix, list of texts or array of images
         One row for each pair.
     methods : list of str, or dict of str to estimator, optional
-        Of "ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice", or estimators of your own; those that
+        Of "ca", "ridge-ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice", or estimators of your own; those that
         are sensible for the data by default.
     n_components : int, optional
         Of each; by default as many as labels allow, at most ten, and three without labels. Components that are not

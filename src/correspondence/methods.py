@@ -217,7 +217,7 @@ METHODS: dict[str, Method] = {
     "pice": Method(
         "two neural nets (needs torch)",
         _pice,
-        lambda p: p.n >= ENOUGH and importlib.util.find_spec("torch") is not None,
+        lambda p: p.n >= (ENOUGH if p.has_images else FEW) and importlib.util.find_spec("torch") is not None,
         is_costly=True,
     ),
 }

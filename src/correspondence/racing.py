@@ -117,7 +117,8 @@ def run_race(
     others = [name for name in names if name not in first]
     survivors = run_heat(first, [])
     # A kernel that keeps up sees the interactions that nets would see, at a fraction of their cost.
-    others = [name for name in others if name != "pice" or "kernel" not in {r.method for r in survivors}]
+    if pairs.n < ENOUGH or "kernel" in {result.method for result in survivors}:
+        others = [name for name in others if name != "pice"]
     if others and leaves_dependence(X, Y, random_state):
         survivors = run_heat(others, survivors)
     if n_components is not None:
