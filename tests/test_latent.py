@@ -8,7 +8,6 @@ from scipy.stats import binom
 
 import correspondence as co
 from correspondence import latent
-from correspondence.validation import Fit
 
 
 def classes(rng, n, m, columns=8, separation=2.0):

@@ -96,6 +96,20 @@ def test_three_classes_as_labels_share_two_components(n):
     assert np.mean(np.array(found) == 2) >= (0.8 if n == 1000 else 0.5)
 
 
+def test_no_sixth_component_of_six_classes():
+    """A scale at which the fifth component is not seen must not be asked for the sixth."""
+    found = []
+    for seed in range(40):
+        rng = np.random.default_rng([9, seed])
+        w = rng.integers(6, size=1000)
+        X = 6 * np.column_stack([np.cos(w), np.sin(w)]) + rng.normal(size=(1000, 2))
+        Y = 3.0 * rng.permutation(6)[w] + rng.normal(size=1000)
+        views_drawn = co.ACE()._test_views(X, Y[:, None])
+        found.append(int((run_in_turn(views_drawn, 6, 99, seed, stop_above=0.05).pvalues <= 0.05).sum()))
+    assert np.mean(np.array(found) > 5) <= 0.1
+    assert np.mean(np.array(found) == 5) >= 0.8
+
+
 # --- power
 
 
