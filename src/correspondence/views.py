@@ -111,7 +111,7 @@ class FeatureView(View):
             scaled = weights_x[:, None] * noise * weights_y
             U, s, Vt = np.linalg.svd(weights_x[:, None] * K * weights_y, full_matrices=False)
             before, null = (_find_singular_value((U[:, :j] * s[:j]) @ Vt[:j] + scaled, j) for j in (k - 1, k))
-            # Where component k does not stand out, the model has noise in its place, and what is left of it is too small.
+            # Where component k does not stand out, the model has noise in its place, and the rest looks too large.
             is_seen = k < len(s) and s[k - 1] > np.quantile(before, 1 - SEEN)
             statistics.append(np.append(s[k], null) if is_seen else np.zeros(1 + n_draws))
         return np.column_stack(statistics)
