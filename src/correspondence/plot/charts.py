@@ -226,11 +226,9 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
 
 
 def _band(ax: Axes, result: LatentDimension, shown: int) -> None:
-    """Where chance keeps the correlation of each component, up to what it had to beat."""
-    low = np.quantile(result.test.null, result.level, axis=0)
-    edges = np.arange(0.5, shown + 1)
-    low, high = (np.append(values[:shown], values[shown - 1]) for values in (low, result.band))
-    ax.fill_between(edges, low, high, step="post", color="0.86", lw=0, zorder=0.5, label="chance")
+    """Where chance keeps the held-out correlation of each component: exchanged pairs are as often below 0 as above."""
+    edges, high = np.arange(0.5, shown + 1), np.append(result.band[:shown], result.band[shown - 1])
+    ax.fill_between(edges, -high, high, step="post", color="0.86", lw=0, zorder=0.5, label="chance")
 
 
 def _cut(ax: Axes, result: LatentDimension, shown: int) -> None:
