@@ -123,7 +123,8 @@ def test_number_of_knots(rng):
 def test_smoothing_is_told_and_forgotten_with_regressors(rng):
     X, Y = linear_pairs(rng, 300)
     est = co.ACE().fit(X, Y)
-    assert est.smoothing_ > 0
+    assert est.smoothing_.shape == (2,)
+    assert (est.smoothing_ > 0).all()
     est.set_params(x_regressor=Ridge()).fit(X, Y)
     assert not hasattr(est, "smoothing_")
 

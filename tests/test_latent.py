@@ -8,7 +8,6 @@ from scipy.stats import binom
 
 import correspondence as co
 from correspondence import latent
-from correspondence.validation import Fit
 
 
 def classes(rng, n, m, columns=8, separation=2.0):
@@ -38,35 +37,6 @@ def counted(est, draw, runs):
 
 
 # --- level
-
-
-@pytest.mark.parametrize("size", [4, 20, 150])
-def test_exchanges_are_exact(size):
-    """Three blocks of unrelated values with heavy tails: a p-value of at most p has the probability p."""
-    rng = np.random.default_rng(0)
-    pvalues = []
-    for _ in range(400):
-        exchanges = latent._Exchanges(3, size, 99, rng)
-        pairs = [(f - f.mean(), g - g.mean()) for f, g in rng.standard_t(2, size=(3, 2, size))]
-        pvalues.append(latent._tested(pairs, exchanges, 0.05).pvalue)
-    for p in (0.05, 0.2):
-        assert np.sum(np.array(pvalues) <= p) <= binom.ppf(0.999, 400, p)
-        assert np.sum(np.array(pvalues) <= p) >= binom.ppf(0.001, 400, p) or size == 4  # where values tie
-
-
-def test_exchanges_are_sums_over_exchanged_pairs(rng):
-    exchanges = latent._Exchanges(2, 7, 20, rng)
-    pairs = [tuple(rng.normal(size=(2, 7))) for _ in range(2)]
-    given, exchanged = exchanges.sums(pairs)
-    assert given == pytest.approx(sum(f @ g for f, g in pairs))
-    order, move = np.divmod(exchanges.drawn, 7)
-    direct = [
-        sum(f @ np.roll(g[orders[k]], -s) for (f, g), orders in zip(pairs, exchanges.orders, strict=True))
-        for k, s in zip(order, move, strict=True)
-    ]
-    np.testing.assert_allclose(exchanged, direct)
-    assert len(set(exchanges.drawn.tolist())) == 20
-    assert exchanges.drawn.min() > 0
 
 
 def test_level_of_unrelated_views():
@@ -230,17 +200,6 @@ def test_few_pairs(rng):
     assert co.latent_dimension(co.CCA(1), x, x + 0.1 * rng.normal(size=(24, 1))).at_least
 
 
-def test_constant_on_a_block(rng):
-    """As of a label that only later pairs have: it says nothing, and does no harm."""
-    F, G = rng.normal(size=(2, 90, 2))
-    F[:30, 1] = 0.3
-    d = co.CCA(2).fit(F, G).decomposition_
-    blocks = [latent._Block.of(Fit(d, F, G, 0.0), 30, 2) for _ in range(3)]
-    assert (blocks[0].F[:, 1] == 0).all()
-    test = latent._tested([block.left(1, 1) for block in blocks], latent._Exchanges(3, 30, 99, rng), 0.05)
-    assert (test.pvalue, test.correlation) == (1, 0)
-
-
 def test_errors(rng):
     X, Y = rng.normal(size=(2, 100, 2))
     with pytest.raises(ValueError, match=r"alpha must be a number from 0\.0001 to below 1, got 5"):
@@ -253,20 +212,6 @@ def test_errors(rng):
         co.latent_dimension(co.CCA, X, Y)
     with pytest.raises(ValueError, match="too few pairs"):
         co.latent_dimension(co.CCA(), X[:8], Y[:8])
-
-
-def test_what_is_taken_off_leaves_the_schur_complement(rng):
-    """The mean product of what is left is that of the rank test, r - b A^-1 c, whatever the matrix."""
-    F = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 4))
-    G = 0.5 * F @ rng.normal(size=(4, 4)) + rng.normal(size=(200, 4))
-    block = latent._Block.of(Fit(co.CCA(2).fit(F, G).decomposition_, F, G, 0.0), 200, 4)
-    C = block.F.T @ block.G / 200
-    for i, found, k in ((2, 2, 2), (3, 2, 2), (1, 3, 1), (3, 3, 3)):
-        f, g = block.left(i, found)
-        expected = C[i, i] - C[i, :k] @ np.linalg.solve(C[:k, :k], C[:k, i])
-        assert np.mean(f * g) == pytest.approx(expected, abs=1e-10)
-        np.testing.assert_allclose(f @ block.G[:, :k] / 200, 0, atol=1e-10)
-        np.testing.assert_allclose(block.F[:, :k].T @ g / 200, 0, atol=1e-10)
 
 
 def test_a_copy_of_an_earlier_component_is_nothing_new():
