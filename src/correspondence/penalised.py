@@ -24,6 +24,7 @@ FOLDS = 5
 RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
 PARALLEL = 1e-7  # sine of an angle below which two directions are the same but for rounding
 CLEAR = 1.0  # standard errors by which a component has to raise the scores to be clearly there
+LATER = 3  # of so many strengths one is tried for components after the first
 HARMLESS = 0.97  # correlation of functions before and after a rotation that leaves them as they are
 LARGE = 300  # features on the smaller side, from which on only the leading singular vectors are computed
 
@@ -119,12 +120,12 @@ class Step:
 def _list_steps(strengths: Sequence[float] | np.ndarray, d: int) -> list[list[Step]]:
     """What to choose from for each component: among equally good ones the last is taken."""
     values = np.asarray(strengths, dtype=np.float64)
-    rows = values if values.ndim == 2 else values[None]
-    grids = [rows[min(i, len(rows) - 1)].tolist() for i in range(d)]
-    return [
-        [Step(s, rotates) for rotates in ((True, False) if i else (False,)) for s in grid]
-        for i, grid in enumerate(grids)
-    ]
+    if values.ndim == 2:  # one for each component
+        return [[Step(values[min(i, len(values) - 1), 0], False)] for i in range(d)]
+    first = [Step(s, False) for s in values.tolist()]
+    coarse = values[::-LATER][::-1].tolist()
+    later = [Step(s, rotates) for rotates in (True, False) for s in coarse]
+    return [first, *([later] * (d - 1))]
 
 
 def _choose_steps(folds: Sequence[Moments], penalty: Penalty, choices: list[list[Step]], n_leading: int) -> list[Step]:
@@ -137,15 +138,16 @@ def _choose_steps(folds: Sequence[Moments], penalty: Penalty, choices: list[list
     before = np.zeros(len(folds))
     for steps in choices:
         candidates = [[pairs.extend(step) for step in steps] for pairs in found]
-        best = _best_step(candidates, folds, before)
+        best, before = _best_step(candidates, folds, before)
         chosen.append(steps[best])
-        before = np.array([row[best].capture(fold) for row, fold in zip(candidates, folds, strict=True)])
         found = [row[best] for row in candidates]
     return chosen
 
 
-def _best_step(candidates: list[list[_PairsFound]], folds: Sequence[Moments], before: np.ndarray) -> int:
-    """Number of the step that scores best, penalised as strongly as the scores allow.
+def _best_step(
+    candidates: list[list[_PairsFound]], folds: Sequence[Moments], before: np.ndarray
+) -> tuple[int, np.ndarray]:
+    """Number of the step that scores best, penalised as strongly as the scores allow, and its scores.
 
     A rotation that turns pairs found before is allowed only if the new component is clearly there, by the scores before
     it: noise would harm them.
@@ -158,7 +160,8 @@ def _best_step(candidates: list[list[_PairsFound]], folds: Sequence[Moments], be
     rotated = np.array([c.is_rotated for c in candidates[0]])
     best = allowed[int(np.argmax(scores[:, allowed].mean(axis=0)))]
     same = allowed[rotated[allowed] == rotated[best]]
-    return int(same[_strongest(scores[:, same])])
+    chosen = int(same[_strongest(scores[:, same])])
+    return chosen, scores[:, chosen]
 
 
 def _strongest(scores: np.ndarray) -> int:
@@ -182,9 +185,7 @@ class _Coordinates(ABC):
     def family(self, strength: float) -> Family:
         """Leading directions under a penalty of this strength."""
         if strength not in self._families:
-            W, K, V = self.whiten(strength)
-            P, s, Q = _leading(K, self.n_leading)
-            self._families[strength] = W @ P, s, V @ Q
+            self._families[strength] = self._find_family(strength)
         return self._families[strength]
 
     @property
@@ -193,8 +194,7 @@ class _Coordinates(ABC):
         """Number of coordinates of each side."""
 
     @abstractmethod
-    def whiten(self, strength: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Directions of each side in which covariance plus penalty is 1, and between them W^T C_fg V."""
+    def _find_family(self, strength: float) -> Family: ...
 
     @abstractmethod
     def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -223,9 +223,10 @@ class _Diagonal(_Coordinates):
     def shape(self) -> tuple[int, int]:
         return self.K.shape[0], self.K.shape[1]
 
-    def whiten(self, strength: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _find_family(self, strength: float) -> Family:
         x, y = 1 / np.sqrt(1 + strength * self.a), 1 / np.sqrt(1 + strength * self.b)
-        return np.diag(x), x[:, None] * self.K * y, np.diag(y)
+        P, s, Q = _leading(x[:, None] * self.K * y, self.n_leading)
+        return x[:, None] * P, s, y[:, None] * Q
 
     def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return u, self.K @ v, v, self.K.T @ u
@@ -244,10 +245,11 @@ class _Whole(_Coordinates):
     def shape(self) -> tuple[int, int]:
         return len(self.moments.mean_f), len(self.moments.mean_g)
 
-    def whiten(self, strength: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _find_family(self, strength: float) -> Family:
         covs = self.moments.cov_f, self.moments.cov_g
         W, V = (_penalised_whitening(cov, r, strength) for cov, r in zip(covs, self.penalty, strict=True))
-        return W, W.T @ self.moments.cov_fg @ V, V
+        P, s, Q = _leading(W.T @ self.moments.cov_fg @ V, self.n_leading)
+        return W @ P, s, V @ Q
 
     def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         moments = self.moments
