@@ -253,6 +253,17 @@ def test_components_that_are_there_may_turn_the_first(rng):
         assert (np.sum(weights[:2] ** 2, axis=0) > 0.9 * np.sum(weights**2, axis=0)).all()
 
 
+def test_rounding_does_not_choose_directions(rng):
+    """Indicators of y add up to 1: their fourth direction shares nothing, and which one of x goes with it is chance."""
+    F = rng.normal(size=(500, 7)) @ rng.normal(size=(7, 7))
+    G = np.column_stack([np.eye(3)[np.digitize(F[:, 0] + rng.normal(size=500), [-0.5, 0.5])], F[:, 1] + F[:, 0]])
+    one, other = (
+        fit_penalised(in_folds([(F @ mixing, G)]), (mixing.T @ mixing, np.ones(4)), 2, [1.0])
+        for mixing in (np.eye(7), np.linalg.qr(rng.normal(size=(7, 7)))[0])
+    )
+    np.testing.assert_allclose(one.correlations, other.correlations, atol=1e-10)
+
+
 def test_a_rotation_needs_a_component_that_is_clearly_there():
     steps = [penalised.Step(s, rotates) for rotates in (True, False) for s in (0.1, 1.0)]
     before = np.full(5, 1.0)

@@ -305,6 +305,10 @@ class _PairsFound:
         what u and E[v_j] given x, or v and E[u_j] given y, have in common is taken off.
         """
         W, s, V = self.coordinates.family(step.strength)
+        # Beyond the rank, directions are whatever rounding makes of them: they are used only if there are no others.
+        rank = int((s > RANK * s.max(initial=0)).sum())
+        if rank > self.U.shape[1]:
+            W, s, V = W[:, :rank], s[:rank], V[:, :rank]
         free_x, free_y = _free(W, self.CU), _free(V, self.CV)
         if not min(free_x.shape[1], free_y.shape[1]):
             return self
