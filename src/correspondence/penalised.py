@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import eigh
 
-from correspondence.heldout import captured_by_moments
+from correspondence.heldout import nested_captured_by_moments
 from correspondence.moments import Moments
 
 __all__ = ["FOLDS", "PenalisedFit", "Penalty", "diagonalise", "fit_penalised", "in_folds", "merged"]
@@ -23,9 +23,9 @@ __all__ = ["FOLDS", "PenalisedFit", "Penalty", "diagonalise", "fit_penalised", "
 FOLDS = 5
 RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
 PARALLEL = 1e-7  # sine of an angle below which two directions are the same but for rounding
-CLEAR = 1.0  # standard errors by which a component has to raise the scores to be clearly there
 LATER = 3  # of so many strengths one is tried for components after the first
-HARMLESS = 0.97  # correlation of functions before and after a rotation that leaves them as they are
+CLEAR = 1.0  # standard errors by which a component has to raise the scores to be clearly there
+LOSS, LOSS_FOR_NOISE = 0.02, 0.01  # share of what the components before capture that a rotation may cost
 LARGE = 300  # features on the smaller side, from which on only the leading singular vectors are computed
 
 Penalty = tuple[np.ndarray, np.ndarray]
@@ -135,7 +135,7 @@ def _choose_steps(folds: Sequence[Moments], penalty: Penalty, choices: list[list
     rests = [sum([*folds[:k], *folds[k + 1 :]], start=Moments()) for k in range(len(folds))]
     found = [_PairsFound.start(_Diagonal(rest, penalty, n_leading)) for rest in rests]
     chosen: list[Step] = []
-    before = np.zeros(len(folds))
+    before = np.zeros((len(folds), 1))
     for steps in choices:
         candidates = [[pairs.extend(step) for step in steps] for pairs in found]
         best, before = _best_step(candidates, folds, before)
@@ -149,18 +149,20 @@ def _best_step(
 ) -> tuple[int, np.ndarray]:
     """Number of the step that scores best, penalised as strongly as the scores allow, and its scores.
 
-    A rotation that turns pairs found before is allowed only if the new component is clearly there, by the scores before
-    it: noise would harm them.
+    Scores are what the first 0, 1, ... components capture of each fold. A rotation is allowed only if those before lose
+    little by it, less still if the new component is not clearly there: noise would harm them.
     """
     scores = np.array([[c.capture(fold) for c in row] for row, fold in zip(candidates, folds, strict=True)])
-    gains = scores - before[:, None]
+    mean, mean_before = scores.mean(axis=0), before.mean(axis=0)
+    gains = scores[:, :, -1] - before[:, -1:]
     is_clear = gains.mean(axis=0) > CLEAR * gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
-    kept = np.min([[c.kept for c in row] for row in candidates], axis=0)
-    allowed = np.flatnonzero((kept >= HARMLESS) | is_clear)
+    tolerated = np.where(is_clear, LOSS, LOSS_FOR_NOISE)[:, None] * np.abs(mean_before)
+    is_harmless = (mean[:, :-1] >= mean_before - tolerated).all(axis=1)
     rotated = np.array([c.is_rotated for c in candidates[0]])
-    best = allowed[int(np.argmax(scores[:, allowed].mean(axis=0)))]
+    allowed = np.flatnonzero(is_harmless | ~rotated)
+    best = allowed[int(np.argmax(mean[allowed, -1]))]
     same = allowed[rotated[allowed] == rotated[best]]
-    chosen = int(same[_strongest(scores[:, same])])
+    chosen = int(same[_strongest(scores[:, same, -1])])
     return chosen, scores[:, chosen]
 
 
@@ -280,8 +282,6 @@ class _PairsFound:
     KU: np.ndarray
     """C_f U, C_fg V, C_g V and C_gf U are kept, because each new pair has to be orthogonal to them."""
     is_rotated: bool = False
-    kept: float = 1.0
-    """Smallest correlation of a function with what it was before the last rotation."""
 
     @classmethod
     def start(cls, coordinates: _Coordinates) -> _PairsFound:
@@ -340,14 +340,13 @@ class _PairsFound:
         P, _, Qt = np.linalg.svd(self.U.T @ self.KV)
         Q = Qt.T
         rotated = self.U @ P, self.V @ Q, self.CU @ P, self.KV @ Q, self.CV @ Q, self.KU @ P
-        kept = np.abs(np.concatenate([np.diag(P)[:-1], np.diag(Q)[:-1]])).min(initial=1.0)
-        return _PairsFound(self.coordinates, *rotated, is_rotated=True, kept=float(kept))
+        return _PairsFound(self.coordinates, *rotated, is_rotated=True)
 
-    def capture(self, fold: Moments) -> float:
-        """What the functions capture of a fold that is not part of their own moments."""
+    def capture(self, fold: Moments) -> np.ndarray:
+        """What the first 0, 1, ... functions capture of a fold that is not part of their own moments."""
         A, B = self.weights
         own = self.coordinates.moments
-        return captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
+        return nested_captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
 
 
 def _free(directions: np.ndarray, ruled_out: np.ndarray) -> np.ndarray:
