@@ -189,7 +189,8 @@ def latent_dimension(
     n_permutations = max(n_permutations, round(RESOLUTION / alpha) - 1)
     _, together = check_pairs(est, X, Y, groups, random_state)
     on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, alpha) if groups is None else None
-    blocks = held_out_blocks(sequential(est, X, Y, together, random_state, n_jobs, progress, later=True), est)
+    fits = sequential(est, X, Y, together, random_state, n_jobs, progress, later=True)
+    blocks = held_out_blocks(fits, est, are_tested=on_all is None)
     if on_all is None:
         test, intervals = run_test_on_blocks(blocks, n_permutations, random_state, alpha)
         return _summarise(test, test, intervals, est, alpha, negligible, blocks)
