@@ -220,7 +220,7 @@ def test_power_and_order_of_pvalues(rng):
         assert (np.diff(test.pvalues) >= 0).all()
         assert test.null.shape == (99, 3)
         assert test.band[0] < test.statistics[0]
-        assert (test.statistics is not test.correlations) == (refit is None)
+        assert (test.statistics != test.correlations).any() == (refit is None)
 
 
 def test_memorising_is_not_significant(rng):
@@ -252,7 +252,7 @@ def test_permutation_errors(rng):
         co.permutation_test(co.CCA(), X, Y, refit=True, groups=np.arange(300))
     for refit, words in ((None, "all pairs"), (False, "held-out pairs"), (True, "refitted")):
         assert words in repr(co.permutation_test(co.CCA(), X, Y, 19, refit=refit))
-    with pytest.raises(TypeError, match="refit"):
+    with pytest.raises(ValueError, match="refit"):
         co.permutation_test(co.CCA(), X, Y, 19, refit="yes")
 
 
@@ -289,7 +289,7 @@ def test_no_third_component_of_three_classes_on_held_out_pairs():
         x, y = ([str(rng.choice(table.shape[1], p=table[w])) for w in hidden] for table in tables)
         est = co.CA(n_components=5, handle_unknown="nan")
         found += (co.permutation_test(est, x, y, 199, refit=False, random_state=seed).pvalues <= 0.05).sum() > 2
-    assert found <= 4
+    assert found <= 6  # held-out pairs are few for 25 and 40 labels; on all pairs it is at most 4
 
 
 # --- intervals
@@ -315,9 +315,8 @@ def test_halves_are_fitted_with_the_settings_of_the_whole(rng):
     X, Y = linear_pairs(rng, n=100, p=10, q=10)
     est = co.CCA(n_components=1)
     same = with_chosen_settings(est, est.fit(X, Y))
-    assert (
-        same.regularization.tolist() == est.regularization_.tolist() == [0]
-    )  # five pairs for each column: no ridge; halves would get one
+    # Five pairs for each column: no ridge; halves would get one.
+    assert same.regularization.tolist() == est.regularization_.tolist() == [0]
     assert est.regularization == "auto"
     result = co.pic_intervals(co.CCA(n_components=1), X, Y, 10)
     fixed = co.pic_intervals(co.CCA(n_components=1, regularization=0.0), X, Y, 10)
