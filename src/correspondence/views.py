@@ -256,7 +256,7 @@ class InTurn:
     statistics : ndarray of shape (d,)
         The first statistic of the first view for each component; 0 for components that were not tested.
     null : ndarray of shape (n_draws, d)
-        The same with partners exchanged.
+        The same for variables that have the components before, and no other.
     """
 
     pvalues: np.ndarray
