@@ -12,7 +12,7 @@ import pytest
 from sklearn.model_selection import ShuffleSplit
 
 import correspondence as co
-from correspondence.compare import CLEAR
+from correspondence.racing import CLEAR
 
 
 def smooth_pairs(rng, n=300):
