@@ -397,7 +397,7 @@ def test_wrong_data(rng):
     X, Y = labelled_pairs(rng)
     with pytest.raises(ValueError, match="same length, got 150 and 149"):
         co.compare(X, Y[1:], ["cca"])
-    with pytest.raises(ValueError, match="Y is missing, .* X must be a table"):
+    with pytest.raises(ValueError, match="Y is missing"):
         co.compare(X, None, ["cca"])
     with pytest.raises(ValueError, match="constant"):
         co.compare(X, np.zeros(150), ["cca"])

@@ -238,7 +238,7 @@ def test_a_method_that_does_not_suit_says_so(name, kind):
 
 def test_errors():
     pairs = Pairs.of(*data("table, labels"))
-    with pytest.raises(ValueError, match="method .*pca"):
+    with pytest.raises(ValueError, match="method must"):
         estimator("pca", pairs, 1)
     with pytest.raises(ValueError, match="same length, got 3 and 2"):
         Pairs.of([1, 2, 3], [1, 2])

@@ -21,6 +21,7 @@ from correspondence.pairs import MIN_PAIRS, as_counted, find_obstacle, take_apar
 from correspondence.racing import Race, run_race
 from correspondence.splits import group_codes
 from correspondence.table import Table
+from correspondence.thinning import are_whole
 from correspondence.validation import PermutationTest, fitted
 from correspondence.views import View, run_in_turn
 
@@ -201,6 +202,11 @@ def _choose_for_table(X: Any, wanted: _Wanted) -> Choice:
     why = find_obstacle(table)
     if why:
         name = "ca" if wanted.method == "auto" else wanted.method
+        if name != "ca" and not are_whole(table.counts):
+            raise ValueError(
+                f'method must be "ca" for a table whose counts are not whole numbers, got {brief(name)}. '
+                "Give the counts themselves to choose a ridge."
+            )
         est = CA(wanted.n_components, regularization=None if name == "ca" else "auto")
         return Choice(name, "X is a table of counts", est.fit(table).decomposition_, not_tested=why)
     x, y = take_apart(table)
