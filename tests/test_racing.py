@@ -27,7 +27,7 @@ def ahead(by, n=400):
 
 @pytest.fixture
 def scores(monkeypatch):
-    """Race by given terms in the place of fits: a dictionary to fill, and a list of (method, folds) that were judged."""
+    """Race by given terms in the place of fits: a dictionary to fill, and a list of the (method, folds) judged."""
     terms, asked = {}, []
 
     def make(name, pairs, n_components, random_state):

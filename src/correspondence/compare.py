@@ -164,7 +164,7 @@ def compare(
     >>> import numpy as np
     >>> import correspondence as co
     >>> rng = np.random.default_rng(0)
-    >>> x = rng.normal(size=(600, 1)); y = x**2 + 0.5 * rng.normal(size=(600, 1))
+    >>> x = rng.uniform(-2, 2, size=(600, 1)); y = x**2 + 0.5 * rng.normal(size=(600, 1))
     >>> comparison = co.compare(x, y, ["cca", "ace"], n_components=1)
     >>> comparison.best
     'ace'
