@@ -147,7 +147,7 @@ def test_constant_columns_are_left_out(save):
     assert data.x.columns == ("a",)
     assert data.x.kind == "labels"
     assert data.notes == ("Left out, because they are constant: column(s) 'one' of x.",)
-    assert analyze(data).method == "ca"
+    assert analyze(data).method in ("ca", "ridge-ca")
 
 
 def test_counted_pairs(save):
@@ -418,7 +418,9 @@ def test_wrong_images(photos, tmp_path):
 def test_components_are_those_of_the_estimator(wines, save):
     data = data_of(save(wines), x=["acidity", "sugar"], y=["grade"], labels=["grade"])
     found = analyze(data, "cca", random_state=3)
-    tested = co.latent_dimension(co.CCA(n_components=2), data.x.values, data.y.values, random_state=3)
+    tested = co.latent_dimension(
+        co.CCA(n_components=2), data.x.values, data.y.values, n_permutations=499, random_state=3
+    )
     expected = co.CCA(n_components=max(1, tested.n_components)).fit(data.x.values, data.y.values)
     np.testing.assert_array_equal([c.pic for c in found.components], expected.pics_)
     np.testing.assert_array_equal([c.training for c in found.components], expected.correlations_)
@@ -443,7 +445,8 @@ def test_a_table_keeps_all_and_tells_how_many_are_significant(tmp_path):
     np.testing.assert_allclose([c.pic for c in found.components], co.CA().fit(table).pics_)
     assert found.significant == 3
     assert not found.held_out.at_least
-    assert found.reason == "a table of counts; 3 of 3 components significant on held-out pairs"
+    assert found.reason.startswith("a table of counts; captures ")
+    assert found.reason.endswith("; 3 components significant")
     one = analyze(data_of(tmp_path / "t.csv", table=True), n_components=1)
     assert len(one.components) == 1
 
@@ -465,7 +468,7 @@ def test_counts_and_pairs_are_the_same(save):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (",a,b\nx,0.5,0.2\ny,0.1,0.9\n", "the cells are no whole numbers"),
+        (",a,b\nx,0.5,0.2\ny,0.1,0.9\n", "not whole numbers"),
         (",a,b\nx,5,2\ny,1,9\n", "only 17 counts"),
         (",a,b\nx,2000000,2\ny,1,9\n", "more than 2,000,000 counts"),
     ],
@@ -543,7 +546,7 @@ def test_methods_that_can_be_saved(method, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 2))
     y = np.array(["a", "b", "c"], dtype=object)[np.digitize(X[:, 0], [-0.5, 0.5])]
-    x = X if method != "ca" else np.where(X[:, 1] > 0, "p", "q").astype(object)
+    x = X if method not in ("ca", "ridge-ca") else np.where(X[:, 1] > 0, "p", "q").astype(object)
     est = estimator(method, Pairs.of(x, y), 1)
     if method == "forest":
         est.x_regressor.set_params(n_estimators=2)

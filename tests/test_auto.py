@@ -1,14 +1,17 @@
 """One call for any two variables: what it takes, what it keeps, and what it says."""
 
+import os
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.datasets import load_wine
 
 import correspondence as co
-from correspondence.auto import choose
+from correspondence.auto import ALPHA, MIN_PAIRS, N_DRAWS, choose
 from correspondence.methods import METHODS
 
 
@@ -17,6 +20,22 @@ def quick(monkeypatch):
     """Without the methods that take seconds; which of them suit is tested with the methods."""
     kept = {name: method for name, method in METHODS.items() if name not in ("forest", "pice")}
     monkeypatch.setattr("correspondence.methods.METHODS", kept)
+
+
+def gaussian(rng, n=500, rho=0.9):
+    x = rng.normal(size=n)
+    return x, rho * x + np.sqrt(1 - rho**2) * rng.normal(size=n)
+
+
+def zipf(rng, n):
+    """Unrelated labels, 100 and 30 of them, most of them rare."""
+    weights = (1 / np.arange(1, k + 1) for k in (100, 30))
+    return tuple(rng.choice(len(w), size=n, p=w / w.sum()).astype(str) for w in weights)
+
+
+def count(x, y):
+    """Table of how often each label occurs with each."""
+    return co.CA().fit(x, y).table_
 
 
 def linear(rng, n=400):
@@ -62,22 +81,65 @@ def assert_same(d, other, X, Y):
 # --- tables and labels
 
 
+def related_labels(rng, n=300):
+    x = rng.choice(["a", "b", "c"], size=n)
+    return x, np.where(rng.random(n) < 0.7, x, "d")
+
+
 @pytest.mark.parametrize("n_components", [None, 1])
 @pytest.mark.parametrize("method", ["auto", "ca"])
-def test_a_table_goes_to_ca(n_components, method):
+def test_a_table_of_shares_is_fitted_exactly(n_components, method):
+    table = co.Table(np.array([[0.5, 0.2, 0.1], [0.1, 0.9, 0.3], [0.2, 0.1, 0.4]]), list("abc"), list("xyz"))
+    choice = choose(table, n_components=n_components, method=method)
+    assert_same(choice.decomposition, co.CA(n_components).fit(table).decomposition_, table.rows, table.columns)
+    assert choice.found is None
+    assert choice.dimension is None
+    assert "whole" in choice.not_tested
+
+
+def test_shares_cannot_choose_a_ridge():
+    with pytest.raises(ValueError, match=r"method must .*whole"):
+        choose(np.array([[0.5, 0.2], [0.1, 0.9]]), method="ridge-ca")
+
+
+@pytest.mark.parametrize(
+    ("counts", "key"),
+    [([[3, 1, 2], [1, 3, 2], [0, 1, 5]], str(MIN_PAIRS)), ([[2_000_000, 1], [1, 2_000_000]], "2,000,000")],
+)
+def test_why_the_components_of_a_table_are_not_tested(counts, key):
+    choice = choose(np.array(counts))
+    assert choice.method == "ca"
+    assert key in choice.not_tested
+    assert not choice.is_nothing
+    assert choice.decomposition.n_components == len(counts) - 1
+
+
+@pytest.mark.parametrize("as_table", [False, True])
+def test_labels_keep_the_components_that_are_significant(rng, as_table):
+    x, y = related_labels(rng)
+    choice = choose(count(x, y)) if as_table else choose(x, y)
+    assert choice.found == choice.decomposition.n_components == 2
+    assert choice.is_compared
+    assert choice.method == "ca"
+    assert_same(choice.decomposition, co.CA(n_components=2).fit(x, y).decomposition_, x, y)
+    assert re.fullmatch(r"ca: captures \S+ on held-out pairs.*; 2 components significant\.", choice.origin)
+
+
+def test_components_of_a_table_that_are_not_significant_are_left_out():
     table = co.datasets.load_smoke()
-    d = co.decompose(table, n_components=n_components, method=method, verbose=False)
-    assert_same(d, co.CA(n_components=n_components).fit(table).decomposition_, table.rows, table.columns)
-    assert d.origin == "ca: X is a table of counts."
+    choice = choose(table, method="ca")
+    assert choice.decomposition.n_components == max(1, choice.found) < co.CA().fit(table).decomposition_.n_components
+    assert choice.decomposition.f(table.rows).shape == (len(table.rows), choice.decomposition.n_components)
 
 
-@pytest.mark.parametrize("n_components", [None, 1])
-def test_columns_of_labels_go_to_ca(rng, n_components):
-    x = rng.choice(["a", "b", "c"], size=300)
-    y = np.where(rng.random(300) < 0.7, x, "d")
-    d = co.decompose(x, y, n_components, verbose=False)
-    assert_same(d, co.CA(n_components=n_components).fit(x, y).decomposition_, x, y)
-    assert d.origin == "ca: X and Y are 3 and 4 labels."
+@pytest.mark.parametrize("as_table", [False, True])
+def test_rare_labels_without_dependence_are_not_believed(as_table):
+    rng = np.random.default_rng(0)
+    x, y = zipf(rng, 2000)
+    with pytest.warns(co.NothingFound, match="Nothing"):
+        d = co.decompose(count(x, y), verbose=False) if as_table else co.decompose(x, y, verbose=False)
+    assert d.n_components <= 1
+    assert d.evaluate(*zipf(rng, 20_000)).captured >= -0.02
 
 
 # --- a method that is named
@@ -102,25 +164,23 @@ def test_ca_that_is_named_is_taken_for_numbers(rng):
     x = rng.integers(3, size=200)
     y = (x + rng.integers(2, size=200)) % 3
     d = co.decompose(x, y, method="ca", verbose=False)
-    assert_same(d, co.CA().fit(x, y).decomposition_, x, y)
-    assert d.origin == "ca: asked for."
+    assert_same(d, co.CA(n_components=2).fit(x, y).decomposition_, x, y)
+    assert d.origin == "ca: asked for; 2 components significant."
 
 
-def test_the_functions_that_were_tested_are_those_that_are_kept(rng):
-    """A fit of fewer components may be another one: ACE chooses its smoothness by all of them."""
-    x = rng.normal(size=(400, 1))
-    y = np.sin(3 * x) + 0.1 * rng.normal(size=(400, 1))
-    choice = choose(x, y, method="ace", random_state=1)
-    most = co.ACE(n_components=len(choice.dimension.pvalues)).fit(x, y).decomposition_
-    assert_same(choice.decomposition, most.truncate(choice.decomposition.n_components), x, y)
-    assert choice.decomposition.n_components < most.n_components
-
-
-def test_a_method_that_is_named_is_cut_to_what_holds(rng):
+def test_a_method_that_is_named_fits_what_is_significant_and_no_more(rng):
     X, Y = linear(rng)
     d = co.decompose(X, Y, method="cca", verbose=False)
-    assert_same(d, co.CCA(n_components=2).fit(X, Y).decomposition_.truncate(1), X, Y)
-    assert d.origin == "cca: asked for; 1 of 2 components significant on held-out pairs."
+    assert_same(d, co.CCA(n_components=1).fit(X, Y).decomposition_, X, Y)
+    assert d.origin == "cca: asked for; 1 component significant."
+
+
+def test_more_components_do_not_spoil_the_first():
+    x, y = gaussian(np.random.default_rng(0))
+    d = co.decompose(x, y, method="ace", verbose=False)
+    assert d.n_components >= 3
+    assert_same(d, co.ACE(n_components=d.n_components).fit(x, y).decomposition_, x, y)
+    assert d.correlations[0] == pytest.approx(0.9, abs=0.03)
 
 
 # --- the choice
@@ -137,56 +197,107 @@ def test_what_lines_cannot_see_is_found(pairs):
     assert d.evaluate(*new).captured > max(by_lines, 0) + 0.3
 
 
-@pytest.mark.usefixtures("quick")
-def test_the_choice_is_that_of_compare(rng):
-    X, Y = labelled(rng)
-    compared = co.compare(X, Y, random_state=2)
-    d = co.decompose(X, Y, random_state=2, verbose=False)
-    best = compared.estimators[compared.best].fit(X, Y).decomposition_
-    assert_same(d, best.truncate(d.n_components), X, Y)
-    assert d.origin.startswith(f"{compared.best}: captures {compared.results[compared.best].captured:.3g} on held-out")
-    for name in set(compared.results) - {compared.best}:
-        assert f"{name} {compared.results[name].captured:.3g}" in d.origin
+def test_what_is_captured_is_that_of_compare(rng):
+    X, Y = linear(rng, 200)
+    compared = co.compare(X, Y, ["cca", "ace"], 1, random_state=2)
+    choice = choose(X, Y, 1, among=("cca", "ace"), random_state=2)
+    captured = {name: f"{result.captured:.3g}" for name, result in compared.results.items()}
+    assert choice.method == compared.best == "cca"
+    assert choice.reason == f"captures {captured['cca']} on held-out pairs (ace {captured['ace']})"
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("pairs", [linear, product, mixture])
+@pytest.mark.parametrize("pairs", [linear, product])
 def test_never_much_worse_than_the_best_single_method(pairs):
     """On fresh pairs, at most 0.1 of the best behind it: about what the choice between equals costs."""
-    X, Y = pairs(np.random.default_rng(0))
+    X, Y = pairs(np.random.default_rng(0), 300)
     new = pairs(np.random.default_rng(1), 2000)
-    captured = {
-        name: co.decompose(X, Y, 2, name, verbose=False).evaluate(*new).captured
-        for name in ("ace", "kernel") + (("cca",) if np.ndim(Y) == 2 else ())
-    }
-    best = max(captured.values())
+    captured = [co.decompose(X, Y, 1, name, verbose=False).evaluate(*new).captured for name in ("cca", "ace", "kernel")]
+    best = max(captured)
     assert best > 0.3
-    assert co.decompose(X, Y, 2, verbose=False).evaluate(*new).captured > 0.9 * best
+    assert co.decompose(X, Y, 1, verbose=False).evaluate(*new).captured > 0.9 * best
 
 
-@pytest.mark.usefixtures("quick")
 def test_three_classes_share_two_components(rng):
-    d = co.decompose(*mixture(rng), verbose=False)
+    d = co.decompose(*mixture(rng, 300), method="kernel", verbose=False)
     assert d.n_components == 2
-    assert "; 2 of 10 components significant on held-out pairs." in d.origin
+    assert d.origin == "kernel: asked for; 2 components significant."
 
 
-@pytest.mark.usefixtures("quick")
 def test_unrelated_data_keep_one_component_with_a_warning():
     X, Y = unrelated(np.random.default_rng(1))
     with pytest.warns(co.NothingFound, match="Nothing was found: no component") as caught:
-        d = co.decompose(X, Y, verbose=False)
+        d = co.decompose(X, Y, method="cca", verbose=False)
     assert d.n_components == 1
-    assert "; 0 of" in d.origin
+    assert "; 0 components significant" in d.origin
     assert [warning.filename for warning in caught] == [__file__]
 
 
 @pytest.mark.usefixtures("quick")
+def test_the_race_warns_of_nothing_but_what_it_has_found():
+    """Methods that lose may find nothing, or regularise, without a word."""
+    x, y = gaussian(np.random.default_rng(0), 100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        co.decompose(x, y, verbose=False)
+
+
+def test_unrelated_columns_are_rarely_related():
+    """At 5 % more than 2 of 6 come about twice in a thousand times."""
+    choices = [choose(*np.random.default_rng(seed).normal(size=(2, 60))) for seed in range(6)]
+    assert sum(choice.found > 0 for choice in choices) <= 2
+    assert all(choice.decomposition.n_components == max(1, choice.found) for choice in choices)
+
+
+def weak_line(rng):
+    return gaussian(rng, 500, 0.15)
+
+
+def weak_parabola(rng):
+    x = rng.normal(size=500)
+    return x, 0.15 * (x**2 - 1) + rng.normal(size=500)
+
+
+def weak_column(rng):
+    X = rng.normal(size=(500, 10))
+    return X, 0.2 * X[:, 0] + rng.normal(size=500)
+
+
+def weak_scale(rng):
+    x = rng.normal(size=500)
+    return x, np.exp(0.25 * x) * rng.normal(size=500)
+
+
+@pytest.mark.parametrize("pairs", [weak_line, weak_parabola, weak_column, weak_scale])
+def test_weak_dependence_is_found(pairs):
+    """Where the best test of each kind has a power of 0.7 to 1; two of three are missed by one of 0.9 in 3 %."""
+    found = [choose(*pairs(np.random.default_rng(seed)), among=("cca", "ace")).found for seed in range(3)]
+    assert sum(k > 0 for k in found) >= 2
+
+
+def test_columns_of_a_survey_are_found_to_be_related():
+    path = Path(os.environ.get("CORRESPONDENCE_DATA", "data")) / "ca_tables" / "tea.csv"
+    if not path.exists():
+        pytest.skip("tea.csv is not there")
+    tea = pl.read_csv(path, null_values="NA")
+    assert choose(tea[:, :12], tea[:, 12:18], among=("cca", "ace")).found >= 1
+
+
+@pytest.mark.usefixtures("quick")
 def test_so_many_components_as_asked_for():
-    X, Y = unrelated(np.random.default_rng(1))
+    X, Y = unrelated(np.random.default_rng(1), 90)
     d = co.decompose(X, Y, 2, verbose=False)
     assert d.n_components == 2
-    assert "components above" not in d.origin
+    assert "significant" not in d.origin
+
+
+def test_too_few_pairs_to_test(rng):
+    X, Y = linear(rng, MIN_PAIRS - 1)
+    choice = choose(X, Y)
+    assert choice.found is None
+    assert not choice.is_nothing
+    assert str(MIN_PAIRS) in choice.not_tested
+    assert choice.decomposition.n_components == 1
 
 
 def test_few_pairs_are_left_to_the_simplest(rng):
@@ -210,11 +321,10 @@ def test_equal_seeds_give_equal_results(rng):
 def test_groups_are_never_on_both_sides():
     """Unrelated values, each pair five times: a method that remembers them finds a lot unless it knows the groups."""
     rng = np.random.default_rng(1)
-    X, Y = np.repeat(rng.normal(size=(60, 4)), 5, axis=0), np.repeat(rng.normal(size=(60, 4)), 5, axis=0)
-    found = co.decompose(X, Y, method="kernel", verbose=False)
-    assert "; 0 of" not in found.origin
+    X, Y = np.repeat(rng.normal(size=(30, 4)), 5, axis=0), np.repeat(rng.normal(size=(30, 4)), 5, axis=0)
+    assert choose(X, Y, method="cca").found > 0
     with pytest.warns(co.NothingFound, match="Nothing was found"):
-        d = co.decompose(X, Y, method="kernel", groups=np.repeat(np.arange(60), 5), verbose=False)
+        d = co.decompose(X, Y, method="cca", groups=np.repeat(np.arange(30), 5), verbose=False)
     assert d.n_components == 1
 
 
@@ -253,7 +363,7 @@ def test_origin_is_saved(rng, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"method": "pca"}, "method must be auto, ca, cca, .*, got 'pca'"),
+        ({"method": "pca"}, "method .*pca"),
         ({"method": None}, "method must be auto, .*, got None"),
         ({"n_components": 0}, "n_components must be a whole number of at least 1, got 0"),
         ({"n_components": 1.5}, "n_components must be a whole number"),
@@ -313,12 +423,15 @@ def test_what_is_forgotten_is_said(rng):
 
 def test_the_choice_keeps_its_test(rng):
     X, Y = linear(rng)
-    choice = choose(X, Y, method="cca", random_state=2)
-    tested = co.latent_dimension(co.CCA(n_components=2), X, Y, random_state=2)
+    choice = choose(X, Y, method="cca", test=True, random_state=2)
+    tested = co.latent_dimension(co.CCA(n_components=2), X, Y, n_permutations=N_DRAWS, random_state=2)
     np.testing.assert_array_equal(choice.dimension.pvalues, tested.pvalues)
+    np.testing.assert_array_equal(choice.dimension.correlations, tested.correlations)
+    assert choice.found == choice.dimension.n_components == (choice.dimension.pvalues <= ALPHA).sum()
     assert choice.method == "cca"
     assert choice.origin == choice.decomposition.origin == f"cca: {choice.reason}."
     assert not choice.is_nothing
+    assert not choice.is_compared
     assert_same(choice.decomposition, co.decompose(X, Y, method="cca", random_state=2, verbose=False), X, Y)
 
 
@@ -328,7 +441,7 @@ def test_components_that_are_given_are_tested_if_asked_for(rng, data):
     assert choose(X, Y, 1, "cca").dimension is None
     choice = choose(X, Y, 1, "cca", test=True)
     assert len(choice.dimension.pvalues) == choice.decomposition.n_components == 1
-    assert choice.reason == "asked for; 1 of 1 components significant on held-out pairs"
+    assert choice.reason == "asked for; 1 component significant"
 
 
 def test_labels_are_tested_if_asked_for(rng):
@@ -341,14 +454,13 @@ def test_labels_are_tested_if_asked_for(rng):
     assert choose(x[:30], y[:30], 2, test=True).dimension is None
 
 
-def test_nothing_is_fitted_twice(rng, monkeypatch):
+def test_one_fit_is_enough_if_the_method_is_named(rng, monkeypatch):
     X, Y = linear(rng)
     sizes = []
     fit = co.CCA.fit
     monkeypatch.setattr(co.CCA, "fit", lambda self, X, Y, **o: sizes.append(len(X)) or fit(self, X, Y, **o))
     choose(X, Y, method="cca")
-    assert sizes.count(len(X)) == 1
-    assert len(sizes) == 4  # three fits of the test, and that of all pairs
+    assert sizes == [len(X)]
 
 
 @pytest.mark.usefixtures("quick")
@@ -360,8 +472,8 @@ def test_auto_chooses_among_those_allowed(rng):
     assert choose(X, Y, 1, among=("ca",)).method == "kernel"
 
 
-def test_ten_components_learned_by_heart_do_not_hide_three_that_are_there():
-    """A kernel with ten components of 178 wines holds nothing on new ones; with three it does."""
+def test_a_kernel_of_few_pairs_keeps_what_is_there():
+    """A kernel with ten components of 178 wines holds nothing on new ones; with fewer it does."""
     wines = load_wine(as_frame=True).frame
     wines["grape"] = np.array(["a", "b", "c"], dtype=object)[wines.target]
     X, Y = wines[["color_intensity", "grape"]], wines["flavanoids"]
@@ -369,6 +481,5 @@ def test_ten_components_learned_by_heart_do_not_hide_three_that_are_there():
         warnings.simplefilter("error")
         choice = choose(X, Y, among=("cca", "kernel"), progress=False)
     assert choice.method == "kernel"
-    assert 1 <= choice.decomposition.n_components <= 3
-    assert not choice.is_nothing
-    assert "of 3 components significant" in choice.reason
+    assert 1 <= choice.found <= 5
+    assert co.crossfit(co.KernelCCA(n_components=choice.found), X, Y).captured > 0.5

@@ -9,10 +9,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 from sklearn.model_selection import ShuffleSplit
 
 import correspondence as co
-from correspondence.compare import CLEAR
+from correspondence.racing import CLEAR
 
 
 def smooth_pairs(rng, n=300):
@@ -100,12 +101,66 @@ def test_kernel_has_the_seed_that_was_given(rng):
     assert co.compare(X, Y, ["kernel"], cv=2, random_state=5).estimators["kernel"].random_state == 5
 
 
-def test_two_columns_of_labels_are_left_to_ca(rng):
+def test_columns_of_labels_are_compared_with_and_without_a_ridge(rng):
     x = rng.choice(["a", "b", "c"], size=200)
     y = np.where(rng.random(200) < 0.7, x, "a")
     compared = co.compare(x, y)
-    assert list(compared.results) == ["ca"]
+    assert list(compared.results) == ["ca", "ridge-ca"]
     assert compared.best == "ca"
+    assert [est.regularization for est in compared.estimators.values()] == [None, "auto"]
+
+
+# --- tables of counts
+
+
+def zipf_table(rng, n=300):
+    """Counts of unrelated labels, most of which are rare."""
+    x, y = (rng.choice(k, size=n, p=1 / np.arange(1, k + 1) / (1 / np.arange(1, k + 1)).sum()) for k in (20, 10))
+    return co.CA().fit(x.astype(str), y.astype(str)).table_
+
+
+def test_a_table_is_compared_as_the_pairs_that_it_counts():
+    table = co.datasets.load_smoke()
+    compared = co.compare(table)
+    counts = table.toarray().astype(int)
+    order = np.argsort([str(label) for label in table.rows]), np.argsort([str(label) for label in table.columns])
+    in_order = counts[order[0]][:, order[1]]
+    x, y = (np.repeat(side.ravel(), in_order.ravel()).astype(str) for side in np.indices(counts.shape))
+    assert list(compared.results) == ["ca", "ridge-ca"]
+    for name, found in co.compare(x, y).results.items():
+        np.testing.assert_allclose(compared.results[name].correlations, found.correlations)
+        assert compared.results[name].captured == pytest.approx(found.captured)
+
+
+def test_the_order_of_rows_and_columns_does_not_matter():
+    table = co.datasets.load_smoke()
+    turned = co.Table(table.toarray()[::-1, ::-1], rows=table.rows[::-1], columns=table.columns[::-1])
+    one, other = (co.compare(t, methods=["ca"], n_components=1).results["ca"] for t in (table, turned))
+    np.testing.assert_allclose(one.correlations, other.correlations)
+
+
+@pytest.mark.parametrize("as_kind", [np.asarray, pd.DataFrame, sp.csr_array])
+def test_tables_of_any_kind(as_kind):
+    counts = np.array([[30, 5, 5], [5, 30, 5], [5, 5, 30]])
+    assert co.compare(as_kind(counts), methods=["ca"]).results["ca"].correlations[0] > 0.4
+
+
+def test_rare_labels_need_a_ridge(rng):
+    assert co.compare(zipf_table(rng)).best == "ridge-ca"
+
+
+@pytest.mark.parametrize(
+    ("counts", "key"),
+    [
+        ([[0.5, 0.2], [0.1, 0.9]], "whole"),
+        ([[3, 1], [1, 3]], "40"),
+        ([[30, 20], [0, 0]], "one row"),
+        ([[2_000_000, 1], [1, 2_000_000]], "2,000,000"),
+    ],
+)
+def test_tables_that_cannot_be_taken_apart(counts, key):
+    with pytest.raises(ValueError, match=f"X must .*{key}"):
+        co.compare(np.array(counts))
 
 
 def test_frames_and_arrays_give_the_same(rng):
@@ -321,7 +376,7 @@ def test_repr_is_not_too_wide():
     [
         ({"methods": []}, ValueError, "methods (is empty|must have)"),
         ({"methods": {}}, ValueError, "methods (is empty|must have)"),
-        ({"methods": ["pca"]}, ValueError, "must be one of ca, cca, .* got 'pca'"),
+        ({"methods": ["pca"]}, ValueError, "method .*pca"),
         ({"methods": "cca"}, ValueError, "must be a list of names or a dictionary, got 'cca'"),
         ({"methods": {"mine": 3}}, TypeError, "est must be an estimator .* got 3"),
         ({"methods": {"mine": co.CCA}}, TypeError, "est must be an estimator"),
@@ -342,7 +397,7 @@ def test_wrong_data(rng):
     X, Y = labelled_pairs(rng)
     with pytest.raises(ValueError, match="same length, got 150 and 149"):
         co.compare(X, Y[1:], ["cca"])
-    with pytest.raises(ValueError, match="Y must hold one value for each observation"):
+    with pytest.raises(ValueError, match="Y is missing"):
         co.compare(X, None, ["cca"])
     with pytest.raises(ValueError, match="constant"):
         co.compare(X, np.zeros(150), ["cca"])

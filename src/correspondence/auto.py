@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from correspondence import sources
 from correspondence.ca import CA
@@ -18,17 +17,16 @@ from correspondence.decomposition import Decomposition
 from correspondence.latent import LatentDimension, assess_components, latent_dimension
 from correspondence.methods import METHODS, Pairs, estimator, sensible
 from correspondence.notices import CorrespondenceWarning, NothingFound
+from correspondence.pairs import MIN_PAIRS, as_counted, find_obstacle, take_apart
 from correspondence.racing import Race, run_race
 from correspondence.splits import group_codes
-from correspondence.table import Table, as_table
+from correspondence.table import Table
 from correspondence.thinning import are_whole
 from correspondence.validation import PermutationTest, fitted
 from correspondence.views import View, run_in_turn
 
 __all__ = ["MIN_PAIRS", "NOTHING", "Choice", "choose", "decompose"]
 
-MIN_PAIRS = 40  # below, components cannot be tested
-MAX_COUNTS = 2_000_000  # of a table that is taken apart into pairs
 ALPHA = 0.05  # level of the tests of components
 N_DRAWS = 499  # of each test
 NOTHING = "Nothing was found: no component is clearly more than chance, and what is kept may be chance."
@@ -200,38 +198,19 @@ class _Wanted:
 def _choose_for_table(X: Any, wanted: _Wanted) -> Choice:
     if wanted.method not in ("auto", "ca", "ridge-ca"):
         raise ValueError(f"Y is missing: method {brief(wanted.method)} needs pairs (x, y).")
-    try:
-        table = as_table(X)
-    except ValueError as error:
-        raise ValueError(f"Y is missing, and without it X must be a table of counts: {error}") from None
-    why = _find_reason_not_to_test(table)
+    table = as_counted(X)
+    why = find_obstacle(table)
     if why:
         name = "ca" if wanted.method == "auto" else wanted.method
+        if name != "ca" and not are_whole(table.counts):
+            raise ValueError(
+                f'method must be "ca" for a table whose counts are not whole numbers, got {brief(name)}. '
+                "Give the counts themselves to choose a ridge."
+            )
         est = CA(wanted.n_components, regularization=None if name == "ca" else "auto")
         return Choice(name, "X is a table of counts", est.fit(table).decomposition_, not_tested=why)
-    x, y = _take_apart(table)
+    x, y = take_apart(table)
     return _choose_for_pairs(x, y, wanted, table)
-
-
-def _find_reason_not_to_test(table: Table) -> str:
-    """Why a table cannot be taken apart into pairs; "" if it can."""
-    if not are_whole(table.counts):
-        return "the counts are not whole numbers, so there are no individual pairs to hold out"
-    if table.total < MIN_PAIRS:
-        return f"the table has only {table.total:g} counts, and {MIN_PAIRS} are needed"
-    if min((np.asarray(table.counts.sum(axis=axis)) > 0).sum() for axis in (0, 1)) < 2:
-        return "the table has only one row or column with counts"
-    return f"the table has more than {MAX_COUNTS:,} counts" if table.total > MAX_COUNTS else ""
-
-
-def _take_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """Row and column of each pair that was counted, in an order that is not that of the file: splits depend on it."""
-    rows, columns = (np.argsort([str(label) for label in side], kind="stable") for side in (table.rows, table.columns))
-    counts = sp.csr_array(table.counts)[rows][:, columns]
-    counts.sort_indices()
-    cells = counts.tocoo()
-    times = cells.data.astype(np.int64)
-    return np.repeat(cells.row, times).astype(str), np.repeat(cells.col, times).astype(str)
 
 
 # --- pairs

@@ -11,10 +11,11 @@ import numpy as np
 from correspondence.checks import brief, check_whole
 from correspondence.io import csv_text
 from correspondence.methods import Pairs, estimator, sensible
+from correspondence.pairs import as_counted, find_obstacle, take_apart
 from correspondence.racing import default_folds, pick_simplest
 from correspondence.splits import group_codes, splits
 from correspondence.table import to_frame
-from correspondence.validation import CrossFit, crossfit, labels_of
+from correspondence.validation import CrossFit, check_in_memory, crossfit, labels_of
 
 __all__ = ["Comparison", "compare"]
 
@@ -130,8 +131,11 @@ def compare(
 
     Parameters
     ----------
-    X, Y : array-like, frame, list of labels, sparse matrix, list of texts or array of images
-        One row for each pair.
+    X : table of counts, or with Y array-like, frame, list of labels, sparse matrix, list of texts or array of images
+        One row for each pair. A table must have whole numbers, 40 to 2,000,000 in all: the pairs that it counts are
+        compared.
+    Y : the same, optional
+        The other variable.
     methods : list of str, or dict of str to estimator, optional
         Names among "ca", "ridge-ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice", or estimators of
         your own; those that are sensible for the data by default.
@@ -160,13 +164,16 @@ def compare(
     >>> import numpy as np
     >>> import correspondence as co
     >>> rng = np.random.default_rng(0)
-    >>> x = rng.normal(size=(600, 1)); y = x**2 + 0.5 * rng.normal(size=(600, 1))
+    >>> x = rng.uniform(-2, 2, size=(600, 1)); y = x**2 + 0.5 * rng.normal(size=(600, 1))
     >>> comparison = co.compare(x, y, ["cca", "ace"], n_components=1)
     >>> comparison.best
     'ace'
     >>> bool(comparison.results["cca"].captured < 0.1 < comparison.results["ace"].captured)
     True
     """
+    check_in_memory(X)
+    if Y is None:
+        X, Y = _list_counted(X)
     pairs = Pairs.of(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together = None if groups is None else group_codes(groups, pairs.n, "groups")
@@ -178,6 +185,15 @@ def compare(
         for name, est in chosen.items()
     }
     return Comparison(results, chosen)
+
+
+def _list_counted(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs that a table of counts counts."""
+    table = as_counted(X)
+    why = find_obstacle(table)
+    if why:
+        raise ValueError(f"X must be a table that can be taken apart into pairs, but {why}. Fit CA to it instead.")
+    return take_apart(table)
 
 
 def _chosen(methods: Any, pairs: Pairs, n_components: int | None, random_state: int) -> dict[str, Any]:

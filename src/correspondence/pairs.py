@@ -1,4 +1,4 @@
-"""Counting pairs of labels: from observations to a contingency table."""
+"""Counting pairs of labels: from observations to a contingency table, and back."""
 
 from __future__ import annotations
 
@@ -13,9 +13,22 @@ from correspondence.cells import check_missing, count_in_engine
 from correspondence.checks import as_frame, brief, check_index, check_weights, to_array
 from correspondence.labels import as_labels, encode, objects
 from correspondence.sources import are_files, in_words, is_source, open_source
-from correspondence.table import Table
+from correspondence.table import Table, as_table
+from correspondence.thinning import are_whole
 
-__all__ = ["count_columns", "count_pairs", "count_with_codes", "indicator_table"]
+__all__ = [
+    "MIN_PAIRS",
+    "as_counted",
+    "count_columns",
+    "count_pairs",
+    "count_with_codes",
+    "find_obstacle",
+    "indicator_table",
+    "take_apart",
+]
+
+MIN_PAIRS = 40  # below, components cannot be tested
+MAX_COUNTS = 2_000_000  # of a table that is taken apart into pairs
 
 
 def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
@@ -171,3 +184,76 @@ def _position(column: Any, width: int) -> int:
     if not isinstance(column, int | np.integer) or not -width <= column < width:
         raise ValueError(f"the columns of an array are 0 to {width - 1}, got {brief(column)}.")
     return int(column)
+
+
+# --- from a table back to pairs
+
+
+def as_counted(X: Any) -> Table:
+    """Read the table of counts that X must be where there is no Y.
+
+    Parameters
+    ----------
+    X : Table, frame, array-like or scipy sparse array
+        The table of counts.
+
+    Examples
+    --------
+    >>> as_counted([[3, 1], [0, 2]])
+    Table of 2 rows x 2 columns, 3 nonzero cells, total 6
+    """
+    try:
+        return as_table(X)
+    except ValueError as error:
+        raise ValueError(f"Y is missing, and without it X must be a table of counts: {error}") from None
+
+
+def find_obstacle(table: Table) -> str:
+    """Say why a table cannot be taken apart into pairs, some of which are held out; "" if it can.
+
+    Parameters
+    ----------
+    table : Table
+        The table of counts.
+
+    Examples
+    --------
+    >>> find_obstacle(Table([[30, 10], [0, 20]], rows=["a", "b"], columns=["no", "yes"]))
+    ''
+    >>> find_obstacle(Table([[3, 1], [0, 2]], rows=["a", "b"], columns=["no", "yes"]))
+    'the table has only 6 counts, and 40 are needed'
+    """
+    if not are_whole(table.counts):
+        return "the counts are not whole numbers, so there are no individual pairs to hold out"
+    if table.total < MIN_PAIRS:
+        return f"the table has only {table.total:g} counts, and {MIN_PAIRS} are needed"
+    if min((np.asarray(table.counts.sum(axis=axis)) > 0).sum() for axis in (0, 1)) < 2:
+        return "the table has only one row or column with counts"
+    return f"the table has more than {MAX_COUNTS:,} counts" if table.total > MAX_COUNTS else ""
+
+
+def take_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """List row and column of each pair that was counted.
+
+    Parameters
+    ----------
+    table : Table
+        The table of counts, which must be whole numbers.
+
+    Returns
+    -------
+    x, y : ndarray of str
+        Positions of the labels of each pair, counted in the order of the labels as texts. So neither the order of
+        rows and columns nor labels that are equal as texts change the pairs.
+
+    Examples
+    --------
+    >>> [labels.tolist() for labels in take_apart(Table([[2, 1], [0, 1]], rows=["a", "b"], columns=["no", "yes"]))]
+    [['0', '0', '0', '1'], ['0', '0', '1', '1']]
+    """
+    rows, columns = (np.argsort([str(label) for label in side], kind="stable") for side in (table.rows, table.columns))
+    counts = sp.csr_array(table.counts)[rows][:, columns]
+    counts.sort_indices()
+    cells = counts.tocoo()
+    times = np.rint(cells.data).astype(np.int64)
+    return np.repeat(cells.row, times).astype(str), np.repeat(cells.col, times).astype(str)

@@ -27,6 +27,7 @@ HOPELESS = 2.0  # standard errors behind the leader after the first fold, from w
 TRAINING_ROWS, TEST_ROWS = 2000, 1000  # at most, for the trees that look for what additive functions leave
 MAX_TARGETS = 8
 N_TREES = 50
+RARE = 0.005  # share of the values at each end that may be outliers
 STANDS_OUT = 3.5  # standard errors of a correlation with what additive functions leave
 
 
@@ -161,8 +162,8 @@ def default_folds(pairs: Pairs, groups: np.ndarray | None, random_state: int) ->
 def leaves_dependence(X: Any, Y: Any, seed: int = 0) -> bool:
     """Look for dependence that sums of functions of single columns cannot see.
 
-    Trees learn what an additive regression leaves of functions of one variable, given the other. If they predict that
-    on other pairs, methods that can see interactions are worth their time. Two single columns have no interactions; of
+    Trees learn what an additive regression of one variable on the other leaves, and its square. If they predict that on
+    other pairs, methods that can see interactions are worth their time. Two single columns have no interactions; of
     images, texts and very wide tables it is not known, so the answer is yes.
 
     Parameters
@@ -195,25 +196,33 @@ def leaves_dependence(X: Any, Y: Any, seed: int = 0) -> bool:
 
 
 def _list_targets(rows: np.ndarray) -> np.ndarray:
-    """Functions of a variable that may be predictable: its first columns, and the squares of these."""
+    """First columns of a variable that vary, without the outliers that would decide a regression on their own."""
     first = rows[:, :MAX_TARGETS]
-    targets = np.hstack([first, (first - first.mean(axis=0)) ** 2])
-    return targets[:, targets.std(axis=0) > 1e-9]
+    first = np.clip(first, *np.quantile(first, [RARE, 1 - RARE], axis=0))
+    return first[:, first.std(axis=0) > 1e-9]
 
 
 def _trees_find_more(x: np.ndarray, is_number: np.ndarray, targets: np.ndarray, seed: int) -> bool:
-    """Whether trees predict, on a third of the rows, what an additive regression leaves of the targets."""
+    """Whether trees predict, on a third of the rows, what additive regressions leave of the targets or their spread."""
+    if not targets.size:
+        return False
     train, test = slice(0, 2 * len(x) // 3), slice(2 * len(x) // 3, None)
     basis = SplineBasis.for_columns(x[train], is_number, 8)
     features = basis(basis.tempered(x))
     scale = np.maximum(features[train].std(axis=0), 1e-9)
-    additive = RidgeCV(10.0 ** np.arange(-1, 5)).fit(features[train] / scale, targets[train])
-    left = targets - additive.predict(features / scale).reshape(targets.shape)
+
+    def leave(values: np.ndarray) -> np.ndarray:
+        additive = RidgeCV(10.0 ** np.arange(-1, 5)).fit(features[train] / scale, values[train])
+        return values - additive.predict(features / scale).reshape(values.shape)
+
+    # Squares of what is left, not of the targets: the square of a sum is full of products that say nothing new.
+    left = leave(targets)
+    left = np.hstack([left, leave(left**2)])
     trees = ExtraTreesRegressor(N_TREES, min_samples_leaf=5, random_state=seed).fit(x[train], left[train])
-    predicted = trees.predict(x).reshape(targets.shape)
+    predicted = trees.predict(x).reshape(left.shape)
     # What the ridge has left of additive functions is found by trees too, but is no interaction: it is taken off.
     is_additive = Ridge(1.0).fit(features[train] / scale, predicted[train])
-    predicted -= is_additive.predict(features / scale).reshape(targets.shape)
+    predicted -= is_additive.predict(features / scale).reshape(left.shape)
     a, b = (values[test] - values[test].mean(axis=0) for values in (predicted, left))
     # Studentised, so that a single outlier among the targets does not decide.
     z = (a * b).sum(axis=0) / np.sqrt(np.maximum(((a * b) ** 2).sum(axis=0), 1e-300))

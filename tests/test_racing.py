@@ -1,0 +1,269 @@
+"""The race of methods: who takes part, who is dropped, who wins, and whether trees see what sums cannot."""
+
+import numpy as np
+import pytest
+
+from correspondence import racing
+from correspondence.methods import METHODS, Pairs
+from correspondence.racing import Race, Result, default_folds, leaves_dependence, pick_simplest, run_race
+from correspondence.validation import CrossFit
+
+
+def a_crossfit(terms, n_components=1):
+    """What a method with the given captured terms would have had from crossfit, all by its first component."""
+    terms = np.asarray(terms, dtype=float)
+    d, none = n_components, np.full((len(terms), n_components), np.nan)
+    interval, ones = np.array([0.0, 1.0]), np.ones(d)
+    nested = np.tile(terms, (d, 1))
+    return CrossFit(
+        *(ones, np.tile(interval, (d, 1)), float(terms.mean()), interval, ones, none, none, [], 1.0, terms, nested)
+    )
+
+
+def ahead(by, n=400):
+    """Terms whose mean is so many standard errors above that of zeros."""
+    return np.tile([-1.0, 1.0], n // 2) + by / np.sqrt(n)
+
+
+@pytest.fixture
+def scores(monkeypatch):
+    """Race by given terms in the place of fits: a dictionary to fill, and a list of the (method, folds) judged."""
+    terms, asked = {}, []
+
+    def make(name, pairs, n_components, random_state):
+        return name
+
+    def cross(name, X, Y, parts, **options):
+        asked.append((name, len(parts)))
+        return terms[name]
+
+    monkeypatch.setattr(racing, "estimator", make)
+    monkeypatch.setattr(racing, "crossfit", cross)
+    return terms, asked
+
+
+def race(names, n=500, n_components=None, x=None):
+    X = np.random.default_rng(0).normal(size=(n, 2)) if x is None else x
+    Y = np.random.default_rng(1).normal(size=(n, 2))
+    return run_race(
+        *(X, Y, names, n_components, Pairs.of(X, Y)), groups=None, random_state=0, n_jobs=None, progress=None
+    )
+
+
+def answer(monkeypatch, value):
+    """Let the trees say whether anything is left, and count how often they are asked."""
+    asked = []
+    monkeypatch.setattr(racing, "leaves_dependence", lambda *a: asked.append(1) or value)
+    return asked
+
+
+# --- who is dropped, and who wins
+
+
+def test_a_method_that_is_clearly_behind_after_one_fold_is_dropped(scores):
+    terms, asked = scores
+    terms |= {"cca": a_crossfit(ahead(-5)), "ace": a_crossfit(np.zeros(400)), "kernel": a_crossfit(ahead(-1))}
+    found = race(["cca", "ace", "kernel"])
+    assert asked == [("cca", 1), ("ace", 1), ("kernel", 1), ("ace", 5), ("kernel", 5)]
+    assert found.winner.method == "ace"
+    assert [result.method for result in found.others] == ["kernel"]
+
+
+def test_the_only_survivor_needs_no_more_folds(scores):
+    terms, asked = scores
+    terms |= {"cca": a_crossfit(ahead(-5)), "ace": a_crossfit(np.ones(400))}
+    assert race(["cca", "ace"]).reason == "captures 1 on held-out pairs"
+    assert asked == [("cca", 1), ("ace", 1)]
+
+
+def test_one_split_of_many_pairs_is_not_repeated(scores):
+    terms, asked = scores
+    terms |= {"cca": a_crossfit(np.zeros(400)), "ace": a_crossfit(np.zeros(400))}
+    assert race(["cca", "ace"], 20_000).winner.method == "cca"
+    assert asked == [("cca", 1), ("ace", 1)]
+
+
+def test_the_simplest_wins_unless_it_is_clearly_behind(scores):
+    terms, _ = scores
+    terms |= {"cca": a_crossfit(np.zeros(400)), "ace": a_crossfit(ahead(0.5)), "kernel": a_crossfit(ahead(0.8))}
+    assert race(["cca", "ace", "kernel"]).winner.method == "cca"
+    terms["kernel"] = a_crossfit(ahead(1.5))
+    assert race(["cca", "ace"]).winner.method == "cca"
+    assert race(["cca", "kernel"]).winner.method == "kernel"
+
+
+def test_a_method_with_too_few_components_does_not_win(scores):
+    terms, _ = scores
+    terms |= {"cca": a_crossfit(ahead(1)), "ace": a_crossfit(np.zeros(400), 2)}
+    assert race(["cca", "ace"], n_components=2).winner.method == "ace"
+    assert race(["cca", "ace"], n_components=1).winner.method == "cca"
+    terms["ace"] = a_crossfit(np.zeros(400))
+    assert race(["cca", "ace"], n_components=2).winner.method == "cca", "no method has two"
+
+
+def test_a_method_is_judged_by_the_components_that_suit_it():
+    made = a_crossfit(np.zeros(400), 3)
+    nested = np.array([np.full(400, value) for value in (0.1, 0.3, 0.2)])
+    made = CrossFit(*(getattr(made, name) for name in CrossFit.__dataclass_fields__ if name != "nested_terms"), nested)
+    assert (Result.of("ace", made, None).n_components, Result.of("ace", made, None).captured) == (2, pytest.approx(0.3))
+    assert Result.of("ace", made, 3).captured == pytest.approx(0.2)
+    assert Result.of("ace", made, 7).n_components == 3
+
+
+def test_the_reason_names_the_others_from_best_to_worst():
+    results = [Result(name, 1, value, np.zeros(3), None) for name, value in (("ca", 0.5), ("ace", 0.1), ("cca", 0.3))]
+    assert Race(results[0], results[1:]).reason == "captures 0.5 on held-out pairs (cca 0.3, ace 0.1)"
+
+
+def test_order_decides_between_equals():
+    equal = {"b": a_crossfit(np.ones(400)), "a": a_crossfit(np.ones(400))}
+    assert pick_simplest(equal) == "b"
+
+
+# --- costly methods
+
+
+ALL = ["cca", "ace", "kernel", "forest", "pice"]
+
+
+def test_costly_methods_are_not_fitted_where_trees_find_nothing(scores, monkeypatch):
+    terms, asked = scores
+    terms |= {name: a_crossfit(np.zeros(400)) for name in ALL}
+    trees = answer(monkeypatch, False)
+    race(ALL, 1000)
+    assert {name for name, _ in asked} == {"cca", "ace", "kernel"}
+    assert trees == [1]
+
+
+def test_costly_methods_take_part_where_trees_find_something(scores, monkeypatch):
+    terms, asked = scores
+    terms |= {name: a_crossfit(np.zeros(400)) for name in ("cca", "ace")} | {"forest": a_crossfit(np.ones(400))}
+    answer(monkeypatch, True)
+    assert race(["cca", "ace", "forest"]).winner.method == "forest"
+    assert asked == [("cca", 1), ("ace", 1), ("forest", 1)], "one fold is enough for what is costly"
+
+
+def test_trees_are_not_asked_if_nothing_depends_on_it(scores, monkeypatch):
+    terms, _ = scores
+    terms |= {name: a_crossfit(np.zeros(400)) for name in ("cca", "ace")}
+    trees = answer(monkeypatch, True)
+    race(["cca", "ace"])
+    assert trees == []
+
+
+@pytest.mark.parametrize(("n", "kernel", "tried"), [(1000, 0, False), (1000, -5, True), (999, -5, False)])
+def test_nets_take_part_where_a_kernel_falls_behind(scores, monkeypatch, n, kernel, tried):
+    terms, asked = scores
+    terms |= {name: a_crossfit(np.zeros(400)) for name in ALL} | {"kernel": a_crossfit(ahead(kernel))}
+    answer(monkeypatch, True)
+    race(["cca", "kernel", "pice"], n)
+    assert ("pice" in {name for name, _ in asked}) is tried
+
+
+def test_costly_methods_race_if_there_are_no_others(scores, monkeypatch):
+    terms, asked = scores
+    terms |= {name: a_crossfit(np.zeros(400)) for name in ("logistic", "mlp")}
+    trees = answer(monkeypatch, False)
+    assert race(["logistic", "mlp"]).winner.method == "logistic"
+    assert len(asked) == 2
+    assert trees == []
+
+
+def test_some_methods_are_cheap_and_some_costly():
+    assert {method.is_costly for method in METHODS.values()} == {True, False}
+
+
+@pytest.mark.parametrize(("n", "folds"), [(2, 2), (3, 3), (1999, 5), (2000, 3), (19_999, 3)])
+def test_number_of_folds(n, folds):
+    X = np.arange(2.0 * n).reshape(n, 2)
+    assert default_folds(Pairs.of(X, X), None, 0) == folds
+    assert default_folds(Pairs.of(X, X), np.arange(n) % 2, 0) == 2, "no more than groups"
+
+
+# --- a race of real methods
+
+
+def test_a_parabola_drops_lines():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, size=(400, 1))
+    found = run_race(
+        *(x, x**2 + 0.1 * rng.normal(size=(400, 1)), ["cca", "ace"], 1, Pairs.of(x, x)),
+        **{"groups": None, "random_state": 0, "n_jobs": None, "progress": None},
+    )
+    assert found.winner.method == "ace"
+    assert found.others == []
+    assert found.winner.captured > 0.5
+
+
+# --- what trees find
+
+
+def product(rng, n):
+    X = rng.normal(size=(n, 2))
+    return X, X[:, 0] * X[:, 1] + rng.normal(size=n)
+
+
+def exclusive_or(rng, n):
+    X = rng.integers(2, size=(n, 2)).astype(float)
+    return X, np.where(rng.random(n) < 0.2, rng.integers(2, size=n), X[:, 0] != X[:, 1]).astype(float)
+
+
+def exclusive_or_of_labels(rng, n):
+    X, y = exclusive_or(rng, n)
+    return np.array(["a", "b"], dtype=object)[X.astype(int)], np.array(["no", "yes"])[y.astype(int)]
+
+
+def spread_by_product(rng, n):
+    X = rng.normal(size=(n, 2))
+    return X, np.exp(0.7 * X[:, 0] * X[:, 1]).clip(0.1, 5) * rng.normal(size=n)
+
+
+def additive(rng, n):
+    X = rng.normal(size=(n, 3))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + rng.normal(size=n)
+
+
+def vectors(rng, n):
+    X = rng.normal(size=(n, 20))
+    rho = np.concatenate([[0.8, 0.5, 0.3], np.zeros(17)])
+    Y = rho * X + np.sqrt(1 - rho**2) * rng.normal(size=(n, 20))
+    return X @ np.linalg.qr(rng.normal(size=(20, 20)))[0], Y @ np.linalg.qr(rng.normal(size=(20, 20)))[0]
+
+
+def single_columns(rng, n):
+    x = rng.normal(size=n)
+    return x, np.sin(5 * x) + 0.1 * rng.normal(size=n)
+
+
+def unrelated(rng, n):
+    return rng.standard_t(2, size=(n, 3)), rng.standard_t(2, size=(n, 2))
+
+
+@pytest.mark.parametrize("pairs", [product, exclusive_or, exclusive_or_of_labels, spread_by_product])
+def test_interactions_are_found(pairs):
+    X, Y = pairs(np.random.default_rng(0), 1000)
+    assert leaves_dependence(X, Y)
+    assert leaves_dependence(Y, X), "whichever variable is called x"
+
+
+def line(rng, n):
+    """The square of y is related to products of columns, but only because y is related to their sum."""
+    X = rng.normal(size=(n, 2))
+    return X, X.sum(axis=1) + 0.3 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("pairs", [additive, line, vectors, single_columns, unrelated])
+def test_sums_leave_nothing(pairs):
+    """The level is below 1 %; trees see two of three by mistake about once in 3000 times."""
+    assert sum(leaves_dependence(*pairs(np.random.default_rng(seed), 1000)) for seed in range(3)) <= 1
+
+
+def test_an_outlier_is_no_interaction():
+    X, Y = additive(np.random.default_rng(0), 600)
+    X[0], Y[0] = 30.0, 1e6
+    assert not leaves_dependence(X, Y)
+
+
+def test_of_texts_it_is_not_known():
+    texts = [f"the {word} of row {i}" for i, word in enumerate(["cat", "dog", "fish"] * 20)]
+    assert leaves_dependence(texts, np.arange(60.0))
