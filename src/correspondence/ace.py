@@ -27,9 +27,17 @@ from correspondence.estimator import PairsEstimator
 from correspondence.features import Additive, Encoded, Loadings, blocks, dense, signed
 from correspondence.functions import FeatureMap, LinearFunctions
 from correspondence.moments import Moments, whitening
+from correspondence.penalised import check_strengths
 from correspondence.progress import bar
 from correspondence.sources import Memory, Parts
-from correspondence.splines import AdditiveFunctions, AdditiveSums, SplineBasis, solve_additive, view_additive
+from correspondence.splines import (
+    SMOOTHING,
+    AdditiveFunctions,
+    AdditiveSums,
+    SplineBasis,
+    solve_additive,
+    view_additive,
+)
 from correspondence.splits import Split, splits
 from correspondence.survey import Survey
 from correspondence.views import View, whitened_view
@@ -64,6 +72,9 @@ class ACE(PairsEstimator):
         Learns E[f(X) | Y]. By default means over the labels of Y, or a copy of `x_regressor` if Y are not labels.
     n_knots : "auto" or int
         Of the splines of each column; "auto" is 24 and fewer for many columns or few pairs.
+    smoothing : "auto", float or array-like of shape (n_components,)
+        Weight of the penalty on the third derivative, the same for all components or one for each. "auto" chooses it by
+        what a component adds on held-out folds.
     cv : int, splitter or iterable
         Folds of the cross-fitting with regressors.
     n_alternations : int
@@ -106,6 +117,7 @@ class ACE(PairsEstimator):
         y_regressor: Any = None,
         *,
         n_knots: str | int = "auto",
+        smoothing: Any = "auto",
         cv: Any = 5,
         n_alternations: int = 3,
         random_state: int = 0,
@@ -115,6 +127,7 @@ class ACE(PairsEstimator):
         self.x_regressor = x_regressor
         self.y_regressor = y_regressor
         self.n_knots = n_knots
+        self.smoothing = smoothing
         self.cv = cv
         self.n_alternations = n_alternations
         self.random_state = random_state
@@ -161,7 +174,9 @@ class ACE(PairsEstimator):
                 for basis, small in zip((x_basis, y_basis), found.small, strict=True)
             )
             sums = rows.sums(partial(_fold_sums, (x_basis, y_basis), groups), AdditiveSums.merged, "moments")
-        fit = solve_additive(sums, x_basis, y_basis, self.n_components)
+        is_auto = isinstance(self.smoothing, str)
+        grid = SMOOTHING if is_auto else check_strengths(self.smoothing, "smoothing")
+        fit = solve_additive(sums, x_basis, y_basis, self.n_components, grid)
         moments, loadings = rows.sums(partial(_function_sums, fit.f, fit.g), _added, "functions", numbered=False)
         x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))
         d = moments.decompose(self.n_components, x_features=x, y_features=y, y_sample=y_sample)
@@ -267,6 +282,8 @@ class ACE(PairsEstimator):
         check_whole(self.n_components, "n_components", 1)
         check_whole(self.n_alternations, "n_alternations", 1)
         check_whole(self.random_state, "random_state", 0, 2**32 - 1)
+        if not (isinstance(self.smoothing, str) and self.smoothing == "auto"):
+            check_strengths(self.smoothing, "smoothing")
         if not (isinstance(self.n_knots, str) and self.n_knots == "auto"):
             check_whole(self.n_knots, "n_knots", 3)
         for name in ("x_regressor", "y_regressor"):

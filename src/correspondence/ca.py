@@ -421,7 +421,7 @@ class CA(Estimator):
         table = self._table_of_pairs(X, Y, sample_weight)
         d = self.decomposition_
         F, G = np.nan_to_num(d.f(table.rows), nan=0.0), np.nan_to_num(d.g(table.columns), nan=0.0)
-        return held_out(F, G, d.correlations, table.counts)
+        return held_out(F, G, d.correlations, table.counts, warn=True)
 
     def _table_of_pairs(self, X: Any, Y: Any, sample_weight: Any) -> Table:
         """Counts of pairs to be evaluated, with labels of the fit."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from correspondence.checks import brief, check_whole, is_number, length
+from correspondence.checks import check_whole, length
 from correspondence.collinear import Basis, Described, Resolved, describe, resolve
 from correspondence.decomposition import Decomposition
 from correspondence.encoding import encoders_for, kept
@@ -18,7 +18,7 @@ from correspondence.features import Encoded, blocks, signed
 from correspondence.functions import LinearFunctions
 from correspondence.heldout import captured_by_moments, gain
 from correspondence.moments import Moments
-from correspondence.penalised import PenalisedFit, fit_penalised, in_folds, merged
+from correspondence.penalised import PenalisedFit, check_strengths, fit_penalised, in_folds, merged
 from correspondence.sources import Memory, Parts
 from correspondence.views import View, whitened_view
 
@@ -154,13 +154,7 @@ def strengths(regularization: Any, wide: bool) -> Sequence[float] | np.ndarray:
     """
     if isinstance(regularization, str) and regularization == "auto":
         return RIDGE if wide else (0.0,)
-    given = regularization if isinstance(regularization, list | tuple | np.ndarray) else [regularization]
-    if not len(given) or not all(is_number(value) and 0 <= float(value) <= 1e100 for value in given):
-        raise ValueError(
-            f'regularization must be "auto", or numbers from 0 to 1e100, got {brief(regularization)}. '
-            "Give one number, or one for each component."
-        )
-    return np.array(given, dtype=np.float64)[:, None] if given is regularization else (float(given[0]),)
+    return check_strengths(regularization, "regularization")
 
 
 def _folds(bases: Bases, groups: np.ndarray | None, F: np.ndarray, G: np.ndarray, first: int) -> list[Moments]:

@@ -11,14 +11,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 
+from correspondence.checks import brief, is_number
 from correspondence.heldout import nested_captured_by_moments
 from correspondence.moments import Moments
 
-__all__ = ["FOLDS", "PenalisedFit", "Penalty", "diagonalise", "fit_penalised", "in_folds", "merged"]
+__all__ = ["FOLDS", "PenalisedFit", "Penalty", "check_strengths", "diagonalise", "fit_penalised", "in_folds", "merged"]
 
 FOLDS = 5
 RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
@@ -42,6 +44,17 @@ class PenalisedFit:
     correlations: np.ndarray
     strength: np.ndarray
     """Strength of the penalty of each function."""
+
+
+def check_strengths(value: Any, name: str) -> Sequence[float] | np.ndarray:
+    """Strengths of a penalty that are given: one for all components, or an array with one column, a row for each."""
+    given = value if isinstance(value, list | tuple | np.ndarray) and np.ndim(value) else [value]
+    if not len(given) or not all(is_number(each) and 0 <= float(each) <= 1e100 for each in given):
+        raise ValueError(
+            f'{name} must be "auto", or numbers from 0 to 1e100, got {brief(value)}. '
+            "Give one number, or one for each component."
+        )
+    return np.array(given, dtype=np.float64)[:, None] if given is value else (float(given[0]),)
 
 
 def in_folds(
@@ -121,7 +134,8 @@ def _list_steps(strengths: Sequence[float] | np.ndarray, d: int) -> list[list[St
     """What to choose from for each component: among equally good ones the last is taken."""
     values = np.asarray(strengths, dtype=np.float64)
     if values.ndim == 2:  # one for each component
-        return [[Step(values[min(i, len(values) - 1), 0], False)] for i in range(d)]
+        given = [values[min(i, len(values) - 1), 0] for i in range(d)]
+        return [[Step(given[0], False)], *([Step(s, True), Step(s, False)] for s in given[1:])]
     first = [Step(s, False) for s in values.tolist()]
     coarse = values[::-LATER][::-1].tolist()
     later = [Step(s, rotates) for rotates in (True, False) for s in coarse]
@@ -152,7 +166,8 @@ def _best_step(
     Scores are what the first 0, 1, ... components capture of each fold. A rotation is allowed only if those before lose
     little by it, less still if the new component is not clearly there: noise would harm them.
     """
-    scores = np.array([[c.capture(fold) for c in row] for row, fold in zip(candidates, folds, strict=True)])
+    k = before.shape[1]
+    scores = np.array([[c.capture(fold, k) for c in row] for row, fold in zip(candidates, folds, strict=True)])
     mean, mean_before = scores.mean(axis=0), before.mean(axis=0)
     gains = scores[:, :, -1] - before[:, -1:]
     is_clear = gains.mean(axis=0) > CLEAR * gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
@@ -342,11 +357,15 @@ class _PairsFound:
         rotated = self.U @ P, self.V @ Q, self.CU @ P, self.KV @ Q, self.CV @ Q, self.KU @ P
         return _PairsFound(self.coordinates, *rotated, is_rotated=True)
 
-    def capture(self, fold: Moments) -> np.ndarray:
-        """What the first 0, 1, ... functions capture of a fold that is not part of their own moments."""
+    def capture(self, fold: Moments, k: int) -> np.ndarray:
+        """What the first 0, 1, ..., k functions capture of a fold that is not part of their own moments.
+
+        Functions that there are not, because the features allow no more, add nothing.
+        """
         A, B = self.weights
         own = self.coordinates.moments
-        return nested_captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
+        captured = nested_captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
+        return np.pad(captured, (0, k + 1 - len(captured)), mode="edge")
 
 
 def _free(directions: np.ndarray, ruled_out: np.ndarray) -> np.ndarray:

@@ -253,9 +253,15 @@ def fit_additive(
     return solve_additive(AdditiveSums.of(batches, basis_x, basis_y, groups), basis_x, basis_y, n_components)
 
 
-def solve_additive(sums: AdditiveSums, basis_x: SplineBasis, basis_y: SplineBasis, n_components: int) -> AdditiveFit:
-    """Most correlated additive functions, given the sums over all rows."""
-    fit = fit_penalised(sums.folds, _penalties(sums, basis_x, basis_y), n_components, SMOOTHING)
+def solve_additive(
+    sums: AdditiveSums,
+    basis_x: SplineBasis,
+    basis_y: SplineBasis,
+    n_components: int,
+    smoothing: Sequence[float] | np.ndarray = SMOOTHING,
+) -> AdditiveFit:
+    """Most correlated additive functions, given the sums over all rows; `smoothing` as in `fit_penalised`."""
+    fit = fit_penalised(sums.folds, _penalties(sums, basis_x, basis_y), n_components, smoothing)
     f, g = basis_x.functions(fit.moments.mean_f, fit.A), basis_y.functions(fit.moments.mean_g, fit.B)
     return AdditiveFit(f, g, fit.correlations, fit.strength)
 

@@ -70,7 +70,7 @@ GROUPS = 10  # at least, to be drawn in halves
 # Warnings that say nothing new when they are of a part of the data.
 EXPECTED = (FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval)
 CLUSTERS = 10  # pairs or groups, at least, that second moments are taken of
-CHOSEN = ("regularization",)  # settings that estimators choose for themselves unless they are given
+CHOSEN = ("regularization", "smoothing")  # settings that estimators choose for themselves unless they are given
 TIED = 2.0  # standard errors of their difference, up to which two PICs may be equal
 BLOCKS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
 

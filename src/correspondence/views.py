@@ -25,7 +25,9 @@ WORK = 1.5e9  # multiplications for the exchanges of one view: about a second
 PSEUDO_COUNT = 8.0  # added to the count of each label, so that rare ones cannot carry a component on their own
 SCALES_OF_LATER = 2  # the smoothest, for components after the first: noise of many features is hard to draw
 SEEN = 0.05  # p-value of a component at a scale, up to which later ones are tested there
-RANK = 1e-9  # variance of a direction of standardised features, of the largest, below which it is rounding
+RANK = 1e-26  # variance of a direction of features, of the largest, below which it is rounding
+NEARLY_COLLINEAR = 1e-6  # variance of a direction, of the largest, below which squares are not exact enough
+TINY = 1e-9  # smallest mean square of a product of two features of variance 1
 HOPELESS = 0.5  # p-value after which later components are not tested
 
 
@@ -90,7 +92,7 @@ class FeatureView(View):
         x2, y2 = self.x**2, self.y**2
         K = np.empty((1 + len(orders), self.x.shape[1], self.y.shape[1]))
         for i, order in enumerate([np.arange(self.n), *orders]):
-            error = np.sqrt(np.maximum(x2.T @ y2[order] / self.n, RANK))
+            error = np.sqrt(np.maximum(x2.T @ y2[order] / self.n, TINY))
             K[i] = self.x.T @ self.y[order] / self.n / error
         statistics = []
         for weights_x, weights_y in self.scales:
@@ -192,16 +194,23 @@ def _whiten(Z: np.ndarray, standardise: bool) -> tuple[np.ndarray, np.ndarray]:
     Z = Z - Z.mean(axis=0)
     scale = Z.std(axis=0)
     Z = Z[:, scale > 0] / (scale[scale > 0] if standardise else 1.0)
-    if len(Z) >= Z.shape[1]:
-        values, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
-        rows = Z @ vectors[:, ::-1][:, :MAX_FEATURES]
-    else:
-        values, vectors = np.linalg.eigh(Z @ Z.T / len(Z))
-        rows = vectors[:, ::-1][:, :MAX_FEATURES]
-    values = values[::-1][:MAX_FEATURES]
-    keep = values > RANK * values.max(initial=0)
-    rows = rows[:, keep]
-    return rows / np.maximum(rows.std(axis=0), np.finfo(float).tiny), values[keep]
+    rows, values = _find_principal_rows(Z)
+    keep = values[:MAX_FEATURES] > RANK * values.max(initial=0)
+    rows, values = rows[:, :MAX_FEATURES][:, keep], values[:MAX_FEATURES][keep]
+    return rows / np.maximum(rows.std(axis=0), np.finfo(float).tiny), values
+
+
+def _find_principal_rows(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Principal components of centred rows in any units, and their variances, largest first."""
+    n, p = Z.shape
+    if n < p:
+        values, vectors = np.linalg.eigh(Z @ Z.T / n)
+        return vectors[:, ::-1], values[::-1]
+    values, vectors = np.linalg.eigh(Z.T @ Z / n)
+    if values[0] < NEARLY_COLLINEAR * values[-1] and n * p**2 < WORK:
+        U, s, _ = np.linalg.svd(Z, full_matrices=False)  # squares lose what tells nearly collinear columns apart
+        return U, s**2 / n
+    return Z @ vectors[:, ::-1], values[::-1]
 
 
 def _find_singular_value(M: np.ndarray, k: int) -> np.ndarray:
