@@ -60,7 +60,8 @@ def test_gaussian_pairs_give_hermite_polynomials():
         rng = np.random.default_rng(seed)
         est = co.ACE(n_components=4).fit(*problem.draw(5000, rng))
         errors.append(np.abs(est.evaluate(*problem.draw(100_000, rng)).correlations - problem.correlations))
-    assert np.mean(errors) < 0.012
+    assert np.mean(errors, axis=0)[:3].max() < 0.012
+    assert np.mean(errors, axis=0)[3] < 0.05  # found after the others, and so with what they leave
     x = np.linspace(-2, 2, 9)
     hermite = np.column_stack([x, (x**2 - 1) / np.sqrt(2)])
     f = est.transform(x[:, None])[:, :2]
@@ -123,7 +124,8 @@ def test_number_of_knots(rng):
 def test_smoothing_is_told_and_forgotten_with_regressors(rng):
     X, Y = linear_pairs(rng, 300)
     est = co.ACE().fit(X, Y)
-    assert est.smoothing_ > 0
+    assert est.smoothing_.shape == (2,)
+    assert (est.smoothing_ > 0).all()
     est.set_params(x_regressor=Ridge()).fit(X, Y)
     assert not hasattr(est, "smoothing_")
 

@@ -340,10 +340,14 @@ def test_components_beside_what_was_held_out(rng):
     assert first["pvalue"] == dimension.pvalues[0]
     assert first["chance_high"] == pytest.approx(dimension.band[0])
     assert first["chance_low"] < 0 < first["chance_high"] < first["held_out"]
-    test = co.permutation_test(co.CCA(n_components=2), x, Y, 99)
+    test = co.permutation_test(co.CCA(n_components=2), x, Y, 99, refit=False)
     assert components(est.decomposition_, test)[0]["chance_high"] == pytest.approx(np.quantile(test.null[:, 0], 0.95))
-    refit = co.permutation_test(co.CCA(n_components=2), x, Y, 19, refit=True)
-    assert components(est.decomposition_, refit)[0]["chance_high"] is None, "a test of training correlations"
+    for refit in (None, True):  # neither holds pairs out: their correlations are those of the training
+        of_training = components(
+            est.decomposition_, co.permutation_test(co.CCA(n_components=2), x, Y, 19, refit=refit)
+        )[0]
+        assert (of_training["held_out"], of_training["chance_high"]) == (None, None)
+        assert of_training["pvalue"] == 0.05
     held = components(est.decomposition_, est.evaluate(x, Y))[1]
     assert held["pvalue"] is None
     assert components(est.decomposition_)[0]["held_out"] is None

@@ -19,7 +19,7 @@ def test_batches_do_not_matter(rng):
     both = bases(x, y)
     whole = fit_additive([(x, y)], *both, n_components=2)
     parts = fit_additive([(x[i : i + 130], y[i : i + 130]) for i in range(0, 1000, 130)], *both, n_components=2)
-    assert parts.smoothing == whole.smoothing
+    np.testing.assert_array_equal(parts.smoothing, whole.smoothing)
     np.testing.assert_allclose(parts.correlations, whole.correlations, atol=1e-9)
 
 
@@ -37,8 +37,8 @@ def test_few_different_values_are_saturated(rng):
     a = rng.integers(6, size=2000)
     b = np.where(rng.random(2000) < 0.7, (a * 5) % 6, rng.integers(6, size=2000))
     X, Y = a[:, None].astype(float), b[:, None].astype(float)
-    fit = fit_additive([(X, Y)], *bases(X, Y), n_components=2)
-    np.testing.assert_allclose(fit.correlations, CA(n_components=2).fit(a, b).correlations_, atol=0.01)
+    fit = fit_additive([(X, Y)], *bases(X, Y), n_components=5)
+    np.testing.assert_allclose(fit.correlations, CA(n_components=5).fit(a, b).correlations_, atol=0.01)
 
 
 def test_smoothness_is_chosen_by_what_holds_on_other_data(rng):

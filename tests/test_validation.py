@@ -1,5 +1,7 @@
 """Cross-fitting, tests and intervals."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -189,7 +191,7 @@ def test_repr_and_errors(rng):
 # --- permutation test
 
 
-@pytest.mark.parametrize("refit", [False, True])
+@pytest.mark.parametrize("refit", [None, False, True])
 def test_type_one_error(refit):
     """Independent pairs: at 5 % the test rejects in 2 to 8 % of the data sets."""
     n_sets, rejected = 300 if not refit else 200, 0
@@ -212,12 +214,13 @@ def test_the_second_component_is_not_found_because_of_the_first():
 
 def test_power_and_order_of_pvalues(rng):
     X, Y = linear_pairs(rng, n=400, shared=2)
-    for refit in (False, True):
+    for refit in (None, False, True):
         test = co.permutation_test(co.CCA(n_components=3), X, Y, 99, refit=refit, n_jobs=2 if refit else None)
         assert test.pvalues[:2].max() == pytest.approx(0.01)
         assert (np.diff(test.pvalues) >= 0).all()
         assert test.null.shape == (99, 3)
-        assert test.band[0] < test.correlations[0]
+        assert test.band[0] < test.statistics[0]
+        assert (test.statistics != test.correlations).any() == (refit is None)
 
 
 def test_memorising_is_not_significant(rng):
@@ -244,10 +247,49 @@ def test_permutation_errors(rng):
     with pytest.raises(ValueError, match="n_permutations must be a whole number of at least 19"):
         co.permutation_test(co.CCA(), X, Y, 5)
     with pytest.raises(ValueError, match="too few pairs"):
-        co.permutation_test(co.CCA(n_components=1), X[:6], Y[:6])
+        co.permutation_test(co.CCA(n_components=1), X[:6], Y[:6], refit=False)
     with pytest.raises(ValueError, match="refit=False"):
         co.permutation_test(co.CCA(), X, Y, refit=True, groups=np.arange(300))
-    assert "p-value" in repr(co.permutation_test(co.CCA(), X, Y, 19))
+    for refit, words in ((None, "all pairs"), (False, "held-out pairs"), (True, "refitted")):
+        assert words in repr(co.permutation_test(co.CCA(), X, Y, 19, refit=refit))
+    with pytest.raises(ValueError, match="refit"):
+        co.permutation_test(co.CCA(), X, Y, 19, refit="yes")
+
+
+def draw_rare_labels(rng, n=200):
+    has = rng.random(n) < 0.02
+    return np.where(has, "a", "b"), np.where(has | (rng.random(n) < 0.01), "u", "v")
+
+
+def test_labels_that_a_block_does_not_have():
+    """A fit to 40 % of the pairs may know one label only: there is a p-value all the same."""
+    missed = 0
+    for seed in range(60):
+        x, y = draw_rare_labels(np.random.default_rng(seed))
+        if (x == "a").sum() < 3 or (y == "v").all():
+            continue
+        assert co.permutation_test(co.CA(1), x, y, 99).pvalues[0] <= 0.05
+        assert co.latent_dimension(co.CA(1), x, y, n_permutations=99).n_components == 1
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            held = co.permutation_test(co.CA(1, handle_unknown="nan"), x, y, 99, refit=False)
+        assert len(held.pvalues) == 1
+        if any(issubclass(w.category, co.FewerComponents) for w in caught):
+            missed += 1
+            assert held.pvalues[0] == 1
+    assert missed >= 3
+
+
+def test_no_third_component_of_three_classes_on_held_out_pairs():
+    population, found = np.random.default_rng(5), 0
+    tables = [population.dirichlet(np.full(size, 0.3), size=3) for size in (40, 25)]
+    for seed in range(40):
+        rng = np.random.default_rng([8, seed])
+        hidden = rng.integers(3, size=500)
+        x, y = ([str(rng.choice(table.shape[1], p=table[w])) for w in hidden] for table in tables)
+        est = co.CA(n_components=5, handle_unknown="nan")
+        found += (co.permutation_test(est, x, y, 199, refit=False, random_state=seed).pvalues <= 0.05).sum() > 2
+    assert found <= 6  # held-out pairs are few for 25 and 40 labels; on all pairs it is at most 4
 
 
 # --- intervals
@@ -273,7 +315,8 @@ def test_halves_are_fitted_with_the_settings_of_the_whole(rng):
     X, Y = linear_pairs(rng, n=100, p=10, q=10)
     est = co.CCA(n_components=1)
     same = with_chosen_settings(est, est.fit(X, Y))
-    assert same.regularization == est.regularization_ == 0  # five pairs for each column: no ridge; halves would get one
+    # Five pairs for each column: no ridge; halves would get one.
+    assert same.regularization.tolist() == est.regularization_.tolist() == [0]
     assert est.regularization == "auto"
     result = co.pic_intervals(co.CCA(n_components=1), X, Y, 10)
     fixed = co.pic_intervals(co.CCA(n_components=1, regularization=0.0), X, Y, 10)
@@ -303,7 +346,9 @@ class Varying(Estimator):
 def test_fits_may_have_different_numbers_of_components(rng):
     X, Y = linear_pairs(rng)
     assert co.pic_intervals(Varying(), X, Y, 10).pics.shape == (1,)
-    assert co.permutation_test(Varying(), X, Y, 19).pvalues.shape == (1,)
+    with pytest.warns(co.FewerComponents, match="p-value"):
+        pvalues = co.permutation_test(Varying(), X, Y, 19).pvalues
+    assert (pvalues[0], pvalues[1]) == (0.05, 1)
     halves = [(np.arange(250), np.arange(250, 300)), (np.arange(150), np.arange(150, 300))]
     assert co.crossfit(Varying(), X, Y, cv=halves).F.shape == (300, 2)
 

@@ -463,8 +463,8 @@ def crossfit(training, *correlations, **kwargs):
     )
 
 
-def permuted(pvalues, *correlations, refit=False):
-    return SimpleNamespace(pvalues=np.array(pvalues), correlations=np.array(correlations), refit=refit)
+def permuted(pvalues, *correlations, kind="held-out pairs"):
+    return SimpleNamespace(pvalues=np.array(pvalues), correlations=np.array(correlations), kind=kind)
 
 
 def latent(pvalues, training, *correlations, alpha=0.05, at_least=False):
@@ -536,7 +536,8 @@ def last(d, held_out):
             permuted([0.001] * 12, *[0.4] * 12),
             "All 12 components are more than chance (p at most 0.001); ",
         ),
-        (permuted([0.01], 0.4, refit=True), "; the correlations are those of the training and too high."),
+        (permuted([0.01], 0.4, kind="refitted"), "; the correlations are those of the training and too high."),
+        (permuted([0.01], 0.4, kind="all pairs"), "; the correlations are those of the training and too high."),
         (latent([0.01], [0.5], 0.45, at_least=True), "(p = 0.01), and there may be more of them; training says 0.50"),
         (latent([0.06], [0.5], 0.45), "The only component is not more than chance (p = 0.06): do not read the axes."),
     ],
@@ -569,7 +570,7 @@ def test_an_interval_close_to_1():
 
 
 def test_strength_by_a_test_on_the_training():
-    first, *_ = sentences(decomposition(0.5), [], permuted([0.01], 0.45, refit=True))
+    first, *_ = sentences(decomposition(0.5), [], permuted([0.01], 0.45, kind="all pairs"))
     assert first.endswith("a correlation of 0.45 on the training pairs.")
 
 

@@ -128,8 +128,8 @@ class CCA(PairsEstimator):
         return Resolved(bases, fit.moments, (fit.A, fit.B)), fit.strength
 
     def _test_views(self, X: Any, Y: Any) -> list[View]:
-        encoders = encoders_for(Memory(X, Y, length(X, "X")), linear=True)
-        view = whitened_view(Encoded("X", encoders[0])(X), Encoded("Y", encoders[1])(Y))
+        x, y = encoders_for(Memory(X, Y, length(X, "X")), linear=True)
+        view = whitened_view(Encoded("X", x)(X), Encoded("Y", y)(Y))
         return [] if view is None else [view]
 
     def _with_ridge(self, folds: Sequence[Moments], ridge: Sequence[float] | np.ndarray) -> PenalisedFit:

@@ -234,7 +234,7 @@ def assess_components(
     _, together = check_pairs(est, X, Y, groups, random_state)
     fits = sequential(est, X, Y, together, random_state, n_jobs, progress, later=True)
     d = min(len(test.pvalues), getattr(est, "n_components", None) or len(test.pvalues))
-    blocks = [block.pad(d) for block in held_out_blocks(fits, est, warn=False)]
+    blocks = [block.pad(d) for block in held_out_blocks(fits, est, are_tested=False)]
     found = min(d, _count(test.pvalues, alpha))
     held, intervals = run_test_on_blocks(blocks, test.n_permutations, random_state, alpha, found)
     return _summarise(test.take_first(d), held, intervals, est, alpha, negligible, blocks)

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import eigh
 
-from correspondence.heldout import captured_by_moments
+from correspondence.heldout import nested_captured_by_moments
 from correspondence.moments import Moments
 
 __all__ = ["FOLDS", "PenalisedFit", "Penalty", "diagonalise", "fit_penalised", "in_folds", "merged"]
@@ -23,8 +23,9 @@ __all__ = ["FOLDS", "PenalisedFit", "Penalty", "diagonalise", "fit_penalised", "
 FOLDS = 5
 RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
 PARALLEL = 1e-7  # sine of an angle below which two directions are the same but for rounding
+LATER = 3  # of so many strengths one is tried for components after the first
 CLEAR = 1.0  # standard errors by which a component has to raise the scores to be clearly there
-HARMLESS = 0.97  # correlation of functions before and after a rotation that leaves them as they are
+LOSS, LOSS_FOR_NOISE = 0.02, 0.01  # share of what the components before capture that a rotation may cost
 LARGE = 300  # features on the smaller side, from which on only the leading singular vectors are computed
 
 Penalty = tuple[np.ndarray, np.ndarray]
@@ -119,12 +120,12 @@ class Step:
 def _list_steps(strengths: Sequence[float] | np.ndarray, d: int) -> list[list[Step]]:
     """What to choose from for each component: among equally good ones the last is taken."""
     values = np.asarray(strengths, dtype=np.float64)
-    rows = values if values.ndim == 2 else values[None]
-    grids = [rows[min(i, len(rows) - 1)].tolist() for i in range(d)]
-    return [
-        [Step(s, rotates) for rotates in ((True, False) if i else (False,)) for s in grid]
-        for i, grid in enumerate(grids)
-    ]
+    if values.ndim == 2:  # one for each component
+        return [[Step(values[min(i, len(values) - 1), 0], False)] for i in range(d)]
+    first = [Step(s, False) for s in values.tolist()]
+    coarse = values[::-LATER][::-1].tolist()
+    later = [Step(s, rotates) for rotates in (True, False) for s in coarse]
+    return [first, *([later] * (d - 1))]
 
 
 def _choose_steps(folds: Sequence[Moments], penalty: Penalty, choices: list[list[Step]], n_leading: int) -> list[Step]:
@@ -134,31 +135,35 @@ def _choose_steps(folds: Sequence[Moments], penalty: Penalty, choices: list[list
     rests = [sum([*folds[:k], *folds[k + 1 :]], start=Moments()) for k in range(len(folds))]
     found = [_PairsFound.start(_Diagonal(rest, penalty, n_leading)) for rest in rests]
     chosen: list[Step] = []
-    before = np.zeros(len(folds))
+    before = np.zeros((len(folds), 1))
     for steps in choices:
         candidates = [[pairs.extend(step) for step in steps] for pairs in found]
-        best = _best_step(candidates, folds, before)
+        best, before = _best_step(candidates, folds, before)
         chosen.append(steps[best])
-        before = np.array([row[best].capture(fold) for row, fold in zip(candidates, folds, strict=True)])
         found = [row[best] for row in candidates]
     return chosen
 
 
-def _best_step(candidates: list[list[_PairsFound]], folds: Sequence[Moments], before: np.ndarray) -> int:
-    """Number of the step that scores best, penalised as strongly as the scores allow.
+def _best_step(
+    candidates: list[list[_PairsFound]], folds: Sequence[Moments], before: np.ndarray
+) -> tuple[int, np.ndarray]:
+    """Number of the step that scores best, penalised as strongly as the scores allow, and its scores.
 
-    A rotation that turns pairs found before is allowed only if the new component is clearly there, by the scores before
-    it: noise would harm them.
+    Scores are what the first 0, 1, ... components capture of each fold. A rotation is allowed only if those before lose
+    little by it, less still if the new component is not clearly there: noise would harm them.
     """
     scores = np.array([[c.capture(fold) for c in row] for row, fold in zip(candidates, folds, strict=True)])
-    gains = scores - before[:, None]
+    mean, mean_before = scores.mean(axis=0), before.mean(axis=0)
+    gains = scores[:, :, -1] - before[:, -1:]
     is_clear = gains.mean(axis=0) > CLEAR * gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
-    kept = np.min([[c.kept for c in row] for row in candidates], axis=0)
-    allowed = np.flatnonzero((kept >= HARMLESS) | is_clear)
+    tolerated = np.where(is_clear, LOSS, LOSS_FOR_NOISE)[:, None] * np.abs(mean_before)
+    is_harmless = (mean[:, :-1] >= mean_before - tolerated).all(axis=1)
     rotated = np.array([c.is_rotated for c in candidates[0]])
-    best = allowed[int(np.argmax(scores[:, allowed].mean(axis=0)))]
+    allowed = np.flatnonzero(is_harmless | ~rotated)
+    best = allowed[int(np.argmax(mean[allowed, -1]))]
     same = allowed[rotated[allowed] == rotated[best]]
-    return int(same[_strongest(scores[:, same])])
+    chosen = int(same[_strongest(scores[:, same, -1])])
+    return chosen, scores[:, chosen]
 
 
 def _strongest(scores: np.ndarray) -> int:
@@ -182,9 +187,7 @@ class _Coordinates(ABC):
     def family(self, strength: float) -> Family:
         """Leading directions under a penalty of this strength."""
         if strength not in self._families:
-            W, K, V = self.whiten(strength)
-            P, s, Q = _leading(K, self.n_leading)
-            self._families[strength] = W @ P, s, V @ Q
+            self._families[strength] = self._find_family(strength)
         return self._families[strength]
 
     @property
@@ -193,8 +196,7 @@ class _Coordinates(ABC):
         """Number of coordinates of each side."""
 
     @abstractmethod
-    def whiten(self, strength: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Directions of each side in which covariance plus penalty is 1, and between them W^T C_fg V."""
+    def _find_family(self, strength: float) -> Family: ...
 
     @abstractmethod
     def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -223,9 +225,10 @@ class _Diagonal(_Coordinates):
     def shape(self) -> tuple[int, int]:
         return self.K.shape[0], self.K.shape[1]
 
-    def whiten(self, strength: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _find_family(self, strength: float) -> Family:
         x, y = 1 / np.sqrt(1 + strength * self.a), 1 / np.sqrt(1 + strength * self.b)
-        return np.diag(x), x[:, None] * self.K * y, np.diag(y)
+        P, s, Q = _leading(x[:, None] * self.K * y, self.n_leading)
+        return x[:, None] * P, s, y[:, None] * Q
 
     def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return u, self.K @ v, v, self.K.T @ u
@@ -244,10 +247,11 @@ class _Whole(_Coordinates):
     def shape(self) -> tuple[int, int]:
         return len(self.moments.mean_f), len(self.moments.mean_g)
 
-    def whiten(self, strength: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _find_family(self, strength: float) -> Family:
         covs = self.moments.cov_f, self.moments.cov_g
         W, V = (_penalised_whitening(cov, r, strength) for cov, r in zip(covs, self.penalty, strict=True))
-        return W, W.T @ self.moments.cov_fg @ V, V
+        P, s, Q = _leading(W.T @ self.moments.cov_fg @ V, self.n_leading)
+        return W @ P, s, V @ Q
 
     def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         moments = self.moments
@@ -278,8 +282,6 @@ class _PairsFound:
     KU: np.ndarray
     """C_f U, C_fg V, C_g V and C_gf U are kept, because each new pair has to be orthogonal to them."""
     is_rotated: bool = False
-    kept: float = 1.0
-    """Smallest correlation of a function with what it was before the last rotation."""
 
     @classmethod
     def start(cls, coordinates: _Coordinates) -> _PairsFound:
@@ -303,6 +305,10 @@ class _PairsFound:
         what u and E[v_j] given x, or v and E[u_j] given y, have in common is taken off.
         """
         W, s, V = self.coordinates.family(step.strength)
+        # Beyond the rank, directions are whatever rounding makes of them: they are used only if there are no others.
+        rank = int((s > RANK * s.max(initial=0)).sum())
+        if rank > self.U.shape[1]:
+            W, s, V = W[:, :rank], s[:rank], V[:, :rank]
         free_x, free_y = _free(W, self.CU), _free(V, self.CV)
         if not min(free_x.shape[1], free_y.shape[1]):
             return self
@@ -334,14 +340,13 @@ class _PairsFound:
         P, _, Qt = np.linalg.svd(self.U.T @ self.KV)
         Q = Qt.T
         rotated = self.U @ P, self.V @ Q, self.CU @ P, self.KV @ Q, self.CV @ Q, self.KU @ P
-        kept = np.abs(np.concatenate([np.diag(P)[:-1], np.diag(Q)[:-1]])).min(initial=1.0)
-        return _PairsFound(self.coordinates, *rotated, is_rotated=True, kept=float(kept))
+        return _PairsFound(self.coordinates, *rotated, is_rotated=True)
 
-    def capture(self, fold: Moments) -> float:
-        """What the functions capture of a fold that is not part of their own moments."""
+    def capture(self, fold: Moments) -> np.ndarray:
+        """What the first 0, 1, ... functions capture of a fold that is not part of their own moments."""
         A, B = self.weights
         own = self.coordinates.moments
-        return captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
+        return nested_captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
 
 
 def _free(directions: np.ndarray, ruled_out: np.ndarray) -> np.ndarray:

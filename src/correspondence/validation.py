@@ -608,10 +608,11 @@ class PermutationTest:
         Correlations on the held-out pairs, without what a component has in common with those before it; for a test on
         all pairs, those of the training.
     statistics : ndarray of shape (d,)
-        What is compared with chance: the held-out correlation, or for a test on all pairs the largest singular value of
-        the covariances that the components before leave, each in units of its standard error.
+        What is compared with chance: the held-out correlation, or for a test on all pairs singular value i of the
+        covariances of its first kind of features, for the first component each in units of its standard error. It is
+        0 for components that were not tested because one before failed.
     null : ndarray of shape (n_permutations, d)
-        The same for permuted pairs.
+        The same by chance: for permuted pairs, or for later components on all pairs for variables without them.
     n_permutations : int
         Number of permutations that were drawn.
     kind : {"all pairs", "held-out pairs", "refitted"}
@@ -694,9 +695,9 @@ def permutation_test(
     """Test each component against pairs whose partners are exchanged at random.
 
     By default `CA`, `CCA`, `KernelCCA` and `ACE` without regressors are tested on all pairs: their features stay the
-    same when partners are exchanged, so the test costs little and loses no power. For the first component it is exact;
-    a later one is tested by what is left when those before are taken off the features, and for labels against tables
-    drawn from the model without it.
+    same when partners are exchanged, so the test costs little and loses no power. For the first component it is exact.
+    Component k + 1 is tested by singular value k + 1 of the covariances of the features, against that of the best fit
+    of rank k plus noise, and for labels against tables drawn from the model of k components.
 
     Other estimators, and pairs in groups, are tested on held-out pairs, by three fits: the pairs are shuffled, the
     blocks from 40 to 60, to 80 and to 100 % are judged by a fit to all pairs before the block, and within each block
@@ -781,7 +782,7 @@ def run_on_all_pairs(
     return PermutationTest(found.pvalues, d.correlations, found.statistics, found.null, len(found.null), "all pairs")
 
 
-def held_out_blocks(fits: list[tuple[Fit, int]], est: Any, *, warn: bool = True) -> list[Block]:
+def held_out_blocks(fits: list[tuple[Fit, int]], est: Any, *, are_tested: bool = True) -> list[Block]:
     """Functions of the fits of `sequential` on their blocks; components that a fit does not have are 0.
 
     Parameters
@@ -790,12 +791,12 @@ def held_out_blocks(fits: list[tuple[Fit, int]], est: Any, *, warn: bool = True)
         From `sequential`.
     est : estimator
         The estimator that was asked for.
-    warn : bool
-        Whether to warn of components that a fit does not have.
+    are_tested : bool
+        Whether p-values are taken from the blocks, so that a warning is due where there is none.
     """
     size, d = min(size for _, size in fits), min(fit.d.n_components for fit, _ in fits)
     asked = getattr(est, "n_components", None) or max(1, max(fit.d.n_components for fit, _ in fits))
-    if warn and d < max(1, min(asked, max(fit.d.n_components for fit, _ in fits))):
+    if are_tested and d < max(1, min(asked, max(fit.d.n_components for fit, _ in fits))):
         warnings.warn(
             f"A fit to a part of the pairs has only {d} components, so later ones cannot be tested on held-out pairs: "
             "their p-value is 1.",
@@ -1076,7 +1077,7 @@ def with_chosen_settings(est: Any, fit: Any) -> Any:
     >>> X = rng.normal(size=(300, 2)); Y = X + rng.normal(size=(300, 2))
     >>> est = co.CCA(n_components=1)
     >>> co.validation.with_chosen_settings(est, co.CCA(n_components=1).fit(X, Y))
-    CCA(n_components=1, regularization=0.0)
+    CCA(n_components=1, regularization=array([0.]))
     """
     same, parameters = clone(est), est.get_params(deep=False)
     chosen = {name: getattr(fit, f"{name}_") for name in CHOSEN if name in parameters and hasattr(fit, f"{name}_")}

@@ -24,6 +24,7 @@ MIN_EXCHANGES = 199
 WORK = 1.5e9  # multiplications for the exchanges of one view: about a second
 PSEUDO_COUNT = 8.0  # added to the count of each label, so that rare ones cannot carry a component on their own
 SCALES_OF_LATER = 2  # the smoothest, for components after the first: noise of many features is hard to draw
+SEEN = 0.05  # p-value of a component at a scale, up to which later ones are tested there
 RANK = 1e-9  # variance of a direction of standardised features, of the largest, below which it is rounding
 HOPELESS = 0.5  # p-value after which later components are not tested
 
@@ -107,10 +108,12 @@ class FeatureView(View):
             draw[:] = (self.x * signs[:, None]).T @ self.y / self.n - signs.mean() * K
         statistics = []
         for weights_x, weights_y in self.scales[:SCALES_OF_LATER]:
-            M = weights_x[:, None] * K * weights_y
-            U, s, Vt = np.linalg.svd(M, full_matrices=False)
-            model = (U[:, :k] * s[:k]) @ Vt[:k] + weights_x[:, None] * noise * weights_y
-            statistics.append(np.concatenate([s[k : k + 1] if k < len(s) else [0.0], _find_singular_value(model, k)]))
+            scaled = weights_x[:, None] * noise * weights_y
+            U, s, Vt = np.linalg.svd(weights_x[:, None] * K * weights_y, full_matrices=False)
+            before, null = (_find_singular_value((U[:, :j] * s[:j]) @ Vt[:j] + scaled, j) for j in (k - 1, k))
+            # Where component k does not stand out, the model has noise in its place, and the rest looks too large.
+            is_seen = k < len(s) and s[k - 1] > np.quantile(before, 1 - SEEN)
+            statistics.append(np.append(s[k], null) if is_seen else np.zeros(1 + n_draws))
         return np.column_stack(statistics)
 
 
@@ -253,7 +256,7 @@ class InTurn:
     statistics : ndarray of shape (d,)
         The first statistic of the first view for each component; 0 for components that were not tested.
     null : ndarray of shape (n_draws, d)
-        The same with partners exchanged.
+        The same for variables that have the components before, and no other.
     """
 
     pvalues: np.ndarray

@@ -511,7 +511,7 @@ class _Verdict:
         return cls(
             correlations=held_out.correlations,
             training=d.correlations,
-            is_held_out=not getattr(held_out, "refit", False),
+            is_held_out=getattr(held_out, "kind", "held-out pairs") == "held-out pairs",
             holding=int(np.cumprod(is_there).sum()),
             intervals=intervals,
             level=1 - alpha if hasattr(held_out, "alpha") else getattr(held_out, "level", 0.95),

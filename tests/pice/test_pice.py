@@ -14,6 +14,8 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import correspondence as co
+from correspondence.heldout import held_out
+from correspondence.pice.estimator import _is_something_found
 from correspondence.studies import problems
 
 
@@ -129,6 +131,19 @@ def test_frames_of_numbers_and_categories(rng):
     assert est.validation_.correlations[0] > 0.85
     assert est.feature_names_in_.tolist() == ["size", "colour", "big"]
     np.testing.assert_allclose(est.transform(pl.from_pandas(frame)), est.transform(frame))
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_a_pair_far_out_does_not_hide_what_is_found(rng, d):
+    """It makes the intervals wide; the ranks show the dependence all the same, and none where there is none."""
+    F, noise = rng.normal(size=(2, 200, d))
+    G = F + 0.3 * noise
+    F[0] = G[0] = 60
+    assert held_out(F, G, np.ones(d), level=0.99).intervals[0, 0] < 0
+    assert _is_something_found(F, G, np.full(d, 0.9))
+    found = sum(_is_something_found(*rng.normal(size=(2, 60, d)), np.full(d, 0.9)) for _ in range(200))
+    assert found <= 10  # 1 % each of the score, the correlations and the ranks
+    assert not _is_something_found(np.zeros((60, d)), F[:60], np.full(d, 0.9))
 
 
 def test_many_labels(rng):

@@ -11,6 +11,7 @@ from correspondence.decomposition import Decomposition
 __all__ = ["components", "scree"]
 
 MOST = 20  # components that are drawn
+HELD_OUT = "held-out pairs"  # kind of PermutationTest whose correlations are not those of the training
 
 
 def components(d: Decomposition, held_out: Any = None) -> list[dict[str, float | int | None]]:
@@ -30,11 +31,12 @@ def components(d: Decomposition, held_out: Any = None) -> list[dict[str, float |
         chance_low and chance_high (where chance keeps the held-out correlation).
     """
     band = _chance(held_out)
+    judged = held_out if getattr(held_out, "kind", HELD_OUT) == HELD_OUT else None
     columns = {
         "pic": d.pics,
         "share": d.inertia_ratios,
         "training": d.correlations,
-        "held_out": getattr(held_out, "correlations", ()),
+        "held_out": getattr(judged, "correlations", ()),
         "low": _column(getattr(held_out, "intervals", None), 0),
         "high": _column(getattr(held_out, "intervals", None), 1),
         "pvalue": getattr(held_out, "pvalues", ()),
@@ -56,13 +58,9 @@ def _value(values: Any, i: int) -> float | None:
 
 
 def _chance(held_out: Any) -> tuple[Any, Any]:
-    """Lower and upper end of what chance does, of a LatentDimension or a PermutationTest of held-out pairs."""
-    test = getattr(held_out, "test", held_out)
-    null = getattr(test, "null", None)
-    if null is None or getattr(test, "refit", False):
-        return (), ()
-    level = getattr(held_out, "level", 0.05)
-    return np.quantile(null, level, axis=0), np.quantile(null, 1 - level, axis=0)
+    """Lower and upper end of what chance does to the held-out correlations of a LatentDimension or PermutationTest."""
+    is_of_held_out = hasattr(held_out, "test") or getattr(held_out, "kind", None) == HELD_OUT
+    return (-held_out.band, held_out.band) if is_of_held_out else ((), ())
 
 
 def scree(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 import torch
+from scipy.stats import norm, rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence.checks import as_frame, brief, check_whole, is_number, length, outside
@@ -311,7 +312,8 @@ class PICE(PairsEstimator):
         if judge.validation is not None:
             F, G = judge.apply(before, sides)
             result = held_out(F, G, before.correlations)
-            self._warn_of_nothing(result, held_out(F, G, before.correlations, level=1 - CHANCE / max(1, len(F.T))))
+            if not _is_something_found(F, G, before.correlations):
+                self._warn_of_nothing(result)
         if data.everything is not None:
             if model.name == "additive" and not self._is_warm():
                 sides = models.with_additive(sides, data.everything, data.everything, self.n_components)
@@ -328,10 +330,7 @@ class PICE(PairsEstimator):
         self.validation_, self.model_ = result, model.name
         self._compared = before.correlations
 
-    def _warn_of_nothing(self, result: HeldOut, strict: HeldOut) -> None:
-        """Warn if neither the score nor a correlation is above 0, at a level that allows for the choices made."""
-        if strict.captured_interval[0] > 0 or (strict.intervals[:, 0] > 0).any():
-            return
+    def _warn_of_nothing(self, result: HeldOut) -> None:
         low, high = result.captured_interval
         warnings.warn(
             f"Nothing was found: of {result.n:g} pairs held out the functions capture {result.captured:.3g} "
@@ -443,6 +442,19 @@ class PICE(PairsEstimator):
     def _kind(self) -> tuple[Any, ...]:
         """What must be the same for a fit to go on from the one before."""
         return self.n_components, self.x_net, self.y_net
+
+
+def _is_something_found(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -> bool:
+    """Whether the score or a correlation is above 0, at a level that allows for the choices made."""
+    level = 1 - CHANCE / max(1, F.shape[1])
+    strict = held_out(F, G, correlations, level=level)
+    if strict.captured_interval[0] > 0 or (strict.intervals[:, 0] > 0).any():
+        return True
+    # One pair far out makes the intervals as wide as can be, but it has no more than one rank.
+    f, g = (rankdata(values, axis=0) - (len(values) + 1) / 2 for values in (F, G))
+    scale = np.sqrt((f**2).sum(axis=0) * (g**2).sum(axis=0))
+    agreement = (f * g).sum(axis=0) / np.where(scale > 0, scale, 1)
+    return bool((agreement * np.sqrt(len(F) - 1) > norm.ppf(level)).any())
 
 
 def _listed(callbacks: Any) -> list[Any]:

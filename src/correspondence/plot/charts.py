@@ -226,9 +226,8 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
 
 
 def _band(ax: Axes, result: LatentDimension, shown: int) -> None:
-    """Where chance keeps the held-out correlation of each component; chance is as often below as above 0."""
-    edges = np.arange(0.5, shown + 1)
-    high = np.append(result.band[:shown], result.band[shown - 1])
+    """Where chance keeps the held-out correlation of each component: exchanged pairs are as often below 0 as above."""
+    edges, high = np.arange(0.5, shown + 1), np.append(result.band[:shown], result.band[shown - 1])
     ax.fill_between(edges, -high, high, step="post", color="0.86", lw=0, zorder=0.5, label="chance")
 
 

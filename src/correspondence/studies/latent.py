@@ -112,8 +112,8 @@ def _exhibit(known: list[_Found]) -> Exhibit:
         ),
     ]
     sentence = (
-        "The paper looks for a drop of the PICs by eye; `co.latent_dimension` tests each component on "
-        f"pairs that the fit has not seen. On {sum(r >= 0.95 for r in right)} of {len(right)} problems at least "
+        "The paper looks for a drop of the PICs by eye; `co.latent_dimension` tests each component "
+        f"against chance. On {sum(r >= 0.95 for r in right)} of {len(right)} problems at least "
         "95 % of the runs are right."
     )
     return Exhibit("Beyond the paper: the number of components, where it is known", lines, sentence, "")
