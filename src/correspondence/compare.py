@@ -137,8 +137,8 @@ def compare(
     Y : the same, optional
         The other variable.
     methods : list of str, or dict of str to estimator, optional
-        Of "ca", "ridge-ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice", or estimators of your own;
-        those that are sensible for the data by default.
+        Names among "ca", "ridge-ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice", or estimators of
+        your own; those that are sensible for the data by default.
     n_components : int, optional
         Of each; by default as many as labels allow, at most ten, and three without labels. Components that are not
         there lower what is captured. Estimators of your own have their own.
