@@ -5,9 +5,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 
 import correspondence as co
 from correspondence.labels import encode
+from correspondence.pairs import count_columns, find_obstacle, take_apart
 
 X = ["tea", "tea", "beer", "tea", "beer", "milk"]
 Y = ["yes", "no", "yes", "yes", "yes", "no"]
@@ -119,3 +121,27 @@ def test_table_checks_its_labels():
         co.Table(np.ones((2, 2)), ["a"], ["b", "c"])
     with pytest.raises(ValueError, match="missing label"):
         co.Table(np.ones((2, 2)), ["a", None], ["b", "c"])
+
+
+# --- from a table back to pairs
+
+
+def test_a_table_is_taken_apart_into_the_pairs_that_it_counts(rng):
+    x, y = rng.choice(["c", "a", "b"], size=50), rng.choice(["z", "x"], size=50)
+    again = count_columns(*take_apart(count_columns(x, y)))
+    np.testing.assert_array_equal(again.toarray(), count_columns(x, y).toarray())
+
+
+def test_counts_that_are_whole_up_to_rounding_lose_no_pair():
+    table = co.Table(np.array([[30 - 4e-15, 10.0], [5.0, 0.1 * 3 * 10]]), ["a", "b"], ["x", "y"])
+    assert table.counts[0, 0] < 30
+    assert find_obstacle(table) == ""
+    assert len(take_apart(table)[0]) == 48
+
+
+@pytest.mark.parametrize("as_counts", [np.asarray, sp.csr_array])
+def test_neither_order_nor_kind_of_a_table_changes_its_pairs(as_counts):
+    table = co.datasets.load_smoke()
+    turned = co.Table(as_counts(table.toarray()[::-1, ::-1].copy()), table.rows[::-1], table.columns[::-1])
+    one, other = (take_apart(t) for t in (table, turned))
+    np.testing.assert_array_equal(one, other)
