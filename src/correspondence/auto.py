@@ -18,7 +18,7 @@ from correspondence.latent import LatentDimension, assess_components, latent_dim
 from correspondence.methods import METHODS, Pairs, estimator, sensible
 from correspondence.notices import CorrespondenceWarning, NothingFound
 from correspondence.pairs import MIN_PAIRS, as_counted, find_obstacle, take_apart
-from correspondence.racing import Race, run_race
+from correspondence.racing import Race, limit_components, run_race
 from correspondence.splits import group_codes
 from correspondence.table import Table
 from correspondence.thinning import are_whole
@@ -185,6 +185,11 @@ class _Wanted:
         """Arguments that races and tests share."""
         return {name: getattr(self, name) for name in ("groups", "random_state", "n_jobs", "progress")}
 
+    @property
+    def tests(self) -> bool:
+        """Whether components are tested."""
+        return self.test or self.n_components is None
+
     def list_names(self, pairs: Pairs) -> list[str]:
         """Methods that may take part, from simple to flexible."""
         if self.method != "auto":
@@ -221,7 +226,11 @@ def _choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = Non
     if wanted.groups is not None:
         wanted = replace(wanted, groups=group_codes(wanted.groups, pairs.n, "groups"))
     race, method, reason = _pick_method(X, Y, pairs, wanted)
-    k, counted = _count_components(X, Y, pairs, method, race, wanted)
+    first = _test_dependence(X, Y, pairs, method, wanted)
+    if first.is_seen_by_others:
+        race, reason = None, f"{method} {reason}, but does not see what {first.method} sees"
+        method = first.method
+    k, counted = _count_components(X, Y, pairs, method, race, first.pvalue, wanted)
     if counted.found is not None:
         reason += f"; {counted.found} component{'' if counted.found == 1 else 's'} significant"
     est = estimator(method, pairs, k, wanted.random_state)
@@ -251,17 +260,17 @@ class _Counted:
 
 
 def _count_components(
-    X: Any, Y: Any, pairs: Pairs, method: str, race: Race | None, wanted: _Wanted
+    X: Any, Y: Any, pairs: Pairs, method: str, race: Race | None, first: float, wanted: _Wanted
 ) -> tuple[int, _Counted]:
-    """Number of components to fit, and the test behind it."""
+    """Number of components to fit, and the test behind it, given the p-value of the first."""
     if pairs.n < MIN_PAIRS:
         why = f"there are only {pairs.n} pairs, and {MIN_PAIRS} are needed"
         return wanted.n_components or 1, _Counted(not_tested=why)
-    if wanted.n_components is not None and not wanted.test:
+    if not wanted.tests:
+        assert wanted.n_components is not None
         return wanted.n_components, _Counted()
     limit = wanted.n_components or pairs.limit
     views = [] if wanted.groups is not None else _list_views(X, Y, [method], pairs)
-    first = _test_dependence(X, Y, pairs, views, wanted)
     if not views:
         est = estimator(method, pairs, limit, wanted.random_state)
         dimension = latent_dimension(est, X, Y, ALPHA, n_permutations=999, **wanted.options)
@@ -270,23 +279,50 @@ def _count_components(
     test = _test_in_turn(views, first, limit, wanted.random_state)
     found = int((test.pvalues <= ALPHA).sum())
     k = wanted.n_components or max(1, found)
+    if wanted.n_components is None and found > 1 and race is not None:
+        with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
+            k = limit_components(X, Y, race.winner, found, pairs, **wanted.options)
     if not wanted.test:
         return k, _Counted(found)
     est = estimator(method, pairs, min(k + 1, limit), wanted.random_state)
     return k, _Counted(found, assess_components(est, X, Y, test, ALPHA, **wanted.options))
 
 
-def _test_dependence(X: Any, Y: Any, pairs: Pairs, own: list[View], wanted: _Wanted) -> float:
-    """P-value of the first component.
+@dataclass(frozen=True, eq=False)
+class _First:
+    """Test of the first component: the p-value, and the method that sees it."""
 
-    Whether there is any dependence is looked for by all methods that can do so on all pairs, whichever has won: a weak
-    one may well be seen by another method. It is 1 where none of them can.
+    pvalue: float
+    method: str
+    is_seen_by_others: bool = False
+    """Whether the method that has won the race does not see it."""
+
+
+def _test_dependence(X: Any, Y: Any, pairs: Pairs, method: str, wanted: _Wanted) -> _First:
+    """Test whether there is any dependence.
+
+    It is looked for by all methods that can do so on all pairs, whichever has won the race: a weak one may well be seen
+    by another method, which is then taken. The p-value is 1 where no method can.
     """
-    if wanted.groups is not None:
-        return 1.0
+    if wanted.groups is not None or pairs.n < MIN_PAIRS or not wanted.tests:
+        return _First(1.0, method)
     names = [] if wanted.method != "auto" or pairs.are_labels else wanted.list_names(pairs)
-    views = _list_views(X, Y, [name for name in names if not METHODS[name].is_costly], pairs) or own
-    return float(run_in_turn(views, 1, N_DRAWS, wanted.random_state).pvalues[0]) if views else 1.0
+    views = {name: _list_views(X, Y, [name], pairs) for name in names if not METHODS[name].is_costly}
+    own = views.get(method) or _list_views(X, Y, [method], pairs)
+    together = [view for each in views.values() for view in each] or own
+    if not together:
+        return _First(1.0, method)
+    pvalue = _test_first(together, wanted.random_state)
+    if pvalue <= ALPHA and own and len(views) > 1 and _test_first(own, wanted.random_state) > ALPHA:
+        seen = {name: _test_first(each, wanted.random_state) for name, each in views.items() if each}
+        best = min(seen, key=lambda name: seen[name])
+        if seen[best] <= ALPHA:
+            return _First(pvalue, best, is_seen_by_others=True)
+    return _First(pvalue, method)
+
+
+def _test_first(views: list[View], seed: int) -> float:
+    return float(run_in_turn(views, 1, N_DRAWS, seed).pvalues[0])
 
 
 def _test_in_turn(views: list[View], first: float, limit: int, seed: int) -> PermutationTest:

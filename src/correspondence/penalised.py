@@ -27,7 +27,8 @@ RANK = 1e-9  # variances of standardised features, of the largest, below which a
 PARALLEL = 1e-7  # sine of an angle below which two directions are the same but for rounding
 LATER = 3  # of so many strengths one is tried for components after the first
 CLEAR = 1.0  # standard errors by which a component has to raise the scores to be clearly there
-LOSS, LOSS_FOR_NOISE = 0.02, 0.01  # share of what the components before capture that a rotation may cost
+LEFT = 0.5  # share of the variance of a function that has to be left when others are taken off
+LOSS = 0.02  # share of what the components before capture that a rotation may cost
 LARGE = 300  # features on the smaller side, from which on only the leading singular vectors are computed
 
 Penalty = tuple[np.ndarray, np.ndarray]
@@ -163,18 +164,19 @@ def _best_step(
 ) -> tuple[int, np.ndarray]:
     """Number of the step that scores best, penalised as strongly as the scores allow, and its scores.
 
-    Scores are what the first 0, 1, ... components capture of each fold. A rotation is allowed only if those before lose
-    little by it, less still if the new component is not clearly there: noise would harm them.
+    Scores are what the first 0, 1, ... components capture of each fold. A rotation is allowed only if the new component is
+    clearly there and those before lose next to nothing by it: noise would harm them.
     """
     k = before.shape[1]
     scores = np.array([[c.capture(fold, k) for c in row] for row, fold in zip(candidates, folds, strict=True)])
     mean, mean_before = scores.mean(axis=0), before.mean(axis=0)
     gains = scores[:, :, -1] - before[:, -1:]
     is_clear = gains.mean(axis=0) > CLEAR * gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
-    tolerated = np.where(is_clear, LOSS, LOSS_FOR_NOISE)[:, None] * np.abs(mean_before)
-    is_harmless = (mean[:, :-1] >= mean_before - tolerated).all(axis=1)
-    rotated = np.array([c.is_rotated for c in candidates[0]])
+    is_harmless = is_clear & (mean[:, :-1] >= mean_before - LOSS * np.abs(mean_before)).all(axis=1)
+    rotated = np.any([[c.is_rotated for c in row] for row in candidates], axis=0)
     allowed = np.flatnonzero(is_harmless | ~rotated)
+    if not len(allowed):
+        allowed = np.arange(len(rotated))
     best = allowed[int(np.argmax(mean[allowed, -1]))]
     same = allowed[rotated[allowed] == rotated[best]]
     chosen = int(same[_strongest(scores[:, same, -1])])
@@ -333,10 +335,11 @@ class _PairsFound:
             return self._append(u, v)._rotate()
         Cu, _, Cv, _ = self.coordinates.covariances(u, v)
         expected_x, expected_y = self.coordinates.represent(self.KV, self.KU)
-        return self._append(
-            _take_off(u, Cu, np.hstack([self.U, expected_x]), np.hstack([self.CU, self.KV])),
-            _take_off(v, Cv, np.hstack([self.V, expected_y]), np.hstack([self.CV, self.KU])),
-        )
+        left_u = _take_off(u, Cu, np.hstack([self.U, expected_x]), np.hstack([self.CU, self.KV]))
+        left_v = _take_off(v, Cv, np.hstack([self.V, expected_y]), np.hstack([self.CV, self.KU]))
+        if left_u @ Cu < LEFT * (u @ Cu) or left_v @ Cv < LEFT * (v @ Cv):
+            return self._append(u, v)._rotate()  # few labels, say: nothing else is left of one side
+        return self._append(left_u, left_v)
 
     def _append(self, u: np.ndarray, v: np.ndarray) -> _PairsFound:
         Cu, Kv, Cv, Ku = self.coordinates.covariances(u, v)

@@ -20,7 +20,16 @@ from correspondence.splines import SplineBasis
 from correspondence.splits import Split, splits
 from correspondence.validation import CrossFit, crossfit, labels_of
 
-__all__ = ["CLEAR", "Race", "Result", "default_folds", "leaves_dependence", "pick_simplest", "run_race"]
+__all__ = [
+    "CLEAR",
+    "Race",
+    "Result",
+    "default_folds",
+    "leaves_dependence",
+    "limit_components",
+    "pick_simplest",
+    "run_race",
+]
 
 CLEAR = 1.0  # standard errors by which a more flexible method must be ahead
 HOPELESS = 2.0  # standard errors behind the leader after the first fold, from which on a method is dropped
@@ -53,7 +62,7 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Race:
-    """Who took part: the results on the last folds that each method was judged by, the winner first."""
+    """The winner and the methods that kept up with it, each with its result on the last folds it was judged by."""
 
     winner: Result
     others: list[Result]
@@ -132,6 +141,49 @@ def run_race(
         next(result for result in survivors if result.method == winner),
         [result for result in survivors if result.method != winner],
     )
+
+
+def limit_components(
+    X: Any,
+    Y: Any,
+    result: Result,
+    found: int,
+    pairs: Pairs,
+    *,
+    groups: np.ndarray | None,
+    random_state: int,
+    n_jobs: int | None,
+    progress: bool | None,
+) -> int:
+    """Number of components, at most those that a test has found, that held-out pairs do not contradict.
+
+    A component may be there and yet be fitted so badly that it does harm: it is kept only if the components up to it do
+    not capture clearly less than the best number of them.
+
+    Parameters
+    ----------
+    X, Y, pairs, groups, random_state, n_jobs, progress
+        As for `run_race`.
+    result : Result
+        What the method has reached in the race.
+    found : int
+        Number of components that are more than chance.
+    """
+    judged = result.crossfit
+    if found > len(judged.correlations) and not METHODS[result.method].is_costly:
+        folds = splits(
+            default_folds(pairs, groups, random_state),
+            pairs.n,
+            labels=labels_of(Y),
+            groups=groups,
+            random_state=random_state,
+        )
+        est = estimator(result.method, pairs, found, random_state)
+        judged = crossfit(est, X, Y, folds, groups=groups, n_jobs=n_jobs, progress=progress)
+    nested = {k: judged.captured_first(k) for k in range(1, min(found, len(judged.correlations)) + 1)}
+    best = max(nested, key=lambda k: nested[k][0])
+    most = max(k for k in nested if k == best or gain(nested[k][1], nested[best][1]) <= CLEAR)
+    return found if most == len(judged.correlations) < found else most
 
 
 def pick_simplest(results: Mapping[str, Result | CrossFit]) -> str:

@@ -195,7 +195,8 @@ def _whiten(Z: np.ndarray, standardise: bool) -> tuple[np.ndarray, np.ndarray]:
     scale = Z.std(axis=0)
     Z = Z[:, scale > 0] / (scale[scale > 0] if standardise else 1.0)
     rows, values = _find_principal_rows(Z)
-    keep = values[:MAX_FEATURES] > RANK * values.max(initial=0)
+    rank = min(Z.shape[1], len(Z) - 1)  # of centred rows
+    keep = (values[:MAX_FEATURES] > RANK * values.max(initial=0)) & (np.arange(len(values))[:MAX_FEATURES] < rank)
     rows, values = rows[:, :MAX_FEATURES][:, keep], values[:MAX_FEATURES][keep]
     return rows / np.maximum(rows.std(axis=0), np.finfo(float).tiny), values
 
@@ -203,6 +204,8 @@ def _whiten(Z: np.ndarray, standardise: bool) -> tuple[np.ndarray, np.ndarray]:
 def _find_principal_rows(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Principal components of centred rows in any units, and their variances, largest first."""
     n, p = Z.shape
+    if not p:
+        return Z, np.empty(0)
     if n < p:
         values, vectors = np.linalg.eigh(Z @ Z.T / n)
         return vectors[:, ::-1], values[::-1]
