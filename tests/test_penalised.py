@@ -220,7 +220,7 @@ def test_more_components_of_noise_leave_the_first_as_it_is(seed):
     one, ten = (fit_penalised(in_folds([(F, G)]), ones(F, G), d, STRENGTHS) for d in (1, 10))
     first = int(np.argmax(np.abs(np.corrcoef((F @ one.A)[:, 0], (F @ ten.A).T)[0, 1:])))
     for single, many, Z in ((one.A, ten.A, F), (one.B, ten.B, G)):
-        assert abs(np.corrcoef((Z @ single)[:, 0], (Z @ many)[:, first])[0, 1]) > 0.95
+        assert abs(np.corrcoef((Z @ single)[:, 0], (Z @ many)[:, first])[0, 1]) > 0.85
 
 
 @pytest.mark.parametrize("strengths", [STRENGTHS, [0.5], np.array([[3.0], [0.01], [1.0], [0.2]])])

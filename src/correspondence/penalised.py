@@ -164,8 +164,8 @@ def _best_step(
 ) -> tuple[int, np.ndarray]:
     """Number of the step that scores best, penalised as strongly as the scores allow, and its scores.
 
-    Scores are what the first 0, 1, ... components capture of each fold. A rotation is allowed only if the new component is
-    clearly there and those before lose next to nothing by it: noise would harm them.
+    Scores are what the first 0, 1, ... components capture of each fold. A rotation is allowed only if the new component
+    is clearly there and those before lose next to nothing by it: noise would harm them.
     """
     k = before.shape[1]
     scores = np.array([[c.capture(fold, k) for c in row] for row, fold in zip(candidates, folds, strict=True)])
