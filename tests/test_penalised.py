@@ -272,3 +272,14 @@ def test_a_rotation_needs_a_component_that_is_clearly_there():
     assert penalised._best_step(scores, steps, before) == 2  # gains by chance: the pairs before stay
     scores[:, :2] += 0.5
     assert penalised._best_step(scores, steps, before) == 0
+
+
+def test_folds_may_run_out_of_directions(rng):
+    """A rare label is in one fold only: the fits without it have one direction less than the others."""
+    rare = np.zeros(100)
+    rare[::5] = rng.random(20) < 0.5
+    F = np.column_stack([rng.normal(size=100), rare])
+    G = F @ rng.normal(size=(2, 3)) + rng.normal(size=(100, 3))
+    fit = fit_penalised(in_folds([(F, G)]), ones(F, G), 3, [0.01, 0.1, 1.0])
+    assert fit.correlations.shape == (2,)
+    assert fit.A.shape == (2, 2)

@@ -152,7 +152,8 @@ def _best_step(
     Scores are what the first 0, 1, ... components capture of each fold. A rotation is allowed only if those before lose
     little by it, less still if the new component is not clearly there: noise would harm them.
     """
-    scores = np.array([[c.capture(fold) for c in row] for row, fold in zip(candidates, folds, strict=True)])
+    k = before.shape[1]
+    scores = np.array([[c.capture(fold, k) for c in row] for row, fold in zip(candidates, folds, strict=True)])
     mean, mean_before = scores.mean(axis=0), before.mean(axis=0)
     gains = scores[:, :, -1] - before[:, -1:]
     is_clear = gains.mean(axis=0) > CLEAR * gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
@@ -342,11 +343,15 @@ class _PairsFound:
         rotated = self.U @ P, self.V @ Q, self.CU @ P, self.KV @ Q, self.CV @ Q, self.KU @ P
         return _PairsFound(self.coordinates, *rotated, is_rotated=True)
 
-    def capture(self, fold: Moments) -> np.ndarray:
-        """What the first 0, 1, ... functions capture of a fold that is not part of their own moments."""
+    def capture(self, fold: Moments, k: int) -> np.ndarray:
+        """What the first 0, 1, ..., k functions capture of a fold that is not part of their own moments.
+
+        Functions that there are not, because the features allow no more, add nothing.
+        """
         A, B = self.weights
         own = self.coordinates.moments
-        return nested_captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
+        captured = nested_captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
+        return np.pad(captured, (0, k + 1 - len(captured)), mode="edge")
 
 
 def _free(directions: np.ndarray, ruled_out: np.ndarray) -> np.ndarray:
