@@ -283,3 +283,10 @@ def test_folds_may_run_out_of_directions(rng):
     fit = fit_penalised(in_folds([(F, G)]), ones(F, G), 3, [0.01, 0.1, 1.0])
     assert fit.correlations.shape == (2,)
     assert fit.A.shape == (2, 2)
+
+
+def test_groups_fewer_than_folds_choose_too(rng):
+    """Noise of many features: without folds to choose by, the weakest penalty would be taken."""
+    F, G = rng.normal(size=(60, 20)), rng.normal(size=(60, 20))
+    folds = in_folds([(F, G)], groups=np.arange(60) % 2)
+    assert fit_penalised(folds, ones(F, G), 1, [1e-4, 1e-2, 1.0, 100.0]).strength[0] >= 1

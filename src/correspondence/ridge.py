@@ -214,7 +214,7 @@ def choose_ridge(counts: Any, k: int) -> Ridge:
 
 
 def _orient(counts: Any) -> Any:
-    """Put the side of more labels, or else of larger counts, into rows: exchanging x and y then gives the same folds."""
+    """Put the side of more labels, or else of larger counts, into rows: exchanging x and y gives the same folds."""
     rows, columns = (np.asarray(counts.sum(axis=axis)).ravel().tolist() for axis in (1, 0))
     if (len(rows), rows) >= (len(columns), columns):
         return counts
