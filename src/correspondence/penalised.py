@@ -313,8 +313,9 @@ class _PairsFound:
         """Add the most correlated pair under a penalty that is uncorrelated with those before, if one is left.
 
         All pairs are then rotated on to each other, which may change those before; or the new pair alone is changed:
-        what u and E[v_j] given x, or v and E[u_j] given y, have in common is taken off, or ruled out beforehand. What is
-        taken off is not penalised: with few columns that costs little, with a kernel it may be anything between the data.
+        what u and E[v_j] given x, or v and E[u_j] given y, have in common is taken off, or ruled out beforehand. What
+        is taken off is not penalised: with few columns that costs little, with a kernel it may be anything between
+        the data.
         """
         W, s, V = self.coordinates.family(step.strength)
         # Beyond the rank, directions are whatever rounding makes of them: they are used only if there are no others.
