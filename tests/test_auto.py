@@ -482,4 +482,21 @@ def test_a_kernel_of_few_pairs_keeps_what_is_there():
         choice = choose(X, Y, among=("cca", "kernel"), progress=False)
     assert choice.method == "kernel"
     assert 1 <= choice.found <= 5
-    assert float(re.search(r"captures (\S+)", choice.reason)[1]) > 0.5
+    assert co.crossfit(co.KernelCCA(n_components=choice.found), X, Y).captured > 0.5
+
+
+@pytest.mark.parametrize("kind", ["numbers", "labels"])
+def test_few_groups_are_not_tested(kind, quick):
+    rng = np.random.default_rng(0)
+    X, Y = gaussian(rng, n=200)
+    if kind == "labels":
+        X, Y = np.digitize(X, [-1, 0, 1]).astype(str), np.digitize(Y, [-1, 0, 1]).astype(str)
+    choice = choose(X, Y, groups=np.repeat([0, 1], 100), test=True)
+    assert choice.found is None
+    assert "2 groups" in choice.not_tested
+    assert choice.decomposition.n_components == 1
+
+
+def test_a_table_has_no_groups():
+    with pytest.raises(ValueError, match=r"groups must be None .* table"):
+        co.decompose([[30, 10], [5, 40]], groups=[0, 1], verbose=False)

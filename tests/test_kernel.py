@@ -315,3 +315,12 @@ def test_conditional_expectation(rng):
 def test_bad_parameters(rng, parameters, message):
     with pytest.raises(ValueError, match=message):
         co.KernelCCA(**parameters).fit(*curve_pairs(rng))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_later_components_are_smooth_too(seed):
+    """What is held out lies between the pairs of the fit, where functions without a penalty may be anything."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=200)
+    result = co.crossfit(co.KernelCCA(n_components=3), x, x + rng.normal(size=200))
+    assert result.captured > 0.2

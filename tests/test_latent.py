@@ -220,7 +220,7 @@ def test_errors(rng):
         co.latent_dimension(co.CCA(), X, Y, n_permutations=3)
     with pytest.raises(TypeError, match="est must be an estimator"):
         co.latent_dimension(co.CCA, X, Y)
-    with pytest.raises(ValueError, match="too few pairs"):
+    with pytest.raises(ValueError, match="X must have at least 15 pairs"):
         co.latent_dimension(co.CCA(), X[:8], Y[:8])
 
 

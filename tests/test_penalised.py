@@ -268,7 +268,7 @@ def test_rounding_does_not_choose_directions(rng):
 
 def found(captured, is_rotated):
     """A stand-in for pairs that capture so much of each fold, by the first 0, 1 and 2 of them."""
-    return SimpleNamespace(capture=lambda fold, k: captured[fold], is_rotated=is_rotated)
+    return SimpleNamespace(capture=lambda fold, k: captured[fold], is_rotated=is_rotated, is_smooth=False)
 
 
 @pytest.mark.parametrize(("loss", "chosen"), [(0.0, 0), (0.015, 0), (0.1, 1)])

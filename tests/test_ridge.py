@@ -317,3 +317,14 @@ def test_auto_needs_whole_counts(counts):
     with pytest.raises(ValueError, match=r"regularization.*whole"):
         co.CA(regularization="auto").fit(counts, row_weights=np.full(len(counts), 2.0))
     assert co.CA(regularization=0.001).fit(counts / counts.sum()).regularization_ == 0.001
+
+
+@pytest.mark.parametrize("shape", [(9, 4), (6, 6)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_choice_is_that_of_the_transposed_table(shape, sparse):
+    for seed in range(5):
+        counts = np.random.default_rng(seed).poisson(0.7, size=shape) + np.eye(*shape, dtype=int)
+        one, other = ((sp.csr_array(t) if sparse else t) for t in (counts, counts.T))
+        fits = [co.CA(2, regularization="auto").fit(table) for table in (one, other)]
+        assert fits[0].regularization_ == fits[1].regularization_
+        np.testing.assert_allclose(fits[0].correlations_, fits[1].correlations_, atol=1e-10)

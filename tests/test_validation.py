@@ -9,6 +9,7 @@ import pytest
 from sklearn.model_selection import ShuffleSplit
 
 import correspondence as co
+from correspondence import validation
 from correspondence.estimator import Estimator
 from correspondence.heldout import held_out
 from correspondence.notices import UncertainInterval
@@ -246,7 +247,7 @@ def test_permutation_errors(rng):
     X, Y = linear_pairs(rng)
     with pytest.raises(ValueError, match="n_permutations must be a whole number of at least 19"):
         co.permutation_test(co.CCA(), X, Y, 5)
-    with pytest.raises(ValueError, match="too few pairs"):
+    with pytest.raises(ValueError, match="X must have at least 15 pairs"):
         co.permutation_test(co.CCA(n_components=1), X[:6], Y[:6], refit=False)
     with pytest.raises(ValueError, match="refit=False"):
         co.permutation_test(co.CCA(), X, Y, refit=True, groups=np.arange(300))
@@ -448,3 +449,22 @@ def test_values_that_no_interval_can_be_computed_of():
     values = np.logspace(-300, 300, 24)
     with pytest.raises(ValueError, match="too far from those of the fit"):
         co.crossfit(co.CCA(n_components=1), values, values, cv=2)
+
+
+def test_blocks_hold_as_many_groups_each():
+    """One group is half of the pairs: wherever it falls, no block goes without pairs to judge."""
+    rng = np.random.default_rng(1)
+    X, Y = linear_pairs(rng, n=200)
+    groups = np.r_[np.zeros(100, dtype=int), np.arange(1, 101)]
+    for seed in range(5):
+        blocks = validation.sequential(co.CCA(n_components=1), X, Y, groups, seed, None, False)
+        assert {size for _, size in blocks} <= {20, 21}
+    assert co.permutation_test(co.CCA(n_components=1), X, Y, groups=groups).pvalues[0] < 0.05
+
+
+@pytest.mark.parametrize("n", range(15, 20))
+def test_fifteen_pairs_are_enough_for_a_test_on_held_out_ones(n):
+    X, Y = linear_pairs(np.random.default_rng(0), n=n)
+    assert co.permutation_test(co.CCA(n_components=1), X, Y, 19, refit=False).pvalues.shape == (1,)
+    with pytest.raises(ValueError, match=r"groups must .* 15 .* got 14"):
+        co.permutation_test(co.CCA(n_components=1), X, Y, 19, groups=np.arange(n) % 14)

@@ -22,7 +22,7 @@ from correspondence.racing import Race, limit_components, run_race
 from correspondence.splits import group_codes
 from correspondence.table import Table
 from correspondence.thinning import are_whole
-from correspondence.validation import PermutationTest, fitted
+from correspondence.validation import MIN_FOR_BLOCKS, PermutationTest, fitted
 from correspondence.views import View, run_in_turn
 
 __all__ = ["MIN_PAIRS", "NOTHING", "Choice", "choose", "decompose"]
@@ -89,7 +89,7 @@ def decompose(
         The other variable.
     n_components : int, optional
         Number of components. By default those of at most ten that are significant at 5 %, at least one; one if there
-        are fewer than 40 pairs; all of a table whose counts are not whole numbers.
+        are fewer than 40 pairs or 15 groups; all of a table whose counts are not whole numbers.
     method : str
         "auto", or one of "ca", "ridge-ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice".
     groups : array-like of shape (n,), optional
@@ -203,6 +203,8 @@ class _Wanted:
 def _choose_for_table(X: Any, wanted: _Wanted) -> Choice:
     if wanted.method not in ("auto", "ca", "ridge-ca"):
         raise ValueError(f"Y is missing: method {brief(wanted.method)} needs pairs (x, y).")
+    if wanted.groups is not None:
+        raise ValueError("groups must be None for a table of counts, got others. Give the pairs themselves as X and Y.")
     table = as_counted(X)
     why = find_obstacle(table)
     if why:
@@ -266,8 +268,13 @@ def _count_components(
     if pairs.n < MIN_PAIRS:
         why = f"there are only {pairs.n} pairs, and {MIN_PAIRS} are needed"
         return wanted.n_components or 1, _Counted(not_tested=why)
-    if not wanted.tests:
-        assert wanted.n_components is not None
+    n_groups = MIN_FOR_BLOCKS if wanted.groups is None else int(wanted.groups.max()) + 1
+    if n_groups == 1:
+        raise ValueError("groups must be at least two different ones, got one. Leave them out to split all pairs.")
+    if n_groups < MIN_FOR_BLOCKS:
+        why = f"there are only {n_groups} groups, and {MIN_FOR_BLOCKS} are needed"
+        return wanted.n_components or 1, _Counted(not_tested=why)
+    if wanted.n_components is not None and not wanted.test:
         return wanted.n_components, _Counted()
     limit = wanted.n_components or pairs.limit
     views = [] if wanted.groups is not None else _list_views(X, Y, [method], pairs)

@@ -168,7 +168,7 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     type=click.Choice(["auto", *METHODS]),
     default="auto",
     show_default=True,
-    help="auto takes the simplest of ca, cca, ace, kernel and pice that is not clearly behind the best on held-out "
+    help="auto takes the simplest of those that suit the columns and is not clearly behind the best on held-out "
     "pairs. Models of logistic, forest and mlp cannot be saved: everything else is written.",
 )
 @click.option(

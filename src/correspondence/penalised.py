@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -111,7 +111,8 @@ def fit_penalised(
     total = sum(folds, start=Moments())
     n_leading = 2 * n_components + 8  # each pair rules out two directions of each side for the next
     choices = _list_steps(strengths, n_components)
-    can_choose = any(r.any() for r in penalty) and all(fold.n for fold in folds)
+    folds = [fold for fold in folds if fold.n]  # fewer groups than folds leave some empty
+    can_choose = any(r.any() for r in penalty) and len(folds) > 1 and total.n >= FOLDS
     steps = _choose_steps(folds, penalty, choices, n_leading) if can_choose else [steps[0] for steps in choices]
     pairs = _PairsFound.start(_Whole(total, penalty, n_leading))
     for step in steps:
@@ -129,6 +130,8 @@ class Step:
     strength: float
     rotates: bool
     """Whether the pairs before it may change."""
+    is_smooth: bool = False
+    """Whether, if they may not, what it shares with them is avoided by functions as smooth as the strength asks for."""
 
 
 def _list_steps(strengths: Sequence[float] | np.ndarray, d: int) -> list[list[Step]]:
@@ -139,7 +142,8 @@ def _list_steps(strengths: Sequence[float] | np.ndarray, d: int) -> list[list[St
         return [[Step(given[0], False)], *([Step(s, True), Step(s, False)] for s in given[1:])]
     first = [Step(s, False) for s in values.tolist()]
     coarse = values[::-LATER][::-1].tolist()
-    later = [Step(s, rotates) for rotates in (True, False) for s in coarse]
+    kinds = ((True, False), (False, False), (False, True))
+    later = [Step(s, rotates, is_smooth) for rotates, is_smooth in kinds for s in coarse]
     return [first, *([later] * (d - 1))]
 
 
@@ -177,8 +181,13 @@ def _best_step(
     allowed = np.flatnonzero(is_harmless | ~rotated)
     if not len(allowed):
         allowed = np.arange(len(rotated))
+    # Functions that have to be smooth find less: they are a way out where all others add less than nothing.
+    smooth = np.array([c.is_smooth for c in candidates[0]])
+    plain = allowed[~smooth[allowed]]
+    if mean[plain, -1].max(initial=-np.inf) >= mean_before[-1]:
+        allowed = plain
     best = allowed[int(np.argmax(mean[allowed, -1]))]
-    same = allowed[rotated[allowed] == rotated[best]]
+    same = allowed[(rotated[allowed] == rotated[best]) & (smooth[allowed] == smooth[best])]
     chosen = int(same[_strongest(scores[:, same, -1])])
     return chosen, scores[:, chosen]
 
@@ -299,6 +308,7 @@ class _PairsFound:
     KU: np.ndarray
     """C_f U, C_fg V, C_g V and C_gf U are kept, because each new pair has to be orthogonal to them."""
     is_rotated: bool = False
+    is_smooth: bool = False
 
     @classmethod
     def start(cls, coordinates: _Coordinates) -> _PairsFound:
@@ -319,20 +329,27 @@ class _PairsFound:
         """Add the most correlated pair under a penalty that is uncorrelated with those before, if one is left.
 
         All pairs are then rotated on to each other, which may change those before; or the new pair alone is changed:
-        what u and E[v_j] given x, or v and E[u_j] given y, have in common is taken off.
+        what u and E[v_j] given x, or v and E[u_j] given y, have in common is taken off, or ruled out beforehand. What
+        is taken off is not penalised: with few columns that costs little, with a kernel it may be anything between
+        the data.
         """
         W, s, V = self.coordinates.family(step.strength)
         # Beyond the rank, directions are whatever rounding makes of them: they are used only if there are no others.
         rank = int((s > RANK * s.max(initial=0)).sum())
         if rank > self.U.shape[1]:
             W, s, V = W[:, :rank], s[:rank], V[:, :rank]
-        free_x, free_y = _free(W, self.CU), _free(V, self.CV)
+        ruled_x, ruled_y = self.CU, self.CV
+        if step.is_smooth:
+            ruled_x, ruled_y = np.hstack([self.CU, self.KV]), np.hstack([self.CV, self.KU])
+        free_x, free_y = _free(W, ruled_x), _free(V, ruled_y)
         if not min(free_x.shape[1], free_y.shape[1]):
-            return self
+            return self.extend(replace(step, is_smooth=False)) if step.is_smooth else self
         P, _, Qt = np.linalg.svd(free_x.T @ (s[:, None] * free_y))
         u, v = W @ (free_x @ P[:, 0]), V @ (free_y @ Qt[0])
         if step.rotates:
             return self._append(u, v)._rotate()
+        if step.is_smooth:
+            return replace(self._append(u, v), is_smooth=True)
         Cu, _, Cv, _ = self.coordinates.covariances(u, v)
         expected_x, expected_y = self.coordinates.represent(self.KV, self.KU)
         left_u = _take_off(u, Cu, np.hstack([self.U, expected_x]), np.hstack([self.CU, self.KV]))
@@ -375,7 +392,9 @@ def _free(directions: np.ndarray, ruled_out: np.ndarray) -> np.ndarray:
     """Orthonormal combinations of the directions whose vectors are orthogonal to those that are ruled out."""
     if not ruled_out.size:
         return np.eye(directions.shape[1])
-    return np.linalg.qr(directions.T @ ruled_out, mode="complete")[0][:, ruled_out.shape[1] :]
+    D = directions.T @ ruled_out
+    Q, s, _ = np.linalg.svd(D / np.maximum(np.linalg.norm(D, axis=0), np.finfo(float).tiny))
+    return Q[:, int((s > PARALLEL * s[0]).sum()) :]  # without a penalty E[v_j] given x is parallel to u_j
 
 
 def _take_off(u: np.ndarray, Cu: np.ndarray, D: np.ndarray, CD: np.ndarray) -> np.ndarray:

@@ -197,6 +197,7 @@ def choose_ridge(counts: Any, k: int) -> Ridge:
     >>> choose_ridge(table, 3).claims.round(1)
     array([0., 0., 0.])
     """
+    counts = _orient(counts)
     is_large = counts.shape[0] * counts.shape[1] > LARGE_CELLS
     folds = list(_make_folds(counts, k, is_large))
     if not folds:  # too few observations for any to be left out
@@ -210,6 +211,14 @@ def choose_ridge(counts: Any, k: int) -> Ridge:
         if n_worse == PATIENCE:
             break
     return best
+
+
+def _orient(counts: Any) -> Any:
+    """Put the side of more labels, or else of larger counts, into rows: exchanging x and y gives the same folds."""
+    rows, columns = (np.asarray(counts.sum(axis=axis)).ravel().tolist() for axis in (1, 0))
+    if (len(rows), rows) >= (len(columns), columns):
+        return counts
+    return sp.csr_array(counts.T) if sp.issparse(counts) else counts.T
 
 
 def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_DenseFold | _LargeFold]:

@@ -73,6 +73,7 @@ CLUSTERS = 10  # pairs or groups, at least, that second moments are taken of
 CHOSEN = ("regularization", "smoothing")  # settings that estimators choose for themselves unless they are given
 TIED = 2.0  # standard errors of their difference, up to which two PICs may be equal
 BLOCKS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
+MIN_FOR_BLOCKS = 15  # pairs, or groups: from here on each block has at least three
 
 
 # --- cross-fitting
@@ -875,19 +876,31 @@ def sequential(
     """
     n = length(X, "X")
     order, is_first = _in_groups(n, groups, np.random.default_rng(seed))
-    ends = np.round(np.array(BLOCKS) * n).astype(int)
+    firsts = np.flatnonzero(is_first)
+    _check_enough_for_blocks(len(firsts), groups is not None)
+    # Blocks begin where a group does and have as many groups each, however large some groups are.
+    ends = np.r_[firsts, n][np.round(np.array(BLOCKS) * len(firsts)).astype(int)]
     tasks, sizes = [], []
     for begin, end in pairwise(ends):
         rows = np.arange(begin, n if later else end)
-        before = order[:begin]
-        if groups is not None:
-            rows = rows[is_first[rows] & ~np.isin(groups[order[rows]], groups[before])]
+        rows = rows[is_first[rows]]
         sizes.append(int((rows < end).sum()))
-        if sizes[-1] < 3 or not begin:
-            what = f"pairs, {n}," if groups is None else f"groups, {int(groups.max()) + 1},"
-            raise ValueError(f"X has too few {what} for a test on held-out ones: at least 20 are needed.")
-        tasks.append((est, X, Y, before, order[rows], groups))
+        tasks.append((est, X, Y, order[:begin], order[rows], groups))
     return list(zip(_run(_fit_and_apply, tasks, n_jobs, "test", progress), sizes, strict=True))
+
+
+def _check_enough_for_blocks(n: int, are_groups: bool) -> None:
+    if n >= MIN_FOR_BLOCKS:
+        return
+    if are_groups:
+        raise ValueError(
+            f"groups must have at least {MIN_FOR_BLOCKS} different values for a test on held-out pairs, got {n}. "
+            "Give smaller groups, or use crossfit, which does not test."
+        )
+    raise ValueError(
+        f"X must have at least {MIN_FOR_BLOCKS} pairs for a test on held-out ones, got {n}. "
+        "Use permutation_test with refit=True, which holds none out."
+    )
 
 
 def _in_groups(n: int, groups: np.ndarray | None, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
