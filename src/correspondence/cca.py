@@ -135,7 +135,7 @@ class CCA(PairsEstimator):
     def _with_ridge(self, folds: Sequence[Moments], ridge: Sequence[float] | np.ndarray) -> PenalisedFit:
         """Functions with one of some ridges."""
         penalty = np.ones(len(folds[0].mean_f)), np.ones(len(folds[0].mean_g))
-        return fit_penalised(folds, penalty, self.n_components, ridge)
+        return fit_penalised(folds, penalty, self.n_components, ridge, is_rich=True)
 
     def _captured(self, folds: Sequence[Moments], strength: np.ndarray) -> np.ndarray:
         """What functions with a ridge, fitted to the other folds, capture of each."""

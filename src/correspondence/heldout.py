@@ -25,7 +25,6 @@ __all__ = [
     "gain",
     "held_out",
     "held_out_parts",
-    "nested_captured_by_moments",
     "scaled_differences",
     "warn_of_few",
 ]
@@ -459,21 +458,13 @@ def captured_by_moments(
     These do not say what each pair contributes together with itself, so that, unlike in `held_out`, it is not left out:
     the result is too low by the order of 1 / n, much the same for functions that are compared on the same pairs.
     """
-    return float(nested_captured_by_moments(moments, mean_f, A, mean_g, B, correlations)[-1])
-
-
-def nested_captured_by_moments(
-    moments: Any, mean_f: np.ndarray, A: np.ndarray, mean_g: np.ndarray, B: np.ndarray, correlations: np.ndarray
-) -> np.ndarray:
-    """Compute the same for the first 0, 1, 2, ... of the functions."""
     root = np.sqrt(correlations)
     A, B = A * root, B * root
     a, b = (moments.mean_f - mean_f) @ A, (moments.mean_g - mean_g) @ B
-    cross = np.einsum("pi,pi->i", A, moments.cov_fg @ B)
-    products = (A.T @ moments.cov_f @ A + np.outer(a, a)) * (B.T @ moments.cov_g @ B + np.outer(b, b))
-    # Sums over leading blocks: each component adds its row, its column and its diagonal element.
-    added = 2 * np.tril(products, -1).sum(axis=1) + np.diag(products)
-    return np.concatenate([[0.0], np.cumsum(2 * cross - added)])
+    cross = np.einsum("pi,pi->", A, moments.cov_fg @ B) + a @ b
+    second_f = A.T @ moments.cov_f @ A + np.outer(a, a)
+    second_g = B.T @ moments.cov_g @ B + np.outer(b, b)
+    return float(2 * cross - 2 * a @ b - np.sum(second_f * second_g))
 
 
 def gain(first: np.ndarray, second: np.ndarray) -> float:

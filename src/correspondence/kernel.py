@@ -200,7 +200,7 @@ class KernelCCA(PairsEstimator):
         penalty = _unit(total.cov_f), _unit(total.cov_g)
         is_auto = isinstance(self.regularization, str)
         ridge: Any = RIDGE if is_auto else strengths(self.regularization, wide=False)
-        fit = fit_penalised(folds, penalty, self.n_components, ridge)
+        fit = fit_penalised(folds, penalty, self.n_components, ridge, is_rich=True)
         d = fit.moments.decompose(self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=kept(Y))
         loadings = rows.sums(partial(_loadings, d.g, y), partial(reduce, add), "functions", numbered=False)
         self._set(signed(d, loadings.covariance, loadings.variance), X)

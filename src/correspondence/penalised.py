@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from correspondence.checks import brief, is_number
-from correspondence.heldout import nested_captured_by_moments
+from correspondence.heldout import captured_by_moments
 from correspondence.moments import Moments
 
 __all__ = ["FOLDS", "PenalisedFit", "Penalty", "check_strengths", "diagonalise", "fit_penalised", "in_folds", "merged"]
@@ -27,8 +27,8 @@ RANK = 1e-9  # variances of standardised features, of the largest, below which a
 PARALLEL = 1e-7  # sine of an angle below which two directions are the same but for rounding
 LATER = 3  # of so many strengths one is tried for components after the first
 CLEAR = 1.0  # standard errors by which a component has to raise the scores to be clearly there
-LEFT = 0.5  # share of the variance of a function that has to be left when others are taken off
-LOSS = 0.02  # share of what the components before capture that a rotation may cost
+LEFT = 1e-6  # share of the variance of a function that has to be left when others are taken off
+HARMLESS = 0.97  # correlation of functions before and after a rotation that leaves them as they are
 LARGE = 300  # features on the smaller side, from which on only the leading singular vectors are computed
 
 Penalty = tuple[np.ndarray, np.ndarray]
@@ -88,7 +88,12 @@ def merged(parts: Iterable[Sequence[Moments]]) -> list[Moments]:
 
 
 def fit_penalised(
-    folds: Sequence[Moments], penalty: Penalty, n_components: int, strengths: Sequence[float] | np.ndarray
+    folds: Sequence[Moments],
+    penalty: Penalty,
+    n_components: int,
+    strengths: Sequence[float] | np.ndarray,
+    *,
+    is_rich: bool = False,
 ) -> PenalisedFit:
     """Find pairs of functions one after the other, each with the penalty that suits it.
 
@@ -107,10 +112,13 @@ def fit_penalised(
     strengths : sequence of float, or ndarray of shape (n_components, 1)
         Strengths to choose from, ascending; the largest is taken that is within a standard error of the best. An array
         with two dimensions fixes the strength of each component.
+    is_rich : bool
+        Whether the features are so many, as those of a kernel, that functions of them without a penalty may be anything
+        between the data.
     """
     total = sum(folds, start=Moments())
     n_leading = 2 * n_components + 8  # each pair rules out two directions of each side for the next
-    choices = _list_steps(strengths, n_components)
+    choices = _list_steps(strengths, n_components, ("turn", "avoid" if is_rich else "keep"))
     folds = [fold for fold in folds if fold.n]  # fewer groups than folds leave some empty
     can_choose = any(r.any() for r in penalty) and len(folds) > 1 and total.n >= FOLDS
     steps = _choose_steps(folds, penalty, choices, n_leading) if can_choose else [steps[0] for steps in choices]
@@ -128,22 +136,20 @@ class Step:
     """How one more pair of functions is found."""
 
     strength: float
-    rotates: bool
-    """Whether the pairs before it may change."""
-    is_smooth: bool = False
-    """Whether, if they may not, what it shares with them is avoided by functions as smooth as the strength asks for."""
+    kind: str
+    """"turn" if the pairs before it may change; otherwise what it shares with them is taken off ("keep"), or avoided by
+    functions as smooth as the strength asks for ("avoid")."""
 
 
-def _list_steps(strengths: Sequence[float] | np.ndarray, d: int) -> list[list[Step]]:
+def _list_steps(strengths: Sequence[float] | np.ndarray, d: int, kinds: tuple[str, str]) -> list[list[Step]]:
     """What to choose from for each component: among equally good ones the last is taken."""
     values = np.asarray(strengths, dtype=np.float64)
     if values.ndim == 2:  # one for each component
         given = [values[min(i, len(values) - 1), 0] for i in range(d)]
-        return [[Step(given[0], False)], *([Step(s, True), Step(s, False)] for s in given[1:])]
-    first = [Step(s, False) for s in values.tolist()]
+        return [[Step(given[0], "keep")], *([Step(s, kind) for kind in kinds] for s in given[1:])]
+    first = [Step(s, "keep") for s in values.tolist()]
     coarse = values[::-LATER][::-1].tolist()
-    kinds = ((True, False), (False, False), (False, True))
-    later = [Step(s, rotates, is_smooth) for rotates, is_smooth in kinds for s in coarse]
+    later = [Step(s, kind) for kind in kinds for s in coarse]
     return [first, *([later] * (d - 1))]
 
 
@@ -154,42 +160,30 @@ def _choose_steps(folds: Sequence[Moments], penalty: Penalty, choices: list[list
     rests = [sum([*folds[:k], *folds[k + 1 :]], start=Moments()) for k in range(len(folds))]
     found = [_PairsFound.start(_Diagonal(rest, penalty, n_leading)) for rest in rests]
     chosen: list[Step] = []
-    before = np.zeros((len(folds), 1))
+    before = np.zeros(len(folds))
     for steps in choices:
         candidates = [[pairs.extend(step) for step in steps] for pairs in found]
-        best, before = _best_step(candidates, folds, before)
+        scores = np.array([[c.capture(fold) for c in row] for row, fold in zip(candidates, folds, strict=True)])
+        kept = np.min([[c.kept for c in row] for row in candidates], axis=0)
+        best = _best_step(scores, steps, before, kept)
         chosen.append(steps[best])
-        found = [row[best] for row in candidates]
+        before, found = scores[:, best], [row[best] for row in candidates]
     return chosen
 
 
-def _best_step(
-    candidates: list[list[_PairsFound]], folds: Sequence[Moments], before: np.ndarray
-) -> tuple[int, np.ndarray]:
-    """Number of the step that scores best, penalised as strongly as the scores allow, and its scores.
+def _best_step(scores: np.ndarray, steps: list[Step], before: np.ndarray, kept: np.ndarray) -> int:
+    """Number of the step that scores best, penalised as strongly as the scores allow.
 
-    Scores are what the first 0, 1, ... components capture of each fold. A rotation is allowed only if the new component
-    is clearly there and those before lose next to nothing by it: noise would harm them.
+    A rotation that turns pairs found before is allowed only if the new component is clearly there, by the scores before
+    it: noise would harm them.
     """
-    k = before.shape[1]
-    scores = np.array([[c.capture(fold, k) for c in row] for row, fold in zip(candidates, folds, strict=True)])
-    mean, mean_before = scores.mean(axis=0), before.mean(axis=0)
-    gains = scores[:, :, -1] - before[:, -1:]
+    gains = scores - before[:, None]
     is_clear = gains.mean(axis=0) > CLEAR * gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
-    is_harmless = is_clear & (mean[:, :-1] >= mean_before - LOSS * np.abs(mean_before)).all(axis=1)
-    rotated = np.any([[c.is_rotated for c in row] for row in candidates], axis=0)
-    allowed = np.flatnonzero(is_harmless | ~rotated)
-    if not len(allowed):
-        allowed = np.arange(len(rotated))
-    # Functions that have to be smooth find less: they are a way out where all others add less than nothing.
-    smooth = np.array([c.is_smooth for c in candidates[0]])
-    plain = allowed[~smooth[allowed]]
-    if mean[plain, -1].max(initial=-np.inf) >= mean_before[-1]:
-        allowed = plain
-    best = allowed[int(np.argmax(mean[allowed, -1]))]
-    same = allowed[(rotated[allowed] == rotated[best]) & (smooth[allowed] == smooth[best])]
-    chosen = int(same[_strongest(scores[:, same, -1])])
-    return chosen, scores[:, chosen]
+    kinds = np.array([step.kind for step in steps])
+    allowed = np.flatnonzero((kinds != "turn") | is_clear | (kept >= HARMLESS))
+    best = allowed[int(np.argmax(scores[:, allowed].mean(axis=0)))]
+    same = allowed[kinds[allowed] == kinds[best]]
+    return int(same[_strongest(scores[:, same])])
 
 
 def _strongest(scores: np.ndarray) -> int:
@@ -307,8 +301,8 @@ class _PairsFound:
     CV: np.ndarray
     KU: np.ndarray
     """C_f U, C_fg V, C_g V and C_gf U are kept, because each new pair has to be orthogonal to them."""
-    is_rotated: bool = False
-    is_smooth: bool = False
+    kept: float = 1.0
+    """Smallest correlation of a function with what it was before the last rotation."""
 
     @classmethod
     def start(cls, coordinates: _Coordinates) -> _PairsFound:
@@ -329,9 +323,9 @@ class _PairsFound:
         """Add the most correlated pair under a penalty that is uncorrelated with those before, if one is left.
 
         All pairs are then rotated on to each other, which may change those before; or the new pair alone is changed:
-        what u and E[v_j] given x, or v and E[u_j] given y, have in common is taken off, or ruled out beforehand. What
-        is taken off is not penalised: with few columns that costs little, with a kernel it may be anything between
-        the data.
+        what u and E[v_j] given x, or v and E[u_j] given y, have in common is taken off, or avoided beforehand. What is
+        taken off is not penalised: with few features that costs little, with those of a kernel it may be anything
+        between the data.
         """
         W, s, V = self.coordinates.family(step.strength)
         # Beyond the rank, directions are whatever rounding makes of them: they are used only if there are no others.
@@ -339,17 +333,17 @@ class _PairsFound:
         if rank > self.U.shape[1]:
             W, s, V = W[:, :rank], s[:rank], V[:, :rank]
         ruled_x, ruled_y = self.CU, self.CV
-        if step.is_smooth:
+        if step.kind == "avoid":
             ruled_x, ruled_y = np.hstack([self.CU, self.KV]), np.hstack([self.CV, self.KU])
         free_x, free_y = _free(W, ruled_x), _free(V, ruled_y)
         if not min(free_x.shape[1], free_y.shape[1]):
-            return self.extend(replace(step, is_smooth=False)) if step.is_smooth else self
+            return self if step.kind != "avoid" else self.extend(Step(step.strength, "keep"))
         P, _, Qt = np.linalg.svd(free_x.T @ (s[:, None] * free_y))
         u, v = W @ (free_x @ P[:, 0]), V @ (free_y @ Qt[0])
-        if step.rotates:
+        if step.kind == "turn":
             return self._append(u, v)._rotate()
-        if step.is_smooth:
-            return replace(self._append(u, v), is_smooth=True)
+        if step.kind == "avoid":
+            return self._append(u, v)
         Cu, _, Cv, _ = self.coordinates.covariances(u, v)
         expected_x, expected_y = self.coordinates.represent(self.KV, self.KU)
         left_u = _take_off(u, Cu, np.hstack([self.U, expected_x]), np.hstack([self.CU, self.KV]))
@@ -375,17 +369,14 @@ class _PairsFound:
         P, _, Qt = np.linalg.svd(self.U.T @ self.KV)
         Q = Qt.T
         rotated = self.U @ P, self.V @ Q, self.CU @ P, self.KV @ Q, self.CV @ Q, self.KU @ P
-        return _PairsFound(self.coordinates, *rotated, is_rotated=True)
+        kept = np.abs(np.concatenate([np.diag(P)[:-1], np.diag(Q)[:-1]])).min(initial=1.0)
+        return _PairsFound(self.coordinates, *rotated, kept=float(kept))
 
-    def capture(self, fold: Moments, k: int) -> np.ndarray:
-        """What the first 0, 1, ..., k functions capture of a fold that is not part of their own moments.
-
-        Functions that there are not, because the features allow no more, add nothing.
-        """
+    def capture(self, fold: Moments) -> float:
+        """What the functions capture of a fold that is not part of their own moments."""
         A, B = self.weights
         own = self.coordinates.moments
-        captured = nested_captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
-        return np.pad(captured, (0, k + 1 - len(captured)), mode="edge")
+        return captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
 
 
 def _free(directions: np.ndarray, ruled_out: np.ndarray) -> np.ndarray:
