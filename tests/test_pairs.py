@@ -145,3 +145,11 @@ def test_neither_order_nor_kind_of_a_table_changes_its_pairs(as_counts):
     turned = co.Table(as_counts(table.toarray()[::-1, ::-1].copy()), table.rows[::-1], table.columns[::-1])
     one, other = (take_apart(t) for t in (table, turned))
     np.testing.assert_array_equal(one, other)
+
+
+def test_of_a_very_large_table_some_pairs_are_drawn(monkeypatch):
+    monkeypatch.setattr("correspondence.pairs.MAX_COUNTS", 1000)
+    table = co.Table(np.array([[60_000, 20_000], [5_000, 15_000]]), rows=["a", "b"], columns=["no", "yes"])
+    x, y = take_apart(table)
+    assert 900 < len(x) == len(y) < 1100
+    assert np.mean((x == "0") & (y == "0")) == pytest.approx(0.6, abs=0.06)

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 MIN_PAIRS = 40  # below, components cannot be tested
-MAX_COUNTS = 2_000_000  # of a table that is taken apart into pairs
+MAX_COUNTS = 2_000_000  # of a table that are taken apart into pairs; of more, about so many are drawn
 
 
 def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
@@ -229,11 +229,11 @@ def find_obstacle(table: Table) -> str:
         return f"the table has only {table.total:g} counts, and {MIN_PAIRS} are needed"
     if min((np.asarray(table.counts.sum(axis=axis)) > 0).sum() for axis in (0, 1)) < 2:
         return "the table has only one row or column with counts"
-    return f"the table has more than {MAX_COUNTS:,} counts" if table.total > MAX_COUNTS else ""
+    return ""
 
 
 def take_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """List row and column of each pair that was counted.
+    """List row and column of each pair that was counted, or of about two million drawn at random if there are more.
 
     Parameters
     ----------
@@ -256,4 +256,6 @@ def take_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:
     counts.sort_indices()
     cells = counts.tocoo()
     times = np.rint(cells.data).astype(np.int64)
+    if table.total > MAX_COUNTS:
+        times = np.random.default_rng(0).binomial(times, MAX_COUNTS / table.total)
     return np.repeat(cells.row, times).astype(str), np.repeat(cells.col, times).astype(str)

@@ -104,13 +104,7 @@ def run_race(
     random_state, n_jobs, progress : int, int, bool
         As for `decompose`.
     """
-    folds = splits(
-        default_folds(pairs, groups, random_state),
-        pairs.n,
-        labels=labels_of(Y),
-        groups=groups,
-        random_state=random_state,
-    )
+    folds = _split_pairs(Y, pairs, groups, random_state)
 
     def judge(name: str, parts: list[Split]) -> Result:
         est = estimator(name, pairs, n_components or pairs.most, random_state)
@@ -171,13 +165,7 @@ def limit_components(
     """
     judged = result.crossfit
     if found > len(judged.correlations) and not METHODS[result.method].is_costly:
-        folds = splits(
-            default_folds(pairs, groups, random_state),
-            pairs.n,
-            labels=labels_of(Y),
-            groups=groups,
-            random_state=random_state,
-        )
+        folds = _split_pairs(Y, pairs, groups, random_state)
         est = estimator(result.method, pairs, found, random_state)
         judged = crossfit(est, X, Y, folds, groups=groups, n_jobs=n_jobs, progress=progress)
     nested = {k: judged.captured_first(k) for k in range(1, min(found, len(judged.correlations)) + 1)}
@@ -196,6 +184,12 @@ def pick_simplest(results: Mapping[str, Result | CrossFit]) -> str:
     """
     ahead = max(results, key=lambda name: results[name].captured)
     return next(name for name, r in results.items() if name == ahead or gain(r.terms, results[ahead].terms) <= CLEAR)
+
+
+def _split_pairs(Y: Any, pairs: Pairs, groups: np.ndarray | None, random_state: int) -> list[Split]:
+    """Folds of a race, over which the labels of Y are spread evenly."""
+    kind = default_folds(pairs, groups, random_state)
+    return splits(kind, pairs.n, labels=labels_of(Y), groups=groups, random_state=random_state)
 
 
 def default_folds(pairs: Pairs, groups: np.ndarray | None, random_state: int) -> Any:
