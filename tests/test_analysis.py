@@ -470,7 +470,6 @@ def test_counts_and_pairs_are_the_same(save):
     [
         (",a,b\nx,0.5,0.2\ny,0.1,0.9\n", "not whole numbers"),
         (",a,b\nx,5,2\ny,1,9\n", "only 17 counts"),
-        (",a,b\nx,2000000,2\ny,1,9\n", "more than 2,000,000 counts"),
     ],
 )
 def test_why_nothing_is_held_out(tmp_path, text, why):

@@ -133,7 +133,7 @@ def compare(
     ----------
     X : table of counts, or with Y array-like, frame, list of labels, sparse matrix, list of texts or array of images
         One row for each pair. A table must have whole numbers, at least 40 in all: the pairs that it counts, or
-        about two million of them, are compared.
+        about 200,000 of them, are compared.
     Y : the same, optional
         The other variable.
     methods : list of str, or dict of str to estimator, optional

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 MIN_PAIRS = 40  # below, components cannot be tested
-MAX_COUNTS = 2_000_000  # of a table that are taken apart into pairs; of more, about so many are drawn
+MAX_COUNTS = 200_000  # of a table that are taken apart into pairs; of more, about so many are drawn
 
 
 def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
@@ -233,7 +233,7 @@ def find_obstacle(table: Table) -> str:
 
 
 def take_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """List row and column of each pair that was counted, or of about two million drawn at random if there are more.
+    """List row and column of each pair that was counted, or of about 200,000 drawn at random if there are more.
 
     Parameters
     ----------
