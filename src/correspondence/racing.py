@@ -36,6 +36,7 @@ HOPELESS = 2.0  # standard errors behind the leader after the first fold, from w
 TRAINING_ROWS, TEST_ROWS = 2000, 1000  # at most, for the trees that look for what additive functions leave
 MAX_TARGETS = 8
 N_TREES = 50
+SMALL = 2e6  # numbers in all columns, up to which a logistic regression is quick
 RARE = 0.005  # share of the values at each end that may be outliers
 STANDS_OUT = 3.5  # standard errors of a correlation with what additive functions leave
 
@@ -54,6 +55,8 @@ class Result:
     def of(cls, method: str, result: CrossFit, n_components: int | None) -> Result:
         """Judge a cross-fit by the components asked for, or by the first ones that capture most."""
         d = len(result.correlations)
+        if not d:
+            return cls(method, 0, result.captured, result.terms, result)
         numbers = range(1, d + 1) if n_components is None else [min(n_components, d)]
         scores = {k: result.captured_first(k) for k in numbers}
         best = max(scores, key=lambda k: scores[k][0])
@@ -117,13 +120,17 @@ def run_race(
         leader = max(ahead, key=lambda result: result.captured)
         return [result for result in ahead if gain(result.terms, leader.terms) <= HOPELESS]
 
-    first = [name for name in names if not METHODS[name].is_costly] or list(names)
+    is_small = pairs.n * sum(side.columns or np.inf for side in (pairs.x, pairs.y)) <= SMALL
+    quick = {name for name in names if not METHODS[name].is_costly or (name == "logistic" and is_small)}
+    first = [name for name in names if name in quick] or list(names)
     others = [name for name in names if name not in first]
     survivors = run_heat(first, [])
     # A kernel that keeps up sees the interactions that nets would see, at a fraction of their cost.
     if pairs.n < ENOUGH or "kernel" in {result.method for result in survivors}:
         others = [name for name in others if name != "pice"]
-    if others and leaves_dependence(X, Y, random_state):
+    # Where a classifier is ahead of functions of columns, other classifiers may be further ahead.
+    leads = max(survivors, key=lambda result: result.captured).method == "logistic"
+    if others and (leads or leaves_dependence(X, Y, random_state)):
         survivors = run_heat(others, survivors)
     if n_components is not None:
         most = max(len(result.crossfit.correlations) for result in survivors)

@@ -249,7 +249,7 @@ def crossfit(
         G,
         each,
         float(np.mean([fit.seconds for fit in fits])),
-        nested[-1],
+        nested[-1] if d else np.zeros(nested.shape[1]),
         nested,
     )
 
@@ -483,7 +483,8 @@ def _pooled(
     # Components count by the squares of their claims, as they do in `captured`.
     claimed = (claims**2).mean(axis=0)
     factor = 1 + (claimed @ (shared - 1)) / claimed.sum() if claimed.any() else 1.0
-    captured, spread = float(nested[-1].mean()), Spread.of_terms(nested[-1]).widened(factor)
+    of_all = nested[-1] if d else np.zeros(nested.shape[1])  # no component captures nothing
+    captured, spread = float(of_all.mean()), Spread.of_terms(of_all).widened(factor)
     pooled = HeldOut(held.correlations, intervals, captured, captured + spread.reach(held.level), held.n, held.level)
     return pooled, nested, spread
 
