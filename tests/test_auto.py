@@ -104,7 +104,6 @@ def test_shares_cannot_choose_a_ridge():
 
 @pytest.mark.parametrize(
     ("counts", "key"),
-    [([[3, 1, 2], [1, 3, 2], [0, 1, 5]], str(MIN_PAIRS)), ([[2_000_000, 1], [1, 2_000_000]], "2,000,000")],
 )
 def test_why_the_components_of_a_table_are_not_tested(counts, key):
     choice = choose(np.array(counts))

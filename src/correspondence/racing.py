@@ -174,7 +174,7 @@ def limit_components(
     if found > len(judged.correlations) and not METHODS[result.method].is_costly:
         folds = _split_pairs(Y, pairs, groups, random_state)
         est = estimator(result.method, pairs, found, random_state)
-        judged = crossfit(est, X, Y, folds, groups=groups, n_jobs=n_jobs, progress=progress)
+        judged = crossfit(est, X, Y, folds[:2], groups=groups, n_jobs=n_jobs, progress=progress)
     nested = {k: judged.captured_first(k) for k in range(1, min(found, len(judged.correlations)) + 1)}
     best = max(nested, key=lambda k: nested[k][0])
     most = max(k for k in nested if k == best or gain(nested[k][1], nested[best][1]) <= CLEAR)
