@@ -102,9 +102,7 @@ def test_shares_cannot_choose_a_ridge():
         choose(np.array([[0.5, 0.2], [0.1, 0.9]]), method="ridge-ca")
 
 
-@pytest.mark.parametrize(
-    ("counts", "key"),
-)
+@pytest.mark.parametrize(("counts", "key"), [([[3, 1, 2], [1, 3, 2], [0, 1, 5]], str(MIN_PAIRS))])
 def test_why_the_components_of_a_table_are_not_tested(counts, key):
     choice = choose(np.array(counts))
     assert choice.method == "ca"
