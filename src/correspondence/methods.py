@@ -28,7 +28,7 @@ MOST = 10  # components, where the user does not say how many
 FEW_LABELS = 20  # pairs, below which counts cannot be dealt out to folds
 FEW = 100  # pairs, below which only the simplest methods are tried
 ENOUGH = 1000  # pairs, from which on a net is
-LANDMARKS = 300  # of the kernel: quick enough to take part in every race
+LANDMARKS = 200  # of the kernel: quick enough to take part in every race
 IMAGE_STEPS = 600  # of a net of images, each of which takes long
 
 

@@ -36,6 +36,7 @@ HOPELESS = 2.0  # standard errors behind the leader after the first fold, from w
 TRAINING_ROWS, TEST_ROWS = 2000, 1000  # at most, for the trees that look for what additive functions leave
 MAX_TARGETS = 8
 N_TREES = 50
+MAX_FOLDS, ENOUGH_FOR_FEW_FOLDS = 3, 400  # folds that are judged, from so many pairs on
 SMALL = 2e6  # numbers in all columns, up to which a logistic regression is quick
 RARE = 0.005  # share of the values at each end that may be outliers
 STANDS_OUT = 3.5  # standard errors of a correlation with what additive functions leave
@@ -108,6 +109,7 @@ def run_race(
         As for `decompose`.
     """
     folds = _split_pairs(Y, pairs, groups, random_state)
+    folds = folds if pairs.n < ENOUGH_FOR_FEW_FOLDS else folds[:MAX_FOLDS]
 
     def judge(name: str, parts: list[Split]) -> Result:
         est = estimator(name, pairs, n_components or pairs.most, random_state)
