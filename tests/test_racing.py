@@ -1,8 +1,11 @@
 """The race of methods: who takes part, who is dropped, who wins, and whether trees see what sums cannot."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+import correspondence as co
 from correspondence import racing
 from correspondence.methods import METHODS, Pairs
 from correspondence.racing import Race, Result, default_folds, leaves_dependence, pick_simplest, run_race
@@ -267,3 +270,13 @@ def test_an_outlier_is_no_interaction():
 def test_of_texts_it_is_not_known():
     texts = [f"the {word} of row {i}" for i, word in enumerate(["cat", "dog", "fish"] * 20)]
     assert leaves_dependence(texts, np.arange(60.0))
+
+
+def test_a_method_that_cannot_be_fitted_to_a_part_is_dropped():
+    """Of a label that occurs once, a logistic regression cannot learn anything where it is missing."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(120, 2)), np.array(["a"] * 118 + ["b"] * 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.CorrespondenceWarning)
+        d = co.decompose(x, y, verbose=False, progress=False)
+    assert d.n_components == 1

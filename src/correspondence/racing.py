@@ -116,9 +116,20 @@ def run_race(
         result = crossfit(est, X, Y, parts, groups=groups, n_jobs=n_jobs, progress=progress)
         return Result.of(name, result, n_components)
 
-    def run_heat(heat: Sequence[str], ahead: list[Result]) -> list[Result]:
+    def judge_all(heat: Sequence[str], parts: list[Split], others: Sequence[Result] = ()) -> list[Result]:
+        """Results of the methods that can be fitted: a rare label may be missing in a part of the pairs."""
+        results, errors = [], []
         for name in heat:
-            ahead = [*ahead, judge(name, folds[:1])]
+            try:
+                results.append(judge(name, parts))
+            except ValueError as error:
+                errors.append(error)
+        if errors and not results and not others:
+            raise errors[0]
+        return results
+
+    def run_heat(heat: Sequence[str], ahead: list[Result]) -> list[Result]:
+        ahead = [*ahead, *judge_all(heat, folds[:1], ahead)]
         leader = max(ahead, key=lambda result: result.captured)
         return [result for result in ahead if gain(result.terms, leader.terms) <= HOPELESS]
 
@@ -138,7 +149,7 @@ def run_race(
         most = max(len(result.crossfit.correlations) for result in survivors)
         survivors = [r for r in survivors if len(r.crossfit.correlations) >= min(n_components, most)]
     if len(folds) > 1 and len(survivors) > 1 and not any(METHODS[r.method].is_costly for r in survivors):
-        survivors = [judge(result.method, folds) for result in survivors]
+        survivors = judge_all([result.method for result in survivors], folds)
     winner = pick_simplest({result.method: result for result in survivors})
     return Race(
         next(result for result in survivors if result.method == winner),
