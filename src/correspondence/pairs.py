@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 MIN_PAIRS = 40  # below, components cannot be tested
+LARGEST_TOTAL = 2.0**53  # up to which floats count one by one
 MAX_COUNTS = 200_000  # of a table that are taken apart into pairs; of more, about so many are drawn
 
 
@@ -229,7 +230,7 @@ def find_obstacle(table: Table) -> str:
         return f"the table has only {table.total:g} counts, and {MIN_PAIRS} are needed"
     if min((np.asarray(table.counts.sum(axis=axis)) > 0).sum() for axis in (0, 1)) < 2:
         return "the table has only one row or column with counts"
-    return ""
+    return f"the table has {table.total:g} counts, more than can be told apart" if table.total > LARGEST_TOTAL else ""
 
 
 def take_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:
