@@ -110,51 +110,70 @@ def run_race(
     """
     folds = _split_pairs(Y, pairs, groups, random_state)
     folds = folds if pairs.n < ENOUGH_FOR_FEW_FOLDS else folds[:MAX_FOLDS]
-
-    def judge(name: str, parts: list[Split]) -> Result:
-        est = estimator(name, pairs, n_components or pairs.most, random_state)
-        result = crossfit(est, X, Y, parts, groups=groups, n_jobs=n_jobs, progress=progress)
-        return Result.of(name, result, n_components)
-
-    def judge_all(heat: Sequence[str], parts: list[Split], others: Sequence[Result] = ()) -> list[Result]:
-        """Results of the methods that can be fitted: a rare label may be missing in a part of the pairs."""
-        results, errors = [], []
-        for name in heat:
-            try:
-                results.append(judge(name, parts))
-            except ValueError as error:
-                errors.append(error)
-        if errors and not results and not others:
-            raise errors[0]
-        return results
-
-    def run_heat(heat: Sequence[str], ahead: list[Result]) -> list[Result]:
-        ahead = [*ahead, *judge_all(heat, folds[:1], ahead)]
-        leader = max(ahead, key=lambda result: result.captured)
-        return [result for result in ahead if gain(result.terms, leader.terms) <= HOPELESS]
-
-    is_small = pairs.n * sum(side.columns or np.inf for side in (pairs.x, pairs.y)) <= SMALL
-    quick = {name for name in names if not METHODS[name].is_costly or (name == "logistic" and is_small)}
-    first = [name for name in names if name in quick] or list(names)
-    others = [name for name in names if name not in first]
-    survivors = run_heat(first, [])
+    options = {"groups": groups, "n_jobs": n_jobs, "progress": progress}
+    judge = _Judge(X, Y, n_components, pairs, random_state, options)
+    first, others = _part_by_cost(names, pairs)
+    survivors = judge.run_heat(first, [], folds[:1])
     # A kernel that keeps up sees the interactions that nets would see, at a fraction of their cost.
     if pairs.n < ENOUGH or "kernel" in {result.method for result in survivors}:
         others = [name for name in others if name != "pice"]
     # Where a classifier is ahead of functions of columns, other classifiers may be further ahead.
     leads = max(survivors, key=lambda result: result.captured).method == "logistic"
     if others and (leads or leaves_dependence(X, Y, random_state)):
-        survivors = run_heat(others, survivors)
+        survivors = judge.run_heat(others, survivors, folds[:1])
     if n_components is not None:
         most = max(len(result.crossfit.correlations) for result in survivors)
         survivors = [r for r in survivors if len(r.crossfit.correlations) >= min(n_components, most)]
     if len(folds) > 1 and len(survivors) > 1 and not any(METHODS[r.method].is_costly for r in survivors):
-        survivors = judge_all([result.method for result in survivors], folds)
+        survivors = judge.judge_all([result.method for result in survivors], folds)
     winner = pick_simplest({result.method: result for result in survivors})
     return Race(
         next(result for result in survivors if result.method == winner),
         [result for result in survivors if result.method != winner],
     )
+
+
+def _part_by_cost(names: Sequence[str], pairs: Pairs) -> tuple[list[str], list[str]]:
+    """Methods that always take part, and those that do only where the others leave something to find."""
+    is_small = pairs.n * sum(side.columns or np.inf for side in (pairs.x, pairs.y)) <= SMALL
+    quick = {name for name in names if not METHODS[name].is_costly or (name == "logistic" and is_small)}
+    first = [name for name in names if name in quick] or list(names)
+    return first, [name for name in names if name not in first]
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """Cross-fits methods to the pairs of a race."""
+
+    X: Any
+    Y: Any
+    n_components: int | None
+    pairs: Pairs
+    random_state: int
+    options: dict[str, Any]
+
+    def judge_one(self, name: str, parts: list[Split]) -> Result:
+        """Result of one method."""
+        est = estimator(name, self.pairs, self.n_components or self.pairs.most, self.random_state)
+        return Result.of(name, crossfit(est, self.X, self.Y, parts, **self.options), self.n_components)
+
+    def judge_all(self, names: Sequence[str], parts: list[Split], others: Sequence[Result] = ()) -> list[Result]:
+        """Results of the methods that can be fitted: a rare label may be missing in a part of the pairs."""
+        results, errors = [], []
+        for name in names:
+            try:
+                results.append(self.judge_one(name, parts))
+            except ValueError as error:
+                errors.append(error)
+        if errors and not results and not others:
+            raise errors[0]
+        return results
+
+    def run_heat(self, names: Sequence[str], ahead: list[Result], parts: list[Split]) -> list[Result]:
+        """Results of these methods and those ahead, without the ones that are clearly behind the leader."""
+        ahead = [*ahead, *self.judge_all(names, parts, ahead)]
+        leader = max(ahead, key=lambda result: result.captured)
+        return [result for result in ahead if gain(result.terms, leader.terms) <= HOPELESS]
 
 
 def limit_components(
