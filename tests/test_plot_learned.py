@@ -419,3 +419,10 @@ def test_dimension_of_some_components_on_the_given_axes(counted, tmp_path):
 def test_dimension_of_something_else():
     with pytest.raises(TypeError, match="result must be what latent_dimension returns, got CCA"):
         plot.dimension(co.CCA())
+
+
+def test_the_legend_of_few_components_is_not_cut(rng):
+    X = rng.normal(size=(200, 2))
+    ax = co.plot.dimension(co.latent_dimension(co.CCA(n_components=2), X, X + rng.normal(size=(200, 2))))
+    ax.figure.canvas.draw()
+    assert ax.get_legend().get_window_extent().x1 <= ax.figure.bbox.x1

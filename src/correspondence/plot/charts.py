@@ -207,7 +207,7 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
     shown = min(len(result.pvalues), check_whole(n_components, "n_components", 1))
     if not shown:
         raise ValueError("There are no components to draw.")
-    ax = new_axes(ax, (max(5.0, 2.5 + 0.45 * shown), 4.5))
+    ax = new_axes(ax, (max(7.5, 2.5 + 0.45 * shown), 4.5))  # the legend needs the width, however few components
     at = np.arange(1, shown + 1)
     _band(ax, result, shown)
     ax.plot(at, result.training[:shown], "o", mfc="none", mec=GREY, ms=6, label="training")
