@@ -422,7 +422,9 @@ def test_dimension_of_something_else():
 
 
 def test_the_legend_of_few_components_is_not_cut(rng):
-    X = rng.normal(size=(200, 2))
-    ax = co.plot.dimension(co.latent_dimension(co.CCA(n_components=2), X, X + rng.normal(size=(200, 2))))
+    shared = rng.normal(size=(300, 2))
+    X, Y = (np.hstack([shared + rng.normal(size=(300, 2)), rng.normal(size=(300, 2))]) for _ in range(2))
+    ax = co.plot.dimension(co.latent_dimension(co.CCA(n_components=4), X, Y))
     ax.figure.canvas.draw()
+    assert len(ax.get_legend().get_texts()) == 5
     assert ax.get_legend().get_window_extent().x1 <= ax.figure.bbox.x1
