@@ -68,6 +68,27 @@ def test_gaussian_pairs_give_hermite_polynomials():
     np.testing.assert_allclose(f * np.sign((f * hermite).sum(axis=0)), hermite, atol=0.15)
 
 
+def draw_gaussian_pairs(rng, rho, n):
+    x = rng.standard_normal(n)
+    return x[:, None], (rho * x + np.sqrt(1 - rho**2) * rng.standard_normal(n))[:, None]
+
+
+def test_a_pair_far_outside_does_not_spoil_the_third_function():
+    """With this seed, one extreme pair among 500 used to leave .46 of .729."""
+    X, Y = draw_gaussian_pairs(np.random.default_rng(0), 0.9, 500)
+    f, g = co.ACE(3).fit(X, Y).transform(*draw_gaussian_pairs(np.random.default_rng(1), 0.9, 50_000))
+    assert np.corrcoef(f[:, 2], g[:, 2])[0, 1] > 0.68
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ten_components_do_not_harm_the_first(seed):
+    """There is one component; nine more are chance."""
+    X, Y = draw_gaussian_pairs(np.random.default_rng(seed), 0.3, 500)
+    fresh = draw_gaussian_pairs(np.random.default_rng(100 + seed), 0.3, 50_000)
+    f, g = co.ACE(10).fit(X, Y).transform(*fresh)
+    assert np.corrcoef(f[:, 0], g[:, 0])[0, 1] > 0.27
+
+
 def test_a_parabola_is_found_where_nothing_linear_is(rng):
     x = rng.normal(size=2000)
     y = x**2 + 0.1 * rng.normal(size=2000)

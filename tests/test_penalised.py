@@ -273,3 +273,20 @@ def test_a_rotation_needs_a_component_that_is_clearly_there_or_leaves_the_others
     assert penalised._best_step(scores, steps, before, np.full(4, 0.99)) == 0
     scores[:, :2] += 0.5
     assert penalised._best_step(scores, steps, before, kept) == 0
+
+
+def test_one_pair_far_outside_does_not_decide_whether_to_rotate():
+    steps = [penalised.Step(1.0, kind) for kind in ("turn", "keep")]
+    before, kept = np.zeros(5), np.full(2, 0.5)
+    scores = np.column_stack([[0.3, 0.35, 0.4, 0.3, -30.0], [0.1, 0.12, 0.1, 0.1, -32.0]])
+    assert penalised._best_step(scores, steps, before, kept) == 0
+
+
+def test_means_and_errors_without_the_extremes():
+    gains = np.array([[0.0], [1.0], [2.0], [3.0], [100.0]])
+    mean, error = penalised._trim(gains)
+    assert mean == pytest.approx(2.0)
+    assert error == pytest.approx(np.std([1, 1, 2, 3, 3], ddof=1) * np.sqrt(5) / 3)
+    few = gains[:3]  # too few to leave any out
+    mean, error = penalised._trim(few)
+    assert (mean, error) == (pytest.approx(1.0), pytest.approx(1 / np.sqrt(3)))

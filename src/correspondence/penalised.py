@@ -26,7 +26,7 @@ FOLDS = 5
 RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
 PARALLEL = 1e-7  # sine of an angle below which two directions are the same but for rounding
 LATER = 3  # of so many strengths one is tried for components after the first
-CLEAR = 1.0  # standard errors by which a component has to raise the scores to be clearly there
+CLEAR = 1.5  # standard errors by which a component has to raise the scores to be clearly there
 LEFT = 1e-6  # share of the variance of a function that has to be left when others are taken off
 HARMLESS = 0.97  # correlation of functions before and after a rotation that leaves them as they are
 LARGE = 300  # features on the smaller side, from which on only the leading singular vectors are computed
@@ -175,15 +175,25 @@ def _best_step(scores: np.ndarray, steps: list[Step], before: np.ndarray, kept: 
     """Number of the step that scores best, penalised as strongly as the scores allow.
 
     A rotation that turns pairs found before is allowed only if the new component is clearly there, by the scores before
-    it: noise would harm them.
+    it: noise would harm them. Whether to rotate is decided without the folds in which a single pair far outside the
+    others decides; how strongly to penalise is decided with them, as functions must not be extreme anywhere.
     """
     gains = scores - before[:, None]
-    is_clear = gains.mean(axis=0) > CLEAR * gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
+    mean, error = _trim(gains)
     kinds = np.array([step.kind for step in steps])
-    allowed = np.flatnonzero((kinds != "turn") | is_clear | (kept >= HARMLESS))
-    best = allowed[int(np.argmax(scores[:, allowed].mean(axis=0)))]
-    same = allowed[kinds[allowed] == kinds[best]]
-    return int(same[_strongest(scores[:, same])])
+    allowed = np.flatnonzero((kinds != "turn") | (mean > CLEAR * error) | (kept >= HARMLESS))
+    alike = [allowed[kinds[allowed] == kind] for kind in dict.fromkeys(kinds[allowed])]
+    finalists = [int(same[_strongest(scores[:, same])]) for same in alike]
+    return finalists[int(np.argmax(mean[finalists]))]
+
+
+def _trim(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of each column without its smallest and its largest value, and the standard error of that mean."""
+    n = len(gains)
+    cut = int(n > 3)
+    ordered = np.sort(gains, axis=0)[cut : n - cut]
+    winsorised = np.pad(ordered, ((cut, cut), (0, 0)), mode="edge")
+    return ordered.mean(axis=0), winsorised.std(axis=0, ddof=1) * np.sqrt(n) / len(ordered)
 
 
 def _strongest(scores: np.ndarray) -> int:
