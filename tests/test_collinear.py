@@ -245,7 +245,7 @@ def test_combinations_become_parts_of_the_splines(rng):
     Z = rng.normal(size=(300, 3))
     plain = SplineBasis.for_columns(Z, np.array([True, True, False]))
     D = rng.normal(size=(3, 2))
-    basis = SplineBasis(plain.knots, plain.limits, D)
+    basis = plain.with_combinations(D)
     features = basis(Z)
     assert features.shape == (300, basis.width)
     assert basis.thirds.shape[1] == basis.width

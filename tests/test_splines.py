@@ -49,12 +49,27 @@ def test_smoothness_is_chosen_by_what_holds_on_other_data(rng):
     assert rough < smooth / 100
 
 
-def test_functions_are_linear_beyond_the_knots_and_can_be_saved(rng):
+def test_functions_are_linear_beyond_the_knots_constant_beyond_the_data_and_can_be_saved(rng):
     x, y = (rng.normal(size=(500, 1)) for _ in range(2))
     f = fit_additive([(x, y)], *bases(x, y), n_components=2).f
-    far = np.array([[10.0], [11.0], [12.0]])
-    np.testing.assert_allclose(np.diff(f(far), 2, axis=0), 0, atol=1e-9)
-    np.testing.assert_array_equal(AdditiveFunctions.from_state(f.state())(x), f(x))
+    end = x.max()
+    outside = np.linspace(f.basis.knots[0][-1], end, 4)[:, None]
+    np.testing.assert_allclose(np.diff(f(outside), 2, axis=0), 0, atol=1e-9)
+    assert np.abs(np.diff(f(outside), axis=0)).max() > 1e-3
+    np.testing.assert_array_equal(f(np.array([[end + 1], [1e6]])), f(np.array([[end], [end]])))
+    again = AdditiveFunctions.from_state(f.state())
+    everywhere = np.linspace(-10, 10, 50)[:, None]
+    np.testing.assert_array_equal(again(everywhere), f(everywhere))
+
+
+def test_saved_functions_of_earlier_versions_go_on_straight(rng):
+    x, y = (rng.normal(size=(500, 1)) for _ in range(2))
+    f = fit_additive([(x, y)], *bases(x, y), n_components=2).f
+    old = AdditiveFunctions.from_state({name: values for name, values in f.state().items() if name != "ends"})
+    np.testing.assert_array_equal(old(x), f(x))
+    far = old(np.array([[10.0], [11.0], [12.0]]))
+    np.testing.assert_allclose(np.diff(far, 2, axis=0), 0, atol=1e-9)
+    assert np.abs(np.diff(far, axis=0)).max() > 1e-3
 
 
 def test_functions_are_combinations_of_the_features(rng):

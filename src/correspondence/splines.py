@@ -1,7 +1,7 @@
 """Sums of smooth functions of columns: maximally correlated ones in closed form, as smooth as the data allow.
 
-The features of a column of numbers are cubic splines with linear tails, those of an indicator the indicator. The
-penalty is the mean squared third derivative.
+The features of a column of numbers are cubic splines with linear tails, which end where the data end: beyond them the
+functions are constant. Those of an indicator are the indicator. The penalty is the mean squared third derivative.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ KNOTS = 24  # of a column, if there are few columns
 FEATURES = 200  # that the columns of numbers of one side share
 PER_FEATURE = 10  # observations at least; with fewer the functions are linear
 OUTSIDE = 5  # observations beyond the outermost knots, where the functions are linear
+UNBOUNDED = (-np.inf, np.inf)
 EXTREME = 1  # observations at each end that count as half as far out: a single outlier shall not carry a function
 
 
@@ -37,16 +38,23 @@ class SplineBasis:
     knots : sequence of ndarray
         Of each column, ascending; at least 3 for a spline, fewer for the column itself.
     limits : ndarray of shape (columns, 2), optional
-        Beyond which values count as half as far out in a fit; the functions themselves go on beyond.
+        Beyond which values count as half as far out in a fit.
+    ends : ndarray of shape (columns, 2), optional
+        Smallest and largest value, beyond which the features are constant: what a steep function of few pairs would be
+        further out is anybody's guess, and one such value would decide what is captured.
     combinations : ndarray of shape (columns, k), optional
         Weights of linear combinations of the columns that are features too: what tells nearly collinear columns apart
         is a sum of functions of them, but the moments of the splines do not know it.
     """
 
     def __init__(
-        self, knots: Sequence[np.ndarray], limits: np.ndarray | None = None, combinations: np.ndarray | None = None
+        self,
+        knots: Sequence[np.ndarray],
+        limits: np.ndarray | None = None,
+        ends: np.ndarray | None = None,
+        combinations: np.ndarray | None = None,
     ) -> None:
-        self.knots, self.limits = [np.asarray(k, dtype=np.float64) for k in knots], limits
+        self.knots, self.limits, self.ends = [np.asarray(k, dtype=np.float64) for k in knots], limits, ends
         self.combinations = np.empty((len(self.knots), 0)) if combinations is None else combinations
         self._splines = [CubicSpline(k, np.eye(len(k))) if len(k) > 2 else None for k in self.knots]
 
@@ -58,7 +66,13 @@ class SplineBasis:
         knots = [_knots(z, n_knots) if number else np.empty(0) for z, number in zip(Z.T, is_number, strict=True)]
         ordered = np.sort(Z, axis=0)
         extreme = EXTREME if len(Z) >= 100 else 0
-        return cls(knots, np.where(is_number[:, None], ordered[[extreme, -1 - extreme]].T, [-np.inf, np.inf]))
+        limits = np.where(is_number[:, None], ordered[[extreme, -1 - extreme]].T, UNBOUNDED)
+        is_spline = np.array([len(k) > 2 for k in knots])
+        return cls(knots, limits, np.where(is_spline[:, None], ordered[[0, -1]].T, UNBOUNDED))
+
+    def with_combinations(self, combinations: np.ndarray) -> SplineBasis:
+        """Return the same features and linear combinations of the columns beside them."""
+        return SplineBasis(self.knots, self.limits, self.ends, combinations)
 
     @property
     def width(self) -> int:
@@ -67,8 +81,13 @@ class SplineBasis:
 
     def __call__(self, Z: np.ndarray) -> np.ndarray:
         """Features of shape (n, width)."""
+        Z = self.bound(Z)
         features = [_values(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)]
         return np.hstack([*features, Z @ self.combinations] if self.combinations.size else features)
+
+    def bound(self, Z: np.ndarray) -> np.ndarray:
+        """Values within the ends."""
+        return Z if self.ends is None else np.clip(Z, *self.ends.T)
 
     def tempered(self, Z: np.ndarray) -> np.ndarray:
         """Values for a fit, those beyond the limits half as far out."""
@@ -94,7 +113,7 @@ class SplineBasis:
         linear = block_diag(*columns)  # the columns are these combinations of their splines
         n = len(linear)
         together = weights[:n] + linear @ (self.combinations @ weights[n:])
-        return AdditiveFunctions(SplineBasis(self.knots, self.limits), mean[:n], together)
+        return AdditiveFunctions(SplineBasis(self.knots, self.limits, self.ends), mean[:n], together)
 
 
 def _knots(z: np.ndarray, n_knots: int) -> np.ndarray:
@@ -134,6 +153,7 @@ class AdditiveFunctions:
     def __call__(self, Z: np.ndarray) -> np.ndarray:
         """Values of shape (n, d): the splines of each column summed up, without their features."""
         values = np.tile(-self.mean @ self.weights, (len(Z), 1))
+        Z = self.basis.bound(Z)
         for z, knots, spline, weights in zip(Z.T, self.basis.knots, self._splines, self._parts, strict=True):
             values += z[:, None] * weights if spline is None else _values(z, spline, knots)
         return values
@@ -154,18 +174,20 @@ class AdditiveFunctions:
     def state(self) -> dict[str, np.ndarray]:
         """Return arrays from which `from_state` makes the same functions."""
         lengths = np.array([len(k) for k in self.basis.knots], dtype=np.int64)
-        return {
+        arrays = {
             "knots": np.concatenate([*self.basis.knots, np.empty(0)]),
             "lengths": lengths,
             "mean": self.mean,
             "weights": self.weights,
         }
+        return arrays if self.basis.ends is None else arrays | {"ends": self.basis.ends}
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray]) -> AdditiveFunctions:
         """Inverse of `state`."""
         knots = np.split(arrays["knots"], np.cumsum(arrays["lengths"])[:-1])
-        return cls(SplineBasis(knots), arrays["mean"], arrays["weights"])
+        ends = arrays.get("ends")  # models of earlier versions go on straight
+        return cls(SplineBasis(knots, ends=ends), arrays["mean"], arrays["weights"])
 
 
 @dataclass(frozen=True, eq=False)
