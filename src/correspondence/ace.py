@@ -53,9 +53,9 @@ EXTRA = 2  # functions beyond n_components, which make the alternation converge 
 class ACE(PairsEstimator):
     """Alternating conditional expectations, all components at once.
 
-    Without regressors: f and g are sums of functions of single columns, found in closed form: a value for each label, and
-    cubic splines for numbers, which are constant beyond the data. How smooth each pair is, is chosen by what it adds to
-    those before on held-out folds, so asking for more components does not harm the first.
+    Without regressors: f and g are sums of functions of single columns, found in closed form: a value for each label,
+    and cubic splines for numbers, which are constant beyond the data. How smooth each pair is, is chosen by what it
+    adds to those before on held-out folds, so asking for more components does not harm the first.
 
     With regressors: f_i(x) is an estimate of E[g_i(Y) | X = x] by any scikit-learn regressor, and g_i likewise, or by
     the mean over each label where Y is discrete. Then a classifier does as well, since E[g_i(Y) | x] is
