@@ -62,7 +62,12 @@ def measure(reject, design, seed):
 def make_tasks() -> list[Task]:
     return [
         Task(
-            NAME, design, name, partial(measure, reject, design), 200, quick=int(name != "decompose" or design == QUICK)
+            NAME,
+            design,
+            name,
+            partial(measure, reject, design),
+            100 if name == "decompose" else 200,
+            quick=int(name != "decompose" or design == QUICK),
         )
         for design in WEAK
         for name, reject in METHODS.items()
