@@ -294,6 +294,7 @@ def test_too_few_pairs_to_test(rng):
     assert choice.found is None
     assert not choice.is_nothing
     assert str(MIN_PAIRS) in choice.not_tested
+    assert f"not tested, because {choice.not_tested}." in choice.origin
     assert choice.decomposition.n_components == 1
 
 

@@ -5,6 +5,7 @@ import re
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -158,6 +159,23 @@ def test_other_files(frame, run, tmp_path, ending):
     assert_done(run(path, "--x", "sugar", "--y", "grade", "--methods", "cca"), tmp_path / "out")
 
 
+def test_a_table_of_counts(run, tmp_path):
+    path = tmp_path / "tasks.csv"
+    path.write_text("task,wife,husband\nlaundry,156,4\ntaxes,10,61\ndinner,77,13\n", encoding="utf-8")
+    result = run(path, "--table")
+    assert_done(result, tmp_path / "out")
+    counts = pd.DataFrame({"wife": [156, 10, 77], "husband": [4, 61, 13]}, index=["laundry", "taxes", "dinner"])
+    compared = co.compare(counts)
+    assert f"{compared.results['ca'].captured:.4f}" in result.stdout
+    assert [row["method"] for row in table_of(tmp_path / "out")] == ["ca", "ridge-ca"]
+
+
+def test_a_table_that_is_not_of_whole_counts(run, tmp_path):
+    path = tmp_path / "tasks.csv"
+    path.write_text("task,wife,husband\nlaundry,156.5,4\ntaxes,10,61\n", encoding="utf-8")
+    assert "counts are not whole numbers" in assert_sentence(run(path, "--table"), tmp_path / "out")
+
+
 def test_the_folder_has_a_name_by_default(file, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = run(file, "--x", "sugar", "--y", "grade", "--methods", "cca", output=None)
@@ -201,6 +219,7 @@ def test_help_lists_the_methods():
         (["--y", "colour", "--cv", "1"], "1 is not in the range"),
         (["--y", "colour", "--seed", "-1"], "-1 is not in the range"),
         ([], "Missing option '--y'"),
+        (["--table", "--groups", "year"], "--groups is of no use with --table"),
     ],
 )
 def test_wrong_options(file, run, tmp_path, options, message):

@@ -280,3 +280,18 @@ def test_a_method_that_cannot_be_fitted_to_a_part_is_dropped():
         warnings.simplefilter("ignore", co.CorrespondenceWarning)
         d = co.decompose(x, y, verbose=False, progress=False)
     assert d.n_components == 1
+
+
+def test_without_a_part_that_can_be_fitted_there_is_no_race():
+    """A single 1 is missing in some training parts; what is wrong with all pairs is told all the same."""
+    x = np.random.default_rng(0).normal(size=200)
+    origins = set()
+    for place in range(0, 200, 10):
+        y = np.zeros(200)
+        y[place] = 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", co.CorrespondenceWarning)
+            origins.add(co.decompose(x, y, verbose=False, progress=False).origin)
+    assert any("no part of the pairs can be judged" in origin for origin in origins)
+    with pytest.raises(ValueError, match="Y has one value only"):
+        co.decompose(x, np.zeros(200), verbose=False)

@@ -451,6 +451,19 @@ def test_values_that_no_interval_can_be_computed_of():
         co.crossfit(co.CCA(n_components=1), values, values, cv=2)
 
 
+def test_one_fit_judges_very_many_pairs(monkeypatch):
+    monkeypatch.setattr(validation, "MANY", 400)
+    X, Y = np.random.default_rng(0).normal(size=(2, 400, 1))
+    for n, fits in ((399, 3), (400, 1)):
+        blocks = validation.sequential(co.CCA(n_components=1), X[:n], Y[:n], None, 0, None, False)
+        assert len(blocks) == fits
+    ((fit, size),) = blocks
+    assert (fit.d.n, size) == (240, 160)
+    related = co.permutation_test(co.CCA(n_components=1), X, X + Y, refit=False)
+    assert related.pvalues[0] < 0.01
+    assert co.permutation_test(co.CCA(n_components=1), X, Y, refit=False).pvalues[0] > 0.01
+
+
 def test_blocks_hold_as_many_groups_each():
     """One group is half of the pairs: wherever it falls, no block goes without pairs to judge."""
     rng = np.random.default_rng(1)

@@ -170,8 +170,7 @@ class ACE(PairsEstimator):
         found = resolve(rows, sums.columns, *(describe(*s, pairs) for s in zip("XY", encoders, strict=True)))
         if any(small.size for small in found.small):
             x_basis, y_basis = (
-                basis.with_combinations(small)
-                for basis, small in zip((x_basis, y_basis), found.small, strict=True)
+                basis.with_combinations(small) for basis, small in zip((x_basis, y_basis), found.small, strict=True)
             )
             sums = rows.sums(partial(_fold_sums, (x_basis, y_basis), groups), AdditiveSums.merged, "moments")
         is_auto = isinstance(self.smoothing, str)

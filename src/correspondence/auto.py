@@ -235,6 +235,8 @@ def _choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = Non
     k, counted = _count_components(X, Y, pairs, method, race, first.pvalue, wanted)
     if counted.found is not None:
         reason += f"; {counted.found} component{'' if counted.found == 1 else 's'} significant"
+    elif counted.not_tested:
+        reason += f"; not tested, because {counted.not_tested}"
     est = estimator(method, pairs, k, wanted.random_state)
     fit = est.fit(table) if table is not None else fitted(est, X, Y, wanted.groups)
     return Choice(
@@ -249,6 +251,8 @@ def _pick_method(X: Any, Y: Any, pairs: Pairs, wanted: _Wanted) -> tuple[Race | 
         return None, names[0], "asked for" if wanted.method != "auto" else "nothing else suits"
     with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
         race = run_race(X, Y, names, wanted.n_components, pairs, **wanted.options)
+    if race is None:
+        return None, names[0], "the simplest, because no part of the pairs can be judged by the others"
     return race, race.winner.method, race.reason
 
 

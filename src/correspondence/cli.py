@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 import matplotlib
 import matplotlib.pyplot as plt
 
 from correspondence import Comparison, __version__, compare, datasets, plot
+from correspondence.analysis.inputs import Request, read
 from correspondence.analysis.texts import reason
 from correspondence.commands import (
     Commands,
     analyze_command,
+    check_usage,
     columns_option,
     completion_command,
     embed_command,
@@ -22,6 +25,7 @@ from correspondence.commands import (
     names_of,
     one_sentence,
     seed_option,
+    table_option,
     train_command,
     writing_to,
 )
@@ -66,7 +70,8 @@ for _command in (analyze_command, train_command, embed_command, completion_comma
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @columns_option("x", "Columns of X, with commas; all others if left out.")
-@columns_option("y", "Columns of Y, with commas.", required=True)
+@columns_option("y", "Columns of Y, with commas. Not needed for a table.")
+@table_option
 @labels_option
 @groups_option
 @click.option("--methods", multiple=True, callback=names_of, help="Which methods; by default those that suit the data.")
@@ -87,6 +92,7 @@ def compare_command(
     file: Path,
     x: list[str],
     y: list[str],
+    table: bool,
     labels: list[str],
     groups: str | None,
     methods: list[str],
@@ -97,19 +103,32 @@ def compare_command(
 ) -> None:
     """Compare methods on the columns of FILE (CSV, TSV, Parquet or JSON lines) by rows that they have not seen."""
     matplotlib.use("Agg")
+    if table:
+        check_usage(Request(file, x, y, labels, groups=groups, table=True))
+    elif not y:
+        raise click.UsageError("Missing option '--y': name the columns of Y, or say that FILE is a --table.")
     with one_sentence():
-        data = read_pairs(file, x, y, labels, groups)
-        if data.n_missing:
-            click.echo(f"{data.n_missing} row(s) with missing values left out.", err=True)
-        comparison = compare(
-            data.X, data.Y, methods or None, components, cv, groups=data.groups, random_state=seed, progress=None
-        )
+        X, Y, together = _read_table(file, x) if table else _read_columns(file, x, y, labels, groups)
+        comparison = compare(X, Y, methods or None, components, cv, groups=together, random_state=seed, progress=None)
     click.echo(repr(comparison))
-    table, picture = output / "comparison.csv", output / "comparison.png"
+    figures, picture = output / "comparison.csv", output / "comparison.png"
     with writing_to(output):
         output.mkdir(parents=True, exist_ok=True)
-        _write_comparison(comparison, table, picture)
-    click.echo(f"\nTable:  {table.resolve()}\nFigure: {picture.resolve()}")
+        _write_comparison(comparison, figures, picture)
+    click.echo(f"\nTable:  {figures.resolve()}\nFigure: {picture.resolve()}")
+
+
+def _read_table(file: Path, x: list[str]) -> tuple[Any, None, None]:
+    return read(Request(file, x, table=True)).table, None, None
+
+
+def _read_columns(
+    file: Path, x: list[str], y: list[str], labels: list[str], groups: str | None
+) -> tuple[Any, Any, Any]:
+    data = read_pairs(file, x, y, labels, groups)
+    if data.n_missing:
+        click.echo(f"{data.n_missing} row(s) with missing values left out.", err=True)
+    return data.X, data.Y, data.groups
 
 
 def _write_comparison(comparison: Comparison, table: Path, picture: Path) -> None:

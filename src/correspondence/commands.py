@@ -27,6 +27,7 @@ from correspondence.train import told as told_training
 __all__ = [
     "Commands",
     "analyze_command",
+    "check_usage",
     "column_option",
     "columns_option",
     "completion_command",
@@ -37,6 +38,7 @@ __all__ = [
     "names_of",
     "one_sentence",
     "seed_option",
+    "table_option",
     "train_command",
     "writing_to",
 ]
@@ -83,11 +85,9 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     return [CompletionItem(before + comma + name) for name in names if name and name.startswith(begin)]
 
 
-def columns_option(name: str, help: str, required: bool = False) -> Callable[[Any], Any]:
+def columns_option(name: str, help: str) -> Callable[[Any], Any]:
     """Option for the names of several columns."""
-    return click.option(
-        f"--{name}", name, multiple=True, callback=names_of, shell_complete=_complete, required=required, help=help
-    )
+    return click.option(f"--{name}", name, multiple=True, callback=names_of, shell_complete=_complete, help=help)
 
 
 def column_option(name: str, help: str) -> Callable[[Any], Any]:
@@ -97,6 +97,9 @@ def column_option(name: str, help: str) -> Callable[[Any], Any]:
 
 labels_option = columns_option("labels", "Columns of numbers that are labels, such as grades.")
 groups_option = column_option("groups", "Column of groups that are never on both sides of a split.")
+table_option = click.option(
+    "--table", is_flag=True, help="FILE is a contingency table, whose first column may name the rows."
+)
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of folds and methods."
 )
@@ -153,7 +156,7 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 @column_option("id", "Column that names the rows in x.parquet; by default their number in the file, from 1.")
 @groups_option
 @column_option("weights", "Column that says how often each pair of labels was counted.")
-@click.option("--table", is_flag=True, help="FILE is a contingency table, whose first column may name the rows.")
+@table_option
 @click.option(
     "--images",
     type=click.Path(path_type=Path),
@@ -205,7 +208,7 @@ def analyze_command(
     """
     matplotlib.use("Agg")
     request = Request(file=file, **options)
-    _check_usage(request)
+    check_usage(request)
     folder = Path(f"{file.stem or file.resolve().stem}-analysis") if output is None else output
     with one_sentence(), writing_to(folder):
         check_folder(folder)
@@ -230,7 +233,8 @@ def _tell(lines: Sequence[str]) -> None:
         click.echo(safe(line), err=True)
 
 
-def _check_usage(request: Request) -> None:
+def check_usage(request: Request) -> None:
+    """Say which options exclude each other, or are of no use with others."""
     given = [
         name
         for name, value in (("--table", request.table), ("--beliefs", request.beliefs), ("--images", request.images))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,8 +91,10 @@ def run_race(
     random_state: int,
     n_jobs: int | None,
     progress: bool | None,
-) -> Race:
+) -> Race | None:
     """Find the simplest method that is not clearly behind the best, without giving all of them all the folds.
+
+    None if no method can be fitted to a part of the pairs, such as those of a label that a single pair has.
 
     Parameters
     ----------
@@ -114,6 +117,8 @@ def run_race(
     judge = _Judge(X, Y, n_components, pairs, random_state, options)
     first, others = _part_by_cost(names, pairs)
     survivors = judge.run_heat(first, [], folds[:1])
+    if not survivors:
+        return None
     # A kernel that keeps up sees the interactions that nets would see, at a fraction of their cost.
     if pairs.n < ENOUGH or "kernel" in {result.method for result in survivors}:
         others = [name for name in others if name != "pice"]
@@ -125,7 +130,7 @@ def run_race(
         most = max(len(result.crossfit.correlations) for result in survivors)
         survivors = [r for r in survivors if len(r.crossfit.correlations) >= min(n_components, most)]
     if len(folds) > 1 and len(survivors) > 1 and not any(METHODS[r.method].is_costly for r in survivors):
-        survivors = judge.judge_all([result.method for result in survivors], folds)
+        survivors = judge.judge_all([result.method for result in survivors], folds) or survivors
     winner = pick_simplest({result.method: result for result in survivors})
     return Race(
         next(result for result in survivors if result.method == winner),
@@ -157,21 +162,19 @@ class _Judge:
         est = estimator(name, self.pairs, self.n_components or self.pairs.most, self.random_state)
         return Result.of(name, crossfit(est, self.X, self.Y, parts, **self.options), self.n_components)
 
-    def judge_all(self, names: Sequence[str], parts: list[Split], others: Sequence[Result] = ()) -> list[Result]:
+    def judge_all(self, names: Sequence[str], parts: list[Split]) -> list[Result]:
         """Results of the methods that can be fitted: a rare label may be missing in a part of the pairs."""
-        results, errors = [], []
+        results = []
         for name in names:
-            try:
+            with suppress(ValueError):  # what is wrong with all pairs is told by the fit to them
                 results.append(self.judge_one(name, parts))
-            except ValueError as error:
-                errors.append(error)
-        if errors and not results and not others:
-            raise errors[0]
         return results
 
     def run_heat(self, names: Sequence[str], ahead: list[Result], parts: list[Split]) -> list[Result]:
         """Results of these methods and those ahead, without the ones that are clearly behind the leader."""
-        ahead = [*ahead, *self.judge_all(names, parts, ahead)]
+        ahead = [*ahead, *self.judge_all(names, parts)]
+        if not ahead:
+            return []
         leader = max(ahead, key=lambda result: result.captured)
         return [result for result in ahead if gain(result.terms, leader.terms) <= HOPELESS]
 

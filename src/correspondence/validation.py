@@ -73,6 +73,8 @@ CLUSTERS = 10  # pairs or groups, at least, that second moments are taken of
 CHOSEN = ("regularization", "smoothing")  # settings that estimators choose for themselves unless they are given
 TIED = 2.0  # standard errors of their difference, up to which two PICs may be equal
 BLOCKS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
+BLOCK_OF_MANY = (0.6, 1.0)  # from MANY pairs or groups on: one fit, and still thousands of pairs to judge it by
+MANY = 10_000
 MIN_FOR_BLOCKS = 15  # pairs, or groups: from here on each block has at least three
 
 
@@ -851,7 +853,7 @@ def sequential(
     *,
     later: bool = False,
 ) -> list[tuple[Fit, int]]:
-    """Blocks of pairs, each judged by a fit to the pairs before it.
+    """Blocks of pairs, each judged by a fit to the pairs before it: three, or one where there are very many pairs.
 
     Parameters
     ----------
@@ -880,7 +882,8 @@ def sequential(
     firsts = np.flatnonzero(is_first)
     _check_enough_for_blocks(len(firsts), groups is not None)
     # Blocks begin where a group does and have as many groups each, however large some groups are.
-    ends = np.r_[firsts, n][np.round(np.array(BLOCKS) * len(firsts)).astype(int)]
+    shares = np.array(BLOCKS if len(firsts) < MANY else BLOCK_OF_MANY)
+    ends = np.r_[firsts, n][np.round(shares * len(firsts)).astype(int)]
     tasks, sizes = [], []
     for begin, end in pairwise(ends):
         rows = np.arange(begin, n if later else end)

@@ -33,7 +33,7 @@ def safe(text: Any) -> str:
 def _head(summary: dict[str, Any]) -> str:
     unit = {"pairs": "pairs", "beliefs": "inputs"}.get(summary["form"], "counts")
     how = f"{summary['method']}: {safe(summary['reason'])}"
-    return f"{safe(summary['title'])}, {summary['n']:,} {unit}, {summary['seconds']:.1f} s, {how}."
+    return f"{safe(summary['title'])}, {summary['n']:,.10g} {unit}, {summary['seconds']:.1f} s, {how}."
 
 
 def reason(error: BaseException) -> str:
