@@ -103,7 +103,7 @@ def run(settings: Settings) -> Report:
                 X,
                 y,
                 methods,
-                cv=5 if settings.quick else 10,
+                cv=3 if settings.quick else 10,
                 groups=groups,
                 random_state=seed,
                 n_jobs=2,
@@ -121,7 +121,7 @@ def run(settings: Settings) -> Report:
     effects = _effects(planes)
     sections = [
         f"X are the 11 attributes of {len(X)} red wines, Y the quality from 3 to 8 as a label. "
-        f"{5 if settings.quick else 10} folds, {settings.seeds} times, copies of a wine always together.",
+        f"{3 if settings.quick else 10} folds, {settings.seeds} times, copies of a wine always together.",
         f"![Factoring planes](wine.png)\n\n{_caption(planes)} [A page to explore them](wine-explore.html).",
         _table(comparisons, intervals, _choice(white)),
         f"![Held-out and training correlations](wine-methods.png)\n\n{CAPTION}",
