@@ -23,7 +23,7 @@ from correspondence.train.inputs import Split
 from correspondence.train.job import Job
 from correspondence.train.work import work
 
-pytestmark = pytest.mark.xdist_group("train")  # which share the fixtures of the module
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("train")]  # which share the fixtures of the module
 
 FILES = ["history.csv", "model.safetensors", "summary.json"]
 OPTIONS = ("--y", "y", "--steps", 60, "--evaluate-every", 20, "--batch-size", 256, "--checkpoint-every", 2)

@@ -12,6 +12,8 @@ from records import check_record
 import correspondence as co
 from correspondence.studies import brands, cooking, reproduce, training, wine
 
+pytestmark = pytest.mark.slow
+
 NEEDS = {
     "cooking": "whats_cooking/train.json.zip",
     "wine": "wine/winequality-red.csv",
