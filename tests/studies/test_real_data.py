@@ -75,7 +75,7 @@ def test_cooking(tmp_path):
     assert "soy sauce" in text
     page = data_of(tmp_path / "cooking" / "cooking-explore.html")
     x, y, marks = page["clouds"]
-    assert (x["n"], y["n"], marks["n"]) == (300, len(page["classes"]["names"]), 146)
+    assert (x["n"], y["n"], marks["n"]) == (200, len(page["classes"]["names"]), 146)
     assert any("soy sauce" in recipe for recipe in x["labels"])
     assert "soy sauce" in marks["labels"]
     assert len(page["axes"]) == 10

@@ -69,13 +69,13 @@ def _with_trees(trees: Any) -> Any:
     return co.ACE(COMPONENTS, x_regressor=trees.set_params(random_state=0), progress=False)
 
 
-def _methods(trees: Any) -> dict[str, Any]:
+def _methods(trees: Any, quick: bool = False) -> dict[str, Any]:
     return {
         "CCA": co.CCA(COMPONENTS),
         "KernelCCA": co.KernelCCA(COMPONENTS),
         "ACE, additive": co.ACE(COMPONENTS),
         BEST: trees,
-        "PICE": co.PICE(COMPONENTS, progress=False),
+        "PICE": co.PICE(COMPONENTS, progress=False, **({"max_steps": 100} if quick else {})),
     }
 
 
@@ -97,7 +97,7 @@ def run(settings: Settings) -> Report:
     X, y, groups = wine.X, wine.quality.astype(str).astype(object), wine.groups
     with one_thread_each():
         white = _white(settings.quick)
-        methods = _methods(white.estimators[_chosen(white)])
+        methods = _methods(white.estimators[_chosen(white)], settings.quick)
         comparisons = [
             co.compare(
                 X,
