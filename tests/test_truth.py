@@ -196,6 +196,7 @@ def test_a_stopped_run_goes_on(tmp_path):
     assert more == [3, 4]
 
 
+@pytest.mark.slow
 def test_other_seeds_are_other_data_sets(tmp_path):
     (line,) = run(tmp_path, make_promise(lambda seed: {"found": seed >= 100}), "--replications", "2", "--seeds", "100")
     assert line["value"] == 1

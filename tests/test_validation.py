@@ -162,6 +162,7 @@ def test_rare_labels_of_the_held_out_part_count_as_the_mean(rng):
         co.CCA().fit(x[8:], y[8:]).transform(x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, lambda d: {k: v.tolist() for k, v in d.items()}["a"]])
 def test_data_of_any_kind(rng, frame):
     a = rng.normal(size=300)
