@@ -1,5 +1,5 @@
-# make demo: install into .venv and show what it does.   make test: install and run the tests.   make lint: what CI checks first.
-.PHONY: demo test lint format docs reproduce publish bench gallery clean
+# make demo: install into .venv and show what it does.   make test: install and run all tests.   make test-fast: without the slow ones, below two minutes.   make lint: what CI checks first.
+.PHONY: demo test test-fast lint format docs reproduce publish bench gallery clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,16 +16,20 @@ export OPENBLAS_NUM_THREADS ?= 2
 export OMP_NUM_THREADS ?= 2
 export MPLBACKEND ?= Agg
 
-.PHONY: demo test lint format docs reproduce publish bench gallery clean
+.PHONY: demo test test-fast lint format docs reproduce publish bench gallery clean
 
 demo: $(VENV)/.installed-files
 	$(BIN)/correspondence demo
 
 # Two workers with a thread each: more threads than cores would wait for each other.
-test: export OPENBLAS_NUM_THREADS = 1
-test: export OMP_NUM_THREADS = 1
+test test-fast: export OPENBLAS_NUM_THREADS = 1
+test test-fast: export OMP_NUM_THREADS = 1
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# Neither tests that are marked slow nor the pages of docs/, which are run too.
+test-fast: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m "not slow" tests src README.md $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -19,6 +19,14 @@ settings.load_profile("default")
 ORACLE = Path(__file__).parent / "oracle"
 
 
+def pytest_collection_modifyitems(config, items):
+    """Keep the tests of a group in one worker: xdist 3.8 puts the name of the group where pytest 9.2 does not look."""
+    for item in items if hasattr(config, "workerinput") else ():
+        group = item.get_closest_marker("xdist_group")
+        if group is not None and hasattr(item, "_id") and not item.nodeid.endswith(f"@{group.args[0]}"):
+            item._id = type(item._id).parse(f"{item.nodeid}@{group.args[0]}")
+
+
 @pytest.fixture(autouse=True)
 def _close_figures():
     yield

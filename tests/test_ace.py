@@ -366,6 +366,7 @@ def test_groups_keep_copies_together(rng, columns):
     assert est.set_params(cv=GroupKFold(5)).fit(X, Y, groups=groups).correlations_[0] < 0.25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [linear_pairs, class_pairs])
 def test_cross_fitted_correlations_hold_on_fresh_pairs(pairs):
     """There they are a little larger, since fresh pairs get the mean over the regressors of all folds."""

@@ -203,6 +203,7 @@ def test_what_is_captured_is_that_of_compare(rng):
     assert choice.reason == f"captures {captured['cca']} on held-out pairs (ace {captured['ace']})"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("pairs", [linear, product])
 def test_never_much_worse_than_the_best_single_method(pairs):
@@ -215,6 +216,7 @@ def test_never_much_worse_than_the_best_single_method(pairs):
     assert co.decompose(X, Y, 1, verbose=False).evaluate(*new).captured > 0.9 * best
 
 
+@pytest.mark.slow
 def test_three_classes_share_two_components(rng):
     d = co.decompose(*mixture(rng, 300), method="kernel", verbose=False)
     assert d.n_components == 2
@@ -230,6 +232,7 @@ def test_unrelated_data_keep_one_component_with_a_warning():
     assert [warning.filename for warning in caught] == [__file__]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_the_race_warns_of_nothing_but_what_it_has_found():
     """Methods that lose may find nothing, or regularise, without a word."""
@@ -239,6 +242,7 @@ def test_the_race_warns_of_nothing_but_what_it_has_found():
         co.decompose(x, y, verbose=False)
 
 
+@pytest.mark.slow
 def test_unrelated_columns_are_rarely_related():
     """At 5 % more than 2 of 6 come about twice in a thousand times."""
     choices = [choose(*np.random.default_rng(seed).normal(size=(2, 60))) for seed in range(6)]
@@ -265,6 +269,7 @@ def weak_scale(rng):
     return x, np.exp(0.25 * x) * rng.normal(size=500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [weak_line, weak_parabola, weak_column, weak_scale])
 def test_weak_dependence_is_found(pairs):
     """Where the best test of each kind has a power of 0.7 to 1; two of three are missed by one of 0.9 in 3 %."""
@@ -272,6 +277,7 @@ def test_weak_dependence_is_found(pairs):
     assert sum(k > 0 for k in found) >= 2
 
 
+@pytest.mark.slow
 def test_columns_of_a_survey_are_found_to_be_related():
     path = Path(os.environ.get("CORRESPONDENCE_DATA", "data")) / "ca_tables" / "tea.csv"
     if not path.exists():
@@ -338,6 +344,7 @@ def test_one_line_on_the_error_output(rng, capsys):
     assert d.origin in repr(d)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [linear, labelled])
 def test_silence(rng, capsys, data):
     with warnings.catch_warnings():
@@ -442,6 +449,7 @@ def test_components_that_are_given_are_tested_if_asked_for(rng, data):
     assert choice.reason == "asked for; 1 component significant"
 
 
+@pytest.mark.slow
 def test_labels_are_tested_if_asked_for(rng):
     x = rng.choice(["a", "b", "c"], size=300)
     y = np.where(rng.random(300) < 0.7, x, "d")
@@ -470,6 +478,7 @@ def test_auto_chooses_among_those_allowed(rng):
     assert choose(X, Y, 1, among=("ca",)).method == "kernel"
 
 
+@pytest.mark.slow
 def test_a_kernel_of_few_pairs_keeps_what_is_there():
     """A kernel with ten components of 178 wines holds nothing on new ones; with those that suit it, it does."""
     wines = load_wine(as_frame=True).frame

@@ -10,6 +10,7 @@ from correspondence.blocks import Block, Exchanges, run_on_blocks
 # --- exchanges
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [4, 20, 150])
 def test_exchanges_are_exact(size):
     """Three blocks of unrelated values with heavy tails: a p-value of at most p has the probability p."""

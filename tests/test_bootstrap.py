@@ -27,6 +27,7 @@ def test_dense_and_sparse_agree(ca):
     np.testing.assert_allclose(a.row_covariance, b.row_covariance, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_spread_is_that_of_new_samples(rng):
     """Twice the information halves the variance, and the ellipses hold about as many true points as they say."""
     P = rng.dirichlet(np.full(20, 4.0)).reshape(5, 4)
@@ -114,6 +115,7 @@ def covered(ca, spread, target):
     return np.concatenate(inside)
 
 
+@pytest.mark.slow
 def test_ellipses_hold_on_the_axes_as_drawn():
     """Two axes of nearly the same inertia: new data turn them, which rotated resamples do not show."""
     table = co.datasets.load_housetasks()

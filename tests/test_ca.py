@@ -125,6 +125,7 @@ def test_new_rows_like_old_ones_lie_where_those_do(counts):
     np.testing.assert_allclose(in_sparse.principal, again.principal, atol=1e-9)
 
 
+@pytest.mark.slow
 @given(tables(), st.randoms(use_true_random=False))
 def test_same_result_for_every_form_of_the_same_data(counts, random):
     ca = co.CA().fit(counts)

@@ -73,12 +73,14 @@ def test_every_engine_counts_the_same(kind, frame, folder):
     assert_counts(on_engine(kind, frame, folder), frame)
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("engines")
 def test_two_workers_of_dask_count_the_same(dask_client, frame):
     assert len(dask_client.scheduler_info()["workers"]) == 2
     assert_counts(engines.on_dask(frame.to_arrow(), 5), frame)
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("engines")
 def test_spark_counts_the_same(spark, frame, folder):
     given = spark.read.parquet(str(folder / "a.parquet"), str(folder / "b.parquet"))
@@ -151,6 +153,7 @@ def test_categories_keep_their_order():
     assert_same(co.count_pairs(connection.table("t"), "x", "y"), expected)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.text(max_size=3), st.integers(-3, 3)), min_size=1, max_size=40))
 def test_any_texts(pairs):
     frame = pl.DataFrame(pairs, schema={"x": pl.String, "y": pl.Int64}, orient="row")
@@ -353,6 +356,7 @@ def test_what_duckdb_cannot_read_is_told_in_a_sentence(tmp_path):
             list(co.Pairs(source, x="x", y="y"))
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("engines")
 @pytest.mark.parametrize("name", ["a.b", "a`b", "*"])
 def test_names_that_spark_takes_for_syntax(spark, name):

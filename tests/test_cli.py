@@ -57,6 +57,11 @@ def assert_one_sentence(result):
     return error[0]
 
 
+def of_the_demo(test):
+    """Mark a test of the demo, which is run in one worker."""
+    return pytest.mark.slow(pytest.mark.xdist_group("demo")(test))
+
+
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     """Output and folder of a demo, the second in the same folder."""
@@ -70,11 +75,13 @@ def shown(tmp_path_factory):
     return outputs[1], folder
 
 
+@of_the_demo
 def test_demo(shown):
     assert_demo(*shown)
     assert not plt.get_fignums()
 
 
+@of_the_demo
 def test_demo_reads_digits_that_the_net_has_not_seen(shown):
     output, _ = shown
     accuracy, unseen = re.search(r"is\s+right on (\S+) % of (\S+)\s+others", output).groups()
@@ -92,6 +99,7 @@ def test_demo_reads_digits_that_the_net_has_not_seen(shown):
     assert "pairs that the fit has not seen" in output.replace("\n", " ")
 
 
+@of_the_demo
 def test_demo_page_has_thumbnails_boundaries_close_calls_and_the_training(shown):
     content = data_of(shown[1] / "digits.html")
     x, y = content["clouds"]
@@ -106,6 +114,7 @@ def test_demo_page_has_thumbnails_boundaries_close_calls_and_the_training(shown)
     assert accuracy[0] < 0.5 < 0.9 < accuracy[-1]
 
 
+@pytest.mark.slow
 def test_demo_needs_neither_torch_nor_a_library_of_frames(tmp_path):
     code = """if True:
         import sys
@@ -124,6 +133,7 @@ def test_demo_needs_neither_torch_nor_a_library_of_frames(tmp_path):
     assert_demo(done.stdout, tmp_path)
 
 
+@of_the_demo
 def test_demo_of_the_table(shown):
     output = " ".join(shown[0].split())
     assert "1744 answers" in output
@@ -132,6 +142,7 @@ def test_demo_of_the_table(shown):
     assert "Task and person depend on each other strongly" in (shown[1] / "tasks.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_demo_that_is_stopped_leaves_nothing(tmp_path, monkeypatch):
     def stop(*args, **options):
         raise KeyboardInterrupt
@@ -164,6 +175,7 @@ def test_demo_where_a_folder_has_the_name_of_the_picture(tmp_path):
     assert not plt.get_fignums()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a folder where even root cannot write")
 @pytest.mark.parametrize("folder", ["/proc", "/proc/new"])
 def test_demo_where_nobody_can_write(folder):
@@ -201,6 +213,7 @@ def test_wrong_arguments(arguments):
     assert isinstance(result.exception, SystemExit)
 
 
+@pytest.mark.slow
 def test_the_installed_script(tmp_path):
     script = Path(sys.executable).with_name("correspondence")
     if not script.is_file():

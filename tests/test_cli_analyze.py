@@ -388,6 +388,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_nothing(file, run, tmp_path):
     assert_done(run(file, *WINE), tmp_path / "out")
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
@@ -458,6 +459,7 @@ def test_nothing_is_completed_from_no_file(tmp_path):
     assert shell.get_completions(["analyze", "--x"], "") == []
 
 
+@pytest.mark.slow
 def test_as_a_module(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "correspondence", "analyze", "none.csv"],
@@ -514,6 +516,7 @@ def test_the_page_shows_what_the_command_says(tmp_path):
     assert [line for line in shown if line not in said and " counts, " not in line] == [], "but for the seconds"
 
 
+@pytest.mark.slow
 def test_a_method_that_was_chosen_by_the_same_pairs_is_told(run, tmp_path, rng):
     x = rng.normal(size=60)
     path = tmp_path / "pairs.csv"

@@ -23,6 +23,7 @@ def one_sentence(result):
     return error
 
 
+@pytest.mark.slow
 def test_default_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = run("gaussian", "--quick", "--seeds", 1)

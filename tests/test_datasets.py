@@ -18,6 +18,7 @@ def test_small_tables():
     assert shapes == [(5, 4), (13, 4), (4, 4)]
 
 
+@pytest.mark.slow
 @needs("scale/20news-bydate.tar.xz")
 def test_newsgroups():
     table = co.datasets.fetch_newsgroups()
@@ -76,6 +77,7 @@ def test_brands():
     assert (table.counts <= 1).all()
 
 
+@pytest.mark.slow
 @needs("whats_cooking/train.json.zip")
 def test_recipes():
     recipes = co.datasets.fetch_recipes()
@@ -157,6 +159,7 @@ def test_mnist():
     assert mnist.test_images[0, 0].max() == 0
 
 
+@pytest.mark.slow
 @needs("cifar10/test_batch.xz")
 def test_cifar_takes_the_batches_that_are_there():
     cifar = co.datasets.fetch_cifar10()
@@ -223,6 +226,7 @@ def test_compas_says_what_is_missing(monkeypatch):
         co.datasets.fetch_compas()
 
 
+@pytest.mark.slow
 @needs("flickr8k/images64.zip")
 def test_flickr():
     flickr = co.datasets.fetch_flickr8k()

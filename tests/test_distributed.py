@@ -25,7 +25,7 @@ duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.xdist_group("engines")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
 
 NUMBERS = ["number", "other"]
 EQUAL = 1e-10

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -82,10 +83,18 @@ def test_every_estimator_has_data_for_its_contract():
     assert co.CA in found()
 
 
-@pytest.fixture(params=[*found(), Linear], ids=lambda cls: cls.__name__)
+TRAINED = (co.PICE,)
+"""Estimators whose fits take long: their tests are slow, with few steps."""
+STEPS = {"max_steps": 100, "progress": False}
+
+
+@pytest.fixture(
+    params=[pytest.param(cls, marks=[pytest.mark.slow] * (cls in TRAINED)) for cls in [*found(), Linear]],
+    ids=lambda cls: cls.__name__,
+)
 def case(request):
     X, Y = DATA[request.param.__name__](np.random.default_rng(0))
-    return request.param, X, Y
+    return partial(request.param, **STEPS) if request.param in TRAINED else request.param, X, Y
 
 
 def test_fit_returns_itself_and_sets_the_result(case):
@@ -259,18 +268,32 @@ class BlackBox:
         return "BlackBox()"  # names of tests must not have an address in them
 
 
-QUICK = {"ClassifierCA": {"model": BlackBox()}, "PICE": {"max_steps": 100, "progress": False}}
+QUICK = {"ClassifierCA": {"model": BlackBox()}, "PICE": STEPS}
 
 
-@parametrize_with_checks(
-    [cls(**QUICK.get(cls.__name__, {})) for cls in found()],
-    expected_failed_checks=lambda est: NOT_FOR.get(type(est).__name__, {}),
+def checks_of(classes):
+    """Checks of scikit-learn for each of these estimators."""
+    return parametrize_with_checks(
+        [cls(**QUICK.get(cls.__name__, {})) for cls in classes],
+        expected_failed_checks=lambda est: NOT_FOR.get(type(est).__name__, {}),
+    )
+
+
+ignore_warnings = pytest.mark.filterwarnings(
+    *(f"ignore::correspondence.{kind}" for kind in ("LeftOut", "FewerComponents", "NotHeldOut", "NothingFound"))
 )
-@pytest.mark.filterwarnings("ignore::correspondence.LeftOut")
-@pytest.mark.filterwarnings("ignore::correspondence.FewerComponents")
-@pytest.mark.filterwarnings("ignore::correspondence.NotHeldOut")
-@pytest.mark.filterwarnings("ignore::correspondence.NothingFound")
+
+
+@checks_of([cls for cls in found() if cls not in TRAINED])
+@ignore_warnings
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@checks_of(TRAINED)
+@ignore_warnings
+def test_scikit_learn_with_training(estimator, check):
     check(estimator)
 
 

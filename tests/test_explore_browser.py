@@ -11,6 +11,8 @@ from test_explore import HOSTILE
 
 import correspondence as co
 
+pytestmark = pytest.mark.slow
+
 WIDE = {"viewport": {"width": 1300, "height": 900}}
 
 

@@ -236,6 +236,7 @@ def shown(trained, tmp_path_factory):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_the_script_tells_is_what_the_fit_says(shown, trained):
     cca, recorder, x = trained
     rows = data_of(shown)["arrays"]["0.rows"]
@@ -287,6 +288,7 @@ def test_what_the_script_tells_is_what_the_fit_says(shown, trained):
     assert float(made_up[3]) == pytest.approx(100 * cca.prior_[k] * f**2, abs=0.1)
 
 
+@pytest.mark.slow
 def test_a_mark_has_no_place_during_the_training_and_leaves_the_view_alone(shown):
     with opened(shown, **WIDE) as seen:
         page = seen.page
@@ -298,6 +300,7 @@ def test_a_mark_has_no_place_during_the_training_and_leaves_the_view_alone(shown
     assert np.isfinite(list(view.values())).all()
 
 
+@pytest.mark.slow
 def test_whole_numbers_are_exported_with_all_their_digits(pairs, tmp_path):
     x, y, est = pairs
     frame = pd.DataFrame(x, columns=["a", "b", "c"]).assign(number=1_234_567 + np.arange(120))
@@ -310,6 +313,7 @@ def test_whole_numbers_are_exported_with_all_their_digits(pairs, tmp_path):
     assert rows[0]["number"] == "1234574"
 
 
+@pytest.mark.slow
 def test_all_maps_weights_and_hidden_points(tmp_path):
     ca = co.CA().fit(co.datasets.load_housetasks())
     path = co.explore(ca, path=tmp_path / "p.html", names=("task", "who"))
@@ -349,6 +353,7 @@ def test_all_maps_weights_and_hidden_points(tmp_path):
     assert wife < 13, "what is hidden cannot be hit"
 
 
+@pytest.mark.slow
 def test_the_slider_tells_its_step_and_goes_to_the_map_of_the_frames(shown, trained):
     _, recorder, _ = trained
     with opened(shown, **WIDE) as seen:
@@ -363,6 +368,7 @@ def test_the_slider_tells_its_step_and_goes_to_the_map_of_the_frames(shown, trai
     assert chosen == "rowprincipal"
 
 
+@pytest.mark.slow
 def test_webgl_draws_points_where_the_layer_has_them(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(3100, 2))

@@ -47,6 +47,7 @@ def test_photographs_are_switched_off(screenshots):
     assert screenshots.PAGES["flickr"][2]["pictures"] is False
 
 
+@pytest.mark.slow
 def test_pictures_are_made_light(screenshots, tmp_path, monkeypatch):
     monkeypatch.setattr(screenshots, "MOST", 30_000)
     noise = np.random.default_rng(0).integers(0, 256, (200, 200, 3), dtype=np.uint8)

@@ -59,6 +59,7 @@ def test_parts_are_merged_exactly(rng):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 10])
 def test_captured_has_no_bias(n):
     """Strong dependence and few pairs, where products of moments of the same pairs are too low by far."""
@@ -119,6 +120,7 @@ def test_intervals_cover_the_truth(rng):
     assert 0.9 < captured / 300 <= 1
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_a_bootstrap_away_from_the_truth(rng):
     n = 2000
     x = rng.exponential(size=n)
@@ -194,6 +196,7 @@ def make_rare_labels(rng, n):
     return x.astype(str), y.astype(str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "est"),
     [

@@ -240,6 +240,7 @@ def test_weights_of_rows_count_in_the_score():
         ca.score(D, sample_weight="junk")
 
 
+@pytest.mark.slow
 def test_evaluation_of_a_table_with_many_cells(rng):
     counts = rng.poisson(3, (300, 300)) + 1
     ca = co.CA().fit(counts)

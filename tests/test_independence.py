@@ -80,6 +80,7 @@ DESIGNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS)
 def test_level(design):
     """At most 16 of 150 independent tables at 5 %: more is less likely than one in a thousand if the level holds."""
@@ -126,6 +127,7 @@ def test_huge_totals_keep_their_digits():
     assert assess(rare).pvalue == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_rare_labels_in_a_huge_table_do_not_mislead():
     """Two labels seen three and eight times make up the whole variance: the gamma distribution would always reject."""
     r, c = np.array([10**9, 10**9, 10**6, 3]), np.array([10**9, 10**9, 10**6 - 5, 8])

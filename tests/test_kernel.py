@@ -186,6 +186,7 @@ def test_broken_degrees_are_refused_or_defined(rng):
 # --- regularization
 
 
+@pytest.mark.slow
 def test_nothing_is_found_where_there_is_nothing(rng):
     X, Y = rng.normal(size=(2, 500, 3))
     new = rng.normal(size=(2, 4000, 3))

@@ -29,21 +29,26 @@ def linear(rng, n, k, columns=8):
     )
 
 
+def count_quickly(est, X, Y, *arguments, **options):
+    """Count with as many permutations as a level of 5 % needs: there are enough runs to tell it from others."""
+    return co.latent_dimension(est, X, Y, *arguments, n_permutations=199, **options)
+
+
 def counted(est, draw, runs):
     numbers = []
     for seed in range(runs):
-        X, Y = draw(np.random.default_rng(seed))
-        numbers.append(co.latent_dimension(est, X, Y, random_state=seed).n_components)
+        numbers.append(count_quickly(est, *draw(np.random.default_rng(seed)), random_state=seed).n_components)
     return numbers
 
 
 # --- level
 
 
+@pytest.mark.slow
 def test_level_of_unrelated_views():
     """A component is found with the probability alpha where there is none."""
     found = [
-        co.latent_dimension(co.CCA(2), *np.random.default_rng(seed).normal(size=(2, 60, 2)), 0.2, random_state=seed)
+        count_quickly(co.CCA(2), *np.random.default_rng(seed).normal(size=(2, 60, 2)), 0.2, random_state=seed)
         for seed in range(100)
     ]
     rejected = sum(result.n_components > 0 for result in found)
@@ -51,6 +56,7 @@ def test_level_of_unrelated_views():
     assert low <= rejected <= high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["heavy tails", "labels", "counts"])
 def test_nothing_in_unrelated_views(kind):
     def draw(rng):
@@ -62,14 +68,16 @@ def test_nothing_in_unrelated_views(kind):
     assert 40 - found.count(0) <= binom.ppf(0.999, 40, 0.05)
 
 
+@pytest.mark.slow
 def test_remains_of_strong_components_do_not_count():
     """With rare labels a fit finds functions only roughly: the rest of them must not pass for further components."""
     assert sum(k > 7 for k in counted(co.CA(15), lambda rng: noisy_labels(rng, 500, 8), 15)) <= 2
 
 
+@pytest.mark.slow
 def test_both_tests_count_the_same():
     """Labels, on all pairs; and on held-out ones, by an estimator without views."""
-    for seed in range(5):
+    for seed in range(3):
         x, y = noisy_labels(np.random.default_rng(seed), 500, 4)
         dimension = co.latent_dimension(co.CA(6), x, y, random_state=seed)
         test = co.permutation_test(co.CA(6), x, y, random_state=seed)
@@ -81,16 +89,19 @@ def test_both_tests_count_the_same():
 # --- right answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [2, 5, 9])
 def test_classes_share_one_component_less(m):
     assert counted(co.CCA(11), lambda rng: classes(rng, 1500, m, columns=12), 20).count(m - 1) >= 19
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 3, 6])
 def test_dimension_of_a_linear_latent(k):
     assert counted(co.CCA(8), lambda rng: linear(rng, 1000, k), 20).count(k) >= 19
 
 
+@pytest.mark.slow
 def test_nonlinear_views():
     def draw(rng):
         w = rng.integers(6, size=600)
@@ -167,11 +178,12 @@ def test_at_least(rng):
     assert "interval 2 to 2 or more" in repr(result)
 
 
+@pytest.mark.slow
 def test_interval_reaches_further_the_less_is_known():
     widths = {n: [] for n in (200, 5000)}
     for n, found in widths.items():
         for seed in range(5):
-            result = co.latent_dimension(co.CCA(8), *classes(np.random.default_rng(seed), n, 4))
+            result = count_quickly(co.CCA(8), *classes(np.random.default_rng(seed), n, 4))
             low, high = result.interval
             assert low <= result.n_components <= high
             found.append(high - low)
@@ -179,10 +191,11 @@ def test_interval_reaches_further_the_less_is_known():
     assert max(widths[5000]) <= 1
 
 
+@pytest.mark.slow
 def test_interval_has_the_number_in_it_where_the_count_is_too_low():
     """Overlapping classes: the count misses some, the interval hardly ever."""
     results = [
-        co.latent_dimension(co.CCA(8), *classes(np.random.default_rng(seed), 400, 6, separation=0.8), random_state=seed)
+        count_quickly(co.CCA(8), *classes(np.random.default_rng(seed), 400, 6, separation=0.8), random_state=seed)
         for seed in range(30)
     ]
     assert np.mean([result.n_components == 5 for result in results]) < 0.5

@@ -162,6 +162,7 @@ def fits():
             yield kind, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), list(fits()))
 def test_sensible_methods_can_be_fitted(kind, name):
     assert_fits(name, kind, FEW if "many" not in kind else 180)
@@ -174,6 +175,7 @@ def test_methods_for_images(name):
     assert_fits(name, "images, labels", n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["logistic", "mlp"])
 def test_classifiers_of_images(name):
     n = ENOUGH if name == "mlp" else FEW

@@ -96,6 +96,7 @@ def test_colours_of_classes_differ():
 # --- files
 
 
+@pytest.mark.slow
 def test_a_gif_has_all_frames_and_holds_the_last_one(recorder, tmp_path):
     path = recorder.movie(tmp_path / "a.gif", fps=5, max_frames=4)
     with Image.open(path) as image:
@@ -114,6 +115,7 @@ def test_a_gif_has_all_frames_and_holds_the_last_one(recorder, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["a.gif"]
 
 
+@pytest.mark.slow
 def test_an_mp4_is_written_with_ffmpeg(recorder, tmp_path):
     if shutil.which("ffmpeg") is None:
         pytest.importorskip("imageio_ffmpeg", reason="there is no ffmpeg")
@@ -212,6 +214,7 @@ def test_names_that_would_cover_each_other_fade(film):
     assert [text.get_visible() for text in scene.texts] == [False, False, False, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"k": 2}, {"y": False}, {"classes": HOSTILE}, {"steps": 0}, {"k": 25}])
 def test_any_recording_makes_a_gif_without_a_warning(settings, tmp_path):
     path = made(**({"steps": 2} | settings)).movie(tmp_path / "a.gif", fps=1)
@@ -258,6 +261,7 @@ def test_a_long_movie_makes_a_page_below_three_megabytes(film, tmp_path):
     assert write_movie(many, tmp_path / "a.html").stat().st_size < 3e6
 
 
+@pytest.mark.slow
 def test_slider_keys_and_button_move_the_page(page, film):
     with opened(page, viewport={"width": 1200, "height": 800}) as seen:
         tab = seen.page
@@ -283,6 +287,7 @@ def test_slider_keys_and_button_move_the_page(page, film):
         assert len(seen.requests) == 1
 
 
+@pytest.mark.slow
 def test_points_of_the_page_are_where_they_were_and_say_what_they_are(page, film):
     with opened(page, viewport={"width": 1200, "height": 800}) as seen:
         tab = seen.page
@@ -311,6 +316,7 @@ def test_points_of_the_page_are_where_they_were_and_say_what_they_are(page, film
         assert tab.locator("#tip").is_hidden()
 
 
+@pytest.mark.slow
 def test_something_is_drawn_and_changes_with_the_frame(page):
     ink = """() => [...document.querySelectorAll("canvas")].map(c => {
       const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let s = 0;
@@ -327,6 +333,7 @@ def test_something_is_drawn_and_changes_with_the_frame(page):
         assert seen.page.get_attribute("#legend button:nth-child(2)", "aria-pressed") == "true"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1200, 800), (390, 700)])
 def test_the_page_fits_the_screen(page, size):
     with opened(page, viewport={"width": size[0], "height": size[1]}) as seen:
@@ -338,6 +345,7 @@ def test_the_page_fits_the_screen(page, size):
         assert plane["height"] > 250
 
 
+@pytest.mark.slow
 def test_names_of_classes_stay_text(tmp_path):
     path = made(classes=HOSTILE).movie(tmp_path / "a.html")
     with opened(path) as seen:
@@ -348,6 +356,7 @@ def test_names_of_classes_stay_text(tmp_path):
         assert seen.problems == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"k": 2}, {"y": False}, {"steps": 0}, {"k": 300, "n": 600, "steps": 1}])
 def test_any_recording_makes_a_page_that_works(settings, tmp_path):
     with opened(made(**settings).movie(tmp_path / "a.html")) as seen:

@@ -19,6 +19,8 @@ from correspondence.pice.data import Blocks, Stream
 from correspondence.pice.losses import LOSSES, Covariances
 from correspondence.pice.nets import ImageNet
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ranks")]  # which share two processes
+
 SPLITS = ([50, 50], [99, 1], [31, 69])
 
 

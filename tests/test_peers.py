@@ -193,6 +193,7 @@ def test_the_page_has_all_tables():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", SECTIONS)
 def test_calls_of_the_page_run(section):
     names = names_of_the_page()

@@ -199,6 +199,7 @@ def test_labels_are_clear_of_the_points():
         assert not ((centres > [box.x0, box.y0]) & (centres < [box.x1, box.y1])).all(axis=1).any()
 
 
+@pytest.mark.slow
 def test_labels_are_apart_in_a_grid_whose_layout_changes_later(ca):
     figure, grid = plt.subplots(2, 4, figsize=(13, 6), layout="constrained")
     for ax, name in zip(grid.flat, plot.MAPS, strict=True):
@@ -429,6 +430,7 @@ def test_shared_axes(ca):
     assert grid[0].get_xlim() == grid[1].get_xlim()
 
 
+@pytest.mark.slow
 def test_a_large_sparse_table():
     rng = np.random.default_rng(0)
     counts = sp.csr_array(rng.integers(1, 9, (2500, 50)) * (rng.random((2500, 50)) < 0.3))

@@ -332,6 +332,7 @@ def overlap(one, other):
     return (np.minimum(one[2:], other[2:]) - np.maximum(one[:2], other[:2])).min()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "k"), [(0, 3), (1, 4), (2, 5), (3, 3)])
 @pytest.mark.parametrize("size", [(8, 6.5), (5, 4)])
 def test_thumbnails_and_labels_keep_clear_of_each_other(seed, k, size):

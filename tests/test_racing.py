@@ -255,6 +255,7 @@ def line(rng, n):
     return X, X.sum(axis=1) + 0.3 * rng.normal(size=n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [additive, line, vectors, single_columns, unrelated])
 def test_sums_leave_nothing(pairs):
     """The level is below 1 %; trees see two of three by mistake about once in 3000 times."""

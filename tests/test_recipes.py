@@ -155,6 +155,7 @@ def test_the_number_of_ingredients_is_whole():
         Ingredients(n_ingredients=0).fit([["salt"]])
 
 
+@pytest.mark.slow
 @needs_recipes
 def test_kaggle_recipes():
     recipes = fetch_recipes().ingredients

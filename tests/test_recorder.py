@@ -203,6 +203,7 @@ def test_errors_other_than_not_fitted_are_not_hidden():
 # --- bounded
 
 
+@pytest.mark.slow
 @given(st.integers(2, 12), st.integers(0, 120), st.integers(1, 3))
 def test_frames_are_thinned_and_the_first_and_newest_stay(most, steps, every):
     recorder = recorded(steps, k=3, n=5, max_frames=most, every=every)
@@ -304,6 +305,7 @@ def test_a_run_killed_while_frames_are_dropped_can_be_loaded(tmp_path, monkeypat
     assert loaded.beliefs(8).shape == (60, 4)
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_a_recording(tmp_path):
     program = f"""
 import os, sys

@@ -144,6 +144,7 @@ def test_sides_pass_through_functions():
         assert doubled.layout.n == 3
 
 
+@pytest.mark.slow
 def test_importing_the_package_imports_no_engine():
     code = "import sys, correspondence; print([m for m in ('torch', 'dask', 'pyspark', 'duckdb') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
@@ -160,6 +161,7 @@ def parted(columns, cuts):
     return Survey.merged(parts, "X")
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 10**6), max_size=5))
 def test_a_survey_does_not_depend_on_the_parts(cuts):
     n = SURVEY + 20_000
@@ -186,6 +188,7 @@ def test_a_survey_draws_evenly_and_keeps_the_extremes():
     np.testing.assert_allclose(np.quantile(rows, [0.1, 0.5, 0.9]), [0.1 * n, 0.5 * n, 0.9 * n], rtol=0.02)
 
 
+@pytest.mark.slow
 def test_rare_values_of_many_rows_are_kept():
     n = 3 * SURVEY
     rng = np.random.default_rng(0)

@@ -23,7 +23,7 @@ from correspondence.train.inputs import Split
 from correspondence.train.job import Job
 from correspondence.train.work import work
 
-pytestmark = pytest.mark.xdist_group("train")  # which share the fixtures of the module
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("train")]  # which share the fixtures of the module
 
 FILES = ["history.csv", "model.safetensors", "summary.json"]
 OPTIONS = ("--y", "y", "--steps", 60, "--evaluate-every", 20, "--batch-size", 256, "--checkpoint-every", 2)
@@ -197,7 +197,7 @@ def test_a_rank_dies_and_the_same_command_goes_on(whole, file, tmp_path):
 def test_after_ctrl_c_another_number_of_processes_goes_on(file, tmp_path):
     """Of a file that is read in blocks, whose closed form is merged from the processes, with other rounding errors."""
     folder = tmp_path / "stopped"
-    arguments = (file, *OPTIONS, "--steps", 400, "--schedule", "anneal", "--stream")
+    arguments = (file, *OPTIONS, "--steps", 200, "--schedule", "anneal", "--stream")
     running = Running(folder, *arguments, "--nproc", 2)
     running.wait_for_a_checkpoint()
     workers = running.workers()
@@ -208,13 +208,13 @@ def test_after_ctrl_c_another_number_of_processes_goes_on(file, tmp_path):
     assert "Traceback" not in output
     assert not any(map(is_alive, workers.values()))
     step = last_step(folder / "checkpoint")
-    assert 2 <= step < 400
-    assert f"holds step {step} of 400: the same command goes on from there." in output
+    assert 2 <= step < 200
+    assert f"holds step {step} of 200: the same command goes on from there." in output
 
     result = run(*arguments, "-o", folder)
     assert result.exit_code == 0, result.output
     summary = json.loads((folder / "summary.json").read_text())
-    assert (summary["steps"], summary["processes"]) == (400, 1)
+    assert (summary["steps"], summary["processes"]) == (200, 1)
 
 
 # --- other data, by a single process: this one, which spares the start of another
@@ -340,7 +340,7 @@ def test_the_commands_of_the_page(tmp_path, monkeypatch):
     assert len((tmp_path / "places.csv").read_text().splitlines()) == 872
 
 
-def test_every_file_must_be_there_and_have_rows(file, tmp_path):
+def test_every_file_must_be_there_and_have_rows(file, here, tmp_path):
     missing = tmp_path / "missing.parquet"
     assert "There is no file" in one_sentence(run(file, missing, "--y", "y", "-o", tmp_path / "out"))
     table().clear().write_parquet(missing)

@@ -142,6 +142,7 @@ def test_numbers(value, text):
     assert show_number(value) == text
 
 
+@pytest.mark.slow
 def test_a_broken_promise_is_missed(tmp_path):
     (line,) = run(tmp_path, make_promise(lambda seed: {"found": seed % 10 == 0}))
     assert (line["verdict"], line["value"], line["n"]) == (MISSED, 0.1, 50)
@@ -165,6 +166,7 @@ def test_an_error_is_missed_and_tried_again(tmp_path):
     assert (line["verdict"], line["errors"], line["n"]) == (MET, 0, 3)
 
 
+@pytest.mark.slow
 def test_strict_runs_end_with_an_exit_code(tmp_path):
     promise = make_promise(lambda seed: {"found": 0})
     assert truth.main(["--output", str(tmp_path)], [promise]) == 0
@@ -194,6 +196,7 @@ def test_a_stopped_run_goes_on(tmp_path):
     assert more == [3, 4]
 
 
+@pytest.mark.slow
 def test_other_seeds_are_other_data_sets(tmp_path):
     (line,) = run(tmp_path, make_promise(lambda seed: {"found": seed >= 100}), "--replications", "2", "--seeds", "100")
     assert line["value"] == 1
@@ -255,6 +258,7 @@ def measure_first(promise, design, method, tmp_path, *more):
     return lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("promise", "design", "method"),
     [
@@ -285,6 +289,7 @@ def test_promises(promise, design, method, tmp_path):
     assert (tmp_path / "records.jsonl").read_text() == records
 
 
+@pytest.mark.slow
 def test_measurements_are_the_same_again():
     for measure in (
         partial(level.measure_permutation_test, "t2", 60, 0),
@@ -340,6 +345,7 @@ def test_a_warning_counts_where_tails_are_heavy():
     assert judge("Gaussian, ACE(2)", 1.0) == MISSED
 
 
+@pytest.mark.slow
 def test_from_the_command_line(tmp_path):
     command = [sys.executable, ROOT / "benchmarks" / "truth.py", "--only", "level", "--design", "Zipf labels, n 60"]
     command += ["--method", "chi2", "--replications", "4", "--jobs", "2", "--output", tmp_path]

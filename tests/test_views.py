@@ -44,6 +44,7 @@ def classes_as_labels(rng, n, n_classes=3, shape=(40, 25)):
 # --- level
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["columns", "Cauchy columns", "Zipf labels", "wide", "kernel", "two views"])
 def test_first_component_is_tested_exactly(kind):
     """Of independent variables, a p-value of at most p has the probability p."""
@@ -56,6 +57,7 @@ def test_first_component_is_tested_exactly(kind):
         assert low <= np.sum(np.array(pvalues) <= p) <= high
 
 
+@pytest.mark.slow
 def test_level_of_cca_with_heavy_tails():
     rejected = 0
     for seed in range(150):
@@ -64,6 +66,7 @@ def test_level_of_cca_with_heavy_tails():
     assert 1 <= rejected <= binom.ppf(0.999, 150, 0.05)
 
 
+@pytest.mark.slow
 def test_a_shared_scale_is_no_correlation():
     """Columns whose spread depends on the same variable are uncorrelated; the covariances are far from normal."""
     rejected = 0
@@ -75,6 +78,7 @@ def test_a_shared_scale_is_no_correlation():
     assert rejected <= 0.12 * 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [3, 6])
 def test_no_third_component_after_two(columns):
     """Canonical correlations .8 and .5: the third is found in about 5 % of the data sets."""
@@ -86,6 +90,7 @@ def test_no_third_component_after_two(columns):
     assert np.mean(found, axis=0)[2] <= 0.12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 1000])
 def test_three_classes_as_labels_share_two_components(n):
     found = []
@@ -96,6 +101,7 @@ def test_three_classes_as_labels_share_two_components(n):
     assert np.mean(np.array(found) == 2) >= (0.8 if n == 1000 else 0.5)
 
 
+@pytest.mark.slow
 def test_no_sixth_component_of_six_classes():
     """A scale at which the fifth component is not seen must not be asked for the sixth."""
     found = []
@@ -121,6 +127,7 @@ def bartlett_rejects(X, Y):
     return -(len(X) - 1 - (p + q + 1) / 2) * np.log1p(-squares).sum() > chi2.ppf(0.95, p * q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [1, 2, 4])
 def test_weak_correlations_are_found_as_often_as_by_the_likelihood(columns):
     found = expected = 0
@@ -132,6 +139,7 @@ def test_weak_correlations_are_found_as_often_as_by_the_likelihood(columns):
     assert found >= 0.6 * 60 or columns > 2
 
 
+@pytest.mark.slow
 def test_all_pairs_find_more_than_held_out_ones():
     found = {None: 0, False: 0}
     for seed in range(30):

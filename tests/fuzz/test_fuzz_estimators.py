@@ -22,6 +22,8 @@ from hypothesis import strategies as st
 
 import correspondence as co
 
+pytestmark = pytest.mark.slow
+
 GROUPS = {  # of entries, of whose inputs every so many is judged here, drawn by name and so the same each time
     "FITS": 20,
     "PICE_FITS": 60,

@@ -28,6 +28,8 @@ from correspondence.reading import read_arrays, read_frame, read_pairs
 from correspondence.train.inputs import read_input
 from correspondence.train.job import Job
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("data", "photos", "'a'", "'b'", "x ", "n_components")  # one of which a sentence must have
 
 

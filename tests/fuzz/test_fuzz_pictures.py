@@ -10,7 +10,10 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 import correspondence as co
 
 # matplotlib warns of characters that the fonts of the machine lack, and draws boxes for them
-pytestmark = pytest.mark.filterwarnings("ignore:Glyph", "ignore:Matplotlib currently does not support")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:Glyph", "ignore:Matplotlib currently does not support"),
+]
 
 ODD = [
     EMOJI,

@@ -12,6 +12,8 @@ from files import EMOJI, FILES, LABELS, NUMBERS, RTL, N, finite, judged
 
 import correspondence as co
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("source", "column", "'a'", "'b'", "x ", "y ", "data", "n_components", "pairs", "observations")
 
 

@@ -13,6 +13,8 @@ from torch.utils.data import DataLoader, TensorDataset
 import correspondence as co
 from correspondence.pice.checkpoint import FILE
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import json, sys
 import numpy as np
@@ -20,7 +22,7 @@ import correspondence as co
 rng = np.random.default_rng(0)
 X = rng.normal(size=(1500, 4))
 Y = np.sign(X[:, 0] * X[:, 1]) + 0.3 * rng.normal(size=1500)
-options = dict(batch_size=32, max_steps=600, evaluate_every=30, patience=100, progress=False, checkpoint_every=7)
+options = dict(batch_size=32, max_steps=300, evaluate_every=30, patience=100, progress=False, checkpoint_every=7)
 est = co.PICE(2, checkpoint=sys.argv[1] or None, **options).fit(X, Y)
 print(json.dumps([est.model_, est.transform(X).tolist(), est.history_, est.validation_.captured]))
 """
@@ -38,12 +40,12 @@ def finish(folder):
 def test_killed_at_any_moment_it_ends_with_the_same_numbers(tmp_path):
     whole = finish("")
     folder = tmp_path / "run"
-    for _ in range(3):
+    for _ in range(2):
         process = start(folder)
         seen = (folder / FILE).stat().st_mtime_ns if (folder / FILE).exists() else 0
         while process.poll() is None and not ((folder / FILE).exists() and (folder / FILE).stat().st_mtime_ns > seen):
             time.sleep(0.01)
-        time.sleep(0.3)
+        time.sleep(0.1)
         process.kill()
         process.communicate()
         assert (folder / FILE).exists()

@@ -18,6 +18,8 @@ from correspondence.heldout import held_out
 from correspondence.pice.estimator import _is_something_found
 from correspondence.studies import problems
 
+pytestmark = pytest.mark.slow
+
 
 def fit(X, Y, n_components=2, **options):
     return co.PICE(n_components, **({"max_steps": 200, "progress": False} | options)).fit(X, Y)

@@ -79,9 +79,11 @@ def test_captions_are_thinned_in_training_only():
     assert torch.equal(net.eval()(rows), net(rows))
 
 
-def test_a_quick_run(tmp_path):
+@pytest.mark.slow
+def test_a_quick_run(tmp_path, monkeypatch):
     if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), "flickr8k/images64.zip").is_file():
         pytest.skip("CORRESPONDENCE_DATA has no flickr8k/images64.zip")
+    monkeypatch.setattr(flickr, "COMPONENTS", 12)
     files = reproduce("flickr", tmp_path, quick=True)
     assert [path.name for path in files] == [
         f"flickr{end}" for end in (".csv", ".png", "-tags.png", "-images.png", "-explore.html", ".md", ".json")
@@ -102,7 +104,7 @@ def test_a_quick_run(tmp_path):
     assert "0.317 | 0.201 | 0.095" in text
     assert "quick run" in text
     photos, tags = (page := data_of(files[-3]))["clouds"]
-    assert (photos["n"], tags["n"]) == (400, 500)
+    assert (photos["n"], tags["n"]) == (flickr.QUICK, flickr.TERMS)
     assert photos["sprites"]["kind"] == "jpeg"
     assert "dog" in tags["labels"]
     assert page["by"] == "posterior"

@@ -27,6 +27,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "latent"
 
 
+@pytest.mark.slow
 def test_study(folder):
     check_record(folder, "latent")
     with (folder / "latent.csv").open(encoding="utf-8", newline="") as file:

@@ -13,6 +13,8 @@ from records import check_record
 import correspondence as co
 from correspondence.studies import multiview, multiview_runs, reproduce, views
 
+pytestmark = pytest.mark.slow
+
 DIGITS = "mnist/train-images-idx3-ubyte.gz"
 
 

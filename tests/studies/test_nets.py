@@ -75,6 +75,7 @@ def test_logits_of_the_recipes(shape, recipe):
     assert pooled.shape[2] == shape[1] // 2 ** (len(recipe.widths) // 2)
 
 
+@pytest.mark.slow
 def test_recipes_are_arguments_of_the_training():
     recipe = nets.Recipe((8, 16, 16), epochs=3, batch_size=16, lr=0.01, weight_decay=0.01, augment=True)
     net = trained(np.random.default_rng(0), **recipe.training)
@@ -113,6 +114,7 @@ def test_augmentation_moves_and_flips():
         assert abs(np.corrcoef(one, other)[0, 1]) < 0.2  # drawn independently
 
 
+@pytest.mark.slow
 def test_augmentation_changes_the_training():
     with_, without = (weights(trained(np.random.default_rng(0), augment=augment)) for augment in (True, False))
     assert not torch.equal(with_, without)

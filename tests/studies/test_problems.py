@@ -83,6 +83,7 @@ def test_paper_values_of_the_channel():
     np.testing.assert_allclose(problems.bsc(0.1, d=6).correlations, [0.6247] * 5 + [0.3902], atol=5e-5)
 
 
+@pytest.mark.slow
 def test_random_table_by_correspondence_analysis_of_a_large_sample():
     problem = problems.random_table()
     X, Y = sample(problem, 2_000_000)
@@ -109,6 +110,7 @@ def test_single_index_masses_are_those_of_draws():
     assert np.std(Y[:, 0] - h) == pytest.approx(0.3, abs=0.001)
 
 
+@pytest.mark.slow
 def test_single_index_by_binning_a_large_sample():
     X, Y = sample(problems.single_index(), 2_000_000)
     h, y = np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2], Y[:, 0]

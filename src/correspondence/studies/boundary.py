@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,8 @@ def _run(data: co.datasets.ImageClasses, seed: int, quick: bool) -> _Run:
     from correspondence.studies import nets  # here, because they need torch
     from correspondence.studies.lesson import Lesson
 
-    lesson = Lesson.of(nets.BOUNDARY, data, seed)
+    recipe = replace(nets.BOUNDARY, widths=(16, 32, 32, 64, 64)) if quick else nets.BOUNDARY
+    lesson = Lesson.of(recipe, data, seed)
     start = time.perf_counter()
     lesson.train(epochs=2 if quick else None)
     seconds = time.perf_counter() - start

@@ -34,7 +34,7 @@ PIXELS, COLOURS = 200, 256  # principal components of the pixels, columns of the
 PHOTOS = 6  # in the figure of tags
 QUERIES = ("snow", "water", "beach", "grass", "dog", "bike", "ball", "mountain")
 SEEN = 8  # photographs of each query
-QUICK = 400  # photographs of each part
+QUICK = 220  # photographs of each part
 
 ERRATA = """\
 ## What it corrects
@@ -218,7 +218,7 @@ def _fit(data: _Data, seed: int, quick: bool) -> tuple[_Result, co.Decomposition
     steps = 4 if quick else EPOCHS * len(data.train.photos) // BATCH
     pice = co.PICE(
         COMPONENTS,
-        PhotoNet(COMPONENTS + SPARE),
+        PhotoNet(COMPONENTS + SPARE, width=8 if quick else 32),
         CaptionNet(data.train.counts, COMPONENTS + SPARE),
         "lowrank",
         batch_size=BATCH,

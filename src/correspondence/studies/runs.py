@@ -42,7 +42,7 @@ class Settings:
 
     def training(self, problem: Problem) -> int:
         """Number of pairs that each fit sees."""
-        return min(problem.n, 2_000) if self.quick else problem.n
+        return min(problem.n, 1_000) if self.quick else problem.n
 
 
 @dataclass(frozen=True, eq=False)

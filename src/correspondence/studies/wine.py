@@ -69,13 +69,13 @@ def _with_trees(trees: Any) -> Any:
     return co.ACE(COMPONENTS, x_regressor=trees.set_params(random_state=0), progress=False)
 
 
-def _methods(trees: Any) -> dict[str, Any]:
+def _methods(trees: Any, quick: bool = False) -> dict[str, Any]:
     return {
         "CCA": co.CCA(COMPONENTS),
         "KernelCCA": co.KernelCCA(COMPONENTS),
         "ACE, additive": co.ACE(COMPONENTS),
         BEST: trees,
-        "PICE": co.PICE(COMPONENTS, progress=False),
+        "PICE": co.PICE(COMPONENTS, progress=False, **({"max_steps": 100} if quick else {})),
     }
 
 
@@ -97,13 +97,13 @@ def run(settings: Settings) -> Report:
     X, y, groups = wine.X, wine.quality.astype(str).astype(object), wine.groups
     with one_thread_each():
         white = _white(settings.quick)
-        methods = _methods(white.estimators[_chosen(white)])
+        methods = _methods(white.estimators[_chosen(white)], settings.quick)
         comparisons = [
             co.compare(
                 X,
                 y,
                 methods,
-                cv=5 if settings.quick else 10,
+                cv=3 if settings.quick else 10,
                 groups=groups,
                 random_state=seed,
                 n_jobs=2,
@@ -121,7 +121,7 @@ def run(settings: Settings) -> Report:
     effects = _effects(planes)
     sections = [
         f"X are the 11 attributes of {len(X)} red wines, Y the quality from 3 to 8 as a label. "
-        f"{5 if settings.quick else 10} folds, {settings.seeds} times, copies of a wine always together.",
+        f"{3 if settings.quick else 10} folds, {settings.seeds} times, copies of a wine always together.",
         f"![Factoring planes](wine.png)\n\n{_caption(planes)} [A page to explore them](wine-explore.html).",
         _table(comparisons, intervals, _choice(white)),
         f"![Held-out and training correlations](wine-methods.png)\n\n{CAPTION}",
