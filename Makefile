@@ -1,4 +1,5 @@
-# make demo: install into .venv and show what it does.   make test: install and run all tests.   make test-fast: without the slow ones, below two minutes.   make lint: what CI checks first.
+# make demo: install into .venv and show what it does.   make test: install and run all tests.
+# make test-fast: the tests of every day, below two minutes.   make lint: what CI checks first.
 .PHONY: demo test test-fast lint format docs reproduce publish bench gallery clean
 PYTHON ?= python3
 VENV := .venv
@@ -15,8 +16,6 @@ endif
 export OPENBLAS_NUM_THREADS ?= 2
 export OMP_NUM_THREADS ?= 2
 export MPLBACKEND ?= Agg
-
-.PHONY: demo test test-fast lint format docs reproduce publish bench gallery clean
 
 demo: $(VENV)/.installed-files
 	$(BIN)/correspondence demo
