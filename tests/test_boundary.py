@@ -247,6 +247,7 @@ def agree(result, expected, names):
     assert (np.diff(result.margin) >= 0).all()
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(st.integers(0, 10**6), st.integers(2, 7), st.integers(1, 50), st.sampled_from([1, 7, 1000]))
 def test_confusing_inputs_by_brute_force(seed, k, n, size):

@@ -42,6 +42,7 @@ def test_moments_are_those_of_all_permutations(r, c):
     assert variance == pytest.approx(values.var(), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_small_tables_have_the_pvalue_of_all_permutations():
     counts = np.array([[3, 0, 0], [0, 1, 1], [1, 0, 2]])
     values = np.fromiter(permuted_statistics(counts.sum(axis=1), counts.sum(axis=0)), float)

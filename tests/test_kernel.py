@@ -318,6 +318,7 @@ def test_bad_parameters(rng, parameters, message):
         co.KernelCCA(**parameters).fit(*curve_pairs(rng))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_later_components_are_smooth_too(seed):
     """What is held out lies between the pairs of the fit, where functions without a penalty may be anything."""

@@ -149,6 +149,7 @@ def test_attributes(rng):
     np.testing.assert_array_equal(again.pvalues, result.pvalues)
 
 
+@pytest.mark.slow
 def test_first_correlation_is_the_held_out_one(rng):
     """Nothing is taken off the first component; of the others, in large samples nearly nothing."""
     X, Y = classes(rng, 4000, 4, separation=1)
@@ -209,6 +210,7 @@ def test_negligible_decides_the_upper_end_only(rng):
     assert strict.interval[1] > loose.interval[1]
 
 
+@pytest.mark.slow
 def test_permutations_are_raised_where_they_are_too_few(rng):
     X, Y = classes(rng, 300, 2)
     assert co.latent_dimension(co.CCA(2), X, Y, n_permutations=19).test.n_permutations == 79

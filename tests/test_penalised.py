@@ -134,6 +134,7 @@ def test_leading_vectors_by_eigenvalues_are_those_by_svd(rng, monkeypatch, shape
         np.testing.assert_allclose(ours.T @ ours, np.eye(4), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_more_features_than_are_decomposed_in_full(rng, monkeypatch):
     F = rng.normal(size=(700, 310))
     G = F[:, :305] + rng.normal(size=(700, 305))

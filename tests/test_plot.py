@@ -185,6 +185,7 @@ def test_every_label_of_a_small_table_is_written(ca):
     assert set(written(plot.plane(ca))) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "columns"), [(5, 4), (25, 10), (60, 40)])
 @pytest.mark.parametrize("size_by_mass", [False, True])
 def test_labels_are_apart(rows, columns, size_by_mass):

@@ -309,6 +309,7 @@ def test_thumbnails_are_the_inputs(kind, shape, expected):
     assert frames == [colours[first] for first in found.pairs[:, 0]]
 
 
+@pytest.mark.slow
 def test_thumbnails_given_beside_the_inputs():
     cca = analysis()
     pictures = images(np.uint8)

@@ -151,6 +151,7 @@ def test_a_broken_promise_is_missed(tmp_path):
     assert line["verdict"] == MET
 
 
+@pytest.mark.slow
 def test_an_error_is_missed_and_tried_again(tmp_path):
     def fail(seed):
         raise ValueError("no answer")

@@ -120,6 +120,7 @@ def test_augmentation_changes_the_training():
     assert not torch.equal(with_, without)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("augment", [True, False])
 def test_training_repeats_for_a_seed(augment):
     first, again, other = (weights(trained(np.random.default_rng(0), seed=seed, augment=augment)) for seed in (3, 3, 4))
@@ -127,6 +128,7 @@ def test_training_repeats_for_a_seed(augment):
     assert not torch.equal(first, other)
 
 
+@pytest.mark.slow
 def test_training_learns(rng):
     images, y = stripes(rng, 300)
     fresh, truth = stripes(rng, 500)
