@@ -221,9 +221,9 @@ def crossfit(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(1000, 1)); y = x**2 + rng.normal(size=(1000, 1))
     >>> co.crossfit(co.ACE(n_components=1), x, y)
-    CrossFit with 5 splits, 1000 pairs held out: captured 0.736 [0.6051, 0.8668] (95 %)
+    CrossFit with 5 splits, 1000 pairs held out: captured 0.7331 [0.6066, 0.8597] (95 %)
       component  training  held out
-              1    0.8839    0.8808 [0.8408, 0.9112]
+              1    0.8839    0.8791 [0.8392, 0.9096]
     """
     n, together = check_pairs(est, X, Y, groups, random_state)
     parts = splits(cv, n, labels=labels_of(Y), groups=together, random_state=random_state)

@@ -152,7 +152,9 @@ def _changes(value):
 
 
 def _odd(array):
-    yield from (array[:0], array.reshape(-1)[:-1], array.reshape(-1, 1, 1), array.astype(np.int8), np.array(3.0))
+    with np.errstate(invalid="ignore"):  # ends of columns may be infinite
+        whole = array.astype(np.int8)
+    yield from (array[:0], array.reshape(-1)[:-1], array.reshape(-1, 1, 1), whole, np.array(3.0))
     yield from (np.full(array.shape, value) for value in (np.nan, np.inf, -1e6))
 
 
