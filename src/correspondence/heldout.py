@@ -29,8 +29,8 @@ __all__ = [
     "warn_of_few",
 ]
 
+CACHED = 1 << 18  # values of a function of some pairs
 FEWEST = 2  # pairs, up to which nothing can be said about errors
-POWERS = (1, 2, 3, 4)
 ENOUGH = 100  # pairs, from which on intervals keep their promise and a warning is due where they do not
 MISSING = 0.5  # variance, 1 on the pairs of the fit, below which much of what the fit has seen is missing
 
@@ -222,7 +222,7 @@ class Spread:
         """From the terms themselves, the rows of an array."""
         terms = terms - terms.mean(axis=0)
         with np.errstate(over="ignore"):
-            return cls.of_moments(len(terms), np.array([(terms**power).mean(axis=0) for power in POWERS]))
+            return cls.of_moments(len(terms), np.array(_sum_four_powers(np.full(len(terms), 1 / len(terms)), terms)))
 
     def widened(self, factor: Any) -> Spread:
         """The same with a variance that is larger by a factor."""
@@ -382,9 +382,12 @@ class _Summary:
         """2 E[sum_i s_i f_i g_i] - sum_ij s_i s_j E[f_i f_j] E[g_i g_j] - 1, with f_0 = g_0 = s_0 = 1."""
         return 2 * self.ratio - self.second - 1
 
-    def influence(self, ratio: np.ndarray, f: np.ndarray, g: np.ndarray) -> np.ndarray:
+    def expect_squares(self, f: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """E[r(x, Y)^2] for each x, and E[r(X, y)^2] for each y, where X and Y are independent."""
+        return ((f @ self.y.second) * f).sum(axis=1), ((g @ self.x.second) * g).sum(axis=1)
+
+    def influence(self, ratio: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
         """Influence of pairs on `captured`, whose mean is 0: n - 1 times what leaving one out takes off."""
-        of_x, of_y = ((f @ self.y.second) * f).sum(axis=1), ((g @ self.x.second) * g).sum(axis=1)
         others = (of_x + of_y - 2 * self.own * ratio**2) / (1 - self.own)
         inflation = (self.n - 1) / (self.n - 2) if self.n > FEWEST else 1.0
         return inflation * (2 * (ratio - self.ratio) - (others - 2 * self.second))
@@ -423,7 +426,7 @@ def _summarise(correlations: np.ndarray, F: np.ndarray, G: np.ndarray, joint: sp
     y = _Margin.of(G, joint.sum(axis=0), correlations)
     f, g = _with_constant(F, correlations), _with_constant(G, correlations)
     sums = np.zeros(2)
-    for rows, columns, weights in _cells(joint):
+    for rows, columns, weights in _cells(joint, f.shape[1]):
         ratio = np.einsum("ki,ki->k", f[rows], g[columns])
         sums += weights @ ratio, weights @ ratio**2
     cross = np.einsum("ij,ij->j", F - x.mean, joint @ (G - y.mean))
@@ -440,14 +443,21 @@ def _sum_powers(
         return of_r, of_captured
     unit_f, unit_g = summary.x.standardised(F), summary.y.standardised(G)
     f, g = _with_constant(F, correlations), _with_constant(G, correlations)
-    for rows, columns, weights in _cells(joint):
+    of_x, of_y = summary.expect_squares(f, g)
+    for rows, columns, weights in _cells(joint, f.shape[1]):
         terms = summary.leave_out(unit_f[rows], unit_g[columns])
         ratio = np.einsum("ki,ki->k", f[rows], g[columns])
-        influence = summary.influence(ratio, f[rows], g[columns])
+        influence = summary.influence(ratio, of_x[rows], of_y[columns])
         with np.errstate(over="ignore"):  # values that far out leave no interval, see `Spread`
-            of_r += [weights @ terms**power for power in POWERS]
-            of_captured += [weights @ influence**power for power in POWERS]
+            of_r += _sum_four_powers(weights, terms)
+            of_captured += _sum_four_powers(weights, influence)
     return of_r, of_captured
+
+
+def _sum_four_powers(weights: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
+    """Weighted sums of the first four powers; ** would take ten times as long as products."""
+    squares = values * values
+    return [weights @ values, weights @ squares, weights @ (squares * values), weights @ (squares * squares)]
 
 
 def captured_by_moments(
@@ -506,7 +516,7 @@ def captured_terms(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -> np
     """
     summary = _summarise(correlations, F, G)
     f, g = _with_constant(F, correlations), _with_constant(G, correlations)
-    return summary.captured + summary.influence((f * g).sum(axis=1), f, g)
+    return summary.captured + summary.influence((f * g).sum(axis=1), *summary.expect_squares(f, g))
 
 
 def _with_constant(F: np.ndarray, correlations: np.ndarray) -> np.ndarray:
@@ -514,8 +524,9 @@ def _with_constant(F: np.ndarray, correlations: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones(len(F)), F]) * np.sqrt(np.concatenate([[1.0], correlations]))
 
 
-def _cells(joint: sp.csr_array, block: int = 1 << 16) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Rows, columns and weights of the pairs that occur, some pairs at a time."""
+def _cells(joint: sp.csr_array, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Rows, columns and weights of the pairs that occur, so many at a time that their functions fit into the cache."""
+    block = max(1, CACHED // width)
     rows = np.repeat(np.arange(joint.shape[0]), np.diff(joint.indptr))
     for start in range(0, joint.nnz, block):
         cells = slice(start, start + block)
