@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import correspondence as co
@@ -154,6 +154,7 @@ def test_categories_keep_their_order():
 
 
 @pytest.mark.slow
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.text(max_size=3), st.integers(-3, 3)), min_size=1, max_size=40))
 def test_any_texts(pairs):
     frame = pl.DataFrame(pairs, schema={"x": pl.String, "y": pl.Int64}, orient="row")

@@ -92,13 +92,13 @@ def test_both_tests_count_the_same():
 @pytest.mark.slow
 @pytest.mark.parametrize("m", [2, 5, 9])
 def test_classes_share_one_component_less(m):
-    assert counted(co.CCA(11), lambda rng: classes(rng, 1500, m, columns=12), 20).count(m - 1) >= 19
+    assert counted(co.CCA(11), lambda rng: classes(rng, 1500, m, columns=12), 12).count(m - 1) >= 11
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 3, 6])
 def test_dimension_of_a_linear_latent(k):
-    assert counted(co.CCA(8), lambda rng: linear(rng, 1000, k), 20).count(k) >= 19
+    assert counted(co.CCA(8), lambda rng: linear(rng, 1000, k), 12).count(k) >= 11
 
 
 @pytest.mark.slow
@@ -108,8 +108,8 @@ def test_nonlinear_views():
         x = np.column_stack([np.cos(w), np.sin(w)]) * 6 + rng.normal(size=(600, 2))
         return x, 3.0 * rng.permutation(6)[w] + rng.normal(size=600)
 
-    assert counted(co.ACE(9), draw, 8).count(5) >= 7
-    assert counted(co.KernelCCA(9), draw, 2).count(5) >= 1
+    assert counted(co.ACE(9), draw, 5).count(5) >= 4
+    assert counted(co.KernelCCA(9), draw, 1) == [5]
 
 
 def test_groups_are_judged_once(rng):
