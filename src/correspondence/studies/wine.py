@@ -95,6 +95,7 @@ def run(settings: Settings) -> Report:
     """Compare methods, count components, and draw the planes of the best method."""
     wine = co.datasets.fetch_wine("red")
     X, y, groups = wine.X, wine.quality.astype(str).astype(object), wine.groups
+    folds = 3 if settings.quick else 10
     with one_thread_each():
         white = _white(settings.quick)
         methods = _methods(white.estimators[_chosen(white)], settings.quick)
@@ -103,7 +104,7 @@ def run(settings: Settings) -> Report:
                 X,
                 y,
                 methods,
-                cv=3 if settings.quick else 10,
+                cv=folds,
                 groups=groups,
                 random_state=seed,
                 n_jobs=2,
@@ -121,7 +122,7 @@ def run(settings: Settings) -> Report:
     effects = _effects(planes)
     sections = [
         f"X are the 11 attributes of {len(X)} red wines, Y the quality from 3 to 8 as a label. "
-        f"{3 if settings.quick else 10} folds, {settings.seeds} times, copies of a wine always together.",
+        f"{folds} folds, {settings.seeds} times, copies of a wine always together.",
         f"![Factoring planes](wine.png)\n\n{_caption(planes)} [A page to explore them](wine-explore.html).",
         _table(comparisons, intervals, _choice(white)),
         f"![Held-out and training correlations](wine-methods.png)\n\n{CAPTION}",
