@@ -79,6 +79,18 @@ def test_the_only_survivor_needs_no_more_folds(scores):
     assert asked == [("cca", 1), ("ace", 1)]
 
 
+def test_the_simplest_and_the_leader_are_judged_by_all_folds_if_they_differ(scores):
+    terms, asked = scores
+    terms |= {"cca": a_crossfit(np.zeros(400)), "ace": a_crossfit(ahead(0.9)), "kernel": a_crossfit(ahead(0.5))}
+    race(["cca", "ace", "kernel"])
+    assert [name for name, folds in asked if folds == 5] == ["cca", "ace"]
+    asked.clear()
+    terms["cca"] = a_crossfit(np.full(400, 0.06))
+    race(["cca", "ace", "kernel"])
+    assert ("kernel", 3) in asked
+    assert not [name for name, folds in asked if folds == 5]  # the simplest leads
+
+
 def test_one_split_of_many_pairs_is_not_repeated(scores):
     terms, asked = scores
     terms |= {"cca": a_crossfit(np.zeros(400)), "ace": a_crossfit(np.zeros(400))}

@@ -295,7 +295,7 @@ def test_measurements_are_the_same_again():
     for measure in (
         partial(level.measure_permutation_test, "t2", 60, 0),
         partial(power.measure, power.reject_by_latent_dimension, "correlation .15"),
-        partial(coverage.measure_held_out, "x^2, ACE(1)"),
+        partial(coverage.measure_held_out, "cos(2x), ACE(1)"),
     ):
         assert measure(3) == measure(3)
 

@@ -42,14 +42,14 @@ def _draw_gaussian(n, rng):
     return x, 0.7 * x + np.sqrt(1 - 0.7**2) * rng.normal(size=n)
 
 
-def _draw_square(n, rng):
+def _draw_wave(n, rng):
     x = rng.normal(size=n)
-    return x, x**2 + rng.normal(size=n)
+    return x, np.cos(2 * x) + 0.5 * rng.normal(size=n)
 
 
-def _find_square_pics():
-    x, y = np.linspace(-6, 6, 601), np.linspace(-5, 40, 901)
-    return decompose_joint(norm.pdf(x)[:, None] * norm.pdf(y, x[:, None] ** 2)) ** 2
+def _find_wave_pics():
+    x, y = np.linspace(-6, 6, 1201), np.linspace(-4, 4, 401)
+    return decompose_joint(norm.pdf(x)[:, None] * norm.pdf(y, np.cos(2 * x)[:, None], 0.5)) ** 2
 
 
 def _draw_lognormal(n, rng):
@@ -79,7 +79,7 @@ def _draw_rare_labels(n, rng):
 
 DESIGNS = {
     "Gaussian, ACE(2)": Design(_draw_gaussian, co.ACE(n_components=2), lambda: 0.49 ** np.arange(1, 3)),
-    "x^2, ACE(1)": Design(_draw_square, co.ACE(n_components=1), _find_square_pics),
+    "cos(2x), ACE(1)": Design(_draw_wave, co.ACE(n_components=1), _find_wave_pics),
     "lognormal, CCA(1)": Design(_draw_lognormal, co.CCA(n_components=1), _find_lognormal_pics, is_hard=True),
     "t3, CCA(1)": Design(_draw_t3, co.CCA(n_components=1), lambda: np.array([0.5]), is_hard=True),
     "rare labels, CA(2)": Design(

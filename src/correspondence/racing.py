@@ -33,11 +33,11 @@ __all__ = [
 ]
 
 CLEAR = 1.0  # standard errors by which a more flexible method must be ahead
-HOPELESS = 2.0  # standard errors behind the leader after the first fold, from which on a method is dropped
+HOPELESS = 3.0  # standard errors behind the leader after the first fold, from which on a method is dropped
 TRAINING_ROWS, TEST_ROWS = 2000, 1000  # at most, for the trees that look for what additive functions leave
 MAX_TARGETS = 8
 N_TREES = 50
-MAX_FOLDS, ENOUGH_FOR_FEW_FOLDS = 3, 400  # folds that are judged, from so many pairs on
+FEW_FOLDS, ENOUGH_FOR_FEW_FOLDS = 3, 400  # folds that are judged first, from so many pairs on
 SMALL = 2e6  # numbers in all columns, up to which a logistic regression is quick
 RARE = 0.005  # share of the values at each end that may be outliers
 STANDS_OUT = 3.5  # standard errors of a correlation with what additive functions leave
@@ -112,7 +112,6 @@ def run_race(
         As for `decompose`.
     """
     folds = _split_pairs(Y, pairs, groups, random_state)
-    folds = folds if pairs.n < ENOUGH_FOR_FEW_FOLDS else folds[:MAX_FOLDS]
     options = {"groups": groups, "n_jobs": n_jobs, "progress": progress}
     judge = _Judge(X, Y, n_components, pairs, random_state, options)
     first, others = _part_by_cost(names, pairs)
@@ -130,7 +129,10 @@ def run_race(
         most = max(len(result.crossfit.correlations) for result in survivors)
         survivors = [r for r in survivors if len(r.crossfit.correlations) >= min(n_components, most)]
     if len(folds) > 1 and len(survivors) > 1 and not any(METHODS[r.method].is_costly for r in survivors):
-        survivors = judge.judge_all([result.method for result in survivors], folds) or survivors
+        few = folds if pairs.n < ENOUGH_FOR_FEW_FOLDS else folds[:FEW_FOLDS]
+        survivors = judge.judge_all([result.method for result in survivors], few) or survivors
+        if len(few) < len(folds):
+            survivors = judge.settle(survivors, folds)
     winner = pick_simplest({result.method: result for result in survivors})
     return Race(
         next(result for result in survivors if result.method == winner),
@@ -177,6 +179,13 @@ class _Judge:
             return []
         leader = max(ahead, key=lambda result: result.captured)
         return [result for result in ahead if gain(result.terms, leader.terms) <= HOPELESS]
+
+    def settle(self, results: list[Result], parts: list[Split]) -> list[Result]:
+        """Judge the simplest method that keeps up and the leader by all parts, if they are not the same."""
+        simplest = pick_simplest({result.method: result for result in results})
+        leader = max(results, key=lambda result: result.captured).method
+        names = [result.method for result in results if result.method in (simplest, leader)]
+        return results if simplest == leader else self.judge_all(names, parts) or results
 
 
 def limit_components(
