@@ -37,18 +37,11 @@ def test_groups_stay_together(rng, with_labels):
         assert not set(groups[train]) & set(groups[test])
 
 
-def test_frequent_labels_are_spread_evenly(rng):
+def test_labels_are_not_spread_evenly(rng):
+    """Labels of a fold that are not independent would bias what is captured."""
     labels = rng.permutation(np.repeat(["rare", "often"], [20, 180]))
-    np.testing.assert_allclose(shares(splits(5, 200, labels=labels), labels), np.mean(labels == labels[0]))
-    assert np.ptp(shares(splits(5, 200), labels)) > 0
-    assert np.ptp(shares(splits(20, 200, labels=labels), labels)) < 1e-12
-    groups = np.arange(200) // 2
-    assert np.ptp(shares(splits(5, 200, labels=labels, groups=groups), labels)) <= 0.05
-
-
-def test_labels_rarer_than_the_folds_are_no_reason_to_stratify(rng):
-    labels = np.repeat(["often", "once"], [99, 1])
-    assert as_sets(splits(5, 100, labels=labels)) == as_sets(splits(5, 100))
+    assert as_sets(splits(5, 200, labels=labels)) == as_sets(splits(5, 200))
+    assert np.ptp(shares(splits(5, 200, labels=labels), labels)) > 0
 
 
 @pytest.mark.parametrize("kind", [list, pd.Series, lambda v: pd.Series(v).astype("category"), lambda v: v == "u"])
@@ -59,7 +52,7 @@ def test_labels_of_any_kind(rng, kind):
 
 def test_labels_and_groups_of_several_types(rng):
     labels = np.array([1, "a"], dtype=object)[np.arange(60) % 2]
-    np.testing.assert_allclose(shares(splits(3, 60, labels=labels), labels), 0.5)
+    np.testing.assert_allclose(shares(splits(StratifiedKFold(3), 60, labels=labels), labels), 0.5)
     for train, test in splits(2, 60, groups=labels):
         assert not set(labels[train]) & set(labels[test])
 

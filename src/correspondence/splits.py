@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold
 
 from correspondence.checks import as_frame, brief, check_whole
 from correspondence.labels import encode, objects
@@ -18,6 +18,9 @@ Split = tuple[np.ndarray, np.ndarray]
 def splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_state: int = 0) -> list[Split]:
     """Positions of the pairs to fit and to judge on, for each split.
 
+    Folds are drawn without regard to labels. If they were spread evenly, the labels of a part to judge on would not be
+    independent, and what is captured, which leaves out each pair with itself, would come out too high.
+
     Parameters
     ----------
     cv : int, splitter or iterable
@@ -25,7 +28,7 @@ def splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_st
     n : int
         Number of pairs.
     labels : array-like of shape (n,), optional
-        Spread evenly over the folds where each label occurs often enough.
+        For splitters that ask for them.
     groups : array-like of shape (n,), optional
         Pairs of the same group stay together.
     random_state : int
@@ -39,7 +42,8 @@ def splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_st
         most = n if together is None else int(together.max()) + 1
         if together is not None and check_whole(cv, "cv", 2) > most:
             raise ValueError(f"groups are only {most}, fewer than cv = {cv} folds: use a smaller cv.")
-        cv = _folds(check_whole(cv, "cv", 2, max(2, most)), strata, together, random_state)
+        kind = KFold if together is None else GroupKFold
+        cv = kind(check_whole(cv, "cv", 2, max(2, most)), shuffle=True, random_state=random_state)
     parts = cv
     if hasattr(cv, "split") and not isinstance(cv, str | bytes):
         parts = cv.split(np.zeros((n, 1)), np.zeros(n) if strata is None else strata, together)
@@ -70,12 +74,3 @@ def _checked(parts: Any, cv: Any, n: int) -> list[Split]:
     ):
         raise ValueError(f"cv must give positions from 0 to {n - 1}, as arrays of whole numbers.")
     return pairs
-
-
-def _folds(k: int, labels: np.ndarray | None, groups: np.ndarray | None, random_state: int) -> Any:
-    frequent = labels is not None and np.bincount(labels).min() >= k
-    if groups is not None:
-        kind = StratifiedGroupKFold if frequent else GroupKFold
-    else:
-        kind = StratifiedKFold if frequent else KFold
-    return kind(k, shuffle=True, random_state=random_state)
