@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 CACHED = 1 << 18  # values of a function of some pairs
-FEWEST = 2  # pairs, up to which nothing can be said about errors
+FEWEST = 3  # pairs, up to which nothing can be said about errors: two that are left lie on a line
 ENOUGH = 100  # pairs, from which on intervals keep their promise and a warning is due where they do not
 MISSING = 0.5  # variance, 1 on the pairs of the fit, below which much of what the fit has seen is missing
 
@@ -282,7 +282,7 @@ def correlation_intervals(r: np.ndarray, spread: Spread, is_defined: np.ndarray,
     inside = np.abs(r) < 1 - 1e-12
     ends = np.tanh(np.arctanh(np.where(inside, r, 0))[:, None] + spread.reach(level))
     exact = r[:, None] * np.array([((1 - level) / 2) ** (1 / spread.n), 1.0])
-    is_defined = is_defined & (spread.n > FEWEST)  # two pairs are always on a line
+    is_defined = is_defined & (spread.n > FEWEST)  # so that more than two are left, which are always on a line
     return np.where(is_defined[:, None], np.where(inside[:, None], ends, np.sort(exact, axis=1)), [-1.0, 1.0])
 
 

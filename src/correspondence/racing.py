@@ -19,7 +19,7 @@ from correspondence.heldout import gain
 from correspondence.methods import ENOUGH, METHODS, Pairs, estimator
 from correspondence.splines import SplineBasis
 from correspondence.splits import Split, splits
-from correspondence.validation import CrossFit, crossfit, labels_of
+from correspondence.validation import CrossFit, crossfit
 
 __all__ = [
     "CLEAR",
@@ -111,7 +111,7 @@ def run_race(
     random_state, n_jobs, progress : int, int, bool
         As for `decompose`.
     """
-    folds = _split_pairs(Y, pairs, groups, random_state)
+    folds = _split_pairs(pairs, groups, random_state)
     options = {"groups": groups, "n_jobs": n_jobs, "progress": progress}
     judge = _Judge(X, Y, n_components, pairs, random_state, options)
     first, others = _part_by_cost(names, pairs)
@@ -216,7 +216,7 @@ def limit_components(
     """
     judged = result.crossfit
     if found > len(judged.correlations) and not METHODS[result.method].is_costly:
-        folds = _split_pairs(Y, pairs, groups, random_state)
+        folds = _split_pairs(pairs, groups, random_state)
         est = estimator(result.method, pairs, found, random_state)
         judged = crossfit(est, X, Y, folds[:2], groups=groups, n_jobs=n_jobs, progress=progress)
     nested = {k: judged.captured_first(k) for k in range(1, min(found, len(judged.correlations)) + 1)}
@@ -237,10 +237,9 @@ def pick_simplest(results: Mapping[str, Result | CrossFit]) -> str:
     return next(name for name, r in results.items() if name == ahead or gain(r.terms, results[ahead].terms) <= CLEAR)
 
 
-def _split_pairs(Y: Any, pairs: Pairs, groups: np.ndarray | None, random_state: int) -> list[Split]:
-    """Folds of a race, over which the labels of Y are spread evenly."""
-    kind = default_folds(pairs, groups, random_state)
-    return splits(kind, pairs.n, labels=labels_of(Y), groups=groups, random_state=random_state)
+def _split_pairs(pairs: Pairs, groups: np.ndarray | None, random_state: int) -> list[Split]:
+    """Folds of a race."""
+    return splits(default_folds(pairs, groups, random_state), pairs.n, groups=groups, random_state=random_state)
 
 
 def default_folds(pairs: Pairs, groups: np.ndarray | None, random_state: int) -> Any:

@@ -399,7 +399,7 @@ def check_in_memory(X: Any) -> None:
 
 
 def labels_of(Y: Any) -> np.ndarray | None:
-    """Y as one column of labels, to be spread evenly over folds, if that is what it is.
+    """Y as one column of labels, if that is what it is.
 
     Parameters
     ----------
