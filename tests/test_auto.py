@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import correspondence as co
+from correspondence import auto
 from correspondence.auto import ALPHA, MIN_PAIRS, N_DRAWS, choose
 from correspondence.methods import METHODS
 
@@ -507,3 +508,23 @@ def test_few_groups_are_not_tested(kind, quick):
 def test_a_table_has_no_groups():
     with pytest.raises(ValueError, match=r"groups must be None .* table"):
         co.decompose([[30, 10], [5, 40]], groups=[0, 1], verbose=False)
+
+
+@pytest.mark.parametrize("with_groups", [False, True])
+def test_a_label_that_is_missing_in_a_part_is_no_error(monkeypatch, with_groups):
+    """A classifier cannot be fitted to a block without it; dependence is tested on all pairs then."""
+
+    def fail(*arguments, **options):
+        raise ValueError("y must have two labels at least")
+
+    monkeypatch.setattr(auto, "latent_dimension", fail)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 1))
+    y = np.where(x[:, 0] + rng.normal(size=200) > 0, "yes", "no")
+    groups = np.arange(200) // 2 if with_groups else None
+    choice = choose(x, y, method="logistic", groups=groups)
+    assert choice.found is None
+    assert "not tested, because a part of the pairs has too few labels to be fitted." in choice.origin
+    if not with_groups:
+        monkeypatch.setattr(auto, "_pick_method", lambda *arguments: (None, "logistic", "wins"))
+        assert choose(x, y).origin == "logistic: wins; 1 component significant."

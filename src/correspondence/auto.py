@@ -284,7 +284,12 @@ def _count_components(
     views = [] if wanted.groups is not None else _list_views(X, Y, [method], pairs)
     if not views:
         est = estimator(method, pairs, limit, wanted.random_state)
-        dimension = latent_dimension(est, X, Y, ALPHA, n_permutations=999, **wanted.options)
+        try:
+            dimension = latent_dimension(est, X, Y, ALPHA, n_permutations=999, **wanted.options)
+        except ValueError:  # a rare label may be missing in a part; what is wrong with all pairs is told by the fit
+            is_tested = first < 1
+            why = "" if is_tested else "a part of the pairs has too few labels to be fitted"
+            return wanted.n_components or 1, _Counted(int(first <= ALPHA) if is_tested else None, not_tested=why)
         found = max(dimension.n_components, int(first <= ALPHA))
         return wanted.n_components or max(1, found), _Counted(found, replace(dimension, n_components=found))
     test = _test_in_turn(views, first, limit, wanted.random_state)
