@@ -65,7 +65,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/ca.py
 	$(BIN)/python benchmarks/pice.py
 	$(BIN)/python benchmarks/auto.py
-	$(BIN)/python benchmarks/truth.py --jobs 2
+	$(BIN)/python benchmarks/truth.py --jobs 2 --seeds 10000
 	$(BIN)/python benchmarks/classifier.py
 	$(BIN)/python benchmarks/retrieval.py
 	$(BIN)/python benchmarks/explore.py

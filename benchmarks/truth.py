@@ -110,7 +110,10 @@ def main(arguments: list[str] | None = None, promises: list[Promise] | None = No
     shown = {task.key(0)[:3] for own in tasks.values() for task in own}
     used = [record for key, record in ledger.records.items() if key[:3] in shown]
     planned = sum(count_data_sets(task, options) for own in tasks.values() for task in own)
-    note = tables.describe_run(used, planned, "python benchmarks/truth.py" + (" --quick" if options.quick else ""))
+    command = (
+        "python benchmarks/truth.py" + " --quick" * options.quick + f" --seeds {options.seeds}" * bool(options.seeds)
+    )
+    note = tables.describe_run(used, planned, command)
     if options.write_baseline:
         write_baseline(options.write_baseline, tasks, ledger, note)
     tables.write_tables(options.output, lines, promises, note)

@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import correspondence as co
+from correspondence.analysis import texts
 from correspondence.analysis.files import FILES
 from correspondence.cli import main
 
@@ -527,3 +528,20 @@ def test_a_method_that_was_chosen_by_the_same_pairs_is_told(run, tmp_path, rng):
     named = run(path, "--method", "cca")
     assert named.exit_code == 0, named.output
     assert "chosen" not in named.stderr
+
+
+def test_a_significant_component_with_a_wide_interval_is_explained():
+    component = {
+        "component": 1,
+        "pic": 0.2,
+        "training": 0.45,
+        "held_out": 0.1,
+        "low": -0.05,
+        "high": 0.25,
+        "pvalue": 0.01,
+    }
+    summary = {"not_held_out": "", "significant": 1, "components": [component]}
+    assert "held out" in texts._comments(summary)[1]
+    assert len(texts._comments(summary | {"components": [component | {"low": 0.02}]})) == 1
+    assert len(texts._comments(summary | {"significant": 0})) == 1
+    assert "not judged" in texts._comments(summary | {"components": [component | {"low": -1.0}]})[1]

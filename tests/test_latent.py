@@ -284,3 +284,23 @@ def test_no_more_than_there_can_be(rng):
 def test_nothing_takes_for_ever(rng, options, message):
     with pytest.raises(ValueError, match=message):
         co.latent_dimension(co.CCA(2), *rng.normal(size=(2, 50, 2)), **options)
+
+
+def test_the_first_components_of_a_result(rng):
+    X = rng.normal(size=(300, 3))
+    Y = np.column_stack([X[:, :2] + 0.5 * rng.normal(size=(300, 2)), rng.normal(size=300)])
+    result = co.latent_dimension(co.CCA(n_components=3), X, Y)
+    assert result.n_components == 2
+    first = result.take_first(1)
+    assert (first.n_components, first.interval[0], len(first.pvalues), len(first.test.pvalues)) == (1, 1, 1, 1)
+    assert first.at_least  # there is a second
+    np.testing.assert_array_equal(first.intervals, result.intervals[:1])
+    both = result.take_first(2)
+    assert (both.n_components, both.at_least) == (2, False)
+    assert result.take_first(3) is result
+    limited = result.limit(1)
+    assert (limited.interval, limited.at_least) == ((1, 1), False)
+    assert result.limit(0) is result
+    for wrong in (0, -1, 1.5, "a"):
+        with pytest.raises((ValueError, TypeError), match="n_components"):
+            result.take_first(wrong)

@@ -163,10 +163,20 @@ def test_leading_vectors_beyond_the_rank_are_still_functions(rng, monkeypatch):
 
 def test_the_strongest_within_a_standard_error_of_the_best():
     scores = np.array([[1.0, 2.0, 1.9, 0.0], [1.0, 2.2, 2.3, 0.0], [1.0, 2.1, 1.9, 0.0]])
-    assert penalised._strongest(scores) == 2  # differences 0.1, -0.1 and 0.2: mean 0.07, standard error 0.09
+    assert penalised._strongest(scores, np.inf) == 2  # differences 0.1, -0.1 and 0.2: mean 0.07, standard error 0.09
     scores[:, 2] = [1.9, 2.1, 2.0]
-    assert penalised._strongest(scores) == 1  # 0.1 worse in every fold
-    assert penalised._strongest(np.ones((5, 4))) == 3
+    assert penalised._strongest(scores, np.inf) == 1  # 0.1 worse in every fold
+    assert penalised._strongest(np.ones((5, 4)), np.inf) == 3
+
+
+def test_a_clear_component_does_not_lose_more_than_a_share_to_smoothness():
+    gains = np.array([[1.0, 0.9], [1.1, 0.4], [1.0, 1.2], [0.9, 0.4], [1.0, 1.1]])  # 0.2 less, standard error 0.17
+    assert penalised._strongest(np.column_stack([gains, gains[:, 1] - 5]), np.inf) == 0
+    gains[:, 1] += 0.05
+    assert penalised._strongest(gains, np.inf) == 1
+    assert penalised._strongest(gains, 0.1) == 0
+    gains -= 1.0  # what is gained may be chance: then the standard error decides alone
+    assert penalised._strongest(gains, 0.1) == 1
 
 
 def test_scores_are_what_is_captured_of_the_fold(rng):
@@ -270,17 +280,17 @@ def test_a_rotation_needs_a_component_that_is_clearly_there_or_leaves_the_others
     before, kept = np.full(5, 1.0), np.full(4, 0.5)
     noise = np.array([0.3, -0.3, 0.3, -0.3, 0.1])
     scores = np.column_stack([1.05 + noise, 1.0 + noise, np.full(5, 1.01), np.full(5, 1.0)])
-    assert penalised._best_step(scores, steps, before, kept) == 2  # gains by chance: the pairs before stay
-    assert penalised._best_step(scores, steps, before, np.full(4, 0.99)) == 0
+    assert penalised._best_step(scores, steps, before, kept, np.inf) == 2  # gains by chance: the pairs before stay
+    assert penalised._best_step(scores, steps, before, np.full(4, 0.99), np.inf) == 0
     scores[:, :2] += 0.5
-    assert penalised._best_step(scores, steps, before, kept) == 0
+    assert penalised._best_step(scores, steps, before, kept, np.inf) == 0
 
 
 def test_one_pair_far_outside_does_not_decide_whether_to_rotate():
     steps = [penalised.Step(1.0, kind) for kind in ("turn", "keep")]
     before, kept = np.zeros(5), np.full(2, 0.5)
     scores = np.column_stack([[0.3, 0.35, 0.4, 0.3, -30.0], [0.1, 0.12, 0.1, 0.1, -32.0]])
-    assert penalised._best_step(scores, steps, before, kept) == 0
+    assert penalised._best_step(scores, steps, before, kept, np.inf) == 0
 
 
 def test_means_and_errors_without_the_extremes():

@@ -328,3 +328,33 @@ def test_the_choice_is_that_of_the_transposed_table(shape, sparse):
         fits = [co.CA(2, regularization="auto").fit(table) for table in (one, other)]
         assert fits[0].regularization_ == fits[1].regularization_
         np.testing.assert_allclose(fits[0].correlations_, fits[1].correlations_, atol=1e-10)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_the_order_of_labels_does_not_matter(rng, make):
+    table = rng.poisson(rng.gamma(1, 4, size=(7, 5)))
+    same = table[rng.permutation(7)][:, rng.permutation(5)]
+    one, other = choose_ridge(make(table), 3), choose_ridge(make(same), 3)
+    assert one.strength == other.strength
+    np.testing.assert_allclose(one.claims, other.claims, atol=1e-12)
+
+
+def test_a_square_table_with_equal_margins_and_its_transpose(rng):
+    table = rng.poisson(2, size=(6, 6))
+    table = table + table.T
+    for i, j in ((0, 1), (1, 2), (2, 0)):  # a circle: the same margins, but not symmetric
+        table[i, j] += 20
+    one, other = (choose_ridge(np.asarray(t), 3) for t in (table, table.T))
+    assert one.strength == other.strength
+    np.testing.assert_allclose(one.claims, other.claims, atol=1e-12)
+
+
+def test_large_sparse_tables_are_as_dense_ones(rng, monkeypatch):
+    monkeypatch.setattr(ridge_module, "LARGE_CELLS", 100)
+    table = rng.poisson(rng.gamma(0.3, 3, size=(40, 30)))
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    order = rng.permutation(len(table))
+    results = [choose_ridge(t, 2) for t in (table, sp.csr_array(table), sp.csr_array(table[order]))]
+    assert len({result.strength for result in results}) == 1
+    np.testing.assert_allclose(results[0].claims, results[1].claims, atol=1e-8)
+    np.testing.assert_allclose(results[0].claims, results[2].claims, atol=1e-8)

@@ -1,12 +1,15 @@
+import threading
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info
 
 import correspondence as co
 from correspondence import threads
-from correspondence.threads import RowBlocks, in_threads, n_threads
+from correspondence.threads import RowBlocks, alone, in_threads, n_threads
 
 
 @pytest.fixture(autouse=True)
@@ -81,3 +84,26 @@ def test_threads_change_nothing_in_ca(monkeypatch):
     np.testing.assert_allclose(together.rows_.principal, alone.rows_.principal, atol=1e-9)
     np.testing.assert_allclose(together.rows_.inertia, alone.rows_.inertia, rtol=1e-12)
     np.testing.assert_allclose(together.columns_.inertia, alone.columns_.inertia, rtol=1e-12)
+
+
+def test_threads_that_overlap_leave_blas_as_it_was():
+    """The last to leave takes the limit away, whichever entered first."""
+
+    def stay_inside(entered, leave):
+        with alone(True):
+            entered.set()
+            leave.wait(10)
+
+    def list_limits():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    before = list_limits()
+    events = [(threading.Event(), threading.Event()) for _ in range(2)]
+    workers = [threading.Thread(target=stay_inside, args=pair, daemon=True) for pair in events]
+    for worker, (entered, _) in zip(workers, events, strict=True):
+        worker.start()
+        assert entered.wait(10)
+    for worker, (_, leave) in zip(workers, events, strict=True):
+        leave.set()
+        worker.join(10)
+    assert list_limits() == before

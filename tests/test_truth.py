@@ -1,6 +1,7 @@
 """The page of promises: problems with known truth, verdicts, runs that go on, and one small run of each promise."""
 
 import json
+import re
 import subprocess
 import sys
 from functools import partial
@@ -146,9 +147,12 @@ def test_numbers(value, text):
 def test_a_broken_promise_is_missed(tmp_path):
     (line,) = run(tmp_path, make_promise(lambda seed: {"found": seed % 10 == 0}))
     assert (line["verdict"], line["value"], line["n"]) == (MISSED, 0.1, 50)
-    assert "**missed**" in (tmp_path / "promises.md").read_text()
+    page = (tmp_path / "promises.md").read_text()
+    assert "**missed**" in page
+    assert re.search(r"Missed:\n\n- .*, a design, a method: found \.10 ", page)
     (line,) = run(tmp_path / "kept", make_promise(lambda seed: {"found": seed % 10 > 0}))
     assert line["verdict"] == MET
+    assert "No line is missed." in (tmp_path / "kept" / "promises.md").read_text()
 
 
 @pytest.mark.slow

@@ -538,7 +538,7 @@ def last(d, held_out):
         ),
         (permuted([0.01], 0.4, kind="refitted"), "; the correlations are those of the training and too high."),
         (permuted([0.01], 0.4, kind="all pairs"), "; the correlations are those of the training and too high."),
-        (latent([0.01], [0.5], 0.45, at_least=True), "(p = 0.01), and there may be more of them; training says 0.50"),
+        (latent([0.01], [0.5], 0.45, at_least=True), "(p = 0.01), and there may be more; training says 0.50"),
         (latent([0.06], [0.5], 0.45), "The only component is not more than chance (p = 0.06): do not read the axes."),
     ],
 )

@@ -51,7 +51,7 @@ def measure(count, design, seed):
 
 def make_tasks() -> list[Task]:
     return [
-        Task(NAME, design, name, partial(measure, count, design), *((60, 0) if name == "decompose" else (400, 3)))
+        Task(NAME, design, name, partial(measure, count, design), *((120, 0) if name == "decompose" else (200, 3)))
         for design in CASES
         for name, count in METHODS.items()
     ]

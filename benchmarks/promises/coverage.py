@@ -22,7 +22,7 @@ from promises.verdicts import MISSED, SHOWN, Bar, Line, Promise, Results, share_
 NAME = "coverage"
 FRESH = 100_000  # pairs that stand for the population
 TRAINING, HELD_OUT, CROSS_FITTED, RESAMPLED = 300, 100, 200, 300  # pairs
-REPLICATIONS = 300
+REPLICATIONS = 200
 COVERED, HARD = Bar(0.91, 0.98), Bar(0.90)
 
 

@@ -25,7 +25,7 @@ class Case:
 
     problem: Problem
     d: int
-    seeds: int = 5
+    seeds: int = 8
 
     def draw(self, n, rng):
         return self.problem.draw(n, rng)
@@ -168,7 +168,7 @@ MAKERS: dict[str, Callable[[], Case]] = {
     "copula, t2 margins, n 1000": lambda: Case(make_t2_copula(), 3),
     "checkerboard 4 x 4, n 1000": lambda: Case(make_checkerboard(), 1),
     "noisy spiral, n 2000": lambda: Case(make_spiral(), 3),
-    "Gaussian 20-D, n 1000": lambda: Case(make_wide_gaussian(), 3, seeds=3),
+    "Gaussian 20-D, n 1000": lambda: Case(make_wide_gaussian(), 3, seeds=4),
     "XOR of two columns, n 1000": lambda: Case(make_xor(), 1),
     "Zipf labels 100 x 30, n 2000": lambda: Case(make_zipf_labels(), 3),
 }

@@ -95,12 +95,12 @@ def make_tasks_of_independence(kind: str, n: int) -> list[Task]:
         tasks.append(_task(kind, n, 0, "analyze", measure_analyze, 40, quick=n == 60))
     tasks += make_tasks_of_tests(kind, n, 0)
     if kind in LABELS:
-        tasks.append(_task(kind, n, 0, "chi2_test_", measure_chi2, 1000, quick=20))
+        tasks.append(_task(kind, n, 0, "chi2_test_", measure_chi2, 500, quick=20))
     if kind in NUMBERS:
         chosen = {"Pearson": peers.reject_by_pearson} if kind in ONE_COLUMN else {"Bartlett": reject_by_bartlett}
         if peers.is_installed("hyppo"):
             chosen |= {"dCor (hyppo)": peers.reject_by_dcor, "HSIC (hyppo)": peers.reject_by_hsic}
-        tasks += [_task(kind, n, 0, name, partial(measure_peer, reject), 200, 2) for name, reject in chosen.items()]
+        tasks += [_task(kind, n, 0, name, partial(measure_peer, reject), 100, 2) for name, reject in chosen.items()]
     return tasks
 
 
@@ -117,8 +117,8 @@ def make_tasks_of_components(kind: str, n: int, k: int) -> list[Task]:
 
 def make_tasks_of_tests(kind: str, n: int, k: int) -> list[Task]:
     return [
-        _task(kind, n, k, "latent_dimension", measure_latent_dimension, 200, quick=2 * (n <= 200)),
-        _task(kind, n, k, "permutation_test", measure_permutation_test, 500, quick=2 * (n <= 200)),
+        _task(kind, n, k, "latent_dimension", measure_latent_dimension, 150, quick=2 * (n <= 200)),
+        _task(kind, n, k, "permutation_test", measure_permutation_test, 300, quick=2 * (n <= 200)),
     ]
 
 

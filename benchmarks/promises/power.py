@@ -66,7 +66,7 @@ def make_tasks() -> list[Task]:
             design,
             name,
             partial(measure, reject, design),
-            100 if name == "decompose" else 200,
+            100,
             quick=int(name != "decompose" or design == QUICK),
         )
         for design in WEAK

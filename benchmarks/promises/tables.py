@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from promises.verdicts import Line, Promise
+from promises.verdicts import MET, MISSED, SHOWN, WITHIN_ERROR, Line, Promise
 
 BEGIN, END = "<!-- truth: begin -->", "<!-- truth: end -->"
+VERDICTS = (MET, WITHIN_ERROR, MISSED, SHOWN)
 HEADINGS = ("design", "method", "figure", "measured", "data sets", "load", "bar", "")
 
 
@@ -28,7 +29,7 @@ def make_cells(line: Line) -> tuple[str, ...]:
 
 def count_verdicts(lines: Iterable[Line]) -> str:
     counts = Counter(line.verdict for line in lines)
-    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("met", "within error", "missed", "shown"))
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
 
 
 def make_text(lines: list[Line]) -> str:
@@ -43,13 +44,29 @@ def make_text(lines: list[Line]) -> str:
 def make_markdown(lines: list[Line], promises: list[Promise], note: str) -> str:
     """Tables for the page, one for each promise."""
     texts = {promise.name: promise.text for promise in promises}
-    parts = [note, ""]
+    parts = [note, "", *summarise_verdicts(lines), ""]
     for name, group in groupby(lines, key=lambda line: line.promise):
         own = list(group)
         parts += [f"## {name.capitalize()}", "", f"{texts[name]} ({count_verdicts(own)}.)", ""]
         parts += ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
         parts += ["| " + " | ".join(map(_escape, make_cells(line))) + " |" for line in own] + [""]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def summarise_verdicts(lines: list[Line]) -> list[str]:
+    """Say how many lines of each promise are met, and list all that are missed."""
+    rows = ["| promise | " + " | ".join(VERDICTS) + " |", "|---|" + "---|" * len(VERDICTS)]
+    for name, group in groupby(lines, key=lambda line: line.promise):
+        counts = Counter(line.verdict for line in group)
+        rows.append(f"| {name} | " + " | ".join(str(counts[verdict]) for verdict in VERDICTS) + " |")
+    missed = [line for line in lines if line.verdict == MISSED]
+    if not missed:
+        return [*rows, "", "No line is missed."]
+    listed = [
+        _escape(f"- {line.promise}, {line.design}, {line.method}: {line.figure} {line.shown}, bar {line.bar}")
+        for line in missed
+    ]
+    return [*rows, "", "Missed:", "", *listed]
 
 
 def _escape(cell: str) -> str:

@@ -188,14 +188,18 @@ class ACE(PairsEstimator):
         surveys = surveys_of(Memory(X, Y, length(X, "X")))
         encoders = [_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
         x, y = (dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
-        bases = [self._basis(*side) for side in zip(encoders, surveys, "XY", strict=True)]
-        views = whitened_view(x, y), view_additive(x, y, *bases)
+        additive = view_additive(x, y, encoders[0].coordinates, encoders[1].coordinates, self._given_knots)
+        views = whitened_view(x, y), additive
         return [view for view in views if view is not None]
 
     def _basis(self, encoder: Columns, survey: Survey | None, name: str) -> SplineBasis:
         assert survey is not None
-        n_knots = None if isinstance(self.n_knots, str) else self.n_knots
-        return SplineBasis.for_columns(dense(encoder.of_columns(survey.rows, name)), encoder.coordinates, n_knots)
+        rows = dense(encoder.of_columns(survey.rows, name))
+        return SplineBasis.for_columns(rows, encoder.coordinates, self._given_knots)
+
+    @property
+    def _given_knots(self) -> int | None:
+        return None if isinstance(self.n_knots, str) else self.n_knots
 
     def _cross_fit(self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any, groups: np.ndarray | None) -> Decomposition:
         """Decomposition with regressors."""

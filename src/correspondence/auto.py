@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -76,8 +76,10 @@ def decompose(
 
     The sensible methods race: they are compared by what they capture of pairs not used in the fit, those that are
     clearly behind after one fold are dropped, and costly ones take part only if trees find something that sums of
-    functions of single columns leave. The simplest method that is not clearly behind the best is taken. Components are
-    then tested one after the other, and those that are more than chance are fitted to all pairs. Two columns of labels
+    functions of single columns leave. The simplest method that is not clearly behind the best is taken, unless the best
+    sees components that the simplest cannot have. Whether there is any dependence is tested before, and one fold
+    decides where there is none. Components are then tested one after the other, and those that are more than chance are
+    fitted to all pairs, but for those with which clearly less is captured. Two columns of labels
     and tables of whole counts are judged alike: there the methods are correspondence analysis as it is, and with a
     ridge for rare labels.
 
@@ -162,6 +164,7 @@ def choose(
         raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {brief(method)}.")
     if n_components is not None:
         check_whole(n_components, "n_components", 1)
+    check_whole(options.get("random_state", 0), "random_state", 0, 2**32 - 1)
     wanted = _Wanted(n_components, method, among, test, **options)
     choice = _choose_for_table(X, wanted) if Y is None else _choose_for_pairs(X, Y, wanted)
     return replace(choice, decomposition=replace(choice.decomposition, origin=choice.origin))
@@ -227,30 +230,34 @@ def _choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = Non
     pairs = Pairs.of(X, Y)
     if wanted.groups is not None:
         wanted = replace(wanted, groups=group_codes(wanted.groups, pairs.n, "groups"))
-    race, method, reason = _pick_method(X, Y, pairs, wanted)
-    first = _test_dependence(X, Y, pairs, method, wanted)
-    if first.is_seen_by_others:
-        race, reason = None, f"{method} {reason}, but does not see what {first.method} sees"
-        method = first.method
-    k, counted = _count_components(X, Y, pairs, method, race, first.pvalue, wanted)
+    dependence = _test_dependence(X, Y, pairs, wanted)
+    is_short = dependence.is_absent and wanted.n_components is None
+    race, method, reason = _pick_method(X, Y, pairs, wanted, is_short=is_short)
+    seen_by = dependence.find_method(method)
+    if race is not None and wanted.n_components is None and dependence.has_more(race, pairs.most):
+        race = race.lead_by_captured()
+        method, reason = race.winner.method, race.reason
+    elif seen_by != method:
+        race, reason = None, f"{method} {reason}, but does not see what {seen_by} sees"
+        method = seen_by
+    k, counted = _count_components(X, Y, pairs, method, race, dependence.pvalue, wanted)
     if counted.found is not None:
-        reason += f"; {counted.found} component{'' if counted.found == 1 else 's'} significant"
+        reason += f"; {_describe_count(counted.found, k)}"
     elif counted.not_tested:
         reason += f"; not tested, because {counted.not_tested}"
     est = estimator(method, pairs, k, wanted.random_state)
-    fit = est.fit(table) if table is not None else fitted(est, X, Y, wanted.groups)
-    return Choice(
-        method, reason, fit.decomposition_, counted.dimension, counted.found, race is not None, counted.not_tested
-    )
+    d = (est.fit(table) if table is not None else fitted(est, X, Y, wanted.groups)).decomposition_
+    dimension = counted.dimension and counted.dimension.limit(d.n_components)
+    return Choice(method, reason, d, dimension, counted.found, race is not None, counted.not_tested)
 
 
-def _pick_method(X: Any, Y: Any, pairs: Pairs, wanted: _Wanted) -> tuple[Race | None, str, str]:
+def _pick_method(X: Any, Y: Any, pairs: Pairs, wanted: _Wanted, *, is_short: bool) -> tuple[Race | None, str, str]:
     """The race, if there was one, the method, and why it was taken."""
     names = wanted.list_names(pairs)
     if len(names) == 1:
         return None, names[0], "asked for" if wanted.method != "auto" else "nothing else suits"
     with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-        race = run_race(X, Y, names, wanted.n_components, pairs, **wanted.options)
+        race = run_race(X, Y, names, wanted.n_components, pairs, is_short=is_short, **wanted.options)
     if race is None:
         return None, names[0], "the simplest, because no part of the pairs can be judged by the others"
     return race, race.winner.method, race.reason
@@ -285,13 +292,15 @@ def _count_components(
     if not views:
         est = estimator(method, pairs, limit, wanted.random_state)
         try:
-            dimension = latent_dimension(est, X, Y, ALPHA, n_permutations=999, **wanted.options)
+            with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
+                dimension = latent_dimension(est, X, Y, ALPHA, n_permutations=999, **wanted.options)
         except ValueError:  # a rare label may be missing in a part; what is wrong with all pairs is told by the fit
             is_tested = first < 1
             why = "" if is_tested else "a part of the pairs has too few labels to be fitted"
             return wanted.n_components or 1, _Counted(int(first <= ALPHA) if is_tested else None, not_tested=why)
         found = max(dimension.n_components, int(first <= ALPHA))
-        return wanted.n_components or max(1, found), _Counted(found, replace(dimension, n_components=found))
+        k = wanted.n_components or max(1, found)
+        return k, _Counted(found, replace(dimension, n_components=found).take_first(k))
     test = _test_in_turn(views, first, limit, wanted.random_state)
     found = int((test.pvalues <= ALPHA).sum())
     k = wanted.n_components or max(1, found)
@@ -301,40 +310,62 @@ def _count_components(
     if not wanted.test:
         return k, _Counted(found)
     est = estimator(method, pairs, min(k + 1, limit), wanted.random_state)
-    return k, _Counted(found, assess_components(est, X, Y, test, ALPHA, **wanted.options))
+    return k, _Counted(found, assess_components(est, X, Y, test, ALPHA, **wanted.options).take_first(k))
+
+
+def _describe_count(found: int, kept: int) -> str:
+    text = f"{found} component{'' if found == 1 else 's'} significant"
+    if kept >= found:
+        return text
+    return f"{text}, the first {'' if kept == 1 else f'{kept} '}kept, because more capture less of held-out pairs"
 
 
 @dataclass(frozen=True, eq=False)
-class _First:
-    """Test of the first component: the p-value, and the method that sees it."""
+class _Dependence:
+    """Test of the first component by all methods that can look for it on all pairs."""
 
-    pvalue: float
-    method: str
-    is_seen_by_others: bool = False
-    """Whether the method that has won the race does not see it."""
+    pvalue: float = 1.0
+    """By all of them together; 1 where there are none."""
+    views: dict[str, list[View]] = field(default_factory=dict)
+    seed: int = 0
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether it was looked for, and not found."""
+        return bool(self.views) and self.pvalue > ALPHA
+
+    def find_method(self, winner: str) -> str:
+        """Name the winner of the race, or where it does not see what is there, the method that sees it best."""
+        if self.pvalue > ALPHA or len(self.views) < 2 or winner not in self.views:
+            return winner
+        if _test_first(self.views[winner], self.seed) <= ALPHA:
+            return winner
+        seen = {name: _test_first(own, self.seed) for name, own in self.views.items()}
+        best = min(seen, key=lambda name: seen[name])
+        return best if seen[best] <= ALPHA else winner
+
+    def has_more(self, race: Race, most: int) -> bool:
+        """Whether the method that captures most sees a component that the winner, such as a line, cannot have."""
+        leader, rank = race.lead_by_captured().winner.method, len(race.winner.crossfit.correlations)
+        if self.pvalue > ALPHA or leader == race.winner.method or leader not in self.views or rank >= most:
+            return False
+        tested = run_in_turn(self.views[leader], rank + 1, N_DRAWS, self.seed, stop_above=ALPHA)
+        return bool(tested.pvalues[-1] <= ALPHA)
 
 
-def _test_dependence(X: Any, Y: Any, pairs: Pairs, method: str, wanted: _Wanted) -> _First:
-    """Test whether there is any dependence.
+def _test_dependence(X: Any, Y: Any, pairs: Pairs, wanted: _Wanted) -> _Dependence:
+    """Test whether there is any dependence, by all methods that can do so on all pairs.
 
-    It is looked for by all methods that can do so on all pairs, whichever has won the race: a weak one may well be seen
-    by another method, which is then taken. The p-value is 1 where no method can.
+    A weak one may well be seen by another method than the winner of the race, which is then taken.
     """
     if wanted.groups is not None or pairs.n < MIN_PAIRS or not wanted.tests:
-        return _First(1.0, method)
-    names = [] if wanted.method != "auto" or pairs.are_labels else wanted.list_names(pairs)
-    views = {name: _list_views(X, Y, [name], pairs) for name in names if not METHODS[name].is_costly}
-    own = views.get(method) or _list_views(X, Y, [method], pairs)
-    together = [view for each in views.values() for view in each] or own
-    if not together:
-        return _First(1.0, method)
-    pvalue = _test_first(together, wanted.random_state)
-    if pvalue <= ALPHA and own and len(views) > 1 and _test_first(own, wanted.random_state) > ALPHA:
-        seen = {name: _test_first(each, wanted.random_state) for name, each in views.items() if each}
-        best = min(seen, key=lambda name: seen[name])
-        if seen[best] <= ALPHA:
-            return _First(pvalue, best, is_seen_by_others=True)
-    return _First(pvalue, method)
+        return _Dependence()
+    names = wanted.list_names(pairs)
+    names = names[:1] if pairs.are_labels else [name for name in names if not METHODS[name].is_costly]
+    views = {name: own for name in names if (own := _list_views(X, Y, [name], pairs))}
+    together = [view for own in views.values() for view in own]
+    pvalue = _test_first(together, wanted.random_state) if together else 1.0
+    return _Dependence(pvalue, views, wanted.random_state)
 
 
 def _test_first(views: list[View], seed: int) -> float:

@@ -171,8 +171,9 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     type=click.Choice(["auto", *METHODS]),
     default="auto",
     show_default=True,
-    help="auto takes the simplest of those that suit the columns and is not clearly behind the best on held-out "
-    "pairs. Models of logistic, forest and mlp cannot be saved: everything else is written.",
+    help="auto takes the simplest method that suits the columns and is not clearly behind the best on held-out pairs. "
+    "Models of logistic, forest and mlp cannot be saved, so auto leaves them out; if you ask for one, everything but "
+    "the model is written.",
 )
 @click.option(
     "--components",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,52 @@ class LatentDimension:
     def n_classes(self) -> int:
         """Classes that two variables share if a class is all that they share: one more than components."""
         return self.n_components + 1
+
+    def take_first(self, n_components: int) -> LatentDimension:
+        """Keep what is known of the first components.
+
+        Parameters
+        ----------
+        n_components : int
+            How many of them to keep.
+
+        Returns
+        -------
+        LatentDimension
+            The same for these; `interval` begins with no more than these and still ends where it did.
+        """
+        check_whole(n_components, "n_components", 1)
+        if n_components >= len(self.pvalues):
+            return self
+        arrays = ("pvalues", "correlations", "intervals", "training", "band")
+        return replace(
+            self,
+            n_components=min(self.n_components, n_components),
+            interval=(min(self.interval[0], n_components), self.interval[1]),
+            test=self.test.take_first(n_components),
+            can_be_more=self.n_components > n_components,
+            **{name: getattr(self, name)[:n_components] for name in arrays},
+        )
+
+    def limit(self, n_components: int) -> LatentDimension:
+        """Leave out the components that the functions do not have.
+
+        Parameters
+        ----------
+        n_components : int
+            How many the functions have; if they have none, everything is kept.
+
+        Returns
+        -------
+        LatentDimension
+            The same for these, with an `interval` that ends with them.
+        """
+        if not 0 < n_components < len(self.pvalues):
+            return self
+        low, high = self.interval
+        return replace(
+            self.take_first(n_components), interval=(min(low, n_components), min(high, n_components)), can_be_more=False
+        )
 
     def summary(self) -> str:
         """Put the answer into words.

@@ -19,6 +19,7 @@ from scipy.linalg import eigh
 from correspondence.checks import brief, is_number
 from correspondence.heldout import captured_by_moments
 from correspondence.moments import Moments
+from correspondence.threads import alone
 
 __all__ = ["FOLDS", "PenalisedFit", "Penalty", "check_strengths", "diagonalise", "fit_penalised", "in_folds", "merged"]
 
@@ -27,9 +28,11 @@ RANK = 1e-9  # variances of standardised features, of the largest, below which a
 PARALLEL = 1e-7  # sine of an angle below which two directions are the same but for rounding
 LATER = 3  # of so many strengths one is tried for components after the first
 CLEAR = 1.5  # standard errors by which a component has to raise the scores to be clearly there
+MAX_FEATURES_FOR_ONE_THREAD = 600  # of one side, up to which a second thread costs more than it gains
+MAX_LOSS = 0.1  # share of what a clear component adds that may be lost to smoothness, unless features are rich
 LEFT = 1e-6  # share of the variance of a function that has to be left when others are taken off
 HARMLESS = 0.97  # correlation of functions before and after a rotation that leaves them as they are
-LARGE = 300  # features on the smaller side, from which on only the leading singular vectors are computed
+LARGE = 100  # features on the smaller side, from which on only the leading singular vectors are computed
 
 Penalty = tuple[np.ndarray, np.ndarray]
 """R_f and R_g: matrices, or vectors for diagonal ones."""
@@ -121,10 +124,14 @@ def fit_penalised(
     choices = _list_steps(strengths, n_components, ("turn", "avoid" if is_rich else "keep"))
     folds = [fold for fold in folds if fold.n]  # fewer groups than folds leave some empty
     can_choose = any(r.any() for r in penalty) and len(folds) > 1 and total.n >= FOLDS
-    steps = _choose_steps(folds, penalty, choices, n_leading) if can_choose else [steps[0] for steps in choices]
-    pairs = _PairsFound.start(_Whole(total, penalty, n_leading))
-    for step in steps:
-        pairs = pairs.extend(step)
+    max_loss = np.inf if is_rich else MAX_LOSS
+    with alone(max(len(total.mean_f), len(total.mean_g)) <= MAX_FEATURES_FOR_ONE_THREAD):
+        steps = (
+            _choose_steps(folds, penalty, choices, n_leading, max_loss) if can_choose else [own[0] for own in choices]
+        )
+        pairs = _PairsFound.start(_Whole(total, penalty, n_leading))
+        for step in steps:
+            pairs = pairs.extend(step)
     order = np.argsort(-pairs.correlations, kind="stable")
     A, B = pairs.weights
     used = np.array([step.strength for step in steps])[order]
@@ -153,7 +160,9 @@ def _list_steps(strengths: Sequence[float] | np.ndarray, d: int, kinds: tuple[st
     return [first, *([later] * (d - 1))]
 
 
-def _choose_steps(folds: Sequence[Moments], penalty: Penalty, choices: list[list[Step]], n_leading: int) -> list[Step]:
+def _choose_steps(
+    folds: Sequence[Moments], penalty: Penalty, choices: list[list[Step]], n_leading: int, max_loss: float
+) -> list[Step]:
     """Step to each component, by what it adds on each fold to those before; all are fitted to the other folds."""
     if all(len(steps) == 1 for steps in choices):
         return [steps[0] for steps in choices]
@@ -165,13 +174,13 @@ def _choose_steps(folds: Sequence[Moments], penalty: Penalty, choices: list[list
         candidates = [[pairs.extend(step) for step in steps] for pairs in found]
         scores = np.array([[c.capture(fold) for c in row] for row, fold in zip(candidates, folds, strict=True)])
         kept = np.min([[c.kept for c in row] for row in candidates], axis=0)
-        best = _best_step(scores, steps, before, kept)
+        best = _best_step(scores, steps, before, kept, max_loss)
         chosen.append(steps[best])
         before, found = scores[:, best], [row[best] for row in candidates]
     return chosen
 
 
-def _best_step(scores: np.ndarray, steps: list[Step], before: np.ndarray, kept: np.ndarray) -> int:
+def _best_step(scores: np.ndarray, steps: list[Step], before: np.ndarray, kept: np.ndarray, max_loss: float) -> int:
     """Number of the step that scores best, penalised as strongly as the scores allow.
 
     A rotation that turns pairs found before is allowed only if the new component is clearly there, by the scores before
@@ -183,7 +192,7 @@ def _best_step(scores: np.ndarray, steps: list[Step], before: np.ndarray, kept: 
     kinds = np.array([step.kind for step in steps])
     allowed = np.flatnonzero((kinds != "turn") | (mean > CLEAR * error) | (kept >= HARMLESS))
     alike = [allowed[kinds[allowed] == kind] for kind in dict.fromkeys(kinds[allowed])]
-    finalists = [int(same[_strongest(scores[:, same])]) for same in alike]
+    finalists = [int(same[_strongest(gains[:, same], max_loss)]) for same in alike]
     return finalists[int(np.argmax(mean[finalists]))]
 
 
@@ -196,11 +205,20 @@ def _trim(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ordered.mean(axis=0), winsorised.std(axis=0, ddof=1) * np.sqrt(n) / len(ordered)
 
 
-def _strongest(scores: np.ndarray) -> int:
-    """Last column of scores that is within a standard error of the best column."""
-    loss = scores[:, [int(np.argmax(scores.mean(axis=0)))]] - scores
-    error = loss.std(axis=0, ddof=1) / np.sqrt(len(scores))
-    return int(np.flatnonzero(loss.mean(axis=0) <= error).max())
+def _strongest(gains: np.ndarray, max_loss: float) -> int:
+    """Last column of gains that is within a standard error of the best one.
+
+    Where a component is clearly there, it may not lose more than the share `max_loss` of what it adds either: the
+    standard error of a few folds is large, and would make functions straight that are not.
+    """
+    best = int(np.argmax(gains.mean(axis=0)))
+    loss = gains[:, [best]] - gains
+    error = loss.std(axis=0, ddof=1) / np.sqrt(len(gains))
+    is_good = loss.mean(axis=0) <= error
+    mean, error = _trim(gains[:, [best]])
+    if mean > CLEAR * error and max_loss < np.inf:
+        is_good &= loss.mean(axis=0) <= max_loss * max(gains[:, best].mean(), 0.0)
+    return int(np.flatnonzero(is_good).max())
 
 
 Family = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -72,6 +72,11 @@ class Race:
     winner: Result
     others: list[Result]
 
+    def lead_by_captured(self) -> Race:
+        """Return the same race, won by the method that captures most, however simple the others are."""
+        results = sorted([self.winner, *self.others], key=lambda result: -result.captured)
+        return Race(results[0], results[1:])
+
     @property
     def reason(self) -> str:
         """Why the winner was taken."""
@@ -87,6 +92,7 @@ def run_race(
     n_components: int | None,
     pairs: Pairs,
     *,
+    is_short: bool = False,
     groups: np.ndarray | None,
     random_state: int,
     n_jobs: int | None,
@@ -106,6 +112,8 @@ def run_race(
         Number of components that methods are judged by; by default the number that suits each.
     pairs : Pairs
         What the data are like.
+    is_short : bool
+        Whether one fold decides, because a test has found nothing that methods could differ in.
     groups : ndarray of shape (n,), optional
         Numbers of the groups that are never on both sides of a split.
     random_state, n_jobs, progress : int, int, bool
@@ -128,7 +136,8 @@ def run_race(
     if n_components is not None:
         most = max(len(result.crossfit.correlations) for result in survivors)
         survivors = [r for r in survivors if len(r.crossfit.correlations) >= min(n_components, most)]
-    if len(folds) > 1 and len(survivors) > 1 and not any(METHODS[r.method].is_costly for r in survivors):
+    can_differ = len(folds) > 1 and len(survivors) > 1 and not is_short
+    if can_differ and not any(METHODS[r.method].is_costly for r in survivors):
         few = folds if pairs.n < ENOUGH_FOR_FEW_FOLDS else folds[:FEW_FOLDS]
         survivors = judge.judge_all([result.method for result in survivors], few) or survivors
         if len(few) < len(folds):

@@ -193,7 +193,7 @@ def choose_ridge(counts: Any, k: int) -> Ridge:
 
     Examples
     --------
-    >>> table = np.random.default_rng(0).multinomial(300, np.full(200, 1 / 200)).reshape(20, 10)     # independent
+    >>> table = np.random.default_rng(1).multinomial(300, np.full(200, 1 / 200)).reshape(20, 10)     # independent
     >>> choose_ridge(table, 3).claims.round(1)
     array([0., 0., 0.])
     """
@@ -214,11 +214,28 @@ def choose_ridge(counts: Any, k: int) -> Ridge:
 
 
 def _orient(counts: Any) -> Any:
-    """Put the side of more labels, or else of larger counts, into rows: exchanging x and y gives the same folds."""
-    rows, columns = (np.asarray(counts.sum(axis=axis)).ravel().tolist() for axis in (1, 0))
-    if (len(rows), rows) >= (len(columns), columns):
+    """Put the table into an order that its counts decide: exchanging labels, or x and y, gives the same folds.
+
+    Rows and columns are sorted by their totals, those with equal ones by their squares and cubes, and the side of more
+    labels, or else of larger sums, becomes the rows. Only labels whose counts are the same but for their order keep the
+    order given.
+    """
+    rows, columns = (_sum_powers(counts, axis) for axis in (1, 0))
+    counts = counts[np.lexsort(rows)][:, np.lexsort(columns)]
+    if (rows.shape[1], *np.sort(rows[::-1]).ravel()) < (columns.shape[1], *np.sort(columns[::-1]).ravel()):
+        counts = counts.T
+    if not sp.issparse(counts):
         return counts
-    return sp.csr_array(counts.T) if sp.issparse(counts) else counts.T
+    counts = sp.csr_array(counts)
+    counts.sort_indices()  # the folds are drawn cell by cell
+    return counts
+
+
+def _sum_powers(counts: Any, axis: int) -> np.ndarray:
+    """Sums of the cubes, the squares and the counts themselves along an axis, a row each."""
+    values = counts.astype(np.float64)
+    powers = [values.power(p) if sp.issparse(values) else values**p for p in (3, 2, 1)]
+    return np.array([np.asarray(power.sum(axis=axis)).ravel() for power in powers])
 
 
 def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_DenseFold | _LargeFold]:

@@ -13,6 +13,8 @@ from functools import cached_property
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.linalg import block_diag
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from correspondence.moments import Moments
 from correspondence.penalised import Penalty, diagonalise, fit_penalised, in_folds, merged
@@ -21,7 +23,7 @@ from correspondence.views import MAX_FEATURES, FeatureView
 __all__ = ["AdditiveFunctions", "AdditiveSums", "SplineBasis", "fit_additive", "solve_additive", "view_additive"]
 
 SMOOTHING = (10.0 ** np.arange(-8, 1.5, 0.5)).tolist()
-VIEW_SMOOTHING = (10.0, 1e-2, 1e-4)  # from parabolas to about 15 functions of a column
+VIEW_SMOOTHING = (10.0, 1e-2, 1e-4, 1e-6)  # from parabolas to about 16 functions of a column
 KNOTS = 24  # of a column, if there are few columns
 FEATURES = 200  # that the columns of numbers of one side share
 PER_FEATURE = 10  # observations at least; with fewer the functions are linear
@@ -298,26 +300,30 @@ def _penalties(sums: AdditiveSums, *bases: SplineBasis) -> Penalty:
     return x, y
 
 
-def view_additive(x: np.ndarray, y: np.ndarray, basis_x: SplineBasis, basis_y: SplineBasis) -> FeatureView | None:
+def view_additive(
+    x: np.ndarray, y: np.ndarray, is_number_x: np.ndarray, is_number_y: np.ndarray, n_knots: int | None = None
+) -> FeatureView | None:
     """View of the splines of the columns at scales from parabolas to wavy functions; None if a side is constant.
+
+    Numbers enter by their normal scores: a test must not depend on a few values far out, whose features would be so
+    large that the model of the components before and noise with random signs no longer describes them.
 
     Parameters
     ----------
     x, y : ndarray of shape (n, p) and (n, q)
         Encoded rows.
-    basis_x, basis_y : SplineBasis
-        Features of the two sides.
+    is_number_x, is_number_y : ndarray of bool of shape (p,) and (q,)
+        Which of the columns are numbers; the others are indicators.
+    n_knots : int, optional
+        Number of knots of each column of numbers; by default as many as the data allow.
     """
-    sums = AdditiveSums.of([(x, y)], basis_x, basis_y)
+    x, y = _take_normal_scores(x, is_number_x), _take_normal_scores(y, is_number_y)
+    bases = SplineBasis.for_columns(x, is_number_x, n_knots), SplineBasis.for_columns(y, is_number_y, n_knots)
+    sums = AdditiveSums.of([(x, y)], *bases)
     total = sum(sums.folds, start=Moments())
     sides, roughness = [], []
     for Z, basis, mean, cov, penalty in zip(
-        (x, y),
-        (basis_x, basis_y),
-        (total.mean_f, total.mean_g),
-        (total.cov_f, total.cov_g),
-        _penalties(sums, basis_x, basis_y),
-        strict=True,
+        (x, y), bases, (total.mean_f, total.mean_g), (total.cov_f, total.cov_g), _penalties(sums, *bases), strict=True
     ):
         directions, rough = diagonalise(cov, penalty)
         smoothest = np.argsort(rough, kind="stable")[:MAX_FEATURES]
@@ -327,3 +333,10 @@ def view_additive(x: np.ndarray, y: np.ndarray, basis_x: SplineBasis, basis_y: S
         return None
     scales = [tuple(1 / np.sqrt(1 + strength * rough) for rough in roughness) for strength in VIEW_SMOOTHING]
     return FeatureView(sides[0], sides[1], [(a, b) for a, b in scales])
+
+
+def _take_normal_scores(Z: np.ndarray, is_number: np.ndarray) -> np.ndarray:
+    """Columns of numbers as normal quantiles of their ranks; equal values share the mean of their ranks."""
+    scores = Z.astype(np.float64)
+    scores[:, is_number] = ndtri(rankdata(Z[:, is_number], axis=0) / (len(Z) + 1))
+    return scores

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -35,8 +36,33 @@ def in_threads(function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any
 
 
 def alone(is_wanted: bool) -> AbstractContextManager:
-    """Keep BLAS to one thread for a while, if that is wanted: its threads would wait busily beside those of ours."""
-    return threadpool_limits(1, user_api="blas") if is_wanted else nullcontext()
+    """Keep BLAS to one thread for a while, if that is wanted.
+
+    Its threads would wait busily beside those of ours; and for many small matrices, they cost more than they gain.
+    """
+    return _one_thread if is_wanted else nullcontext()
+
+
+class _OneThread:
+    """Limit of BLAS for the whole process: the first to enter sets it, the last to leave takes it away."""
+
+    def __init__(self) -> None:
+        self.lock, self.n_inside = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.n_inside:
+                self.limits = threadpool_limits(1, user_api="blas")
+            self.n_inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.n_inside -= 1
+            if not self.n_inside:
+                self.limits.restore_original_limits()
+
+
+_one_thread = _OneThread()
 
 
 class RowBlocks:

@@ -15,6 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import gamma
+
+from correspondence.threads import alone
 
 __all__ = ["FeatureView", "InTurn", "LabelView", "View", "label_view", "run_in_turn", "whitened_view"]
 
@@ -23,11 +26,14 @@ MAX_CELLS = 250_000  # of a table of labels that is tested as a whole
 MIN_EXCHANGES = 199
 WORK = 1.5e9  # multiplications for the exchanges of one view: about a second
 PSEUDO_COUNT = 8.0  # added to the count of each label, so that rare ones cannot carry a component on their own
-SCALES_OF_LATER = 2  # the smoothest, for components after the first: noise of many features is hard to draw
-SEEN = 0.05  # p-value of a component at a scale, up to which later ones are tested there
+CLEAR, SEEN = (
+    0.005,
+    0.05,
+)  # p-value of a component at a scale, up to which the next is tested there; SEEN if none is clear
 RANK = 1e-26  # variance of a direction of features, of the largest, below which it is rounding
 NEARLY_COLLINEAR = 1e-6  # variance of a direction, of the largest, below which squares are not exact enough
 TINY = 1e-9  # smallest mean square of a product of two features of variance 1
+ROUNDING = 1e-9  # relative difference of statistics, up to which they are equal
 HOPELESS = 0.5  # p-value after which later components are not tested
 
 
@@ -46,17 +52,29 @@ class View(ABC):
         """Return the view of some of the rows."""
 
     @abstractmethod
-    def compute_statistics(self, k: int, orders: np.ndarray, seed: int) -> np.ndarray:
-        """Statistics of component k + 1 for the given pairs, and below for variables that have k components.
+    def exchange_partners(self, orders: np.ndarray) -> np.ndarray:
+        """Statistics of the first component for the given pairs, and below for pairs with exchanged partners.
+
+        Parameters
+        ----------
+        orders : ndarray of shape (draws, n)
+            The exchanges.
+        """
+
+    @abstractmethod
+    def draw_noise(self, k: int, n_draws: int, seed: int) -> np.ndarray:
+        """Statistics of component k + 1 for the given pairs, and below for draws of variables that have k components.
+
+        There are none if component k does not stand out.
 
         Parameters
         ----------
         k : int
-            Number of components that there are.
-        orders : ndarray of shape (draws, n)
-            Exchanges of partners, for k = 0.
+            Number of components that there are, at least 1.
+        n_draws : int
+            Number of draws.
         seed : int
-            Seed of other draws.
+            Seed of the draws.
         """
 
 
@@ -84,11 +102,7 @@ class FeatureView(View):
     def take(self, rows: np.ndarray) -> FeatureView:  # noqa: D102
         return FeatureView(self.x[rows], self.y[rows], self.scales)
 
-    def compute_statistics(self, k: int, orders: np.ndarray, seed: int) -> np.ndarray:  # noqa: D102
-        return self._exchange(orders) if k == 0 else self._flip(k, len(orders), seed)
-
-    def _exchange(self, orders: np.ndarray) -> np.ndarray:
-        """Statistics of independent variables: partners are exchanged."""
+    def exchange_partners(self, orders: np.ndarray) -> np.ndarray:  # noqa: D102
         x2, y2 = self.x**2, self.y**2
         K = np.empty((1 + len(orders), self.x.shape[1], self.y.shape[1]))
         for i, order in enumerate([np.arange(self.n), *orders]):
@@ -100,23 +114,40 @@ class FeatureView(View):
             statistics += [_find_singular_value(M, 0), np.sqrt((M**2).sum(axis=(1, 2)))]
         return np.column_stack(statistics)
 
-    def _flip(self, k: int, n_draws: int, seed: int) -> np.ndarray:
-        """Statistics of variables with k components: these, and the noise of the covariances with random signs."""
+    def draw_noise(self, k: int, n_draws: int, seed: int) -> np.ndarray:
+        """Draw the noise of the covariances by random signs of the pairs."""
         rng = np.random.default_rng([seed, k])
         K = self.x.T @ self.y / self.n
         noise = np.empty((n_draws, *K.shape))
         for draw in noise:
             signs = rng.choice([-1.0, 1.0], self.n)
             draw[:] = (self.x * signs[:, None]).T @ self.y / self.n - signs.mean() * K
-        statistics = []
-        for weights_x, weights_y in self.scales[:SCALES_OF_LATER]:
-            scaled = weights_x[:, None] * noise * weights_y
-            U, s, Vt = np.linalg.svd(weights_x[:, None] * K * weights_y, full_matrices=False)
-            before, null = (_find_singular_value((U[:, :j] * s[:j]) @ Vt[:j] + scaled, j) for j in (k - 1, k))
-            # Where component k does not stand out, the model has noise in its place, and the rest looks too large.
-            is_seen = k < len(s) and s[k - 1] > np.quantile(before, 1 - SEEN)
-            statistics.append(np.append(s[k], null) if is_seen else np.zeros(1 + n_draws))
-        return np.column_stack(statistics)
+        scales = (
+            [_Scale(x[:, None] * K * y, x[:, None] * noise * y) for x, y in self.scales] if k < min(K.shape) else []
+        )
+        # Where component k does not stand out, the model has noise in its place, and the rest looks too large.
+        clearness = [scale.compare(k - 1) for scale in scales]
+        limit = next((p for p in (CLEAR, SEEN) if min(clearness, default=1.0) <= p), 0.0)
+        tested = [scale.statistics(k) for scale, p in zip(scales, clearness, strict=True) if p <= limit]
+        return np.column_stack([np.empty((1 + n_draws, 0)), *tested])
+
+
+class _Scale:
+    """Weighted covariances, and draws of their noise."""
+
+    def __init__(self, M: np.ndarray, noise: np.ndarray) -> None:
+        self.U, self.s, self.Vt = np.linalg.svd(M, full_matrices=False)
+        self.noise = noise
+
+    def statistics(self, k: int) -> np.ndarray:
+        """Singular value k + 1, and below those of the best fit of rank k with noise."""
+        model = (self.U[:, :k] * self.s[:k]) @ self.Vt[:k]
+        return np.append(self.s[k], _find_singular_value(model + self.noise, k))
+
+    def compare(self, k: int) -> float:
+        """Share of the draws whose singular value k + 1 reaches that of the pairs."""
+        own, *drawn = self.statistics(k)
+        return float(np.mean(np.array(drawn) >= own))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,14 +169,15 @@ class LabelView(View):
     def take(self, rows: np.ndarray) -> LabelView:  # noqa: D102
         return LabelView(self.x[rows], self.y[rows], self.shape)
 
-    def compute_statistics(self, k: int, orders: np.ndarray, seed: int) -> np.ndarray:  # noqa: D102
-        table = self._count(self.y)
-        if k == 0:
-            tables = [table, *(self._count(self.y[order]) for order in orders)]
-            return np.array([_summarise_table(counts, 0) for counts in tables])
-        rng = np.random.default_rng([seed, k])
+    def exchange_partners(self, orders: np.ndarray) -> np.ndarray:  # noqa: D102
+        tables = [self._count(self.y), *(self._count(self.y[order]) for order in orders)]
+        return np.array([_summarise_table(counts, 0) for counts in tables])
+
+    def draw_noise(self, k: int, n_draws: int, seed: int) -> np.ndarray:
+        """Draw tables from the model of k components."""
+        table, rng = self._count(self.y), np.random.default_rng([seed, k])
         totals, given_x = _fit_rank(table, k)
-        tables = [table, *(rng.multinomial(totals, given_x).astype(np.float64) for _ in orders)]
+        tables = [table, *(rng.multinomial(totals, given_x).astype(np.float64) for _ in range(n_draws))]
         return np.array([_summarise_table(counts, k)[:1] for counts in tables])
 
     def _count(self, y: np.ndarray) -> np.ndarray:
@@ -285,7 +317,7 @@ def run_in_turn(
     ----------
     views : sequence of View
         Where dependence is looked for. Each statistic is compared with its own spread under chance, and the one that
-        stands out most decides.
+        stands out most decides; after the first component its p-value is multiplied by the number of statistics.
     d : int
         Number of components to test.
     n_draws : int
@@ -312,9 +344,15 @@ def run_in_turn(
     pvalues, observed, null = np.ones(d), np.zeros(d), np.zeros((n_draws, d))
     pvalues[:start] = 0.0
     for k in range(start, d):
-        S = np.hstack([view.compute_statistics(k, orders, seed) for view in views])
-        observed[k], null[:, k] = S[0, 0], S[1:, 0]
-        pvalues[k] = _compare(S)
+        with alone(True):  # thousands of small matrices
+            if k == 0:
+                S = np.hstack([view.exchange_partners(orders) for view in views])
+                pvalues[k] = _compare_jointly(S)
+            else:
+                S = np.hstack([view.draw_noise(k, n_draws, seed) for view in views])
+                pvalues[k] = _compare_each(S)
+        if S.shape[1]:
+            observed[k], null[:, k] = S[0, 0], S[1:, 0]
         if pvalues[: k + 1].max() > stop_above:
             break
     return InTurn(np.maximum.accumulate(pvalues), observed, null)
@@ -328,9 +366,32 @@ def _afford(views: Sequence[View], n_draws: int, rng: np.random.Generator) -> tu
     return n_draws, np.sort(rng.permutation(n)[:most]) if n > most else None
 
 
-def _compare(S: np.ndarray) -> float:
-    """P-value of the first row, by the statistic that stands out most from all rows."""
-    spread = S.std(axis=0)
-    Z = (S - S.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    largest = Z.max(axis=1)
-    return float((1 + (largest[1:] >= largest[0] - 1e-9).sum()) / len(largest))
+def _compare_jointly(S: np.ndarray) -> float:
+    """P-value of the first row, by the statistic that stands out most from all rows; exact for exchangeable rows."""
+    centred, spread = S - S.mean(axis=0), S.std(axis=0)
+    # Where every exchange gives the same table, as with a label for each row, they differ by rounding alone.
+    varies = spread > ROUNDING * np.abs(S).max(axis=0)
+    if not varies.any():
+        return 1.0
+    largest = (centred[:, varies] / spread[varies]).max(axis=1)
+    return float((1 + (largest[1:] >= largest[0] - ROUNDING).sum()) / len(largest))
+
+
+def _compare_each(S: np.ndarray) -> float:
+    """P-value of the first row: the smallest that a statistic has, times the number of statistics.
+
+    Draws of noise are exact on average over data sets, but too wide or too narrow for a given one, at each scale in
+    another way, so that their joint spread would promise too much. What no draw reaches has the p-value of the gamma
+    distribution with their mean and variance, but none below that of as many exchanges.
+    """
+    S = S[:, S.any(axis=0)]
+    if not S.shape[1]:
+        return 1.0
+    own, drawn = S[0], S[1:]
+    reached = (drawn >= own * (1 - ROUNDING)).sum(axis=0)
+    pvalues = (1 + reached) / len(S)
+    mean, variance = drawn.mean(axis=0), drawn.var(axis=0)
+    is_coarse = (reached == 0) & (variance > ROUNDING**2 * own**2)
+    shape, scale = mean[is_coarse] ** 2 / variance[is_coarse], variance[is_coarse] / mean[is_coarse]
+    pvalues[is_coarse] = np.minimum(pvalues[is_coarse], gamma.sf(own[is_coarse], shape, scale=scale))
+    return float(np.clip(S.shape[1] * pvalues.min(), 1 / len(S), 1.0))

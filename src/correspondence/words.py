@@ -576,8 +576,9 @@ class _Verdict:
             first = "first" if k == 1 else f"first {_count(k)}"
             is_are = "is" if k == 1 else "are"
             return f"Only the {first} of {_count(n)} components {is_are} {holds} ({why}): do not read {others}"
-        subject = {1: "The only component is", 2: "Both components are"}.get(n, f"All {_count(n)} components are")
-        return f"{subject} {holds} ({why})" + (", and there may be more of them" if self.may_be_more else "")
+        one = "The first component is" if self.may_be_more else "The only component is"
+        subject = {1: one, 2: "Both components are"}.get(n, f"All {_count(n)} components are")
+        return f"{subject} {holds} ({why})" + (", and there may be more" if self.may_be_more else "")
 
     def _hint(self) -> str:
         return ", a hint rather than a test" if self.is_crossfit else ""

@@ -71,5 +71,11 @@ def _comments(summary: dict[str, Any]) -> list[str]:
         return [f"No held-out figures: {safe(summary['not_held_out'])}."]
     if summary["significant"] is not None:
         n = summary["significant"]
-        return [f"{n or 'None'} of these {'is' if n <= 1 else 'are'} significant."]
+        lines = [f"{n or 'None'} of these {'is' if n <= 1 else 'are'} significant."]
+        lowest = min((c["low"] for c in summary["components"][:n] if c["low"] is not None), default=1.0)
+        if lowest <= -1:
+            lines.append("[-1, 1]: the fits to a part of the pairs do not have this component, so it was not judged.")
+        elif lowest <= 0:
+            lines.append("The tests use all pairs, the intervals only those held out, so these are wider.")
+        return lines
     return ["Held out: on the true labels, if the model was not trained on these rows."]
