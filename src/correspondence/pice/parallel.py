@@ -37,6 +37,7 @@ __all__ = [
     "size",
     "sum_gradients",
     "total",
+    "wait_for_all",
 ]
 
 T = TypeVar("T")
@@ -188,6 +189,13 @@ def all_have(something: bool) -> bool:
         return something
     device = torch.device("cuda") if dist.get_backend() == "nccl" else torch.device("cpu")
     return int(_summed(torch.tensor(int(something), device=device))) == size()
+
+
+def wait_for_all() -> None:
+    """Wait until all processes have come here, so that none takes its connections down while another needs them."""
+    if size() > 1:
+        with _together():
+            dist.barrier()
 
 
 # --- batch norm

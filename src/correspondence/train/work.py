@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 import torch.distributed as dist
@@ -62,6 +62,7 @@ def work(job: Job, tell: Tell, overwrite: bool | None = None) -> None:
             notes = list(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, CorrespondenceWarning)))
             _tell_lines(notes, tell)
             _write(job, data, est, notes, time.perf_counter() - start)
+        parallel.wait_for_all()
 
 
 def _tell_lines(lines: Sequence[str], tell: Tell) -> None:
@@ -203,7 +204,15 @@ def main(job: str, events: str, parent: str) -> None:
     except Exception as error:
         _leave(error)
         traceback.print_exc()
-        sys.exit(1)
+        _end_now(1)
+    _end_now(0)
+
+
+def _end_now(code: int) -> NoReturn:
+    """End this process without taking Python down, during which threads of torch now and then abort it."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _end_with(parent: int) -> None:
