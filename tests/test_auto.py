@@ -120,7 +120,7 @@ def test_labels_keep_the_components_that_are_significant(rng, as_table):
     assert choice.is_compared
     assert choice.method == "ca"
     assert_same(choice.decomposition, co.CA(n_components=2).fit(x, y).decomposition_, x, y)
-    assert re.fullmatch(r"ca: captures \S+ on held-out pairs.*; 2 components significant\.", choice.origin)
+    assert re.fullmatch(r"ca: captures \S+ on \d+ held-out pairs.*; 2 components significant\.", choice.origin)
 
 
 def test_components_of_a_table_that_are_not_significant_are_left_out():
@@ -201,7 +201,7 @@ def test_what_is_captured_is_that_of_compare(rng):
     choice = choose(X, Y, 1, among=("cca", "ace"), random_state=2)
     captured = {name: f"{result.captured:.3g}" for name, result in compared.results.items()}
     assert choice.method == compared.best == "cca"
-    assert choice.reason == f"captures {captured['cca']} on held-out pairs (ace {captured['ace']})"
+    assert choice.reason == f"captures {captured['cca']} on 200 held-out pairs (ace {captured['ace']})"
 
 
 @pytest.mark.slow

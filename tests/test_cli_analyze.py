@@ -544,4 +544,6 @@ def test_a_significant_component_with_a_wide_interval_is_explained():
     assert "held out" in texts._comments(summary)[1]
     assert len(texts._comments(summary | {"components": [component | {"low": 0.02}]})) == 1
     assert len(texts._comments(summary | {"significant": 0})) == 1
-    assert "not judged" in texts._comments(summary | {"components": [component | {"low": -1.0}]})[1]
+    not_judged = component | dict.fromkeys(("held_out", "low", "high"))
+    assert "Not judged" in texts._comments(summary | {"components": [not_judged]})[1]
+    assert "not judged" in texts.table([component, not_judged])[2]

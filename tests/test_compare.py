@@ -1,6 +1,7 @@
 """Several methods on the same pairs: the numbers of crossfit, the choice among them, and the table."""
 
 import csv
+import importlib
 import io
 from collections import deque
 
@@ -14,6 +15,8 @@ from sklearn.model_selection import ShuffleSplit
 
 import correspondence as co
 from correspondence.racing import CLEAR
+
+comparing = importlib.import_module("correspondence.compare")  # whose name the function hides
 
 
 def smooth_pairs(rng, n=300):
@@ -424,3 +427,29 @@ def test_nothing_is_said_to_be_nothing(rng):
     x, y = rng.normal(size=(2, 300, 1))
     assert repr(co.compare(x, y, ["cca"], n_components=1)).endswith("no method captures clearly more than 0.")
     assert "Nothing" not in repr(co.compare(x, x + y, ["cca"], n_components=1))
+
+
+@pytest.mark.slow
+def test_groups_of_two_values_are_compared(rng):
+    """Of which a training part has but one, so that nothing in it must be kept apart."""
+    x = rng.normal(size=(120, 1))
+    y = x + 0.5 * rng.normal(size=(120, 1))
+    comparison = co.compare(x, y, groups=np.repeat(["A", "B"], 60), n_components=1, progress=False)
+    assert {"cca", "ace", "kernel", "forest"} <= set(comparison.results)
+
+
+def test_a_method_that_cannot_be_compared_is_named(rng, monkeypatch):
+    x = rng.normal(size=(60, 1))
+
+    def fail(est, *arguments, **options):
+        if type(est).__name__ == "ACE":
+            raise ValueError("It cannot.")
+        return crossfit(est, *arguments, **options)
+
+    crossfit = comparing.crossfit
+    monkeypatch.setattr(comparing, "crossfit", fail)
+    with pytest.warns(co.LeftOut, match="ace"):
+        comparison = co.compare(x, x + rng.normal(size=(60, 1)), progress=False)
+    assert list(comparison.results) == list(comparison.estimators) == ["cca"]
+    with pytest.raises(ValueError, match="It cannot"):
+        co.compare(x, x, ["ace"])

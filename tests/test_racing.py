@@ -1,6 +1,7 @@
 """The race of methods: who takes part, who is dropped, who wins, and whether trees see what sums cannot."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,11 +16,11 @@ from correspondence.validation import CrossFit
 def a_crossfit(terms, n_components=1):
     """What a method with the given captured terms would have had from crossfit, all by its first component."""
     terms = np.asarray(terms, dtype=float)
-    d, none = n_components, np.full((len(terms), n_components), np.nan)
+    d, values = n_components, np.zeros((len(terms), n_components))
     interval, ones = np.array([0.0, 1.0]), np.ones(d)
     nested = np.tile(terms, (d, 1))
     return CrossFit(
-        *(ones, np.tile(interval, (d, 1)), float(terms.mean()), interval, ones, none, none, [], 1.0, terms, nested)
+        *(ones, np.tile(interval, (d, 1)), float(terms.mean()), interval, ones, values, values, [], 1.0, terms, nested)
     )
 
 
@@ -72,11 +73,11 @@ def test_a_method_that_is_clearly_behind_after_one_fold_is_dropped(scores):
     assert [result.method for result in found.others] == ["kernel"]
 
 
-def test_the_only_survivor_needs_no_more_folds(scores):
+def test_the_only_survivor_is_judged_by_more_than_one_fold(scores):
     terms, asked = scores
     terms |= {"cca": a_crossfit(ahead(-5)), "ace": a_crossfit(np.ones(400))}
-    assert race(["cca", "ace"]).reason == "captures 1 on held-out pairs"
-    assert asked == [("cca", 1), ("ace", 1)]
+    assert race(["cca", "ace"]).describe() == "captures 1 on 400 held-out pairs"
+    assert asked == [("cca", 1), ("ace", 1), ("ace", 3)]
 
 
 def test_the_simplest_and_the_leader_are_judged_by_all_folds_if_they_differ(scores):
@@ -126,8 +127,17 @@ def test_a_method_is_judged_by_the_components_that_suit_it():
 
 
 def test_the_reason_names_the_others_from_best_to_worst():
-    results = [Result(name, 1, value, np.zeros(3), None) for name, value in (("ca", 0.5), ("ace", 0.1), ("cca", 0.3))]
-    assert Race(results[0], results[1:]).reason == "captures 0.5 on held-out pairs (cca 0.3, ace 0.1)"
+    judged = a_crossfit(np.zeros(400), 2)
+    values = (("ca", 0.5), ("ace", 1e-17), ("cca", 0.3))
+    results = [Result(name, 1, value, np.zeros(3), judged) for name, value in values]
+    assert Race(results[0], results[1:]).describe() == "captures 0.5 on 400 held-out pairs (cca 0.3, ace 0)"
+
+
+def test_the_reason_is_of_the_components_that_are_kept():
+    nested = np.array([np.full(400, value) for value in (0.3, 0.2)])
+    made = replace(a_crossfit(np.zeros(400), 2), nested_terms=nested)
+    race = Race(Result.of("ace", made, None), [])
+    assert [race.describe(k).split()[1] for k in (None, 1, 2, 3)] == ["0.3", "0.3", "0.2", "0.3"]
 
 
 def test_order_decides_between_equals():

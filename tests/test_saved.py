@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from saved import make
 
 import correspondence as co
 from correspondence.pice.checkpoint import last_step
-from saved import make
 
 FOLDER = Path(__file__).parent / "saved"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.safetensors") if path.stem != "index")

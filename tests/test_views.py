@@ -338,3 +338,37 @@ def test_strong_components_are_found_at_any_level_of_few_draws(rng):
     X = rng.normal(size=(500, 3))
     views_drawn = co.ACE()._test_views(X, X + 0.3 * rng.normal(size=(500, 3)))
     np.testing.assert_allclose(run_in_turn(views_drawn, 3, 99, 0).pvalues, 1 / 100)
+
+
+def test_blocks_of_pairs_vary_as_much_as_pairs(rng):
+    x, y = rng.normal(size=(4000, 3)), rng.standard_t(3, size=(4000, 2))
+    y[:, 0] += x[:, 0]
+    view = whitened_view(x, y)
+    K = view.x.T @ view.y / view.n
+    by_pairs, by_blocks = (draw(K, 400, rng).std(axis=0) for draw in (view._draw_by_pairs, view._draw_by_blocks))
+    np.testing.assert_allclose(by_blocks, by_pairs, rtol=0.25)
+
+
+def test_later_components_are_tested_on_all_of_many_pairs():
+    """Though the first is tested on few of them, because exchanges of so many features cost much."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(2, 6000, 60))
+    Y[:, 0] += X[:, 0]
+    Y[:, 1] += 0.25 * X[:, 1]
+    view = whitened_view(X, Y)
+    assert all(run_in_turn([view], 2, 199, seed).pvalues[1] <= 0.05 for seed in range(3))
+
+
+def test_labels_that_occur_once_are_not_tested(rng):
+    """Which of their many equal directions were taken would depend on how they are spelt."""
+    y = rng.normal(size=(300, 1))
+    one_hot = np.eye(300)[np.argsort(np.argsort(y[:, 0]))]
+    assert whitened_view(one_hot, y) is None
+    assert whitened_view(one_hot, y, by_variance=True) is None
+
+
+def test_a_label_for_each_row_says_nothing(rng):
+    y = rng.normal(size=300)
+    labels = [f"{value:+.12f}" for value in y]
+    for est in (co.CCA(n_components=1), co.KernelCCA(n_components=1)):
+        assert co.permutation_test(est, labels, y, 99, progress=False).pvalues[0] > 0.05

@@ -677,3 +677,15 @@ def test_random_texts(values, seed):
     d = by(lambda X: np.resize(F, len(X)))
     assert_sound(axis_words(d, values), 6)
     assert_sound(axis_words(d, [f"{text} {i}" for i, text in enumerate(values)]), 6)
+
+
+def test_a_first_component_that_was_not_judged_has_its_training_figure():
+    ca = co.CA().fit(co.datasets.load_smoke())
+    intervals = np.tile([-1.0, 1.0], (3, 1))
+    held_out = SimpleNamespace(
+        correlations=np.zeros(3), intervals=intervals, pvalues=np.array([0.01, 1, 1]), alpha=0.05
+    )
+    strength, *_, trust = sentences(ca, axis_words(ca), held_out)
+    assert "0.27 on the training pairs" in strength
+    assert "p = 0.01" in trust
+    assert "-1" not in strength + trust

@@ -206,7 +206,8 @@ class ACE(PairsEstimator):
         rows = [_rows(encoder, values, name) for name, encoder, values in zip("XY", encoders, (X, Y), strict=True)]
         labels = next((rows[side].argmax(axis=1) for side in (1, 0) if discrete(encoders[side])), None)
         n = rows[0].shape[0]
-        folds = splits(self.cv, n, labels=labels, groups=groups, random_state=self.random_state)
+        cv = self.cv if groups is None else _limit_folds(self.cv, groups)
+        folds = splits(cv, n, labels=labels, groups=groups, random_state=self.random_state)
         if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
             raise ValueError("cv must hold out each pair exactly once, as k-fold splitters do.")
         x, y = (_Expectation("XY"[side], encoders[side], rows[side], self._model(side, encoders)) for side in (0, 1))
@@ -360,6 +361,11 @@ def _known(name: str, encoder: Encoder, rows: Any) -> FeatureMap | None:
 def _few_labels(encoder: Encoder) -> bool:
     labels = discrete(encoder)
     return labels is not None and labels.width <= LABELS
+
+
+def _limit_folds(cv: Any, groups: np.ndarray) -> Any:
+    """As many folds as there are groups, if these are fewer than the folds asked for."""
+    return min(cv, max(2, len(np.unique(groups)))) if isinstance(cv, int) else cv
 
 
 def _halves(train: np.ndarray, groups: np.ndarray | None, random_state: int) -> Split:

@@ -233,14 +233,16 @@ def _choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = Non
     dependence = _test_dependence(X, Y, pairs, wanted)
     is_short = dependence.is_absent and wanted.n_components is None
     race, method, reason = _pick_method(X, Y, pairs, wanted, is_short=is_short)
-    seen_by = dependence.find_method(method)
+    is_compared, seen_by = race is not None, dependence.find_method(method)
     if race is not None and wanted.n_components is None and dependence.has_more(race, pairs.most):
         race = race.lead_by_captured()
-        method, reason = race.winner.method, race.reason
+        method = race.winner.method
     elif seen_by != method:
-        race, reason = None, f"{method} {reason}, but does not see what {seen_by} sees"
-        method = seen_by
+        reason = f"finds dependence that {method} misses" + (f", which {race.describe()}" if race else "")
+        race, method = None, seen_by
     k, counted = _count_components(X, Y, pairs, method, race, dependence.pvalue, wanted)
+    if race is not None:
+        reason = race.describe(k)
     if counted.found is not None:
         reason += f"; {_describe_count(counted.found, k)}"
     elif counted.not_tested:
@@ -248,11 +250,11 @@ def _choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = Non
     est = estimator(method, pairs, k, wanted.random_state)
     d = (est.fit(table) if table is not None else fitted(est, X, Y, wanted.groups)).decomposition_
     dimension = counted.dimension and counted.dimension.limit(d.n_components)
-    return Choice(method, reason, d, dimension, counted.found, race is not None, counted.not_tested)
+    return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested)
 
 
 def _pick_method(X: Any, Y: Any, pairs: Pairs, wanted: _Wanted, *, is_short: bool) -> tuple[Race | None, str, str]:
-    """The race, if there was one, the method, and why it was taken."""
+    """The race, if there was one, the method, and why it was taken if there was none."""
     names = wanted.list_names(pairs)
     if len(names) == 1:
         return None, names[0], "asked for" if wanted.method != "auto" else "nothing else suits"
@@ -260,7 +262,7 @@ def _pick_method(X: Any, Y: Any, pairs: Pairs, wanted: _Wanted, *, is_short: boo
         race = run_race(X, Y, names, wanted.n_components, pairs, is_short=is_short, **wanted.options)
     if race is None:
         return None, names[0], "the simplest, because no part of the pairs can be judged by the others"
-    return race, race.winner.method, race.reason
+    return race, race.winner.method, ""
 
 
 @dataclass(frozen=True, eq=False)

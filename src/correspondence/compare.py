@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +12,10 @@ import numpy as np
 from correspondence.checks import brief, check_whole
 from correspondence.io import csv_text
 from correspondence.methods import Pairs, estimator, sensible
+from correspondence.notices import LeftOut
 from correspondence.pairs import as_counted, find_obstacle, take_apart
 from correspondence.racing import default_folds, pick_simplest
-from correspondence.splits import group_codes, splits
+from correspondence.splits import Split, group_codes, splits
 from correspondence.table import to_frame
 from correspondence.validation import CrossFit, check_in_memory, crossfit, labels_of
 
@@ -159,6 +161,11 @@ def compare(
     Comparison
         With `results`, `best`, `to_frame()`; print it for a table, and see `plot.comparison`.
 
+    Warns
+    -----
+    LeftOut
+        If a method that was not asked for by name cannot be fitted to a part of the pairs.
+
     Examples
     --------
     >>> import numpy as np
@@ -180,11 +187,28 @@ def compare(
     chosen = _chosen(methods, pairs, n_components, random_state)
     folds = default_folds(pairs, together, random_state) if cv is None else cv
     parts = splits(folds, pairs.n, labels=labels_of(Y), groups=together, random_state=random_state)
-    results = {
-        name: crossfit(est, X, Y, parts, groups=together, n_jobs=n_jobs, progress=progress)
-        for name, est in chosen.items()
-    }
-    return Comparison(results, chosen)
+    options: dict[str, Any] = {"groups": together, "n_jobs": n_jobs, "progress": progress}
+    if methods is not None:
+        return Comparison({name: crossfit(est, X, Y, parts, **options) for name, est in chosen.items()}, chosen)
+    results, failed = _crossfit_possible(chosen, X, Y, parts, options)
+    for name, error in failed.items():
+        warnings.warn(f"Left out, because it cannot be compared: {name}. {error}", LeftOut, stacklevel=2)
+    return Comparison(results, {name: chosen[name] for name in results})
+
+
+def _crossfit_possible(
+    chosen: dict[str, Any], X: Any, Y: Any, parts: list[Split], options: dict[str, Any]
+) -> tuple[dict[str, CrossFit], dict[str, ValueError]]:
+    """Cross-fit the methods that can be fitted to every part, and keep what is wrong with the others."""
+    results, failed = {}, {}
+    for name, est in chosen.items():
+        try:
+            results[name] = crossfit(est, X, Y, parts, **options)
+        except ValueError as error:
+            failed[name] = error
+    if not results:
+        raise next(iter(failed.values()))
+    return results, failed
 
 
 def _list_counted(X: Any) -> tuple[np.ndarray, np.ndarray]:

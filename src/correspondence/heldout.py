@@ -22,6 +22,7 @@ __all__ = [
     "captured_terms",
     "correlation_intervals",
     "correlations_of",
+    "find_judged",
     "gain",
     "held_out",
     "held_out_parts",
@@ -398,6 +399,26 @@ class _Summary:
         times = n / (n - 1)
         f_left, g_left, cross_left = n - times * f**2, n - times * g**2, n * r - times * f * g
         return scaled_differences(r, correlations_of(f_left, g_left, cross_left, 1e-9 * n), n)
+
+
+def find_judged(intervals: np.ndarray) -> np.ndarray:
+    """Tell the components whose correlation could be judged from those of which nothing is known.
+
+    Parameters
+    ----------
+    intervals : ndarray of shape (d, 2)
+        Intervals of held-out correlations; [-1, 1] is that of a function that is constant on the held-out pairs.
+
+    Returns
+    -------
+    ndarray of bool of shape (d,)
+
+    Examples
+    --------
+    >>> find_judged(np.array([[0.2, 0.6], [-1.0, 1.0]]))
+    array([ True, False])
+    """
+    return ~((intervals[:, 0] <= -1) & (intervals[:, 1] >= 1))
 
 
 def correlations_of(f: np.ndarray, g: np.ndarray, cross: np.ndarray, least: Any) -> np.ndarray:

@@ -40,6 +40,7 @@ N_TREES = 50
 FEW_FOLDS, ENOUGH_FOR_FEW_FOLDS = 3, 400  # folds that are judged first, from so many pairs on
 SMALL = 2e6  # numbers in all columns, up to which a logistic regression is quick
 RARE = 0.005  # share of the values at each end that may be outliers
+ROUNDING = 5e-4  # captured dependence that is shown as 0
 STANDS_OUT = 3.5  # standard errors of a correlation with what additive functions leave
 
 
@@ -77,12 +78,25 @@ class Race:
         results = sorted([self.winner, *self.others], key=lambda result: -result.captured)
         return Race(results[0], results[1:])
 
-    @property
-    def reason(self) -> str:
-        """Why the winner was taken."""
-        mine = f"captures {self.winner.captured:.3g} on held-out pairs"
-        others = ", ".join(f"{r.method} {r.captured:.3g}" for r in sorted(self.others, key=lambda r: -r.captured))
-        return f"{mine} ({others})" if others else mine
+    def describe(self, n_components: int | None = None) -> str:
+        """Say what the winner and the others capture, and of how many pairs.
+
+        Parameters
+        ----------
+        n_components : int, optional
+            How many components of the winner are kept; by default the number that suits it best.
+        """
+        captured, judged = self.winner.captured, self.winner.crossfit
+        if n_components is not None and n_components <= len(judged.correlations):
+            captured = judged.captured_first(n_components)[0]
+        mine = f"captures {_format_captured(captured)} on {judged.n_held_out:,} held-out pairs"
+        others = sorted(self.others, key=lambda result: -result.captured)
+        told = ", ".join(f"{result.method} {_format_captured(result.captured)}" for result in others)
+        return f"{mine} ({told})" if told else mine
+
+
+def _format_captured(value: float) -> str:
+    return f"{value:.3g}" if abs(value) >= ROUNDING else "0"
 
 
 def run_race(
@@ -136,8 +150,8 @@ def run_race(
     if n_components is not None:
         most = max(len(result.crossfit.correlations) for result in survivors)
         survivors = [r for r in survivors if len(r.crossfit.correlations) >= min(n_components, most)]
-    can_differ = len(folds) > 1 and len(survivors) > 1 and not is_short
-    if can_differ and not any(METHODS[r.method].is_costly for r in survivors):
+    # A single survivor too is judged by more than the first fold, so that what is said of it is not that fold's luck.
+    if len(folds) > 1 and not is_short and not any(METHODS[r.method].is_costly for r in survivors):
         few = folds if pairs.n < ENOUGH_FOR_FEW_FOLDS else folds[:FEW_FOLDS]
         survivors = judge.judge_all([result.method for result in survivors], few) or survivors
         if len(few) < len(folds):

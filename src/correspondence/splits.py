@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupKFold, KFold
 from correspondence.checks import as_frame, brief, check_whole
 from correspondence.labels import encode, objects
 
-__all__ = ["Split", "group_codes", "splits"]
+__all__ = ["Split", "group_codes", "select_groups", "splits"]
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -59,6 +59,13 @@ def group_codes(values: Any, n: int, name: str) -> np.ndarray:
     if codes.shape != (n,):
         raise ValueError(f"{name} must have one value for each of the {n} pairs, got shape {codes.shape}.")
     return codes
+
+
+def select_groups(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    """Groups of some of the pairs; None if all of these belong to one, so that there is nothing to keep apart."""
+    if groups is None or (groups[rows] == groups[rows[0]]).all():
+        return None
+    return groups[rows]
 
 
 def _checked(parts: Any, cv: Any, n: int) -> list[Split]:

@@ -47,7 +47,7 @@ from correspondence.labels import unknown_labels_as_mean
 from correspondence.notices import FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval
 from correspondence.progress import bar
 from correspondence.sources import Pairs
-from correspondence.splits import group_codes, splits
+from correspondence.splits import group_codes, select_groups, splits
 from correspondence.views import HOPELESS, run_in_turn
 
 __all__ = [
@@ -136,6 +136,11 @@ class CrossFit:
         if self.nested_terms is not None:
             read_only(self, "nested_terms")
 
+    @property
+    def n_held_out(self) -> int:
+        """Number of pairs that a split holds out."""
+        return int(np.isfinite(self.F).all(axis=1).sum())
+
     def captured_first(self, n_components: int) -> tuple[float, np.ndarray]:
         """Say what the first components capture without the others.
 
@@ -170,7 +175,7 @@ class CrossFit:
     def __repr__(self) -> str:
         low, high = self.captured_interval
         lines = [
-            f"CrossFit with {len(self.splits)} splits, {int(np.isfinite(self.F).all(axis=1).sum())} pairs held out: "
+            f"CrossFit with {len(self.splits)} splits, {self.n_held_out} pairs held out: "
             f"captured {self.captured:.4g} [{low:.4g}, {high:.4g}] (95 %)",
             "  component  training  held out",
         ]
@@ -278,8 +283,7 @@ class Fit:
 
 def _fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray, groups: np.ndarray | None) -> Fit:
     start = time.perf_counter()
-    within = None if groups is None else groups[train]
-    d = fitted(est, take(X, train), take(Y, train), within).decomposition_
+    d = fitted(est, take(X, train), take(Y, train), select_groups(groups, train)).decomposition_
     seconds = time.perf_counter() - start
     with unknown_labels_as_mean():
         F, G = np.nan_to_num(d.f(take(X, test))), np.nan_to_num(d.g(take(Y, test)))
@@ -1124,8 +1128,7 @@ def _half(n: int, groups: np.ndarray | None, rng: np.random.Generator) -> np.nda
 
 
 def _of_rows(est: Any, X: Any, Y: Any, rows: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
-    within = None if groups is None else groups[rows]
-    return fitted(est, take(X, rows), take(Y, rows), within).decomposition_.correlations
+    return fitted(est, take(X, rows), take(Y, rows), select_groups(groups, rows)).decomposition_.correlations
 
 
 def _error(d: Decomposition, X: Any, Y: Any) -> np.ndarray:

@@ -32,7 +32,9 @@ CLEAR, SEEN = (
 )  # p-value of a component at a scale, up to which the next is tested there; SEEN if none is clear
 RANK = 1e-26  # variance of a direction of features, of the largest, below which it is rounding
 NEARLY_COLLINEAR = 1e-6  # variance of a direction, of the largest, below which squares are not exact enough
+TIED = 1e-6  # relative difference of the variances of two directions, up to which they are equal
 TINY = 1e-9  # smallest mean square of a product of two features of variance 1
+MAX_BLOCKS = 1000  # of pairs that share a random sign, where there are more pairs: all of them are used for little work
 ROUNDING = 1e-9  # relative difference of statistics, up to which they are equal
 HOPELESS = 0.5  # p-value after which later components are not tested
 
@@ -115,13 +117,10 @@ class FeatureView(View):
         return np.column_stack(statistics)
 
     def draw_noise(self, k: int, n_draws: int, seed: int) -> np.ndarray:
-        """Draw the noise of the covariances by random signs of the pairs."""
+        """Draw the noise of the covariances by random signs of the pairs, or of blocks of them where there are many."""
         rng = np.random.default_rng([seed, k])
         K = self.x.T @ self.y / self.n
-        noise = np.empty((n_draws, *K.shape))
-        for draw in noise:
-            signs = rng.choice([-1.0, 1.0], self.n)
-            draw[:] = (self.x * signs[:, None]).T @ self.y / self.n - signs.mean() * K
+        noise = self._draw_by_pairs(K, n_draws, rng) if self.n <= MAX_BLOCKS else self._draw_by_blocks(K, n_draws, rng)
         scales = (
             [_Scale(x[:, None] * K * y, x[:, None] * noise * y) for x, y in self.scales] if k < min(K.shape) else []
         )
@@ -130,6 +129,21 @@ class FeatureView(View):
         limit = next((p for p in (CLEAR, SEEN) if min(clearness, default=1.0) <= p), 0.0)
         tested = [scale.statistics(k) for scale, p in zip(scales, clearness, strict=True) if p <= limit]
         return np.column_stack([np.empty((1 + n_draws, 0)), *tested])
+
+    def _draw_by_pairs(self, K: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+        noise = np.empty((n_draws, *K.shape))
+        for draw in noise:
+            signs = rng.choice([-1.0, 1.0], self.n)
+            draw[:] = (self.x * signs[:, None]).T @ self.y / self.n - signs.mean() * K
+        return noise
+
+    def _draw_by_blocks(self, K: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw the same noise from sums over blocks of pairs, which vary as much as the pairs in them do."""
+        order = rng.permutation(self.n)  # neighbours in a file may be alike
+        parts = np.array_split(order, MAX_BLOCKS)
+        sums = np.array([self.x[rows].T @ self.y[rows] - len(rows) * K for rows in parts]) / self.n
+        signs = rng.choice([-1.0, 1.0], (n_draws, MAX_BLOCKS))
+        return (signs @ sums.reshape(MAX_BLOCKS, -1)).reshape(n_draws, *K.shape)
 
 
 class _Scale:
@@ -229,6 +243,9 @@ def _whiten(Z: np.ndarray, standardise: bool) -> tuple[np.ndarray, np.ndarray]:
     rows, values = _find_principal_rows(Z)
     rank = min(Z.shape[1], len(Z) - 1)  # of centred rows
     keep = (values[:MAX_FEATURES] > RANK * values.max(initial=0)) & (np.arange(len(values))[:MAX_FEATURES] < rank)
+    if len(values) > MAX_FEATURES:
+        # Of directions that vary alike, as those of labels that occur once each, no choice of some has a meaning.
+        keep &= values[:MAX_FEATURES] > (1 + TIED) * values[MAX_FEATURES]
     rows, values = rows[:, :MAX_FEATURES][:, keep], values[:MAX_FEATURES][keep]
     return rows / np.maximum(rows.std(axis=0), np.finfo(float).tiny), values
 
@@ -338,15 +355,14 @@ def run_in_turn(
     """
     rng = np.random.default_rng([seed, 7])
     n_draws, rows = _afford(views, n_draws, rng)
-    if rows is not None:
-        views = [view.take(rows) for view in views]
-    orders = np.array([rng.permutation(views[0].n) for _ in range(n_draws)])
+    exchanged = views if rows is None else [view.take(rows) for view in views]
+    orders = np.array([rng.permutation(exchanged[0].n) for _ in range(n_draws)])
     pvalues, observed, null = np.ones(d), np.zeros(d), np.zeros((n_draws, d))
     pvalues[:start] = 0.0
     for k in range(start, d):
         with alone(True):  # thousands of small matrices
             if k == 0:
-                S = np.hstack([view.exchange_partners(orders) for view in views])
+                S = np.hstack([view.exchange_partners(orders) for view in exchanged])
                 pvalues[k] = _compare_jointly(S)
             else:
                 S = np.hstack([view.draw_noise(k, n_draws, seed) for view in views])
@@ -359,7 +375,7 @@ def run_in_turn(
 
 
 def _afford(views: Sequence[View], n_draws: int, rng: np.random.Generator) -> tuple[int, np.ndarray | None]:
-    """Exchanges and rows that cost no more than `WORK`: first fewer exchanges, then fewer rows."""
+    """Exchanges and rows of the first test that cost no more than `WORK`: first fewer exchanges, then fewer rows."""
     n, cost = views[0].n, max(view.cost for view in views)
     n_draws = max(min(n_draws, MIN_EXCHANGES), min(n_draws, int(WORK / (n * cost))))
     most = max(1000, int(WORK / (n_draws * cost)))

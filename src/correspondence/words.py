@@ -20,6 +20,7 @@ from correspondence.checks import check_weights, check_whole, length, one_line, 
 from correspondence.decomposition import Decomposition, as_decomposition
 from correspondence.encoding import WORD, WORDS, columns_of, is_text
 from correspondence.functions import LabelFunctions, PrincipalFunctions
+from correspondence.heldout import find_judged
 from correspondence.labels import as_labels, encode
 from correspondence.validation import labels_of
 
@@ -508,12 +509,14 @@ class _Verdict:
         intervals: Any = getattr(held_out, "intervals", None)
         alpha = getattr(held_out, "alpha", ALPHA)
         is_there = intervals[:, 0] > 0 if pvalues is None else pvalues <= alpha
+        is_judged = intervals is None or bool(find_judged(intervals)[0])
+        is_held_out = is_judged and getattr(held_out, "kind", "held-out pairs") == "held-out pairs"
         return cls(
-            correlations=held_out.correlations,
+            correlations=held_out.correlations if is_judged else d.correlations,
             training=d.correlations,
-            is_held_out=getattr(held_out, "kind", "held-out pairs") == "held-out pairs",
+            is_held_out=is_held_out,
             holding=int(np.cumprod(is_there).sum()),
-            intervals=intervals,
+            intervals=intervals if is_judged else None,
             level=1 - alpha if hasattr(held_out, "alpha") else getattr(held_out, "level", 0.95),
             pvalues=pvalues,
             alpha=alpha,
@@ -528,7 +531,7 @@ class _Verdict:
         believed = "as the classifier believes" if self.of_beliefs else "on the training pairs"
         where = "on pairs that the fit has not seen" if self.is_held_out else believed
         figure = f"the first pair of functions has a correlation of {self._figures()} {where}"
-        if r >= CLOSE:
+        if r >= CLOSE and self.holding:
             figure += ", so that some function of each is all but known from the other"
         x, y = names
         if not self.holding:

@@ -2,7 +2,7 @@
 
     python tests/saved/make.py FOLDER
 
-The files in the repository were written by the code before the modules were moved into rooms (the commit that added them);
+The files in the repository were written before the modules were moved into rooms, by the commit that added them;
 later code must read them and give the same answers (`tests/test_saved.py`). Never write them again: add new ones.
 """
 

@@ -16,7 +16,7 @@ from correspondence.analysis.inputs import Data
 from correspondence.auto import NOTHING, Choice, choose
 from correspondence.classifier import ClassifierCA
 from correspondence.decomposition import Decomposition
-from correspondence.heldout import HeldOut
+from correspondence.heldout import HeldOut, find_judged
 from correspondence.latent import LatentDimension
 from correspondence.notices import CorrespondenceWarning
 from correspondence.words import AxisWords, axis_words, sentences
@@ -115,6 +115,7 @@ def _known(held_out: Any, k: int) -> np.ndarray:
     if held_out is not None:
         m = min(k, len(held_out.correlations))
         known[:m, 0], known[:m, 1:3] = held_out.correlations[:m], held_out.intervals[:m]
+        known[:m][~find_judged(held_out.intervals[:m]), :3] = np.nan
         known[:m, 3] = getattr(held_out, "pvalues", np.full(m, np.nan))[:m]
     return known
 

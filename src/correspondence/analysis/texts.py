@@ -55,6 +55,8 @@ def table(components: list[dict[str, Any]]) -> list[str]:
         line = f"{c['component']:>9}  {c['pic']:.4f}  {c['training']:>8.4f}"
         if c["held_out"] is not None:
             line += f"  {c['held_out']:.4f} [{c['low']:.4f}, {c['high']:.4f}]".ljust(28)
+        elif has_held_out:
+            line += "  not judged".ljust(28)
         if c["pvalue"] is not None:
             line += f" {_p_value(c['pvalue']):>7}"
         lines.append(line.rstrip())
@@ -72,10 +74,10 @@ def _comments(summary: dict[str, Any]) -> list[str]:
     if summary["significant"] is not None:
         n = summary["significant"]
         lines = [f"{n or 'None'} of these {'is' if n <= 1 else 'are'} significant."]
-        lowest = min((c["low"] for c in summary["components"][:n] if c["low"] is not None), default=1.0)
-        if lowest <= -1:
-            lines.append("[-1, 1]: the fits to a part of the pairs do not have this component, so it was not judged.")
-        elif lowest <= 0:
+        found = summary["components"][:n]
+        if any(c["held_out"] is None for c in found):
+            lines.append("Not judged: the functions found from a part of the pairs are constant on the others.")
+        if min((c["low"] for c in found if c["low"] is not None), default=1.0) <= 0:
             lines.append("The tests use all pairs, the intervals only those held out, so these are wider.")
         return lines
     return ["Held out: on the true labels, if the model was not trained on these rows."]
