@@ -577,3 +577,20 @@ def test_components_beyond_the_functions_are_not_judged(rng):
     choice = choose(x, x + rng.normal(size=200), 9, "ace", test=True)
     assert len(choice.dimension.pvalues) == choice.decomposition.n_components < 9
     assert choice.dimension.interval[1] <= choice.decomposition.n_components
+
+
+@pytest.mark.slow
+def test_three_lines_do_not_win_where_curves_see_more():
+    """A race judges three components, which is all that lines of three columns have; smooth functions have ten."""
+
+    def draw(seed, n):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, 3))
+        return X, X + 0.4 * rng.normal(size=(n, 3))
+
+    X, Y = draw(1, 300)
+    d = co.decompose(X, Y, verbose=False, progress=False)
+    lines = co.CCA(n_components=3).fit(X, Y)
+    fresh = draw(101, 5000)
+    assert d.n_components > 3
+    assert d.evaluate(*fresh).captured > lines.evaluate(*fresh).captured + 1

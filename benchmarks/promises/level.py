@@ -33,6 +33,7 @@ DEPENDENT = [
     ("class labels", 1000),
     ("mixed 3+2 columns", 200),
     ("20 columns", 1000),
+    ("t2", 2000),
 ]
 ANALYZED = [("normal", 60), ("Zipf labels", 200), ("mixed 3+2 columns", 200)]
 COUNTED_BY_DECOMPOSE = [("normal", 200), ("class labels", 200), ("mixed 3+2 columns", 200)]

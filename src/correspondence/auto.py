@@ -18,7 +18,7 @@ from correspondence.latent import LatentDimension, assess_components, latent_dim
 from correspondence.methods import METHODS, Pairs, estimator, sensible
 from correspondence.notices import CorrespondenceWarning, NothingFound
 from correspondence.pairs import MIN_PAIRS, as_counted, find_obstacle, take_apart
-from correspondence.racing import Race, limit_components, run_race
+from correspondence.racing import Race, limit_components, race_again, run_race
 from correspondence.splits import group_codes
 from correspondence.table import Table
 from correspondence.thinning import are_whole
@@ -234,8 +234,8 @@ def _choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = Non
     is_short = dependence.is_absent and wanted.n_components is None
     race, method, reason = _pick_method(X, Y, pairs, wanted, is_short=is_short)
     is_compared, seen_by = race is not None, dependence.find_method(method)
-    if race is not None and wanted.n_components is None and dependence.has_more(race, pairs.most):
-        race = race.lead_by_captured()
+    if race is not None and wanted.n_components is None and (more := dependence.find_more(race, pairs)):
+        race = _decide_by_more(X, Y, race, more, pairs, wanted)
         method = race.winner.method
     elif seen_by != method:
         reason = f"finds dependence that {method} misses" + (f", which {race.describe()}" if race else "")
@@ -346,13 +346,29 @@ class _Dependence:
         best = min(seen, key=lambda name: seen[name])
         return best if seen[best] <= ALPHA else winner
 
-    def has_more(self, race: Race, most: int) -> bool:
-        """Whether the method that captures most sees a component that the winner, such as a line, cannot have."""
-        leader, rank = race.lead_by_captured().winner.method, len(race.winner.crossfit.correlations)
-        if self.pvalue > ALPHA or leader == race.winner.method or leader not in self.views or rank >= most:
-            return False
-        tested = run_in_turn(self.views[leader], rank + 1, N_DRAWS, self.seed, stop_above=ALPHA)
-        return bool(tested.pvalues[-1] <= ALPHA)
+    def find_more(self, race: Race, pairs: Pairs) -> str | None:
+        """Name the best of the methods that see a component which the winner, such as a line, cannot have."""
+        rank = race.winner.crossfit.correlations.size
+        others = [result for result in race.others if result.method in self.views]
+        if rank < pairs.most:  # the race has seen it
+            others = [result for result in others if result.captured > race.winner.captured]
+        elif race.winner.method == "cca":
+            rank = pairs.n_linear
+        else:
+            return None
+        if self.pvalue > ALPHA or not others or rank >= pairs.limit:
+            return None
+        other = max(others, key=lambda result: result.captured).method
+        tested = run_in_turn(self.views[other], rank + 1, N_DRAWS, self.seed, stop_above=ALPHA)
+        return other if tested.pvalues[-1] <= ALPHA else None
+
+
+def _decide_by_more(X: Any, Y: Any, race: Race, other: str, pairs: Pairs, wanted: _Wanted) -> Race:
+    """Let a method that sees more components win, if with all of them it captures more."""
+    if race.winner.crossfit.correlations.size < pairs.most:
+        return race.lead_by_captured()
+    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
+        return race_again(X, Y, [race.winner.method, other], pairs, **wanted.options) or race
 
 
 def _test_dependence(X: Any, Y: Any, pairs: Pairs, wanted: _Wanted) -> _Dependence:

@@ -102,6 +102,11 @@ class Pairs:
         return self.limit if has_labels else min(3, self.limit)
 
     @property
+    def n_linear(self) -> int:
+        """Components that linear functions of the columns can have at most."""
+        return min(side.columns if side.columns is not None else self.limit for side in (self.x, self.y))
+
+    @property
     def has_images(self) -> bool:
         """Whether one of them is images, of which nets take minutes."""
         return self.x.are_images or self.y.are_images

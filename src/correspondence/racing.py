@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ __all__ = [
     "leaves_dependence",
     "limit_components",
     "pick_simplest",
+    "race_again",
     "run_race",
 ]
 
@@ -65,6 +66,12 @@ class Result:
         best = max(scores, key=lambda k: scores[k][0])
         return cls(method, best, *scores[best], result)
 
+    def format_captured(self) -> str:
+        """Write what is captured with three digits; each component captures 1 at most, unless a few pairs decide."""
+        if self.captured > len(self.crossfit.correlations):
+            return "more than possible"
+        return f"{self.captured:.3g}" if abs(self.captured) >= ROUNDING else "0"
+
 
 @dataclass(frozen=True, eq=False)
 class Race:
@@ -86,17 +93,13 @@ class Race:
         n_components : int, optional
             How many components of the winner are kept; by default the number that suits it best.
         """
-        captured, judged = self.winner.captured, self.winner.crossfit
+        winner, judged = self.winner, self.winner.crossfit
         if n_components is not None and n_components <= len(judged.correlations):
-            captured = judged.captured_first(n_components)[0]
-        mine = f"captures {_format_captured(captured)} on {judged.n_held_out:,} held-out pairs"
+            winner = replace(winner, captured=judged.captured_first(n_components)[0])
+        mine = f"captures {winner.format_captured()} on {judged.n_held_out:,} held-out pairs"
         others = sorted(self.others, key=lambda result: -result.captured)
-        told = ", ".join(f"{result.method} {_format_captured(result.captured)}" for result in others)
+        told = ", ".join(f"{result.method} {result.format_captured()}" for result in others)
         return f"{mine} ({told})" if told else mine
-
-
-def _format_captured(value: float) -> str:
-    return f"{value:.3g}" if abs(value) >= ROUNDING else "0"
 
 
 def run_race(
@@ -135,7 +138,7 @@ def run_race(
     """
     folds = _split_pairs(pairs, groups, random_state)
     options = {"groups": groups, "n_jobs": n_jobs, "progress": progress}
-    judge = _Judge(X, Y, n_components, pairs, random_state, options)
+    judge = _Judge(X, Y, n_components, pairs, random_state, options, pairs.most)
     first, others = _part_by_cost(names, pairs)
     survivors = judge.run_heat(first, [], folds[:1])
     if not survivors:
@@ -156,10 +159,15 @@ def run_race(
         survivors = judge.judge_all([result.method for result in survivors], few) or survivors
         if len(few) < len(folds):
             survivors = judge.settle(survivors, folds)
-    winner = pick_simplest({result.method: result for result in survivors})
+    return _crown(survivors)
+
+
+def _crown(results: Sequence[Result]) -> Race:
+    """Let the simplest method win that is not clearly behind the best."""
+    winner = pick_simplest({result.method: result for result in results})
     return Race(
-        next(result for result in survivors if result.method == winner),
-        [result for result in survivors if result.method != winner],
+        next(result for result in results if result.method == winner),
+        [result for result in results if result.method != winner],
     )
 
 
@@ -181,10 +189,12 @@ class _Judge:
     pairs: Pairs
     random_state: int
     options: dict[str, Any]
+    most: int
+    """Components that a method is given where their number is open."""
 
     def judge_one(self, name: str, parts: list[Split]) -> Result:
         """Result of one method."""
-        est = estimator(name, self.pairs, self.n_components or self.pairs.most, self.random_state)
+        est = estimator(name, self.pairs, self.n_components or self.most, self.random_state)
         return Result.of(name, crossfit(est, self.X, self.Y, parts, **self.options), self.n_components)
 
     def judge_all(self, names: Sequence[str], parts: list[Split]) -> list[Result]:
@@ -209,6 +219,32 @@ class _Judge:
         leader = max(results, key=lambda result: result.captured).method
         names = [result.method for result in results if result.method in (simplest, leader)]
         return results if simplest == leader else self.judge_all(names, parts) or results
+
+
+def race_again(
+    X: Any,
+    Y: Any,
+    names: Sequence[str],
+    pairs: Pairs,
+    *,
+    groups: np.ndarray | None,
+    random_state: int,
+    n_jobs: int | None,
+    progress: bool | None,
+) -> Race | None:
+    """Compare methods by all components that can be looked for, of which `run_race` judges the first three.
+
+    Parameters
+    ----------
+    X, Y, pairs, groups, random_state, n_jobs, progress
+        As for `run_race`.
+    names : sequence of str
+        Methods to compare, from simple to flexible.
+    """
+    folds = _split_pairs(pairs, groups, random_state)[:FEW_FOLDS]
+    options = {"groups": groups, "n_jobs": n_jobs, "progress": progress}
+    results = _Judge(X, Y, None, pairs, random_state, options, pairs.limit).judge_all(names, folds)
+    return _crown(results) if results else None
 
 
 def limit_components(
