@@ -17,9 +17,9 @@ import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 
 import correspondence as co
-from correspondence.methods import Pairs, estimator, sensible
+from correspondence.selection.method_registry import Pairs, estimator, sensible
 from correspondence.studies import problems
-from correspondence.validation import fitted
+from correspondence.validation.procedures import fitted
 
 PROBLEMS = [
     problems.gaussian(),

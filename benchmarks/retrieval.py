@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 
-from correspondence.nearest import Scores
+from correspondence.search.nearest_items import Scores
 
 K = 10
 

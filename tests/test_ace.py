@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import correspondence as co
-from correspondence.ace import _halves
+from correspondence.estimators.ace import _halves
 from correspondence.studies.problems import gaussian, gaussian_vectors
 
 

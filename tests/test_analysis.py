@@ -15,11 +15,11 @@ import scipy.sparse as sp
 from PIL import Image
 
 import correspondence as co
-from correspondence.analysis import SAVED, Request, analyze, check_folder, read, told, write
-from correspondence.analysis import files as files_module
-from correspondence.analysis.files import FILES
-from correspondence.latent import LatentDimension
-from correspondence.methods import METHODS, Pairs, estimator
+from correspondence.app.analyze import SAVED, Request, analyze, check_folder, read, told, write
+from correspondence.app.analyze import files as files_module
+from correspondence.app.analyze.files import FILES
+from correspondence.selection.method_registry import METHODS, Pairs, estimator
+from correspondence.validation.latent_dimension import LatentDimension
 
 
 @pytest.fixture
@@ -528,7 +528,7 @@ def test_a_table_has_one_method(tmp_path):
 
 
 def test_torch_is_missing(wines, save, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "correspondence.pice", None)
+    monkeypatch.setitem(__import__("sys").modules, "correspondence.estimators.pice", None)
     with pytest.raises(ImportError):
         analyze(data_of(save(wines), x=["acidity"], y=["sugar"]), "pice")
 

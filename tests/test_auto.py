@@ -11,16 +11,16 @@ import pytest
 from sklearn.datasets import load_wine
 
 import correspondence as co
-from correspondence import auto, racing
-from correspondence.auto import ALPHA, MIN_PAIRS, N_DRAWS, choose
-from correspondence.methods import METHODS, Pairs
+from correspondence.selection import decompose, race
+from correspondence.selection.decompose import ALPHA, MIN_PAIRS, N_DRAWS, choose
+from correspondence.selection.method_registry import METHODS, Pairs
 
 
 @pytest.fixture
 def quick(monkeypatch):
     """Without the methods that take seconds; which of them suit is tested with the methods."""
     kept = {name: method for name, method in METHODS.items() if name not in ("forest", "pice")}
-    monkeypatch.setattr("correspondence.methods.METHODS", kept)
+    monkeypatch.setattr("correspondence.selection.method_registry.METHODS", kept)
 
 
 def gaussian(rng, n=500, rho=0.9):
@@ -517,7 +517,7 @@ def test_a_label_that_is_missing_in_a_part_is_no_error(monkeypatch, with_groups)
     def fail(*arguments, **options):
         raise ValueError("y must have two labels at least")
 
-    monkeypatch.setattr(auto, "latent_dimension", fail)
+    monkeypatch.setattr(decompose, "latent_dimension", fail)
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 1))
     y = np.where(x[:, 0] + rng.normal(size=200) > 0, "yes", "no")
@@ -526,7 +526,7 @@ def test_a_label_that_is_missing_in_a_part_is_no_error(monkeypatch, with_groups)
     assert choice.found is None
     assert "not tested, because a part of the pairs has too few labels to be fitted." in choice.origin
     if not with_groups:
-        monkeypatch.setattr(auto, "_pick_method", lambda *arguments, **options: (None, "logistic", "wins"))
+        monkeypatch.setattr(decompose, "_pick_method", lambda *arguments, **options: (None, "logistic", "wins"))
         assert choose(x, y).origin == "logistic: wins; 1 component significant."
 
 
@@ -536,7 +536,7 @@ def test_a_line_does_not_win_where_a_curve_sees_a_second_component():
     x = rng.normal(size=(300, 1))
     y = 0.6 * x + 0.8 * rng.normal(size=(300, 1))
     assert (
-        racing.run_race(
+        race.run_race(
             x, y, ["cca", "ace"], None, Pairs.of(x, y), groups=None, random_state=1, n_jobs=None, progress=False
         ).winner.method
         == "cca"
@@ -555,8 +555,8 @@ def test_a_race_for_nothing_is_short(monkeypatch):
         lengths.append(len(parts))
         return crossfit(est, X, Y, parts, **options)
 
-    crossfit = racing.crossfit
-    monkeypatch.setattr(racing, "crossfit", count_folds)
+    crossfit = race.crossfit
+    monkeypatch.setattr(race, "crossfit", count_folds)
     rng = np.random.default_rng(0)
     with pytest.warns(co.NothingFound):
         co.decompose(rng.normal(size=(300, 3)), rng.normal(size=(300, 3)), verbose=False)

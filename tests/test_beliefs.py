@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import correspondence as co
-from correspondence.beliefs import Beliefs, check_beliefs, is_stream, tempered
+from correspondence.classifiers.beliefs import Beliefs, check_beliefs, is_stream, tempered
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -399,7 +399,7 @@ def test_changes_of_a_copy_on_write_array_are_kept(tmp_path):
 
 
 def test_a_large_file_is_taken_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr("correspondence.beliefs.ROWS", 40)
+    monkeypatch.setattr("correspondence.classifiers.beliefs.ROWS", 40)
     np.save(tmp_path / "P.npy", P)
     stored = np.load(tmp_path / "P.npy", mmap_mode="r")
     assert [len(batch) for batch in Beliefs().batches(stored)] == [10] * 6

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 import correspondence as co
-from correspondence.bootstrap import _reflected, _Spread, _turned
+from correspondence.estimators.ca.bootstrap import _reflected, _Spread, _turned
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 import correspondence as co
-from correspondence.boundary import boundary_beliefs, closest, given_shares, overlap, shares_of_others
+from correspondence.classifiers.boundaries import boundary_beliefs, closest, given_shares, overlap, shares_of_others
 
 NAMES = np.array(list("abcdefg"), object)
 EXAMPLES = settings(max_examples=60)

@@ -242,18 +242,18 @@ def test_equal_pics_are_all_found(bits, delta):
 
 def test_what_arpack_overlooks_is_looked_for(rng, monkeypatch):
     """With a solver that misses the first axis in its first run."""
-    from correspondence import spectral
+    from correspondence.core import residual_svd
 
     counts = rng.poisson(5.0, (400, 300)) + 20.0 * np.kron(np.eye(4), np.ones((100, 75)))
     expected = co.CA(n_components=3).fit(counts).pics_
-    true_eigsh, calls = spectral.eigsh, []
+    true_eigsh, calls = residual_svd.eigsh, []
 
     def forgetful(*args, k, **options):
         calls.append(k)
         values, vectors = true_eigsh(*args, k=k + 1 if len(calls) == 1 else k, **options)
         return (values[:-1], vectors[:, :-1]) if len(calls) == 1 else (values, vectors)
 
-    monkeypatch.setattr(spectral, "eigsh", forgetful)
+    monkeypatch.setattr(residual_svd, "eigsh", forgetful)
     np.testing.assert_allclose(co.CA(n_components=3).fit(counts).pics_, expected, rtol=1e-9)
     assert len(calls) > 2
 
@@ -281,15 +281,15 @@ def test_flat_spectrum_is_exact(form, rng):
 
 
 def test_an_iteration_that_stops_early_says_so(rng, monkeypatch):
-    from correspondence import spectral
+    from correspondence.core import residual_svd
 
     monkeypatch.setattr(
-        spectral, "eigsh", lambda *a, k, **kw: (np.zeros(k), np.linalg.qr(rng.normal(size=(300, k)))[0])
+        residual_svd, "eigsh", lambda *a, k, **kw: (np.zeros(k), np.linalg.qr(rng.normal(size=(300, k)))[0])
     )
     counts = rng.poisson(2.0, (400, 300))
     exact = co.CA(n_components=3).fit(counts)  # small enough to start again with LAPACK
     np.testing.assert_allclose(exact.pics_, np.linalg.svd(_residuals(counts), compute_uv=False)[:3] ** 2)
-    monkeypatch.setattr(spectral, "AFFORDABLE", 0)
+    monkeypatch.setattr(residual_svd, "AFFORDABLE", 0)
     with pytest.warns(co.Inexact, match=r"a relative residual of .* is left"):
         co.CA(n_components=3).fit(counts)
 

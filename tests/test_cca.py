@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn import cross_decomposition
 
 import correspondence as co
-from correspondence.cca import RIDGE
+from correspondence.estimators.cca import RIDGE
 
 
 def number_pairs(rng, n=500):

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import correspondence as co
-from correspondence import cells
+from correspondence.data import engine_counts
 
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("dask.dataframe")
@@ -167,13 +167,13 @@ def test_any_texts(pairs):
 
 def test_texts_with_the_same_hash_are_told_apart(frame, monkeypatch):
     """The table of keys is seen to have fewer of them than labels, and the labels themselves become keys."""
-    run, commands = cells._Sql.__call__, []
+    run, commands = engine_counts._Sql.__call__, []
 
     def with_collisions(self, command):
         commands.append(command)
         return run(self, command.replace("hash(", "length("))
 
-    monkeypatch.setattr(cells._Sql, "__call__", with_collisions)
+    monkeypatch.setattr(engine_counts._Sql, "__call__", with_collisions)
     relation = duckdb.connect().from_arrow(frame.to_arrow())
     assert_same(co.count_pairs(relation, "x", "y"), co.count_pairs(frame, "x", "y"))
     assert any("hash(" in command for command in commands)
@@ -267,8 +267,10 @@ def test_names_of_columns_that_our_own_sql_uses(names, tmp_path):
 @pytest.mark.parametrize("setting", ["default_order = 'DESC'", "default_collation = 'nocase'"])
 def test_settings_of_a_connection_change_nothing(setting, has_collisions, monkeypatch):
     if has_collisions:
-        run = cells._Sql.__call__
-        monkeypatch.setattr(cells._Sql, "__call__", lambda self, sql: run(self, sql.replace("hash(", "length(")))
+        run = engine_counts._Sql.__call__
+        monkeypatch.setattr(
+            engine_counts._Sql, "__call__", lambda self, sql: run(self, sql.replace("hash(", "length("))
+        )
     frame = pl.DataFrame({"x": ["b", "a", "B", "c", "c"], "y": ["u", "v", "V", "u", "w"]})
     connection = duckdb.connect()
     connection.execute(f"SET {setting}")
@@ -373,7 +375,7 @@ def test_names_that_spark_takes_for_syntax(spark, name):
 
 def test_texts_in_several_chunks_have_one_dictionary():
     chunks = nw.from_native(pa.chunked_array([["b", "a"], ["c", "a"], ["b"]]), series_only=True)
-    codes, labels = cells._coded(chunks, "x")
+    codes, labels = engine_counts._coded(chunks, "x")
     assert labels.tolist() == ["a", "b", "c"]
     assert codes.tolist() == [1, 0, 2, 0, 1]
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from pages import data_of
 
 import correspondence as co
-from correspondence.cli import main
+from correspondence.app.cli import main
 
 FILES = ["digits.html", "digits.png", "tasks.html", "tasks.png"]
 
@@ -124,7 +124,7 @@ def test_demo_needs_neither_torch_nor_a_library_of_frames(tmp_path):
                 if name in ("torch", "polars", "pandas", "pyarrow", "plotly"):
                     raise ModuleNotFoundError(name)
         sys.meta_path.insert(0, Missing())
-        from correspondence.demo import demo
+        from correspondence.app.demo import demo
         print(demo(Path(sys.argv[1])))"""
     command, environment = [sys.executable, "-c", code, tmp_path], {**os.environ, "MPLBACKEND": "Agg"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
@@ -147,7 +147,7 @@ def test_demo_that_is_stopped_leaves_nothing(tmp_path, monkeypatch):
     def stop(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("correspondence.demo.ClassifierCA", stop)
+    monkeypatch.setattr("correspondence.app.demo.ClassifierCA", stop)
     assert run("demo", "-o", tmp_path / "new").exit_code == 130
     assert not list(tmp_path.iterdir())
     (tmp_path / "digits.html").write_text("old")
@@ -157,7 +157,7 @@ def test_demo_that_is_stopped_leaves_nothing(tmp_path, monkeypatch):
 
 @pytest.fixture
 def _no_training(monkeypatch):
-    monkeypatch.setattr("correspondence.demo.EPOCHS", 1)
+    monkeypatch.setattr("correspondence.app.demo.EPOCHS", 1)
 
 
 def test_demo_where_a_file_is(tmp_path):

@@ -16,9 +16,9 @@ import pytest
 from click.testing import CliRunner
 
 import correspondence as co
-from correspondence.analysis import texts
-from correspondence.analysis.files import FILES
-from correspondence.cli import main
+from correspondence.app.analyze import terminal
+from correspondence.app.analyze.files import FILES
+from correspondence.app.cli import main
 
 HOSTILE = "=cmd|' /C calc'!A0"
 ESCAPE = "\x1b[31mred\x07"
@@ -182,8 +182,8 @@ def test_with_another_library(frame, run, tmp_path, monkeypatch, library):
     frame.write_csv(tmp_path / "d.csv")
     results = {}
     for name in ("polars", library):
-        monkeypatch.setattr("correspondence.reading.BACKENDS", (name,))
-        monkeypatch.setattr("correspondence.analysis.files.parquet_backend", lambda name=name: name)
+        monkeypatch.setattr("correspondence.data.file_formats.BACKENDS", (name,))
+        monkeypatch.setattr("correspondence.app.analyze.files.parquet_backend", lambda name=name: name)
         options = ("--x", "acidity,colour", "--y", "grade", "--labels", "grade", "--id", "name")
         result = run(tmp_path / "d.csv", *options, "--method", "ace", "--components", 1)
         assert_done(result, tmp_path / "out")
@@ -203,9 +203,11 @@ def test_a_model_that_cannot_be_saved(file, run, tmp_path):
 
 
 def test_auto_chooses_what_can_be_saved(file, run, tmp_path, monkeypatch):
-    from correspondence.methods import METHODS
+    from correspondence.selection.method_registry import METHODS
 
-    monkeypatch.setattr("correspondence.methods.METHODS", {n: m for n, m in METHODS.items() if n != "pice"})
+    monkeypatch.setattr(
+        "correspondence.selection.method_registry.METHODS", {n: m for n, m in METHODS.items() if n != "pice"}
+    )
     result = run(file, "--y", "grade", "--labels", "grade")
     assert_done(result, tmp_path / "out")
     reason = json.loads((tmp_path / "out" / "summary.json").read_text())["reason"]
@@ -215,9 +217,9 @@ def test_auto_chooses_what_can_be_saved(file, run, tmp_path, monkeypatch):
 
 def test_a_net(run, tmp_path, monkeypatch):
     """The one run with torch: what it has found can be read again."""
-    from correspondence.pice import PICE
+    from correspondence.estimators.pice import PICE
 
-    monkeypatch.setattr("correspondence.methods.METHODS", quick_pice(PICE))
+    monkeypatch.setattr("correspondence.selection.method_registry.METHODS", quick_pice(PICE))
     rng = np.random.default_rng(0)
     x = rng.normal(size=(120, 2))
     np.savez(tmp_path / "n.npz", x=x, y=x[:, 0] * x[:, 1] + 0.1 * rng.normal(size=120))
@@ -230,7 +232,7 @@ def test_a_net(run, tmp_path, monkeypatch):
 def quick_pice(kind):
     from dataclasses import replace
 
-    from correspondence.methods import METHODS
+    from correspondence.selection.method_registry import METHODS
 
     quick = replace(METHODS["pice"], make=lambda pairs, d, seed: kind(n_components=d, max_steps=20, random_state=seed))
     return {**METHODS, "pice": quick}
@@ -337,7 +339,7 @@ def test_a_full_disk(file, run, tmp_path, monkeypatch):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("correspondence.analysis.files._page", full)
+    monkeypatch.setattr("correspondence.app.analyze.files._page", full)
     error = assert_sentence(run(file, *WINE), tmp_path / "out")
     assert error == f"Error: --output: cannot write to the folder {tmp_path / 'out'}: No space left on device."
 
@@ -346,7 +348,7 @@ def test_a_file_that_may_not_be_read(file, run, tmp_path, monkeypatch):
     def forbidden(*arguments, **options):
         raise PermissionError(13, "Permission denied", str(file))
 
-    monkeypatch.setattr("correspondence.commands.read", forbidden)
+    monkeypatch.setattr("correspondence.app.commands.read", forbidden)
     error = assert_sentence(run(file), tmp_path / "out")
     assert error == f"Error: {file} cannot be read: Permission denied."
 
@@ -365,7 +367,7 @@ def test_without_a_library_for_parquet(file, run, tmp_path, monkeypatch):
 
 
 def test_torch_is_missing(file, run, tmp_path, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("correspondence.pice")]:
+    for name in [name for name in sys.modules if name.startswith("correspondence.estimators.pice")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
     error = assert_sentence(run(file, *WINE[:-1], "pice"), tmp_path / "out")
@@ -377,14 +379,14 @@ def test_torch_is_missing(file, run, tmp_path, monkeypatch):
 
 SLOW = """
 import sys, time
-import correspondence.analysis.files as files
+import correspondence.app.analyze.files as files
 page = files._page
 def slow(*arguments):
     page(*arguments)
     print("writing", file=sys.stderr, flush=True)
     time.sleep(60)
 files._page = slow
-from correspondence.cli import main
+from correspondence.app.cli import main
 main(sys.argv[1:])
 """
 
@@ -541,9 +543,9 @@ def test_a_significant_component_with_a_wide_interval_is_explained():
         "pvalue": 0.01,
     }
     summary = {"not_held_out": "", "significant": 1, "components": [component]}
-    assert "held out" in texts._comments(summary)[1]
-    assert len(texts._comments(summary | {"components": [component | {"low": 0.02}]})) == 1
-    assert len(texts._comments(summary | {"significant": 0})) == 1
+    assert "held out" in terminal._comments(summary)[1]
+    assert len(terminal._comments(summary | {"components": [component | {"low": 0.02}]})) == 1
+    assert len(terminal._comments(summary | {"significant": 0})) == 1
     not_judged = component | dict.fromkeys(("held_out", "low", "high"))
-    assert "Not judged" in texts._comments(summary | {"components": [not_judged]})[1]
-    assert "not judged" in texts.table([component, not_judged])[2]
+    assert "Not judged" in terminal._comments(summary | {"components": [not_judged]})[1]
+    assert "not judged" in terminal.table([component, not_judged])[2]

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 import correspondence as co
-from correspondence.cli import main
-from correspondence.methods import METHODS
+from correspondence.app.cli import main
+from correspondence.selection.method_registry import METHODS
 
 FILES = ["comparison.csv", "comparison.png"]
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 import correspondence as co
-from correspondence.cli import main
+from correspondence.app.cli import main
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from correspondence.analysis import files
-from correspondence.cli import main
-from correspondence.commands import names_of
-from correspondence.validation import fitted
+from correspondence.app.analyze import files
+from correspondence.app.cli import main
+from correspondence.app.commands import names_of
+from correspondence.validation.procedures import fitted
 
 LONG = 10**20  # more than 64 bits
 
@@ -215,7 +215,7 @@ def test_a_folder_that_could_not_be_filled_is_taken_away(frame, run, tmp_path, m
             raise OSError(28, "No space left on device")
         replace(source, target)
 
-    monkeypatch.setattr("correspondence.analysis.files.os.replace", full)
+    monkeypatch.setattr("correspondence.app.analyze.files.os.replace", full)
     result = run("analyze", "data.parquet", "--x", "a", "--y", "label", "--method", "cca", "-o", "out")
     refused(result, "cannot write to the folder out: No space left on device.")
     assert [path.name for path in tmp_path.iterdir()] == ["data.parquet"]
@@ -235,7 +235,7 @@ def test_runs_into_the_same_folder_take_turns(tmp_path, monkeypatch):
                 (temporary / name).write_text(text)
 
     write("an earlier result")
-    monkeypatch.setattr("correspondence.analysis.files.os.replace", slow)
+    monkeypatch.setattr("correspondence.app.analyze.files.os.replace", slow)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, "abcd"))  # which raises what they raise
     assert {path.name for path in folder.iterdir()} == set(files.FILES)
@@ -272,7 +272,7 @@ def test_groups_reach_the_test_and_belong_to_their_rows(holes, images, kind, run
         seen["groups"] = groups
         raise ValueError("stop")
 
-    monkeypatch.setattr("correspondence.analysis.job.choose", choose)
+    monkeypatch.setattr("correspondence.app.analyze.job.choose", choose)
     groups = [f"g{i // 2}" for i in range(60)]
     arguments = (f"data.{kind}", "--x", "a", "--y", "label")
     kept = [group for i, group in enumerate(groups) if i not in (0, 3)]
@@ -345,7 +345,7 @@ def test_groups_reach_the_fit_that_is_kept(frame, run, monkeypatch):
         seen.append(groups)
         return fitted(est, X, Y, groups)
 
-    monkeypatch.setattr("correspondence.auto.fitted", spy)
+    monkeypatch.setattr("correspondence.selection.decompose.fitted", spy)
     groups = [f"g{i // 2}" for i in range(60)]
     frame.with_columns(group=pl.Series(groups)).write_parquet("data.parquet")
     done(run("analyze", "data.parquet", "--x", "a,b", "--y", "label", "--groups", "group", "--method", "cca"))

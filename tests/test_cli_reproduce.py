@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import correspondence as co
-from correspondence.cli import main
+from correspondence.app.cli import main
 from correspondence.studies import STUDIES
 
 

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 import correspondence as co
-from correspondence import collinear
-from correspondence.splines import SplineBasis
+from correspondence.core import collinearity
+from correspondence.core.splines import SplineBasis
 
 EPS = np.finfo(float).eps
 
@@ -191,7 +191,7 @@ def test_moments_drop_exact_dependences_without_a_word(rng, name):
 
 def test_labels_are_not_read_again(rng, monkeypatch):
     """That their indicators add up to 1 is known beforehand."""
-    monkeypatch.setattr(collinear, "_turn", None)
+    monkeypatch.setattr(collinearity, "_turn", None)
     frame = pd.DataFrame(
         {"a": rng.normal(size=300), "b": rng.choice(list("uvw"), 300), "c": rng.choice(list("pq"), 300)}
     )

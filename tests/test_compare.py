@@ -1,7 +1,6 @@
 """Several methods on the same pairs: the numbers of crossfit, the choice among them, and the table."""
 
 import csv
-import importlib
 import io
 from collections import deque
 
@@ -14,9 +13,8 @@ import scipy.sparse as sp
 from sklearn.model_selection import ShuffleSplit
 
 import correspondence as co
-from correspondence.racing import CLEAR
-
-comparing = importlib.import_module("correspondence.compare")  # whose name the function hides
+from correspondence.selection import comparing
+from correspondence.selection.race import CLEAR
 
 
 def smooth_pairs(rng, n=300):

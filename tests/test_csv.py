@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from correspondence.io import csv_text
+from correspondence._util.files import csv_text
 from correspondence.studies.report import Report, write
 
 HOSTILE = [

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import tables
 
 import correspondence as co
-from correspondence.decomposition import as_decomposition
+from correspondence.core.decomposition import as_decomposition
 
 
 def full(counts):
@@ -217,7 +217,7 @@ def test_foreign_and_missing_files(tmp_path):
 
 
 def test_a_file_of_another_version_says_so(saved, tmp_path, monkeypatch):
-    monkeypatch.setattr("correspondence.decomposition.VERSION", 2)
+    monkeypatch.setattr("correspondence.core.decomposition.VERSION", 2)
     with pytest.raises(ValueError, match="version 1 of the file format"):
         co.load(saved)
 
@@ -228,7 +228,7 @@ def test_save_replaces_only_when_complete(saved, monkeypatch):
     def fail(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("correspondence.io.to_bytes", fail)
+    monkeypatch.setattr("correspondence._util.files.to_bytes", fail)
     with pytest.raises(KeyboardInterrupt):
         co.CA().fit([[1, 2], [3, 4]]).decomposition_.save(saved)
     assert saved.read_bytes() == before

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import correspondence as co
-from correspondence.cli import main
+from correspondence.app.cli import main
 
 pytest.importorskip("numpydoc")
 from numpydoc.docscrape import NumpyDocString
@@ -46,8 +46,8 @@ NO_EXAMPLE = {
     "correspondence.datasets.DamagedDataError": "an error; its message says all",
     "correspondence.datasets.MissingDataError": "an error; its message says all",
     "correspondence.Transition": "part of a Timeline; find_transitions shows it, and needs a long training",
-    "correspondence.bootstrap.Ellipses": "made by Bootstrap, whose example shows it",
-    "correspondence.calibration.Claims": "part of a Calibration, whose example shows it",
+    "correspondence.estimators.ca.bootstrap.Ellipses": "made by Bootstrap, whose example shows it",
+    "correspondence.classifiers.calibration.Claims": "part of a Calibration, whose example shows it",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import correspondence as co
-from correspondence.encoding import Bag, Columns, Images, Plain, Text, encoder_for, encoder_from_state
+from correspondence.data.encoders import Bag, Columns, Images, Plain, Text, encoder_for, encoder_from_state
 
 SENTENCES = ["a dog runs", "two cats sleep", "the dog sleeps here", "a man runs fast"] * 2 + [
     "birds fly",

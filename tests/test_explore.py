@@ -15,9 +15,9 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 import correspondence as co
-from correspondence.explore.evidence import components, scree
-from correspondence.explore.packing import few_bits
-from correspondence.explore.sprites import sprites
+from correspondence.page.component_table import components, scree
+from correspondence.page.packing import few_bits
+from correspondence.page.sprites import sprites
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",

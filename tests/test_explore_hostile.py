@@ -12,9 +12,9 @@ from PIL import Image
 from sklearn.linear_model import SGDClassifier
 
 import correspondence as co
-from correspondence.explore.clouds import Cloud
-from correspondence.explore.colours import class_items
-from correspondence.explore.sprites import sprites
+from correspondence.page.clouds import Cloud
+from correspondence.page.colours import class_items
+from correspondence.page.sprites import sprites
 
 ODD = ["__proto__", "constructor", "", " ", "A", "a", "\u202eevil", "a\0b", "\n", "é", "e\u0301"]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import correspondence as co
-from correspondence.heldout import captured_by_moments, captured_terms, gain, held_out, held_out_parts
-from correspondence.moments import Moments
-from correspondence.notices import UncertainInterval
+from correspondence._util.user_warnings import UncertainInterval
+from correspondence.core.moments import Moments
+from correspondence.results.held_out import captured_by_moments, captured_terms, gain, held_out, held_out_parts
 
 
 def direct_captured(F, G, s, w):

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 import correspondence as co
-from correspondence.independence import assess_independence, permutation_moments
+from correspondence.estimators.ca.independence import assess_independence, permutation_moments
 
 
 def pearson(counts):

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
 import correspondence as co
-from correspondence.encoding import encoder_for
-from correspondence.kernel import RIDGE
+from correspondence.data.encoders import encoder_for
+from correspondence.estimators.kernel import RIDGE
 
 
 def curve_pairs(rng, n=60):

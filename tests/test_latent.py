@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 
 import correspondence as co
-from correspondence import latent
-from correspondence.blocks import Block
+from correspondence.validation import latent_dimension
+from correspondence.validation.held_out_blocks import Block
 
 
 def classes(rng, n, m, columns=8, separation=2.0):
@@ -256,7 +256,7 @@ def test_interval_counts_those_that_are_not_ruled_out():
     intervals = np.column_stack([r - 0.05, r + 0.05])
     blocks = [Block(np.zeros((3, 4)), np.zeros((3, 4)), 3, np.ones(4))]
     for negligible, interval in ((0.1, (1, 3)), (0.04, (1, 4))):
-        result = latent._summarise(test, test, intervals, co.CCA(4), 0.05, negligible, blocks)
+        result = latent_dimension._summarise(test, test, intervals, co.CCA(4), 0.05, negligible, blocks)
         assert result.interval == interval
         assert result.pvalues.tolist() == [0.002, 0.04, 0.5, 1]
 

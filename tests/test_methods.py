@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import correspondence as co
-from correspondence.methods import ENOUGH, FEW, FEW_LABELS, METHODS, MOST, Pairs, estimator, sensible
+from correspondence.selection.method_registry import ENOUGH, FEW, FEW_LABELS, METHODS, MOST, Pairs, estimator, sensible
 
 TABLE_AND_LABELS = ["cca", "ace", "kernel", "logistic", "forest", "pice"]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import tables
 
 from correspondence import CA, Moments
-from correspondence.moments import _check_features
+from correspondence.core.moments import _check_features
 
 
 def exact(F, G):

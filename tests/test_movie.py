@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import correspondence as co
-from correspondence import movie
-from correspondence.movie import Film, write_movie
-from correspondence.plot.style import distinct_colours
 from correspondence.plot.timelines import _apart
-from correspondence.recorder import TrainingRecorder
+from correspondence.recording import movie
+from correspondence.recording.movie import Film, write_movie
+from correspondence.recording.recorder import TrainingRecorder
+from correspondence.scene.style import distinct_colours
 
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "{{ 7 * 7 }}", '"quoted" $x^2$', "字"]
 

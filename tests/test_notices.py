@@ -8,17 +8,17 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import correspondence as co
-from correspondence import notices
+from correspondence._util import user_warnings
 
 SOURCE = Path(co.__file__).parent
 
 
 def test_all_kinds_have_one_base_and_are_public():
-    kinds = [getattr(notices, name) for name in notices.__all__]
-    assert all(issubclass(kind, notices.CorrespondenceWarning) for kind in kinds)
-    assert issubclass(notices.CorrespondenceWarning, UserWarning)  # what users silence today stays silent
+    kinds = [getattr(user_warnings, name) for name in user_warnings.__all__]
+    assert all(issubclass(kind, user_warnings.CorrespondenceWarning) for kind in kinds)
+    assert issubclass(user_warnings.CorrespondenceWarning, UserWarning)  # what users silence today stays silent
     assert all(getattr(co, kind.__name__) is kind for kind in kinds)
-    assert {name for name, thing in vars(notices).items() if inspect.isclass(thing)} == set(notices.__all__)
+    assert {name for name, thing in vars(user_warnings).items() if inspect.isclass(thing)} == set(user_warnings.__all__)
 
 
 def categories(path):
@@ -31,7 +31,7 @@ def categories(path):
 def test_every_warning_of_the_package_has_a_kind():
     found = {(path.name, kind) for path in SOURCE.rglob("*.py") for kind in categories(path)}
     assert len(found) > 10
-    assert {kind for _, kind in found} <= set(notices.__all__), found
+    assert {kind for _, kind in found} <= set(user_warnings.__all__), found
 
 
 @pytest.mark.filterwarnings("error")
@@ -60,7 +60,7 @@ def test_a_warning_blames_the_line_of_the_user(rng):
 
 
 def test_an_analysis_collects_all_kinds_of_this_package():
-    from correspondence.analysis.job import _collected
+    from correspondence.app.analyze.job import _collected
 
     with _collected() as notes:
         warnings.warn("of this package", co.LeftOut, stacklevel=1)

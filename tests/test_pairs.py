@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 import correspondence as co
-from correspondence.labels import encode
-from correspondence.pairs import count_columns, find_obstacle, take_apart
+from correspondence._util.labels import encode
+from correspondence.data.counting import count_columns, find_obstacle, take_apart
 
 X = ["tea", "tea", "beer", "tea", "beer", "milk"]
 Y = ["yes", "no", "yes", "yes", "yes", "no"]
@@ -148,7 +148,7 @@ def test_neither_order_nor_kind_of_a_table_changes_its_pairs(as_counts):
 
 
 def test_of_a_very_large_table_some_pairs_are_drawn(monkeypatch):
-    monkeypatch.setattr("correspondence.pairs.MAX_COUNTS", 1000)
+    monkeypatch.setattr("correspondence.data.counting.MAX_COUNTS", 1000)
     table = co.Table(np.array([[60_000, 20_000], [5_000, 15_000]]), rows=["a", "b"], columns=["no", "yes"])
     x, y = take_apart(table)
     assert 900 < len(x) == len(y) < 1100

@@ -12,12 +12,12 @@ from ranks import Ranks
 from torch import nn
 
 import correspondence as co
-from correspondence.moments import Moments
-from correspondence.pice import parallel
-from correspondence.pice.checkpoint import FILE
-from correspondence.pice.data import Blocks, Stream
-from correspondence.pice.losses import LOSSES, Covariances
-from correspondence.pice.nets import ImageNet
+from correspondence.core.moments import Moments
+from correspondence.estimators.pice import processes
+from correspondence.estimators.pice.checkpoint import FILE
+from correspondence.estimators.pice.data import Blocks, Stream
+from correspondence.estimators.pice.losses import LOSSES, Covariances
+from correspondence.estimators.pice.nets import ImageNet
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ranks")]  # which share two processes
 
@@ -48,14 +48,14 @@ def steps(nets, loss, n, split):
     """Losses and gradients of a few steps on given weights; the last value are those of the buffers."""
     memory, losses, gradients = Covariances(), [], []
     for x, y in batches(n):
-        start = sum(split[: parallel.rank()])
-        mine = slice(start, start + split[parallel.rank()]) if parallel.size() > 1 else slice(None)
+        start = sum(split[: processes.rank()])
+        mine = slice(start, start + split[processes.rank()]) if processes.size() > 1 else slice(None)
         nets.zero_grad()
-        with parallel.joint_batch_norm(nets):
+        with processes.joint_batch_norm(nets):
             f, g = nets[0](torch.from_numpy(x[mine])), nets[1](torch.from_numpy(y[mine]))
         value = LOSSES[loss](*memory(f, g))
         value.backward()
-        parallel.sum_gradients(nets.parameters())
+        processes.sum_gradients(nets.parameters())
         losses.append(value.item())
         gradients += [p.grad.clone() for p in nets.parameters()]
     return losses, [g.numpy() for g in gradients], [b.numpy() for b in nets.buffers()]
@@ -89,12 +89,12 @@ def images(channels_last):
 def image_gradients(mine):
     torch.manual_seed(0)
     net = ImageNet((1, 16, 16), 3).train()
-    outputs = net(images(True)[mine]) if parallel.size() == 1 else None
+    outputs = net(images(True)[mine]) if processes.size() == 1 else None
     if outputs is None:
-        with parallel.joint_batch_norm(net):
+        with processes.joint_batch_norm(net):
             outputs = net(images(True)[mine])
     (outputs * torch.arange(36.0).reshape(12, 3)[mine].sin()).sum().backward()
-    parallel.sum_gradients(net.parameters())
+    processes.sum_gradients(net.parameters())
     return outputs.detach().numpy(), [p.grad.numpy() for p in net.parameters()], list(net.state_dict())
 
 
@@ -203,7 +203,7 @@ def broken_off(folder, options):
     try:
         co.PICE(2, progress=False, checkpoint=folder, callbacks=[stop], **options).fit(X, Y)
     except StopError:
-        return parallel.rank()
+        return processes.rank()
 
 
 def test_a_checkpoint_of_two_processes_is_continued_by_two_or_one(ranks, tmp_path):
@@ -355,9 +355,9 @@ def test_a_run_on_blocks_goes_on(ranks, tmp_path):
 
 
 def gathered_moments():
-    draws = np.random.default_rng(parallel.rank())
-    F = draws.normal(size=(50 + parallel.rank(), 2)) + 1e3
-    return sum(parallel.gathered(Moments().update(F, F)))
+    draws = np.random.default_rng(processes.rank())
+    F = draws.normal(size=(50 + processes.rank(), 2)) + 1e3
+    return sum(processes.gathered(Moments().update(F, F)))
 
 
 def test_moments_are_merged(ranks):
@@ -367,15 +367,15 @@ def test_moments_are_merged(ranks):
 
 
 def test_alone_nothing_is_asked():
-    assert (parallel.size(), parallel.rank(), parallel.is_first()) == (1, 0, True)
+    assert (processes.size(), processes.rank(), processes.is_first()) == (1, 0, True)
     value = torch.ones(2)
-    assert parallel.total(value)[0] is value
-    assert parallel.gathered(3) == [3]
-    assert parallel.all_have(True)
-    assert not parallel.all_have(False)
+    assert processes.total(value)[0] is value
+    assert processes.gathered(3) == [3]
+    assert processes.all_have(True)
+    assert not processes.all_have(False)
     net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
     weights = copy.deepcopy(net.state_dict())
-    parallel.same_start(net)
+    processes.same_start(net)
     assert all(torch.equal(a, b) for a, b in zip(weights.values(), net.state_dict().values(), strict=True))
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from correspondence import penalised
-from correspondence.heldout import held_out
-from correspondence.moments import Moments
-from correspondence.penalised import FOLDS, fit_penalised, in_folds
+from correspondence.core import regularised
+from correspondence.core.moments import Moments
+from correspondence.core.regularised import FOLDS, fit_penalised, in_folds
+from correspondence.results.held_out import held_out
 
 
 def pairs(rng, n=300, p=6, q=5):
@@ -125,9 +125,9 @@ def test_features_that_repeat_others_and_constants_do_no_harm(rng):
 @pytest.mark.parametrize("rank", [30, 4])
 def test_leading_vectors_by_eigenvalues_are_those_by_svd(rng, monkeypatch, shape, rank):
     K = rng.normal(size=(shape[0], rank)) @ rng.normal(size=(rank, shape[1]))
-    exact = penalised._leading(K, 4)
-    monkeypatch.setattr(penalised, "LARGE", 10)
-    fast = penalised._leading(K, 4)
+    exact = regularised._leading(K, 4)
+    monkeypatch.setattr(regularised, "LARGE", 10)
+    fast = regularised._leading(K, 4)
     np.testing.assert_allclose(fast[1], exact[1])
     for ours, theirs in ((fast[0], exact[0]), (fast[2], exact[2])):
         np.testing.assert_allclose(np.abs((ours * theirs).sum(axis=0)), 1, atol=1e-9)
@@ -140,7 +140,7 @@ def test_more_features_than_are_decomposed_in_full(rng, monkeypatch):
     G = F[:, :305] + rng.normal(size=(700, 305))
     folds = in_folds([(F, G)])
     fast = fit_penalised(folds, ones(F, G), 3, [2.0])
-    monkeypatch.setattr(penalised, "LARGE", 1000)
+    monkeypatch.setattr(regularised, "LARGE", 1000)
     slow = fit_penalised(folds, ones(F, G), 3, [2.0])
     np.testing.assert_allclose(fast.correlations, slow.correlations, atol=1e-9)
     np.testing.assert_allclose(np.abs(fast.A), np.abs(slow.A), atol=1e-7)
@@ -148,7 +148,7 @@ def test_more_features_than_are_decomposed_in_full(rng, monkeypatch):
 
 def test_leading_vectors_beyond_the_rank_are_still_functions(rng, monkeypatch):
     """Nothing is shared beyond the first component: the others are uncorrelated functions all the same."""
-    monkeypatch.setattr(penalised, "LARGE", 3)
+    monkeypatch.setattr(regularised, "LARGE", 3)
     F = rng.normal(size=(400, 8))
     G = np.column_stack([F[:, 0], rng.normal(size=(400, 5))])
     residual = G[:, 1:] - F @ np.linalg.lstsq(F, G[:, 1:], rcond=None)[0]
@@ -163,20 +163,20 @@ def test_leading_vectors_beyond_the_rank_are_still_functions(rng, monkeypatch):
 
 def test_the_strongest_within_a_standard_error_of_the_best():
     scores = np.array([[1.0, 2.0, 1.9, 0.0], [1.0, 2.2, 2.3, 0.0], [1.0, 2.1, 1.9, 0.0]])
-    assert penalised._strongest(scores, np.inf) == 2  # differences 0.1, -0.1 and 0.2: mean 0.07, standard error 0.09
+    assert regularised._strongest(scores, np.inf) == 2  # differences 0.1, -0.1 and 0.2: mean 0.07, standard error 0.09
     scores[:, 2] = [1.9, 2.1, 2.0]
-    assert penalised._strongest(scores, np.inf) == 1  # 0.1 worse in every fold
-    assert penalised._strongest(np.ones((5, 4)), np.inf) == 3
+    assert regularised._strongest(scores, np.inf) == 1  # 0.1 worse in every fold
+    assert regularised._strongest(np.ones((5, 4)), np.inf) == 3
 
 
 def test_a_clear_component_does_not_lose_more_than_a_share_to_smoothness():
     gains = np.array([[1.0, 0.9], [1.1, 0.4], [1.0, 1.2], [0.9, 0.4], [1.0, 1.1]])  # 0.2 less, standard error 0.17
-    assert penalised._strongest(np.column_stack([gains, gains[:, 1] - 5]), np.inf) == 0
+    assert regularised._strongest(np.column_stack([gains, gains[:, 1] - 5]), np.inf) == 0
     gains[:, 1] += 0.05
-    assert penalised._strongest(gains, np.inf) == 1
-    assert penalised._strongest(gains, 0.1) == 0
+    assert regularised._strongest(gains, np.inf) == 1
+    assert regularised._strongest(gains, 0.1) == 0
     gains -= 1.0  # what is gained may be chance: then the standard error decides alone
-    assert penalised._strongest(gains, 0.1) == 1
+    assert regularised._strongest(gains, 0.1) == 1
 
 
 def test_scores_are_what_is_captured_of_the_fold(rng):
@@ -184,9 +184,9 @@ def test_scores_are_what_is_captured_of_the_fold(rng):
     fold = np.arange(len(F)) % FOLDS == 1
     held, rest = Moments().update(F[fold], G[fold]), Moments().update(F[~fold], G[~fold])
     for strength in (0.1, 10.0):
-        pairs_found = penalised._PairsFound.start(penalised._Diagonal(rest, ones(F, G), 12))
+        pairs_found = regularised._PairsFound.start(regularised._Diagonal(rest, ones(F, G), 12))
         for i in range(2):
-            pairs_found = pairs_found.extend(penalised.Step(strength, "turn" if i else "keep"))
+            pairs_found = pairs_found.extend(regularised.Step(strength, "turn" if i else "keep"))
         score = pairs_found.capture(held)
         fit = fit_penalised([rest, Moments()], ones(F, G), 2, [strength])  # nothing to choose by: all pairs rotate
         f, g = (F[fold] - F[~fold].mean(axis=0)) @ fit.A, (G[fold] - G[~fold].mean(axis=0)) @ fit.B
@@ -276,28 +276,28 @@ def test_rounding_does_not_choose_directions(rng):
 
 
 def test_a_rotation_needs_a_component_that_is_clearly_there_or_leaves_the_others_as_they_are():
-    steps = [penalised.Step(s, kind) for kind in ("turn", "keep") for s in (0.1, 1.0)]
+    steps = [regularised.Step(s, kind) for kind in ("turn", "keep") for s in (0.1, 1.0)]
     before, kept = np.full(5, 1.0), np.full(4, 0.5)
     noise = np.array([0.3, -0.3, 0.3, -0.3, 0.1])
     scores = np.column_stack([1.05 + noise, 1.0 + noise, np.full(5, 1.01), np.full(5, 1.0)])
-    assert penalised._best_step(scores, steps, before, kept, np.inf) == 2  # gains by chance: the pairs before stay
-    assert penalised._best_step(scores, steps, before, np.full(4, 0.99), np.inf) == 0
+    assert regularised._best_step(scores, steps, before, kept, np.inf) == 2  # gains by chance: the pairs before stay
+    assert regularised._best_step(scores, steps, before, np.full(4, 0.99), np.inf) == 0
     scores[:, :2] += 0.5
-    assert penalised._best_step(scores, steps, before, kept, np.inf) == 0
+    assert regularised._best_step(scores, steps, before, kept, np.inf) == 0
 
 
 def test_one_pair_far_outside_does_not_decide_whether_to_rotate():
-    steps = [penalised.Step(1.0, kind) for kind in ("turn", "keep")]
+    steps = [regularised.Step(1.0, kind) for kind in ("turn", "keep")]
     before, kept = np.zeros(5), np.full(2, 0.5)
     scores = np.column_stack([[0.3, 0.35, 0.4, 0.3, -30.0], [0.1, 0.12, 0.1, 0.1, -32.0]])
-    assert penalised._best_step(scores, steps, before, kept, np.inf) == 0
+    assert regularised._best_step(scores, steps, before, kept, np.inf) == 0
 
 
 def test_means_and_errors_without_the_extremes():
     gains = np.array([[0.0], [1.0], [2.0], [3.0], [100.0]])
-    mean, error = penalised._trim(gains)
+    mean, error = regularised._trim(gains)
     assert mean == pytest.approx(2.0)
     assert error == pytest.approx(np.std([1, 1, 2, 3, 3], ddof=1) * np.sqrt(5) / 3)
     few = gains[:3]  # too few to leave any out
-    mean, error = penalised._trim(few)
+    mean, error = regularised._trim(few)
     assert (mean, error) == (pytest.approx(1.0), pytest.approx(1 / np.sqrt(3)))

@@ -15,7 +15,7 @@ from matplotlib.patches import Ellipse
 
 import correspondence as co
 from correspondence import plot
-from correspondence.plot.placing import _distinct
+from correspondence.plot.label_placement import _distinct
 
 
 @pytest.fixture(autouse=True)

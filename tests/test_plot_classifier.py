@@ -13,8 +13,8 @@ from scipy.special import softmax
 
 import correspondence as co
 from correspondence import plot
-from correspondence.plot import style
-from correspondence.plot.overlay import Thumbnail
+from correspondence.scene import style
+from correspondence.scene.overlay import Thumbnail
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 2))

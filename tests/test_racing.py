@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import correspondence as co
-from correspondence import racing
-from correspondence.methods import METHODS, Pairs
-from correspondence.racing import Race, Result, default_folds, leaves_dependence, pick_simplest, run_race
-from correspondence.validation import CrossFit
+from correspondence.selection import race
+from correspondence.selection.method_registry import METHODS, Pairs
+from correspondence.selection.race import Race, Result, default_folds, leaves_dependence, pick_simplest, run_race
+from correspondence.validation.procedures import CrossFit
 
 
 def a_crossfit(terms, n_components=1):
@@ -41,12 +41,12 @@ def scores(monkeypatch):
         asked.append((name, len(parts)))
         return terms[name]
 
-    monkeypatch.setattr(racing, "estimator", make)
-    monkeypatch.setattr(racing, "crossfit", cross)
+    monkeypatch.setattr(race, "estimator", make)
+    monkeypatch.setattr(race, "crossfit", cross)
     return terms, asked
 
 
-def race(names, n=500, n_components=None, x=None):
+def let_race(names, n=500, n_components=None, x=None):
     X = np.random.default_rng(0).normal(size=(n, 2)) if x is None else x
     Y = np.random.default_rng(1).normal(size=(n, 2))
     return run_race(
@@ -57,7 +57,7 @@ def race(names, n=500, n_components=None, x=None):
 def answer(monkeypatch, value):
     """Let the trees say whether anything is left, and count how often they are asked."""
     asked = []
-    monkeypatch.setattr(racing, "leaves_dependence", lambda *a: asked.append(1) or value)
+    monkeypatch.setattr(race, "leaves_dependence", lambda *a: asked.append(1) or value)
     return asked
 
 
@@ -67,7 +67,7 @@ def answer(monkeypatch, value):
 def test_a_method_that_is_clearly_behind_after_one_fold_is_dropped(scores):
     terms, asked = scores
     terms |= {"cca": a_crossfit(ahead(-5)), "ace": a_crossfit(np.zeros(400)), "kernel": a_crossfit(ahead(-1))}
-    found = race(["cca", "ace", "kernel"])
+    found = let_race(["cca", "ace", "kernel"])
     assert asked == [("cca", 1), ("ace", 1), ("kernel", 1), ("ace", 3), ("kernel", 3)]
     assert found.winner.method == "ace"
     assert [result.method for result in found.others] == ["kernel"]
@@ -76,18 +76,18 @@ def test_a_method_that_is_clearly_behind_after_one_fold_is_dropped(scores):
 def test_the_only_survivor_is_judged_by_more_than_one_fold(scores):
     terms, asked = scores
     terms |= {"cca": a_crossfit(ahead(-5)), "ace": a_crossfit(np.ones(400))}
-    assert race(["cca", "ace"]).describe() == "captures 1 on 400 held-out pairs"
+    assert let_race(["cca", "ace"]).describe() == "captures 1 on 400 held-out pairs"
     assert asked == [("cca", 1), ("ace", 1), ("ace", 3)]
 
 
 def test_the_simplest_and_the_leader_are_judged_by_all_folds_if_they_differ(scores):
     terms, asked = scores
     terms |= {"cca": a_crossfit(np.zeros(400)), "ace": a_crossfit(ahead(0.9)), "kernel": a_crossfit(ahead(0.5))}
-    race(["cca", "ace", "kernel"])
+    let_race(["cca", "ace", "kernel"])
     assert [name for name, folds in asked if folds == 5] == ["cca", "ace"]
     asked.clear()
     terms["cca"] = a_crossfit(np.full(400, 0.06))
-    race(["cca", "ace", "kernel"])
+    let_race(["cca", "ace", "kernel"])
     assert ("kernel", 3) in asked
     assert not [name for name, folds in asked if folds == 5]  # the simplest leads
 
@@ -95,26 +95,26 @@ def test_the_simplest_and_the_leader_are_judged_by_all_folds_if_they_differ(scor
 def test_one_split_of_many_pairs_is_not_repeated(scores):
     terms, asked = scores
     terms |= {"cca": a_crossfit(np.zeros(400)), "ace": a_crossfit(np.zeros(400))}
-    assert race(["cca", "ace"], 20_000).winner.method == "cca"
+    assert let_race(["cca", "ace"], 20_000).winner.method == "cca"
     assert asked == [("cca", 1), ("ace", 1)]
 
 
 def test_the_simplest_wins_unless_it_is_clearly_behind(scores):
     terms, _ = scores
     terms |= {"cca": a_crossfit(np.zeros(400)), "ace": a_crossfit(ahead(0.5)), "kernel": a_crossfit(ahead(0.8))}
-    assert race(["cca", "ace", "kernel"]).winner.method == "cca"
+    assert let_race(["cca", "ace", "kernel"]).winner.method == "cca"
     terms["kernel"] = a_crossfit(ahead(1.5))
-    assert race(["cca", "ace"]).winner.method == "cca"
-    assert race(["cca", "kernel"]).winner.method == "kernel"
+    assert let_race(["cca", "ace"]).winner.method == "cca"
+    assert let_race(["cca", "kernel"]).winner.method == "kernel"
 
 
 def test_a_method_with_too_few_components_does_not_win(scores):
     terms, _ = scores
     terms |= {"cca": a_crossfit(ahead(1)), "ace": a_crossfit(np.zeros(400), 2)}
-    assert race(["cca", "ace"], n_components=2).winner.method == "ace"
-    assert race(["cca", "ace"], n_components=1).winner.method == "cca"
+    assert let_race(["cca", "ace"], n_components=2).winner.method == "ace"
+    assert let_race(["cca", "ace"], n_components=1).winner.method == "cca"
     terms["ace"] = a_crossfit(np.zeros(400))
-    assert race(["cca", "ace"], n_components=2).winner.method == "cca", "no method has two"
+    assert let_race(["cca", "ace"], n_components=2).winner.method == "cca", "no method has two"
 
 
 def test_a_method_is_judged_by_the_components_that_suit_it():
@@ -136,8 +136,8 @@ def test_the_reason_names_the_others_from_best_to_worst():
 def test_the_reason_is_of_the_components_that_are_kept():
     nested = np.array([np.full(400, value) for value in (0.3, 0.2)])
     made = replace(a_crossfit(np.zeros(400), 2), nested_terms=nested)
-    race = Race(Result.of("ace", made, None), [])
-    assert [race.describe(k).split()[1] for k in (None, 1, 2, 3)] == ["0.3", "0.3", "0.2", "0.3"]
+    made_race = Race(Result.of("ace", made, None), [])
+    assert [made_race.describe(k).split()[1] for k in (None, 1, 2, 3)] == ["0.3", "0.3", "0.2", "0.3"]
 
 
 def test_order_decides_between_equals():
@@ -155,7 +155,7 @@ def test_costly_methods_are_not_fitted_where_trees_find_nothing(scores, monkeypa
     terms, asked = scores
     terms |= {name: a_crossfit(np.zeros(400)) for name in ALL}
     trees = answer(monkeypatch, False)
-    race(ALL, 1000)
+    let_race(ALL, 1000)
     assert {name for name, _ in asked} == {"cca", "ace", "kernel"}
     assert trees == [1]
 
@@ -164,7 +164,7 @@ def test_costly_methods_take_part_where_trees_find_something(scores, monkeypatch
     terms, asked = scores
     terms |= {name: a_crossfit(np.zeros(400)) for name in ("cca", "ace")} | {"forest": a_crossfit(np.ones(400))}
     answer(monkeypatch, True)
-    assert race(["cca", "ace", "forest"]).winner.method == "forest"
+    assert let_race(["cca", "ace", "forest"]).winner.method == "forest"
     assert asked == [("cca", 1), ("ace", 1), ("forest", 1)], "one fold is enough for what is costly"
 
 
@@ -172,7 +172,7 @@ def test_trees_are_not_asked_if_nothing_depends_on_it(scores, monkeypatch):
     terms, _ = scores
     terms |= {name: a_crossfit(np.zeros(400)) for name in ("cca", "ace")}
     trees = answer(monkeypatch, True)
-    race(["cca", "ace"])
+    let_race(["cca", "ace"])
     assert trees == []
 
 
@@ -181,7 +181,7 @@ def test_nets_take_part_where_a_kernel_falls_behind(scores, monkeypatch, n, kern
     terms, asked = scores
     terms |= {name: a_crossfit(np.zeros(400)) for name in ALL} | {"kernel": a_crossfit(ahead(kernel))}
     answer(monkeypatch, True)
-    race(["cca", "kernel", "pice"], n)
+    let_race(["cca", "kernel", "pice"], n)
     assert ("pice" in {name for name, _ in asked}) is tried
 
 
@@ -189,7 +189,7 @@ def test_costly_methods_race_if_there_are_no_others(scores, monkeypatch):
     terms, asked = scores
     terms |= {name: a_crossfit(np.zeros(400)) for name in ("logistic", "mlp")}
     trees = answer(monkeypatch, False)
-    assert race(["logistic", "mlp"]).winner.method == "logistic"
+    assert let_race(["logistic", "mlp"]).winner.method == "logistic"
     assert len(asked) == 2
     assert trees == []
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from PIL import Image
 
 import correspondence as co
-from correspondence.reading import (
+from correspondence.data.file_formats import (
     BACKENDS,
     _unreadable,
     as_label_texts,

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from correspondence.datasets import fetch_recipes
-from correspondence.recipes import Ingredients, plain_name
+from correspondence.studies.ingredients import Ingredients, plain_name
 
 has_recipes = Path(os.environ.get("CORRESPONDENCE_DATA", "nowhere"), "whats_cooking/train.json.zip").is_file()
 needs_recipes = pytest.mark.skipif(

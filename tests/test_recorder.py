@@ -20,8 +20,8 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.neural_network import MLPClassifier
 
 import correspondence as co
-from correspondence.classifier import ClassifierCA
-from correspondence.recorder import Recording, TrainingRecorder
+from correspondence.classifiers.estimator import ClassifierCA
+from correspondence.recording.recorder import Recording, TrainingRecorder
 
 X, Y = load_iris(return_X_y=True)
 X = ((X - X.mean(axis=0)) / X.std(axis=0)).astype(np.float32)
@@ -567,7 +567,7 @@ def test_pictures_are_imported_only_for_a_movie():
     tree = ast.parse(Path(inspect.getsourcefile(TrainingRecorder)).read_text())
     imported = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
     imported |= {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
-    assert "correspondence.classifier" in imported
+    assert "correspondence.classifiers.estimator" in imported
     assert not {name for name in imported if re.match(r"matplotlib|correspondence\.(plot|movie|explore)", name)}
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
 
 import correspondence as co
-from correspondence.nearest import LARGE, Scores
+from correspondence.search.nearest_items import LARGE, Scores
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -185,7 +185,7 @@ def test_five_unless_told_and_never_more_than_there_are():
 
 def test_many_queries_are_searched_in_blocks(monkeypatch):
     expected = index().tags(X, k=3)
-    monkeypatch.setattr("correspondence.retrieval.BLOCK", 7)
+    monkeypatch.setattr("correspondence.search.cross_modal.BLOCK", 7)
     best, sizes = Scores.best, []
     monkeypatch.setattr(Scores, "best", lambda self, a, k: sizes.append(len(a)) or best(self, a, k))
     found = index().tags(X, k=3)
@@ -307,7 +307,7 @@ def test_mistakes_get_one_sentence(call, message):
 
 
 def test_a_missing_faiss_is_told(monkeypatch):
-    monkeypatch.setattr("correspondence.nearest._has_faiss", lambda: False)
+    monkeypatch.setattr("correspondence.search.nearest_items._has_faiss", lambda: False)
     with pytest.raises(ImportError, match="pip install faiss-cpu"):
         index(engine="faiss")
 

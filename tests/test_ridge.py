@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import correspondence as co
-from correspondence import ridge as ridge_module
-from correspondence.ridge import RidgeResiduals, choose_ridge, shrink_labels
-from correspondence.spectral import Residuals
+from correspondence.core.residual_svd import Residuals
+from correspondence.estimators.ca import ridge as ridge_module
+from correspondence.estimators.ca.ridge import RidgeResiduals, choose_ridge, shrink_labels
 
 
 def zipf(m):

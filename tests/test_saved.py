@@ -8,7 +8,7 @@ import pytest
 from saved import make
 
 import correspondence as co
-from correspondence.pice.checkpoint import last_step
+from correspondence.estimators.pice.checkpoint import last_step
 
 FOLDER = Path(__file__).parent / "saved"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.safetensors") if path.stem != "index")

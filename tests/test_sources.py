@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import correspondence as co
-from correspondence.sources import BATCH, Layout, Memory
-from correspondence.survey import SURVEY, Survey
+from correspondence.data.column_summary import SURVEY, Survey
+from correspondence.data.pairs import BATCH, Layout, Memory
 
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("dask.dataframe")

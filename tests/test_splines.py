@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from correspondence import CA
-from correspondence.splines import AdditiveFunctions, SplineBasis, fit_additive
+from correspondence.core.splines import AdditiveFunctions, SplineBasis, fit_additive
 
 NUMBER, LABELS = np.array([True]), np.zeros(5, dtype=bool)
 

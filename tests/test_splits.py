@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 
-from correspondence.splits import splits
+from correspondence.data.splits import splits
 
 
 def as_sets(pairs):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 import correspondence as co
-from correspondence import threads
-from correspondence.threads import RowBlocks, alone, in_threads, n_threads
+from correspondence._util import threads
+from correspondence._util.threads import RowBlocks, alone, in_threads, n_threads
 
 
 @pytest.fixture(autouse=True)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from correspondence import recorder as recorder_module
-from correspondence.classifier import ClassifierCA
-from correspondence.recorder import TrainingRecorder
-from correspondence.timeline import Timeline, find_transitions, lasting
+from correspondence.classifiers.estimator import ClassifierCA
+from correspondence.recording import recorder as recorder_module
+from correspondence.recording.recorder import TrainingRecorder
+from correspondence.results.timeline import Timeline, find_transitions, lasting
 
 NAMES = ["ant", "bee", "cat", "dog"]
 

@@ -16,12 +16,12 @@ from click.testing import CliRunner
 from safetensors.numpy import load_file
 
 import correspondence as co
-from correspondence.cli import main
-from correspondence.pice import parallel
-from correspondence.pice.checkpoint import FILE, last_step
-from correspondence.train.inputs import Split
-from correspondence.train.job import Job
-from correspondence.train.work import work
+from correspondence.app.cli import main
+from correspondence.app.train.inputs import Split
+from correspondence.app.train.options import Job
+from correspondence.app.train.worker import work
+from correspondence.estimators.pice import processes
+from correspondence.estimators.pice.checkpoint import FILE, last_step
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("train")]  # which share the fixtures of the module
 
@@ -222,7 +222,7 @@ def test_after_ctrl_c_another_number_of_processes_goes_on(file, tmp_path):
 
 @pytest.fixture
 def here(monkeypatch):
-    monkeypatch.setattr("correspondence.commands.launch", work)
+    monkeypatch.setattr("correspondence.app.commands.launch", work)
 
 
 def test_several_files_are_read_in_blocks(here, tmp_path):
@@ -301,8 +301,8 @@ def test_mistakes_of_usage(file, tmp_path):
 
 
 def test_more_processes_than_pairs(monkeypatch):
-    monkeypatch.setattr(parallel, "size", lambda: 500)
-    monkeypatch.setattr(parallel, "rank", lambda: 0)
+    monkeypatch.setattr(processes, "size", lambda: 500)
+    monkeypatch.setattr(processes, "rank", lambda: 0)
     data = table(100)
     with pytest.raises(ValueError, match="80 pairs to train on, fewer than the 500 processes"):
         co.PICE(progress=False).fit(data.select("a", "b"), data["y"])
@@ -384,6 +384,6 @@ def test_overwrite_trains_anew(file, here, tmp_path):
 
 
 def test_without_torch_nothing_is_written(file, monkeypatch, tmp_path):
-    monkeypatch.setattr(sys.modules["correspondence.train.launch"], "find_spec", lambda name: None)
+    monkeypatch.setattr(sys.modules["correspondence.app.train.launch"], "find_spec", lambda name: None)
     assert "Training needs torch" in one_sentence(run(file, *OPTIONS, "-o", tmp_path / "out"))
     assert not (tmp_path / "out").exists()

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binom, chi2
 
 import correspondence as co
-from correspondence import views
-from correspondence.views import FeatureView, LabelView, label_view, run_in_turn, whitened_view
+from correspondence.core import dependence_views
+from correspondence.core.dependence_views import FeatureView, LabelView, label_view, run_in_turn, whitened_view
 
 
 def codes(values):
@@ -206,16 +206,16 @@ def test_a_view_of_noise_does_not_hide_another(rng):
 
 def test_fewer_draws_and_then_fewer_rows(rng, monkeypatch):
     view = whitened_view(*rng.normal(size=(2, 5000, 2)))  # 8 multiplications for each row
-    assert views._afford([view], 999, rng) == (999, None)
-    monkeypatch.setattr(views, "WORK", 5000 * 8 * 500)
-    assert views._afford([view], 999, rng) == (500, None)
-    assert views._afford([view], 19, rng) == (19, None)
-    monkeypatch.setattr(views, "WORK", 2000 * 8 * 199)
-    n_draws, rows = views._afford([view], 999, rng)
+    assert dependence_views._afford([view], 999, rng) == (999, None)
+    monkeypatch.setattr(dependence_views, "WORK", 5000 * 8 * 500)
+    assert dependence_views._afford([view], 999, rng) == (500, None)
+    assert dependence_views._afford([view], 19, rng) == (19, None)
+    monkeypatch.setattr(dependence_views, "WORK", 2000 * 8 * 199)
+    n_draws, rows = dependence_views._afford([view], 999, rng)
     assert n_draws == 199
     assert len(np.unique(rows)) == 2000
-    monkeypatch.setattr(views, "WORK", 1.0)
-    assert len(views._afford([view], 999, rng)[1]) == 1000  # never fewer
+    monkeypatch.setattr(dependence_views, "WORK", 1.0)
+    assert len(dependence_views._afford([view], 999, rng)[1]) == 1000  # never fewer
     assert len(run_in_turn([view], 1, 999, 0).null) == 199
 
 
@@ -234,7 +234,7 @@ def test_functions_of_a_view_are_uncorrelated(rng):
 
 def test_more_columns_than_rows(rng):
     view = whitened_view(*rng.normal(size=(2, 30, 200)))
-    assert view.x.shape[1] <= min(29, views.MAX_FEATURES)
+    assert view.x.shape[1] <= min(29, dependence_views.MAX_FEATURES)
     np.testing.assert_allclose(view.x.T @ view.x / 30, np.eye(view.x.shape[1]), atol=1e-6)
     assert len(view.scales) == 2
 
@@ -272,7 +272,7 @@ def test_totals_of_the_longer_side_are_kept(rng):
         assert view.shape == (9, 4)
     table = view._count(view.y)
     assert table.sum() == 200
-    totals, given_x = views._fit_rank(table, 1)
+    totals, given_x = dependence_views._fit_rank(table, 1)
     np.testing.assert_array_equal(totals, np.bincount(y))
     np.testing.assert_allclose(given_x.sum(axis=1), 1)
 
@@ -282,7 +282,9 @@ def test_a_rank_that_has_everything_is_the_table(rng):
     x = rng.integers(5, size=300)
     y = np.where(rng.random(300) < 0.5, x % 3, rng.integers(3, size=300))
     table = label_view(x, y)._count(y)
-    np.testing.assert_allclose(views._fit_rank(table, 3)[1], table / table.sum(axis=1, keepdims=True), atol=1e-12)
+    np.testing.assert_allclose(
+        dependence_views._fit_rank(table, 3)[1], table / table.sum(axis=1, keepdims=True), atol=1e-12
+    )
 
 
 def test_views_of_estimators(rng):
@@ -324,14 +326,16 @@ def test_a_label_for_each_row_tells_nothing():
 
 def test_p_values_of_several_scales():
     S = np.zeros((100, 3))
-    assert views._compare_each(S) == 1.0  # at no scale is there anything to test
+    assert dependence_views._compare_each(S) == 1.0  # at no scale is there anything to test
     S[1:, :2] = np.linspace(0, 1, 99)[:, None]
     S[0] = 0.5, 0.97, 0.0
-    assert views._compare_each(S) == pytest.approx(2 * 4 / 100)  # three draws reach the second, of two scales that vary
+    assert dependence_views._compare_each(S) == pytest.approx(
+        2 * 4 / 100
+    )  # three draws reach the second, of two scales that vary
     S[0, :2] = 0.1
-    assert views._compare_each(S) == 1.0
+    assert dependence_views._compare_each(S) == 1.0
     S[0, :2] = 3.0  # no draw reaches it: the p-value is that of a hundred exchanges, not five times as large
-    assert views._compare_each(S) == pytest.approx(1 / 100)
+    assert dependence_views._compare_each(S) == pytest.approx(1 / 100)
 
 
 def test_strong_components_are_found_at_any_level_of_few_draws(rng):

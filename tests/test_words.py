@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import correspondence as co
-from correspondence.functions import LabelFunctions, LinearFunctions
-from correspondence.words import AxisWords, Ends, Word, axis_words, sentences
+from correspondence.core.functions import LabelFunctions, LinearFunctions
+from correspondence.describe.axis_words import AxisWords, Ends, Word, axis_words, sentences
 
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "a\nb\x00\x1b[31m", "x" * 10_000, "", "$x^2$, (y)", "\u202egnp"]
 

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from correspondence.methods import Pairs, estimator, sensible
-from correspondence.validation import fitted
+from correspondence.selection.method_registry import Pairs, estimator, sensible
+from correspondence.validation.procedures import fitted
 from promises import calls, peers
 from promises.exact import MAKERS, Case, find_case
 from promises.ledger import Task, make_rng

@@ -9,10 +9,10 @@ from functools import cache, partial
 
 import numpy as np
 
-from correspondence.methods import METHODS, Pairs, estimator
+from correspondence.selection.method_registry import METHODS, Pairs, estimator
 from correspondence.studies import problems
 from correspondence.studies.problems import Problem
-from correspondence.validation import fitted
+from correspondence.validation.procedures import fitted
 from promises import calls, exact
 from promises.ledger import Task, make_rng
 from promises.verdicts import MET, MISSED, SHOWN, Line, Promise, Results
@@ -54,7 +54,7 @@ def measure(name, seed):
 def warm_up() -> None:
     """Import what the first call would import."""
     if importlib.util.find_spec("torch"):
-        importlib.import_module("correspondence.pice")
+        importlib.import_module("correspondence.estimators.pice")
     rng = np.random.default_rng(0)
     x = rng.normal(size=200)
     pairs = Pairs.of(x, x)

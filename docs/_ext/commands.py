@@ -8,8 +8,8 @@ from typing import Any
 import click
 from sphinx.application import Sphinx
 
-import correspondence.cli
-import correspondence.commands
+import correspondence.app.cli
+import correspondence.app.commands
 
 WIDTH = 88
 MARK = "<!-- commands -->"

@@ -3,23 +3,7 @@
 from typing import Any
 
 from correspondence import datasets, distributed, plot
-from correspondence.ace import ACE
-from correspondence.auto import decompose
-from correspondence.bootstrap import Bootstrap
-from correspondence.boundary import Confusing
-from correspondence.ca import CA, Chi2Test
-from correspondence.calibration import Calibration
-from correspondence.cca import CCA
-from correspondence.classifier import ClassifierCA
-from correspondence.compare import Comparison, compare
-from correspondence.decomposition import Decomposition, load
-from correspondence.disagreement import ClassifierComparison, compare_classifiers
-from correspondence.explore import explore
-from correspondence.heldout import HeldOut
-from correspondence.kernel import KernelCCA
-from correspondence.latent import LatentDimension, latent_dimension
-from correspondence.moments import Moments
-from correspondence.notices import (
+from correspondence._util.user_warnings import (
     CorrespondenceWarning,
     FewerComponents,
     Inexact,
@@ -29,14 +13,30 @@ from correspondence.notices import (
     NothingFound,
     UncertainInterval,
 )
-from correspondence.pairs import count_pairs, indicator_table
-from correspondence.points import Points
-from correspondence.recorder import TrainingRecorder
-from correspondence.retrieval import CrossModalIndex, Matches
-from correspondence.sources import Pairs
-from correspondence.table import Table
-from correspondence.timeline import Timeline, Transition
-from correspondence.validation import (
+from correspondence.classifiers.agreement import ClassifierComparison, compare_classifiers
+from correspondence.classifiers.boundaries import Confusing
+from correspondence.classifiers.calibration import Calibration
+from correspondence.classifiers.estimator import ClassifierCA
+from correspondence.core.decomposition import Decomposition, load
+from correspondence.core.moments import Moments
+from correspondence.data.counting import count_pairs, indicator_table
+from correspondence.data.pairs import Pairs
+from correspondence.data.table import Table
+from correspondence.estimators.ace import ACE
+from correspondence.estimators.ca.bootstrap import Bootstrap
+from correspondence.estimators.ca.estimator import CA, Chi2Test
+from correspondence.estimators.cca import CCA
+from correspondence.estimators.kernel import KernelCCA
+from correspondence.page import explore
+from correspondence.recording.recorder import TrainingRecorder
+from correspondence.results.held_out import HeldOut
+from correspondence.results.points import Points
+from correspondence.results.timeline import Timeline, Transition
+from correspondence.search.cross_modal import CrossModalIndex, Matches
+from correspondence.selection.comparing import Comparison, compare
+from correspondence.selection.decompose import decompose
+from correspondence.validation.latent_dimension import LatentDimension, latent_dimension
+from correspondence.validation.procedures import (
     CrossFit,
     PermutationTest,
     PicIntervals,
@@ -103,7 +103,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import PICE, and torch with it, when it is first used."""
     if name == "PICE":
-        from correspondence.pice import PICE
+        from correspondence.estimators.pice import PICE
 
         return PICE
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

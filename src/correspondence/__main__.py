@@ -1,6 +1,6 @@
 """``python -m correspondence`` is the command ``correspondence``."""
 
-from correspondence.cli import main
+from correspondence.app.cli import main
 
 if __name__ == "__main__":
     main(prog_name="correspondence")

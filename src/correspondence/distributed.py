@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from correspondence.checks import as_frame
-from correspondence.decomposition import as_decomposition
-from correspondence.functions import PrincipalFunctions
-from correspondence.io import as_path, new_file
-from correspondence.moments import Moments
-from correspondence.sources import BATCH, Pairs, check_source, floats
+from correspondence._util.arguments import as_frame
+from correspondence._util.files import as_path, new_file
+from correspondence.core.decomposition import as_decomposition
+from correspondence.core.functions import PrincipalFunctions
+from correspondence.core.moments import Moments
+from correspondence.data.pairs import BATCH, Pairs, check_source, floats
 
 if TYPE_CHECKING:
     import pyarrow as pa

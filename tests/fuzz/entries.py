@@ -342,7 +342,7 @@ def table_fit():
 
 def _good(name, side, values):
     """Good values of one side of a fit, as many as the hostile ones have rows."""
-    from correspondence.checks import take
+    from correspondence._util.arguments import take
 
     return take(fit(name)[side], np.arange(_length(values)) % N)
 

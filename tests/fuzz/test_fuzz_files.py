@@ -20,13 +20,14 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 import correspondence as co
-from correspondence import io as model_files
-from correspondence import reading, retrieval
-from correspondence.cli import main
-from correspondence.decomposition import FORMAT, VERSION
-from correspondence.reading import read_arrays, read_frame, read_pairs
-from correspondence.train.inputs import read_input
-from correspondence.train.job import Job
+from correspondence._util import files as model_files
+from correspondence.app.cli import main
+from correspondence.app.train.inputs import read_input
+from correspondence.app.train.options import Job
+from correspondence.core.decomposition import FORMAT, VERSION
+from correspondence.data import file_formats
+from correspondence.data.file_formats import read_arrays, read_frame, read_pairs
+from correspondence.search import cross_modal
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +42,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def backend(request, monkeypatch):
-    monkeypatch.setattr(reading, "BACKENDS", (request.param,))
+    monkeypatch.setattr(file_formats, "BACKENDS", (request.param,))
 
 
 def run(*arguments):
@@ -69,7 +70,7 @@ def test_pairs_of_files(tmp_path):
 
 def test_names_for_the_shell_never_fail(here):
     """A shell that completes the names of columns shows nothing where there are none."""
-    from correspondence.commands import _complete
+    from correspondence.app.commands import _complete
 
     context = main.make_context("correspondence", ["analyze"], resilient_parsing=True)
     for name, write in FILES.items():
@@ -180,7 +181,7 @@ def test_indexes_that_are_damaged_or_changed(tmp_path):
     table = co.datasets.load_smoke()
     co.CrossModalIndex(co.CA().fit(table), table.columns, table.columns, table.rows, table.rows).save(path)
     whole = path.read_bytes()
-    kind, version = retrieval.FORMAT, retrieval.VERSION
+    kind, version = cross_modal.FORMAT, cross_modal.VERSION
     arrays, description = model_files.read(path, kind, version)
 
     def ranked():

@@ -11,7 +11,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 import correspondence as co
-from correspondence.pice.checkpoint import FILE
+from correspondence.estimators.pice.checkpoint import FILE
 
 pytestmark = pytest.mark.slow
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from correspondence.moments import Moments
-from correspondence.pice.losses import EPSILON, LOSSES, RIDGE, Covariances
+from correspondence.core.moments import Moments
+from correspondence.estimators.pice.losses import EPSILON, LOSSES, RIDGE, Covariances
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from matplotlib.figure import Figure
 
 from correspondence import studies
-from correspondence.cli import main
+from correspondence.app.cli import main
 from correspondence.datasets import MissingDataError
 from correspondence.studies import Study, reproduce_all
 from correspondence.studies.record import Record

@@ -183,7 +183,7 @@ def test_a_missing_ffmpeg_is_told_before_the_training(tmp_path, monkeypatch):
     def missing():
         raise ImportError("A movie as .mp4 needs ffmpeg.")
 
-    monkeypatch.setattr("correspondence.movie._ffmpeg", missing)
+    monkeypatch.setattr("correspondence.recording.movie._ffmpeg", missing)
     monkeypatch.setattr(training, "_run", lambda *arguments: pytest.fail("it trains first"))
     with pytest.raises(ImportError, match="needs ffmpeg"):
         reproduce("training-mnist", tmp_path / "new", quick=True)

@@ -3,8 +3,8 @@
 from correspondence.plot.charts import comparison, contributions, dimension, scree
 from correspondence.plot.classifiers import classifiers
 from correspondence.plot.planes import MAPS, plane
-from correspondence.plot.style import COLUMNS, GREY, ROWS, STYLES
 from correspondence.plot.timelines import timeline
+from correspondence.scene.style import COLUMNS, GREY, ROWS, STYLES
 
 __all__ = [
     "COLUMNS",

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from correspondence.checks import check_whole, one_line
-from correspondence.disagreement import ClassifierComparison
+from correspondence._util.arguments import check_whole, one_line
+from correspondence.classifiers.agreement import ClassifierComparison
 from correspondence.plot.planes import plane
-from correspondence.plot.style import COLUMNS, check_axes
+from correspondence.scene.style import COLUMNS, check_axes
 
 __all__ = ["classifiers"]
 

@@ -13,17 +13,17 @@ from matplotlib.patches import Ellipse, Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
 
-from correspondence.bootstrap import Bootstrap, Ellipses
-from correspondence.boundary import Confusing
-from correspondence.checks import check_whole, one_line
-from correspondence.decomposition import Decomposition, as_decomposition
-from correspondence.functions import LabelFunctions
-from correspondence.labels import encode
-from correspondence.plot.overlay import Scene, Thumbnail, draw_boundaries, scene, thumbnails_of
-from correspondence.plot.placing import LabelPlacing
-from correspondence.plot.style import COLUMNS, GREY, ROWS, check_axes, new_axes
-from correspondence.points import Points
-from correspondence.validation import labels_of
+from correspondence._util.arguments import check_whole, one_line
+from correspondence._util.labels import encode
+from correspondence.classifiers.boundaries import Confusing
+from correspondence.core.decomposition import Decomposition, as_decomposition
+from correspondence.core.functions import LabelFunctions
+from correspondence.estimators.ca.bootstrap import Bootstrap, Ellipses
+from correspondence.plot.label_placement import LabelPlacing
+from correspondence.results.points import Points
+from correspondence.scene.overlay import Scene, Thumbnail, draw_boundaries, scene, thumbnails_of
+from correspondence.scene.style import COLUMNS, GREY, ROWS, check_axes, new_axes
+from correspondence.validation.procedures import labels_of
 
 __all__ = ["MAPS", "plane"]
 

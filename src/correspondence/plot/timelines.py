@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase
 
-from correspondence.checks import check_whole, one_line
-from correspondence.plot.style import GREY, ROWS, distinct_colours, plain
-from correspondence.timeline import Timeline
+from correspondence._util.arguments import check_whole, one_line
+from correspondence.results.timeline import Timeline
+from correspondence.scene.style import GREY, ROWS, distinct_colours, plain
 
 __all__ = ["timeline"]
 

@@ -17,7 +17,7 @@ from sklearn.neural_network import MLPClassifier
 from tqdm import tqdm
 
 import correspondence as co
-from correspondence.recipes import Ingredients
+from correspondence.studies.ingredients import Ingredients
 from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, framed, markdown_table
 from correspondence.studies.runs import Settings, one_thread_each
 

@@ -15,7 +15,7 @@ except ImportError as error:
 from torch import nn
 from torch.nn import functional
 
-from correspondence.progress import bar
+from correspondence._util.progress import bar
 
 __all__ = ["BOUNDARY", "CIFAR", "MNIST", "Recipe", "accuracy", "cnn", "moved", "to_inputs", "train"]
 

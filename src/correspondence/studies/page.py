@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from correspondence.io import csv_text, new_file
+from correspondence._util.files import csv_text, new_file
 from correspondence.studies.record import Record
 from correspondence.studies.report import Exhibit, Line, Value, markdown_table
 

@@ -7,7 +7,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from correspondence.io import new_file
+from correspondence._util.files import new_file
 from correspondence.studies.report import Exhibit, Line, versions
 from correspondence.studies.runs import Settings
 

@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 import correspondence as co
-from correspondence.io import csv_text, new_file
+from correspondence._util.files import csv_text, new_file
+from correspondence.data.table import to_frame
 from correspondence.studies.runs import Runs, Settings
-from correspondence.table import to_frame
 
 __all__ = [
     "Exhibit",

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 import correspondence as co
-from correspondence.movie import check_movie
+from correspondence.recording.movie import check_movie
 from correspondence.studies.report import Exhibit, Line, Report, markdown_table
 from correspondence.studies.runs import Settings
 

@@ -1,0 +1,1 @@
+"""Tools that know nothing of the rest: arguments, labels, files, progress bars, threads, kinds of warnings."""

@@ -1,0 +1,228 @@
+"""Columns of labels of any hashable type, turned into integer codes."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from correspondence._util.arguments import as_frame, brief, of_series, to_array
+
+__all__ = [
+    "as_labels",
+    "encode",
+    "in_order",
+    "label_from_json",
+    "label_to_json",
+    "objects",
+    "sort_key",
+    "unknown_is_mean",
+    "unknown_labels_as_mean",
+]
+
+unknown_is_mean: ContextVar[bool] = ContextVar("unknown_is_mean", default=False)
+
+
+@contextmanager
+def unknown_labels_as_mean() -> Iterator[None]:
+    """For a while, a label that a fit has not seen counts as the mean of those it has seen, instead of an error.
+
+    Cross-validation needs it: a rare label may be in the held-out part only.
+    """
+    token = unknown_is_mean.set(True)
+    try:
+        yield
+    finally:
+        unknown_is_mean.reset(token)
+
+
+def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct labels of a column in sorted order, and the position of each entry among them.
+
+    The order is that of the labels themselves, of an ordered categorical column's categories, or, for labels
+    that cannot be compared with each other, of their types and texts: never that of their appearance.
+
+    Parameters
+    ----------
+    column : array-like or series
+        One label for each observation.
+    name : str
+        How errors call the column.
+
+    Returns
+    -------
+    codes, labels : ndarray
+        ``labels[codes]`` is the column.
+
+    Examples
+    --------
+    >>> codes, labels = encode(["b", "a", "b"], "x")
+    >>> codes.tolist(), labels.tolist()
+    ([1, 0, 1], ['a', 'b'])
+    """
+    if type(column).__name__ == "Categorical" and hasattr(column, "categories"):
+        column = sys.modules["pandas"].Series(column)
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series) and isinstance(series.dtype, nw.Enum):
+        return _encode_categories(series, series.dtype.categories, name)
+    values = as_labels(column, name)
+    if values.dtype.kind in "biufmM":
+        labels, codes = np.unique(values, return_inverse=True)
+        return codes, as_labels(labels, name)
+    return _encode_objects(values.tolist(), name)
+
+
+def as_labels(column: Any, name: str) -> np.ndarray:
+    """One-dimensional array of labels; numbers keep their type, everything else is an object.
+
+    Raises
+    ------
+    ValueError
+        When the column is not one-dimensional, or has missing entries.
+    """
+    if hasattr(column, "tocsr"):
+        raise TypeError(f"{name} is a sparse matrix, which is no list of labels: give {name}.toarray().")
+    values = _to_array(column, name)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim == 0:
+        raise ValueError(f"{name} must be a list of labels, got {brief(column)}: write [{brief(column)}] for one.")
+    if values.ndim != 1:
+        raise ValueError(f"{name} must be one column of labels, got an array of shape {values.shape}.")
+    if values.dtype == object and set(map(type, values.tolist())) == {str}:
+        return values  # nothing is missing, and nothing has to be changed: there may be millions
+    missing = _count_missing(values)
+    if missing:
+        raise ValueError(f"{name} has {missing} missing label(s): drop those rows, or give them a label of their own.")
+    if values.dtype.kind in "biuf":
+        return values
+    return objects([_plain(value) for value in values.tolist()] if values.dtype == object else _dates(values).tolist())
+
+
+def sort_key(label: Hashable) -> tuple[str, Any]:
+    """Key by which labels of any types can be sorted, the same however they were shuffled."""
+    if isinstance(label, bool | int | float | np.number | np.bool_):
+        return ("", label)
+    if isinstance(label, frozenset):
+        return ("frozenset", repr(sorted(map(sort_key, label))))
+    return (type(label).__name__, label if isinstance(label, str) else repr(label))
+
+
+def _encode_categories(series: nw.Series, categories: Sequence[str], name: str) -> tuple[np.ndarray, np.ndarray]:
+    position = {label: i for i, label in enumerate(categories)}
+    codes = np.array([position[v] for v in as_labels(series, name).tolist()], dtype=np.intp)
+    used, codes = np.unique(codes, return_inverse=True)
+    return codes, objects([categories[i] for i in used])
+
+
+def _encode_objects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.ndarray]:
+    seen: dict[Hashable, int] = {}
+    try:
+        first = np.fromiter((seen.setdefault(v, len(seen)) for v in values), np.intp, len(values))
+    except TypeError as error:
+        raise TypeError(f"{name} has a label that cannot be hashed ({error}): use strings or numbers.") from None
+    labels = in_order(seen)
+    position = np.empty(len(labels), np.intp)
+    position[[seen[label] for label in labels]] = np.arange(len(labels))
+    return position[first], objects(labels)
+
+
+def in_order(labels: Iterable[Any]) -> list[Any]:
+    """In their own order if they have a total one, otherwise by type and text."""
+    labels = list(labels)
+    try:
+        return sorted(labels, key=sort_key if any(isinstance(label, frozenset) for label in labels) else None)
+    except TypeError:
+        return sorted(labels, key=sort_key)
+
+
+def _to_array(column: Any, name: str) -> np.ndarray:
+    frame = as_frame(column, name)
+    if frame is not None:
+        if frame.shape[1] != 1:
+            return np.empty(frame.shape)
+        column = frame[:, 0].to_native()
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        is_numeric = series.dtype.is_numeric() and not series.is_null().any()
+        return of_series(series) if is_numeric else objects(series.to_list())
+    if hasattr(column, "detach"):  # a tensor of torch
+        return to_array(column, name)
+    if np.ma.is_masked(column):
+        return objects([None if value is np.ma.masked else value for value in column])
+    if isinstance(column, np.ndarray):
+        return column
+    if hasattr(column, "to_pylist"):  # a pyarrow array that is not chunked
+        return objects(column.to_pylist())
+    if isinstance(column, str | bytes) or not isinstance(column, Iterable):
+        return np.asarray(column)
+    values = list(column)
+    return objects([v[0] for v in values] if all(isinstance(v, list) and len(v) == 1 for v in values) else values)
+
+
+def objects(values: Sequence[Any]) -> np.ndarray:
+    """Array of the values as they are: ``np.array`` would turn ``[1, "a"]`` into two strings."""
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def _plain(value: Any) -> Any:
+    """Python's own value for a NumPy scalar."""
+    return _dates(np.asarray(value)).item() if isinstance(value, np.generic) else value
+
+
+def _dates(values: np.ndarray) -> np.ndarray:
+    """Dates at a resolution that Python has; ``tolist`` makes bare integers of nanoseconds."""
+    return values.astype(f"{values.dtype.kind}8[us]") if values.dtype.kind in "mM" else values
+
+
+def _count_missing(values: np.ndarray) -> int:
+    if values.dtype.kind in "fmM":
+        return int(np.count_nonzero(values != values))  # NaN and NaT differ from themselves
+    if values.dtype.kind == "O":
+        return sum(v is None or _differs_from_itself(v) for v in values.tolist())
+    return 0
+
+
+def _differs_from_itself(value: Any) -> bool:
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"  # pandas.NA refuses to be a truth value
+    except ArithmeticError:
+        return True  # a signalling NaN of decimal
+
+
+_TAGGED: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "datetime": (datetime.datetime, datetime.datetime.isoformat, datetime.datetime.fromisoformat),
+    "date": (datetime.date, datetime.date.isoformat, datetime.date.fromisoformat),
+    "seconds": (datetime.timedelta, datetime.timedelta.total_seconds, lambda s: datetime.timedelta(seconds=s)),
+    "tuple": (tuple, lambda t: [label_to_json(v) for v in t], lambda t: tuple(label_from_json(v) for v in t)),
+}
+
+
+def label_to_json(label: Any) -> Any:
+    """Label as something that JSON can hold."""
+    if isinstance(label, str | bool | int | float):
+        return label
+    if isinstance(label, np.generic):
+        return label.item()
+    if getattr(label, "nanosecond", 0):
+        raise TypeError(f"The label {brief(label)} cannot be saved: times are kept to microseconds.")
+    for tag, (cls, encode, _) in _TAGGED.items():
+        if isinstance(label, cls):
+            return {tag: encode(label)}
+    raise TypeError(f"The label {brief(label)} of type {type(label).__name__} cannot be saved: use strings or numbers.")
+
+
+def label_from_json(label: Any) -> Any:
+    """Inverse of `label_to_json`."""
+    if isinstance(label, dict):
+        ((tag, value),) = label.items()
+        return _TAGGED[tag][2](value)
+    return label

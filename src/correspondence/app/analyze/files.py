@@ -1,0 +1,329 @@
+"""The files of an analysis, all of them or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from correspondence._util.files import csv_text
+from correspondence.app.analyze.inputs import Request
+from correspondence.app.analyze.job import Analysis, Component
+from correspondence.app.analyze.variables import Variable
+from correspondence.core.functions import LabelFunctions, PrincipalFunctions
+from correspondence.data.file_formats import parquet_backend
+from correspondence.describe.axis_words import Ends
+from correspondence.page import explore
+from correspondence.results.held_out import HeldOut
+from correspondence.validation.latent_dimension import LatentDimension
+
+__all__ = [
+    "FORMAT",
+    "HISTORY",
+    "MODEL",
+    "SUMMARY",
+    "check_folder",
+    "coordinates",
+    "described_variable",
+    "new_files",
+    "summary",
+    "to_json",
+    "to_parquet",
+    "with_names",
+    "write",
+]
+
+FORMAT = "correspondence.analysis 1"
+REPORT, PICS, X, Y = "report.html", "pics.csv", "x.parquet", "y.parquet"
+MODEL, SUMMARY = "model.safetensors", "summary.json"
+FILES = (REPORT, PICS, X, Y, MODEL, SUMMARY)
+HISTORY = "history.csv"
+OWNED = (*FILES, HISTORY)  # of a folder of results: what one command writes, another takes away
+
+
+# --- what is written
+
+
+def write(analysis: Analysis, request: Request, folder: Path, title: str, seed: int) -> dict[str, Any]:
+    """Write all files; the summary is also returned.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+    request : Request
+        What was asked for.
+    folder : Path
+        Made if it is not there; other files in it are left alone.
+    title : str
+        Of the page.
+    seed : int
+        That was used.
+    """
+    content = summary(analysis, request, folder, title, seed)
+    with new_files(folder) as temporary:
+        _page(analysis, temporary / REPORT, title)
+        (temporary / PICS).write_text(_pics(analysis.components), encoding="utf-8")
+        for name, columns in zip((X, Y), _both_sides(analysis), strict=True):
+            to_parquet(columns, temporary / name)
+        if analysis.is_saved:
+            analysis.decomposition.save(temporary / MODEL)
+        (temporary / SUMMARY).write_text(to_json(content) + "\n", encoding="utf-8")
+    return content
+
+
+def _page(analysis: Analysis, path: Path, title: str) -> None:
+    data = analysis.data
+    X, Y = (data.x.values, data.y.values) if data.form in ("pairs", "beliefs") else (None, None)
+    explore(
+        analysis.est,
+        X,
+        Y if data.form == "pairs" else None,
+        path,
+        held_out=analysis.held_out,
+        classes=Y if data.form == "beliefs" else None,
+        names=analysis.names,
+        x_labels=_shown_ids(analysis),
+        title=title,
+        about=analysis.sentences,
+    )
+
+
+def _shown_ids(analysis: Analysis) -> list[str] | None:
+    """A text for each x that has none of its own."""
+    data = analysis.data
+    if data.form in ("counts", "table") or data.x.kind in ("labels", "texts"):
+        return None
+    return [f"row {i}" if data.id_name == "row" else str(i) for i in data.ids]
+
+
+def _pics(components: Sequence[Component]) -> str:
+    names = [field.name for field in fields(Component)]
+    return csv_text([names, *(asdict(component).values() for component in components)], floats=".10g")
+
+
+# --- coordinates
+
+
+def coordinates(values: np.ndarray, letter: str) -> dict[str, list[float | None]]:
+    """Columns f_1, ... or g_1, ...; None where there is no place."""
+    return {f"{letter}_{i + 1}": [None if np.isnan(v) else v for v in c.tolist()] for i, c in enumerate(values.T)}
+
+
+def _both_sides(analysis: Analysis) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+    d, data = analysis.decomposition, analysis.data
+    named = {data.id_name: data.ids}
+    return _side(d.f, data.x, named, "f"), _side(d.g, data.y, named, "g")
+
+
+def _side(
+    functions: PrincipalFunctions, variable: Variable, named: dict[str, list[Any]], letter: str
+) -> dict[str, list[Any]]:
+    """One row for each label with its mass, or for each row of the file with its id."""
+    if isinstance(functions, LabelFunctions):
+        labels, mass = functions.labels, functions.mass
+    elif variable.kind == "labels":
+        labels, mass = variable.different
+    else:
+        return with_names(named, coordinates(functions(variable.values), letter))
+    return with_names({variable.name: _alike(labels)}, {"mass": mass.tolist()} | coordinates(functions(labels), letter))
+
+
+def with_names(named: dict[str, list[Any]], columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Columns after that of the names, which is called otherwise if it would be mistaken for one of them."""
+    ((name, values),) = named.items()
+    while name in columns:
+        name += "_"
+    return {name: _alike(values), **columns}
+
+
+def _alike(values: Any) -> list[Any]:
+    """As they are if all have one type, otherwise as texts."""
+    values = list(values.tolist() if isinstance(values, np.ndarray) else values)
+    kinds = {type(value) for value in values} - {type(None)}
+    is_plain = len(kinds) <= 1 and kinds <= {str, int, float, bool}
+    return values if is_plain else [None if value is None else str(value) for value in values]
+
+
+def to_parquet(columns: dict[str, list[Any]], path: Path) -> None:
+    """Write columns to a Parquet file."""
+    backend: Any = parquet_backend()
+    nw.from_dict(columns, backend=backend).write_parquet(str(path))
+
+
+# --- the summary
+
+
+def summary(analysis: Analysis, request: Request, folder: Path, title: str, seed: int) -> dict[str, Any]:
+    """Everything that is said, as plain values, and what `embed` needs."""
+    data, d = analysis.data, analysis.decomposition
+    n = d.n if data.table is not None else len(data.ids)
+    return {
+        "format": FORMAT,
+        "title": title,
+        "file": str(request.file),
+        "folder": str(folder.resolve()),
+        "files": [name for name in FILES if name != MODEL or analysis.is_saved],
+        "form": data.form,
+        "x": described_variable(data.x),
+        "y": described_variable(data.y),
+        "id": request.id,
+        "size": data.size,
+        "n": int(n) if float(n).is_integer() else float(n),
+        "n_missing": data.n_missing,
+        "method": analysis.method,
+        "reason": analysis.reason,
+        "seed": seed,
+        "seconds": round(analysis.seconds, 2),
+        "chi2": d.chi2,
+        "significant": analysis.significant,
+        "held_out": _evidence(analysis.held_out),
+        "not_held_out": analysis.not_held_out,
+        "components": [asdict(component) for component in analysis.components],
+        "axes": [
+            {"axis": w.axis, "sentence": w.sentence(analysis.names), "x": _ends(w.x), "y": _ends(w.y)}
+            for w in analysis.words
+        ],
+        "sentences": list(analysis.sentences),
+        "notes": [*data.notes, *analysis.notes],
+    }
+
+
+def described_variable(variable: Variable) -> dict[str, Any]:
+    """What is told of a variable, as plain values."""
+    names = ("name", "kind", "text")
+    return {name: getattr(variable, name) for name in names} | {"columns": list(variable.columns)}
+
+
+def _evidence(held_out: Any) -> dict[str, Any] | None:
+    """How the held-out figures were made."""
+    if isinstance(held_out, LatentDimension):
+        numbers = {"alpha": held_out.alpha, "n_permutations": held_out.test.n_permutations}
+        return {"by": "latent_dimension", "interval": list(held_out.interval), **numbers}
+    if isinstance(held_out, HeldOut):
+        numbers = {"n": held_out.n, "captured": held_out.captured, "level": held_out.level}
+        return {"by": "labels", "captured_interval": list(held_out.captured_interval), **numbers}
+    return None
+
+
+def _ends(ends: Ends | None) -> dict[str, Any] | None:
+    if ends is None:
+        return None
+    return {name: [asdict(word) for word in getattr(ends, name)] for name in ("negative", "positive")}
+
+
+def to_json(content: dict[str, Any]) -> str:
+    """JSON that every reader takes: NaN and infinity are null."""
+    return json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _finite(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# --- all or nothing
+
+
+def check_folder(folder: Path) -> None:
+    """Say what would keep files from being written, before anything takes long."""
+    parquet_backend()
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file")
+    for place in {folder, _existing(folder)}:
+        if place.exists() and not os.access(place, os.W_OK | os.X_OK):
+            raise PermissionError(f"{place} may not be written to")
+    blocked = next((name for name in OWNED if (folder / name).is_dir()), None)
+    if blocked:
+        raise IsADirectoryError(f"{folder / blocked} is a folder")
+
+
+def _existing(folder: Path) -> Path:
+    """The nearest folder above that is there."""
+    return next(parent for parent in folder.absolute().parents if parent.exists())
+
+
+@contextmanager
+def new_files(folder: Path) -> Iterator[Path]:
+    """Temporary folder, whose files are moved to their place at the end; if anything goes wrong, none is."""
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=_existing(folder)))
+    try:
+        (temporary / "new").mkdir()
+        yield temporary / "new"
+        with _alone(_existing(folder)), _uninterrupted():
+            _move(temporary, folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _move(temporary: Path, folder: Path) -> None:
+    """Put new files in the place of old ones, of which those that do not belong to them are taken away."""
+    is_new, placed = not folder.exists(), []
+    folder.mkdir(parents=True, exist_ok=True)
+    (temporary / "old").mkdir()
+    try:
+        for name in OWNED:
+            if (folder / name).exists():
+                os.replace(folder / name, temporary / "old" / name)
+            if (temporary / "new" / name).exists():
+                os.replace(temporary / "new" / name, folder / name)
+                placed.append(folder / name)
+    except BaseException:
+        _restore(temporary / "old", folder, placed, is_new)
+        raise
+
+
+def _restore(old: Path, folder: Path, placed: list[Path], is_new: bool) -> None:
+    for path in placed:
+        path.unlink()
+    for path in old.iterdir():
+        os.replace(path, folder / path.name)
+    if is_new:
+        folder.rmdir()
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """Other runs wait that move files below the same place, so that those of two runs are never mixed."""
+    if not find_spec("fcntl"):  # on Windows
+        yield
+        return
+    fcntl = import_module("fcntl")
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # file systems without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits no longer than it takes to move files: it is not heard."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

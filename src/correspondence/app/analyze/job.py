@@ -1,0 +1,287 @@
+"""The job itself: which method, what it finds, how far that holds, and what it means."""
+
+from __future__ import annotations
+
+import importlib
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from correspondence._util.user_warnings import CorrespondenceWarning
+from correspondence.app.analyze.inputs import Data
+from correspondence.classifiers.estimator import ClassifierCA
+from correspondence.core.decomposition import Decomposition
+from correspondence.describe.axis_words import AxisWords, axis_words, sentences
+from correspondence.results.held_out import HeldOut, find_judged
+from correspondence.selection.decompose import NOTHING, Choice, choose
+from correspondence.validation.latent_dimension import LatentDimension
+
+__all__ = ["SAVED", "Analysis", "Component", "analyze"]
+
+SAVED = ("ca", "ridge-ca", "cca", "ace", "kernel", "pice")  # methods whose functions can be written without pickle
+MOST = 10  # components of correspondence analysis
+CHOSEN = (
+    "The method was chosen by the same pairs, so its held-out figures may be a little too high; --method skips that."
+)
+
+
+@dataclass(frozen=True)
+class Component:
+    """One pair of functions; None is what is not known."""
+
+    component: int
+    pic: float
+    training: float
+    """Correlation on the pairs of the fit."""
+    held_out: float | None = None
+    low: float | None = None
+    high: float | None = None
+    pvalue: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What was found in a file.
+
+    Attributes
+    ----------
+    data : Data
+        What was analysed.
+    est : Decomposition or ClassifierCA
+        For the page, which can draw more of a classifier.
+    decomposition : Decomposition
+        The result.
+    method, reason : str
+        Which method, and why.
+    held_out : LatentDimension, HeldOut or None
+        What is left on pairs that the fit has not seen.
+    not_held_out : str
+        Why there is nothing of that kind.
+    words : list of AxisWords
+    sentences : list of str
+        What a colleague would say.
+    notes : tuple of str
+        Warnings.
+    seconds : float
+        That it took.
+    """
+
+    data: Data
+    est: Any
+    decomposition: Decomposition
+    method: str
+    reason: str
+    held_out: LatentDimension | HeldOut | None
+    not_held_out: str
+    words: list[AxisWords]
+    sentences: list[str]
+    notes: tuple[str, ...]
+    seconds: float
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two variables are called."""
+        return self.data.x.name, self.data.y.name
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the functions can be written to a file."""
+        return self.method in (*SAVED, "beliefs")
+
+    @property
+    def significant(self) -> int | None:
+        """How many components are more than chance, if that was tested."""
+        return self.held_out.n_components if isinstance(self.held_out, LatentDimension) else None
+
+    @property
+    def components(self) -> list[Component]:
+        """One for each pair of functions that is kept."""
+        d = self.decomposition
+        known = _known(self.held_out, d.n_components)
+        return [
+            Component(i + 1, float(d.pics[i]), float(d.correlations[i]), *(_plain(value) for value in known[i]))
+            for i in range(d.n_components)
+        ]
+
+
+def _known(held_out: Any, k: int) -> np.ndarray:
+    """Held-out correlation, its interval and p-value of k components; NaN where unknown."""
+    known = np.full((k, 4), np.nan)
+    if held_out is not None:
+        m = min(k, len(held_out.correlations))
+        known[:m, 0], known[:m, 1:3] = held_out.correlations[:m], held_out.intervals[:m]
+        known[:m][~find_judged(held_out.intervals[:m]), :3] = np.nan
+        known[:m, 3] = getattr(held_out, "pvalues", np.full(m, np.nan))[:m]
+    return known
+
+
+def _plain(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Result of one of the ways."""
+
+    method: str
+    reason: str
+    decomposition: Decomposition
+    held_out: Any = None
+    not_held_out: str = ""
+    est: Any = None
+    note: str = ""
+
+
+def analyze(
+    data: Data,
+    method: str = "auto",
+    n_components: int | None = None,
+    *,
+    random_state: int = 0,
+    progress: bool | None = None,
+) -> Analysis:
+    """Analyse data.
+
+    Parameters
+    ----------
+    data : Data
+        From `read`.
+    method : str
+        "auto", which chooses among those that can be saved, or one of `METHODS`.
+    n_components : int, optional
+        How many components are kept; by default those that are significant, of correspondence analysis all up to 10.
+    random_state : int
+        Of folds and methods.
+    progress : bool, optional
+        Show bars, by default in a terminal from two seconds on.
+
+    Returns
+    -------
+    Analysis
+    """
+    begin = time.perf_counter()
+    _check(data, method, n_components)
+    ways = {"pairs": _pairs, "counts": _counts, "table": _counts, "beliefs": _beliefs}
+    with _collected() as notes:
+        found = ways[data.form](data, method, n_components, random_state, progress)
+    d = replace(found.decomposition, origin=f"{found.method}: {found.reason}.")
+    if not d.n_components:
+        raise ValueError("Nothing can be analysed: x and y have no component in common at all.")
+    if n_components is not None and d.n_components < n_components:
+        notes.append(f"There are only {d.n_components} components, fewer than --components {n_components}.")
+    if found.note:
+        notes.append(found.note)
+    held_out = _bounded(found.held_out, data)
+    if isinstance(held_out, LatentDimension) and not held_out.n_components:
+        notes.append(NOTHING)
+    words, said = _in_words(d, data, held_out)
+    est = found.est or d
+    seconds = time.perf_counter() - begin
+    return Analysis(
+        *(data, est, d, found.method, found.reason, held_out, found.not_held_out),
+        *(words, said, tuple(dict.fromkeys(notes)), seconds),
+    )
+
+
+def _bounded(held_out: Any, data: Data) -> Any:
+    """The same test, which knows that labels allow no more components than were tested."""
+    if isinstance(held_out, LatentDimension) and len(held_out.pvalues) >= _most(data)[0]:
+        return replace(held_out, can_be_more=False)
+    return held_out
+
+
+@contextmanager
+def _collected() -> Iterator[list[str]]:
+    """Warnings of this package as texts; those of others say nothing to users."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", CorrespondenceWarning)
+        try:
+            yield notes
+        finally:
+            notes += [str(warning.message) for warning in caught if issubclass(warning.category, CorrespondenceWarning)]
+
+
+def _in_words(d: Decomposition, data: Data, held_out: Any) -> tuple[list[AxisWords], list[str]]:
+    X, Y = (data.x.values, data.y.values) if data.form == "pairs" else (None, None)
+    words = axis_words(d, X, Y)
+    return words, sentences(d, words, held_out, (data.x.name, data.y.name))
+
+
+def _check(data: Data, method: str, n_components: int | None) -> None:
+    """Say what cannot work before anything takes long."""
+    if data.form == "beliefs" and method != "auto":
+        raise ValueError("--method must be left out with --beliefs: their analysis is exact.")
+    if data.form in ("counts", "table") and method not in ("auto", "ca", "ridge-ca"):
+        raise ValueError(f"--method {method} needs pairs (x, y): a table of counts has the methods ca and ridge-ca.")
+    if method in ("ca", "ridge-ca") and data.form == "pairs" and {data.x.kind, data.y.kind} != {"labels"}:
+        other = data.x if data.x.kind != "labels" else data.y
+        hint = "--labels makes labels of numbers"
+        raise ValueError(f"--method ca needs labels for x and y, but {other.role} has {other.text}: {hint}.")
+    if method == "pice":
+        importlib.import_module("correspondence.estimators.pice")  # which says how to install torch
+    most, why = _most(data)
+    if n_components is not None and n_components > most:
+        raise ValueError(f"--components {n_components} is too many: there can be at most {most}, because {why}.")
+
+
+def _most(data: Data) -> tuple[int, str]:
+    """How many components there can be, and why."""
+    if data.form == "beliefs":
+        k = len(data.x.columns)
+        return k - 1, f"there are {k} classes"
+    if data.table is not None:
+        rows, columns = (int((data.table.counts.sum(axis=axis) > 0).sum()) for axis in (1, 0))
+        return min(rows, columns) - 1, f"the table has {rows} rows and {columns} columns with counts"
+    n = len(data.ids)
+    limits = [(n - 1, f"there are {n} rows")]
+    for side in (data.x, data.y):
+        if side.kind == "labels":
+            k = len(side.different[0])
+            limits.append((k - 1, f"{side.role} has {k} labels"))
+    return min(limits, key=lambda limit: limit[0])
+
+
+def _pairs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _Found:
+    options = {"groups": data.groups, "random_state": seed, "progress": progress}
+    are_labels = data.x.kind == data.y.kind == "labels"
+    return _choose(data, data.x.values, data.y.values, method, n_components, are_labels, options)
+
+
+def _counts(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _Found:
+    options = {"random_state": seed, "progress": progress}
+    found = _choose(data, data.table, None, method, n_components, True, options)
+    what = "x and y are labels, and counted" if data.form == "counts" else "a table of counts"
+    return replace(found, reason=f"{what}; {found.reason}" if found.held_out is not None else what)
+
+
+def _choose(
+    data: Data, X: Any, Y: Any, method: str, n_components: int | None, are_labels: bool, options: dict[str, Any]
+) -> _Found:
+    """Choose a method, and judge its components on held-out pairs.
+
+    Of labels more components than the significant ones are kept, because a map of one axis says little: all up to ten
+    of the exact analysis, and two of one with a ridge.
+    """
+    first = None
+    if n_components is None and are_labels:
+        first = choose(X, Y, None, method, among=SAVED, **options)
+        method, most = first.method, _most(data)[0]
+        n_components = max(1, min(most, MOST if method == "ca" else max(2, first.found or 1)))
+    choice: Choice = choose(X, Y, n_components, method, among=SAVED, test=True, **options)
+    reason, is_compared = (first.reason, first.is_compared) if first else (choice.reason, choice.is_compared)
+    note = CHOSEN if is_compared and choice.dimension else ""
+    return _Found(choice.method, reason, choice.decomposition, choice.dimension, choice.not_tested, note=note)
+
+
+def _beliefs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _Found:
+    est = ClassifierCA(n_components=n_components, classes=list(data.x.columns), progress=progress)
+    est.fit(data.x.values, data.y.values)
+    why = "" if est.held_out_ is not None else "the true labels are not given"
+    return _Found("beliefs", "exact, from the beliefs alone", est.decomposition_, est.held_out_, why, est)

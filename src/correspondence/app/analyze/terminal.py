@@ -1,0 +1,83 @@
+"""An analysis on the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from correspondence._util.arguments import one_line
+
+__all__ = ["reason", "safe", "table", "told"]
+
+
+def told(summary: dict[str, Any]) -> str:
+    """Components, sentences and paths, from the summary of an analysis."""
+    return "\n".join(
+        [
+            _head(summary),
+            "",
+            *table(summary["components"]),
+            *_comments(summary),
+            "",
+            *(safe(sentence) for sentence in summary["sentences"]),
+            "",
+            f"Written to {safe(summary['folder'])}: {', '.join(summary['files'])}",
+        ]
+    )
+
+
+def safe(text: Any) -> str:
+    """Text on one line without characters that a terminal would obey."""
+    return one_line(text, 10_000)
+
+
+def _head(summary: dict[str, Any]) -> str:
+    unit = {"pairs": "pairs", "beliefs": "inputs"}.get(summary["form"], "counts")
+    how = f"{summary['method']}: {safe(summary['reason'])}"
+    return f"{safe(summary['title'])}, {summary['n']:,.10g} {unit}, {summary['seconds']:.1f} s, {how}."
+
+
+def reason(error: BaseException) -> str:
+    """What is wrong with data or files, in a sentence."""
+    if isinstance(error, OSError) and error.strerror is not None:
+        return safe(f"{error.filename} cannot be read: {error.strerror}.")
+    if isinstance(error, MemoryError):
+        return safe(f"There is not enough memory for this ({error})." if str(error) else "There is not enough memory.")
+    return safe(error)
+
+
+def table(components: list[dict[str, Any]]) -> list[str]:
+    """Components, one line each."""
+    has_held_out = any(c["held_out"] is not None for c in components)
+    has_pvalues = any(c["pvalue"] is not None for c in components)
+    head = "component     PIC  training" + "  held out".ljust(28) * has_held_out + " p-value" * has_pvalues
+    lines = [head.rstrip()]
+    for c in components:
+        line = f"{c['component']:>9}  {c['pic']:.4f}  {c['training']:>8.4f}"
+        if c["held_out"] is not None:
+            line += f"  {c['held_out']:.4f} [{c['low']:.4f}, {c['high']:.4f}]".ljust(28)
+        elif has_held_out:
+            line += "  not judged".ljust(28)
+        if c["pvalue"] is not None:
+            line += f" {_p_value(c['pvalue']):>7}"
+        lines.append(line.rstrip())
+    return lines
+
+
+def _p_value(p: float) -> str:
+    return f"{p:.2g}" if p < 0.0095 else f"{p:.3f}"
+
+
+def _comments(summary: dict[str, Any]) -> list[str]:
+    """Why figures are missing, and how many components are significant."""
+    if summary["not_held_out"]:
+        return [f"No held-out figures: {safe(summary['not_held_out'])}."]
+    if summary["significant"] is not None:
+        n = summary["significant"]
+        lines = [f"{n or 'None'} of these {'is' if n <= 1 else 'are'} significant."]
+        found = summary["components"][:n]
+        if any(c["held_out"] is None for c in found):
+            lines.append("Not judged: the functions found from a part of the pairs are constant on the others.")
+        if min((c["low"] for c in found if c["low"] is not None), default=1.0) <= 0:
+            lines.append("The tests use all pairs, the intervals only those held out, so these are wider.")
+        return lines
+    return ["Held out: on the true labels, if the model was not trained on these rows."]

@@ -1,0 +1,134 @@
+"""Pairs to train on: read into memory, or in blocks, of which the same rows are held out each time they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from correspondence._util.arguments import length, take
+from correspondence.app.analyze import Request, read
+from correspondence.app.analyze.roles import frame_roles
+from correspondence.app.analyze.variables import Variable, described, frame_values
+from correspondence.app.train.options import Job
+from correspondence.data.file_formats import as_label_texts, check_columns, complete_rows
+from correspondence.data.pairs import Pairs, in_words, open_source
+from correspondence.estimators.pice.data import Blocks
+
+__all__ = ["Input", "read_input"]
+
+HEAD = 20_000  # rows, from which it is found out what the columns hold
+HELD_OUT = 20_000  # rows at most: more say no more
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """What `PICE.fit` is given, and what is told of it."""
+
+    x: Variable
+    y: Variable
+    X: Any
+    Y: Any
+    validation: tuple[Any, Any] | None
+    lines: list[str]
+    n_missing: int | None
+
+
+def read_input(job: Job) -> Input:
+    """Read what a job asks for."""
+    return _blocks(job) if job.is_streamed else _memory(job)
+
+
+def _memory(job: Job) -> Input:
+    data = read(Request(file=job.paths[0], x=job.x, y=job.y, labels=job.labels), progress=False)
+    return Input(data.x, data.y, data.x.values, data.y.values, None, data.lines, data.n_missing)
+
+
+def _blocks(job: Job) -> Input:
+    name = ", ".join(job.files)
+    with in_words(name):
+        lazy = open_source([str(path) for path in job.paths], name)
+        columns = lazy.collect_schema().names()
+        check_columns([*job.x, *job.y, *job.labels], columns, name)
+        head = lazy.head(HEAD).collect()
+    if not len(head):
+        raise ValueError(f"{name} has no rows.")
+    roles = frame_roles(head, job.x, job.y, (), name)
+    head = head.filter(complete_rows(head.select([*roles.x, *roles.y])).tolist())
+    if len(head) < 2:
+        raise ValueError(f"{name}: fewer than two of the first {HEAD:,} rows have all values in the columns asked for.")
+    head = as_label_texts(head, job.labels)
+    x, x_notes = described("x", frame_values(head.select(roles.x)), roles.x)
+    y, y_notes = described("y", frame_values(head.select(roles.y)), roles.y)
+    split = Split(Pairs(_complete(lazy, job, x, y).to_native(), _given(x), _given(y)), job.held_out, job.seed)
+    told = (
+        f"Read in blocks, from {len(job.paths)} file(s), {split.n:,} rows; what the columns hold is that of the first."
+    )
+    lines = [f"x: {x.text}", f"y: {y.text}", *roles.notes, *x_notes, *y_notes, told]
+    return Input(x, y, split, None, split.held_out(), lines, None)
+
+
+def _given(variable: Variable) -> str | list[str]:
+    """One column of labels or texts as such, anything else as a table."""
+    is_array = isinstance(variable.values, np.ndarray)
+    return variable.columns[0] if is_array else list(variable.columns)
+
+
+def _complete(lazy: nw.LazyFrame, job: Job, x: Variable, y: Variable) -> nw.LazyFrame:
+    """Rows without missing values, labels as texts: what `complete_rows` and `as_label_texts` do of frames."""
+    names = list(dict.fromkeys([*x.columns, *y.columns]))
+    lazy = lazy.select(names)
+    schema = lazy.collect_schema()
+    labels = [name for name in job.labels if name in names]
+    for name in names:
+        there = ~nw.col(name).is_null()
+        if schema[name].is_float():
+            there = there & ~nw.col(name).is_nan()
+        elif schema[name] == nw.String:
+            there = there & (nw.col(name) != "")
+        lazy = lazy.filter(there)
+    floats = [name for name in labels if schema[name].is_float()]
+    if floats:
+        whole = lazy.select((nw.col(name) == nw.col(name).round(0)).all() for name in floats).collect()
+        lazy = lazy.with_columns(nw.col(name).cast(nw.Int64) for name in floats if whole[name][0])
+    return lazy.with_columns(nw.col(name).cast(nw.String) for name in labels) if labels else lazy
+
+
+class Split(Blocks):
+    """Blocks of pairs to train on, and rows of all blocks that are held out: the same ones at every reading."""
+
+    def __init__(self, pairs: Pairs, fraction: float, seed: int) -> None:
+        self.pairs, self.seed, self.n = pairs, seed, pairs.layout.n
+        self.fraction = min(fraction, HELD_OUT / max(1, self.n))
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        for x, y, is_held in self._read():
+            yield _some(x, ~is_held), _some(y, ~is_held)
+
+    def held_out(self) -> tuple[Any, Any] | None:
+        """Pairs that training never sees."""
+        if not self.fraction:
+            return None
+        parts = [(_some(x, is_held), _some(y, is_held)) for x, y, is_held in self._read()]
+        xs, ys = zip(*parts, strict=True)
+        return _joined(xs), _joined(ys)
+
+    def _read(self) -> Iterator[tuple[Any, Any, np.ndarray]]:
+        for number, (x, y) in enumerate(self.pairs):
+            drawn = np.random.default_rng([self.seed, number]).random(length(x, "X"))
+            yield x, y, drawn < self.fraction
+
+
+def _some(values: Any, keep: np.ndarray) -> Any:
+    return values if keep.all() else take(values, np.flatnonzero(keep))
+
+
+def _joined(parts: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(parts[0], pa.Table):
+        return pa.concat_tables(parts)
+    return pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type)

@@ -1,0 +1,148 @@
+"""What a training run is asked for, and whether a folder holds it already."""
+
+from __future__ import annotations
+
+import glob
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from correspondence._util.files import new_file
+from correspondence.app.analyze.files import SUMMARY
+
+__all__ = ["CHECKPOINT", "LOGS", "Job"]
+
+CHECKPOINT, LOGS, SETTINGS = "checkpoint", "logs", "settings.json"
+LARGE = 10**9  # bytes, from which on files are read in blocks
+INFERRED = (".parquet", ".pq", ".csv", ".tsv")  # that can be read so
+OUTSIDE = ("folder", "nproc", "checkpoint_every")  # may change when a run goes on
+
+
+@dataclass(frozen=True)
+class Job:
+    """The options of the command line; those that are not here are those of `PICE`."""
+
+    files: list[str]
+    folder: str
+    x: list[str]
+    y: list[str]
+    labels: list[str]
+    components: int
+    loss: str
+    steps: int
+    batch_size: int
+    learning_rate: float
+    schedule: str
+    evaluate_every: int
+    checkpoint_every: int
+    held_out: float
+    seed: int
+    stream: bool
+    nproc: int
+
+    @property
+    def output(self) -> Path:
+        """Folder of the results."""
+        return Path(self.folder)
+
+    @property
+    def checkpoint(self) -> Path:
+        """Folder of the state of the training."""
+        return self.output / CHECKPOINT
+
+    @property
+    def paths(self) -> list[Path]:
+        """Files that are there."""
+        found = [[text] if Path(text).exists() else sorted(glob.glob(text, recursive=True)) for text in self.files]
+        for text, names in zip(self.files, found, strict=True):
+            if not names:
+                raise ValueError(f"There is no file {text}.")
+        paths = [Path(name) for names in found for name in names]
+        seen: set[Path] = set()
+        for path in paths:
+            if not path.is_file():
+                raise ValueError(f"There is no file {path}: it is a folder, so give the files in it.")
+            if path.resolve() in seen:
+                raise ValueError(f"The file {path} is named twice, so its pairs would count twice: leave one out.")
+            seen.add(path.resolve())
+        return paths
+
+    @property
+    def is_streamed(self) -> bool:
+        """Whether the files are read in blocks, instead of into memory."""
+        paths = self.paths
+        is_large = paths[0].suffix.lower() in INFERRED and sum(path.stat().st_size for path in paths) > LARGE
+        return self.stream or len(paths) > 1 or is_large
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What must be the same for a run to go on, or to be done already."""
+        return {name: value for name, value in asdict(self).items() if name not in OUTSIDE}
+
+    @property
+    def data(self) -> list[list[Any]]:
+        """Name, size and time of the files, by which those that have changed are known."""
+        return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in self.paths]
+
+    @classmethod
+    def read(cls, path: Path) -> Job:
+        """Inverse of `write`."""
+        return cls(**json.loads(path.read_text(encoding="utf-8")))
+
+    def write(self, path: Path) -> None:
+        """Write it to a file."""
+        with new_file(path) as temporary:
+            temporary.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    def prepare(self, overwrite: bool = False) -> bool:
+        """Make the folders, and say whether there is something to do: not if the result is there.
+
+        The result of another command, or a run with other settings that was left in the folder, is an error.
+        """
+        if overwrite:
+            shutil.rmtree(self.checkpoint, ignore_errors=True)
+        elif self._is_done():
+            return False
+        self.checkpoint.mkdir(parents=True, exist_ok=True)
+        before = _loaded(self.checkpoint / SETTINGS)
+        differs = _difference(before, self.settings)
+        if before is not None and differs:
+            raise ValueError(
+                f"--output: {self.folder} holds an unfinished run with other settings ({differs}): give the same ones, "
+                "another folder, or --overwrite."
+            )
+        with new_file(self.checkpoint / SETTINGS) as temporary:
+            temporary.write_text(json.dumps(self.settings), encoding="utf-8")
+        return True
+
+    def _is_done(self) -> bool:
+        summary = _loaded(self.output / SUMMARY)
+        if summary is None:
+            return False
+        if summary.get("settings") == self.settings and summary.get("data") == self.data:
+            return True
+        differs = _difference(summary.get("settings"), self.settings)
+        why = f" ({differs})" if differs else ", or of files that have changed since" if "settings" in summary else ""
+        raise ValueError(
+            f"--output: {self.folder} holds the result of another command{why}: give another folder, or --overwrite."
+        )
+
+
+def _loaded(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        content = {}
+    return content if isinstance(content, dict) else {}
+
+
+def _difference(before: Any, now: dict[str, Any]) -> str:
+    """The first setting that differs, in words."""
+    if not isinstance(before, dict):
+        return ""
+    name = next((name for name, value in now.items() if before.get(name) != value), None)
+    return "" if name is None else f"{name} {before.get(name)} instead of {now[name]}"

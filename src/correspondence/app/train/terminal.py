@@ -1,0 +1,65 @@
+"""A training run on the terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Self
+
+from tqdm import tqdm
+
+from correspondence.app.analyze.terminal import safe, table
+
+__all__ = ["Progress", "told"]
+
+CHOSEN = "The held-out pairs also chose the model and when to stop, so their figures may be a little too high."
+
+
+def told(summary: dict[str, Any]) -> str:
+    """Components and paths, from the summary of a run."""
+    lines = [_head(summary), "", *table(summary["components"])]
+    if summary["held_out"] is not None:
+        low, high = summary["held_out"]["captured_interval"]
+        lines += [f"captured, held out: {summary['held_out']['captured']:.4f} [{low:.4f}, {high:.4f}]", CHOSEN]
+    else:
+        lines.append("No held-out figures: nothing was held out.")
+    return "\n".join([*lines, "", f"Written to {safe(summary['folder'])}: {', '.join(summary['files'])}"])
+
+
+def _head(summary: dict[str, Any]) -> str:
+    n = summary["processes"]
+    speed = summary["samples_per_second"]
+    parts = [
+        f"{safe(summary['title'])}, {summary['n']:,} pairs",
+        f"{summary['seconds']:.1f} s",
+        f"{n} process{'es' if n > 1 else ''}",
+        *([f"{summary['steps']} steps", f"{speed:,.0f} samples/s"] if speed else []),
+        f"{summary['model']} model",
+    ]
+    return ", ".join(parts) + "."
+
+
+class Progress:
+    """Lines and progress of a run on the standard error: a bar on a terminal, otherwise a line now and then."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps, self._told = steps, 0
+
+    def __enter__(self) -> Self:
+        self._bar = tqdm(total=self.steps, desc="training", disable=None, delay=0.5)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.close()
+
+    def __call__(self, event: dict[str, Any]) -> None:
+        """Tell an event of `launch`."""
+        if "line" in event:
+            tqdm.write(safe(event["line"]), file=sys.stderr)
+            return
+        captured = "" if event["captured"] is None else f"captured, held out: {event['captured']:.4f}, "
+        how = f"{captured}{event['samples_per_second']:,.0f} samples/s"
+        self._bar.set_postfix_str(how, refresh=False)
+        self._bar.update(event["step"] - self._bar.n)
+        if self._bar.disable and event["step"] >= self._told + self.steps / 10:
+            self._told = event["step"]
+            tqdm.write(f"step {event['step']} of {self.steps}: {how}", file=sys.stderr)

@@ -1,0 +1,236 @@
+"""What each process of a training run does: ``python -m correspondence.train.work JOB EVENTS PARENT``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+import torch.distributed as dist
+
+from correspondence._util.files import csv_text
+from correspondence._util.user_warnings import CorrespondenceWarning
+from correspondence.app.analyze.files import FORMAT, HISTORY, MODEL, SUMMARY, described_variable, new_files, to_json
+from correspondence.app.analyze.job import Component
+from correspondence.app.analyze.terminal import reason
+from correspondence.app.train.inputs import Input, read_input
+from correspondence.app.train.options import Job
+from correspondence.estimators.pice import PICE, processes
+
+__all__ = ["work"]
+
+Tell = Callable[[dict[str, Any]], None]
+WATCH = 0.5  # seconds
+KNOWN = (ImportError, MemoryError, OSError, TypeError, ValueError)
+
+
+def work(job: Job, tell: Tell, overwrite: bool | None = None) -> None:
+    """Train, unless that is done, and write the files in the first process.
+
+    Parameters
+    ----------
+    job : Job
+        The same in all processes.
+    tell : callable
+        Called in the first process with a line for the user or with the progress.
+    overwrite : bool, optional
+        Whether to begin anew; left out, the folder is prepared already.
+    """
+    start = time.perf_counter()
+    with _group():
+        if overwrite is not None and not processes.from_first(lambda: job.prepare(overwrite)):
+            return
+        data = read_input(job)
+        if processes.is_first():
+            _tell_lines(data.lines, tell)
+        est = _estimator(job, tell)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            est.fit(data.X, data.Y, validation=data.validation)
+        if processes.is_first():
+            notes = list(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, CorrespondenceWarning)))
+            _tell_lines(notes, tell)
+            _write(job, data, est, notes, time.perf_counter() - start)
+        processes.wait_for_all()
+
+
+def _tell_lines(lines: Sequence[str], tell: Tell) -> None:
+    for line in lines:
+        tell({"line": line})
+
+
+@contextmanager
+def _group() -> Iterator[None]:
+    """Process group of all processes, as the variables of torchrun describe it; none of a single one."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield
+        return
+    local = int(os.environ.get("LOCAL_RANK", "0"))
+    if _has_gpus():
+        torch.cuda.set_device(local)
+    dist.init_process_group("nccl" if _has_gpus() else "gloo")
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
+
+
+def _has_gpus() -> bool:
+    """Whether each process of this machine has a GPU of its own."""
+    return torch.cuda.is_available() and torch.cuda.device_count() >= int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+
+
+def _estimator(job: Job, tell: Tell) -> PICE:
+    parent = os.getppid()
+
+    def report(row: dict[str, Any], speed: float) -> None:
+        if os.getppid() != parent:
+            raise RuntimeError("The process that started this one is gone.")
+        tell({"step": row["step"], "captured": row["captured"], "samples_per_second": speed})
+
+    return PICE(
+        job.components,
+        loss=job.loss,
+        batch_size=job.batch_size,
+        learning_rate=job.learning_rate,
+        max_steps=job.steps,
+        evaluate_every=job.evaluate_every,
+        schedule=job.schedule,
+        validation_fraction=job.held_out,
+        device="auto" if _has_gpus() else "cpu",
+        random_state=job.seed,
+        checkpoint=job.checkpoint,
+        checkpoint_every=job.checkpoint_every,
+        progress=report,
+    )
+
+
+# --- what is written
+
+
+def _write(job: Job, data: Input, est: PICE, notes: list[str], seconds: float) -> None:
+    with new_files(job.output) as temporary:
+        est.decomposition_.save(temporary / MODEL)
+        (temporary / HISTORY).write_text(_history(est, job.components), encoding="utf-8")
+        content = _summary(job, data, est, notes, seconds)
+        (temporary / SUMMARY).write_text(to_json(content) + "\n", encoding="utf-8")
+    shutil.rmtree(job.checkpoint, ignore_errors=True)
+
+
+def _history(est: PICE, k: int) -> str:
+    names = ["step", "loss", "learning_rate", "captured"]
+    head = [*names, *(f"correlation_{i + 1}" for i in range(k))]
+    rows = [[*(row[name] for name in names), *(row["correlations"] + [None] * k)[:k]] for row in est.history_]
+    return csv_text([head, *rows], floats=".10g")
+
+
+def _summary(job: Job, data: Input, est: PICE, notes: list[str], seconds: float) -> dict[str, Any]:
+    held = est.validation_
+    return {
+        "format": FORMAT,
+        "command": "train",
+        "title": ", ".join(job.files),
+        "file": ", ".join(job.files),
+        "folder": str(job.output.resolve()),
+        "files": [MODEL, HISTORY, SUMMARY],
+        "form": "pairs",
+        "x": described_variable(data.x),
+        "y": described_variable(data.y),
+        "id": None,
+        "n": int(est.decomposition_.n),
+        "n_missing": data.n_missing,
+        "method": "pice",
+        "model": est.model_,
+        "seed": job.seed,
+        "seconds": round(seconds, 2),
+        "processes": processes.size(),
+        "threads": torch.get_num_threads(),
+        "steps": est.history_[-1]["step"] if est.history_ else 0,
+        "samples_per_second": est.samples_per_second_,
+        "components": [asdict(component) for component in _components(est)],
+        "held_out": None
+        if held is None
+        else {
+            "n": held.n,
+            "captured": held.captured,
+            "captured_interval": held.captured_interval.tolist(),
+            "level": held.level,
+        },
+        "settings": job.settings,
+        "data": job.data,
+        "notes": notes,
+    }
+
+
+def _components(est: PICE) -> list[Component]:
+    held = est.validation_
+    judged = 0 if held is None else len(held.correlations)
+    return [
+        Component(
+            i + 1,
+            float(pic),
+            float(r),
+            *((float(held.correlations[i]), *map(float, held.intervals[i])) if held and i < judged else ()),
+        )
+        for i, (pic, r) in enumerate(zip(est.pics_, est.correlations_, strict=True))
+    ]
+
+
+# --- a process of `launch`
+
+
+def main(job: str, events: str, parent: str) -> None:
+    """Work, and leave what has happened in files for the process that watches."""
+    threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
+    try:
+        with Path(events).open("a", encoding="utf-8") as file:
+
+            def tell(event: dict[str, Any]) -> None:
+                file.write(json.dumps(event) + "\n")
+                file.flush()
+
+            work(Job.read(Path(job)), tell)
+    except Exception as error:
+        _leave(error)
+        traceback.print_exc()
+        _end_now(1)
+    _end_now(0)
+
+
+def _end_now(code: int) -> NoReturn:
+    """End this process without taking Python down, during which threads of torch now and then abort it."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _end_with(parent: int) -> None:
+    """End this process, whatever it does, when the one that started it is gone: nobody would look after it."""
+    while os.getppid() == parent:
+        time.sleep(WATCH)
+    os._exit(1)
+
+
+def _leave(error: Exception) -> None:
+    """Write the error to the file that torch's launcher reads."""
+    kind = "data" if isinstance(error, KNOWN) else "lost" if isinstance(error, processes.LostProcessError) else "bug"
+    text = reason(error) if kind == "data" else f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    path = os.environ.get("TORCHELASTIC_ERROR_FILE")
+    if path:
+        content = {"message": text, "timestamp": int(time.time()), "kind": kind}
+        Path(path).write_text(json.dumps(content), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

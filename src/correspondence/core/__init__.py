@@ -1,0 +1,1 @@
+"""The one idea: principal functions, moments of features, and the small linear algebra that every estimator shares."""

@@ -1,0 +1,367 @@
+"""Nearly collinear columns: what tells them apart, as far as it is more than rounding, at full accuracy.
+
+Moments square the spread of a direction, so that what varies by 1e-8 of the columns' own spread is lost in the rounding
+of their covariance. If some directions are so small, the rows are read again, turned into the principal directions and
+divided by their spread: their moments then know the small ones as well as the others. A few such turns give what QR of
+the rows gives (shifted Cholesky QR), on pairs in memory and elsewhere, a batch at a time.
+
+What is no larger than the rounding of the data is an exact dependence, such as a column that repeats another, and is
+dropped without a word. What is little more may be either: it is dropped with a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from correspondence._util.arguments import take
+from correspondence.core.feature_maps import blocks
+from correspondence.core.moments import Moments, Spectrum, warn_of_lost
+from correspondence.data.encoders import Category, Columns, Encoder, Images, Linear, Number, columns_of
+from correspondence.data.pairs import Memory, Pairs, Parts
+
+__all__ = ["Basis", "Described", "Resolved", "describe", "resolve"]
+
+EPS, SINGLE = float(np.finfo(float).eps), float(np.finfo(np.float32).eps)
+SEEN = 4096  # rows that show whether numbers have been float32
+DOUBTFUL = 1e-6  # variance of a direction, of the largest, below which moments know it to less than nine digits
+NULL = 1e-6  # by which a direction of the moments may miss one that is constant by construction
+WELL = 1e-2  # smallest variance of a direction with which moments are exact enough
+TURNS = 5  # after the first, at most; each makes a spread of 1e-7 one of 1
+CLEAR = 4.0  # times the limit of what may be rounding: from here on a direction is kept
+SMALL = 1e3  # weights of standardised columns that make a direction of variance 1 a small one
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """Encoded columns of one side.
+
+    Attributes
+    ----------
+    side : str
+        "X" or "Y".
+    names : list of str
+        Of the columns, for warnings.
+    rounding : ndarray of shape (p,)
+        By how much the values may be off, in units of the encoded columns.
+    constant : ndarray of shape (p, m)
+        Combinations that are constant by construction, as the sum of all indicators of a label is.
+    """
+
+    side: str
+    names: list[str]
+    rounding: np.ndarray
+    constant: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Combinations of columns: (columns - centre) @ matrix, or the columns themselves if there is no matrix."""
+
+    centre: np.ndarray
+    matrix: np.ndarray | None = None
+
+    @classmethod
+    def whole(cls, width: int) -> Basis:
+        """The columns themselves."""
+        return cls(np.zeros(width))
+
+    @property
+    def width(self) -> int:
+        """Number of combinations."""
+        return len(self.centre) if self.matrix is None else self.matrix.shape[1]
+
+    def __call__(self, columns: np.ndarray) -> np.ndarray:
+        """Values of shape (n, width)."""
+        return columns if self.matrix is None else (columns - self.centre) @ self.matrix
+
+    def on_columns(self, mean: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and weights of the columns, for functions given by those of the combinations."""
+        if self.matrix is None:
+            return mean, weights
+        return self.centre + mean @ self.inverse, self.matrix @ weights
+
+    def extended(self, combinations: np.ndarray) -> Basis:
+        """The same with other combinations of the columns beside."""
+        return Basis(self.centre, np.hstack([self.columns, combinations]))
+
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """From the combinations to the columns, centred, of shape (width, p)."""
+        return np.eye(self.width) if self.matrix is None else np.linalg.pinv(self.matrix)
+
+    @property
+    def columns(self) -> np.ndarray:
+        """Weights of the columns, of shape (p, width)."""
+        return np.eye(self.width) if self.matrix is None else self.matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """Combinations of columns whose moments are exact.
+
+    Attributes
+    ----------
+    bases : pair of Basis
+        Of the two sides.
+    moments : Moments
+        Of the combinations.
+    span : pair of ndarray, or None
+        What of them is neither an exact dependence nor lost; None for all.
+    small : pair of ndarray of shape (p, k), or nothing
+        Combinations of the columns of each side, with variance 1, that are small against the columns themselves.
+    """
+
+    bases: tuple[Basis, Basis]
+    moments: Moments
+    span: tuple[np.ndarray, np.ndarray] | None
+    small: tuple[np.ndarray, ...] = ()
+
+
+# --- what is known of the columns
+
+
+def describe(side: str, encoder: Encoder, pairs: Parts) -> Described:
+    """What is known of the encoded columns of X or Y before they are looked at.
+
+    Parameters
+    ----------
+    side : str
+        "X" or "Y".
+    encoder : Encoder
+        Of that side.
+    pairs : Parts
+        The data before they are encoded, which show how exact the numbers are.
+    """
+    if not isinstance(encoder, Columns):
+        width = int(np.prod(encoder.shape)) if isinstance(encoder, Images) else int(encoder.width)  # type: ignore[attr-defined]
+        off = SINGLE if isinstance(encoder, Images) else EPS
+        return Described(side, [repr(j) for j in range(width)], np.full(width, off), np.empty((width, 0)))
+    widths = [column.width for column in encoder.columns.values()]
+    names = np.repeat(np.array([repr(key) for key in encoder.columns], dtype=object), widths).tolist()
+    digits = dict(zip(encoder.names, _precisions(side, pairs), strict=True))
+    rounding = [_rounding(column, digits[key]) for key, column in encoder.columns.items()]
+    last = np.cumsum(widths)
+    constant = np.zeros((int(last[-1]), len(widths)))
+    for k, (end, width) in enumerate(zip(last, widths, strict=True)):
+        constant[end - width : end, k] = 1
+    of_labels = [isinstance(column, Category) for column in encoder.columns.values()]
+    return Described(side, names, np.repeat(rounding, widths), constant[:, of_labels])
+
+
+def _rounding(column: Any, digits: float) -> float:
+    if isinstance(column, Linear | Number):  # the values themselves may be far from 0
+        return max(digits * float(np.hypot(column.center / column.scale, 1)), EPS)
+    return EPS if isinstance(column, Category) else digits
+
+
+def _precisions(side: str, pairs: Parts) -> list[float]:
+    """Relative rounding of the numbers of each column, before they were turned into float64."""
+    if isinstance(pairs, Pairs):
+        columns, schema = (pairs.x if side == "X" else pairs.y), pairs.frame.collect_schema()
+        types = [str(schema[name]) for name in ([columns] if isinstance(columns, str) else columns)]
+        return [SINGLE if "Float32" in name else EPS for name in types]
+    assert isinstance(pairs, Memory)
+    some = take(pairs.x if side == "X" else pairs.y, np.arange(min(SEEN, pairs.layout.n)))
+    return [SINGLE if _is_single(values) else EPS for values in columns_of(some, side).values()]
+
+
+def _is_single(values: np.ndarray) -> bool:
+    """Whether numbers have been float32, whatever they are now; whole numbers are exact."""
+    if values.dtype != np.float64 or np.abs(values).max(initial=0) > np.finfo(np.float32).max:
+        return False
+    return bool((values == values.astype(np.float32)).all() and (values != np.rint(values)).any())
+
+
+# --- small directions
+
+
+def resolve(rows: Parts, moments: Moments, x: Described, y: Described) -> Resolved:
+    """Find combinations of the columns whose moments are exact, and warn of those that are lost.
+
+    Parameters
+    ----------
+    rows : Parts
+        Encoded rows; they are read again only if some directions are doubtful.
+    moments : Moments
+        Of the rows.
+    x, y : Described
+        What is known of the columns.
+
+    Returns
+    -------
+    Resolved
+        The columns themselves and the moments that were given, if nothing is small but exact dependences.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> start, ride = rng.normal(size=(2, 500, 1))
+    >>> X = np.hstack([start, start + 1e-9 * ride])
+    >>> x, y = Described("X", ["0", "1"], np.full(2, 2e-16), np.empty((2, 0))), Described(
+    ...     "Y", ["0"], np.full(1, 2e-16), np.empty((1, 0)))
+    >>> found = resolve(Memory(X, ride, 500), Moments().update(X, ride), x, y)
+    >>> found.moments.decompose(span=found.span).correlations.round(3)
+    array([1.])
+    """
+    sides = _Columns.of(x, moments.cov_f, moments.mean_f), _Columns.of(y, moments.cov_g, moments.mean_g)
+    if not any(side.is_doubtful for side in sides):
+        return Resolved((Basis.whole(len(x.names)), Basis.whole(len(y.names))), moments, None)
+    bases = sides[0].turned(), sides[1].turned()
+    moments, turns = _turn(rows, sides, bases)
+    for _ in range(TURNS):
+        if all(turn.is_last for turn in turns):
+            break
+        bases = turns[0].basis, turns[1].basis
+        moments, turns = _turn(rows, sides, bases)
+    for side, turn in zip(sides, turns, strict=True):
+        side.warn_of_lost(turn)
+    small = sides[0].small(turns[0]), sides[1].small(turns[1])
+    return Resolved(bases, moments, (turns[0].span, turns[1].span), small)
+
+
+@dataclass(frozen=True, eq=False)
+class _Turn:
+    """What makes combinations of columns uncorrelated with variance 1.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (width, r)
+        To multiply them with.
+    basis : Basis
+        The columns with both multiplications.
+    noise : ndarray of shape (r,)
+        Spread that rounding gives to the result.
+    is_last : bool
+        Whether all variances were known well, so that no other turn is needed.
+    limit : float
+        Spread, in units of the noise, up to which a direction may be lost.
+    """
+
+    matrix: np.ndarray
+    basis: Basis
+    noise: np.ndarray
+    is_last: bool
+    limit: float
+
+    @property
+    def is_lost(self) -> np.ndarray:
+        """Which directions may be more than rounding, but not much more."""
+        return self.noise * self.limit > 1
+
+    @property
+    def span(self) -> np.ndarray:
+        """The multiplication without those."""
+        return self.matrix[:, ~self.is_lost]
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """Columns of one side with their principal directions."""
+
+    known: Described
+    spectrum: Spectrum
+
+    @classmethod
+    def of(cls, known: Described, cov: np.ndarray, mean: np.ndarray) -> _Columns:
+        return cls(known, Spectrum.of(cov, mean))
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether there are directions that moments do not know exactly, unless they are constant by construction."""
+        s = self.spectrum
+        small = s.vectors[:, s.values <= DOUBTFUL * s.values.max(initial=0)]
+        constant = self.known.constant * s.scale[:, None]
+        constant = constant / np.maximum(np.linalg.norm(constant, axis=0), np.finfo(float).tiny)
+        left = small - constant @ (constant.T @ small)
+        return small.shape[1] != constant.shape[1] or bool(np.abs(left).max(initial=0) > NULL)
+
+    @property
+    def _limit(self) -> float:
+        """Noise that a direction must exceed to be more than rounding.
+
+        A value is off by a third of a unit, and a sum of p products by a part of the root of p.
+        """
+        return 2 + float(np.sqrt(len(self.known.names))) / 2
+
+    @property
+    def _rounding(self) -> np.ndarray:
+        """By how much the columns may be off; one that varies at all is no rounding for itself."""
+        off = np.maximum(self.known.rounding, EPS * np.hypot(self.spectrum.mean, self.spectrum.scale))
+        return np.minimum(off, self.spectrum.scale / 64)
+
+    def turned(self) -> Basis:
+        """Principal directions, the largest first, divided by their spread as far as it is known."""
+        s = self.spectrum
+        matrix = s.vectors / np.sqrt(np.maximum(s.values, _floor(s.values))) / s.unit
+        return Basis(s.mean, matrix[:, ::-1])
+
+    def turn(self, basis: Basis, cov: np.ndarray) -> _Turn:
+        """Make combinations uncorrelated with variance 1, without those that are rounding.
+
+        Each is made uncorrelated with those before it, the larger ones, which thus stay free of the rounding in it
+        (Cholesky). What is then left of it is known only down to a share of it, and may be less.
+        """
+        scale = np.sqrt(np.maximum(np.diag(cov), 1e-60))  # 0 if a combination is constant to the last digit
+        L, left = _cholesky(cov / np.outer(scale, scale))
+        matrix = solve_triangular(L, np.diag(1 / scale), lower=True).T
+        combined = basis.columns @ matrix
+        noise = np.sqrt(np.sum((combined * self._rounding[:, None]) ** 2, axis=0))
+        keep = noise * self._limit < 1
+        return _Turn(
+            matrix[:, keep],
+            Basis(basis.centre, combined[:, keep]),
+            noise[keep],
+            bool((left[keep] > WELL).all()),
+            CLEAR * self._limit,
+        )
+
+    def small(self, turn: _Turn) -> np.ndarray:
+        """Directions of variance 1 that are small against the columns."""
+        directions = turn.basis.columns[:, ~turn.is_lost]
+        return directions[:, np.linalg.norm(self.spectrum.scale[:, None] * directions, axis=0) > SMALL]
+
+    def warn_of_lost(self, turn: _Turn) -> None:
+        """Name the columns of directions that are dropped though they may be more than rounding."""
+        lost = self.spectrum.scale[:, None] * turn.basis.columns[:, turn.is_lost]
+        warn_of_lost(lost, self.known.names, self.known.side)
+
+
+def _floor(values: np.ndarray) -> float:
+    """Variance that may be rounding, of directions with these: none is divided by less."""
+    return 10 * EPS * len(values) * float(values.max(initial=0))
+
+
+def _cholesky(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cholesky factor of a correlation matrix, and which share of each variance those before it do not explain.
+
+    A share that may be rounding counts as the largest that may be.
+    """
+    L, left = np.zeros_like(R), np.ones(len(R))
+    floor = 10 * EPS * len(R)
+    for j in range(len(R)):
+        column = R[j:, j] - L[j:, :j] @ L[j, :j]
+        left[j] = column[0]
+        L[j:, j] = column / np.sqrt(max(column[0], floor))
+        L[j, j] = np.sqrt(max(column[0], floor))
+    return L, left
+
+
+def _turn(
+    rows: Parts, sides: tuple[_Columns, _Columns], bases: tuple[Basis, Basis]
+) -> tuple[Moments, tuple[_Turn, _Turn]]:
+    """Moments of combinations of the columns, and what they show."""
+    moments = rows.sums(partial(_of_rows, bases), partial(sum, start=Moments()), "moments", numbered=False)
+    return moments, (sides[0].turn(bases[0], moments.cov_f), sides[1].turn(bases[1], moments.cov_g))
+
+
+def _of_rows(bases: Sequence[Basis], F: np.ndarray, G: np.ndarray, first: int) -> Moments:
+    moments = Moments()
+    for f, g in blocks(F, G):
+        moments.update(bases[0](f), bases[1](g))
+    return moments

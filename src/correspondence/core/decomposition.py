@@ -1,0 +1,326 @@
+"""The one object that every estimator returns and every picture reads.
+
+Names and the paper's symbols: ``pics`` are lambda_i, ``correlations`` are sqrt(lambda_i), ``f`` and ``g`` the
+principal functions, ``chi2`` is chi^2(X; Y); the constant pair f_0 = g_0 = 1 with lambda_0 = 1 is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from correspondence._util import files
+from correspondence._util.arguments import check_weights, check_whole, read_only
+from correspondence.core.functions import FUNCTIONS, PrincipalFunctions
+from correspondence.data.pairs import Pairs, check_source
+from correspondence.results.held_out import HeldOut, held_out, held_out_parts
+
+__all__ = ["Decomposition", "as_decomposition", "load"]
+
+FORMAT = "correspondence.Decomposition"
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Decomposition:
+    """Decomposition of a joint distribution: p(x, y) / (p(x) p(y)) = 1 + sum_i sqrt(lambda_i) f_i(x) g_i(y).
+
+    Attributes
+    ----------
+    pics : ndarray of shape (d,)
+        Principal inertia components lambda_1 >= ... >= lambda_d, each between 0 and 1.
+    f, g : PrincipalFunctions
+        ``f(X)`` and ``g(Y)`` are arrays of shape (n, d), with mean 0 and variance 1 on the data of the fit.
+    chi2 : float
+        Sum of all PICs, those not kept included; for a table its chi-square statistic divided by the total.
+    n : float
+        Number (total weight) of the pairs it was computed from.
+    origin : str
+        How it was made, if `decompose` did.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> d = co.CA().fit(co.datasets.load_smoke()).decomposition_
+    >>> d
+    Decomposition with 3 components, chi2 0.08519, n 193
+      component          1        2        3
+      correlation   0.2734   0.1001   0.0203
+      PIC           0.0748   0.0100   0.0004
+      % of chi2       87.8     11.8      0.5
+    >>> d.f(["SE"]).round(3)
+    array([[1.392, 0.107, 0.254]])
+    """
+
+    pics: np.ndarray
+    f: PrincipalFunctions
+    g: PrincipalFunctions
+    chi2: float
+    n: float
+    origin: str = ""
+
+    def __post_init__(self) -> None:
+        read_only(self, "pics")
+
+    @property
+    def n_components(self) -> int:
+        """Number of components kept."""
+        return len(self.pics)
+
+    @property
+    def correlations(self) -> np.ndarray:
+        """Correlation E[f_i g_i] = sqrt(lambda_i) of each pair of functions."""
+        return np.sqrt(self.pics)
+
+    @property
+    def inertia_ratios(self) -> np.ndarray:
+        """Share of each component in chi2."""
+        return self.pics / self.chi2 if self.chi2 > 0 else np.zeros(self.n_components)
+
+    @property
+    def maximal_correlation(self) -> float:
+        """Largest correlation that functions of the two variables can have: sqrt(lambda_1)."""
+        return float(self.correlations[0]) if self.n_components else 0.0
+
+    def k_correlation(self, k: int) -> float:
+        """Sum of the k largest PICs.
+
+        Parameters
+        ----------
+        k : int
+            From 0 to `n_components`.
+
+        Returns
+        -------
+        float
+            At most chi2.
+        """
+        return float(self.pics[: self._check_k(k)].sum())
+
+    def truncate(self, k: int) -> Decomposition:
+        """Keep only the first k components.
+
+        Parameters
+        ----------
+        k : int
+            From 0 to `n_components`.
+
+        Returns
+        -------
+        Decomposition
+            With the same chi2.
+        """
+        k = self._check_k(k)
+        return replace(self, pics=self.pics[:k], f=self.f.truncate(k), g=self.g.truncate(k))
+
+    def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
+        """Check the functions on pairs, best on such that the fit has not seen.
+
+        Parameters
+        ----------
+        X, Y : array-like
+            Pairs. Or X alone, as `Pairs`, which are read twice, where they are.
+        sample_weight : array-like of shape (n,), optional
+            Of the pairs.
+
+        Returns
+        -------
+        HeldOut
+            ``.correlations`` of each component, ``.captured``, their intervals and ``.n``.
+        """
+        if isinstance(X, Pairs):
+            check_source(X, Y, sample_weight)
+            return held_out_parts(X.through(self.f.bare(), self.g.bare()).each, self.correlations, warn=True)
+        F, G = self.f(X), self.g(Y)
+        if len(F) != len(G):
+            raise ValueError(f"X and Y must have the same length, got {len(F)} and {len(G)}.")
+        weights = None if sample_weight is None else check_weights(sample_weight, len(F), "sample_weight")
+        return held_out(F, G, self.correlations, weights, warn=True)
+
+    def density_ratio(self, X: Any, Y: Any, pairwise: bool = False) -> np.ndarray:
+        """Ratio p(x, y) / (p(x) p(y)) by Lancaster's formula.
+
+        Parameters
+        ----------
+        X, Y : array-like
+            Values of the two variables.
+        pairwise : bool
+            If false, pair x_k with y_k; if true, every x with every y.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (len(X), len(Y))
+            1 means unrelated. With fewer components than there are it may be slightly negative.
+        """
+        F, G = self.f(X) * self.correlations, self.g(Y)
+        if pairwise:
+            return 1 + F @ G.T
+        if len(F) != len(G):
+            raise ValueError(
+                f"X and Y must have the same length, got {len(F)} and {len(G)}; use pairwise=True for all pairs."
+            )
+        return 1 + np.einsum("ij,ij->i", F, G)
+
+    def conditional_expectation(
+        self, h: Callable[[Any], Any] | Mapping[Any, float] | np.ndarray, X: Any, Y: Any = None
+    ) -> np.ndarray:
+        """E[h(Y) | X = x], the best prediction of h(Y) from x in mean square.
+
+        The paper's formula: with beta_i = E[h(Y) g_i(Y)] it is E[h(Y)] + sum_i sqrt(lambda_i) beta_i f_i(x).
+
+        Parameters
+        ----------
+        h : callable, mapping or array-like
+            A function applied to the values of Y as a whole, a dictionary from label to value, or the values
+            themselves, one for each training y (for a table: for each column). Several values each give as
+            many columns.
+        X : array-like
+            Where to predict.
+        Y : array-like, optional
+            Sample of Y over which the expectations of h are taken, instead of the one of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, number of values)
+        """
+        values, G, weights = self.g.expand(h, Y)
+        mean = weights @ values
+        beta = (G * weights[:, None]).T @ values
+        return mean + (self.f(X) * self.correlations) @ beta
+
+    def save(self, path: str | Path) -> None:
+        """Write to one file (safetensors with a JSON description); `load` reads it back.
+
+        Parameters
+        ----------
+        path : str or Path
+            Replaced if it exists, and only once the new file is complete.
+        """
+        description, arrays = self.state()
+        files.write(path, arrays, description, FORMAT, VERSION)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Take it apart, for a file format of your own.
+
+        Returns
+        -------
+        description : dict
+            Plain values, for JSON.
+        arrays : dict of str to ndarray
+            The numbers.
+        """
+        arrays: dict[str, np.ndarray] = {"pics": self.pics}
+        description: dict[str, Any] = {"chi2": self.chi2, "n": self.n, "origin": self.origin}
+        for name, functions in (("f", self.f), ("g", self.g)):
+            description[name], state = functions.state()
+            arrays |= {f"{name}.{key}": value for key, value in state.items()}
+        return description, arrays
+
+    @classmethod
+    def from_state(
+        cls, description: dict[str, Any], arrays: dict[str, np.ndarray], x_net: Any = None, y_net: Any = None
+    ) -> Decomposition:
+        """Put together what `state` took apart.
+
+        Parameters
+        ----------
+        description : dict
+            The plain values.
+        arrays : dict of str to ndarray
+            The numbers.
+        x_net, y_net : torch.nn.Module, optional
+            Nets of your own that the model was fitted with.
+
+        Returns
+        -------
+        Decomposition
+            The same.
+        """
+        nets = {"f": x_net, "g": y_net}
+        sides = {name: _load_functions(name, description, arrays, nets[name]) for name in ("f", "g")}
+        numbers = (description[name] for name in ("chi2", "n", "origin"))
+        pics = arrays["pics"]
+        if pics.ndim != 1 or not (np.isfinite(pics) & (pics >= 0)).all():
+            raise TypeError("The PICs are no numbers of at least 0.")
+        if not all(math.isfinite(description[name]) for name in ("chi2", "n")):
+            raise TypeError("chi2 and n are no numbers.")
+        return cls(pics, sides["f"], sides["g"], *numbers)
+
+    def _check_k(self, k: int) -> int:
+        return check_whole(k, "k", 0, self.n_components)
+
+    def __repr__(self) -> str:
+        shown = min(self.n_components, 8)
+        plural = "" if self.n_components == 1 else "s"
+        lines = [f"Decomposition with {self.n_components} component{plural}, chi2 {self.chi2:.4g}, n {self.n:,.10g}"]
+        rows = (
+            ("component", [str(i + 1) for i in range(shown)]),
+            ("correlation", [f"{value:.4f}" for value in self.correlations]),
+            ("PIC", [f"{value:.4f}" for value in self.pics]),
+            ("% of chi2", [f"{100 * value:.1f}" for value in self.inertia_ratios]),
+        )
+        more = " ..." if shown < self.n_components else ""
+        if shown:
+            lines += [f"  {name:<11}" + "".join(f"{v:>9}" for v in values[:shown]) + more for name, values in rows]
+        if self.origin:
+            lines.append(f"  {self.origin}")
+        return "\n".join(lines)
+
+
+def as_decomposition(d_or_est: Any) -> Decomposition:
+    """Decomposition, given itself or a fitted estimator."""
+    d = getattr(d_or_est, "decomposition_", d_or_est)
+    if not isinstance(d, Decomposition):
+        raise TypeError(
+            f"A Decomposition or a fitted estimator is needed, got {type(d_or_est).__name__}: call fit first."
+        )
+    return d
+
+
+def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Decomposition:
+    """Read a decomposition that `Decomposition.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    x_net, y_net : torch.nn.Module, optional
+        Nets of your own that the model was fitted with; their weights are read from the file.
+
+    Returns
+    -------
+    Decomposition
+        The same as was saved.
+
+    Raises
+    ------
+    ValueError
+        When the file is damaged, cut short, or not one of ours, or a net is missing or does not fit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import correspondence as co
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     co.CA().fit(co.datasets.load_smoke()).decomposition_.save(f"{folder}/smoke.safetensors")
+    ...     d = co.load(f"{folder}/smoke.safetensors")
+    >>> d.correlations.round(3)
+    array([0.273, 0.1  , 0.02 ])
+    """
+    arrays, description = files.read(path, FORMAT, VERSION)
+    with files.restoring(path):
+        return Decomposition.from_state(description, arrays, x_net, y_net)
+
+
+def _load_functions(
+    name: str, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any
+) -> PrincipalFunctions:
+    functions = FUNCTIONS[description[name]["kind"]].from_state(description[name], files.below(arrays, f"{name}."), net)
+    if functions.width != arrays["pics"].size:
+        raise TypeError("There must be as many functions as PICs.")
+    return functions

@@ -1,0 +1,154 @@
+"""Features of one variable that are encoded columns, or sums of functions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from correspondence.core.decomposition import Decomposition
+from correspondence.core.functions import FeatureMap, LinearFunctions
+from correspondence.core.signs import signs
+from correspondence.core.splines import AdditiveFunctions
+from correspondence.data.encoders import Encoder, encoder_from_state
+
+__all__ = ["Additive", "Encoded", "Loadings", "blocks", "dense", "signed"]
+
+BLOCK = 4096
+
+
+def dense(rows: Any) -> np.ndarray:
+    """Rows that an encoder has made, as one array of rows and columns."""
+    array = rows.toarray() if sp.issparse(rows) else rows
+    return np.asarray(array, dtype=np.float64).reshape(len(array), -1)
+
+
+def blocks(*sides: Any) -> Iterator[tuple[Any, ...]]:
+    """Some rows of all sides at a time."""
+    for start in range(0, sides[0].shape[0], BLOCK):
+        yield tuple(rows[start : start + BLOCK] for rows in sides)
+
+
+@dataclass(frozen=True, eq=False)
+class Loadings:
+    """Sums over rows from which the correlations of columns with functions of the same rows follow.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    products : ndarray of shape (columns, functions)
+    sums, squares : ndarray of shape (columns,)
+    totals : ndarray of shape (functions,)
+        Sums of the functions.
+    """
+
+    n: int
+    products: np.ndarray
+    sums: np.ndarray
+    squares: np.ndarray
+    totals: np.ndarray
+
+    @classmethod
+    def of(cls, batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Loadings:
+        """Sums over batches of functions and columns."""
+        parts = [cls(len(G), Z.T @ G, Z.sum(axis=0), (Z**2).sum(axis=0), G.sum(axis=0)) for G, Z in batches]
+        return sum(parts[1:], start=parts[0])
+
+    def __add__(self, other: Loadings) -> Loadings:
+        mine, others = (vars(sums).values() for sums in (self, other))
+        return Loadings(*(a + b for a, b in zip(mine, others, strict=True)))
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Of each column with each function."""
+        return self.products / self.n - np.outer(self.sums / self.n, self.totals / self.n)
+
+    @property
+    def variance(self) -> np.ndarray:
+        """Of each column."""
+        return self.squares / self.n - (self.sums / self.n) ** 2
+
+
+def signed(d: Decomposition, covariance: np.ndarray, variance: np.ndarray) -> Decomposition:
+    """Decomposition with signs by the columns of y: the one with the largest correlation with g_i has a positive one.
+
+    Parameters
+    ----------
+    d : Decomposition
+        Of features.
+    covariance : ndarray of shape (q, d)
+        Between the encoded columns of y and the functions g.
+    variance : ndarray of shape (q,)
+        Of the columns.
+    """
+    assert isinstance(d.f, LinearFunctions)
+    assert isinstance(d.g, LinearFunctions)
+    scale = np.sqrt(np.where(variance > 1e-12, variance, np.inf))
+    sign = signs(covariance / scale[:, None])
+    return replace(d, f=replace(d.f, weights=d.f.weights * sign), g=replace(d.g, weights=d.g.weights * sign))
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded(FeatureMap):
+    """The encoded columns themselves.
+
+    Parameters
+    ----------
+    name : str
+        "X" or "Y", for errors.
+    encoder : Encoder
+        From data to rows of numbers.
+    """
+
+    name: str
+    encoder: Encoder
+    kind: ClassVar[str] = "encoded"
+
+    def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
+        return dense(self.encoder(values, self.name))
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
+        return {"name": self.name, "encoder": self.encoder.state()}, {}
+
+    @classmethod
+    def from_state(  # noqa: D102
+        cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
+    ) -> Encoded:
+        return cls(description["name"], encoder_from_state(description["encoder"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Additive(FeatureMap):
+    """Sums of functions of the encoded columns.
+
+    Parameters
+    ----------
+    name : str
+        "X" or "Y", for errors.
+    encoder : Encoder
+        From data to rows of numbers.
+    functions : AdditiveFunctions
+        Of the rows.
+    """
+
+    name: str
+    encoder: Encoder
+    functions: AdditiveFunctions
+    kind: ClassVar[str] = "additive"
+
+    def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
+        return self.functions(dense(self.encoder(values, self.name)))
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
+        return {"name": self.name, "encoder": self.encoder.state()}, self.functions.state()
+
+    @classmethod
+    def from_state(  # noqa: D102
+        cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
+    ) -> Additive:
+        encoder = encoder_from_state(description["encoder"])
+        return cls(description["name"], encoder, AdditiveFunctions.from_state(arrays))

@@ -1,0 +1,470 @@
+"""Most correlated combinations of features under a quadratic penalty, as strong as the data ask for.
+
+The covariance C_f of the features becomes C_f + strength * R_f (and C_g likewise), which chooses the shape of the
+functions; they are then whitened without the penalty, which thus does not shrink them. The strength is chosen for each
+pair of functions by what it adds on folds not used in the fit, from the moments of the folds alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from correspondence._util.arguments import brief, is_number
+from correspondence._util.threads import alone
+from correspondence.core.moments import Moments
+from correspondence.results.held_out import captured_by_moments
+
+__all__ = ["FOLDS", "PenalisedFit", "Penalty", "check_strengths", "diagonalise", "fit_penalised", "in_folds", "merged"]
+
+FOLDS = 5
+RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
+PARALLEL = 1e-7  # sine of an angle below which two directions are the same but for rounding
+LATER = 3  # of so many strengths one is tried for components after the first
+CLEAR = 1.5  # standard errors by which a component has to raise the scores to be clearly there
+MAX_FEATURES_FOR_ONE_THREAD = 600  # of one side, up to which a second thread costs more than it gains
+MAX_LOSS = 0.1  # share of what a clear component adds that may be lost to smoothness, unless features are rich
+LEFT = 1e-6  # share of the variance of a function that has to be left when others are taken off
+HARMLESS = 0.97  # correlation of functions before and after a rotation that leaves them as they are
+LARGE = 100  # features on the smaller side, from which on only the leading singular vectors are computed
+
+Penalty = tuple[np.ndarray, np.ndarray]
+"""R_f and R_g: matrices, or vectors for diagonal ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class PenalisedFit:
+    """Weights of the features, one column for each function, with the correlations on the data of the fit."""
+
+    moments: Moments
+    A: np.ndarray
+    B: np.ndarray
+    correlations: np.ndarray
+    strength: np.ndarray
+    """Strength of the penalty of each function."""
+
+
+def check_strengths(value: Any, name: str) -> Sequence[float] | np.ndarray:
+    """Strengths of a penalty that are given: one for all components, or an array with one column, a row for each."""
+    given = value if isinstance(value, list | tuple | np.ndarray) and np.ndim(value) else [value]
+    if not len(given) or not all(is_number(each) and 0 <= float(each) <= 1e100 for each in given):
+        raise ValueError(
+            f'{name} must be "auto", or numbers from 0 to 1e100, got {brief(value)}. '
+            "Give one number, or one for each component."
+        )
+    return np.array(given, dtype=np.float64)[:, None] if given is value else (float(given[0]),)
+
+
+def in_folds(
+    batches: Iterable[tuple[np.ndarray, np.ndarray]], groups: np.ndarray | None = None, first: int = 0
+) -> list[Moments]:
+    """Moments of features, the rows dealt out to the folds in turn, or by the numbers of their groups.
+
+    Parameters
+    ----------
+    batches : iterable of pairs of ndarray
+        Features of the two sides.
+    groups : ndarray, optional
+        Of all rows.
+    first : int
+        Number of the first row, if these are not all.
+    """
+    folds, seen = [Moments() for _ in range(FOLDS)], first
+    for F, G in batches:
+        rows = seen + np.arange(len(F))
+        fold = (rows if groups is None else groups[rows]) % FOLDS
+        for k, moments in enumerate(folds):
+            moments.update(F[fold == k], G[fold == k])
+        seen += len(F)
+    return folds
+
+
+def merged(parts: Iterable[Sequence[Moments]]) -> list[Moments]:
+    """Folds of all rows, from those of parts of them."""
+    return [sum(fold, start=Moments()) for fold in zip(*parts, strict=True)]
+
+
+def fit_penalised(
+    folds: Sequence[Moments],
+    penalty: Penalty,
+    n_components: int,
+    strengths: Sequence[float] | np.ndarray,
+    *,
+    is_rich: bool = False,
+) -> PenalisedFit:
+    """Find pairs of functions one after the other, each with the penalty that suits it.
+
+    The first pair is the one that a fit of one component finds. Each later pair is uncorrelated with those before it
+    and has a strength of its own, chosen by what the pair adds to them on held-out folds. So asking for more components
+    never changes the first ones.
+
+    Parameters
+    ----------
+    folds : sequence of Moments
+        Moments of the features, each of other pairs.
+    penalty : pair of ndarray
+        R_f and R_g.
+    n_components : int
+        Most components to find; the rank of the features may be smaller.
+    strengths : sequence of float, or ndarray of shape (n_components, 1)
+        Strengths to choose from, ascending; the largest is taken that is within a standard error of the best. An array
+        with two dimensions fixes the strength of each component.
+    is_rich : bool
+        Whether the features are so many, as those of a kernel, that functions of them without a penalty may be anything
+        between the data.
+    """
+    total = sum(folds, start=Moments())
+    n_leading = 2 * n_components + 8  # each pair rules out two directions of each side for the next
+    choices = _list_steps(strengths, n_components, ("turn", "avoid" if is_rich else "keep"))
+    folds = [fold for fold in folds if fold.n]  # fewer groups than folds leave some empty
+    can_choose = any(r.any() for r in penalty) and len(folds) > 1 and total.n >= FOLDS
+    max_loss = np.inf if is_rich else MAX_LOSS
+    with alone(max(len(total.mean_f), len(total.mean_g)) <= MAX_FEATURES_FOR_ONE_THREAD):
+        steps = (
+            _choose_steps(folds, penalty, choices, n_leading, max_loss) if can_choose else [own[0] for own in choices]
+        )
+        pairs = _PairsFound.start(_Whole(total, penalty, n_leading))
+        for step in steps:
+            pairs = pairs.extend(step)
+    order = np.argsort(-pairs.correlations, kind="stable")
+    A, B = pairs.weights
+    used = np.array([step.strength for step in steps])[order]
+    return PenalisedFit(total, A[:, order], B[:, order], np.clip(pairs.correlations[order], 0, 1), used)
+
+
+@dataclass(frozen=True)
+class Step:
+    """How one more pair of functions is found."""
+
+    strength: float
+    kind: str
+    """"turn" if the pairs before it may change; otherwise what it shares with them is taken off ("keep"), or avoided by
+    functions as smooth as the strength asks for ("avoid")."""
+
+
+def _list_steps(strengths: Sequence[float] | np.ndarray, d: int, kinds: tuple[str, str]) -> list[list[Step]]:
+    """What to choose from for each component: among equally good ones the last is taken."""
+    values = np.asarray(strengths, dtype=np.float64)
+    if values.ndim == 2:  # one for each component
+        given = [values[min(i, len(values) - 1), 0] for i in range(d)]
+        return [[Step(given[0], "keep")], *([Step(s, kind) for kind in kinds] for s in given[1:])]
+    first = [Step(s, "keep") for s in values.tolist()]
+    coarse = values[::-LATER][::-1].tolist()
+    later = [Step(s, kind) for kind in kinds for s in coarse]
+    return [first, *([later] * (d - 1))]
+
+
+def _choose_steps(
+    folds: Sequence[Moments], penalty: Penalty, choices: list[list[Step]], n_leading: int, max_loss: float
+) -> list[Step]:
+    """Step to each component, by what it adds on each fold to those before; all are fitted to the other folds."""
+    if all(len(steps) == 1 for steps in choices):
+        return [steps[0] for steps in choices]
+    rests = [sum([*folds[:k], *folds[k + 1 :]], start=Moments()) for k in range(len(folds))]
+    found = [_PairsFound.start(_Diagonal(rest, penalty, n_leading)) for rest in rests]
+    chosen: list[Step] = []
+    before = np.zeros(len(folds))
+    for steps in choices:
+        candidates = [[pairs.extend(step) for step in steps] for pairs in found]
+        scores = np.array([[c.capture(fold) for c in row] for row, fold in zip(candidates, folds, strict=True)])
+        kept = np.min([[c.kept for c in row] for row in candidates], axis=0)
+        best = _best_step(scores, steps, before, kept, max_loss)
+        chosen.append(steps[best])
+        before, found = scores[:, best], [row[best] for row in candidates]
+    return chosen
+
+
+def _best_step(scores: np.ndarray, steps: list[Step], before: np.ndarray, kept: np.ndarray, max_loss: float) -> int:
+    """Number of the step that scores best, penalised as strongly as the scores allow.
+
+    A rotation that turns pairs found before is allowed only if the new component is clearly there, by the scores before
+    it: noise would harm them. Whether to rotate is decided without the folds in which a single pair far outside the
+    others decides; how strongly to penalise is decided with them, as functions must not be extreme anywhere.
+    """
+    gains = scores - before[:, None]
+    mean, error = _trim(gains)
+    kinds = np.array([step.kind for step in steps])
+    allowed = np.flatnonzero((kinds != "turn") | (mean > CLEAR * error) | (kept >= HARMLESS))
+    alike = [allowed[kinds[allowed] == kind] for kind in dict.fromkeys(kinds[allowed])]
+    finalists = [int(same[_strongest(gains[:, same], max_loss)]) for same in alike]
+    return finalists[int(np.argmax(mean[finalists]))]
+
+
+def _trim(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of each column without its smallest and its largest value, and the standard error of that mean."""
+    n = len(gains)
+    cut = int(n > 3)
+    ordered = np.sort(gains, axis=0)[cut : n - cut]
+    winsorised = np.pad(ordered, ((cut, cut), (0, 0)), mode="edge")
+    return ordered.mean(axis=0), winsorised.std(axis=0, ddof=1) * np.sqrt(n) / len(ordered)
+
+
+def _strongest(gains: np.ndarray, max_loss: float) -> int:
+    """Last column of gains that is within a standard error of the best one.
+
+    Where a component is clearly there, it may not lose more than the share `max_loss` of what it adds either: the
+    standard error of a few folds is large, and would make functions straight that are not.
+    """
+    best = int(np.argmax(gains.mean(axis=0)))
+    loss = gains[:, [best]] - gains
+    error = loss.std(axis=0, ddof=1) / np.sqrt(len(gains))
+    is_good = loss.mean(axis=0) <= error
+    mean, error = _trim(gains[:, [best]])
+    if mean > CLEAR * error and max_loss < np.inf:
+        is_good &= loss.mean(axis=0) <= max_loss * max(gains[:, best].mean(), 0.0)
+    return int(np.flatnonzero(is_good).max())
+
+
+Family = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Directions W and V of both sides in which covariance plus penalty is 1, and the diagonal of W^T C_fg V."""
+
+
+class _Coordinates(ABC):
+    """Where the functions of given moments are looked for; solutions are kept for each strength."""
+
+    def __init__(self, moments: Moments, penalty: Penalty, n_leading: int) -> None:
+        self.moments, self.penalty, self.n_leading = moments, penalty, n_leading
+        self._families: dict[float, Family] = {}
+
+    def family(self, strength: float) -> Family:
+        """Leading directions under a penalty of this strength."""
+        if strength not in self._families:
+            self._families[strength] = self._find_family(strength)
+        return self._families[strength]
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Number of coordinates of each side."""
+
+    @abstractmethod
+    def _find_family(self, strength: float) -> Family: ...
+
+    @abstractmethod
+    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """C_f u, C_fg v, C_g v and C_gf u."""
+
+    @abstractmethod
+    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Functions of x and of y whose covariances with all features are given: C_f^-1 x and C_g^-1 y."""
+
+    @abstractmethod
+    def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of the features."""
+
+
+class _Diagonal(_Coordinates):
+    """Coordinates in which covariances are 1 and penalties diagonal: quick for many strengths."""
+
+    def __init__(self, moments: Moments, penalty: Penalty, n_leading: int) -> None:
+        super().__init__(moments, penalty, n_leading)
+        (self.A, self.a), (self.B, self.b) = (
+            diagonalise(c, r) for c, r in zip((moments.cov_f, moments.cov_g), penalty, strict=True)
+        )
+        self.K = self.A.T @ moments.cov_fg @ self.B
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.K.shape[0], self.K.shape[1]
+
+    def _find_family(self, strength: float) -> Family:
+        x, y = 1 / np.sqrt(1 + strength * self.a), 1 / np.sqrt(1 + strength * self.b)
+        P, s, Q = _leading(x[:, None] * self.K * y, self.n_leading)
+        return x[:, None] * P, s, y[:, None] * Q
+
+    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        return u, self.K @ v, v, self.K.T @ u
+
+    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return x, y
+
+    def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.A @ U, self.B @ V
+
+
+class _Whole(_Coordinates):
+    """The features as they are: more exact, as no direction is divided by its variance without the penalty."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.moments.mean_f), len(self.moments.mean_g)
+
+    def _find_family(self, strength: float) -> Family:
+        covs = self.moments.cov_f, self.moments.cov_g
+        W, V = (_penalised_whitening(cov, r, strength) for cov, r in zip(covs, self.penalty, strict=True))
+        P, s, Q = _leading(W.T @ self.moments.cov_fg @ V, self.n_leading)
+        return W @ P, s, V @ Q
+
+    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        moments = self.moments
+        return moments.cov_f @ u, moments.cov_fg @ v, moments.cov_g @ v, moments.cov_fg.T @ u
+
+    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        W, V = self._whitenings
+        return W @ (W.T @ x), V @ (V.T @ y)
+
+    @cached_property
+    def _whitenings(self) -> tuple[np.ndarray, np.ndarray]:
+        return _whitening(self.moments.cov_f), _whitening(self.moments.cov_g)
+
+    def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return U, V
+
+
+@dataclass(frozen=True, eq=False)
+class _PairsFound:
+    """Pairs of functions (u_i, v_i) of variance 1; u_i and v_i are uncorrelated with u_j and v_j for j other than i."""
+
+    coordinates: _Coordinates
+    U: np.ndarray
+    V: np.ndarray
+    CU: np.ndarray
+    KV: np.ndarray
+    CV: np.ndarray
+    KU: np.ndarray
+    """C_f U, C_fg V, C_g V and C_gf U are kept, because each new pair has to be orthogonal to them."""
+    kept: float = 1.0
+    """Smallest correlation of a function with what it was before the last rotation."""
+
+    @classmethod
+    def start(cls, coordinates: _Coordinates) -> _PairsFound:
+        """No pair yet."""
+        x, y = (np.empty((size, 0)) for size in coordinates.shape)
+        return cls(coordinates, x, y, x, x, y, y)
+
+    @property
+    def correlations(self) -> np.ndarray:
+        return np.einsum("ij,ij->j", self.U, self.KV)
+
+    @property
+    def weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of the features of x and of y, one column for each function."""
+        return self.coordinates.on_features(self.U, self.V)
+
+    def extend(self, step: Step) -> _PairsFound:
+        """Add the most correlated pair under a penalty that is uncorrelated with those before, if one is left.
+
+        All pairs are then rotated on to each other, which may change those before; or the new pair alone is changed:
+        what u and E[v_j] given x, or v and E[u_j] given y, have in common is taken off, or avoided beforehand. What is
+        taken off is not penalised: with few features that costs little, with those of a kernel it may be anything
+        between the data.
+        """
+        W, s, V = self.coordinates.family(step.strength)
+        # Beyond the rank, directions are whatever rounding makes of them: they are used only if there are no others.
+        rank = int((s > RANK * s.max(initial=0)).sum())
+        if rank > self.U.shape[1]:
+            W, s, V = W[:, :rank], s[:rank], V[:, :rank]
+        ruled_x, ruled_y = self.CU, self.CV
+        if step.kind == "avoid":
+            ruled_x, ruled_y = np.hstack([self.CU, self.KV]), np.hstack([self.CV, self.KU])
+        free_x, free_y = _free(W, ruled_x), _free(V, ruled_y)
+        if not min(free_x.shape[1], free_y.shape[1]):
+            return self if step.kind != "avoid" else self.extend(Step(step.strength, "keep"))
+        P, _, Qt = np.linalg.svd(free_x.T @ (s[:, None] * free_y))
+        u, v = W @ (free_x @ P[:, 0]), V @ (free_y @ Qt[0])
+        if step.kind == "turn":
+            return self._append(u, v)._rotate()
+        if step.kind == "avoid":
+            return self._append(u, v)
+        Cu, _, Cv, _ = self.coordinates.covariances(u, v)
+        expected_x, expected_y = self.coordinates.represent(self.KV, self.KU)
+        left_u = _take_off(u, Cu, np.hstack([self.U, expected_x]), np.hstack([self.CU, self.KV]))
+        left_v = _take_off(v, Cv, np.hstack([self.V, expected_y]), np.hstack([self.CV, self.KU]))
+        if left_u @ Cu < LEFT * (u @ Cu) or left_v @ Cv < LEFT * (v @ Cv):
+            return self._append(u, v)._rotate()  # few labels, say: nothing else is left of one side
+        return self._append(left_u, left_v)
+
+    def _append(self, u: np.ndarray, v: np.ndarray) -> _PairsFound:
+        Cu, Kv, Cv, Ku = self.coordinates.covariances(u, v)
+        a, b = (1 / np.sqrt(max(z @ Cz, np.finfo(float).tiny)) for z, Cz in ((u, Cu), (v, Cv)))
+        return _PairsFound(
+            self.coordinates,
+            U=np.column_stack([self.U, a * u]),
+            V=np.column_stack([self.V, b * v]),
+            CU=np.column_stack([self.CU, a * Cu]),
+            KV=np.column_stack([self.KV, b * Kv]),
+            CV=np.column_stack([self.CV, b * Cv]),
+            KU=np.column_stack([self.KU, a * Ku]),
+        )
+
+    def _rotate(self) -> _PairsFound:
+        P, _, Qt = np.linalg.svd(self.U.T @ self.KV)
+        Q = Qt.T
+        rotated = self.U @ P, self.V @ Q, self.CU @ P, self.KV @ Q, self.CV @ Q, self.KU @ P
+        kept = np.abs(np.concatenate([np.diag(P)[:-1], np.diag(Q)[:-1]])).min(initial=1.0)
+        return _PairsFound(self.coordinates, *rotated, kept=float(kept))
+
+    def capture(self, fold: Moments) -> float:
+        """What the functions capture of a fold that is not part of their own moments."""
+        A, B = self.weights
+        own = self.coordinates.moments
+        return captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
+
+
+def _free(directions: np.ndarray, ruled_out: np.ndarray) -> np.ndarray:
+    """Orthonormal combinations of the directions whose vectors are orthogonal to those that are ruled out."""
+    if not ruled_out.size:
+        return np.eye(directions.shape[1])
+    D = directions.T @ ruled_out
+    Q, s, _ = np.linalg.svd(D / np.maximum(np.linalg.norm(D, axis=0), np.finfo(float).tiny))
+    return Q[:, int((s > PARALLEL * s[0]).sum()) :]  # without a penalty E[v_j] given x is parallel to u_j
+
+
+def _take_off(u: np.ndarray, Cu: np.ndarray, D: np.ndarray, CD: np.ndarray) -> np.ndarray:
+    """Make a function uncorrelated with the functions D; C is the covariance of the features."""
+    # E[v_j] given x is parallel to u_j where nothing is penalised: their difference is rounding, not a direction.
+    return u - D @ (np.linalg.pinv(D.T @ CD, rcond=PARALLEL**2, hermitian=True) @ (D.T @ Cu)) if D.size else u
+
+
+def _penalised_whitening(cov: np.ndarray, penalty: np.ndarray, strength: float) -> np.ndarray:
+    """Directions in which the covariance with the penalty is 1.
+
+    First the penalty is made diagonal: what is strongly penalised then does not blur what is not.
+    """
+    if penalty.ndim == 1:
+        return _whitening(cov + strength * np.diag(penalty))
+    rough, Q = np.linalg.eigh(penalty)
+    rough = np.where(rough > 1e-13 * rough.max(initial=0), rough, 0)
+    return Q @ _whitening(Q.T @ cov @ Q + strength * np.diag(rough))
+
+
+def _whitening(cov: np.ndarray) -> np.ndarray:
+    """Directions in which the covariance is 1, without those that have next to none."""
+    scale = np.sqrt(np.maximum(np.diag(cov), 0))
+    unit = np.where(scale > 0, scale, np.inf)  # rare labels and the tails of splines have a small variance
+    values, vectors = np.linalg.eigh(cov / np.outer(unit, unit))
+    keep = values > RANK * values.max(initial=0)
+    return vectors[:, keep] / np.sqrt(values[keep]) / unit[:, None]
+
+
+def diagonalise(cov: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Directions in which the covariance is 1 and the penalty diagonal, and its values there."""
+    values, vectors = np.linalg.eigh(cov)
+    keep = values > RANK * values.max(initial=0)
+    R = vectors[:, keep] / np.sqrt(values[keep])
+    penalised = R.T @ (penalty[:, None] * R if penalty.ndim == 1 else penalty @ R)
+    rough, Q = np.linalg.eigh(penalised)
+    return R @ Q, np.maximum(rough, 0)
+
+
+def _leading(K: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first d left singular vectors as columns, singular values, and right singular vectors as columns."""
+    d = min(d, *K.shape)
+    if min(K.shape) <= LARGE:
+        U, s, Vt = np.linalg.svd(K, full_matrices=False)
+        return U[:, :d], s[:d], Vt[:d].T
+    wide = K.shape[0] <= K.shape[1]
+    short = K if wide else K.T
+    m = len(short)
+    _, U = eigh(short @ short.T, subset_by_index=[m - d, m - 1])
+    U = U[:, ::-1]
+    V = short.T @ U
+    s = np.linalg.norm(V, axis=0)
+    V /= np.maximum(s, np.finfo(float).tiny)
+    return (U, s, V) if wide else (V, s, U)

@@ -1,0 +1,48 @@
+"""One rule for the sign of every component, so that the same data gives the same picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from correspondence._util.labels import sort_key
+
+__all__ = ["signs"]
+
+TIE = 1e-6
+
+
+def signs(loadings: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
+    """Sign of each component: its largest loading in absolute value shall be positive.
+
+    Loadings that differ by less than one in a million are tied; the first of them decides, in the order of the
+    labels where there are any (so that shuffled columns do not matter), otherwise in the order given.
+
+    Parameters
+    ----------
+    loadings : ndarray of shape (p, d)
+        How strongly each label or feature takes part in each component.
+    labels : ndarray of shape (p,), optional
+        Names of the p.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Each 1 or -1.
+
+    Examples
+    --------
+    >>> signs(np.array([[0.1, -3.0], [-0.5, 1.0]])).tolist()
+    [-1.0, -1.0]
+    """
+    size = np.abs(loadings)
+    tied = size >= (1 - TIE) * size.max(axis=0, initial=0)
+    return np.array([_sign(loadings[:, i], np.flatnonzero(tied[:, i]), labels) for i in range(loadings.shape[1])])
+
+
+def _sign(loading: np.ndarray, candidates: np.ndarray, labels: Any) -> float:
+    if len(candidates) == 0:
+        return 1.0
+    first = candidates[0] if labels is None else min(candidates.tolist(), key=lambda i: sort_key(labels[i]))
+    return -1.0 if loading[first] < 0 else 1.0

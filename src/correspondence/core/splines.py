@@ -1,0 +1,342 @@
+"""Sums of smooth functions of columns: maximally correlated ones in closed form, as smooth as the data allow.
+
+The features of a column of numbers are cubic splines with linear tails, which end where the data end: beyond them the
+functions are constant. Those of an indicator are the indicator. The penalty is the mean squared third derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.linalg import block_diag
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from correspondence.core.dependence_views import MAX_FEATURES, FeatureView
+from correspondence.core.moments import Moments
+from correspondence.core.regularised import Penalty, diagonalise, fit_penalised, in_folds, merged
+
+__all__ = ["AdditiveFunctions", "AdditiveSums", "SplineBasis", "fit_additive", "solve_additive", "view_additive"]
+
+SMOOTHING = (10.0 ** np.arange(-8, 1.5, 0.5)).tolist()
+VIEW_SMOOTHING = (10.0, 1e-2, 1e-4, 1e-6)  # from parabolas to about 16 functions of a column
+KNOTS = 24  # of a column, if there are few columns
+FEATURES = 200  # that the columns of numbers of one side share
+PER_FEATURE = 10  # observations at least; with fewer the functions are linear
+OUTSIDE = 5  # observations beyond the outermost knots, where the functions are linear
+UNBOUNDED = (-np.inf, np.inf)
+EXTREME = 1  # observations at each end that count as half as far out: a single outlier shall not carry a function
+
+
+class SplineBasis:
+    """Features of the columns of an array: cubic splines with linear tails, or the column itself.
+
+    Parameters
+    ----------
+    knots : sequence of ndarray
+        Of each column, ascending; at least 3 for a spline, fewer for the column itself.
+    limits : ndarray of shape (columns, 2), optional
+        Beyond which values count as half as far out in a fit.
+    ends : ndarray of shape (columns, 2), optional
+        Smallest and largest value, beyond which the features are constant: what a steep function of few pairs would be
+        further out is anybody's guess, and one such value would decide what is captured.
+    combinations : ndarray of shape (columns, k), optional
+        Weights of linear combinations of the columns that are features too: what tells nearly collinear columns apart
+        is a sum of functions of them, but the moments of the splines do not know it.
+    """
+
+    def __init__(
+        self,
+        knots: Sequence[np.ndarray],
+        limits: np.ndarray | None = None,
+        ends: np.ndarray | None = None,
+        combinations: np.ndarray | None = None,
+    ) -> None:
+        self.knots, self.limits, self.ends = [np.asarray(k, dtype=np.float64) for k in knots], limits, ends
+        self.combinations = np.empty((len(self.knots), 0)) if combinations is None else combinations
+        self._splines = [CubicSpline(k, np.eye(len(k))) if len(k) > 2 else None for k in self.knots]
+
+    @classmethod
+    def for_columns(cls, Z: np.ndarray, is_number: np.ndarray, n_knots: int | None = None) -> SplineBasis:
+        """Knots for an array, as many as the data allow or as given; columns that are not numbers stay as they are."""
+        share = min(FEATURES, len(Z) // PER_FEATURE) // max(1, int(is_number.sum()))
+        n_knots = n_knots or (min(KNOTS, share) if share >= 4 else 0)
+        knots = [_knots(z, n_knots) if number else np.empty(0) for z, number in zip(Z.T, is_number, strict=True)]
+        ordered = np.sort(Z, axis=0)
+        extreme = EXTREME if len(Z) >= 100 else 0
+        limits = np.where(is_number[:, None], ordered[[extreme, -1 - extreme]].T, UNBOUNDED)
+        is_spline = np.array([len(k) > 2 for k in knots])
+        return cls(knots, limits, np.where(is_spline[:, None], ordered[[0, -1]].T, UNBOUNDED))
+
+    def with_combinations(self, combinations: np.ndarray) -> SplineBasis:
+        """Return the same features and linear combinations of the columns beside them."""
+        return SplineBasis(self.knots, self.limits, self.ends, combinations)
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return sum(len(k) if len(k) > 2 else 1 for k in self.knots) + self.combinations.shape[1]
+
+    def __call__(self, Z: np.ndarray) -> np.ndarray:
+        """Features of shape (n, width)."""
+        Z = self.bound(Z)
+        features = [_values(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)]
+        return np.hstack([*features, Z @ self.combinations] if self.combinations.size else features)
+
+    def bound(self, Z: np.ndarray) -> np.ndarray:
+        """Values within the ends."""
+        return Z if self.ends is None else np.clip(Z, *self.ends.T)
+
+    def tempered(self, Z: np.ndarray) -> np.ndarray:
+        """Values for a fit, those beyond the limits half as far out."""
+        return Z if self.limits is None else (Z + np.clip(Z, *self.limits.T)) / 2
+
+    def intervals(self, Z: np.ndarray) -> np.ndarray:
+        """Indicators of the intervals between knots: counting them is exact, however rows are parted."""
+        return np.hstack([_interval(z, k) for z, k in zip(Z.T, self.knots, strict=True)])
+
+    @cached_property
+    def thirds(self) -> np.ndarray:
+        """Third derivatives of the features, which are constant in each interval: shape (intervals, width)."""
+        parts = [
+            np.empty((0, 1)) if spline is None else spline((knots[1:] + knots[:-1]) / 2, 3)
+            for spline, knots in zip(self._splines, self.knots, strict=True)
+        ]
+        linear = np.empty((0, self.combinations.shape[1]))
+        return block_diag(*parts, linear)
+
+    def functions(self, mean: np.ndarray, weights: np.ndarray) -> AdditiveFunctions:
+        """Additive functions with weights of the features; linear combinations become parts of the splines."""
+        columns = [k[:, None] if len(k) > 2 else np.ones((1, 1)) for k in self.knots]
+        linear = block_diag(*columns)  # the columns are these combinations of their splines
+        n = len(linear)
+        together = weights[:n] + linear @ (self.combinations @ weights[n:])
+        return AdditiveFunctions(SplineBasis(self.knots, self.limits, self.ends), mean[:n], together)
+
+
+def _knots(z: np.ndarray, n_knots: int) -> np.ndarray:
+    distinct = np.unique(z)
+    if len(distinct) <= n_knots:
+        return distinct
+    outside = min(OUTSIDE / len(z), 0.1)
+    low, high = np.quantile(z, [outside, 1 - outside])
+    return np.linspace(low, high, n_knots) if high > low else np.empty(0)
+
+
+def _values(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.ndarray:
+    if spline is None:
+        return z[:, None]
+    low, high = knots[0], knots[-1]
+    below, above = np.minimum(z - low, 0)[:, None], np.maximum(z - high, 0)[:, None]
+    return spline(np.clip(z, low, high)) + below * spline(low, 1) + above * spline(high, 1)
+
+
+def _interval(z: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    if len(knots) < 3:
+        return np.empty((len(z), 0))
+    inside = np.flatnonzero((z >= knots[0]) & (z <= knots[-1]))
+    indicators = np.zeros((len(z), len(knots) - 1))
+    indicators[inside, np.minimum(np.searchsorted(knots, z[inside], side="right"), len(knots) - 1) - 1] = 1
+    return indicators
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveFunctions:
+    """d sums of functions of the columns: (basis(Z) - mean) @ weights."""
+
+    basis: SplineBasis
+    mean: np.ndarray
+    weights: np.ndarray
+
+    def __call__(self, Z: np.ndarray) -> np.ndarray:
+        """Values of shape (n, d): the splines of each column summed up, without their features."""
+        values = np.tile(-self.mean @ self.weights, (len(Z), 1))
+        Z = self.basis.bound(Z)
+        for z, knots, spline, weights in zip(Z.T, self.basis.knots, self._splines, self._parts, strict=True):
+            values += z[:, None] * weights if spline is None else _values(z, spline, knots)
+        return values
+
+    @cached_property
+    def _parts(self) -> list[np.ndarray]:
+        """Weights of the features of each column."""
+        widths = [len(k) if len(k) > 2 else 1 for k in self.basis.knots]
+        return np.split(self.weights, np.cumsum(widths)[:-1])
+
+    @cached_property
+    def _splines(self) -> list[CubicSpline | None]:
+        return [
+            CubicSpline(k, weights) if len(k) > 2 else None
+            for k, weights in zip(self.basis.knots, self._parts, strict=True)
+        ]
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return arrays from which `from_state` makes the same functions."""
+        lengths = np.array([len(k) for k in self.basis.knots], dtype=np.int64)
+        arrays = {
+            "knots": np.concatenate([*self.basis.knots, np.empty(0)]),
+            "lengths": lengths,
+            "mean": self.mean,
+            "weights": self.weights,
+        }
+        return arrays if self.basis.ends is None else arrays | {"ends": self.basis.ends}
+
+    @classmethod
+    def from_state(cls, arrays: dict[str, np.ndarray]) -> AdditiveFunctions:
+        """Inverse of `state`."""
+        knots = np.split(arrays["knots"], np.cumsum(arrays["lengths"])[:-1])
+        ends = arrays.get("ends")  # models of earlier versions go on straight
+        return cls(SplineBasis(knots, ends=ends), arrays["mean"], arrays["weights"])
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveFit:
+    """Pair of additive functions with the correlations they have on the data of the fit."""
+
+    f: AdditiveFunctions
+    g: AdditiveFunctions
+    correlations: np.ndarray
+    smoothing: np.ndarray
+    """One for each pair."""
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveSums:
+    """All that a fit needs of some rows: moments of the features in folds, and how often two intervals meet.
+
+    The moments of the columns themselves show which of them are nearly collinear.
+    """
+
+    folds: list[Moments]
+    counts: tuple[np.ndarray, np.ndarray]
+    columns: Moments
+
+    @classmethod
+    def of(
+        cls,
+        batches: Iterable[tuple[np.ndarray, np.ndarray]],
+        basis_x: SplineBasis,
+        basis_y: SplineBasis,
+        groups: np.ndarray | None = None,
+        first: int = 0,
+    ) -> AdditiveSums:
+        """Sums over batches of rows, the first of which has the number `first`."""
+        x, y = (len(basis.thirds) for basis in (basis_x, basis_y))
+        counts = np.zeros((x, x)), np.zeros((y, y))
+        columns = Moments()
+
+        def features() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+            for Zx, Zy in batches:
+                columns.update(Zx, Zy)
+                Zx, Zy = basis_x.tempered(Zx), basis_y.tempered(Zy)
+                for total, within in zip(counts, (basis_x.intervals(Zx), basis_y.intervals(Zy)), strict=True):
+                    total += within.T @ within
+                yield basis_x(Zx), basis_y(Zy)
+
+        return cls(in_folds(features(), groups, first), counts, columns)
+
+    @classmethod
+    def merged(cls, parts: Sequence[AdditiveSums]) -> AdditiveSums:
+        """Sums over all rows, from those over parts of them."""
+        x, y = (np.sum([part.counts[side] for part in parts], axis=0) for side in (0, 1))
+        return cls(merged([part.folds for part in parts]), (x, y), sum((p.columns for p in parts), start=Moments()))
+
+
+def fit_additive(
+    batches: Iterable[tuple[np.ndarray, np.ndarray]],
+    basis_x: SplineBasis,
+    basis_y: SplineBasis,
+    n_components: int,
+    groups: np.ndarray | None = None,
+) -> AdditiveFit:
+    """Most correlated additive functions of two arrays.
+
+    Parameters
+    ----------
+    batches : iterable of pairs of ndarray
+        Rows of the two arrays, in any number of batches.
+    basis_x, basis_y : SplineBasis
+        Features of the two sides.
+    n_components : int
+        At most; the rank of the features may be smaller.
+    groups : ndarray of shape (n,), optional
+        Numbers; rows with the same one are never on both sides of a split when the smoothness is chosen.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(2000, 1)); y = x**2 + 0.1 * rng.normal(size=(2000, 1))
+    >>> number = np.array([True])
+    >>> bases = [SplineBasis.for_columns(z, number) for z in (x, y)]
+    >>> fit_additive([(x, y)], *bases, n_components=1).correlations.round(2)
+    array([1.])
+    """
+    return solve_additive(AdditiveSums.of(batches, basis_x, basis_y, groups), basis_x, basis_y, n_components)
+
+
+def solve_additive(
+    sums: AdditiveSums,
+    basis_x: SplineBasis,
+    basis_y: SplineBasis,
+    n_components: int,
+    smoothing: Sequence[float] | np.ndarray = SMOOTHING,
+) -> AdditiveFit:
+    """Most correlated additive functions, given the sums over all rows; `smoothing` as in `fit_penalised`."""
+    fit = fit_penalised(sums.folds, _penalties(sums, basis_x, basis_y), n_components, smoothing)
+    f, g = basis_x.functions(fit.moments.mean_f, fit.A), basis_y.functions(fit.moments.mean_g, fit.B)
+    return AdditiveFit(f, g, fit.correlations, fit.strength)
+
+
+def _penalties(sums: AdditiveSums, *bases: SplineBasis) -> Penalty:
+    """Mean squared third derivative as quadratic forms of the weights of the features of x and of y."""
+    n = sum(fold.n for fold in sums.folds)
+    x, y = (
+        basis.thirds.T @ ((counts + np.eye(len(counts))) / n) @ basis.thirds  # + 1 penalises intervals without data too
+        for basis, counts in zip(bases, sums.counts, strict=True)
+    )
+    return x, y
+
+
+def view_additive(
+    x: np.ndarray, y: np.ndarray, is_number_x: np.ndarray, is_number_y: np.ndarray, n_knots: int | None = None
+) -> FeatureView | None:
+    """View of the splines of the columns at scales from parabolas to wavy functions; None if a side is constant.
+
+    Numbers enter by their normal scores: a test must not depend on a few values far out, whose features would be so
+    large that the model of the components before and noise with random signs no longer describes them.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n, p) and (n, q)
+        Encoded rows.
+    is_number_x, is_number_y : ndarray of bool of shape (p,) and (q,)
+        Which of the columns are numbers; the others are indicators.
+    n_knots : int, optional
+        Number of knots of each column of numbers; by default as many as the data allow.
+    """
+    x, y = _take_normal_scores(x, is_number_x), _take_normal_scores(y, is_number_y)
+    bases = SplineBasis.for_columns(x, is_number_x, n_knots), SplineBasis.for_columns(y, is_number_y, n_knots)
+    sums = AdditiveSums.of([(x, y)], *bases)
+    total = sum(sums.folds, start=Moments())
+    sides, roughness = [], []
+    for Z, basis, mean, cov, penalty in zip(
+        (x, y), bases, (total.mean_f, total.mean_g), (total.cov_f, total.cov_g), _penalties(sums, *bases), strict=True
+    ):
+        directions, rough = diagonalise(cov, penalty)
+        smoothest = np.argsort(rough, kind="stable")[:MAX_FEATURES]
+        sides.append((basis(basis.tempered(Z)) - mean) @ directions[:, smoothest])
+        roughness.append(rough[smoothest])
+    if not all(len(rough) for rough in roughness):
+        return None
+    scales = [tuple(1 / np.sqrt(1 + strength * rough) for rough in roughness) for strength in VIEW_SMOOTHING]
+    return FeatureView(sides[0], sides[1], [(a, b) for a, b in scales])
+
+
+def _take_normal_scores(Z: np.ndarray, is_number: np.ndarray) -> np.ndarray:
+    """Columns of numbers as normal quantiles of their ranks; equal values share the mean of their ranks."""
+    scores = Z.astype(np.float64)
+    scores[:, is_number] = ndtri(rankdata(Z[:, is_number], axis=0) / (len(Z) + 1))
+    return scores

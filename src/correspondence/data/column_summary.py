@@ -1,0 +1,123 @@
+"""What encoders ask of whole columns: extremes, labels, and a sample of rows; the same however rows are parted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from correspondence._util.arguments import brief
+
+__all__ = ["SURVEY", "Survey"]
+
+SURVEY = 100_000  # rows, about, that quantiles are computed from: all if there are no more
+SEED = np.uint64(0x9E3779B97F4A7C15)
+BLOCK = 1 << 20
+
+Summary = tuple[float, float] | dict[Any, int]
+"""Least and greatest of numbers, or how often each label occurs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Summary of columns, which is put together from those of parts of their rows.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    columns : dict
+        By the key of the column: its least and greatest number, or how often each label occurs.
+    sample : dict
+        Of each column the values in the rows that were drawn, by their numbers.
+    """
+
+    n: int
+    columns: dict[Any, Summary]
+    sample: dict[Any, np.ndarray]
+
+    @classmethod
+    def of(cls, columns: dict[Any, np.ndarray], first: int = 0, total: int | None = None) -> Survey:
+        """Survey of some rows.
+
+        Parameters
+        ----------
+        columns : dict
+            Arrays of float64 for numbers and of objects for labels.
+        first : int
+            Number of the first row among all rows.
+        total : int, optional
+            Number of all rows, of which these are a part.
+        """
+        n = len(next(iter(columns.values())))
+        drawn = _drawn(first, n, n if total is None else total)
+        return cls(
+            n,
+            {key: _summary(values) for key, values in columns.items()},
+            {key: values if len(drawn) == n else values[drawn] for key, values in columns.items()},
+        )
+
+    @classmethod
+    def merged(cls, parts: Sequence[Survey], name: str) -> Survey:
+        """Survey of all rows, from those of the parts in their order; errors call the table `name`."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        columns = {key: _merged([part.columns[key] for part in parts], key, name) for key in first.columns}
+        sample = {key: np.concatenate([part.sample[key] for part in parts]) for key in first.columns}
+        return cls(sum(part.n for part in parts), columns, sample)
+
+    @property
+    def rows(self) -> dict[Any, np.ndarray]:
+        """The sample with two rows more, of the least and the greatest numbers, where it is not all rows."""
+        if len(next(iter(self.sample.values()))) == self.n:
+            return self.sample
+        return {key: _with_extremes(values, self.columns[key]) for key, values in self.sample.items()}
+
+
+def _drawn(first: int, n: int, total: int) -> np.ndarray:
+    """Which of n rows are drawn: those whose scrambled number is small."""
+    if total <= SURVEY:
+        return np.arange(n)
+    limit = np.uint64(SURVEY * 2**64 // total)
+    blocks = (np.arange(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
+    return np.concatenate([rows[_scrambled(rows.astype(np.uint64) + np.uint64(first)) < limit] for rows in blocks])
+
+
+def _scrambled(numbers: np.ndarray) -> np.ndarray:
+    """Numbers spread evenly over 64 bits: the finalizer of SplitMix64."""
+    z = (numbers + np.uint64(1)) * SEED
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def _summary(values: np.ndarray) -> Summary:
+    if values.dtype != object:
+        return float(values.min()), float(values.max())
+    try:
+        return dict(Counter(values.tolist()))
+    except TypeError as error:
+        raise TypeError(f"A column has a label that cannot be hashed ({error}): use strings or numbers.") from None
+
+
+def _merged(parts: list[Summary], key: Any, name: str) -> Summary:
+    counts = [part for part in parts if isinstance(part, dict)]
+    extremes = [part for part in parts if isinstance(part, tuple)]
+    if counts and extremes:
+        raise ValueError(
+            f"Column {brief(key)} of {name} holds numbers in some rows and labels in others: cast it to one."
+        )
+    if extremes:
+        return min(low for low, _ in extremes), max(high for _, high in extremes)
+    total: Counter[Any] = Counter()
+    for part in counts:
+        total.update(part)
+    return dict(total)
+
+
+def _with_extremes(values: np.ndarray, summary: Summary) -> np.ndarray:
+    return np.append(values, values[:1].repeat(2) if isinstance(summary, dict) else summary)

@@ -1,0 +1,262 @@
+"""Counting pairs of labels: from observations to a contingency table, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+
+from correspondence._util.arguments import as_frame, brief, check_index, check_weights, to_array
+from correspondence._util.labels import as_labels, encode, objects
+from correspondence.data.engine_counts import check_missing, count_in_engine
+from correspondence.data.pairs import are_files, in_words, is_source, open_source
+from correspondence.data.table import Table, as_table
+from correspondence.data.thinning import are_whole
+
+__all__ = [
+    "MIN_PAIRS",
+    "as_counted",
+    "count_columns",
+    "count_pairs",
+    "count_with_codes",
+    "find_obstacle",
+    "indicator_table",
+    "take_apart",
+]
+
+MIN_PAIRS = 40  # below, components cannot be tested
+LARGEST_TOTAL = 2.0**53  # up to which floats count one by one
+MAX_COUNTS = 200_000  # of a table that are taken apart into pairs; of more, about so many are drawn
+
+
+def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
+    """Count how often each label of column ``x`` occurs with each label of column ``y``.
+
+    Pairs in files or in a lazy frame are counted where they are, by the engine: only the counted cells come back.
+
+    Parameters
+    ----------
+    frame : frame, array, path, glob or list of paths
+        One row for each observation: a frame in memory (pandas, polars, pyarrow), a two-dimensional array; Parquet or
+        CSV files, which DuckDB reads out of core; a relation of DuckDB, a lazy frame of polars, a frame of Dask or
+        of Spark.
+    x, y : str or int
+        Names of the two columns, or their positions in an array.
+    weights : str or int, optional
+        Column with the weight of each observation; 1 each by default.
+
+    Returns
+    -------
+    Table
+        Sparse counts, with the labels in sorted order (categories in theirs).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from correspondence import count_pairs
+    >>> table = count_pairs(np.array([["tea", "yes"], ["tea", "no"], ["tea", "yes"]]), 0, 1)
+    >>> table.columns.tolist(), table.toarray().tolist()
+    (['no', 'yes'], [[1.0, 2.0]])
+    """
+    if is_source(frame) or are_files(frame):
+        with in_words("frame"):
+            source = open_source(frame, "frame")
+            _check_names(source.collect_schema().names(), x, y, weights)
+            return count_in_engine(source, x, y, weights)
+    native = as_frame(frame, "frame")
+    if native is not None:
+        _check_names(native.columns, x, y, weights)
+        return _count_frame(native, x, y, weights)
+    array = to_array(frame, "frame")
+    if array.ndim != 2:
+        raise ValueError(f"frame must have rows and columns, got an array of shape {array.shape}.")
+    x_labels, y_labels = (array[:, _position(column, array.shape[1])] for column in (x, y))
+    return count_columns(x_labels, y_labels, None if weights is None else array[:, _position(weights, array.shape[1])])
+
+
+def indicator_table(frame: Any, columns: Iterable[str] | None = None) -> Table:
+    """Indicator table of several columns of labels: one row for each observation, one column for each label.
+
+    Its correspondence analysis is multiple correspondence analysis.
+
+    Parameters
+    ----------
+    frame : pandas, polars or pyarrow frame
+        Columns of labels.
+    columns : sequence of str, optional
+        Columns that the table shall have, in this order: those of an earlier one, to place new observations.
+
+    Returns
+    -------
+    Table
+        Sparse, with columns named ``column:label``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from correspondence import indicator_table
+    >>> table = indicator_table(pl.DataFrame({"drink": ["tea", "milk"], "sugar": ["no", "no"]}))
+    >>> table.columns.tolist(), table.toarray().tolist()
+    (['drink:milk', 'drink:tea', 'sugar:no'], [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    """
+    native = as_frame(frame, "frame")
+    if native is None:
+        raise TypeError(f"frame must be a pandas, polars or pyarrow frame, got {type(frame).__name__}.")
+    if 0 in native.shape:
+        raise ValueError(f"frame is empty: it has {native.shape[0]} rows and {native.shape[1]} columns.")
+    encoded = [encode(native[:, j], f"column {brief(name)}") for j, name in enumerate(native.columns)]
+    n = len(native)
+    blocks = [sp.csr_array((np.ones(n), (range(n), codes)), shape=(n, len(labels))) for codes, labels in encoded]
+    names = [f"{name}:{label}" for name, (_, labels) in zip(native.columns, encoded, strict=True) for label in labels]
+    counts = sp.csr_array(sp.hstack(blocks))
+    if columns is not None:
+        wanted = as_labels(columns, "columns").tolist()
+        if not all(isinstance(name, str) for name in wanted):
+            raise ValueError(f"columns must be names such as those of an earlier table, got {brief(wanted)}.")
+        unknown = [name for name in names if name not in set(wanted)]
+        if unknown:
+            raise ValueError(f"The label {brief(unknown[0])} is not among the columns asked for: add it to columns.")
+        turn = sp.csr_array(
+            (np.ones(len(names)), (range(len(names)), [wanted.index(name) for name in names])),
+            shape=(len(names), len(wanted)),
+        )
+        counts, names = counts @ turn, wanted
+    return Table(counts, np.arange(n), objects(names))
+
+
+def count_columns(x: Any, y: Any, weights: Any = None) -> Table:
+    """Count the pairs of two columns of labels, one entry each for an observation."""
+    table, _ = count_with_codes(x, y, weights)
+    return table
+
+
+def count_with_codes(
+    x: Any, y: Any, weights: Any = None, weights_name: str = "weights"
+) -> tuple[Table, tuple[np.ndarray, np.ndarray]]:
+    """Count pairs and say which row and column of the table each observation went to."""
+    check_index(x, y, ("x", "y"))
+    (x_codes, rows), (y_codes, columns) = encode(x, "x"), encode(y, "y")
+    if len(x_codes) != len(y_codes):
+        raise ValueError(
+            f"x and y must have the same length, got {len(x_codes)} and {len(y_codes)} labels: give one y for each x."
+        )
+    if not len(x_codes):
+        raise ValueError("x and y are empty: give at least one pair of labels.")
+    amounts = np.ones(len(x_codes)) if weights is None else check_weights(weights, len(x_codes), weights_name)
+    counts = sp.csr_array(sp.coo_array((amounts, (x_codes, y_codes)), shape=(len(rows), len(columns))))
+    return Table(counts, rows, columns), (x_codes, y_codes)
+
+
+def _check_names(known: list[Any], x: Any, y: Any, weights: Any) -> None:
+    for argument, column in (("x", x), ("y", y), *([] if weights is None else [("weights", weights)])):
+        if not isinstance(column, Hashable):
+            raise ValueError(f"{argument} must be the name of a column, got {type(column).__name__}.")
+        if column not in known:
+            names = ", ".join(map(str, known))
+            raise ValueError(f"{argument} must be the name of a column ({names}): there is no column {brief(column)}.")
+
+
+def _count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
+    """Count in the frame's own library, so that only the counted cells come out."""
+    x_labels, y_labels = (frame[:, frame.columns.index(column)] for column in (x, y))
+    for series, column in ((x_labels, x), (y_labels, y)):
+        check_missing(_missing(series), column)
+    if weights is not None:
+        return count_columns(x_labels, y_labels, frame[:, frame.columns.index(weights)].to_numpy())
+    pairs = x_labels.alias("x").to_frame().with_columns(y_labels.alias("y"))
+    try:
+        cells = pairs.group_by(["x", "y"]).agg(nw.len().alias("n"))
+    except Exception:  # the library cannot group such labels, such as lists: we can, or say why not
+        return count_columns(x_labels, y_labels)
+    return count_columns(cells["x"], cells["y"], cells["n"].to_numpy())
+
+
+def _missing(series: nw.Series) -> int:
+    try:
+        return int(series.is_null().sum())
+    except Exception:  # values that the library cannot judge, such as a signalling NaN: counting finds them
+        return 0
+
+
+def _position(column: Any, width: int) -> int:
+    if not isinstance(column, int | np.integer) or not -width <= column < width:
+        raise ValueError(f"the columns of an array are 0 to {width - 1}, got {brief(column)}.")
+    return int(column)
+
+
+# --- from a table back to pairs
+
+
+def as_counted(X: Any) -> Table:
+    """Read the table of counts that X must be where there is no Y.
+
+    Parameters
+    ----------
+    X : Table, frame, array-like or scipy sparse array
+        The table of counts.
+
+    Examples
+    --------
+    >>> as_counted([[3, 1], [0, 2]])
+    Table of 2 rows x 2 columns, 3 nonzero cells, total 6
+    """
+    try:
+        return as_table(X)
+    except ValueError as error:
+        raise ValueError(f"Y is missing, and without it X must be a table of counts: {error}") from None
+
+
+def find_obstacle(table: Table) -> str:
+    """Say why a table cannot be taken apart into pairs, some of which are held out; "" if it can.
+
+    Parameters
+    ----------
+    table : Table
+        The table of counts.
+
+    Examples
+    --------
+    >>> find_obstacle(Table([[30, 10], [0, 20]], rows=["a", "b"], columns=["no", "yes"]))
+    ''
+    >>> find_obstacle(Table([[3, 1], [0, 2]], rows=["a", "b"], columns=["no", "yes"]))
+    'the table has only 6 counts, and 40 are needed'
+    """
+    if not are_whole(table.counts):
+        return "the counts are not whole numbers, so there are no individual pairs to hold out"
+    if table.total < MIN_PAIRS:
+        return f"the table has only {table.total:g} counts, and {MIN_PAIRS} are needed"
+    if min((np.asarray(table.counts.sum(axis=axis)) > 0).sum() for axis in (0, 1)) < 2:
+        return "the table has only one row or column with counts"
+    return f"the table has {table.total:g} counts, more than can be told apart" if table.total > LARGEST_TOTAL else ""
+
+
+def take_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """List row and column of each pair that was counted, or of about 200,000 drawn at random if there are more.
+
+    Parameters
+    ----------
+    table : Table
+        The table of counts, which must be whole numbers.
+
+    Returns
+    -------
+    x, y : ndarray of str
+        Positions of the labels of each pair, counted in the order of the labels as texts. So neither the order of
+        rows and columns nor labels that are equal as texts change the pairs.
+
+    Examples
+    --------
+    >>> [labels.tolist() for labels in take_apart(Table([[2, 1], [0, 1]], rows=["a", "b"], columns=["no", "yes"]))]
+    [['0', '0', '0', '1'], ['0', '0', '1', '1']]
+    """
+    rows, columns = (np.argsort([str(label) for label in side], kind="stable") for side in (table.rows, table.columns))
+    counts = sp.csr_array(table.counts)[rows][:, columns]
+    counts.sort_indices()
+    cells = counts.tocoo()
+    times = np.rint(cells.data).astype(np.int64)
+    if table.total > MAX_COUNTS:
+        times = np.random.default_rng(0).binomial(times, MAX_COUNTS / table.total)
+    return np.repeat(cells.row, times).astype(str), np.repeat(cells.col, times).astype(str)

@@ -1,0 +1,708 @@
+"""From data of any kind to arrays that a method can work on: tables, bags of words, text, images.
+
+An encoder is made from the data of the fit (`encoder_for`) and gives the same columns for new data of the same kind.
+"""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from abc import ABC, abstractmethod
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any, ClassVar
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import ndtri
+from sklearn.feature_extraction.text import CountVectorizer
+
+from correspondence._util.arguments import as_frame, brief, outside, to_array
+from correspondence._util.labels import as_labels, in_order, label_from_json, label_to_json, objects, unknown_is_mean
+from correspondence._util.user_warnings import LeftOut
+from correspondence.data.column_summary import Survey
+from correspondence.data.pairs import Memory, Parts, floats
+
+__all__ = [
+    "Bag",
+    "Columns",
+    "Encoder",
+    "Images",
+    "Plain",
+    "Text",
+    "columns_of",
+    "discrete",
+    "encoder_for",
+    "encoder_from_state",
+    "encoders_for",
+    "is_text",
+    "kept",
+    "surveys_of",
+]
+
+LINEAR = 3.5  # robust standard deviations within which a coordinate is the value itself
+TAIL = 6.0  # a column whose coordinates go beyond is turned into normal scores
+WORDS = 5000
+WORD = r"(?u)\b\w+\b"
+WIDE = 300  # encoded columns; with more, tables with categories become sparse
+
+
+class Encoder(ABC):
+    """Turns values of one variable into rows of numbers."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def __call__(self, values: Any, name: str) -> Any:
+        """Rows for the values; errors call them `name`."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Return a description from which `encoder_from_state` makes the same encoder."""
+
+
+def encoder_for(values: Any, name: str, plain: bool = False, linear: bool = False) -> Encoder:
+    """Encoder that fits the kind of the data.
+
+    Parameters
+    ----------
+    values : array-like, frame or sparse matrix
+        The data of the fit.
+    name : str
+        How errors and warnings call it.
+    plain : bool
+        Whether arrays of numbers are left as they are: `Plain`.
+    linear : bool
+        Whether columns of numbers are only shifted and scaled, however heavy their tails; sparse matrices are then
+        columns of numbers too.
+
+    Returns
+    -------
+    Encoder
+        `Bag` for sparse matrices, `Images` for arrays of shape (n, channels, height, width), `Text` for strings most
+        of which differ and have several words, `Columns` for everything else.
+
+    Examples
+    --------
+    >>> encoder_for([[1.0, 2.0], [3.0, 5.0], [0.0, 4.0]], "X").kind
+    'columns'
+    >>> encoder_for(["red", "blue", "red"], "Y").width
+    2
+    """
+    if sp.issparse(values):
+        return Columns.fit(values, name, linear=True) if linear else Bag.fit(values, name)
+    if as_frame(values, name) is None:
+        array = to_array(values, name)
+        if plain and array.dtype.kind in "iuf":
+            return Plain.fit(values, name)
+        if array.ndim > 2:
+            return Images.fit(values, name)
+    if is_text(values):
+        return Text.fit(values, name)
+    return Columns.fit(values, name, linear)
+
+
+def encoders_for(pairs: Parts, linear: bool = False) -> tuple[Encoder, Encoder]:
+    """Encoders of both sides of pairs: of any kind if they are in memory, otherwise of tables."""
+    if isinstance(pairs, Memory):
+        return encoder_for(pairs.x, "X", linear=linear), encoder_for(pairs.y, "Y", linear=linear)
+    x, y = surveys_of(pairs)
+    assert x is not None
+    assert y is not None
+    return Columns.of(x, "X", linear), Columns.of(y, "Y", linear)
+
+
+def surveys_of(pairs: Parts) -> tuple[Survey | None, Survey | None]:
+    """Surveys of both sides of pairs; None for data in memory that are not a table."""
+    if isinstance(pairs, Memory):
+        x, y = (
+            Survey.of(columns_of(values, name)) if is_table(values, name) else None
+            for values, name in ((pairs.x, "X"), (pairs.y, "Y"))
+        )
+        return x, y
+    x, y = pairs.sums(partial(_survey_rows, pairs.layout.n), _merged_surveys, "columns")
+    for survey, name in ((x, "X"), (y, "Y")):
+        counts = list(survey.columns.values())
+        if len(counts) == 1 and isinstance(counts[0], dict) and _are_texts(counts[0]):
+            raise ValueError(
+                f"{name} is a column of text, which is not supported in pairs that are not in memory: turn it into "
+                "columns of numbers first, or use PICE."
+            )
+    return x, y
+
+
+def _survey_rows(n: int, x: Any, y: Any, first: int) -> tuple[Survey, Survey]:
+    return Survey.of(columns_of(x, "X"), first, n), Survey.of(columns_of(y, "Y"), first, n)
+
+
+def _merged_surveys(parts: list[tuple[Survey, Survey]]) -> tuple[Survey, Survey]:
+    x, y = (Survey.merged(side, name) for side, name in zip(zip(*parts, strict=True), "XY", strict=True))
+    return x, y
+
+
+def is_table(values: Any, name: str) -> bool:
+    """Whether the data are columns of numbers and labels, neither sparse, nor images, nor text."""
+    if sp.issparse(values):
+        return False
+    return (as_frame(values, name) is not None or to_array(values, name).ndim <= 2) and not is_text(values)
+
+
+def encoder_from_state(state: dict[str, Any]) -> Encoder:
+    """Inverse of ``Encoder.state``."""
+    return {cls.kind: cls for cls in (Columns, Bag, Text, Images, Plain)}[state["kind"]].from_state(state)
+
+
+# --- tables: columns of numbers and of categories
+
+
+@dataclass(frozen=True)
+class Number:
+    """Column of numbers: robustly standardised, logarithmic beyond `LINEAR` standard deviations."""
+
+    center: float
+    scale: float
+    type: str = "number"
+    width: ClassVar[int] = 1
+
+    @classmethod
+    def fit(cls, values: np.ndarray) -> Number:
+        low, center, high = np.quantile(values, [0.25, 0.5, 0.75])
+        if high > low:
+            return cls(float(center), float((high - low) / 1.349))
+        away = np.abs(values - center)
+        return cls(float(center), float(np.median(away[away > 0])))
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            t = np.clip((values - self.center) / self.scale, -1e100, 1e100)
+        return (np.sign(t) * (np.minimum(np.abs(t), LINEAR) + np.log1p(np.maximum(np.abs(t) - LINEAR, 0))))[:, None]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Column of numbers with heavy tails: the normal quantile of the rank, the same for any monotone map of it."""
+
+    points: list[float]
+    scores: list[float]
+    type: str = "scores"
+    width: ClassVar[int] = 1
+
+    @classmethod
+    def fit(cls, values: np.ndarray) -> Scores:
+        n = len(values)
+        ordered = np.sort(values)
+        points = np.unique(np.quantile(ordered, np.linspace(0, 1, min(n, 1000)), method="nearest"))
+        rank = (np.searchsorted(ordered, points) + np.searchsorted(ordered, points, side="right")) / 2
+        return cls(points.tolist(), ndtri(rank / n).tolist())
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        return np.interp(values, self.points, self.scores)[:, None]
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Column of numbers: shifted and scaled."""
+
+    center: float
+    scale: float
+    type: str = "linear"
+    width: ClassVar[int] = 1
+
+    @classmethod
+    def fit(cls, values: np.ndarray) -> Linear:
+        middle = 2 * np.median(values / 2)
+        largest = np.abs(values / 2 - middle / 2).max() * 2  # so that squares neither overflow nor vanish
+        unit = (values - middle) / largest
+        return cls(float(middle + largest * unit.mean()), float(largest * unit.std()))
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        return ((values - self.center) / self.scale)[:, None]
+
+
+@dataclass(frozen=True)
+class Category:
+    """Column of labels: one indicator for each."""
+
+    labels: list[Any]
+    shares: list[float]
+    """Relative frequencies in the fit: what stands for an unknown label where that is allowed."""
+    type: str = "category"
+
+    @classmethod
+    def fit(cls, counts: dict[Any, int]) -> Category:
+        labels, n = in_order(counts), sum(counts.values())
+        return cls(labels, [counts[label] / n for label in labels])
+
+    @property
+    def width(self) -> int:
+        return len(self.labels)
+
+    def __call__(self, values: np.ndarray) -> sp.csr_array:
+        position = {label: i for i, label in enumerate(self.labels)}
+        try:
+            codes = np.array([position.get(label, -1) for label in values.tolist()], dtype=np.intp)
+        except TypeError as error:
+            raise ValueError(f"has a label that cannot be hashed ({error}): use strings or numbers.") from None
+        unknown = np.flatnonzero(codes < 0)
+        if len(unknown) and not unknown_is_mean.get():
+            raise ValueError(f"has the label {brief(values[unknown[0]])}, which the fit has not seen: leave it out.")
+        known = np.flatnonzero(codes >= 0)
+        shape = (len(codes), self.width)
+        rows = sp.csr_array((np.ones(len(known)), (known, codes[known])), shape=shape)
+        if not len(unknown):
+            return rows
+        cells = np.repeat(unknown, self.width), np.tile(np.arange(self.width), len(unknown))
+        return rows + sp.csr_array((np.tile(self.shares, len(unknown)), cells), shape=shape)
+
+
+Column = Number | Scores | Linear | Category
+
+
+@dataclass(frozen=True)
+class Columns(Encoder):
+    """Columns of numbers and categories, as one array of float64, or a sparse one if the categories are many.
+
+    Attributes
+    ----------
+    columns : dict
+        Encoder of each column that is not constant, by its name.
+    names : list
+        All columns of the data, constant ones included.
+    """
+
+    columns: dict[Any, Column]
+    names: list[Any]
+    kind: ClassVar[str] = "columns"
+
+    @classmethod
+    def fit(cls, values: Any, name: str, linear: bool = False) -> Columns:  # noqa: D102
+        return cls.of(Survey.of(columns_of(values, name)), name, linear)
+
+    @classmethod
+    def of(cls, survey: Survey, name: str, linear: bool = False) -> Columns:
+        """Encoder of columns that were surveyed."""
+        rows = survey.rows
+        encoders = {key: _column_encoder(summary, rows[key], linear) for key, summary in survey.columns.items()}
+        varying = {key: encoder for key, encoder in encoders.items() if encoder is not None}
+        columns = {key: c for key, c in varying.items() if not _is_name(c, survey.n)} or varying
+        constant, names = [key for key in rows if key not in varying], [key for key in varying if key not in columns]
+        if not columns:
+            what = "one class only" if isinstance(next(iter(survey.columns.values())), dict) else "one value only"
+            raise ValueError(f"{name} has {what}: nothing can be correlated with a constant.")
+        for reason, keys in (("they are constant", constant), ("nearly every row has its own label", names)):
+            if keys:
+                listed = ", ".join(repr(key) for key in keys[:5]) + (", ..." if len(keys) > 5 else "")
+                warnings.warn(
+                    f"Left out, because {reason}: column(s) {listed} of {name}.", LeftOut, stacklevel=outside()
+                )
+        return cls(columns, list(rows))
+
+    @property
+    def width(self) -> int:
+        """Number of columns of the encoded array."""
+        return sum(column.width for column in self.columns.values())
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the encoded array is sparse."""
+        return self.width > WIDE and any(isinstance(c, Category) for c in self.columns.values())
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Which columns of the encoded array are numbers (the others are indicators of a category)."""
+        return np.concatenate([np.full(c.width, not isinstance(c, Category)) for c in self.columns.values()])
+
+    def __call__(self, values: Any, name: str) -> np.ndarray | sp.csr_array:  # noqa: D102
+        return self.of_columns(columns_of(values, name), name)
+
+    def of_columns(self, data: dict[Any, np.ndarray], name: str) -> np.ndarray | sp.csr_array:
+        """Rows for columns as `columns_of` makes them."""
+        columns = self._matched(data, name)
+        parts = [_encoded(c, columns[key], key, name) for key, c in self.columns.items()]
+        if self.is_sparse:
+            return sp.hstack([sp.csr_array(part) for part in parts], format="csr")
+        return np.hstack([_dense(part) for part in parts])
+
+    def _matched(self, data: dict[Any, np.ndarray], name: str) -> dict[Any, np.ndarray]:
+        """Columns of new data under the names of the fit: by name if both have names, otherwise by position."""
+        by_name = _has_names(self.names) and _has_names(data)
+        if by_name and set(self.names) <= set(data):
+            return {key: data[key] for key in self.names}
+        if by_name or len(data) != len(self.names):
+            raise ValueError(
+                f"{name} has {len(data)} features ({_listed(data)}), but the fit had {len(self.names)} features "
+                f"({_listed(self.names)}): give the same columns."
+            )
+        return dict(zip(self.names, data.values(), strict=True))
+
+    def state(self) -> dict[str, Any]:  # noqa: D102
+        columns = [[label_to_json(key), _column_state(c)] for key, c in self.columns.items()]
+        return {"kind": self.kind, "columns": columns, "names": [label_to_json(key) for key in self.names]}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Columns:  # noqa: D102
+        columns = {label_from_json(key): _column_from_state(column) for key, column in state["columns"]}
+        return cls(columns, [label_from_json(key) for key in state["names"]])
+
+
+def _column_encoder(summary: Any, values: np.ndarray, linear: bool) -> Column | None:
+    """None for a constant."""
+    if isinstance(summary, dict):
+        category = Category.fit(summary)
+        return category if category.width > 1 else None
+    extremes = np.array(summary)
+    if not np.ptp(extremes / 2) > 1e-15 * np.abs(extremes).max():
+        return None
+    if linear:
+        return Linear.fit(values)
+    number = Number.fit(values)
+    return Scores.fit(values) if np.abs(number(extremes)).max() > TAIL else number
+
+
+def _is_name(encoder: Column, n: int) -> bool:
+    """Whether the labels name the rows, instead of grouping them."""
+    return isinstance(encoder, Category) and n >= 20 and encoder.width > n / 2
+
+
+def _encoded(encoder: Column, column: np.ndarray, key: Any, name: str) -> np.ndarray | sp.csr_array:
+    where = f"Column {brief(key)} of {name}"
+    if isinstance(encoder, Category):
+        column = _as_objects(column)  # 1, 1.0 and True are the same label
+    elif column.dtype == object:
+        raise ValueError(f"{where} must hold numbers, as in the fit.")
+    try:
+        return encoder(column)
+    except ValueError as error:
+        raise ValueError(f"{where} {error}") from None
+
+
+def _dense(part: Any) -> np.ndarray:
+    return part.toarray() if sp.issparse(part) else part
+
+
+def _column_state(column: Column) -> dict[str, Any]:
+    if isinstance(column, Category):
+        return asdict(column) | {"labels": [label_to_json(label) for label in column.labels]}
+    return asdict(column)
+
+
+def _column_from_state(state: dict[str, Any]) -> Column:
+    if state["type"] == "category":
+        return Category([label_from_json(label) for label in state["labels"]], state["shares"])
+    cls: type[Number | Scores | Linear] = {c.type: c for c in (Number, Scores, Linear)}[state["type"]]
+    return cls(**state)
+
+
+def _has_names(keys: Any) -> bool:
+    return all(isinstance(key, str) for key in keys)
+
+
+def _listed(keys: Any) -> str:
+    keys = list(keys)
+    return ", ".join(map(str, keys[:5])) + (", ..." if len(keys) > 5 else "")
+
+
+def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
+    """Columns by name: float64 for numbers, objects for labels. A single column without a name is 0."""
+    if sp.issparse(values):
+        values = _sparse(values, name).toarray()
+    frame = as_frame(values, name)
+    data: dict[Any, np.ndarray]
+    if frame is not None:
+        columns = zip(frame.columns, frame.iter_columns(), strict=True)
+        data = {key: _series(series, f"Column {brief(key)} of {name}") for key, series in columns}
+    elif isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series):
+        data = {0: _series(nw.from_native(values, series_only=True), name)}
+    else:
+        data = _array_columns(values, name)
+    n = len(next(iter(data.values()))) if data else len(values)
+    if not data:
+        raise ValueError(f"{name} is empty: it has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
+    if not n:
+        raise ValueError(f"{name} is empty: it has 0 sample(s) while a minimum of 1 is required.")
+    return data
+
+
+def _array_columns(values: Any, name: str) -> dict[Any, np.ndarray]:
+    array = to_array(values, name)
+    if array.ndim == 0:
+        raise ValueError(f"{name} must have one row for each observation, got the single value {brief(values)}.")
+    if array.ndim > 2:
+        raise ValueError(f"{name} must have rows and columns, got an array of shape {array.shape}.")
+    if array.ndim == 1:
+        return {0: _column(array, name)}
+    return {j: _column(array[:, j], f"Column {j} of {name}") for j in range(array.shape[1])}
+
+
+def _series(series: nw.Series, where: str) -> np.ndarray:
+    if series.dtype.is_numeric():
+        return _finite(floats(series), where)
+    if series.dtype.is_temporal():
+        raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
+    if series.dtype == nw.Object:
+        return _column(objects(series.to_list()), where)
+    return _as_objects(as_labels(series, where))
+
+
+def _column(values: np.ndarray, where: str) -> np.ndarray:
+    if values.dtype.kind in "iuf":
+        return _finite(values.astype(np.float64), where)
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: give real and imaginary parts of {where} as two columns.")
+    if values.dtype.kind == "V":
+        raise ValueError(f"{where} is a structured array: give a frame, or a plain array.")
+    if values.dtype.kind in "mM":
+        raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
+    if values.dtype.kind == "O" and all(_is_number(v) for v in values.tolist()):
+        return _finite(np.array([_as_float(v) for v in values.tolist()]), where)
+    return _as_objects(as_labels(values, where))
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, numbers.Number) and not isinstance(value, bool | complex))
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return np.nan if value is None else float(value)
+    except (OverflowError, ValueError):  # 10**400, or a signalling NaN
+        return np.inf
+
+
+def _as_objects(values: np.ndarray) -> np.ndarray:
+    return values if values.dtype == object else objects(values.tolist())
+
+
+def _finite(values: np.ndarray, where: str) -> np.ndarray:
+    finite = np.isfinite(values)
+    bad = int(np.count_nonzero(~finite.all(axis=tuple(range(1, finite.ndim)))))
+    if bad:
+        raise ValueError(f"{where} contains NaN or infinity in {bad} row(s): fill them in or leave those rows out.")
+    return values
+
+
+def kept(Y: Any) -> Any:
+    """Copy of Y for expectations over it, so that changing Y later changes nothing; large arrays are not copied."""
+    if hasattr(Y, "detach"):
+        Y = to_array(Y, "Y")
+    if isinstance(Y, list):
+        return list(Y)
+    is_small = not isinstance(Y, np.ndarray) or Y.ndim <= 2
+    is_pandas = type(Y).__module__.startswith("pandas")
+    return Y.copy() if (isinstance(Y, np.ndarray) and is_small) or (is_pandas and hasattr(Y, "copy")) else Y
+
+
+def discrete(encoder: Encoder) -> Category | None:
+    """The one column of labels that the encoded data consist of, if that is so."""
+    columns = list(encoder.columns.values()) if isinstance(encoder, Columns) else []
+    return columns[0] if len(columns) == 1 and isinstance(columns[0], Category) else None
+
+
+# --- bags of words
+
+
+@dataclass(frozen=True)
+class Bag(Encoder):
+    """Sparse matrix of counts or weights: rows of logarithms of 1 + count, scaled to length 1."""
+
+    width: int
+    kind: ClassVar[str] = "bag"
+
+    @classmethod
+    def fit(cls, values: Any, name: str) -> Bag:  # noqa: D102
+        rows = _sparse(values, name)
+        if not rows.count_nonzero():
+            raise ValueError(f"{name} has zeros only: nothing can be correlated with a constant.")
+        return cls(rows.shape[1])
+
+    def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
+        rows = _sparse(values, name)
+        if rows.shape[1] != self.width:
+            raise ValueError(f"{name} has {rows.shape[1]} features, but the fit had {self.width} features.")
+        rows.data = np.sign(rows.data) * np.log1p(np.abs(rows.data))
+        length = np.sqrt(rows.multiply(rows).sum(axis=1))
+        rows.data /= np.repeat(np.where(length > 0, length, 1), np.diff(rows.indptr))
+        return rows
+
+    def state(self) -> dict[str, Any]:  # noqa: D102
+        return {"kind": self.kind, "width": self.width}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Bag:  # noqa: D102
+        return cls(state["width"])
+
+
+def _sparse(values: Any, name: str) -> sp.csr_array:
+    if not sp.issparse(values):
+        raise ValueError(f"{name} must be a sparse matrix, as in the fit, got {type(values).__name__}.")
+    if values.ndim != 2:
+        raise ValueError(f"{name} must have rows and columns, got a sparse array of shape {values.shape}.")
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, got {values.dtype}: Complex data not supported.")
+    rows = sp.csr_array(values, dtype=np.float64, copy=True)
+    if not rows.shape[0] or not rows.shape[1]:
+        raise ValueError(f"{name} is empty: it has 0 sample(s) or 0 feature(s), and at least 1 of each is needed.")
+    bad = np.flatnonzero(~np.isfinite(rows.data))
+    if len(bad):
+        raise ValueError(f"Column {rows.indices[bad[0]]} of {name} contains NaN or infinity: leave those rows out.")
+    return rows
+
+
+@dataclass(frozen=True)
+class Text(Encoder):
+    """Strings of words: a bag of the most frequent ones."""
+
+    words: list[str]
+    kind: ClassVar[str] = "text"
+    _bag: Bag = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_bag", Bag(len(self.words)))
+
+    @classmethod
+    def fit(cls, values: Any, name: str) -> Text:  # noqa: D102
+        texts = _texts(values, name)
+        try:
+            counter = CountVectorizer(max_features=WORDS, min_df=2 if len(texts) >= 100 else 1, token_pattern=WORD)
+            counter.fit(texts)
+        except ValueError:
+            raise ValueError(f"{name} has no word that occurs twice: longer texts are needed.") from None
+        return cls(counter.get_feature_names_out().tolist())
+
+    @property
+    def width(self) -> int:
+        """Number of words."""
+        return len(self.words)
+
+    def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
+        counter = CountVectorizer(vocabulary=self.words, token_pattern=WORD)
+        return self._bag(sp.csr_array(counter.transform(_texts(values, name))), name)
+
+    def state(self) -> dict[str, Any]:  # noqa: D102
+        return {"kind": self.kind, "words": self.words}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Text:  # noqa: D102
+        return cls(state["words"])
+
+
+def _texts(values: Any, name: str) -> list[str]:
+    texts = as_labels(values, name).tolist()
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{name} must hold strings, as in the fit.")
+    return texts
+
+
+def is_text(values: Any) -> bool:
+    """Whether most values differ and have several words; a column of a frame with others is never text."""
+    frame = as_frame(values, "the data")
+    if frame is not None and frame.shape[1] != 1:
+        return False
+    array = objects(frame[:, 0].to_list()) if frame is not None else to_array(values, "the data")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or array.dtype.kind not in "UTO" or not all(isinstance(v, str) for v in array.tolist()):
+        return False
+    return _are_texts(Counter(array.tolist()))
+
+
+def _are_texts(counts: dict[Any, int]) -> bool:
+    """Whether most of some labels differ and have several words."""
+    n = sum(counts.values())
+    if not all(isinstance(label, str) for label in counts) or not n:
+        return False
+    return len(counts) > n / 2 and sum(count for text, count in counts.items() if " " in text.strip()) > n / 2
+
+
+# --- images
+
+
+@dataclass(frozen=True)
+class Images(Encoder):
+    """Array of shape (n, channels, height, width), each channel standardised."""
+
+    shape: tuple[int, ...]
+    mean: list[float]
+    scale: list[float]
+    kind: ClassVar[str] = "images"
+
+    @classmethod
+    def fit(cls, values: Any, name: str) -> Images:  # noqa: D102
+        array = _pixels(values, name)
+        sample = array[: max(1, 10_000_000 // max(1, array[0].size))].astype(np.float64)
+        _finite(sample, name)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scale = sample.std(axis=(0, 2, 3))
+        if not np.isfinite(scale).all():
+            raise ValueError(f"{name} has pixels whose squares overflow: divide it by a constant.")
+        if not scale.any():
+            raise ValueError(f"{name} has one image only, again and again: nothing can be correlated with a constant.")
+        return cls(array.shape[1:], sample.mean(axis=(0, 2, 3)).tolist(), np.where(scale > 0, scale, 1).tolist())
+
+    def __call__(self, values: Any, name: str) -> np.ndarray:  # noqa: D102
+        array = _pixels(values, name)
+        if array.shape[1:] != self.shape:
+            raise ValueError(f"{name} must have images of shape {self.shape}, as in the fit, got {array.shape[1:]}.")
+        channel = (slice(None), None, None)
+        mean, scale = (np.asarray(v)[channel] for v in (self.mean, self.scale))
+        with np.errstate(over="ignore"):
+            return _finite(((array - mean) / scale).astype(np.float32), name)
+
+    def state(self) -> dict[str, Any]:  # noqa: D102
+        return {"kind": self.kind, "shape": list(self.shape), "mean": self.mean, "scale": self.scale}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Images:  # noqa: D102
+        return cls(tuple(state["shape"]), state["mean"], state["scale"])
+
+
+def _pixels(values: Any, name: str) -> np.ndarray:
+    array = to_array(values, name)
+    if array.ndim != 4 or array.dtype.kind not in "biuf" or not array.size:
+        raise ValueError(
+            f"{name} must be numbers of shape (n, channels, height, width), got {array.dtype} of shape {array.shape}"
+            + (": write X[:, None] for a single channel." if array.ndim == 3 else ".")
+        )
+    return array
+
+
+# --- numbers as they are
+
+
+@dataclass(frozen=True)
+class Plain(Encoder):
+    """Array of numbers of any shape (n, ...), unchanged but for float32."""
+
+    shape: tuple[int, ...]
+    kind: ClassVar[str] = "plain"
+
+    @classmethod
+    def fit(cls, values: Any, name: str) -> Plain:  # noqa: D102
+        return cls(_at_least_2d(values, name).shape[1:])
+
+    def __call__(self, values: Any, name: str) -> np.ndarray:  # noqa: D102
+        array = _at_least_2d(values, name)
+        if array.shape[1:] != self.shape:
+            raise ValueError(f"{name} must have shape (n, {', '.join(map(str, self.shape))}), got {array.shape}.")
+        return array
+
+    def state(self) -> dict[str, Any]:  # noqa: D102
+        return {"kind": self.kind, "shape": list(self.shape)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Plain:  # noqa: D102
+        return cls(tuple(state["shape"]))
+
+
+def _at_least_2d(values: Any, name: str) -> np.ndarray:
+    array = to_array(values, name)
+    if array.dtype.kind not in "biuf" or not array.size or not array.ndim:
+        raise ValueError(f"{name} must be a filled array of numbers, got {array.dtype} of shape {array.shape}.")
+    with np.errstate(over="ignore"):
+        single = array.astype(np.float32)
+    if not np.isfinite(single).all():
+        _finite(array, name)
+        raise ValueError(f"{name} has values beyond 3e38, which nets cannot compute with: divide it by a constant.")
+    return single[:, None] if single.ndim == 1 else single

@@ -1,0 +1,83 @@
+"""Splits of pairs into parts to learn from and parts to judge on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GroupKFold, KFold
+
+from correspondence._util.arguments import as_frame, brief, check_whole
+from correspondence._util.labels import encode, objects
+
+__all__ = ["Split", "group_codes", "select_groups", "splits"]
+
+Split = tuple[np.ndarray, np.ndarray]
+
+
+def splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_state: int = 0) -> list[Split]:
+    """Positions of the pairs to fit and to judge on, for each split.
+
+    Folds are drawn without regard to labels. If they were spread evenly, the labels of a part to judge on would not be
+    independent, and what is captured, which leaves out each pair with itself, would come out too high.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable
+        Number of folds, shuffled; or one of scikit-learn's splitters; or pairs of positions.
+    n : int
+        Number of pairs.
+    labels : array-like of shape (n,), optional
+        For splitters that ask for them.
+    groups : array-like of shape (n,), optional
+        Pairs of the same group stay together.
+    random_state : int
+        Seed of the folds.
+    """
+    strata = None if labels is None else group_codes(labels, n, "labels")
+    together = None if groups is None else group_codes(groups, n, "groups")
+    if together is not None and together.max() < 1:
+        raise ValueError("groups must be at least two different ones, or there is nothing to hold out.")
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        most = n if together is None else int(together.max()) + 1
+        if together is not None and check_whole(cv, "cv", 2) > most:
+            raise ValueError(f"groups are only {most}, fewer than cv = {cv} folds: use a smaller cv.")
+        kind = KFold if together is None else GroupKFold
+        cv = kind(check_whole(cv, "cv", 2, max(2, most)), shuffle=True, random_state=random_state)
+    parts = cv
+    if hasattr(cv, "split") and not isinstance(cv, str | bytes):
+        parts = cv.split(np.zeros((n, 1)), np.zeros(n) if strata is None else strata, together)
+    return _checked(parts, cv, n)
+
+
+def group_codes(values: Any, n: int, name: str) -> np.ndarray:
+    """Integers that are equal where the values are, whatever their types."""
+    if not np.iterable(values) or isinstance(values, str):
+        raise ValueError(f"{name} must have one value for each of the {n} pairs, got {brief(values)}.")
+    is_column = hasattr(values, "dtype") or as_frame(values, name) is not None
+    codes = encode(values if is_column else objects(list(values)), name)[0]
+    if codes.shape != (n,):
+        raise ValueError(f"{name} must have one value for each of the {n} pairs, got shape {codes.shape}.")
+    return codes
+
+
+def select_groups(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    """Groups of some of the pairs; None if all of these belong to one, so that there is nothing to keep apart."""
+    if groups is None or (groups[rows] == groups[rows[0]]).all():
+        return None
+    return groups[rows]
+
+
+def _checked(parts: Any, cv: Any, n: int) -> list[Split]:
+    """Pairs of positions, all of them among those that there are."""
+    try:
+        pairs = [(np.asarray(train), np.asarray(test)) for train, test in parts]
+    except (TypeError, ValueError):
+        raise ValueError(f"cv must be a number of folds, a splitter or pairs of positions, got {brief(cv)}.") from None
+    if not pairs or any(not part.size for pair in pairs for part in pair):
+        raise ValueError("cv must give at least one split, with pairs to fit and pairs to judge on.")
+    if any(
+        part.dtype.kind not in "iu" or part.ndim != 1 or part.min() < 0 or part.max() >= n for p in pairs for part in p
+    ):
+        raise ValueError(f"cv must give positions from 0 to {n - 1}, as arrays of whole numbers.")
+    return pairs

@@ -1,0 +1,307 @@
+"""The contingency table: counts of pairs, sparse or dense, with the labels of its rows and columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+
+from correspondence._util.arguments import as_frame, brief, check_total, of_series, to_array, to_floats
+from correspondence._util.labels import as_labels, objects
+
+__all__ = ["Table", "as_table", "listed", "to_frame", "weighted_columns"]
+
+Backend = Literal["pandas", "polars", "pyarrow"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Counts of how often each x occurs with each y.
+
+    Parameters
+    ----------
+    counts : ndarray or scipy sparse array of shape (r, c)
+        Non-negative counts or weights; not necessarily whole numbers. They are not copied if they are float64.
+    rows, columns : ndarray of shape (r,) and (c,)
+        The labels: values of x and of y, all different.
+    named : bool
+        Whether the labels mean something, or are just positions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Table(np.array([[3, 1], [0, 2]]), rows=["a", "b"], columns=["no", "yes"])
+    Table of 2 rows x 2 columns, 3 nonzero cells, total 6
+    """
+
+    counts: Any
+    rows: np.ndarray
+    columns: np.ndarray
+    named: bool = True
+
+    def __post_init__(self) -> None:
+        counts = _as_csr(self.counts) if sp.issparse(self.counts) else to_array(self.counts, "counts")
+        if counts.dtype.kind not in "biuf":
+            counts = to_floats(counts, "counts")
+        object.__setattr__(self, "counts", counts)
+        if self.counts.ndim != 2:
+            raise ValueError(f"counts must have rows and columns, got {self.counts.ndim} dimension(s).")
+        for side, size in zip(("rows", "columns"), self.counts.shape, strict=True):
+            labels = as_labels(getattr(self, side), side)
+            if len(labels) != size:
+                raise ValueError(f"{side} has {len(labels)} labels for {size} {side} of counts.")
+            if self.named:
+                _check_unique(labels.tolist(), side)
+            object.__setattr__(self, side, labels)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        return self.counts.shape
+
+    @property
+    def T(self) -> Table:  # noqa: N802 (as in NumPy)
+        """The same table with rows and columns exchanged."""
+        return Table(self.counts.T, self.columns, self.rows, self.named)
+
+    @cached_property
+    def total(self) -> float:
+        """Sum of all counts."""
+        with np.errstate(over="ignore"):
+            return float(self.counts.sum(dtype=np.float64))
+
+    def toarray(self) -> np.ndarray:
+        """Counts as a dense array.
+
+        Returns
+        -------
+        ndarray of shape (r, c)
+            The counts themselves, if they are dense.
+        """
+        return self.counts.toarray() if sp.issparse(self.counts) else np.asarray(self.counts)
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Data frame with a first column ``label`` for the rows and a column for each y.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The first of these that is installed, unless told. Labels that it has no type for become text, such as
+            mixed ones in pyarrow.
+
+        Returns
+        -------
+        frame
+            What `CA.fit` takes.
+        """
+        counts = self.toarray()
+        columns = {str(name): counts[:, j] for j, name in enumerate(self.columns)}
+        if len(columns) < counts.shape[1] or "label" in columns:
+            raise ValueError('The names of the columns are not all different as text, or one is called "label".')
+        return to_frame({"label": self.rows, **columns}, backend)
+
+    def __repr__(self) -> str:
+        nonzero = self.counts.nnz if sp.issparse(self.counts) else np.count_nonzero(self.counts)
+        rows, columns = self.shape
+        return f"Table of {rows} rows x {columns} columns, {nonzero} nonzero cells, total {self.total:g}"
+
+
+def as_table(counts: Any, name: str = "X", *, positive: bool = True) -> Table:
+    """Table from any of the ways in which people keep one, checked and in float64.
+
+    Parameters
+    ----------
+    counts : Table, array-like, scipy sparse, or pandas, polars or pyarrow frame
+        A frame's row labels are its index (pandas) or its first column, where that is not numeric.
+    name : str
+        How errors call the argument.
+    positive : bool
+        Whether a table without any count is an error.
+    """
+    table = _read(counts, name)
+    table = replace(table, counts=_as_float(table.counts, name))
+    _check_cells(table, name)
+    if positive:
+        _check_total(table.total, name)
+    return table
+
+
+def _as_csr(counts: Any) -> sp.csr_array:
+    """CSR array of float64; its indices are those of the input where they can be, to save memory."""
+    if counts.dtype.kind not in "biuf":
+        raise ValueError(f"Complex data not supported: counts must hold real numbers, got {counts.dtype}.")
+    if counts.ndim != 2:
+        raise ValueError(f"counts must have rows and columns, got {counts.ndim} dimension(s).")
+    if counts.format == "csr":
+        data = counts.data.astype(np.float64, copy=False)
+        return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
+    return sp.csr_array(counts.astype(np.float64, copy=False))  # first, or duplicates of small integers overflow
+
+
+def weighted_columns(counts: Any, weights: np.ndarray) -> Any:
+    """Counts with each column multiplied by its weight."""
+    return counts @ sp.diags_array(weights) if sp.issparse(counts) else counts * weights
+
+
+def listed(labels: list[Any], most: int = 10) -> str:
+    """The first few labels, for a message."""
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    return ", ".join(map(str, labels[:most])) + more
+
+
+def to_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
+    """Native data frame of the first library installed, or of the one asked for."""
+    if backend is not None and (not isinstance(backend, str) or backend not in ("pandas", "polars", "pyarrow")):
+        raise ValueError(f'backend must be "pandas", "polars" or "pyarrow", got {brief(backend)}.')
+    candidates: tuple[Backend, ...] = (backend,) if backend else ("pandas", "polars", "pyarrow")
+    for candidate in candidates:
+        try:
+            return nw.from_dict(columns, backend=candidate).to_native()
+        except ImportError:
+            continue
+        except Exception:  # labels that the library has no type for
+            return nw.from_dict(_with_texts(columns), backend=candidate).to_native()
+    raise ImportError(f"A frame needs {backend or 'pandas, polars or pyarrow'}: pip install {backend or 'pandas'}")
+
+
+def _with_texts(columns: dict[str, Any]) -> dict[str, Any]:
+    """The same columns, labels as text."""
+    return {
+        name: [str(label).encode(errors="backslashreplace").decode() for label in values]
+        if np.asarray(values).dtype.kind == "O"
+        else values
+        for name, values in columns.items()
+    }
+
+
+def _read(counts: Any, name: str) -> Table:
+    if isinstance(counts, Table):
+        return counts
+    frame = as_frame(counts, name)
+    if frame is not None:
+        return _from_frame(frame, name)
+    if not sp.issparse(counts):
+        counts = _to_array(counts, name)
+    if counts.ndim != 2:
+        raise ValueError(
+            f"{name} must be a two-dimensional table of counts, got {counts.ndim} dimension(s). Reshape your data: "
+            "a single row is [[...]]; two columns of labels are counted by fit(x, y)."
+        )
+    if not sp.issparse(counts):
+        counts = _as_float(counts, name)
+    rows, columns = (np.arange(size) for size in counts.shape)
+    return Table(counts, rows, columns, named=False)
+
+
+def _to_array(counts: Any, name: str) -> np.ndarray:
+    if counts is None or isinstance(counts, str | bytes | dict):
+        raise ValueError(
+            f"{name} must be a two-dimensional table of counts, got {type(counts).__name__}: "
+            "read a file into a frame first, and make an array or a frame of anything else."
+        )
+    if np.ma.is_masked(counts):
+        raise ValueError(_not_finite(f"{name} contains masked entries"))
+    return to_array(counts, name)
+
+
+def _from_frame(frame: nw.DataFrame, name: str) -> Table:
+    index = nw.maybe_get_index(frame)
+    is_numbered = index is None or getattr(index, "dtype", np.dtype(object)).kind in "iu"
+    first = int(is_numbered and frame.shape[1] > 1 and _holds_labels(frame[:, 0]))
+    if first:
+        rows = as_labels(frame[:, 0], f"the first column of {name}")
+    else:
+        rows = np.arange(len(frame)) if index is None else as_labels(list(index), f"the index of {name}")
+    counts = [_numbers(frame[:, j], frame.columns[j], name) for j in range(first, frame.shape[1])]
+    table = np.column_stack(counts) if counts else np.empty((len(frame), 0))
+    return Table(table, rows, objects(frame.columns[first:]))
+
+
+def _holds_labels(series: nw.Series) -> bool:
+    """Whether a column is of text, categories or dates."""
+    if series.dtype in (nw.Object, nw.Unknown):
+        return any(isinstance(value, str) for value in series.to_list())
+    return series.dtype in (nw.String, nw.Categorical, nw.Enum) or series.dtype.is_temporal()
+
+
+def _numbers(series: nw.Series, column: Any, name: str) -> np.ndarray:
+    if _holds_labels(series):
+        raise ValueError(
+            f"{name} must hold counts, but its column {brief(column)} is {series.dtype}. "
+            "To count two columns of labels give them as fit(x, y)."
+        )
+    if series.is_null().any():
+        raise ValueError(_not_finite(f"{name} contains NaN (column {brief(column)})"))
+    return to_floats(of_series(series), f"column {brief(column)} of {name}")
+
+
+def _check_unique(labels: list[Any], side: str) -> None:
+    try:
+        if len(set(labels)) == len(labels):
+            return
+    except TypeError as error:
+        raise TypeError(f"The {side} have a label that cannot be hashed ({error}): use strings or numbers.") from None
+    seen: set[Any] = set()
+    repeated = next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
+    raise ValueError(f"The {side} have the label {brief(repeated)} more than once: rename or add up those {side}.")
+
+
+def _as_float(counts: Any, name: str) -> Any:
+    """Counts as a float64 array or canonical CSR array."""
+    is_text = counts.dtype.kind in "US" or (
+        counts.dtype.kind == "O" and any(isinstance(value, str) for value in counts.flat)
+    )
+    if is_text or counts.dtype.kind not in "biufO":
+        complaint = "Complex data not supported: " if counts.dtype.kind == "c" else ""
+        kind = "text" if is_text else f"values of type {counts.dtype}"
+        raise ValueError(
+            f"{complaint}{name} must hold counts, got {kind}. To count two columns of labels give them as fit(x, y)."
+        )
+    if 0 in counts.shape:
+        missing = "0 sample(s)" if counts.shape[0] == 0 else "0 feature(s)"
+        raise ValueError(f"{name} is empty: {missing} (shape={counts.shape}) while a minimum of 1 is required.")
+    return _canonical(counts) if sp.issparse(counts) else np.ascontiguousarray(to_floats(counts, name))
+
+
+def _canonical(counts: sp.csr_array) -> sp.csr_array:
+    if not counts.has_canonical_format:
+        counts = counts.copy()
+        counts.sum_duplicates()
+    return counts
+
+
+def _check_total(total: float, name: str) -> None:
+    if total == 0:
+        raise ValueError(f"{name} has only zeros: there is nothing to analyse.")
+    check_total(total, name)
+
+
+def _check_cells(table: Table, name: str) -> None:
+    counts = table.counts
+    cells = counts.data if sp.issparse(counts) else counts
+    low, high = (float(cells.min()), float(cells.max())) if cells.size else (0.0, 0.0)
+    if math.isnan(low):
+        raise ValueError(_not_finite(f"{name} contains NaN{_where(table, np.isnan)}"))
+    if math.isinf(high) or math.isinf(low):
+        raise ValueError(_not_finite(f"{name} contains infinity{_where(table, np.isinf)}"))
+    if low < 0:
+        where = _where(table, lambda values: values < 0)
+        raise ValueError(f"Negative values in data: {name} must hold counts of at least 0, got {low:g}{where}.")
+
+
+def _where(table: Table, is_bad: Callable[[np.ndarray], np.ndarray]) -> str:
+    """First bad cell, by its labels."""
+    cells = sp.coo_array(table.counts)
+    first = int(np.argmax(is_bad(cells.data)))
+    row, column = table.rows[cells.row[[first]]].tolist(), table.columns[cells.col[[first]]].tolist()
+    return f" (row {brief(row[0])}, column {brief(column[0])})"
+
+
+def _not_finite(complaint: str) -> str:
+    return f"{complaint}: replace it by a count, or give such rows or columns as supplementary."

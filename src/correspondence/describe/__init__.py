@@ -1,0 +1,1 @@
+"""What an axis separates, in words."""

@@ -1,0 +1,1 @@
+"""Estimators of two variables, one file or folder for each."""

@@ -1,0 +1,519 @@
+"""ACE: sums of smooth functions in closed form, or conditional expectations by any scikit-learn regressor.
+
+With regressors the principal functions are found as fixed points: f is proportional to E[g(Y) | X], and g to
+E[f(X) | Y]. If a few known functions span all those of one side (indicators of labels, splines of a number), one
+regression of these on the other side is enough. Otherwise the two expectations alternate from a block of start
+functions, a block power iteration; each learns from pairs that the other has not seen, because noise that
+both have seen would grow with every turn. In both cases the values on a fold come from regressors without the fold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.utils import get_tags
+
+from correspondence._util.arguments import brief, check_whole, length
+from correspondence._util.progress import bar
+from correspondence.core.collinearity import describe, resolve
+from correspondence.core.decomposition import Decomposition
+from correspondence.core.dependence_views import View, whitened_view
+from correspondence.core.feature_maps import Additive, Encoded, Loadings, blocks, dense, signed
+from correspondence.core.functions import FeatureMap, LinearFunctions
+from correspondence.core.moments import Moments, whitening
+from correspondence.core.regularised import check_strengths
+from correspondence.core.splines import (
+    SMOOTHING,
+    AdditiveFunctions,
+    AdditiveSums,
+    SplineBasis,
+    solve_additive,
+    view_additive,
+)
+from correspondence.data.column_summary import Survey
+from correspondence.data.encoders import WIDE, Columns, Encoder, discrete, encoders_for, kept, surveys_of
+from correspondence.data.pairs import Memory, Parts
+from correspondence.data.splits import Split, splits
+from correspondence.estimators.base import PairsEstimator
+
+__all__ = ["ACE"]
+
+LABELS = 50  # up to so many, all indicators are regressed at once
+KNOTS = 8  # of the splines that are regressed
+START = 40  # functions of y that the alternation starts from
+EXTRA = 2  # functions beyond n_components, which make the alternation converge faster
+
+
+class ACE(PairsEstimator):
+    """Alternating conditional expectations, all components at once.
+
+    Without regressors: f and g are sums of functions of single columns, found in closed form: a value for each label,
+    and cubic splines for numbers, which are constant beyond the data. How smooth each pair is, is chosen by what it
+    adds to those before on held-out folds, so asking for more components does not harm the first.
+
+    With regressors: f_i(x) is an estimate of E[g_i(Y) | X = x] by any scikit-learn regressor, and g_i likewise, or by
+    the mean over each label where Y is discrete. Then a classifier does as well, since E[g_i(Y) | x] is
+    a mean over its predicted probabilities. All is cross-fitted: PICs are those of pairs that their regressor has
+    not seen, and for new data the regressors of all folds are averaged.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of pairs of functions.
+    x_regressor : regressor or classifier, optional
+        Learns E[g(Y) | X] from the encoded columns of X. A classifier needs labels for Y.
+    y_regressor : regressor or classifier, optional
+        Learns E[f(X) | Y]. By default means over the labels of Y, or a copy of `x_regressor` if Y are not labels.
+    n_knots : "auto" or int
+        Of the splines of each column; "auto" is 24 and fewer for many columns or few pairs.
+    smoothing : "auto", float or array-like of shape (n_components,)
+        Weight of the penalty on the third derivative, the same for all components or one for each. "auto" chooses it by
+        what a component adds on held-out folds.
+    cv : int, splitter or iterable
+        Folds of the cross-fitting with regressors.
+    n_alternations : int
+        Of E[g(Y) | X] and E[f(X) | Y] with regressors, if both X and Y have several columns or more than 50 labels.
+    random_state : int
+        Seed of the folds.
+    progress : bool or None
+        Show a bar, by default from two seconds on.
+
+    Attributes
+    ----------
+    decomposition_ : Decomposition
+        The result.
+    pics_, correlations_ : ndarray of shape (n_components,)
+        On the training pairs; with regressors, cross-fitted there.
+    smoothing_ : ndarray of shape (n_components,)
+        Weight of the penalty on the third derivative of each pair of functions, without regressors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=3000); y = x**2 + 0.5 * rng.normal(size=3000)
+    >>> bool(co.ACE(n_components=1).fit(x, y).correlations_[0] > 0.9)
+    True
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> labels = np.where(y > 1, "high", "low")
+    >>> forest = RandomForestClassifier(50, min_samples_leaf=20, random_state=0)
+    >>> co.ACE(n_components=1, x_regressor=forest).fit(x, labels).correlations_.round(1)
+    array([0.8])
+    """
+
+    smoothing_: np.ndarray
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        x_regressor: Any = None,
+        y_regressor: Any = None,
+        *,
+        n_knots: str | int = "auto",
+        smoothing: Any = "auto",
+        cv: Any = 5,
+        n_alternations: int = 3,
+        random_state: int = 0,
+        progress: bool | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.x_regressor = x_regressor
+        self.y_regressor = y_regressor
+        self.n_knots = n_knots
+        self.smoothing = smoothing
+        self.cv = cv
+        self.n_alternations = n_alternations
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> Self:
+        """Find the most correlated functions of X and Y.
+
+        Parameters
+        ----------
+        X, Y : array-like, frame, list of labels; with regressors also sparse matrix or list of texts
+            One row for each pair. Or X alone, as `Pairs`, without regressors: moments are then computed where they are.
+        groups : array-like of shape (n,), optional
+            Pairs of the same group, such as repeated measurements, stay in the same fold.
+
+        Returns
+        -------
+        ACE
+            Itself.
+        """
+        self._check_parameters()
+        pairs, together = self._parts(X, Y, groups)
+        if self.x_regressor is None and self.y_regressor is None:
+            d, smoothing = self._closed_form(pairs, kept(Y), together)
+            self._set(d, X)
+            self.smoothing_ = smoothing
+            return self
+        if not isinstance(pairs, Memory):
+            raise ValueError("Pairs are for ACE without regressors: collect them first, and give X and Y.")
+        self._set(self._cross_fit(encoders_for(pairs), X, Y, together), X)
+        self.__dict__.pop("smoothing_", None)
+        return self
+
+    def _closed_form(self, pairs: Parts, y_sample: Any, groups: np.ndarray | None) -> tuple[Decomposition, np.ndarray]:
+        surveys = surveys_of(pairs)
+        encoders = [_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
+        x_basis, y_basis = (self._basis(*side) for side in zip(encoders, surveys, "XY", strict=True))
+        rows = pairs.through(*(Encoded(*side) for side in zip("XY", encoders, strict=True)))
+        sums = rows.sums(partial(_fold_sums, (x_basis, y_basis), groups), AdditiveSums.merged, "moments")
+        found = resolve(rows, sums.columns, *(describe(*s, pairs) for s in zip("XY", encoders, strict=True)))
+        if any(small.size for small in found.small):
+            x_basis, y_basis = (
+                basis.with_combinations(small) for basis, small in zip((x_basis, y_basis), found.small, strict=True)
+            )
+            sums = rows.sums(partial(_fold_sums, (x_basis, y_basis), groups), AdditiveSums.merged, "moments")
+        is_auto = isinstance(self.smoothing, str)
+        grid = SMOOTHING if is_auto else check_strengths(self.smoothing, "smoothing")
+        fit = solve_additive(sums, x_basis, y_basis, self.n_components, grid)
+        moments, loadings = rows.sums(partial(_function_sums, fit.f, fit.g), _added, "functions", numbered=False)
+        x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))
+        d = moments.decompose(self.n_components, x_features=x, y_features=y, y_sample=y_sample)
+        assert isinstance(d.g, LinearFunctions)
+        return signed(d, loadings.covariance @ d.g.weights, loadings.variance), fit.smoothing
+
+    def _test_views(self, X: Any, Y: Any) -> list[View]:
+        if self.x_regressor is not None or self.y_regressor is not None:
+            return []
+        surveys = surveys_of(Memory(X, Y, length(X, "X")))
+        encoders = [_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
+        x, y = (dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
+        additive = view_additive(x, y, encoders[0].coordinates, encoders[1].coordinates, self._given_knots)
+        views = whitened_view(x, y), additive
+        return [view for view in views if view is not None]
+
+    def _basis(self, encoder: Columns, survey: Survey | None, name: str) -> SplineBasis:
+        assert survey is not None
+        rows = dense(encoder.of_columns(survey.rows, name))
+        return SplineBasis.for_columns(rows, encoder.coordinates, self._given_knots)
+
+    @property
+    def _given_knots(self) -> int | None:
+        return None if isinstance(self.n_knots, str) else self.n_knots
+
+    def _cross_fit(self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any, groups: np.ndarray | None) -> Decomposition:
+        """Decomposition with regressors."""
+        rows = [_rows(encoder, values, name) for name, encoder, values in zip("XY", encoders, (X, Y), strict=True)]
+        labels = next((rows[side].argmax(axis=1) for side in (1, 0) if discrete(encoders[side])), None)
+        n = rows[0].shape[0]
+        cv = self.cv if groups is None else _limit_folds(self.cv, groups)
+        folds = splits(cv, n, labels=labels, groups=groups, random_state=self.random_state)
+        if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
+            raise ValueError("cv must hold out each pair exactly once, as k-fold splitters do.")
+        x, y = (_Expectation("XY"[side], encoders[side], rows[side], self._model(side, encoders)) for side in (0, 1))
+        known = _known("Y", encoders[1], y.rows) if self.y_regressor is None else None
+        if known is not None:
+            G = known(Y)
+            F, fx = self._regressed(x, G, folds)
+            return _decomposed(F, fx, G, known, self.n_components, Y, y.rows, span=_expected(F, G, "y"))
+        known = _known("X", encoders[0], x.rows) if self.x_regressor is None else None
+        if known is not None:
+            F = known(X)
+            G, gy = self._regressed(y, F, folds)
+            return _decomposed(F, known, G, gy, self.n_components, Y, y.rows, span=_expected(F, G, "x"))
+        F, fx, G, gy = self._alternated(
+            x, y, [(*_halves(train, groups, self.random_state), test) for train, test in folds]
+        )
+        return _decomposed(F, fx, G, gy, self.n_components, Y, y.rows)
+
+    def _regressed(self, side: _Expectation, targets: np.ndarray, folds: list[Split]) -> tuple[np.ndarray, _Regressed]:
+        """Expectations of known functions: cross-fitted values, and the mean over the folds for new data."""
+        values, models = np.empty_like(targets), []
+        with bar(len(folds), "ACE", self.progress) as done:
+            for train, test in folds:
+                models.append(side.fitted(train, targets[train]))
+                values[test] = models[-1](side.rows[test])
+                done.update()
+        return values, _Regressed(side.name, side.encoder, models)
+
+    def _alternated(
+        self, x: _Expectation, y: _Expectation, parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+    ) -> tuple[np.ndarray, _Regressed, np.ndarray, _Regressed]:
+        """Block power iterations, one for each fold, turned on to the first."""
+        k, start = self.n_components + EXTRA, _start(y.encoder, y.rows)
+        F, G = (np.empty((x.rows.shape[0], k)) for _ in range(2))
+        runs: list[tuple[_Model, _Model]] = []
+        with bar(len(parts) * self.n_alternations, "ACE", self.progress) as done:
+            for for_x, for_y, test in parts:
+                targets = start
+                for _ in range(self.n_alternations):
+                    f = x.fitted(for_x, targets[for_x])
+                    f = f.combined(_most_correlated(f(x.rows[for_y]), targets[for_y], k))
+                    g = y.fitted(for_y, f(x.rows[for_y]))
+                    g = g.combined(_most_correlated(g(y.rows[for_x]), targets[for_x], k))
+                    targets = g(y.rows)
+                    done.update()
+                if runs:
+                    f, g = (m.turned(first, s.rows) for m, first, s in zip((f, g), runs[0], (x, y), strict=True))
+                runs.append((f, g))
+                F[test], G[test] = f(x.rows[test]), g(y.rows[test])
+        fs, gs = zip(*runs, strict=True)
+        return F, _Regressed("X", x.encoder, list(fs)), G, _Regressed("Y", y.encoder, list(gs))
+
+    def _model(self, side: int, encoders: tuple[Encoder, Encoder]) -> Any:
+        """What estimates expectations given X (side 0) or Y (side 1)."""
+        own, other = self.x_regressor, self.y_regressor
+        if side:
+            own, other = other, own
+        if own is None and discrete(encoders[side]) is not None:
+            return _LabelMeans()
+        model, given = (own, "xy"[side]) if own is not None else (other, "yx"[side])
+        if is_classifier(model) and not _few_labels(encoders[1 - side]):
+            if own is None:
+                return None  # never asked: the other side has labels
+            raise ValueError(
+                f"{given}_regressor is a classifier, which needs labels for {'YX'[side]}, at most {LABELS} of them: "
+                "give a regressor."
+            )
+        return model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.x_regressor is not None
+        return tags
+
+    def _check_parameters(self) -> None:
+        check_whole(self.n_components, "n_components", 1)
+        check_whole(self.n_alternations, "n_alternations", 1)
+        check_whole(self.random_state, "random_state", 0, 2**32 - 1)
+        if not (isinstance(self.smoothing, str) and self.smoothing == "auto"):
+            check_strengths(self.smoothing, "smoothing")
+        if not (isinstance(self.n_knots, str) and self.n_knots == "auto"):
+            check_whole(self.n_knots, "n_knots", 3)
+        for name in ("x_regressor", "y_regressor"):
+            model: Any = getattr(self, name)
+            if model is None:
+                continue
+            if isinstance(model, type) or not all(
+                hasattr(model, method) for method in ("fit", "predict", "get_params")
+            ):
+                raise ValueError(
+                    f"{name} must be a scikit-learn regressor or classifier such as Ridge(), got {brief(model)}."
+                )
+            if is_classifier(model) and not hasattr(model, "predict_proba"):
+                raise ValueError(
+                    f"{name} must have predict_proba, which {brief(model)} has not: choose another classifier."
+                )
+
+
+def _fold_sums(
+    bases: tuple[SplineBasis, SplineBasis],
+    groups: np.ndarray | None,
+    x: np.ndarray,
+    y: np.ndarray,
+    first: int,
+) -> AdditiveSums:
+    return AdditiveSums.of(blocks(x, y), *bases, groups, first)
+
+
+def _function_sums(
+    f: AdditiveFunctions, g: AdditiveFunctions, x: np.ndarray, y: np.ndarray, first: int
+) -> tuple[Moments, Loadings]:
+    """Moments of the functions, and the loadings of the columns of y on g."""
+    moments, values = Moments(), np.empty((len(y), g.weights.shape[1]))
+    for (a, b), (out,) in zip(blocks(x, y), blocks(values), strict=True):
+        out[:] = g(b)
+        moments.update(f(a), out)
+    return moments, Loadings.of(blocks(values, y))
+
+
+def _added(parts: list[tuple[Moments, Loadings]]) -> tuple[Moments, Loadings]:
+    moments, loadings = zip(*parts, strict=True)
+    return reduce(add, moments), reduce(add, loadings)
+
+
+def _table_encoder(survey: Survey | None, name: str) -> Columns:
+    encoder = None if survey is None else Columns.of(survey, name)
+    if encoder is None or encoder.width > WIDE:
+        raise ValueError(
+            f"{name} must be a table of at most {WIDE} columns, with one for each label; sparse data, text and images "
+            "are not supported without regressors: give x_regressor and y_regressor, or use KernelCCA or PICE."
+        )
+    return encoder
+
+
+def _rows(encoder: Encoder, values: Any, name: str) -> Any:
+    """Encoded rows as scikit-learn takes them."""
+    rows = encoder(values, name)
+    return rows if rows.ndim == 2 else dense(rows)
+
+
+def _known(name: str, encoder: Encoder, rows: Any) -> FeatureMap | None:
+    """Functions that span all those of a variable, or nearly so: the indicators of labels, splines of a number."""
+    if _few_labels(encoder):
+        return Encoded(name, encoder)
+    if isinstance(encoder, Columns) and encoder.width == 1 and encoder.coordinates.all():
+        basis = SplineBasis.for_columns(rows, encoder.coordinates, KNOTS)
+        return Additive(name, encoder, AdditiveFunctions(basis, np.zeros(basis.width), np.eye(basis.width)))
+    return None
+
+
+def _few_labels(encoder: Encoder) -> bool:
+    labels = discrete(encoder)
+    return labels is not None and labels.width <= LABELS
+
+
+def _limit_folds(cv: Any, groups: np.ndarray) -> Any:
+    """As many folds as there are groups, if these are fewer than the folds asked for."""
+    return min(cv, max(2, len(np.unique(groups)))) if isinstance(cv, int) else cv
+
+
+def _halves(train: np.ndarray, groups: np.ndarray | None, random_state: int) -> Split:
+    """Two parts of some pairs, of which those of a group stay together."""
+    within = None if groups is None else groups[train]
+    if within is not None and len(set(within.tolist())) < 2:
+        raise ValueError("groups must be at least two in each training part of cv, of which each learns one side.")
+    first, second = splits(2, len(train), groups=within, random_state=random_state)[0]
+    return train[first], train[second]
+
+
+@dataclass(frozen=True, eq=False)
+class _Expectation:
+    """How conditional expectations given one variable are learned."""
+
+    name: str
+    encoder: Encoder
+    rows: Any
+    model: Any
+
+    def fitted(self, train: np.ndarray, targets: np.ndarray) -> _Model:
+        """Expectations of targets, learned from some of the pairs."""
+        model, width = clone(self.model), targets.shape[1]
+        try:
+            if is_classifier(model):
+                return _Model(model.fit(self.rows[train], targets.argmax(axis=1)), width)
+            if width > 1 and not get_tags(model).target_tags.multi_output:
+                model = MultiOutputRegressor(model)
+            return _Model(model.fit(self.rows[train], targets if width > 1 else targets[:, 0]), width)
+        except Exception as error:
+            reason = " ".join(str(error).split())[:200].rstrip(".")
+            raise ValueError(f"{brief(self.model)} could not be fitted to {self.name}: {reason}.") from error
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """Linear combinations of what a regressor predicts, or of the beliefs of a classifier."""
+
+    model: Any
+    width: int
+    functions: LinearFunctions | None = None
+
+    def __call__(self, rows: Any) -> np.ndarray:
+        """Values at encoded rows."""
+        if is_classifier(self.model):
+            values = np.zeros((rows.shape[0], self.width))
+            values[:, self.model.classes_] = self.model.predict_proba(rows)
+        else:
+            values = np.asarray(self.model.predict(rows), dtype=np.float64).reshape(rows.shape[0], -1)
+            if values.shape[1] != self.width:
+                raise ValueError(
+                    f"{brief(self.model)} predicts {values.shape[1]} numbers for each row instead of {self.width}."
+                )
+        return values if self.functions is None else self.functions.of_features(values)
+
+    def combined(self, functions: LinearFunctions) -> _Model:
+        """Functions of the predictions."""
+        return replace(self, functions=functions)
+
+    def turned(self, first: _Model, rows: Any) -> _Model:
+        """The same functions, rotated on to those of another model."""
+        assert self.functions is not None
+        U, _, Vt = np.linalg.svd(self(rows).T @ first(rows))
+        return self.combined(replace(self.functions, weights=self.functions.weights @ (U @ Vt)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Regressed:
+    """Mean over some models."""
+
+    name: str
+    encoder: Encoder
+    models: list[_Model]
+
+    def __call__(self, values: Any) -> np.ndarray:
+        rows = _rows(self.encoder, values, self.name)
+        return np.mean([model(rows) for model in self.models], axis=0)
+
+    def __repr__(self) -> str:
+        return f"the regressors of {self.name}, such as {self.models[0].model!r},"
+
+
+class _LabelMeans(RegressorMixin, BaseEstimator):
+    """Mean of the targets for each label, given as indicators; the mean over all for one that did not occur."""
+
+    def fit(self, rows: Any, targets: np.ndarray) -> Self:
+        count, mean = np.asarray(rows.sum(axis=0)), targets.mean(axis=0)
+        sums = np.asarray(rows.T @ targets).reshape(len(count), -1)
+        self.means = np.where(count[:, None] > 0, sums / np.maximum(count, 1)[:, None], mean)
+        return self
+
+    def predict(self, rows: Any) -> np.ndarray:
+        return np.asarray(rows @ self.means)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _start(encoder: Encoder, rows: Any) -> np.ndarray:
+    """Functions of y to start from: splines of its columns, or all it has; the leading principal ones of them."""
+    Z = dense(rows)
+    if isinstance(encoder, Columns):
+        Z = SplineBasis.for_columns(Z, encoder.coordinates, 8)(Z)
+    Z = Z - Z.mean(axis=0)
+    Z = Z / np.maximum(Z.std(axis=0), 1e-12)
+    U, s, _ = np.linalg.svd(Z, full_matrices=False)
+    return U[:, :START][:, s[:START] > 1e-6 * s[0]] * np.sqrt(len(Z))
+
+
+def _most_correlated(F: np.ndarray, G: np.ndarray, k: int) -> LinearFunctions:
+    """The k uncorrelated combinations of the columns of F that are most correlated with those of G."""
+    f = Moments().update(F, G).decompose(k, tol=1e-8).f
+    assert isinstance(f, LinearFunctions)
+    missing = k - f.weights.shape[1]
+    return replace(f, weights=np.pad(f.weights, ((0, 0), (0, missing))))
+
+
+def _expected(F: np.ndarray, G: np.ndarray, known: str) -> np.ndarray:
+    """Combinations to which expectations and the functions that they are of are both restricted.
+
+    If F estimates E[G | X] then E[F G^T] estimates E[E[G | X] E[G | X]^T], which is symmetric and positive. Leading
+    directions of that kind are a result; others, such as a negative one, which comes from the mean of a fold being low
+    in the others when it is high in the fold, are not.
+    """
+    moments = Moments().update(F, G)
+    W = whitening(*((moments.cov_g, moments.mean_g) if known == "y" else (moments.cov_f, moments.mean_f)), 1e-10)
+    C = W.T @ moments.cov_fg @ W
+    values, vectors = np.linalg.eigh((C + C.T) / 2)
+    return W @ vectors[:, values > 0][:, ::-1]
+
+
+def _decomposed(
+    F: np.ndarray,
+    x_features: Any,
+    G: np.ndarray,
+    y_features: Any,
+    d: int,
+    Y: Any,
+    columns: Any,
+    span: np.ndarray | None = None,
+) -> Decomposition:
+    """Decomposition of cross-fitted values; of `span` the first d columns, if it is given."""
+    within = None if span is None else (span[:, :d], span[:, :d])
+    result = (
+        Moments().update(F, G).decompose(d, span=within, x_features=x_features, y_features=y_features, y_sample=kept(Y))
+    )
+    loadings = Loadings.of((g, dense(rows)) for g, rows in blocks(G, columns))
+    assert isinstance(result.g, LinearFunctions)
+    return signed(result, loadings.covariance @ result.g.weights, loadings.variance)

@@ -1,0 +1,230 @@
+"""What all estimators share: scikit-learn's conventions around one Decomposition."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from correspondence._util.arguments import as_frame, brief, check_index, length, outside
+from correspondence._util.user_warnings import FewerComponents, UncertainInterval
+from correspondence.core.decomposition import Decomposition
+from correspondence.core.dependence_views import View
+from correspondence.data.pairs import Memory, Pairs, Parts, check_source
+from correspondence.data.splits import group_codes
+from correspondence.data.table import to_frame
+from correspondence.results.held_out import HeldOut
+
+__all__ = ["Estimator", "PairsEstimator"]
+
+
+class Estimator(TransformerMixin, BaseEstimator, ABC):
+    """Base of all estimators: `fit` sets ``decomposition_``, everything else reads it.
+
+    Attributes
+    ----------
+    decomposition_ : Decomposition
+        The result.
+    pics_, correlations_ : ndarray of shape (d,)
+        lambda_i and sqrt(lambda_i) on the training data.
+    """
+
+    decomposition_: Decomposition
+
+    @abstractmethod
+    def fit(self, X: Any, Y: Any = None) -> Self:
+        """Learn the principal functions from pairs (x, y)."""
+
+    @property
+    def pics_(self) -> np.ndarray:
+        """Principal inertia components lambda_i of the training data, largest first."""
+        check_is_fitted(self)
+        return self.decomposition_.pics
+
+    @property
+    def correlations_(self) -> np.ndarray:
+        """Correlations sqrt(lambda_i) of the training data."""
+        check_is_fitted(self)
+        return self.decomposition_.correlations
+
+    def transform(self, X: Any, Y: Any = None) -> Any:
+        """Evaluate f at X, and g at Y if it is given.
+
+        Parameters
+        ----------
+        X : array-like
+            Values of the first variable, as for `fit`.
+        Y : array-like, optional
+            Values of the second, not necessarily as many.
+
+        Returns
+        -------
+        ndarray of shape (n, d), or a pair of them
+            f(X), or (f(X), g(Y)); of variance 1 on the training data. Frames if `set_output` asks for them.
+        """
+        check_is_fitted(self)
+        if isinstance(X, Pairs):
+            raise ValueError("X are Pairs: distributed.transform(est, pairs, folder) writes their functions to files.")
+        F = self._f(X)
+        return F if Y is None else (F, self.transform_y(Y))
+
+    def transform_y(self, Y: Any) -> Any:
+        """Evaluate g at Y.
+
+        Parameters
+        ----------
+        Y : array-like
+            Values of the second variable, as for `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            Of variance 1 on the training data. A frame with columns g1, g2, ... if `set_output` asks for one.
+        """
+        check_is_fitted(self)
+        G = self._g(Y)
+        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        return G if wanted == "default" else _framed(G, wanted, getattr(Y, "index", None))
+
+    def _test_views(self, X: Any, Y: Any) -> list[View]:
+        """Views of pairs in which components are tested without holding pairs out; none if that cannot be done."""
+        return []
+
+    def _f(self, X: Any) -> np.ndarray:
+        return self.decomposition_.f(X)
+
+    def _g(self, Y: Any) -> np.ndarray:
+        return self.decomposition_.g(Y)
+
+    def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
+        """Check the functions on pairs, best on such that the fit has not seen.
+
+        Parameters
+        ----------
+        X, Y : array-like
+            Pairs, as for `fit`; or X alone, as `Pairs`, which are read twice, where they are.
+        sample_weight : array-like of shape (n,), optional
+            Of the pairs.
+
+        Returns
+        -------
+        HeldOut
+            ``.correlations`` of each component, ``.captured``, their intervals and ``.n``.
+        """
+        check_is_fitted(self)
+        if Y is None and not isinstance(X, Pairs):
+            raise ValueError("Y is missing: an evaluation needs pairs (x, y).")
+        return self.decomposition_.evaluate(X, Y, sample_weight)
+
+    def score(self, X: Any, Y: Any = None, sample_weight: Any = None) -> float:
+        """Dependence that the functions prove on the given pairs: ``evaluate(X, Y).captured``.
+
+        Parameters
+        ----------
+        X, Y, sample_weight : array-like
+            As for `evaluate`.
+
+        Returns
+        -------
+        float
+            At most chi2(X; Y), and negative if the functions predict worse than no dependence at all.
+        """
+        with warnings.catch_warnings(action="ignore", category=UncertainInterval):  # no interval is returned
+            return self.evaluate(X, Y, sample_weight).captured
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Name the columns of ``transform``: f1, f2, ...
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored; scikit-learn gives it.
+
+        Returns
+        -------
+        ndarray of str
+            As many as there are components.
+        """
+        check_is_fitted(self)
+        return np.array([f"f{i + 1}" for i in range(len(self.pics_))], dtype=object)
+
+    def _remember_columns(self, X: Any) -> None:
+        """Number and names of the columns of X, if it is a table."""
+        for name in ("feature_names_in_", "n_features_in_"):
+            self.__dict__.pop(name, None)
+        if isinstance(X, Pairs):
+            names = [] if isinstance(X.x, str) else list(X.x)
+        else:
+            frame = as_frame(X, "X")
+            names = [] if frame is None else list(frame.columns)
+        if names and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        if names or getattr(X, "ndim", 1) == 2:
+            self.n_features_in_ = len(names) or X.shape[1]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "decomposition_")
+
+
+class PairsEstimator(Estimator):
+    """Base of the estimators that learn from pairs (x, y) of any kind."""
+
+    n_components: int
+
+    def _parts(self, X: Any, Y: Any, groups: Any = None) -> tuple[Parts, np.ndarray | None]:
+        """Pairs in memory or wherever they are, and which of them belong together."""
+        if not isinstance(X, Pairs):
+            n = self._check_pairs(X, Y)
+            return Memory(X, Y, n), None if groups is None else group_codes(groups, n, "groups")
+        check_source(X, Y)
+        if groups is not None:
+            raise ValueError("groups cannot be given with Pairs: collect them first, and give X, Y and groups.")
+        self._check_number(X.layout.n)
+        return X, None
+
+    def _check_pairs(self, X: Any, Y: Any) -> int:
+        """Number of pairs, more than there shall be components."""
+        if Y is None:
+            raise ValueError("Y is missing, the other variable: fit requires y to be passed, but the target y is None.")
+        n, m = length(X, "X"), length(Y, "Y")
+        if n != m:
+            raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
+        check_index(X, Y)
+        self._check_number(n)
+        return n
+
+    def _check_number(self, n: int) -> None:
+        if n <= self.n_components:
+            raise ValueError(
+                f"n_components = {brief(self.n_components)} needs more than as many samples, got {n} sample(s)."
+            )
+
+    def _set(self, d: Decomposition, X: Any = None) -> None:
+        """Keep the result, with a warning if there is less than asked for, and the names of the columns of X."""
+        if d.n_components < self.n_components:
+            warnings.warn(
+                f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "
+                "one of the variables, or the model of it, allows no more.",
+                FewerComponents,
+                stacklevel=outside(),
+            )
+        self.decomposition_ = d
+        self._remember_columns(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _framed(G: np.ndarray, backend: Any, index: Any) -> Any:
+    frame = to_frame({f"g{i + 1}": values for i, values in enumerate(G.T)}, backend)
+    if backend == "pandas" and hasattr(index, "equals") and len(index) == len(frame):
+        frame.index = index
+    return frame

@@ -1,0 +1,236 @@
+"""Confidence ellipses of correspondence analysis points by multinomial resampling.
+
+The spread of a point is its mean squared deviation from the point drawn, not from the mean of the resamples: the axes
+of a noisy table are too strong, those of its resamples more so, and the difference belongs to the uncertainty. The
+quantile is Hotelling's, which allows for the number of resamples.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import f as f_distribution
+from sklearn.base import clone
+
+from correspondence._util.arguments import brief, check_seed, check_whole
+from correspondence._util.progress import bar
+from correspondence._util.user_warnings import CorrespondenceWarning
+from correspondence.data.table import Table
+from correspondence.data.thinning import are_whole
+
+__all__ = ["Bootstrap", "Ellipses", "bootstrap"]
+
+
+@dataclass(frozen=True)
+class Ellipses:
+    """Ellipses in a plane, one for each point: full axes and the angle of the longer one.
+
+    Attributes
+    ----------
+    width, height : ndarray of shape (m,)
+        Lengths of the longer and the shorter axis.
+    angle : ndarray of shape (m,)
+        In degrees, counter-clockwise from the first axis.
+    """
+
+    width: np.ndarray
+    height: np.ndarray
+    angle: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bootstrap:
+    """Spread of the points over resampled tables, in principal coordinates.
+
+    Attributes
+    ----------
+    row_covariance, column_covariance : ndarray of shape (m, k, k)
+        Mean products of the deviations from the points drawn; NaN for labels that were drawn fewer than three times.
+    n_resamples : int
+        How many tables were drawn.
+    row_draws, column_draws : ndarray of shape (m,), optional
+        In how many of them each label occurs; all of them by default.
+    align : {"signs", "rotation"}
+        How resamples were laid on to the points.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> spread = co.CA().fit(co.datasets.load_smoke()).bootstrap(100, n_components=2, random_state=0)
+    >>> spread
+    Bootstrap of 5 rows and 4 columns on 2 axes, 100 resamples
+    >>> spread.column_ellipses().width.round(1)         # none, light, medium, heavy
+    array([0.7, 0.9, 0.7, 1.4])
+    """
+
+    row_covariance: np.ndarray
+    column_covariance: np.ndarray
+    n_resamples: int
+    row_draws: np.ndarray | None = None
+    column_draws: np.ndarray | None = None
+    align: str = "signs"
+
+    def row_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
+        """Confidence ellipses of the rows in the plane of two axes.
+
+        Parameters
+        ----------
+        axes : (int, int)
+            Counted from 1.
+        level : float
+            Of confidence.
+
+        Returns
+        -------
+        Ellipses
+            One for each label.
+        """
+        return _ellipses(self.row_covariance, self._draws(self.row_draws), axes, level)
+
+    def column_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
+        """Confidence ellipses of the columns in the plane of two axes.
+
+        Parameters
+        ----------
+        axes : (int, int)
+            Counted from 1.
+        level : float
+            Of confidence.
+
+        Returns
+        -------
+        Ellipses
+            One for each label.
+        """
+        return _ellipses(self.column_covariance, self._draws(self.column_draws), axes, level)
+
+    def _draws(self, draws: np.ndarray | None) -> np.ndarray:
+        return np.array([self.n_resamples]) if draws is None else draws
+
+    def __repr__(self) -> str:
+        (m, k, _), columns = self.row_covariance.shape, len(self.column_covariance)
+        return f"Bootstrap of {m} rows and {columns} columns on {k} axes, {self.n_resamples} resamples"
+
+
+def bootstrap(
+    ca: Any,
+    n_resamples: int,
+    *,
+    n_components: int,
+    n: int | None,
+    align: str,
+    random_state: Any,
+    progress: bool | None,
+) -> Bootstrap:
+    """Refit a correspondence analysis to resampled tables; see ``CA.bootstrap``."""
+    check_whole(n_resamples, "n_resamples", 3)
+    if not isinstance(align, str) or align not in ALIGNMENTS:
+        raise ValueError(f'align must be "signs" or "rotation", got {brief(align)}.')
+    k = min(check_whole(n_components, "n_components", 1), len(ca.pics_))
+    if k < 1:
+        raise ValueError("There are no components whose spread could be estimated.")
+    draw = _sampler(ca._unweighted, n, check_seed(random_state))
+    # Of a ridge chosen by "auto" the strength is kept, and what its claims are of those of that strength alone.
+    refit = clone(ca).set_params(n_components=k, regularization=ca.regularization_)
+    target, mass = _stacked(ca, k), np.concatenate([ca.rows_.mass, ca.columns_.mass])
+    spread = _Spread(target)
+    with bar(n_resamples, "bootstrap", progress) as done:
+        for _ in range(n_resamples):
+            resample = draw()
+            done.update()
+            if not _occurs(resample, ca):
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CorrespondenceWarning)  # labels that were not drawn
+                refit.fit(resample, row_weights=ca._rows.weights, column_weights=ca._columns.weights)
+            points = _stacked(refit, k) * ca._claimed_share[:k]
+            spread.add(ALIGNMENTS[align](points, target, mass))
+    covariance, m = spread.covariance(), len(ca.rows_)
+    return Bootstrap(covariance[:m], covariance[m:], n_resamples, spread.count[:m], spread.count[m:], align)
+
+
+def _sampler(table: Table, n: int | None, rng: np.random.Generator) -> Any:
+    cells = sp.coo_array(table.counts)
+    if n is None and not are_whole(cells):
+        raise ValueError("n is needed: the table does not hold whole counts, so say how many observations it is of.")
+    size = check_whole(round(table.total) if n is None else n, "n", 1, 2**62)
+    probability = cells.data / cells.data.sum()
+
+    def draw() -> Table:
+        counts = rng.multinomial(size, probability).astype(np.float64)
+        drawn = sp.csr_array(sp.coo_array((counts, (cells.row, cells.col)), shape=table.shape))
+        return Table(drawn if sp.issparse(table.counts) else drawn.toarray(), table.rows, table.columns, table.named)
+
+    return draw
+
+
+def _occurs(resample: Table, ca: Any) -> bool:
+    """Whether any label of the analysis was drawn, on both sides: those of a rare subset may all be missing."""
+    r, c = resample.counts.sum(axis=1), resample.counts.sum(axis=0)
+    return bool(
+        r[np.isin(resample.rows, ca.rows_.labels)].any() and c[np.isin(resample.columns, ca.columns_.labels)].any()
+    )
+
+
+def _stacked(ca: Any, k: int) -> np.ndarray:
+    """Principal coordinates of rows and columns; missing axes, if a resample has fewer, are 0."""
+    points = np.vstack([ca.rows_.principal, ca.columns_.principal])[:, :k]
+    return np.pad(points, ((0, 0), (0, k - points.shape[1])))
+
+
+def _turned(points: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Points rotated and reflected on to the target (orthogonal Procrustes, weighted by mass)."""
+    known = np.isfinite(points).all(axis=1) & np.isfinite(target).all(axis=1)
+    U, _, Vt = np.linalg.svd((points[known] * mass[known, None]).T @ target[known])
+    return points @ (U @ Vt)
+
+
+def _reflected(points: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Points with the sign of each axis that lies closer to the target (weighted by mass)."""
+    known = np.isfinite(points).all(axis=1) & np.isfinite(target).all(axis=1)
+    along = np.einsum("ij,ij,i->j", points[known], target[known], mass[known])
+    return points * np.where(along < 0, -1.0, 1.0)
+
+
+ALIGNMENTS = {"signs": _reflected, "rotation": _turned}
+
+
+class _Spread:
+    """Running products of the deviations of each point from its target, over the resamples in which it occurs."""
+
+    def __init__(self, target: np.ndarray) -> None:
+        m, k = target.shape
+        self.target = target
+        self.count = np.zeros(m)
+        self.products = np.zeros((m, k, k))
+
+    def add(self, points: np.ndarray) -> None:
+        seen = np.isfinite(points).all(axis=1)
+        deviation = points[seen] - self.target[seen]
+        self.count[seen] += 1
+        self.products[seen] += deviation[:, :, None] * deviation[:, None, :]
+
+    def covariance(self) -> np.ndarray:
+        return self.products / np.where(self.count > 2, self.count, np.nan)[:, None, None]
+
+
+def _ellipses(covariance: np.ndarray, draws: np.ndarray, axes: tuple[int, int], level: float) -> Ellipses:
+    k = covariance.shape[1]
+    if not all(1 <= axis <= k for axis in axes):
+        raise ValueError(f"axes {axes} are not among the {k} of this bootstrap: ask for more n_components.")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level}.")
+    index = np.array(axes) - 1
+    plane = covariance[:, index[:, None], index]
+    known = np.isfinite(plane).all(axis=(1, 2))
+    values, vectors = np.linalg.eigh(np.where(known[:, None, None], plane, 0))
+    draws = np.maximum(draws, 3)
+    quantile = 2 * draws / (draws - 1) * f_distribution.ppf(level, 2, draws - 1)  # Hotelling's, about a known centre
+    lengths = 2 * np.sqrt(np.maximum(values, 0) * quantile[:, None])
+    lengths[~known] = np.nan
+    angle = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]))
+    return Ellipses(lengths[:, 1], lengths[:, 0], angle)

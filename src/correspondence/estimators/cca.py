@@ -1,0 +1,194 @@
+"""CCA: linear functions of the columns, the baseline that everything else has to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from correspondence._util.arguments import check_whole, length
+from correspondence.core.collinearity import Basis, Described, Resolved, describe, resolve
+from correspondence.core.decomposition import Decomposition
+from correspondence.core.dependence_views import View, whitened_view
+from correspondence.core.feature_maps import Encoded, blocks, signed
+from correspondence.core.functions import LinearFunctions
+from correspondence.core.moments import Moments
+from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised, in_folds, merged
+from correspondence.data.encoders import encoders_for, kept
+from correspondence.data.pairs import Memory, Parts
+from correspondence.estimators.base import PairsEstimator
+from correspondence.results.held_out import captured_by_moments, gain
+
+__all__ = ["CCA", "strengths"]
+
+RIDGE = (0.0, *(10.0 ** np.arange(-3, 3.5, 0.5)).tolist())
+ENOUGH = 4  # pairs for each column, from which on nothing is regularised
+
+
+Bases = tuple[Basis, Basis]
+
+
+class CCA(PairsEstimator):
+    """Canonical correlation analysis: the most correlated linear functions of the columns.
+
+    Columns of numbers are taken as they are, labels as an indicator for each, images as pixels, text as a bag of words.
+    Columns that repeat others do no harm, and what tells nearly collinear ones apart is found as far as it is more than
+    rounding, down to about 1e-14 of their spread. If there are fewer than four pairs for each column, a ridge is added
+    whose strength is chosen by what the functions capture of held-out folds; more columns than pairs are fine.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of pairs of functions, at most the number of columns of each side.
+    regularization : "auto", float or array-like of shape (n_components,)
+        Strength of the ridge, in units of the variance of a column of numbers, the same for all components or one for
+        each; 0 for none.
+
+    Attributes
+    ----------
+    decomposition_ : Decomposition
+        The result.
+    pics_, correlations_ : ndarray of shape (n_components,)
+        On the training pairs.
+    regularization_ : ndarray of shape (n_components,)
+        Strength of the ridge that was used for each component.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 3)); Y = X[:, :2] + rng.normal(size=(2000, 2))
+    >>> co.CCA(n_components=2).fit(X, Y).correlations_.round(1)      # exact: 0.71 twice
+    array([0.7, 0.7])
+    """
+
+    regularization_: np.ndarray
+
+    def __init__(self, n_components: int = 2, regularization: Any = "auto") -> None:
+        self.n_components = n_components
+        self.regularization = regularization
+
+    def fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> Self:
+        """Find the most correlated linear functions of X and Y.
+
+        Parameters
+        ----------
+        X, Y : array-like, frame, sparse matrix, list of texts or array of images
+            One row for each pair. Or X alone, as `Pairs`: moments are then computed where the pairs are.
+        groups : array-like of shape (n,), optional
+            Pairs of the same group, such as duplicates, are never on both sides of a split when the penalty is chosen.
+
+        Returns
+        -------
+        CCA
+            Itself.
+
+        Warns
+        -----
+        NearlyCollinear
+            If a combination of columns is dropped that is hardly more than rounding; it names the columns.
+        """
+        check_whole(self.n_components, "n_components", 1)
+        strengths(self.regularization, wide=False)
+        pairs, together = self._parts(X, Y, groups)
+        x, y = (Encoded(name, encoder) for name, encoder in zip("XY", encoders_for(pairs, linear=True), strict=True))
+        known = describe("X", x.encoder, pairs), describe("Y", y.encoder, pairs)
+        found, strength = self._solve(pairs.through(x, y), known, together)
+        self._set(_on_columns(found, x, y, self.n_components, kept(Y)), X)
+        self.regularization_ = strength
+        return self
+
+    def _solve(
+        self, rows: Parts, known: tuple[Described, Described], groups: np.ndarray | None
+    ) -> tuple[Resolved, np.ndarray]:
+        """Moments of the columns, or of combinations of them, what a ridge leaves of these, and its strengths."""
+        bases = _bases(rows, known)
+        folds = rows.sums(partial(_folds, bases, groups), merged, "moments")
+        ridge = strengths(self.regularization, wide=rows.layout.n < ENOUGH * sum(len(b.centre) for b in bases))
+        is_whole = all(basis.matrix is None for basis in bases)
+        total = sum(folds, start=Moments())
+        found = resolve(rows, total, *known) if is_whole else Resolved(bases, total, None)
+        none = np.zeros(self.n_components)
+        if not np.any(ridge):
+            return found, none
+        fit = self._with_ridge(folds, ridge)
+        if np.ndim(ridge) == 1 and len(ridge) > 1 and any(small.size for small in found.small):
+            # A ridge drops what tells nearly collinear columns apart, unless that is a column of its own.
+            extended = bases[0].extended(found.small[0]), bases[1].extended(found.small[1])
+            others = rows.sums(partial(_folds, extended, groups), merged, "moments")
+            other = self._with_ridge(others, ridge)
+            if gain(self._captured(folds, fit.strength), self._captured(others, other.strength)) > 1:
+                bases, fit = extended, other
+        if is_whole and not fit.strength.any():
+            return found, none
+        return Resolved(bases, fit.moments, (fit.A, fit.B)), fit.strength
+
+    def _test_views(self, X: Any, Y: Any) -> list[View]:
+        x, y = encoders_for(Memory(X, Y, length(X, "X")), linear=True)
+        view = whitened_view(Encoded("X", x)(X), Encoded("Y", y)(Y))
+        return [] if view is None else [view]
+
+    def _with_ridge(self, folds: Sequence[Moments], ridge: Sequence[float] | np.ndarray) -> PenalisedFit:
+        """Functions with one of some ridges."""
+        penalty = np.ones(len(folds[0].mean_f)), np.ones(len(folds[0].mean_g))
+        return fit_penalised(folds, penalty, self.n_components, ridge, is_rich=True)
+
+    def _captured(self, folds: Sequence[Moments], strength: np.ndarray) -> np.ndarray:
+        """What functions with a ridge, fitted to the other folds, capture of each."""
+        scores = []
+        for k, fold in enumerate(folds):
+            fit = self._with_ridge([*folds[:k], *folds[k + 1 :]], strength[:, None])
+            means = fit.moments.mean_f, fit.moments.mean_g
+            scores.append(captured_by_moments(fold, means[0], fit.A, means[1], fit.B, fit.correlations))
+        return np.array(scores)
+
+
+def strengths(regularization: Any, wide: bool) -> Sequence[float] | np.ndarray:
+    """Strengths of a ridge to choose from: those given, or none for data that are not wide.
+
+    One strength for each component comes as an array with one column.
+    """
+    if isinstance(regularization, str) and regularization == "auto":
+        return RIDGE if wide else (0.0,)
+    return check_strengths(regularization, "regularization")
+
+
+def _folds(bases: Bases, groups: np.ndarray | None, F: np.ndarray, G: np.ndarray, first: int) -> list[Moments]:
+    return in_folds(((bases[0](f), bases[1](g)) for f, g in blocks(F, G)), groups, first)
+
+
+def _bases(rows: Parts, known: tuple[Described, Described]) -> Bases:
+    """Columns that span the rows of each side, centred: all, or the principal axes if there are fewer of them."""
+    if isinstance(rows, Memory):
+        return _basis(rows.x), _basis(rows.y)
+    widths = [len(side.names) for side in known]
+    if max(widths) >= rows.layout.n:
+        raise ValueError(f"There are {max(widths)} columns for {rows.layout.n} pairs: collect such Pairs first.")
+    return Basis.whole(widths[0]), Basis.whole(widths[1])
+
+
+def _basis(F: np.ndarray) -> Basis:
+    if F.shape[1] < len(F):
+        return Basis.whole(F.shape[1])
+    mean = F.mean(axis=0)
+    centred = F - mean
+    values, vectors = np.linalg.eigh(centred @ centred.T)
+    keep = values > 1e-12 * values.max(initial=0)
+    return Basis(mean, centred.T @ (vectors[:, keep] / np.sqrt(values[keep])))
+
+
+def _on_columns(result: Resolved, x: Encoded, y: Encoded, n_components: int, y_sample: Any) -> Decomposition:
+    """Decomposition of the columns, given the moments of combinations of them."""
+    moments, (in_x, in_y) = result.moments, result.bases
+    d = moments.decompose(n_components, span=result.span, x_features=x, y_features=y, y_sample=y_sample)
+    assert isinstance(d.f, LinearFunctions)
+    assert isinstance(d.g, LinearFunctions)
+    (x_mean, A), (y_mean, B) = in_x.on_columns(d.f.mean, d.f.weights), in_y.on_columns(d.g.mean, d.g.weights)
+    f, g = replace(d.f, mean=x_mean, weights=A), replace(d.g, mean=y_mean, weights=B)
+    covariance = in_y.inverse.T @ moments.cov_g
+    variance = np.einsum("ij,ji->i", covariance, in_y.inverse)
+    return signed(replace(d, f=f, g=g), covariance @ d.g.weights, variance)

@@ -1,0 +1,259 @@
+"""Pairs (x, y) for training: arrays in memory, or batches that are read again and again.
+
+If several processes train, each is served its share: of arrays, which all of them have, some rows of each batch, so
+that the joint batch is the one of a single process; of a stream, batches of its own, or its share of blocks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
+from itertools import islice
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from correspondence._util.arguments import as_frame, length, take, to_array
+from correspondence.data import pairs as sources
+from correspondence.data.encoders import Images
+from correspondence.estimators.pice import processes
+from correspondence.estimators.pice.feature_net import BLOCK, Side, Sides
+
+__all__ = ["Arrays", "Blocks", "Pairs", "Stream", "first_rows"]
+
+Batch = tuple[Any, Any]
+Reader = Callable[[], Batch]
+
+
+class Pairs(Protocol):
+    """What training asks of its data."""
+
+    def blocks(self) -> Iterator[Batch]:
+        """All pairs of this process once, some rows at a time."""
+
+    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:
+        """Endless random batches, this process's share of them, the same for the same seed, without the first ones."""
+
+
+class Blocks(ABC):
+    """Source of many rows at a time, the same for all processes, which training shuffles and cuts into batches."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Batch]: ...
+
+
+class Arrays:
+    """Pairs in memory.
+
+    Parameters
+    ----------
+    x, y : array-like
+        Rows as `Side.rows` makes them; images are encoded when they are needed.
+    """
+
+    def __init__(self, x: Any, y: Any) -> None:
+        self.x, self.y = x, y
+        self.n = x.shape[0]
+
+    @classmethod
+    def encoded(cls, sides: Sides, X: Any, Y: Any) -> Arrays:
+        """Pairs of two data sets."""
+        x, y = (_rows(side, values) for side, values in zip(sides, (X, Y), strict=True))
+        return cls(x, y)
+
+    def take(self, index: np.ndarray) -> Arrays:
+        """Some of the pairs."""
+        return Arrays(_take(self.x, index), _take(self.y, index))
+
+    def __len__(self) -> int:
+        return self.n
+
+    def extended(self, sides: Sides) -> Arrays:
+        """The same pairs with the known functions of the sides, found since, behind the rows."""
+        x, y = (
+            rows if side.known is None else np.hstack([rows, side.known(rows)])
+            for side, rows in zip(sides, (self.x, self.y), strict=True)
+        )
+        return Arrays(x, y)
+
+    def blocks(self) -> Iterator[Batch]:  # noqa: D102
+        return self._blocks(processes.mine(self.n))
+
+    def all_blocks(self) -> Iterator[Batch]:
+        """All pairs once, for what must be the same to the last bit, however many processes there are."""
+        return self._blocks(slice(0, self.n))
+
+    def _blocks(self, part: slice) -> Iterator[Batch]:
+        for start in range(part.start, part.stop, BLOCK):
+            rows = slice(start, min(start + BLOCK, part.stop))
+            yield self.x[rows], self.y[rows]
+
+    def first(self, n: int) -> Arrays:
+        """The first n pairs."""
+        return self if n >= self.n else self.take(np.arange(n))
+
+    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
+        size = min(size, self.n)
+        each = self.n // size
+        step = skip
+        while True:
+            epoch, first = divmod(step, each)
+            order = np.random.default_rng([seed, epoch]).permutation(self.n)
+            for i in range(first, each):
+                rows = order[i * size : (i + 1) * size][processes.mine(size)]
+                yield self.x[rows], self.y[rows]
+                step += 1
+
+
+class _Encoded:
+    """Rows of images, encoded when they are asked for."""
+
+    def __init__(self, side: Side, values: np.ndarray) -> None:
+        self.side, self.values, self.shape = side, values, values.shape
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        return self.side.rows(self.values[rows])
+
+
+def _take(rows: Any, index: np.ndarray) -> Any:
+    return _Encoded(rows.side, rows.values[index]) if isinstance(rows, _Encoded) else rows[index]
+
+
+def _rows(side: Side, values: Any) -> Any:
+    return _Encoded(side, to_array(values, side.name)) if isinstance(side.encoder, Images) else side.rows(values)
+
+
+class Stream:
+    """Pairs in batches (x, y) that an iterable, such as a torch DataLoader, gives anew each time it is read.
+
+    The batches of a joint batch are those that the processes read at the same time: the r-th of R processes reads the
+    batches r, r + R, ... What is left at the end, fewer than R batches, is left out. `Blocks`, and `co.Pairs`, are
+    shuffled and cut into batches of the size that is asked for, of which each process computes its share: so the joint
+    batch is the one of a single process.
+    """
+
+    def __init__(self, sides: Sides, source: Iterable[Any]) -> None:
+        self.sides, self.source = sides, source
+        self.is_cut = isinstance(source, Blocks | sources.Pairs)
+
+    def blocks(self) -> Iterator[Batch]:  # noqa: D102
+        for x, y in self._read():
+            if not self.is_cut or processes.size() == 1:
+                yield self._rows(x, y)
+            elif len(share := np.arange(length(x, "X"))[processes.mine(length(x, "X"))]):
+                yield self._rows(take(x, share), take(y, share))
+
+    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
+        step, epoch = 0, 0
+        while True:
+            torch.manual_seed(seed + epoch)  # a DataLoader that shuffles takes its order from here
+            batches = self._cut(size, [seed, epoch]) if self.is_cut else self._whole()
+            before = step
+            for read in batches:
+                step += 1
+                if step > skip:
+                    yield read()
+            if step == before:
+                raise ValueError(
+                    f"X gives fewer batches than there are processes, {processes.size()}: make them smaller."
+                )
+            epoch += 1
+
+    def _read(self) -> Iterator[Batch]:
+        """Batches that this process reads."""
+        batches = _checked(self.source)
+        return batches if self.is_cut else islice(batches, processes.rank(), None, processes.size())
+
+    def _whole(self) -> Iterator[Reader]:
+        """Batches as they come, as long as each process has one; they are encoded once they are needed."""
+        batches = self._read()
+        while processes.all_have((batch := next(batches, None)) is not None):
+            assert batch is not None
+            yield partial(self._rows, *batch)
+
+    def _cut(self, size: int, seed: list[int]) -> Iterator[Reader]:
+        """Batches of about a size, cut from shuffled blocks."""
+        for number, (x, y) in enumerate(self._read()):
+            n = length(x, "X")
+            order = np.random.default_rng([*seed, number]).permutation(n)
+            parts = [part for part in np.array_split(order, max(1, n // size)) if len(part) >= processes.size()]
+            shares = [part[processes.mine(len(part))] for part in parts]
+            if shares:
+                block = _Block(self, x, y, np.concatenate(shares))
+                ends = np.cumsum([len(share) for share in shares])
+                yield from (partial(block.take, slice(end - len(s), end)) for end, s in zip(ends, shares, strict=True))
+
+    def _rows(self, x: Any, y: Any) -> Batch:
+        return self.sides[0].rows(x), self.sides[1].rows(y)
+
+
+class _Block:
+    """Some rows of a block, encoded once they are needed: a run that is continued skips many."""
+
+    def __init__(self, stream: Stream, x: Any, y: Any, index: np.ndarray) -> None:
+        self._stream, self._values, self._index = stream, (x, y), index
+
+    @cached_property
+    def _rows(self) -> Batch:
+        x, y = (take(values, self._index) for values in self._values)
+        return self._stream._rows(x, y)
+
+    def take(self, part: slice) -> Batch:
+        x, y = self._rows
+        return x[part], y[part]
+
+
+def _checked(batches: Iterable[Any]) -> Iterator[Batch]:
+    if iter(batches) is batches:
+        raise ValueError(
+            "X is an iterator, which can be read only once: give a DataLoader, a list of batches or another iterable "
+            "that starts anew each time."
+        )
+    empty = True
+    for batch in batches:
+        if not isinstance(batch, tuple | list) or len(batch) != 2:
+            raise ValueError(
+                f"X without Y must give batches (x, y), got {type(batch).__name__}: pass Y, or such batches."
+            )
+        if length(batch[0], "X") != length(batch[1], "Y"):
+            raise ValueError(
+                "x and y of a batch must have the same length, "
+                f"got {length(batch[0], 'X')} and {length(batch[1], 'Y')}."
+            )
+        if length(batch[0], "X"):
+            empty = False
+            yield batch[0], batch[1]
+    if empty:
+        raise ValueError("X is empty: it gives no batches with rows.")
+
+
+def first_rows(batches: Iterable[Any], limit: int) -> Batch:
+    """The first rows of a stream as one batch."""
+    xs, ys, n = [], [], 0
+    for x, y in _checked(batches):
+        xs.append(x)
+        ys.append(y)
+        n += length(x, "X")
+        if n >= limit:
+            break
+    return _joined(xs), _joined(ys)
+
+
+def _joined(parts: list[Any]) -> Any:
+    first = parts[0]
+    if as_frame(first, "X") is not None:
+        return nw.concat([nw.from_native(part) for part in parts]).to_native()
+    if isinstance(nw.from_native(first, series_only=True, pass_through=True), nw.Series):
+        return _joined([nw.from_native(part, series_only=True).alias("value").to_frame().to_native() for part in parts])
+    if sp.issparse(first):
+        return sp.vstack(parts, format="csr")
+    if isinstance(first, list | tuple):
+        return [value for part in parts for value in part]
+    arrays = [to_array(part, "X") for part in parts]
+    if not all(array.ndim for array in arrays) or len({array.shape[1:] for array in arrays}) > 1:
+        raise ValueError("X must give batches of rows that have the same shape.")
+    return np.concatenate(arrays)

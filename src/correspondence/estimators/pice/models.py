@@ -1,0 +1,151 @@
+"""The three models that compete in PICE, each more flexible than the one before."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from correspondence.core.functions import LinearFunctions
+from correspondence.core.splines import AdditiveSums, SplineBasis, fit_additive, solve_additive
+from correspondence.data.encoders import WIDE, Columns
+from correspondence.estimators.pice import processes
+from correspondence.estimators.pice.data import Arrays, Pairs
+from correspondence.estimators.pice.feature_net import Index, Side, Sides
+from correspondence.estimators.pice.nets import ColumnNet
+from correspondence.estimators.pice.training import CLEAR, Judge, Judgement
+from correspondence.results.held_out import gain
+
+__all__ = ["Model", "with_additive", "with_index", "with_nets"]
+
+EXTRA = 4  # outputs of a net beyond n_components: training converges faster with some to spare
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Sides and how good they are."""
+
+    name: str
+    sides: Sides
+    judgement: Judgement
+
+    def beats(self, simpler: Model) -> bool:
+        """Whether it captures clearly more of the held-out pairs; always, if there are none."""
+        mine, other = self.judgement.terms, simpler.judgement.terms
+        return mine is None or other is None or gain(other, mine) > CLEAR
+
+
+def with_additive(sides: Sides, sample: Arrays, pairs: Pairs, n_components: int) -> Sides:
+    """Sides with additive functions in closed form, if both are tables of a moderate number of columns."""
+    encoders = [side.encoder for side in sides]
+    tables = [encoder for encoder in encoders if isinstance(encoder, Columns) and encoder.width <= WIDE]
+    if len(tables) < 2:
+        return sides
+    basis_x = SplineBasis.for_columns(sample.x, tables[0].coordinates)
+    basis_y = SplineBasis.for_columns(sample.y, tables[1].coordinates)
+    if isinstance(pairs, Arrays):  # all rows: rounding may turn the signs of functions, from which the nets start
+        sums = AdditiveSums.of(pairs.all_blocks(), basis_x, basis_y)
+    else:
+        sums = AdditiveSums.merged(processes.gathered(AdditiveSums.of(pairs.blocks(), basis_x, basis_y)))
+    fit = solve_additive(sums, basis_x, basis_y, n_components)
+    return replace(sides[0], known=fit.f), replace(sides[1], known=fit.g)
+
+
+def with_nets(sides: Sides, sample: Arrays, own: tuple[Any, Any], n_components: int, device: torch.device) -> Sides:
+    """Sides with new nets, ready to be trained: the user's own, or such as suit the data."""
+    rows, outputs = (sample.x, sample.y), n_components + EXTRA
+    widths = [
+        None if isinstance(net, str) else _width(side, some, net, n_components)
+        for side, some, net in zip(sides, rows, own, strict=True)
+    ]
+    outputs = next((width for width in widths if width is not None), outputs)
+    made = [_with_net(side, some, net, outputs) for side, some, net in zip(sides, rows, own, strict=True)]
+    for side in made:
+        side.network.to(device)
+    found = [_check_outputs(side, some[:8], n_components) for side, some in zip(made, rows, strict=True)]
+    if found[0] != found[1]:
+        raise ValueError(f"x_net and y_net must return as many columns, got {found[0]} and {found[1]}.")
+    return made[0], made[1]
+
+
+def _width(side: Side, rows: Any, own: Any, n_components: int) -> int | None:
+    """Columns that the user's module returns; None for a function, which is told."""
+    if not isinstance(own, nn.Module):
+        return None
+    return _check_outputs(replace(side, net=copy.deepcopy(own)), rows[:8], n_components)
+
+
+def _with_net(side: Side, rows: Any, own: Any, outputs: int) -> Side:
+    if isinstance(own, str):
+        side = side.with_net(outputs)
+        if isinstance(side.net, ColumnNet):
+            side.net.standardise(side.tensors(rows))
+        return side
+    if isinstance(own, nn.Module):
+        return replace(side, net=copy.deepcopy(own))
+    shape = rows.shape[1:]
+    try:
+        net = own(shape[0] if len(shape) == 1 else shape, outputs)
+    except Exception as error:
+        raise ValueError(f"{side.argument} could not be made: {_reason(error)}.") from error
+    if not isinstance(net, nn.Module):
+        raise ValueError(f"{side.argument} must be or make a torch.nn.Module, but it made {type(net).__name__}.")
+    return replace(side, net=net)
+
+
+def _check_outputs(side: Side, rows: Any, n_components: int) -> int:
+    """Number of outputs, after checking that the net can be trained."""
+    n = rows.shape[0]
+    try:
+        with torch.no_grad():
+            outputs = side.network.eval()(side.tensors(rows))
+    except Exception as error:
+        raise ValueError(f"{side.argument} cannot be applied to {n} rows of {side.name}: {_reason(error)}.") from error
+    if not isinstance(outputs, Tensor) or outputs.ndim != 2 or len(outputs) != n:
+        got = f"shape {tuple(outputs.shape)}" if isinstance(outputs, Tensor) else type(outputs).__name__
+        raise ValueError(f"{side.argument} must return a tensor of shape (n, k), got {got} for n = {n}.")
+    if outputs.shape[1] < n_components:
+        raise ValueError(
+            f"{side.argument} returns {outputs.shape[1]} columns, fewer than n_components = {n_components}."
+        )
+    if not torch.isfinite(outputs).all():
+        raise ValueError(
+            f"{side.argument} returns NaN or infinity for finite {side.name}: check its layers and weights."
+        )
+    return outputs.shape[1]
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}, {' '.join(str(error).split())[:200]}".rstrip(".")
+
+
+def with_index(net: Model, judge: Judge) -> Model:
+    """Smooth functions of the leading pair that the nets have found, if they capture more than the nets themselves."""
+    d = net.judgement.decomposition
+    if not d.n_components:
+        return net
+    (x, u), (y, v) = (
+        _leading(side, functions, rows)
+        for side, functions, rows in zip(net.sides, (d.f, d.g), (judge.training.x, judge.training.y), strict=True)
+    )
+    number = np.array([True])
+    bases = SplineBasis.for_columns(u, number), SplineBasis.for_columns(v, number)
+    fit = fit_additive([(u, v)], bases[0], bases[1], judge.n_components)
+    sides = (
+        replace(net.sides[0], index=replace(x, functions=fit.f)),
+        replace(net.sides[1], index=replace(y, functions=fit.g)),
+    )
+    index = Model("index", sides, judge(sides))
+    assert index.judgement.terms is not None
+    assert net.judgement.terms is not None
+    return index if index.judgement.terms.mean() > net.judgement.terms.mean() else net
+
+
+def _leading(side: Side, functions: Any, rows: Any) -> tuple[Index, np.ndarray]:
+    assert isinstance(functions, LinearFunctions)
+    index = Index(functions.mean, functions.weights[:, :1])
+    return index, index.values(side.outputs(rows))

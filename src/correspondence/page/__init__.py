@@ -1,0 +1,193 @@
+"""One self-contained page to look at a decomposition, without a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+
+from correspondence._util.arguments import check_whole
+from correspondence._util.files import new_file
+from correspondence.core.decomposition import as_decomposition
+from correspondence.describe.axis_words import axis_words, sentences
+from correspondence.page.clouds import Cloud, clouds_of
+from correspondence.page.colours import class_items, coloured
+from correspondence.page.component_table import components, scree
+from correspondence.page.payload import packed
+from correspondence.scene.overlay import Scene, scene
+from correspondence.search.cross_modal import CrossModalIndex
+
+__all__ = ["explore"]
+
+
+def explore(
+    d_or_est: Any,
+    X: Any = None,
+    Y: Any = None,
+    path: str | Path = "explore.html",
+    *,
+    held_out: Any = None,
+    classes: Any = None,
+    names: Sequence[str] | None = None,
+    x_labels: Any = None,
+    y_labels: Any = None,
+    x_images: Any = None,
+    y_images: Any = None,
+    marks: tuple[Sequence[Any], Any] | None = None,
+    index: CrossModalIndex | None = None,
+    boundaries: bool | Sequence[tuple[Any, Any]] = True,
+    recorder: Any = None,
+    title: str = "Correspondence analysis",
+    about: Sequence[str] | None = None,
+    max_points: int = 100_000,
+) -> Path:
+    """Write a page to explore: the factoring plane, what lies near what, how strong it is and what the axes mean.
+
+    The page is one file that needs no network. Any two axes and any kind of map can be chosen; a point tells its label,
+    values and picture, and a click on it lists what belongs to it on the other side.
+
+    Parameters
+    ----------
+    d_or_est : Decomposition or fitted estimator
+        Of any two variables.
+    X, Y : array-like, frame, ..., optional
+        Values to show, as for `fit`; those of one column of labels are shown once each. Left out, all labels of the fit
+        (of Y also its sample). Of pairs, the labels or numbers Y colour the points of X.
+    path : str or Path
+        The HTML file; replaced only once the new one is complete.
+    held_out : HeldOut, CrossFit, LatentDimension or PermutationTest, optional
+        What is known of pairs that the fit has not seen, drawn beside the training; `latent_dimension` knows most. By
+        default what a `PICE` or a `ClassifierCA` with labels has held out itself.
+    classes : array-like, optional
+        One for each of X, by which points are coloured and can be filtered (many different numbers are put into
+        ranges); of a `ClassifierCA` what it predicts.
+    names : (str, str) or (str, str, str), optional
+        What the two variables, and marks, are called.
+    x_labels, y_labels : array-like, optional
+        A text for each of X and Y; up to 300 short ones are written in the plane.
+    x_images, y_images : array-like, optional
+        A picture for each of X and Y, shown as a thumbnail; by default X or Y, if they are images.
+    marks : (labels, X), optional
+        More values of x, each with a label that is written, such as recipes of one ingredient.
+    index : CrossModalIndex, optional
+        Whose y (tags) are shown instead of Y, and whose ranking is used for what belongs to a point.
+    boundaries : bool or list of (label, label)
+        Of a `ClassifierCA`: lines between which classes are drawn, by default the ten pairs most confused.
+    recorder : TrainingRecorder, optional
+        Of a training whose probes are X: a slider goes through its frames.
+    title : str
+        Heading of the page.
+    about : sequence of str, optional
+        What is said below the heading; by default the sentences of `correspondence.words.sentences`.
+    max_points : int
+        Of X and Y each; of more, some are drawn at random (of labels, those that matter most).
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> ca = co.CA().fit(co.datasets.load_housetasks())
+    >>> co.explore(ca, path="tasks.html", names=("task", "who does it")).name      # doctest: +SKIP
+    'tasks.html'
+    """
+    check_whole(max_points, "max_points", 1)
+    as_decomposition(d_or_est)
+    seen = scene(d_or_est, X, classes, X if hasattr(d_or_est, "on_beliefs") else None, False)
+    called = _names(seen if names is None else names)
+    clouds = clouds_of(
+        seen, d_or_est, X, Y, called, max_points, (x_labels, y_labels), (x_images, y_images), marks, index
+    )
+    clouds, colours = coloured(clouds, seen, Y if index is None else None)
+    _check(held_out, recorder)
+    if held_out is None:
+        held_out = getattr(d_or_est, "validation_", None) or getattr(d_or_est, "held_out_", None)
+    rows = components(as_decomposition(seen.est), held_out)
+    fitted = "claimed" if hasattr(seen.est, "on_beliefs") else "training"
+    items = None if index is None else (index.items_y, index.g, index.prior)
+    words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
+    if colours is not None and not any(axis.x or axis.y for axis in words):
+        words = axis_words(as_decomposition(d_or_est), X, Y, x_items=class_items(clouds[0], colours["names"]))
+    page = _render(
+        title=str(title),
+        about=sentences(d_or_est, words, held_out, called[:2]) if about is None else _texts(about),
+        level=_level(held_out),
+        facts=_facts(seen.est, clouds, held_out),
+        names=called,
+        rows=rows,
+        scree=scree(rows),
+        words=[axis.named(called[:2]) for axis in words],
+        has_frames=recorder is not None,
+        data=packed(seen, clouds, rows, called, colours, index, boundaries, recorder, fitted) if rows else "",
+        fitted=fitted,
+    )
+    with new_file(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", errors="replace")
+    return Path(path)
+
+
+def _names(names: Any) -> tuple[str, str, str]:
+    """What x, y and marks are called."""
+    if isinstance(names, Scene):
+        names = ("x", "y") if names.names == ("rows", "columns") else names.names
+    if isinstance(names, str) or not isinstance(names, Sequence) or len(names) not in (2, 3):
+        raise ValueError(f"names must be two texts, for x and y, or three, got {names!r}.")
+    x, y, *more = map(str, names)
+    return x, y, more[0] if more else "marked"
+
+
+def _texts(about: str | Sequence[str]) -> list[str]:
+    if not isinstance(about, Sequence):
+        raise TypeError(f"about must be a list of texts, got {type(about).__name__}.")
+    return [about] if isinstance(about, str) else [str(text) for text in about]
+
+
+def _check(held_out: Any, recorder: Any) -> None:
+    if held_out is not None and not hasattr(held_out, "correlations"):
+        raise TypeError(
+            "held_out must be what evaluate, crossfit, latent_dimension or permutation_test has returned, "
+            f"got {type(held_out).__name__}."
+        )
+    if recorder is not None and not hasattr(recorder, "coordinates"):
+        raise TypeError(f"recorder must be a TrainingRecorder, got {type(recorder).__name__}.")
+
+
+def _level(held_out: Any) -> float:
+    """Of the intervals, in percent."""
+    alpha = getattr(held_out, "alpha", None)
+    return round(100 * (getattr(held_out, "level", 0.95) if alpha is None else 1 - alpha), 1)
+
+
+def _facts(d_or_est: Any, clouds: list[Cloud], held_out: Any) -> list[tuple[str, str]]:
+    """Figures, and what each is."""
+    d = as_decomposition(d_or_est)
+    facts = [("pairs" if float(d.n).is_integer() else "total", f"{d.n:,.10g}")]
+    for cloud in clouds:
+        shown = "" if len(cloud) == cloud.total else f"{len(cloud):,} of "
+        facts.append((cloud.name, f"{shown}{cloud.total:,}"))
+    facts.append(("chi2 (dependence)", f"{d.chi2:.4g}"))
+    captured = getattr(held_out, "captured", None)
+    return facts if captured is None else [*facts, ("captured of pairs held out", f"{captured:.4g}")]
+
+
+def _render(**content: Any) -> str:
+    environment = Environment(loader=PackageLoader("correspondence.page", "."), autoescape=True)
+    style, *scripts = (_own(name) for name in ("page.css", "unpack.js", "model.js", "plane.js", "layer.js", "page.js"))
+    script = Markup("\n").join(scripts)
+    # No other script than this one may run. unsafe-eval lets tools such as playwright look into the page.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("page.html.j2").render(content, style=style, script=script, digest=digest)
+
+
+def _own(name: str) -> Markup:
+    """A file of this package, to be written as it is."""
+    return Markup(resources.files("correspondence.page").joinpath(name).read_text(encoding="utf-8"))

@@ -1,0 +1,1 @@
+"""A classifier while it is trained: the recorder of its beliefs, and the movie of them."""

@@ -1,0 +1,726 @@
+"""The beliefs of a classifier while it is being trained: recorded on fixed probes, then a timeline and a movie of them.
+
+Names and the paper's symbols: frame t holds ``beliefs`` P_t (the rows of P_{Y|X} for the probes), p_t is their mean and
+D_t = diag(p_t). The principal coordinates of the probes are F_t sqrt(Lambda_t) = (P_t - p_t) D_t^{-1/2} V_t, where
+V_t = D_t^{1/2} G_t has orthonormal columns, all orthogonal to sqrt(p_t).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import warnings
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from correspondence._util.arguments import check_seed, check_whole, length, outside, take
+from correspondence._util.files import new_file
+from correspondence._util.labels import as_labels, encode, label_from_json, label_to_json, objects
+from correspondence._util.progress import bar
+from correspondence._util.user_warnings import CorrespondenceWarning, LeftOut
+from correspondence.classifiers.beliefs import Beliefs, is_stream
+from correspondence.classifiers.estimator import ClassifierCA, label_codes
+from correspondence.core.decomposition import Decomposition
+from correspondence.core.functions import LabelFunctions
+from correspondence.results.timeline import Timeline
+
+if TYPE_CHECKING:
+    from correspondence.recording.movie import Film
+
+__all__ = ["Recording", "TrainingRecorder"]
+
+FORMAT, VERSION = "correspondence recording", 1
+INDEX = "recording.json"
+TOLD = 0.1  # by which a class must be believed more of its own inputs than of others to count as known
+MOST_PAIRS = 20_000  # of classes whose separation is followed: all pairs of 200 classes
+
+
+class TrainingRecorder:
+    """Record the beliefs of a classifier on fixed probes while it is being trained.
+
+    Frames are kept on disk in half precision: n k numbers of two bytes each. When there are more than ``max_frames``,
+    every second one is dropped and from then on half as many are recorded.
+
+    Parameters
+    ----------
+    model : classifier, torch module or callable
+        As for `ClassifierCA`: it is asked for its beliefs of the probes, a torch module in evaluation mode. One of
+        scikit-learn that cannot answer yet is first asked after its first step.
+    X_probe : array-like, tensor or frame
+        Inputs, best such that the model is not trained on; a few hundred to a few thousand.
+    y : array-like of shape (n,), optional
+        Their labels, for the accuracy, the colours of the movie and the certainty of the classes.
+    every : int
+        How many calls of `step` lie between two frames; ``recorder.every`` doubles when frames are dropped.
+    classes : array-like of shape (k,), optional
+        Names of the columns of the beliefs; by default ``model.classes_``, or 0, 1, ...
+    outputs : {"auto", "probabilities", "logits"}
+        What the model returns. "auto" tells logits from probabilities for torch modules.
+    batch_size : int
+        How many probes the model is asked at a time.
+    max_frames : int
+        At most so many frames are kept.
+    path : str or Path, optional
+        Folder for the frames, to be loaded again by `load`; by default a temporary one, deleted with the recorder.
+
+    Attributes
+    ----------
+    steps : ndarray of shape (T,)
+        At which step each frame was recorded; 0 is before the training.
+    frames : sequence of ndarray of shape (n, k)
+        The beliefs of each frame, read when they are asked for.
+    accuracy : ndarray of shape (T,) or None
+        Of each frame, if there are labels.
+    classes : ndarray of shape (k,) or None
+        Names of the classes; None until the first frame.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SGDClassifier(loss="log_loss", alpha=0.01, random_state=0)
+    >>> recorder = TrainingRecorder(model, X[1::2], y[1::2], every=5)
+    >>> recorder.partial_fit(X[::2], y[::2], batch_size=5, epochs=4)        # 60 steps
+    TrainingRecorder: 13 frames of 75 probes and 3 classes, steps 1 to 60
+    >>> recorder.beliefs(-1).shape
+    (75, 3)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X_probe: Any,
+        y: Any = None,
+        *,
+        every: int = 10,
+        classes: Any = None,
+        outputs: str = "auto",
+        batch_size: int = 1024,
+        max_frames: int = 500,
+        path: str | Path | None = None,
+    ) -> None:
+        if model is None:
+            raise TypeError("model is missing: give the classifier that is trained.")
+        if is_stream(X_probe):
+            raise TypeError(
+                "X_probe must be the inputs themselves, an array, a tensor or a frame, not batches of them."
+            )
+        n = length(X_probe, "X_probe")
+        if n < 2:
+            raise ValueError(f"X_probe has {n} input(s): beliefs of at least two are needed.")
+        every = check_whole(every, "every", 1)
+        self.max_frames = check_whole(max_frames, "max_frames", 2)
+        self.model, self.X_probe, self.outputs, self.batch_size = model, X_probe, outputs, batch_size
+        self._given = classes
+        self._labels = None if y is None else _check_labels(y, n)
+        self._ask = self._beliefs()
+        self._recording = Recording.new(path, n, every)
+        self._step = 0
+        try:
+            self.record()
+        except NotFittedError:  # it can be asked after its first step
+            pass
+        except BaseException:
+            self._recording.discard()
+            raise
+
+    @classmethod
+    def load(cls, path: str | Path) -> TrainingRecorder:
+        """Recorder of an earlier run, for its movie, timeline and frames; it cannot record any more.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder that was given to the recorder.
+
+        Returns
+        -------
+        TrainingRecorder
+        """
+        recorder = cls.__new__(cls)
+        recorder._recording = Recording.read(path)
+        recorder.model = recorder.X_probe = None
+        recorder.max_frames = len(recorder._recording.steps)
+        return recorder
+
+    # --- recording
+
+    def step(self) -> None:
+        """Count a step of the training; every ``every``-th time the beliefs are recorded."""
+        self._check_live()
+        self._step += 1
+        if self._step % self.every == 0 or not len(self):
+            self.record()
+
+    def __call__(self, *_: Any, **__: Any) -> None:
+        """Do the same as `step`, whatever the arguments: a callback for anything."""
+        self.step()
+
+    def record(self) -> None:
+        """Record the beliefs now, unless those of this step are recorded already; for instance after the last step.
+
+        Beliefs that are none, such as the NaN of a training that has diverged, are left out with a warning.
+        """
+        self._check_live()
+        if self._recording.steps and self._recording.steps[-1] == self._step:
+            return
+        if self._recording.classes is None:
+            self._ask = self._beliefs()  # only now a model of scikit-learn may know its classes
+        try:
+            P = self._ask(self.X_probe)
+        except ValueError as error:
+            if not len(self) or error.__cause__ is not None:  # the model itself has failed
+                raise
+            warnings.warn(f"Step {self._step} is not recorded: {error}", LeftOut, stacklevel=outside())
+            return
+        if self._recording.classes is None:
+            classes = self._ask.classes(P.shape[1])
+            self._recording.start(
+                classes, None if self._labels is None else label_codes(self._labels, classes, name="y")
+            )
+        self._recording.append(self._step, P)
+        while len(self) > self.max_frames:
+            self._recording.thin()
+
+    def partial_fit(
+        self, X: Any, y: Any, *, batch_size: int = 100, epochs: int = 1, random_state: int = 0
+    ) -> TrainingRecorder:
+        """Train a model of scikit-learn in shuffled batches, each of which is a step, and record it; the end as well.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Training data.
+        batch_size : int
+            How many rows ``model.partial_fit`` is given at a time.
+        epochs : int
+            How often it is given all rows.
+        random_state : int
+            Of the shuffling.
+
+        Returns
+        -------
+        TrainingRecorder
+            Itself.
+        """
+        self._check_live()
+        if not hasattr(self.model, "partial_fit"):
+            raise TypeError(f"{type(self.model).__name__} has no partial_fit: train it yourself and call step().")
+        n = length(X, "X")
+        labels = _check_labels(y, n, "X")
+        check_whole(batch_size, "batch_size", 1)
+        rng = check_seed(random_state)
+        first = {} if hasattr(self.model, "classes_") else {"classes": self._training_classes(labels)}
+        for _ in range(check_whole(epochs, "epochs", 1)):
+            order = rng.permutation(n)
+            for rows in np.split(order, range(batch_size, n, batch_size)):
+                self.model.partial_fit(take(X, rows), labels[rows], **first)
+                first = {}
+                self.step()
+        self.record()
+        return self
+
+    def _training_classes(self, labels: np.ndarray) -> np.ndarray:
+        """Classes that a model must be told of before its first batch: those given, if they are labels, or all seen."""
+        seen = set(labels.tolist())
+        if self._given is not None:
+            given = as_labels(self._given, "classes").tolist()
+            more = given if seen <= set(given) else []
+        else:
+            more = [] if self._labels is None else self._labels.tolist()
+        return np.array(encode(objects([*labels.tolist(), *more]), "y")[1].tolist())
+
+    def _beliefs(self) -> Beliefs:
+        return Beliefs(self.model, self.outputs, batch_size=self.batch_size, classes=self._given)
+
+    def _check_live(self) -> None:
+        if self.model is None:
+            raise ValueError("This recording was loaded and cannot go on: make a new TrainingRecorder for the model.")
+
+    # --- frames
+
+    def __len__(self) -> int:
+        return len(self._recording.steps)
+
+    def __repr__(self) -> str:
+        kept = self._recording
+        if kept.classes is None:
+            return f"TrainingRecorder: no frames yet of {kept.n} probes"
+        return (
+            f"TrainingRecorder: {len(self)} frames of {kept.n} probes and {len(kept.classes)} classes, "
+            f"steps {kept.steps[0]} to {kept.steps[-1]}"
+        )
+
+    @property
+    def every(self) -> int:
+        """How many steps lie between two frames by now."""
+        return self._recording.every
+
+    @property
+    def steps(self) -> np.ndarray:
+        """Step of each frame."""
+        return np.array(self._recording.steps, dtype=np.int64)
+
+    @property
+    def frames(self) -> Sequence[np.ndarray]:
+        """Beliefs of each frame, read when they are asked for."""
+        return _Frames(self)
+
+    @property
+    def classes(self) -> np.ndarray | None:
+        """Names of the classes."""
+        return self._recording.classes
+
+    @property
+    def accuracy(self) -> np.ndarray | None:
+        """Share of the probes of each frame whose likeliest class is their label."""
+        codes = self._recording.codes
+        return None if codes is None else np.array([np.mean(P.argmax(axis=1) == codes) for P in self.frames])
+
+    def beliefs(self, i: int = -1) -> np.ndarray:
+        """Beliefs of frame i, of shape (n, k), in float64; the rows sum to 1.
+
+        Parameters
+        ----------
+        i : int
+            Counted from 0, or from the end if negative.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            In half precision on the disk, so they are rounded.
+        """
+        return self._recording.frame(self._check_frame(i))
+
+    def decomposition(self, i: int = -1) -> Decomposition:
+        """Decomposition of the beliefs of frame i, as `ClassifierCA.from_beliefs` finds it.
+
+        Parameters
+        ----------
+        i : int
+            Which frame.
+
+        Returns
+        -------
+        Decomposition
+            Of beliefs and classes.
+        """
+        return _analyse(self.beliefs(i), self._recording.names()).decomposition_
+
+    def coordinates(self, i: int = -1) -> tuple[np.ndarray, np.ndarray]:
+        """Principal coordinates of the probes in frame i, and where the classes are, turned so that frames compare.
+
+        They are those of frame i after a Procrustes rotation, in the space of the classes, onto the axes of the last
+        frame: of all orthonormal bases of the complement of sqrt(p_i) the one closest to the last frame's. That one is
+        the smallest rotation that takes sqrt(p_T) to sqrt(p_i), applied to V_T; it exists whatever the PICs are, and
+        changes as little from frame to frame as the beliefs do. Distances between inputs are not changed by it.
+
+        Parameters
+        ----------
+        i : int
+            Which frame.
+
+        Returns
+        -------
+        inputs : ndarray of shape (n, k - 1)
+            Of the last frame f(x) sqrt(lambda).
+        classes : ndarray of shape (k, k - 1)
+            Where an input would be that is wholly believed to be of a class; NaN for a class that is never believed.
+        """
+        return _coordinates(self.beliefs(i), *self._last_axes())
+
+    def timeline(self, progress: bool | None = None) -> Timeline:
+        """What was learnt when.
+
+        Parameters
+        ----------
+        progress : bool, optional
+            Whether a bar is shown; in a terminal, from two seconds on, by default.
+
+        Returns
+        -------
+        Timeline
+            PICs, accuracy, certainty of each class and separation of each pair over the steps, the order in which
+            classes were learnt, sudden transitions. All pairs of up to 200 classes are followed; of more, the 20,000
+            that overlap most at the end.
+        """
+        self._check_frame(-1)
+        return self._measure(np.arange(len(self)), progress)
+
+    def movie(
+        self,
+        path: str | Path,
+        *,
+        fps: float = 15,
+        max_frames: int = 150,
+        max_points: int = 2000,
+        progress: bool | None = None,
+    ) -> Path:
+        """Write a movie of the plane of the last frame's first two axes, in which the inputs find their places.
+
+        Parameters
+        ----------
+        path : str or Path
+            Its ending decides: ``.mp4`` (needs ffmpeg), ``.gif``, or ``.html``, one page with a slider and without a
+            network.
+        fps : float
+            Frames in a second.
+        max_frames : int
+            At most so many frames, at equal distances, the first and the last among them.
+        max_points : int
+            At most so many inputs, drawn at random.
+        progress : bool, optional
+            Whether a bar is shown; in a terminal, from two seconds on, by default.
+
+        Returns
+        -------
+        Path
+            Of the file.
+        """
+        from correspondence.recording.movie import (  # here, because recording must not need pictures
+            check_movie,
+            write_movie,
+        )
+
+        check_movie(path, fps)
+        film = self.film(max_frames=max_frames, max_points=max_points, progress=progress)
+        return write_movie(film, path, fps=fps, progress=progress)
+
+    def film(self, *, max_frames: int = 150, max_points: int = 2000, progress: bool | None = None) -> Film:
+        """What the movie shows, as arrays: for pictures of your own.
+
+        Parameters
+        ----------
+        max_frames, max_points, progress
+            As for `movie`.
+
+        Returns
+        -------
+        Film
+        """
+        from correspondence.recording.movie import Film  # here, because recording must not need pictures
+
+        self._check_frame(-1)
+        check_whole(max_frames, "max_frames", 2)
+        check_whole(max_points, "max_points", 1)
+        shown = np.unique(np.linspace(0, len(self) - 1, min(max_frames, len(self))).round().astype(int))
+        n, codes = self._recording.n, self._recording.codes
+        points = np.sort(np.random.default_rng(0).permutation(n)[:max_points])
+        pictures = [self._picture(i, points) for i in shown]
+        inputs, positions, guesses, belief = (np.stack(parts) for parts in zip(*pictures, strict=True))
+        return Film(
+            timeline=self._measure(shown, progress),
+            index=points,
+            labels=None if codes is None else codes[points],
+            inputs=inputs,
+            positions=positions,
+            guesses=guesses,
+            belief=belief,
+        )
+
+    def _picture(self, i: int, points: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Frame i: where some of the inputs and the classes are in the plane, the likeliest classes and their beliefs.
+
+        A class is at the mean of all its inputs: those with its label, or without labels those it is likeliest of.
+        """
+        P = self.beliefs(i)
+        inputs = _coordinates(P, *self._last_axes())[0][:, :2]
+        if inputs.shape[1] == 1:  # two classes lie on a line: spread out across it, always in the same way
+            inputs = np.column_stack([inputs, np.random.default_rng(0).uniform(-1, 1, len(inputs))])
+        guesses = P.argmax(axis=1)
+        k, codes = P.shape[1], self._recording.codes
+        members = np.eye(k)[guesses if codes is None else codes]
+        count = members.sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            positions = (members.T @ inputs) / count[:, None]
+        return inputs[points], positions, guesses[points], P.max(axis=1)[points]
+
+    def _check_frame(self, i: int) -> int:
+        size = len(self)
+        if not size:
+            raise ValueError("There are no frames yet: train the model and call step().")
+        return check_whole(i, "i", -size, size - 1) % size
+
+    def _last_axes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Axes of the last frame: V_T, completed to k - 1 columns, and sqrt(p_T). Kept until there is another frame."""
+        key = (self._recording.file, len(self))
+        if getattr(self, "_axes_of", None) != key:
+            self._axes_of, self._axes = key, _axes(self.beliefs(-1), self._recording.names())
+        return self._axes
+
+    def _measure(self, frames: np.ndarray, progress: bool | None) -> Timeline:
+        """Timeline of some of the frames."""
+        classes, codes = self._recording.names(), self._recording.codes
+        k = len(classes)
+        pairs = self._pairs()
+        pics, certainty = np.zeros((len(frames), k - 1)), np.empty((len(frames), k))
+        separation, accuracy = np.empty((len(frames), len(pairs))), np.empty(len(frames))
+        told = np.empty(certainty.shape, dtype=bool)
+        with bar(len(frames), "timeline", progress) as shown:
+            for t, i in enumerate(frames):
+                P = self.beliefs(i)
+                fit = _analyse(P, classes)
+                pics[t, : len(fit.pics_)] = fit.pics_
+                certainty[t], told[t] = _certainty(P, codes)
+                believed = (fit.prior_ > 0)[pairs].all(axis=1)
+                separation[t] = np.where(believed, 1 - fit.overlap_[tuple(pairs.T)], 0)
+                accuracy[t] = np.nan if codes is None else np.mean(P.argmax(axis=1) == codes)
+                shown.update()
+        known = None if codes is None else accuracy
+        return Timeline.of(self.steps[frames], pics, known, classes, certainty, told, pairs, separation)
+
+    def _pairs(self) -> np.ndarray:
+        """Positions of the two classes of each pair that is followed."""
+        k = len(self._recording.names())
+        pairs = np.column_stack(np.triu_indices(k, 1))
+        if len(pairs) <= MOST_PAIRS:
+            return pairs
+        overlaps = _analyse(self.beliefs(-1), self._recording.names()).overlap_[tuple(pairs.T)]
+        return pairs[np.sort(np.argsort(-overlaps, kind="stable")[:MOST_PAIRS])]
+
+
+class Recording:
+    """Frames in a folder: half-precision numbers one after the other, and a JSON file that says what they are.
+
+    A frame is written before the JSON file names it, and a file with fewer frames gets another name: whenever the
+    process is killed, what the JSON file says is there.
+    """
+
+    def __init__(self, folder: Path, description: dict[str, Any]) -> None:
+        self.folder = folder
+        self.file: str = description["file"]
+        self.n: int = description["n"]
+        self.every: int = description["every"]
+        self.steps: list[int] = list(description["steps"])
+        names, labels = description["classes"], description["labels"]
+        self.classes = None if names is None else _restored(names)
+        self.codes = None if labels is None else np.array(labels, dtype=np.intp)
+        self._made: Path | None = None
+        """The folder, if it was made for this recording."""
+
+    @classmethod
+    def new(cls, path: str | Path | None, n: int, every: int) -> Recording:
+        """Empty recording in a new folder, or in a temporary one."""
+        description = {"file": "frames-0.f16", "n": n, "every": every, "steps": [], "classes": None, "labels": None}
+        if path is None:
+            folder = Path(tempfile.mkdtemp(prefix="correspondence-"))
+        else:
+            folder = Path(path)
+            if (folder / INDEX).exists():
+                raise FileExistsError(f"path: there is a recording in {folder} already: choose another folder.")
+            if folder.exists() and not folder.is_dir():
+                raise NotADirectoryError(f"path: {folder} is a file: give the name of a folder.")
+        recording = cls(folder, description)
+        recording._made = None if path is not None and folder.exists() else folder
+        folder.mkdir(parents=True, exist_ok=True)
+        if path is None:
+            weakref.finalize(recording, shutil.rmtree, folder, ignore_errors=True)
+        return recording
+
+    @classmethod
+    def read(cls, path: str | Path) -> Recording:
+        """Recording of an earlier run."""
+        folder = Path(path)
+        try:
+            description = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            raise FileNotFoundError(f"path: there is no recording in {folder}: give the recorder's folder.") from None
+        except ValueError as error:
+            raise ValueError(f"path: {folder / INDEX} is damaged ({error}).") from None
+        if not isinstance(description, dict) or description.get("format") != FORMAT:
+            raise ValueError(f"path: {folder / INDEX} was not written by a TrainingRecorder.")
+        if description.get("version") != VERSION:
+            raise ValueError(
+                f"path: the recording in {folder} has version {description.get('version')} of the format, this package "
+                f"reads {VERSION}: use the release that wrote it."
+            )
+        try:
+            recording = cls(folder, description)
+            recording._check()
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"path: {folder / INDEX} is damaged ({error}).") from None
+        frames = folder / recording.file
+        if not frames.is_file() or frames.stat().st_size < len(recording.steps) * recording._frame_bytes():
+            raise ValueError(f"path: {frames} is missing or cut short: copy the whole folder of the recording.")
+        return recording
+
+    def _check(self) -> None:
+        """Whether what was read fits together."""
+        k, codes = len(self.classes) if self.classes is not None else 0, self.codes
+        if k < 2 or not self.steps:
+            raise ValueError("there are no classes or no frames")
+        if codes is not None and (len(codes) != self.n or not set(codes.tolist()) <= set(range(k))):
+            raise ValueError("the labels do not fit")
+
+    def discard(self) -> None:
+        """Delete the folder if it was made for this recording."""
+        if self._made is not None:
+            shutil.rmtree(self._made, ignore_errors=True)
+
+    def names(self) -> np.ndarray:
+        """Classes of a recording that has frames."""
+        assert self.classes is not None
+        return self.classes
+
+    def start(self, classes: np.ndarray, codes: np.ndarray | None) -> None:
+        """Say what the columns of the frames are, and the labels of the rows."""
+        for label in classes.tolist():
+            label_to_json(label)  # an error now is better than after the first frame
+        self.classes, self.codes = classes, codes
+
+    def append(self, step: int, P: np.ndarray) -> None:
+        """Add a frame."""
+        if P.shape != (self.n, len(self.names())):
+            raise ValueError(
+                f"The model returned beliefs of shape {P.shape} after ({self.n}, {len(self.names())}): "
+                "neither the probes nor the classes may change during a recording."
+            )
+        with open(self.folder / self.file, "ab") as file:
+            file.truncate(len(self.steps) * self._frame_bytes())  # whatever an interrupted step has left
+            P.astype("<f2").tofile(file)
+        self.steps.append(step)
+        self._write_index()
+
+    def frame(self, i: int) -> np.ndarray:
+        """Frame i, counted from 0; the rounding to half precision is made good, so that rows sum to 1."""
+        size = self.n * len(self.names())
+        values = np.fromfile(self.folder / self.file, "<f2", size, offset=i * self._frame_bytes())
+        P = values.reshape(self.n, -1).astype(np.float64)
+        return P / P.sum(axis=1, keepdims=True)
+
+    def thin(self) -> None:
+        """Drop every second frame, but neither the first nor the newest, and record half as often from now on."""
+        every, last = 2 * self.every, len(self.steps) - 1
+        kept = [i for i, step in enumerate(self.steps) if step % every == 0 or i in (0, last)]
+        if 2 * len(kept) < len(self.steps):  # recorded by hand, at steps of their own
+            kept = [i for i in range(last + 1) if i % 2 == 0 or i == last]
+        old, number = self.file, int(self.file.removeprefix("frames-").removesuffix(".f16"))
+        new = f"frames-{number + 1}.f16"
+        with (
+            new_file(self.folder / new) as temporary,
+            open(self.folder / old, "rb") as source,
+            open(temporary, "wb") as target,
+        ):
+            for i in kept:
+                source.seek(i * self._frame_bytes())
+                target.write(source.read(self._frame_bytes()))
+        self.file, self.every, self.steps = new, every, [self.steps[i] for i in kept]
+        self._write_index()
+        (self.folder / old).unlink()
+
+    def _frame_bytes(self) -> int:
+        return 2 * self.n * (0 if self.classes is None else len(self.classes))
+
+    def _write_index(self) -> None:
+        description = {
+            "format": FORMAT,
+            "version": VERSION,
+            "file": self.file,
+            "n": self.n,
+            "k": len(self.names()),
+            "every": self.every,
+            "steps": self.steps,
+            "classes": [label_to_json(label) for label in self.names().tolist()],
+            "labels": None if self.codes is None else self.codes.tolist(),
+        }
+        with new_file(self.folder / INDEX) as temporary:
+            temporary.write_text(json.dumps(description), encoding="utf-8")
+
+
+class _Frames(Sequence):
+    """The beliefs of each frame, read one at a time."""
+
+    def __init__(self, recorder: TrainingRecorder) -> None:
+        self._recorder = recorder
+
+    def __len__(self) -> int:
+        return len(self._recorder)
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self._recorder.beliefs(j) for j in range(len(self))[i]]
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"There is no frame {i}: there are {len(self)}.")
+        return self._recorder.beliefs(i)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self._recorder.beliefs(i) for i in range(len(self)))
+
+
+# --- numbers
+
+
+def _analyse(P: np.ndarray, classes: np.ndarray) -> ClassifierCA:
+    with warnings.catch_warnings(
+        action="ignore", category=CorrespondenceWarning
+    ):  # of classes never predicted: early ones
+        return ClassifierCA.from_beliefs(P, classes, progress=False)
+
+
+def _axes(P: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """V = D^{1/2} G, completed to an orthonormal basis of the complement of sqrt(p), and sqrt(p)."""
+    fit = _analyse(P, classes)
+    root = np.sqrt(fit.prior_ / fit.prior_.sum())
+    g = fit.decomposition_.g
+    assert isinstance(g, LabelFunctions)
+    V = root[:, None] * np.nan_to_num(g.values)
+    d = V.shape[1]
+    if d == len(root) - 1:
+        return V, root
+    basis = np.linalg.qr(np.column_stack([root, V, np.eye(len(root))]))[0]
+    return np.column_stack([V, basis[:, d + 1 :]]), root
+
+
+def _coordinates(P: np.ndarray, V: np.ndarray, root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Principal coordinates of the rows of P along axes V of another frame, and the positions of the classes.
+
+    Of the bases of the complement of a = sqrt(p) the closest to V, whose complement is b = sqrt(p_T), is V polarised:
+    (I - a a^T) V is V except in the direction of a, which it shortens, and the rotation in the plane of a and b does
+    the same without shortening. That is V - (a + b) a^T V / (1 + a^T b), as V^T b = 0.
+    """
+    p = P.mean(axis=0)
+    a = np.sqrt(p / p.sum())
+    turned = V - np.outer(a + root, a @ V) / (1 + a @ root)
+    with np.errstate(divide="ignore"):
+        scale = np.where(a > 0, 1 / a, 0)
+    inputs = ((P - p) * scale) @ turned
+    classes = np.where(a[:, None] > 0, turned * scale[:, None], np.nan)
+    return inputs, classes
+
+
+def _certainty(P: np.ndarray, codes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """How well each class is known, from 0 to 1, and whether it is told from others at all; see `Timeline`."""
+    total = P.sum(axis=0)
+    if codes is None:
+        p = P.mean(axis=0)
+        return P.var(axis=0) / np.where((p > 0) & (p < 1), p * (1 - p), 1), np.ones(len(p), dtype=bool)
+    k = P.shape[1]
+    count = np.bincount(codes, minlength=k)
+    right = np.bincount(codes, P[np.arange(len(P)), codes], minlength=k)
+    found, meant = right / np.maximum(count, 1), right / np.where(total > 0, total, 1)
+    more = found - (total - right) / np.maximum(len(P) - count, 1)
+    return np.where(count > 0, np.minimum(found, meant), np.nan), more >= TOLD
+
+
+# --- labels
+
+
+def _restored(names: list[Any]) -> np.ndarray:
+    """Classes as they were: numbers keep their type."""
+    values = [label_from_json(name) for name in names]
+    return np.array(values) if {type(value) for value in values} in ({int}, {float}, {bool}) else objects(values)
+
+
+def _check_labels(y: Any, n: int, inputs: str = "X_probe") -> np.ndarray:
+    """One label for each input."""
+    labels = as_labels(y, "y")
+    if len(labels) != n:
+        raise ValueError(f"y must have one label for each of the {n} inputs of {inputs}, got {len(labels)}.")
+    return labels

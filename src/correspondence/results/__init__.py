@@ -1,0 +1,1 @@
+"""What procedures return: plain records with their figures, which know nothing of how they were computed."""

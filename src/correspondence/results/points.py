@@ -1,0 +1,101 @@
+"""Row or column points of a correspondence analysis, with everything a statistician asks about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from correspondence._util.arguments import read_only
+from correspondence.data.table import Backend, to_frame
+
+__all__ = ["Points"]
+
+CENTRE = 1e-13  # a distance below this is the rounding error of 0: such a point has no direction
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Points:
+    """Points of one side of a table.
+
+    Labels that never occur have mass 0 and lie at NaN. Supplementary points have mass NaN: they took no part.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (m,)
+        Of the rows or the columns.
+    mass : ndarray of shape (m,)
+        Share of each label in the total.
+    chi2_distance : ndarray of shape (m,)
+        Distance of its profile from the average profile.
+    inertia : ndarray of shape (m,)
+        mass * chi2_distance ** 2; their sum is the total inertia.
+    standard : ndarray of shape (m, d)
+        Standard coordinates, of variance 1: the principal functions at the labels.
+    correlations : ndarray of shape (d,)
+        sqrt(lambda_i), the same for rows and columns.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> rows = co.CA(n_components=2).fit(co.datasets.load_smoke()).rows_
+    >>> rows
+    Points: 5 labels, 2 components (SM, JM, SE, JE, SC)
+    >>> rows.principal[0].round(4)
+    array([0.0658, 0.1937])
+    """
+
+    labels: np.ndarray
+    mass: np.ndarray
+    chi2_distance: np.ndarray
+    inertia: np.ndarray
+    standard: np.ndarray
+    correlations: np.ndarray
+
+    def __post_init__(self) -> None:
+        read_only(self, "mass", "chi2_distance", "inertia", "standard", "correlations")
+
+    @property
+    def principal(self) -> np.ndarray:
+        """Principal coordinates, of variance lambda_i: between them distances are chi-square distances."""
+        return self.standard * self.correlations
+
+    @property
+    def contributions(self) -> np.ndarray:
+        """Share of each label in the inertia of each axis; they sum to 1."""
+        return self.mass[:, None] * self.standard**2
+
+    @property
+    def cos2(self) -> np.ndarray:
+        """Quality of representation: share of each axis in a label's squared distance from the centre."""
+        squares = self.chi2_distance[:, None] ** 2
+        is_centre = squares < CENTRE**2
+        return np.where(is_centre, 0.0, self.principal**2 / np.where(is_centre, 1.0, squares))
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Everything as a data frame, one row for each label.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The first of these that is installed, unless told.
+
+        Returns
+        -------
+        frame
+            Columns label, mass, chi2_distance, inertia, then principal_1, ..., and so on for standard, contributions
+            and cos2.
+        """
+        columns: dict[str, Any] = {"label": self.labels}
+        columns |= {name: getattr(self, name) for name in ("mass", "chi2_distance", "inertia")}
+        for name in ("principal", "standard", "contributions", "cos2"):
+            columns |= {f"{name}_{i + 1}": values for i, values in enumerate(getattr(self, name).T)}
+        return to_frame(columns, backend)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(str, self.labels[:6].tolist())) + (", ..." if len(self) > 6 else "")
+        return f"Points: {len(self)} labels, {len(self.correlations)} components ({shown})"

@@ -1,0 +1,320 @@
+"""What a classifier learnt, and when: the result of a recorded training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d, median_filter
+from scipy.signal import find_peaks, peak_widths
+
+from correspondence._util.arguments import read_only
+from correspondence.data.table import Backend, to_frame
+
+__all__ = ["Timeline", "Transition", "find_transitions", "lasting"]
+
+KNOWN = 0.5  # certainty and separation from which a class is learnt and a pair separated
+LASTING = 0.9  # share of the frames from then on in which they must be so: a net that learns fast forgets for moments
+PROMINENCE = 0.25  # of a peak of the speed, as a share of the greatest speed
+RISE = 0.1  # of chi2 during a transition, as a share of its largest value
+LASTS = 0.75  # share of the time before and after a transition with chi2 below and above the middle of its rise
+LEAST_RISE = 0.01  # the same in absolute terms, above the rounding of what is recorded
+SUDDEN = 2.0  # how many times faster than the mean of the whole recording
+MOST_POINTS = 4000  # of the grid on which the speed is taken
+
+
+class Transition(NamedTuple):
+    """A stretch of the training in which chi2 suddenly rises above all that it was before.
+
+    By at least a tenth of its largest value, and at least twice as fast as in the mean of the training, around a peak
+    of its speed; what is only forgotten for a moment and learnt again does not count.
+
+    Attributes
+    ----------
+    start, middle, end : float
+        Steps at which it begins, has done half of the rise, and ends.
+    rise : float
+        By how much chi2 rises from start to end.
+    """
+
+    start: float
+    middle: float
+    end: float
+    rise: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Timeline:
+    """What was learnt when, on the probes of a `TrainingRecorder`.
+
+    Attributes
+    ----------
+    steps : ndarray of shape (T,)
+        Of the training, at which beliefs were recorded.
+    pics : ndarray of shape (T, k - 1)
+        PICs of the beliefs, of each frame its own, the largest first; 0 where there are fewer.
+    chi2 : ndarray of shape (T,)
+        Sum of the PICs: 0 if all inputs are believed to be the same, k - 1 if each is believed to be one class only.
+    accuracy : ndarray of shape (T,) or None
+        Share of the probes whose likeliest class is their label, if there are labels.
+    classes : ndarray of shape (k,)
+        Their names.
+    certainty : ndarray of shape (T, k)
+        How well each class is known, from 0 to 1. With labels, the mean belief in a class over the probes of that
+        class, or the share of all belief in it that goes to them, whichever is smaller: a class that is believed of
+        everything is not known. NaN if there are no probes of it. Without labels, the PIC of the class against all
+        others: var(P) / (p (1 - p)) with P the beliefs in it and p their mean.
+    learnt : ndarray of shape (k,)
+        First recorded step from which on the certainty of a class is 1/2 or more, in at least nine of ten frames and at
+        the end, and it is believed more, by at least 0.1, of its own inputs than of others; NaN if there is none.
+    pairs : ndarray of shape (m, 2)
+        Positions of the two classes of each pair, the first before the second.
+    separation : ndarray of shape (T, m)
+        1 - overlap of two classes, the cosine between their beliefs: 0 if they are believed of the same inputs in the
+        same proportion or one is never believed, 1 if never of the same input.
+    separated : ndarray of shape (m,)
+        First recorded step from which on the separation is 1/2 or more, in the same sense.
+    transitions : list of Transition
+        Stretches in which chi2 rises suddenly: see `Transition`.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SGDClassifier(loss="log_loss", alpha=0.01, random_state=0)
+    >>> recorder = co.TrainingRecorder(model, X[1::2], y[1::2], every=5)
+    >>> timeline = recorder.partial_fit(X[::2], y[::2], batch_size=5, epochs=4).timeline()
+    >>> len(timeline), timeline.order.tolist()[0]       # frames, and the class that was learnt first
+    (13, 0)
+    """
+
+    steps: np.ndarray
+    pics: np.ndarray
+    chi2: np.ndarray
+    accuracy: np.ndarray | None
+    classes: np.ndarray
+    certainty: np.ndarray
+    learnt: np.ndarray
+    pairs: np.ndarray
+    separation: np.ndarray
+    separated: np.ndarray
+    transitions: list[Transition]
+
+    def __post_init__(self) -> None:
+        names = ["steps", "pics", "chi2", "certainty", "learnt", "pairs", "separation", "separated", "classes"]
+        read_only(self, *names, *([] if self.accuracy is None else ["accuracy"]))
+
+    @classmethod
+    def of(
+        cls,
+        steps: np.ndarray,
+        pics: np.ndarray,
+        accuracy: np.ndarray | None,
+        classes: np.ndarray,
+        certainty: np.ndarray,
+        told: np.ndarray,
+        pairs: np.ndarray,
+        separation: np.ndarray,
+    ) -> Timeline:
+        """Timeline of what was measured in each frame; the rest follows from it.
+
+        Parameters
+        ----------
+        steps, pics, accuracy, classes, certainty : ndarray
+            As the attributes.
+        told : ndarray of bool, shape (T, k)
+            Whether a class is believed more, by at least 0.1, of its own inputs than of others.
+        pairs, separation : ndarray
+            As the attributes.
+
+        Returns
+        -------
+        Timeline
+            With chi2, what was learnt and separated, and transitions.
+        """
+        chi2 = pics.sum(axis=1)
+        return cls(
+            steps=steps,
+            pics=pics,
+            chi2=chi2,
+            accuracy=accuracy,
+            classes=classes,
+            certainty=certainty,
+            learnt=lasting(steps, (certainty >= KNOWN) & told),
+            pairs=pairs,
+            separation=separation,
+            separated=lasting(steps, separation >= KNOWN),
+            transitions=find_transitions(steps, chi2),
+        )
+
+    @property
+    def order(self) -> np.ndarray:
+        """Classes in the order in which they were learnt; those that never were come last."""
+        return self.classes[np.argsort(self.learnt, kind="stable")]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Data frame with a row for each step: step, chi2, accuracy if known, pic1, pic2, ..., certainty of each class.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Which library; one that is installed by default.
+
+        Returns
+        -------
+        frame
+            As many rows as frames.
+        """
+        columns = {"step": self.steps, "chi2": self.chi2}
+        if self.accuracy is not None:
+            columns["accuracy"] = self.accuracy
+        columns |= {f"pic{i + 1}": values for i, values in enumerate(self.pics.T)}
+        names = [f"certainty {label}" for label in self.classes.tolist()]
+        if len(set(names)) < len(names):
+            raise ValueError("The names of the classes are not all different as text: record with other classes.")
+        return to_frame(columns | dict(zip(names, self.certainty.T, strict=True)), backend)
+
+    def __repr__(self) -> str:
+        return "\n".join([self._head(), *self._class_lines(), *self._pair_lines(), *self._transition_lines()])
+
+    def _head(self) -> str:
+        end = "" if self.accuracy is None else f", accuracy {self.accuracy[0]:.3f} to {self.accuracy[-1]:.3f}"
+        return (
+            f"Timeline: {len(self)} frames, steps {self.steps[0]} to {self.steps[-1]}, {len(self.classes)} classes, "
+            f"chi2 {self.chi2[0]:.3g} to {self.chi2[-1]:.3g}{end}"
+        )
+
+    def _class_lines(self, most: int = 20) -> list[str]:
+        order = np.argsort(self.learnt, kind="stable")
+        width = max([len(str(self.classes[i])) for i in order[:most]] + [5])
+        lines = [f"  {'class':<{width}}  {'learnt at':>9}  certainty at the end"]
+        lines += [
+            f"  {self.classes[i]!s:<{width}}  {_step(self.learnt[i]):>9}  {self.certainty[-1, i]:.3f}"
+            for i in order[:most]
+        ]
+        return lines + ([f"  ... and {len(order) - most} more"] if len(order) > most else [])
+
+    def _pair_lines(self, most: int = 3) -> list[str]:
+        order = np.argsort(self.separated, kind="stable")  # NaN last: never separated
+        if not len(order):
+            return []
+        if np.isfinite(self.separated).all() and np.ptp(self.separated) == 0:
+            return [f"  separated: all {len(order)} pairs at step {_step(self.separated[0])}"]
+        if len(order) <= 2 * most:
+            return [f"  separated: {', '.join(map(self._pair, order))}"]
+        first, last = order[:most], order[-most:][::-1]
+        return [
+            f"  separated first: {', '.join(map(self._pair, first))}",
+            f"  separated last: {', '.join(map(self._pair, last))}",
+        ]
+
+    def _pair(self, i: int) -> str:
+        a, b = self.classes[self.pairs[i]].tolist()
+        return f"{a} | {b} ({_step(self.separated[i])})"
+
+    def _transition_lines(self) -> list[str]:
+        lines = [f"  transition: steps {t.start:.0f} to {t.end:.0f}, chi2 + {t.rise:.3g}" for t in self.transitions]
+        return lines or ["  no sudden transition"]
+
+
+def lasting(steps: np.ndarray, holds: np.ndarray) -> np.ndarray:
+    """First step at which something holds, as it does in nine of ten frames from then on and at the end; else NaN.
+
+    Parameters
+    ----------
+    steps : ndarray of shape (T,)
+        In ascending order.
+    holds : ndarray of shape (T, m) of bool
+        Whether each of m things holds at each step.
+
+    Examples
+    --------
+    >>> lasting(np.array([0, 10, 20]), np.array([[True, False], [False, True], [True, False]]))
+    array([20., nan])
+    """
+    left = np.arange(len(steps), 0, -1)[:, None]
+    share = np.cumsum(holds[::-1], axis=0)[::-1] / left
+    lasts = holds & (share >= LASTING) & holds[-1]
+    return np.where(lasts.any(axis=0), np.asarray(steps, float)[lasts.argmax(axis=0)], np.nan)
+
+
+def find_transitions(steps: np.ndarray, chi2: np.ndarray) -> list[Transition]:
+    """Stretches of a training in which chi2 suddenly rises above all that it was before.
+
+    What counts is the largest chi2 so far (of medians of three frames): to learn again what was forgotten for a moment
+    is no transition. Its speed, smoothed over a few frames, has a peak whose prominence is at least 25 % of the
+    greatest speed. The stretch is the width of that peak at half its height. In it chi2 rises by at least 10 % of its
+    largest value (and by 0.01), and at least twice as fast as in the mean of the recording: even growth is no
+    transition. For three quarters of the time before, it is below the middle of the rise, and above it for three
+    quarters of the time afterwards: neither is an oscillation.
+
+    Parameters
+    ----------
+    steps : ndarray of shape (T,)
+        In ascending order; not necessarily at equal distances.
+    chi2 : ndarray of shape (T,)
+        Sum of the PICs at each step.
+
+    Returns
+    -------
+    list of Transition
+        In the order of the steps.
+
+    Examples
+    --------
+    >>> steps = np.arange(0, 1000, 10)
+    >>> [(t.middle, t.rise) for t in find_transitions(steps, np.where(steps < 400, 0.1, 1.1))]
+    [(395.0, 1.0)]
+    >>> find_transitions(steps, steps / 1000)
+    []
+    """
+    if len(steps) < 4 or chi2.max() < LEAST_RISE:
+        return []
+    grid, now = _even(np.asarray(steps, float), chi2)
+    values = _even(np.asarray(steps, float), np.maximum.accumulate(median_filter(chi2, 3, mode="nearest")))[1]
+    frame = np.median(np.diff(steps)) / (grid[1] - grid[0])  # points of the grid between two frames
+    smooth = gaussian_filter1d(values, max(1.0, 0.01 * len(steps)) * frame, mode="nearest")
+    speed = np.concatenate([[0.0], np.gradient(smooth), [0.0]])  # so that a rise from the first step on is a peak too
+    greatest = speed.max()
+    if greatest <= 0:
+        return []
+    peaks, _ = find_peaks(speed, prominence=PROMINENCE * greatest)
+    _, _, left, right = peak_widths(speed, peaks, rel_height=0.5)
+    spans = np.interp(np.array([left, right]) - 1, np.arange(len(grid)), grid).T
+    found = [_transition(grid, values, *span) for span in spans]
+    least = max(RISE * chi2.max(), LEAST_RISE)
+    mean = max(smooth.max() - smooth.min(), least) / (grid[-1] - grid[0])
+    sudden = [t for t in found if t.rise >= max(least, SUDDEN * mean * (t.end - t.start))]
+    return [t for t in sudden if _lasts(t, grid, now)]
+
+
+def _lasts(t: Transition, grid: np.ndarray, values: np.ndarray) -> bool:
+    """Whether chi2 is on the whole lower before a transition and higher after it."""
+    middle = np.interp(t.end, grid, values) - t.rise / 2
+    is_low, is_high = values[grid < t.start] <= middle, values[grid > t.end] >= middle
+    return all(np.mean(part) >= LASTS for part in (is_low, is_high) if len(part))
+
+
+def _even(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values at equal distances of steps, as close as the closest two frames."""
+    span = steps[-1] - steps[0]
+    size = int(min(MOST_POINTS, np.ceil(span / np.diff(steps).min()) + 1))
+    grid = np.linspace(steps[0], steps[-1], max(size, len(steps)))
+    return grid, np.interp(grid, steps, values)
+
+
+def _transition(grid: np.ndarray, values: np.ndarray, start: float, end: float) -> Transition:
+    low, high = np.interp([start, end], grid, values)
+    inside = np.linspace(start, end, 201)
+    highest = np.maximum.accumulate(np.interp(inside, grid, values))
+    return Transition(float(start), float(np.interp((low + high) / 2, highest, inside)), float(end), float(high - low))
+
+
+def _step(step: float) -> str:
+    return "never" if np.isnan(step) else f"{step:.0f}"

@@ -1,0 +1,1 @@
+"""What a picture of any kind shows, before it is drawn."""

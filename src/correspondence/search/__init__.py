@@ -1,0 +1,1 @@
+"""Items of one variable that belong to values of the other."""

@@ -1,0 +1,117 @@
+"""Exact search for the items with the largest a . b + c, by scikit-learn's neighbours or by faiss.
+
+Every way in which an index ranks its items is such a score: a density ratio, a probability, minus half a squared
+distance. One more coordinate turns the largest score into the smallest Euclidean distance, for which there are fast
+libraries: with e^2 = s - |b|^2 - 2c, where s is the largest |b|^2 + 2c, the squared distance of (a, 0) from (b, e) is
+|a|^2 + s - 2 (a . b + c).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+
+from correspondence._util.arguments import brief
+
+__all__ = ["Scores", "check_engine", "within"]
+
+ENGINES = ("auto", "sklearn", "faiss")
+LARGE = 100_000  # items, from which on faiss is faster for
+FEW = 16  # queries at once; for more scikit-learn is (benchmarks/retrieval.py)
+SPARE = 16  # items more than asked for, so that rounding in single precision loses none
+
+
+class Scores:
+    """Scores a . b + c of items.
+
+    Parameters
+    ----------
+    positions : ndarray of shape (m, d)
+        b of each item.
+    offsets : ndarray of shape (m,)
+        c of each item.
+    engine : {"auto", "sklearn", "faiss"}
+        "auto" takes faiss, if it is installed, for at most `FEW` queries at once of at least `LARGE` items.
+    """
+
+    def __init__(self, positions: np.ndarray, offsets: np.ndarray, engine: str = "auto") -> None:
+        self.positions, self.offsets, self.engine = positions, offsets, check_engine(engine)
+
+    def of(self, queries: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Scores of chosen items, of shape (n, k) as `index` is."""
+        return np.einsum("nd,nkd->nk", queries, self.positions[index]) + self.offsets[index]
+
+    def best(self, queries: np.ndarray, k: int) -> np.ndarray:
+        """Positions of the k items with the largest scores, the largest first; of equal ones the first.
+
+        Parameters
+        ----------
+        queries : ndarray of shape (n, d)
+            a of each query.
+        k : int
+            At most the number of items.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+        """
+        found = self._candidates(queries, min(k + SPARE, len(self.positions)))
+        found.sort(axis=1)
+        order = np.argsort(-self.of(queries, found), axis=1, kind="stable")
+        return np.take_along_axis(found, order, axis=1)[:, :k]
+
+    def _candidates(self, queries: np.ndarray, k: int) -> np.ndarray:
+        lifted = np.column_stack([queries, np.zeros(len(queries))])
+        if not self._takes_faiss(len(queries)):
+            return self._neighbours.kneighbors(lifted, k, return_distance=False)
+        found = self._faiss.search(np.ascontiguousarray(lifted, dtype=np.float32), k)[1].astype(np.intp)
+        if (found < 0).any():  # beyond single precision
+            return self._neighbours.kneighbors(lifted, k, return_distance=False)
+        return found
+
+    def _takes_faiss(self, n_queries: int) -> bool:
+        is_fast = n_queries <= FEW and len(self.positions) >= LARGE
+        return self.engine == "faiss" or (self.engine == "auto" and is_fast and _has_faiss())
+
+    @cached_property
+    def _lifted(self) -> np.ndarray:
+        squares = (self.positions**2).sum(axis=1) + 2 * self.offsets
+        extra = np.sqrt(squares.max() - squares)
+        return np.column_stack([self.positions, extra])
+
+    @cached_property
+    def _neighbours(self) -> NearestNeighbors:
+        return NearestNeighbors(algorithm="brute").fit(self._lifted)
+
+    @cached_property
+    def _faiss(self) -> Any:
+        import faiss
+
+        index = faiss.IndexFlatL2(self._lifted.shape[1])
+        index.add(np.ascontiguousarray(self._lifted, dtype=np.float32))
+        return index
+
+
+def within(positions: np.ndarray, queries: np.ndarray, radius: float) -> list[np.ndarray]:
+    """For each query, the items that are at most `radius` away, in no order."""
+    if not positions.shape[1]:  # a space without dimensions: all are in the same place
+        return [np.arange(len(positions))] * len(queries)
+    neighbours = NearestNeighbors(algorithm="brute", radius=radius).fit(positions)
+    return list(neighbours.radius_neighbors(queries, return_distance=False))
+
+
+def check_engine(engine: Any) -> str:
+    """Name of an engine that is there."""
+    if not isinstance(engine, str) or engine not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {brief(engine)}.")
+    if engine == "faiss" and not _has_faiss():
+        raise ImportError('engine="faiss" needs faiss: pip install faiss-cpu.')
+    return engine
+
+
+def _has_faiss() -> bool:
+    return importlib.util.find_spec("faiss") is not None

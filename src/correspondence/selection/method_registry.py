@@ -1,0 +1,245 @@
+"""Which estimator for which data: the methods by name, and those that are sensible for given pairs."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+
+from correspondence._util.arguments import brief, check_index, length
+from correspondence._util.user_warnings import CorrespondenceWarning
+from correspondence.data.encoders import WIDE, Columns, Images, discrete, encoder_for
+from correspondence.estimators.ace import ACE, LABELS
+from correspondence.estimators.base import Estimator
+from correspondence.estimators.ca.estimator import CA
+from correspondence.estimators.cca import CCA
+from correspondence.estimators.kernel import KernelCCA
+from correspondence.validation.procedures import check_in_memory
+
+__all__ = ["ENOUGH", "METHODS", "Pairs", "estimator", "sensible"]
+
+MOST = 10  # components, where the user does not say how many
+FEW_LABELS = 20  # pairs, below which counts cannot be dealt out to folds
+FEW = 100  # pairs, below which only the simplest methods are tried
+ENOUGH = 1000  # pairs, from which on a net is
+LANDMARKS = 200  # of the kernel: quick enough to take part in every race
+N_TREES = 100  # of each forest: new data get the mean over the forests of five folds, which more trees do not better
+IMAGE_STEPS = 600  # of a net of images, each of which takes long
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What one variable is like."""
+
+    labels: int | None
+    """Different labels, if it is one column of them."""
+    columns: int | None
+    """Encoded columns, if it is a table."""
+    are_images: bool = False
+
+    @classmethod
+    def of(cls, values: Any, name: str) -> Kind:
+        """Kind of data, found as an estimator would."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CorrespondenceWarning)
+            encoder = encoder_for(values, name)
+        labels = discrete(encoder)
+        columns = encoder.width if isinstance(encoder, Columns) else None
+        return cls(labels.width if labels else None, columns, isinstance(encoder, Images))
+
+    @property
+    def is_table(self) -> bool:
+        """Whether splines and trees can take it."""
+        return self.columns is not None and self.columns <= WIDE
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a single column of numbers."""
+        return self.columns == 1
+
+    @property
+    def has_few_labels(self) -> bool:
+        """Whether a classifier can tell them apart."""
+        return self.labels is not None and self.labels <= LABELS
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What pairs of data are like."""
+
+    n: int
+    x: Kind
+    y: Kind
+
+    @classmethod
+    def of(cls, X: Any, Y: Any) -> Pairs:
+        """Look at data."""
+        check_in_memory(X)
+        if isinstance(Y, str):
+            raise ValueError(f"Y must be data, not the name of a column: give X[{brief(Y)}].")
+        n, m = length(X, "X"), length(Y, "Y")
+        if n != m:
+            raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
+        check_index(X, Y)
+        return cls(n, Kind.of(X, "X"), Kind.of(Y, "Y"))
+
+    @property
+    def limit(self) -> int:
+        """Components that can be looked for: ten, or as few as labels or pairs allow."""
+        labels = [kind.labels - 1 for kind in (self.x, self.y) if kind.labels is not None]
+        return min([MOST, max(1, self.n // 10), *labels])
+
+    @property
+    def most(self) -> int:
+        """Components by which methods are compared: without labels those beyond the third are mostly noise."""
+        has_labels = self.x.labels is not None or self.y.labels is not None
+        return self.limit if has_labels else min(3, self.limit)
+
+    @property
+    def n_linear(self) -> int:
+        """Components that linear functions of the columns can have at most."""
+        return min(side.columns if side.columns is not None else self.limit for side in (self.x, self.y))
+
+    @property
+    def has_images(self) -> bool:
+        """Whether one of them is images, of which nets take minutes."""
+        return self.x.are_images or self.y.are_images
+
+    @property
+    def are_labels(self) -> bool:
+        """Whether both are discrete."""
+        return self.x.labels is not None and self.y.labels is not None
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to a decomposition."""
+
+    text: str
+    """What it is, for help texts."""
+    make: Callable[[Pairs, int, int], Estimator]
+    """From the data, the number of components and a seed to the estimator."""
+    suits: Callable[[Pairs], bool]
+    """Whether it can and should be tried."""
+    is_costly: bool = False
+    """Whether it takes so long that it is tried only where the others leave something to find."""
+
+
+def _ca(pairs: Pairs, d: int, seed: int) -> Estimator:
+    return CA(n_components=d)
+
+
+def _ridge_ca(pairs: Pairs, d: int, seed: int) -> Estimator:
+    return CA(n_components=d, regularization="auto")
+
+
+def _cca(pairs: Pairs, d: int, seed: int) -> Estimator:
+    return CCA(n_components=d)
+
+
+def _ace(pairs: Pairs, d: int, seed: int) -> Estimator:
+    return ACE(n_components=d)
+
+
+def _kernel(pairs: Pairs, d: int, seed: int) -> Estimator:
+    return KernelCCA(n_components=d, n_landmarks=LANDMARKS, random_state=seed)
+
+
+def _logistic(pairs: Pairs, d: int, seed: int) -> Estimator:
+    return _by_regressor(LogisticRegression(max_iter=1000), pairs, d, seed)
+
+
+def _forest(pairs: Pairs, d: int, seed: int) -> Estimator:
+    kind = RandomForestClassifier if _has_labels(pairs) else RandomForestRegressor
+    return _by_regressor(kind(N_TREES, min_samples_leaf=3, max_features="sqrt", random_state=seed), pairs, d, seed)
+
+
+def _mlp(pairs: Pairs, d: int, seed: int) -> Estimator:
+    net = MLPClassifier((500,), alpha=0.01, early_stopping=True, n_iter_no_change=2, random_state=seed)
+    return _by_regressor(net, pairs, d, seed)
+
+
+def _pice(pairs: Pairs, d: int, seed: int) -> Estimator:
+    from correspondence.estimators.pice import PICE
+
+    est = PICE(n_components=d, random_state=seed)
+    return est.set_params(max_steps=IMAGE_STEPS) if pairs.has_images else est
+
+
+def _by_regressor(model: Any, pairs: Pairs, d: int, seed: int) -> Estimator:
+    """ACE that learns from the side that has no labels, where there is one."""
+    if pairs.x.has_few_labels and not pairs.y.has_few_labels:
+        return ACE(n_components=d, y_regressor=model, random_state=seed)
+    return ACE(n_components=d, x_regressor=model, random_state=seed)
+
+
+def _has_labels(pairs: Pairs) -> bool:
+    return pairs.x.has_few_labels or pairs.y.has_few_labels
+
+
+def _needs_one_regression(pairs: Pairs) -> bool:
+    return _has_labels(pairs) or pairs.x.is_number or pairs.y.is_number
+
+
+METHODS: dict[str, Method] = {
+    "ca": Method("correspondence analysis of two columns of labels", _ca, lambda p: p.are_labels),
+    "ridge-ca": Method(
+        "correspondence analysis that trusts rare labels less", _ridge_ca, lambda p: p.are_labels and p.n >= FEW_LABELS
+    ),
+    "cca": Method(
+        "linear functions of the columns",
+        _cca,
+        lambda p: p.x.columns is not None and p.y.columns is not None,
+    ),
+    "ace": Method(
+        "sums of smooth functions of the columns",
+        _ace,
+        lambda p: p.x.is_table and p.y.is_table,
+    ),
+    "kernel": Method("functions of a Gaussian kernel", _kernel, lambda p: p.n >= FEW),
+    "logistic": Method(
+        "beliefs of a logistic regression, for labels",
+        _logistic,
+        lambda p: p.n >= FEW and _has_labels(p) and not p.are_labels,
+        is_costly=True,
+    ),
+    "forest": Method(
+        "conditional expectations by a random forest",
+        _forest,
+        lambda p: p.n >= FEW and p.x.is_table and p.y.is_table and _needs_one_regression(p) and not p.are_labels,
+        is_costly=True,
+    ),
+    "mlp": Method(
+        "beliefs of a small neural net of scikit-learn, for labels",
+        _mlp,
+        lambda p: p.n >= ENOUGH and _has_labels(p) and not p.are_labels,
+        is_costly=True,
+    ),
+    "pice": Method(
+        "two neural nets (needs torch)",
+        _pice,
+        lambda p: p.n >= (ENOUGH if p.has_images else FEW) and importlib.util.find_spec("torch") is not None,
+        is_costly=True,
+    ),
+}
+"""From simple to flexible."""
+
+
+def sensible(pairs: Pairs) -> list[str]:
+    """Names of the methods worth trying, from simple to flexible."""
+    if pairs.are_labels:
+        return [name for name in ("ca", "ridge-ca") if METHODS[name].suits(pairs)]
+    return [name for name, method in METHODS.items() if method.suits(pairs)] or ["kernel"]
+
+
+def estimator(method: str, pairs: Pairs, n_components: int, random_state: int = 0) -> Estimator:
+    """Unfitted estimator of a method for given data."""
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {brief(method)}.")
+    return METHODS[method].make(pairs, n_components, random_state)

@@ -1,0 +1,320 @@
+"""How many components two variables share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from correspondence._util.arguments import brief, check_whole, is_number, read_only
+from correspondence.validation.held_out_blocks import Block
+from correspondence.validation.procedures import (
+    PermutationTest,
+    check_pairs,
+    held_out_blocks,
+    run_on_all_pairs,
+    run_test_on_blocks,
+    sequential,
+)
+
+__all__ = ["LatentDimension", "latent_dimension"]
+
+RESOLUTION = 4  # so many times finer than alpha are p-values at least
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LatentDimension:
+    """How many components two variables share.
+
+    Attributes
+    ----------
+    n_components : int
+        Leading components whose p-value is at most `alpha`.
+    interval : tuple of int
+        Least and largest number. The least are the components whose p-value is at most half of `alpha`; the largest is
+        `n_components` and as many more as the data do not rule out, in whichever place: one is ruled out if its
+        interval lies below `negligible`.
+    pvalues : ndarray of shape (d,)
+        P-value of each component tested, never smaller than that of the one before. They are those of
+        `permutation_test`, and 1 after the first component that is not significant.
+    correlations : ndarray of shape (d,)
+        Correlations of f_i and g_i on held-out pairs, without what they have in common with the components found
+        before.
+    intervals : ndarray of shape (d, 2)
+        Confidence intervals of the correlations at the level 1 - `alpha`.
+    training : ndarray of shape (d,)
+        Correlations that the fits had on their own pairs, averaged over the fits.
+    band : ndarray of shape (d,)
+        Held-out correlation that chance exceeds with the probability `alpha`. A test on all pairs has more power than
+        one on the held-out ones alone, so a component may be significant though it does not reach the band.
+    alpha, negligible : float
+        The values given.
+    test : PermutationTest
+        The underlying permutation test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, 0] += X[:, 0]
+    >>> result = co.latent_dimension(co.CCA(n_components=3), X, Y)
+    >>> result.summary()
+    '1 component, as many as 2 classes share'
+    >>> (result.pvalues <= result.alpha).tolist()
+    [True, False, False]
+    """
+
+    n_components: int
+    interval: tuple[int, int]
+    pvalues: np.ndarray
+    correlations: np.ndarray
+    intervals: np.ndarray
+    training: np.ndarray
+    band: np.ndarray
+    alpha: float
+    negligible: float
+    test: PermutationTest
+    can_be_more: bool = True
+    """Whether the estimator could have more components than were tested, if asked for more."""
+
+    def __post_init__(self) -> None:
+        read_only(self, "pvalues", "correlations", "intervals", "training", "band")
+
+    @property
+    def at_least(self) -> bool:
+        """Whether all that were tested are there, so that there may be more: ask again with more `n_components`."""
+        return self.can_be_more and self.n_components == len(self.pvalues) > 0
+
+    @property
+    def n_classes(self) -> int:
+        """Classes that two variables share if a class is all that they share: one more than components."""
+        return self.n_components + 1
+
+    def take_first(self, n_components: int) -> LatentDimension:
+        """Keep what is known of the first components.
+
+        Parameters
+        ----------
+        n_components : int
+            How many of them to keep.
+
+        Returns
+        -------
+        LatentDimension
+            The same for these; `interval` begins with no more than these and still ends where it did.
+        """
+        check_whole(n_components, "n_components", 1)
+        if n_components >= len(self.pvalues):
+            return self
+        arrays = ("pvalues", "correlations", "intervals", "training", "band")
+        return replace(
+            self,
+            n_components=min(self.n_components, n_components),
+            interval=(min(self.interval[0], n_components), self.interval[1]),
+            test=self.test.take_first(n_components),
+            can_be_more=self.n_components > n_components,
+            **{name: getattr(self, name)[:n_components] for name in arrays},
+        )
+
+    def limit(self, n_components: int) -> LatentDimension:
+        """Leave out the components that the functions do not have.
+
+        Parameters
+        ----------
+        n_components : int
+            How many the functions have; if they have none, everything is kept.
+
+        Returns
+        -------
+        LatentDimension
+            The same for these, with an `interval` that ends with them.
+        """
+        if not 0 < n_components < len(self.pvalues):
+            return self
+        low, high = self.interval
+        return replace(
+            self.take_first(n_components), interval=(min(low, n_components), min(high, n_components)), can_be_more=False
+        )
+
+    def summary(self) -> str:
+        """Put the answer into words.
+
+        Returns
+        -------
+        str
+            One line.
+        """
+        if self.at_least:
+            return f"at least {_components(self.n_components)}, as many as were tested"
+        if not self.n_components:
+            return "0 components: none is more than chance"
+        return f"{_components(self.n_components)}, as many as {self.n_classes} classes share"
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        more = " or more" if self.can_be_more and high == len(self.pvalues) else ""
+        lines = [
+            f"LatentDimension: {self.summary()}",
+            f"  interval {low} to {high}{more}, alpha {self.alpha:g}, "
+            f"{self.test.n_permutations} permutations of {self.test.kind}",
+            "  component  training  held out                    p-value",
+        ]
+        rows = zip(self.training, self.correlations, self.intervals, self.pvalues, strict=True)
+        for i, (t, r, (a, b), p) in enumerate(rows, 1):
+            lines.append(f"  {i:>9}  {t:>8.4f}  {f'{r:.4f} [{a:.4f}, {b:.4f}]':<26}  {p:>7.4f}")
+        return "\n".join(lines)
+
+
+def _components(n: int) -> str:
+    return "1 component" if n == 1 else f"{n} components"
+
+
+def latent_dimension(
+    est: Any,
+    X: Any,
+    Y: Any = None,
+    alpha: float = 0.05,
+    *,
+    n_permutations: int = 999,
+    negligible: float = 0.1,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> LatentDimension:
+    """Count the components that are more than chance.
+
+    Two variables that share a class of M, and nothing else, share M - 1 components. Of a continuous latent variable,
+    `CCA` finds as many components as it has dimensions; estimators of nonlinear functions rightly find more, since
+    squares and products of it are shared as well.
+
+    Components are tested one after the other, as `permutation_test` does, until one is not significant at the level
+    `alpha`; so too many are found with a probability of about `alpha`. Correlations and intervals are those of held-out
+    pairs, by three fits.
+
+    Parameters
+    ----------
+    est : estimator
+        Unfitted; its n_components are the most that can be found. Take some more than you expect.
+    X, Y : array-like, frame, ...
+        Pairs, as for its `fit`.
+    alpha : float
+        Level of each test, and about how often too many components may be found.
+    n_permutations : int
+        Least number of permutations; raised where p-values would be too coarse for `alpha`.
+    negligible : float
+        Correlation that would not matter. It decides the upper end of the interval only.
+    groups, random_state, n_jobs, progress : array-like, int, int, bool
+        As for `permutation_test`.
+
+    Returns
+    -------
+    LatentDimension
+        The number, an interval, and the test; `plot.dimension` draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> shared = rng.normal(size=(1000, 2))
+    >>> X, Y = (np.hstack([shared + rng.normal(size=(1000, 2)), rng.normal(size=(1000, 2))]) for _ in range(2))
+    >>> result = co.latent_dimension(co.CCA(n_components=4), X, Y)
+    >>> result.n_components
+    2
+    >>> result.summary()
+    '2 components, as many as 3 classes share'
+    """
+    if not is_number(alpha) or not 1e-4 <= alpha < 1:
+        raise ValueError(f"alpha must be a number from 0.0001 to below 1, got {brief(alpha)}.")
+    if not is_number(negligible) or not 0 < negligible < 1:
+        raise ValueError(f"negligible must be a number between 0 and 1, got {brief(negligible)}.")
+    check_whole(n_permutations, "n_permutations", 19, 10**6)
+    n_permutations = max(n_permutations, round(RESOLUTION / alpha) - 1)
+    _, together = check_pairs(est, X, Y, groups, random_state)
+    on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, alpha) if groups is None else None
+    options = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
+    if on_all is not None:
+        return assess_components(est, X, Y, on_all, alpha, negligible=negligible, **options)
+    blocks = held_out_blocks(sequential(est, X, Y, together, random_state, n_jobs, progress, later=True), est)
+    test, intervals = run_test_on_blocks(blocks, n_permutations, random_state, alpha)
+    return _summarise(test, test, intervals, est, alpha, negligible, blocks)
+
+
+def assess_components(
+    est: Any,
+    X: Any,
+    Y: Any,
+    test: PermutationTest,
+    alpha: float = 0.05,
+    *,
+    negligible: float = 0.1,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> LatentDimension:
+    """Judge components on held-out pairs whose number another test has decided.
+
+    Parameters
+    ----------
+    est : estimator
+        Unfitted estimator, with as many components as shall be judged.
+    X, Y, alpha, negligible, groups, random_state, n_jobs, progress
+        As for `latent_dimension`.
+    test : PermutationTest
+        The test on all pairs; it may have more components.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(300, 1)); y = x + rng.normal(size=(300, 1))
+    >>> test = co.permutation_test(co.CCA(n_components=1), x, y)
+    >>> co.latent.assess_components(co.CCA(n_components=1), x, y, test).n_components
+    1
+    """
+    _, together = check_pairs(est, X, Y, groups, random_state)
+    fits = sequential(est, X, Y, together, random_state, n_jobs, progress, later=True)
+    d = min(len(test.pvalues), getattr(est, "n_components", None) or len(test.pvalues))
+    blocks = [block.pad(d) for block in held_out_blocks(fits, est, are_tested=False)]
+    found = min(d, _count(test.pvalues, alpha))
+    held, intervals = run_test_on_blocks(blocks, test.n_permutations, random_state, alpha, found)
+    return _summarise(test.take_first(d), held, intervals, est, alpha, negligible, blocks)
+
+
+def _count(pvalues: np.ndarray, alpha: float) -> int:
+    return int((pvalues <= alpha).sum())
+
+
+def _summarise(
+    test: PermutationTest,
+    held: PermutationTest,
+    intervals: np.ndarray,
+    est: Any,
+    alpha: float,
+    negligible: float,
+    blocks: list[Block],
+) -> LatentDimension:
+    """Result of a test, with correlations and intervals of held-out pairs."""
+    found, d = _count(test.pvalues, alpha), len(test.pvalues)
+    failed = np.arange(d) > found
+    pvalues = np.where(failed, 1.0, test.pvalues)
+    not_ruled_out = int((intervals[found:d, 1] >= negligible).sum())
+    asked = getattr(est, "n_components", None)
+    return LatentDimension(
+        found,
+        (_count(pvalues, alpha / 2), found + not_ruled_out),
+        pvalues,
+        held.correlations[:d],
+        intervals[:d],
+        np.mean([block.training for block in blocks], axis=0)[:d],
+        np.quantile(held.null, 1 - alpha, axis=0)[:d],
+        alpha,
+        negligible,
+        test,
+        asked is not None and d >= asked,
+    )
