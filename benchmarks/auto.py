@@ -19,7 +19,7 @@ from sklearn.model_selection import GroupShuffleSplit
 import correspondence as co
 from correspondence.selection.method_registry import Pairs, estimator, sensible
 from correspondence.studies import problems
-from correspondence.validation.procedures import fitted
+from correspondence.validation.fitting import fit_copy
 
 PROBLEMS = [
     problems.gaussian(),
@@ -54,7 +54,7 @@ def measure(name, training, fresh, d, groups):
     captured = {}
     for method in sensible(pairs):
         captured[method] = (
-            fitted(estimator(method, pairs, d), *training, groups).decomposition_.evaluate(*fresh).captured
+            fit_copy(estimator(method, pairs, d), *training, groups).decomposition_.evaluate(*fresh).captured
         )
     start = time.perf_counter()
     auto = co.decompose(*training, d, groups=groups, verbose=False, progress=False)

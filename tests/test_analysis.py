@@ -18,8 +18,8 @@ import correspondence as co
 from correspondence.app.analyze import SAVED, Request, analyze, check_folder, read, told, write
 from correspondence.app.analyze import files as files_module
 from correspondence.app.analyze.files import FILES
+from correspondence.results.latent_dimension import LatentDimension
 from correspondence.selection.method_registry import METHODS, Pairs, estimator
-from correspondence.validation.latent_dimension import LatentDimension
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from PIL import Image
 from correspondence.app.analyze import files
 from correspondence.app.cli import main
 from correspondence.app.commands import names_of
-from correspondence.validation.procedures import fitted
+from correspondence.validation.fitting import fit_copy
 
 LONG = 10**20  # more than 64 bits
 
@@ -343,7 +343,7 @@ def test_groups_reach_the_fit_that_is_kept(frame, run, monkeypatch):
 
     def spy(est, X, Y, groups=None):
         seen.append(groups)
-        return fitted(est, X, Y, groups)
+        return fit_copy(est, X, Y, groups)
 
     monkeypatch.setattr("correspondence.selection.decompose.fitted", spy)
     groups = [f"g{i // 2}" for i in range(60)]

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from sklearn.model_selection import ShuffleSplit
 
 import correspondence as co
+from correspondence.results.comparison import CLEAR
 from correspondence.selection import comparing
-from correspondence.selection.race import CLEAR
 
 
 def smooth_pairs(rng, n=300):

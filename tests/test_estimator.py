@@ -21,8 +21,8 @@ from sklearn.utils import check_array
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import correspondence as co
+from correspondence.core.estimator import Estimator
 from correspondence.core.moments import Moments
-from correspondence.estimators.base import Estimator
 
 
 class Linear(Estimator):

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import correspondence as co
+from correspondence.results.comparison import MethodResult, pick_simplest
+from correspondence.results.cross_fit import CrossFit
 from correspondence.selection import race
 from correspondence.selection.method_registry import METHODS, Pairs
-from correspondence.selection.race import Race, Result, default_folds, leaves_dependence, pick_simplest, run_race
-from correspondence.validation.procedures import CrossFit
+from correspondence.selection.race import Race, default_folds, leaves_dependence, run_race
 
 
 def a_crossfit(terms, n_components=1):
@@ -121,22 +122,25 @@ def test_a_method_is_judged_by_the_components_that_suit_it():
     made = a_crossfit(np.zeros(400), 3)
     nested = np.array([np.full(400, value) for value in (0.1, 0.3, 0.2)])
     made = CrossFit(*(getattr(made, name) for name in CrossFit.__dataclass_fields__ if name != "nested_terms"), nested)
-    assert (Result.of("ace", made, None).n_components, Result.of("ace", made, None).captured) == (2, pytest.approx(0.3))
-    assert Result.of("ace", made, 3).captured == pytest.approx(0.2)
-    assert Result.of("ace", made, 7).n_components == 3
+    assert (MethodResult.of("ace", made, None).n_components, MethodResult.of("ace", made, None).captured) == (
+        2,
+        pytest.approx(0.3),
+    )
+    assert MethodResult.of("ace", made, 3).captured == pytest.approx(0.2)
+    assert MethodResult.of("ace", made, 7).n_components == 3
 
 
 def test_the_reason_names_the_others_from_best_to_worst():
     judged = a_crossfit(np.zeros(400), 2)
     values = (("ca", 0.5), ("ace", 1e-17), ("cca", 0.3))
-    results = [Result(name, 1, value, np.zeros(3), judged) for name, value in values]
+    results = [MethodResult(name, 1, value, np.zeros(3), judged) for name, value in values]
     assert Race(results[0], results[1:]).describe() == "captures 0.5 on 400 held-out pairs (cca 0.3, ace 0)"
 
 
 def test_the_reason_is_of_the_components_that_are_kept():
     nested = np.array([np.full(400, value) for value in (0.3, 0.2)])
     made = replace(a_crossfit(np.zeros(400), 2), nested_terms=nested)
-    made_race = Race(Result.of("ace", made, None), [])
+    made_race = Race(MethodResult.of("ace", made, None), [])
     assert [made_race.describe(k).split()[1] for k in (None, 1, 2, 3)] == ["0.3", "0.3", "0.2", "0.3"]
 
 

@@ -11,10 +11,10 @@ from sklearn.model_selection import ShuffleSplit
 
 import correspondence as co
 from correspondence._util.user_warnings import UncertainInterval
-from correspondence.estimators.base import Estimator
+from correspondence.core.estimator import Estimator
 from correspondence.results.held_out import held_out
-from correspondence.validation import procedures
-from correspondence.validation.procedures import with_chosen_settings
+from correspondence.validation import permutation
+from correspondence.validation.intervals import with_chosen_settings
 
 
 def linear_pairs(rng, n=300, p=4, q=3, shared=1, noise=1.0):
@@ -484,10 +484,10 @@ def draw_noisy_copies(rng, n):
 
 
 def test_one_fit_judges_very_many_pairs(monkeypatch):
-    monkeypatch.setattr(procedures, "MANY", 400)
+    monkeypatch.setattr(permutation, "MANY", 400)
     X, Y = np.random.default_rng(0).normal(size=(2, 400, 1))
     for n, fits in ((399, 3), (400, 1)):
-        blocks = procedures.sequential(co.CCA(n_components=1), X[:n], Y[:n], None, 0, None, False)
+        blocks = permutation.sequential(co.CCA(n_components=1), X[:n], Y[:n], None, 0, None, False)
         assert len(blocks) == fits
     ((fit, size),) = blocks
     assert (fit.d.n, size) == (240, 160)
@@ -502,7 +502,7 @@ def test_blocks_hold_as_many_groups_each():
     X, Y = linear_pairs(rng, n=200)
     groups = np.r_[np.zeros(100, dtype=int), np.arange(1, 101)]
     for seed in range(5):
-        blocks = procedures.sequential(co.CCA(n_components=1), X, Y, groups, seed, None, False)
+        blocks = permutation.sequential(co.CCA(n_components=1), X, Y, groups, seed, None, False)
         assert {size for _, size in blocks} <= {20, 21}
     assert co.permutation_test(co.CCA(n_components=1), X, Y, groups=groups).pvalues[0] < 0.05
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from correspondence.selection.method_registry import Pairs, estimator, sensible
-from correspondence.validation.procedures import fitted
+from correspondence.validation.fitting import fit_copy
 from promises import calls, peers
 from promises.exact import MAKERS, Case, find_case
 from promises.ledger import Task, make_rng
@@ -75,7 +75,7 @@ def judge_functions(d, training, fresh, exact: np.ndarray) -> dict[str, float]:
 def measure_single(name, method, seed):
     case = find_case(name)
     training, fresh = draw(name, seed)
-    model = fitted(estimator(method, Pairs.of(*training), case.d, seed), *training)
+    model = fit_copy(estimator(method, Pairs.of(*training), case.d, seed), *training)
     return judge_functions(model.decomposition_, training, fresh, case.problem.correlations[: case.d])
 
 

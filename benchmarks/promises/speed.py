@@ -12,7 +12,7 @@ import numpy as np
 from correspondence.selection.method_registry import METHODS, Pairs, estimator
 from correspondence.studies import problems
 from correspondence.studies.problems import Problem
-from correspondence.validation.procedures import fitted
+from correspondence.validation.fitting import fit_copy
 from promises import calls, exact
 from promises.ledger import Task, make_rng
 from promises.verdicts import MET, MISSED, SHOWN, Line, Promise, Results
@@ -59,7 +59,7 @@ def warm_up() -> None:
     x = rng.normal(size=200)
     pairs = Pairs.of(x, x)
     for method in ("cca", "ace", "kernel", "forest"):
-        fitted(estimator(method, pairs, 1), x, x + rng.normal(size=200))
+        fit_copy(estimator(method, pairs, 1), x, x + rng.normal(size=200))
 
 
 def time_winner(d, X, Y, seed) -> float:
@@ -69,7 +69,7 @@ def time_winner(d, X, Y, seed) -> float:
         return 0.0
     est = estimator(method, Pairs.of(X, Y), d.n_components, seed)
     start = time.process_time()
-    fitted(est, X, Y)
+    fit_copy(est, X, Y)
     return time.process_time() - start
 
 

@@ -14,7 +14,10 @@ from sphinx.util.logging import getLogger
 
 PACKAGE = "correspondence"
 MODULES = [PACKAGE, *(f"{PACKAGE}.{name}" for name in ("datasets", "distributed", "plot"))]
-PARTS = {"bootstrap": "Ellipses", "calibration": "Claims"}  # what attributes of public classes are made of
+PARTS = {
+    "results.bootstrap": "Ellipses",
+    "classifiers.calibration": "Claims",
+}  # what attributes of public classes are made of
 
 
 def names() -> dict[str, Any]:

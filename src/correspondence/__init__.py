@@ -13,8 +13,7 @@ from correspondence._util.user_warnings import (
     NothingFound,
     UncertainInterval,
 )
-from correspondence.classifiers.agreement import ClassifierComparison, compare_classifiers
-from correspondence.classifiers.boundaries import Confusing
+from correspondence.classifiers.agreement import compare_classifiers
 from correspondence.classifiers.calibration import Calibration
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.decomposition import Decomposition, load
@@ -23,27 +22,29 @@ from correspondence.data.counting import count_pairs, indicator_table
 from correspondence.data.pairs import Pairs
 from correspondence.data.table import Table
 from correspondence.estimators.ace import ACE
-from correspondence.estimators.ca.bootstrap import Bootstrap
 from correspondence.estimators.ca.estimator import CA, Chi2Test
 from correspondence.estimators.cca import CCA
 from correspondence.estimators.kernel import KernelCCA
 from correspondence.page import explore
 from correspondence.recording.recorder import TrainingRecorder
+from correspondence.results.bootstrap import Bootstrap
+from correspondence.results.classifier_comparison import ClassifierComparison
+from correspondence.results.comparison import Comparison
+from correspondence.results.confusing import Confusing
+from correspondence.results.cross_fit import CrossFit
 from correspondence.results.held_out import HeldOut
+from correspondence.results.latent_dimension import LatentDimension
+from correspondence.results.permutation_test import PermutationTest
+from correspondence.results.pic_intervals import PicIntervals
 from correspondence.results.points import Points
 from correspondence.results.timeline import Timeline, Transition
 from correspondence.search.cross_modal import CrossModalIndex, Matches
-from correspondence.selection.comparing import Comparison, compare
+from correspondence.selection.comparing import compare
 from correspondence.selection.decompose import decompose
-from correspondence.validation.latent_dimension import LatentDimension, latent_dimension
-from correspondence.validation.procedures import (
-    CrossFit,
-    PermutationTest,
-    PicIntervals,
-    crossfit,
-    permutation_test,
-    pic_intervals,
-)
+from correspondence.validation.crossfit import crossfit
+from correspondence.validation.intervals import pic_intervals
+from correspondence.validation.latent_dimension import latent_dimension
+from correspondence.validation.permutation import permutation_test
 
 __version__ = "0.1.0"
 

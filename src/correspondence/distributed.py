@@ -12,15 +12,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
-import numpy as np
-
-from correspondence._util.arguments import as_frame
 from correspondence._util.files import as_path, new_file
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import PrincipalFunctions
-from correspondence.core.moments import Moments
-from correspondence.data.pairs import BATCH, Pairs, check_source, floats
+from correspondence.core.pair_moments import check_is_pairs, moments
+from correspondence.data.pairs import BATCH, Pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,43 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["moments", "transform"]
 
 FILE = 16  # batches in a file, about a million rows, if the source has no partitions of its own
-ROWS = 4096  # whose features are computed at a time
 DONE = "_SUCCESS"
-
-Features = Callable[[Any], Any]
-
-
-def moments(pairs: Pairs, x_features: Features | None = None, y_features: Features | None = None) -> Moments:
-    """Moments of any features of pairs, computed for each partition where it is, and merged.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        Where the pairs are.
-    x_features, y_features : callable, optional
-        From a column or table of pyarrow with n rows to an array of shape (n, p), and (n, q); they are sent to the
-        workers. By default the numbers themselves.
-
-    Returns
-    -------
-    Moments
-        Its `decompose` gives the decomposition.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import correspondence as co
-    >>> frame = pl.LazyFrame({"x": [0.0, 1.0, 2.0, 3.0], "y": [0.0, 1.0, 4.0, 9.0]})
-    >>> pairs = co.Pairs(frame, x="x", y="y")
-    >>> co.distributed.moments(pairs).decompose().correlations.round(3)
-    array([0.958])
-    >>> square = lambda column: column.to_numpy()[:, None] ** 2
-    >>> co.distributed.moments(pairs, x_features=square).decompose().correlations.round(3)
-    array([1.])
-    """
-    _check(pairs)
-    functions = (x_features or partial(_numbers, "X")), (y_features or partial(_numbers, "Y"))
-    return pairs.through(*functions).sums(_of_features, partial(sum, start=Moments()), "moments", numbered=False)
 
 
 def transform(
@@ -107,7 +67,7 @@ def transform(
     ...     print([file.name for file in files], pl.read_parquet(files[0]).columns)
     ['part-00000.parquet'] ['id', 'f1', 'g1']
     """
-    _check(pairs)
+    check_is_pairs(pairs)
     d = as_decomposition(d_or_est)
     names = [f"{side}{i + 1}" for side in "fg" for i in range(d.n_components)]
     if not isinstance(keep or (), Iterable):
@@ -127,30 +87,6 @@ def transform(
         unfinished.unlink(missing_ok=True)
     (target / DONE).touch()
     return files
-
-
-def _check(pairs: Any) -> None:
-    if not isinstance(pairs, Pairs):
-        raise TypeError(f"pairs must be Pairs, which say what x and y are, got {type(pairs).__name__}.")
-    check_source(pairs)
-
-
-def _numbers(name: str, values: Any) -> np.ndarray:
-    """The numbers of a column or table, as an array of shape (n, p)."""
-    frame = as_frame(values, name)
-    columns = list(frame.iter_columns()) if frame is not None else [nw.from_native(values, series_only=True)]
-    for column in columns:
-        if not column.dtype.is_numeric():
-            where = f"Column {column.name!r} of {name}" if frame is not None else name
-            raise ValueError(f"{where} holds {column.dtype}, not numbers: give {name.lower()}_features.")
-    return np.column_stack([floats(column) for column in columns])
-
-
-def _of_features(F: Any, G: Any, first: int) -> Moments:
-    result = Moments()
-    for start in range(0, len(F), ROWS):
-        result.update(F[start : start + ROWS], G[start : start + ROWS])
-    return result
 
 
 # --- files

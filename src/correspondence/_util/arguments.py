@@ -12,9 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from narwhals.exceptions import DuplicateError
 
+from correspondence._util.text import brief
+
 __all__ = [
     "as_frame",
-    "brief",
     "check_flag",
     "check_index",
     "check_seed",
@@ -24,28 +25,12 @@ __all__ = [
     "is_number",
     "length",
     "of_series",
-    "one_line",
     "outside",
     "read_only",
     "take",
     "to_array",
     "to_floats",
 ]
-
-
-def one_line(text: Any, most: int = 40) -> str:
-    """Text of anything on one line and of bounded length."""
-    shown = "".join(character if character.isprintable() else " " for character in str(text))
-    shown = " ".join(shown.split()) or "''"
-    return shown if len(shown) <= most else shown[: most - 1] + "…"
-
-
-def brief(value: Any, most: int = 60) -> str:
-    """How a value is shown in a message: as Python writes it, on one line and of bounded length."""
-    try:
-        return one_line(repr(value), most)
-    except Exception:  # a whole number of more than 4300 digits has no text, and neither has everybody's class
-        return f"a {type(value).__name__}"
 
 
 def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int:

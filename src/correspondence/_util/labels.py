@@ -12,11 +12,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from correspondence._util.arguments import as_frame, brief, of_series, to_array
+from correspondence._util.arguments import as_frame, of_series, to_array
+from correspondence._util.text import brief
 
 __all__ = [
     "as_labels",
     "encode",
+    "find_labels",
     "in_order",
     "label_from_json",
     "label_to_json",
@@ -226,3 +228,30 @@ def label_from_json(label: Any) -> Any:
         ((tag, value),) = label.items()
         return _TAGGED[tag][2](value)
     return label
+
+
+def find_labels(Y: Any) -> np.ndarray | None:
+    """Y as one column of labels, if that is what it is.
+
+    Parameters
+    ----------
+    Y : array-like or frame
+        Of any kind.
+
+    Returns
+    -------
+    ndarray of shape (n,) or None
+        None for numbers and for several columns.
+
+    Examples
+    --------
+    >>> find_labels(["no", "yes"]).tolist(), find_labels([0.5, 1.0])
+    (['no', 'yes'], None)
+    """
+    frame = as_frame(Y, "Y")
+    if frame is not None and frame.shape[1] != 1:
+        return None
+    values = (
+        of_series(frame[:, 0]) if frame is not None else np.empty((0, 0)) if hasattr(Y, "tocsr") else to_array(Y, "Y")
+    )
+    return values if values.ndim == 1 and values.dtype.kind in "OUSb" else None

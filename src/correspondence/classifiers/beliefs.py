@@ -15,9 +15,10 @@ from scipy.special import expit
 from sklearn.base import is_regressor
 from sklearn.exceptions import NotFittedError
 
-from correspondence._util.arguments import brief, check_whole, is_number, length, to_array
+from correspondence._util.arguments import check_whole, is_number, length, to_array
 from correspondence._util.files import NetError
 from correspondence._util.labels import as_labels, label_from_json, label_to_json, objects
+from correspondence._util.text import brief
 from correspondence.core.functions import FeatureMap
 
 __all__ = ["OUTPUTS", "Beliefs", "check_beliefs", "is_stream", "tempered"]

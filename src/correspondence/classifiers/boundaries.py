@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence._util.arguments import brief, read_only, to_floats
-from correspondence.data.table import Backend, to_frame
+from correspondence._util.arguments import to_floats
+from correspondence._util.text import brief
 
-__all__ = [
-    "Confusing",
-    "boundary_beliefs",
-    "class_index",
-    "closest",
-    "given_shares",
-    "is_column",
-    "overlap",
-    "shares_of_others",
-]
+__all__ = ["boundary_beliefs", "class_index", "closest", "given_shares", "is_column", "overlap", "shares_of_others"]
 
 
 def boundary_beliefs(k: int, a: int, b: int, n: int, others: np.ndarray) -> np.ndarray:
@@ -116,73 +106,6 @@ def class_index(position: Mapping[Any, int], label: Any, name: str) -> int:
     except (KeyError, TypeError, ValueError, RuntimeError):  # a tensor of several labels, or what cannot be hashed
         shown = ", ".join(map(brief, list(position)[:10])) + (", ..." if len(position) > 10 else "")
         raise ValueError(f"{name}: {brief(label)} is not a class, choose among {shown}.") from None
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Confusing:
-    """The most ambiguous of some inputs, the closest call first.
-
-    Attributes
-    ----------
-    index : ndarray of shape (n,)
-        Their positions among the inputs.
-    pairs : ndarray of shape (n, 2)
-        The two classes each is between, the likelier first.
-    margin : ndarray of shape (n,)
-        Belief of the first less that of the second class.
-    position : ndarray of shape (n, d)
-        f of each.
-    beliefs : ndarray of shape (n, k)
-        Of all classes.
-    classes : ndarray of shape (k,)
-        Their names.
-
-    Examples
-    --------
-    >>> import correspondence as co
-    >>> P = [[0.9, 0.1], [0.2, 0.8], [0.55, 0.45]]
-    >>> co.ClassifierCA.from_beliefs(P, ["no", "yes"]).confusing(P, n=2)
-    Confusing: 2 inputs, the closest call first
-             2  no 0.550 | yes, margin 0.1
-             1  yes 0.800 | no, margin 0.6
-    """
-
-    index: np.ndarray
-    pairs: np.ndarray
-    margin: np.ndarray
-    position: np.ndarray
-    beliefs: np.ndarray
-    classes: np.ndarray
-
-    def __post_init__(self) -> None:
-        read_only(self, "index", "pairs", "margin", "position", "beliefs")
-
-    def __len__(self) -> int:
-        return len(self.index)
-
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Data frame with index, first and second class, margin, and f1, f2, ...
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            Which library; one that is installed by default.
-
-        Returns
-        -------
-        frame
-            One row for each input.
-        """
-        columns = {"index": self.index, "first": self.pairs[:, 0], "second": self.pairs[:, 1], "margin": self.margin}
-        return to_frame(columns | {f"f{i + 1}": values for i, values in enumerate(self.position.T)}, backend)
-
-    def __repr__(self) -> str:
-        head = f"Confusing: {len(self)} inputs, the closest call first"
-        rows = [
-            f"  {i:>8}  {a} {self.beliefs[j].max():.3f} | {b}, margin {m:.3g}"
-            for j, (i, (a, b), m) in enumerate(zip(self.index, self.pairs, self.margin, strict=True))
-        ]
-        return "\n".join([head, *rows[:20], *(["  ..."] if len(rows) > 20 else [])])
 
 
 def closest(P: np.ndarray, n: int, first: int | None = None, second: int | None = None) -> tuple[np.ndarray, ...]:

@@ -18,13 +18,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import brief, check_seed, check_weights, check_whole, length, outside, to_floats
+from correspondence._util.arguments import check_seed, check_weights, check_whole, length, outside, to_floats
 from correspondence._util.labels import as_labels, objects
 from correspondence._util.progress import bar
+from correspondence._util.text import brief
 from correspondence._util.user_warnings import CorrespondenceWarning, FewerComponents, LeftOut
 from correspondence.classifiers.beliefs import Beliefs, check_beliefs, is_stream, tempered
 from correspondence.classifiers.boundaries import (
-    Confusing,
     boundary_beliefs,
     class_index,
     closest,
@@ -35,11 +35,12 @@ from correspondence.classifiers.boundaries import (
 )
 from correspondence.classifiers.calibration import Calibration, Claims, best_temperature, calibration_error, log_loss
 from correspondence.core.decomposition import Decomposition
+from correspondence.core.estimator import Estimator
 from correspondence.core.functions import LARGEST, LabelFunctions, LinearFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.signs import signs
 from correspondence.data.pairs import Pairs, check_source
-from correspondence.estimators.base import Estimator
+from correspondence.results.confusing import Confusing
 from correspondence.results.held_out import HeldOut, held_out, held_out_parts
 
 __all__ = ["ClassifierCA", "label_codes"]

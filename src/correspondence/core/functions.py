@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence._util import files
-from correspondence._util.arguments import brief, length, read_only, to_floats
+from correspondence._util.arguments import length, read_only, to_floats
 from correspondence._util.labels import as_labels, label_from_json, label_to_json, objects, unknown_is_mean
+from correspondence._util.text import brief
 
 __all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
 

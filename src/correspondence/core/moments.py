@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import brief, check_flag, check_weights, check_whole, length, outside, to_floats
+from correspondence._util.arguments import check_flag, check_weights, check_whole, length, outside, to_floats
+from correspondence._util.text import brief
 from correspondence._util.user_warnings import NearlyCollinear
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LinearFunctions

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from correspondence._util.arguments import brief, is_number
+from correspondence._util.arguments import is_number
+from correspondence._util.text import brief
 from correspondence._util.threads import alone
 from correspondence.core.moments import Moments
 from correspondence.results.held_out import captured_by_moments

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import brief
+from correspondence._util.text import brief
 
 __all__ = ["SURVEY", "Survey"]
 

@@ -9,8 +9,9 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence._util.arguments import as_frame, brief, check_index, check_weights, to_array
+from correspondence._util.arguments import as_frame, check_index, check_weights, to_array
 from correspondence._util.labels import as_labels, encode, objects
+from correspondence._util.text import brief
 from correspondence.data.engine_counts import check_missing, count_in_engine
 from correspondence.data.pairs import are_files, in_words, is_source, open_source
 from correspondence.data.table import Table, as_table

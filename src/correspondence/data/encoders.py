@@ -19,8 +19,9 @@ import scipy.sparse as sp
 from scipy.special import ndtri
 from sklearn.feature_extraction.text import CountVectorizer
 
-from correspondence._util.arguments import as_frame, brief, outside, to_array
+from correspondence._util.arguments import as_frame, outside, to_array
 from correspondence._util.labels import as_labels, in_order, label_from_json, label_to_json, objects, unknown_is_mean
+from correspondence._util.text import brief
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.column_summary import Survey
 from correspondence.data.pairs import Memory, Parts, floats

@@ -18,8 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 from PIL import Image
 
-from correspondence._util.arguments import one_line
 from correspondence._util.progress import bar
+from correspondence._util.text import one_line
 from correspondence.data.pairs import names_listed
 
 __all__ = [

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold
 
-from correspondence._util.arguments import as_frame, brief, check_whole
+from correspondence._util.arguments import as_frame, check_whole
 from correspondence._util.labels import encode, objects
+from correspondence._util.text import brief
 
 __all__ = ["Split", "group_codes", "select_groups", "splits"]
 

@@ -12,8 +12,9 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence._util.arguments import as_frame, brief, check_total, of_series, to_array, to_floats
+from correspondence._util.arguments import as_frame, check_total, of_series, to_array, to_floats
 from correspondence._util.labels import as_labels, objects
+from correspondence._util.text import brief
 
 __all__ = ["Table", "as_table", "listed", "to_frame", "weighted_columns"]
 

@@ -20,8 +20,8 @@ from typing import IO, Any, Literal, NamedTuple
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from correspondence._util.arguments import one_line
 from correspondence._util.labels import objects
+from correspondence._util.text import one_line
 from correspondence.data.table import Table
 
 __all__ = [

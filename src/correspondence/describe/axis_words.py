@@ -16,13 +16,13 @@ import scipy.sparse as sp
 from scipy.stats import rankdata
 from sklearn.feature_extraction.text import CountVectorizer
 
-from correspondence._util.arguments import check_weights, check_whole, length, one_line, take, to_floats
-from correspondence._util.labels import as_labels, encode
+from correspondence._util.arguments import check_weights, check_whole, length, take, to_floats
+from correspondence._util.labels import as_labels, encode, find_labels
+from correspondence._util.text import one_line
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.data.encoders import WORD, WORDS, columns_of, is_text
 from correspondence.results.held_out import find_judged
-from correspondence.validation.procedures import labels_of
 
 __all__ = ["AxisWords", "Ends", "Word", "axis_words", "sentences"]
 
@@ -235,7 +235,7 @@ def _candidates(functions: PrincipalFunctions, values: Any, name: str) -> _Candi
     if isinstance(functions, LabelFunctions):
         return _of_labels(functions.labels, functions.values, functions.mass)
     sample = getattr(functions, "sample", None)
-    column = None if sample is None or is_text(sample) else labels_of(sample)
+    column = None if sample is None or is_text(sample) else find_labels(sample)
     if column is not None:
         return _of_column(functions, column, name, getattr(functions, "sample_weight", None))
     values = sample if values is None else values
@@ -249,7 +249,7 @@ def _candidates(functions: PrincipalFunctions, values: Any, name: str) -> _Candi
         return None if names is None else _of_indicators(functions(values), sp.csr_array(values) != 0, names)
     if is_text(values):
         return _of_texts(functions(values), as_labels(values, name).tolist())
-    column = None if hasattr(values, "detach") else labels_of(values)  # a tensor has no labels
+    column = None if hasattr(values, "detach") else find_labels(values)  # a tensor has no labels
     return _of_table(functions, values, name) if column is None else _of_column(functions, column, name)
 
 

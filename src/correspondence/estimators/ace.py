@@ -19,11 +19,13 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 
-from correspondence._util.arguments import brief, check_whole, length
+from correspondence._util.arguments import check_whole, length
 from correspondence._util.progress import bar
+from correspondence._util.text import brief
 from correspondence.core.collinearity import describe, resolve
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, whitened_view
+from correspondence.core.estimator import PairsEstimator
 from correspondence.core.feature_maps import Additive, Encoded, Loadings, blocks, dense, signed
 from correspondence.core.functions import FeatureMap, LinearFunctions
 from correspondence.core.moments import Moments, whitening
@@ -40,7 +42,6 @@ from correspondence.data.column_summary import Survey
 from correspondence.data.encoders import WIDE, Columns, Encoder, discrete, encoders_for, kept, surveys_of
 from correspondence.data.pairs import Memory, Parts
 from correspondence.data.splits import Split, splits
-from correspondence.estimators.base import PairsEstimator
 
 __all__ = ["ACE"]
 

@@ -13,13 +13,13 @@ from correspondence._util.arguments import check_whole, length
 from correspondence.core.collinearity import Basis, Described, Resolved, describe, resolve
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, whitened_view
+from correspondence.core.estimator import PairsEstimator
 from correspondence.core.feature_maps import Encoded, blocks, signed
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised, in_folds, merged
 from correspondence.data.encoders import encoders_for, kept
 from correspondence.data.pairs import Memory, Parts
-from correspondence.estimators.base import PairsEstimator
 from correspondence.results.held_out import captured_by_moments, gain
 
 __all__ = ["CCA", "strengths"]

@@ -12,15 +12,16 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
-from correspondence._util.arguments import brief, check_whole, is_number, length, to_floats
+from correspondence._util.arguments import check_whole, is_number, length, to_floats
+from correspondence._util.text import brief
 from correspondence.core.dependence_views import View, whitened_view
+from correspondence.core.estimator import PairsEstimator
 from correspondence.core.feature_maps import Loadings, blocks, dense, signed
 from correspondence.core.functions import LARGEST, FeatureMap, LinearFunctions, PrincipalFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import fit_penalised, in_folds, merged
 from correspondence.data.encoders import Columns, Encoder, encoder_for, encoder_from_state, kept, surveys_of
 from correspondence.data.pairs import Memory, Parts
-from correspondence.estimators.base import PairsEstimator
 from correspondence.estimators.cca import strengths
 
 __all__ = ["KernelCCA", "KernelFeatures"]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from correspondence.classifiers.boundaries import Confusing
 from correspondence.page.clouds import Cloud
 from correspondence.page.packing import few_bits, pack
 from correspondence.page.sprites import Sprites
-from correspondence.plot.planes import MAPS
+from correspondence.results.confusing import Confusing
+from correspondence.scene.maps import MAPS
 from correspondence.scene.overlay import Scene, boundary_pairs
 
 __all__ = ["packed"]

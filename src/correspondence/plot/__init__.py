@@ -2,8 +2,9 @@
 
 from correspondence.plot.charts import comparison, contributions, dimension, scree
 from correspondence.plot.classifiers import classifiers
-from correspondence.plot.planes import MAPS, plane
+from correspondence.plot.planes import plane
 from correspondence.plot.timelines import timeline
+from correspondence.scene.maps import MAPS
 from correspondence.scene.style import COLUMNS, GREY, ROWS, STYLES
 
 __all__ = [

@@ -8,12 +8,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from correspondence._util.arguments import check_whole, one_line
+from correspondence._util.arguments import check_whole
+from correspondence._util.text import one_line
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import LabelFunctions
+from correspondence.results.comparison import Comparison
+from correspondence.results.latent_dimension import LatentDimension
 from correspondence.scene.style import COLUMNS, GREY, ROWS, STYLES, check_axes, new_axes, plain
-from correspondence.selection.comparing import Comparison
-from correspondence.validation.latent_dimension import LatentDimension
 
 __all__ = ["comparison", "contributions", "dimension", "scree"]
 

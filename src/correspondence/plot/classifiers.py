@@ -9,9 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from correspondence._util.arguments import check_whole, one_line
-from correspondence.classifiers.agreement import ClassifierComparison
+from correspondence._util.arguments import check_whole
+from correspondence._util.text import one_line
 from correspondence.plot.planes import plane
+from correspondence.results.classifier_comparison import ClassifierComparison
 from correspondence.scene.style import COLUMNS, check_axes
 
 __all__ = ["classifiers"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,32 +13,20 @@ from matplotlib.patches import Ellipse, Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
 
-from correspondence._util.arguments import check_whole, one_line
-from correspondence._util.labels import encode
-from correspondence.classifiers.boundaries import Confusing
+from correspondence._util.arguments import check_whole
+from correspondence._util.labels import encode, find_labels
+from correspondence._util.text import one_line
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import LabelFunctions
-from correspondence.estimators.ca.bootstrap import Bootstrap, Ellipses
 from correspondence.plot.label_placement import LabelPlacing
+from correspondence.results.bootstrap import Bootstrap, Ellipses
+from correspondence.results.confusing import Confusing
 from correspondence.results.points import Points
+from correspondence.scene.maps import MAPS, Scaling
 from correspondence.scene.overlay import Scene, Thumbnail, draw_boundaries, scene, thumbnails_of
 from correspondence.scene.style import COLUMNS, GREY, ROWS, check_axes, new_axes
-from correspondence.validation.procedures import labels_of
 
-__all__ = ["MAPS", "plane"]
-
-Scaling = Literal["principal", "standard", "symmetric", "mass", "root_mass"]
-
-MAPS: dict[str, tuple[Scaling, Scaling]] = {
-    "symmetric": ("principal", "principal"),
-    "rowprincipal": ("principal", "standard"),
-    "colprincipal": ("standard", "principal"),
-    "symbiplot": ("symmetric", "symmetric"),
-    "rowgab": ("principal", "mass"),
-    "colgab": ("mass", "principal"),
-    "rowgreen": ("principal", "root_mass"),
-    "colgreen": ("root_mass", "principal"),
-}
+__all__ = ["plane"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +217,7 @@ def _side(functions: Any, values: Any, name: str) -> _Side:
         return _Side(functions.labels, functions.values, functions.mass)
     if values is None:
         sample = getattr(functions, "sample", None)
-        column = None if sample is None else labels_of(sample)
+        column = None if sample is None else find_labels(sample)
         if column is None:
             raise TypeError(f"{name} is needed: give the values to draw, {name}=...")
         codes, labels = encode(column, name)

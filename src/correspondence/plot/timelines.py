@@ -7,7 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase
 
-from correspondence._util.arguments import check_whole, one_line
+from correspondence._util.arguments import check_whole
+from correspondence._util.text import one_line
 from correspondence.results.timeline import Timeline
 from correspondence.scene.style import GREY, ROWS, distinct_colours, plain
 

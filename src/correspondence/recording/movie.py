@@ -23,9 +23,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
-from correspondence._util.arguments import brief, is_number, one_line, read_only
+from correspondence._util.arguments import is_number, read_only
 from correspondence._util.files import new_file
 from correspondence._util.progress import bar
+from correspondence._util.text import brief, one_line
 from correspondence.results.timeline import Timeline
 from correspondence.scene.style import COLUMNS, GREY, ROWS, distinct_colours, plain
 

@@ -12,7 +12,7 @@ from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from matplotlib.patheffects import withStroke
 
 from correspondence._util.arguments import length, take
-from correspondence.classifiers.boundaries import Confusing
+from correspondence.results.confusing import Confusing
 from correspondence.scene.style import class_colours
 
 __all__ = ["Scene", "Thumbnail", "boundary_pairs", "draw_boundaries", "scene", "shown_images", "thumbnails_of"]

@@ -15,7 +15,6 @@ from scipy.special import softmax
 
 from correspondence._util import files
 from correspondence._util.arguments import (
-    brief,
     check_flag,
     check_weights,
     check_whole,
@@ -25,6 +24,7 @@ from correspondence._util.arguments import (
     to_floats,
 )
 from correspondence._util.labels import as_labels, label_from_json, label_to_json, objects
+from correspondence._util.text import brief
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.data.encoders import Category, Columns

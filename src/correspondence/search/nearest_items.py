@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from correspondence._util.arguments import brief
+from correspondence._util.text import brief
 
 __all__ = ["Scores", "check_engine", "within"]
 

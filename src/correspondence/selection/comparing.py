@@ -4,117 +4,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import brief, check_whole
-from correspondence._util.files import csv_text
+from correspondence._util.arguments import check_whole
+from correspondence._util.labels import find_labels
+from correspondence._util.text import brief
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.counting import as_counted, find_obstacle, take_apart
 from correspondence.data.splits import Split, group_codes, splits
-from correspondence.data.table import to_frame
+from correspondence.results.comparison import Comparison
+from correspondence.results.cross_fit import CrossFit
 from correspondence.selection.method_registry import Pairs, estimator, sensible
-from correspondence.selection.race import default_folds, pick_simplest
-from correspondence.validation.procedures import CrossFit, check_in_memory, crossfit, labels_of
+from correspondence.selection.race import default_folds
+from correspondence.validation.crossfit import crossfit
+from correspondence.validation.fitting import check_in_memory
 
-__all__ = ["Comparison", "compare"]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
-    """What each method reaches on held-out pairs.
-
-    Attributes
-    ----------
-    results : dict of str to CrossFit
-        By method, from simple to flexible.
-    estimators : dict of str to estimator
-        Unfitted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import correspondence as co
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(500, 1)); Y = X**2 + rng.normal(size=(500, 1))         # nothing linear
-    >>> comparison = co.compare(X, Y, ["cca", "ace"], n_components=1)
-    >>> comparison.best
-    'ace'
-    >>> comparison.results["ace"].correlations.round(1)
-    array([0.9])
-    """
-
-    results: dict[str, CrossFit]
-    estimators: dict[str, Any]
-
-    @property
-    def best(self) -> str:
-        """The simplest method that is not clearly behind the one that captures most."""
-        return pick_simplest(self.results)
-
-    def to_frame(self, backend: Any = None) -> Any:
-        """Everything as a data frame.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            The first of these that is installed, unless told.
-
-        Returns
-        -------
-        frame
-            One row for each method: captured, seconds, held-out correlations with intervals, training correlations.
-        """
-        return to_frame(self._columns(), backend)
-
-    def to_csv(self) -> str:
-        """Write the same table as text.
-
-        Returns
-        -------
-        str
-            With commas, and a first line of names.
-        """
-        columns = self._columns()
-        return csv_text([list(columns), *zip(*columns.values(), strict=True)])
-
-    def _columns(self) -> dict[str, np.ndarray]:
-        results = self.results.values()
-        d = max(len(result.correlations) for result in results)
-        columns = {
-            "method": np.array(list(self.results), dtype=object),
-            "captured": np.array([result.captured for result in results]),
-            "seconds": np.array([result.seconds for result in results]),
-        }
-        for name, values in (
-            ("held_out", [result.correlations for result in results]),
-            ("low", [result.intervals[:, 0] for result in results]),
-            ("high", [result.intervals[:, 1] for result in results]),
-            ("training", [result.training for result in results]),
-        ):
-            padded = np.array([np.pad(v, (0, d - len(v)), constant_values=np.nan) for v in values])
-            columns |= {f"{name}_{i + 1}": padded[:, i] for i in range(d)}
-        return columns
-
-    def __repr__(self) -> str:
-        shown = min(10, max(len(result.correlations) for result in self.results.values()))
-        names = {name: " ".join(name.split())[:20] for name in self.results}
-        width = max(map(len, names.values())) + 2
-        head = f"{'':{width}}captured  seconds  held-out correlations (training below)"
-        lines = [head]
-        for name, result in self.results.items():
-            mark = "* " if name == self.best else "  "
-            lines.append(
-                f"{mark + names[name]:{width}}{result.captured:>8.4f} {result.seconds:>8.2f} "
-                + "".join(f"{r:>8.3f}" for r in result.correlations[:shown])
-            )
-            lines.append(f"{'':{width + 17}} " + "".join(f"{r:>8.3f}" for r in result.training[:shown]))
-        lines.append("* the simplest that is not clearly behind the best")
-        if all(result.captured_interval[0] <= 0 for result in self.results.values()):
-            lines.append("Nothing was found: no method captures clearly more than 0.")
-        return "\n".join(lines)
+__all__ = ["compare"]
 
 
 def compare(
@@ -186,7 +93,7 @@ def compare(
     together = None if groups is None else group_codes(groups, pairs.n, "groups")
     chosen = _chosen(methods, pairs, n_components, random_state)
     folds = default_folds(pairs, together, random_state) if cv is None else cv
-    parts = splits(folds, pairs.n, labels=labels_of(Y), groups=together, random_state=random_state)
+    parts = splits(folds, pairs.n, labels=find_labels(Y), groups=together, random_state=random_state)
     options: dict[str, Any] = {"groups": together, "n_jobs": n_jobs, "progress": progress}
     if methods is not None:
         return Comparison({name: crossfit(est, X, Y, parts, **options) for name, est in chosen.items()}, chosen)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import brief, check_whole
+from correspondence._util.arguments import check_whole
+from correspondence._util.text import brief
 from correspondence._util.user_warnings import CorrespondenceWarning, NothingFound
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, run_in_turn
@@ -20,10 +21,13 @@ from correspondence.data.splits import group_codes
 from correspondence.data.table import Table
 from correspondence.data.thinning import are_whole
 from correspondence.estimators.ca.estimator import CA
+from correspondence.results.latent_dimension import LatentDimension
+from correspondence.results.permutation_test import PermutationTest
 from correspondence.selection.method_registry import METHODS, Pairs, estimator, sensible
 from correspondence.selection.race import Race, limit_components, race_again, run_race
-from correspondence.validation.latent_dimension import LatentDimension, assess_components, latent_dimension
-from correspondence.validation.procedures import MIN_FOR_BLOCKS, PermutationTest, fitted
+from correspondence.validation.fitting import fit_copy
+from correspondence.validation.latent_dimension import assess_components, latent_dimension
+from correspondence.validation.permutation import MIN_FOR_BLOCKS
 
 __all__ = ["MIN_PAIRS", "NOTHING", "Choice", "choose", "decompose"]
 
@@ -248,7 +252,7 @@ def _choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = Non
     elif counted.not_tested:
         reason += f"; not tested, because {counted.not_tested}"
     est = estimator(method, pairs, k, wanted.random_state)
-    d = (est.fit(table) if table is not None else fitted(est, X, Y, wanted.groups)).decomposition_
+    d = (est.fit(table) if table is not None else fit_copy(est, X, Y, wanted.groups)).decomposition_
     dimension = counted.dimension and counted.dimension.limit(d.n_components)
     return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested)
 

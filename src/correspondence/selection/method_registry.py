@@ -12,15 +12,16 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
-from correspondence._util.arguments import brief, check_index, length
+from correspondence._util.arguments import check_index, length
+from correspondence._util.text import brief
 from correspondence._util.user_warnings import CorrespondenceWarning
+from correspondence.core.estimator import Estimator
 from correspondence.data.encoders import WIDE, Columns, Images, discrete, encoder_for
 from correspondence.estimators.ace import ACE, LABELS
-from correspondence.estimators.base import Estimator
 from correspondence.estimators.ca.estimator import CA
 from correspondence.estimators.cca import CCA
 from correspondence.estimators.kernel import KernelCCA
-from correspondence.validation.procedures import check_in_memory
+from correspondence.validation.fitting import check_in_memory
 
 __all__ = ["ENOUGH", "METHODS", "Pairs", "estimator", "sensible"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,23 +17,13 @@ from correspondence.core.feature_maps import dense
 from correspondence.core.splines import SplineBasis
 from correspondence.data.encoders import WIDE, Columns, encoder_for
 from correspondence.data.splits import Split, splits
+from correspondence.results.comparison import CLEAR, MethodResult, pick_simplest
 from correspondence.results.held_out import gain
 from correspondence.selection.method_registry import ENOUGH, METHODS, Pairs, estimator
-from correspondence.validation.procedures import CrossFit, crossfit
+from correspondence.validation.crossfit import crossfit
 
-__all__ = [
-    "CLEAR",
-    "Race",
-    "Result",
-    "default_folds",
-    "leaves_dependence",
-    "limit_components",
-    "pick_simplest",
-    "race_again",
-    "run_race",
-]
+__all__ = ["Race", "default_folds", "leaves_dependence", "limit_components", "race_again", "run_race"]
 
-CLEAR = 1.0  # standard errors by which a more flexible method must be ahead
 HOPELESS = 3.0  # standard errors behind the leader after the first fold, from which on a method is dropped
 TRAINING_ROWS, TEST_ROWS = 2000, 1000  # at most, for the trees that look for what additive functions leave
 MAX_TARGETS = 8
@@ -41,44 +31,15 @@ N_TREES = 50
 FEW_FOLDS, ENOUGH_FOR_FEW_FOLDS = 3, 400  # folds that are judged first, from so many pairs on
 SMALL = 2e6  # numbers in all columns, up to which a logistic regression is quick
 RARE = 0.005  # share of the values at each end that may be outliers
-ROUNDING = 5e-4  # captured dependence that is shown as 0
 STANDS_OUT = 3.5  # standard errors of a correlation with what additive functions leave
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """What a method reaches with the number of components that suits it."""
-
-    method: str
-    n_components: int
-    captured: float
-    terms: np.ndarray
-    crossfit: CrossFit
-
-    @classmethod
-    def of(cls, method: str, result: CrossFit, n_components: int | None) -> Result:
-        """Judge a cross-fit by the components asked for, or by the first ones that capture most."""
-        d = len(result.correlations)
-        if not d:
-            return cls(method, 0, result.captured, result.terms, result)
-        numbers = range(1, d + 1) if n_components is None else [min(n_components, d)]
-        scores = {k: result.captured_first(k) for k in numbers}
-        best = max(scores, key=lambda k: scores[k][0])
-        return cls(method, best, *scores[best], result)
-
-    def format_captured(self) -> str:
-        """Write what is captured with three digits; each component captures 1 at most, unless a few pairs decide."""
-        if self.captured > len(self.crossfit.correlations):
-            return "more than possible"
-        return f"{self.captured:.3g}" if abs(self.captured) >= ROUNDING else "0"
 
 
 @dataclass(frozen=True, eq=False)
 class Race:
     """The winner and the methods that kept up with it, each with its result on the last folds it was judged by."""
 
-    winner: Result
-    others: list[Result]
+    winner: MethodResult
+    others: list[MethodResult]
 
     def lead_by_captured(self) -> Race:
         """Return the same race, won by the method that captures most, however simple the others are."""
@@ -162,7 +123,7 @@ def run_race(
     return _crown(survivors)
 
 
-def _crown(results: Sequence[Result]) -> Race:
+def _crown(results: Sequence[MethodResult]) -> Race:
     """Let the simplest method win that is not clearly behind the best."""
     winner = pick_simplest({result.method: result for result in results})
     return Race(
@@ -192,12 +153,12 @@ class _Judge:
     most: int
     """Components that a method is given where their number is open."""
 
-    def judge_one(self, name: str, parts: list[Split]) -> Result:
-        """Result of one method."""
+    def judge_one(self, name: str, parts: list[Split]) -> MethodResult:
+        """MethodResult of one method."""
         est = estimator(name, self.pairs, self.n_components or self.most, self.random_state)
-        return Result.of(name, crossfit(est, self.X, self.Y, parts, **self.options), self.n_components)
+        return MethodResult.of(name, crossfit(est, self.X, self.Y, parts, **self.options), self.n_components)
 
-    def judge_all(self, names: Sequence[str], parts: list[Split]) -> list[Result]:
+    def judge_all(self, names: Sequence[str], parts: list[Split]) -> list[MethodResult]:
         """Results of the methods that can be fitted: a rare label may be missing in a part of the pairs."""
         results = []
         for name in names:
@@ -205,7 +166,7 @@ class _Judge:
                 results.append(self.judge_one(name, parts))
         return results
 
-    def run_heat(self, names: Sequence[str], ahead: list[Result], parts: list[Split]) -> list[Result]:
+    def run_heat(self, names: Sequence[str], ahead: list[MethodResult], parts: list[Split]) -> list[MethodResult]:
         """Results of these methods and those ahead, without the ones that are clearly behind the leader."""
         ahead = [*ahead, *self.judge_all(names, parts)]
         if not ahead:
@@ -213,7 +174,7 @@ class _Judge:
         leader = max(ahead, key=lambda result: result.captured)
         return [result for result in ahead if gain(result.terms, leader.terms) <= HOPELESS]
 
-    def settle(self, results: list[Result], parts: list[Split]) -> list[Result]:
+    def settle(self, results: list[MethodResult], parts: list[Split]) -> list[MethodResult]:
         """Judge the simplest method that keeps up and the leader by all parts, if they are not the same."""
         simplest = pick_simplest({result.method: result for result in results})
         leader = max(results, key=lambda result: result.captured).method
@@ -250,7 +211,7 @@ def race_again(
 def limit_components(
     X: Any,
     Y: Any,
-    result: Result,
+    result: MethodResult,
     found: int,
     pairs: Pairs,
     *,
@@ -268,7 +229,7 @@ def limit_components(
     ----------
     X, Y, pairs, groups, random_state, n_jobs, progress
         As for `run_race`.
-    result : Result
+    result : MethodResult
         What the method has reached in the race.
     found : int
         Number of components that are more than chance.
@@ -282,18 +243,6 @@ def limit_components(
     best = max(nested, key=lambda k: nested[k][0])
     most = max(k for k in nested if k == best or gain(nested[k][1], nested[best][1]) <= CLEAR)
     return found if most == len(judged.correlations) < found else most
-
-
-def pick_simplest(results: Mapping[str, Result | CrossFit]) -> str:
-    """Find the first method that is not clearly behind the one that captures most.
-
-    Parameters
-    ----------
-    results : dict of str to Result or CrossFit
-        Results by method, from simple to flexible.
-    """
-    ahead = max(results, key=lambda name: results[name].captured)
-    return next(name for name, r in results.items() if name == ahead or gain(r.terms, results[ahead].terms) <= CLEAR)
 
 
 def _split_pairs(pairs: Pairs, groups: np.ndarray | None, random_state: int) -> list[Split]:

@@ -28,7 +28,7 @@ from correspondence.data.file_formats import parquet_backend
 from correspondence.describe.axis_words import Ends
 from correspondence.page import explore
 from correspondence.results.held_out import HeldOut
-from correspondence.validation.latent_dimension import LatentDimension
+from correspondence.results.latent_dimension import LatentDimension
 
 __all__ = [
     "FORMAT",

@@ -18,8 +18,8 @@ from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.decomposition import Decomposition
 from correspondence.describe.axis_words import AxisWords, axis_words, sentences
 from correspondence.results.held_out import HeldOut, find_judged
+from correspondence.results.latent_dimension import LatentDimension
 from correspondence.selection.decompose import NOTHING, Choice, choose
-from correspondence.validation.latent_dimension import LatentDimension
 
 __all__ = ["SAVED", "Analysis", "Component", "analyze"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from correspondence._util.arguments import one_line
+from correspondence._util.text import one_line
 
 __all__ = ["reason", "safe", "table", "told"]
 

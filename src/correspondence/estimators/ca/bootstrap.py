@@ -8,112 +8,21 @@ quantile is Hotelling's, which allows for the number of resamples.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.stats import f as f_distribution
 from sklearn.base import clone
 
-from correspondence._util.arguments import brief, check_seed, check_whole
+from correspondence._util.arguments import check_seed, check_whole
 from correspondence._util.progress import bar
+from correspondence._util.text import brief
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.data.table import Table
 from correspondence.data.thinning import are_whole
+from correspondence.results.bootstrap import Bootstrap
 
-__all__ = ["Bootstrap", "Ellipses", "bootstrap"]
-
-
-@dataclass(frozen=True)
-class Ellipses:
-    """Ellipses in a plane, one for each point: full axes and the angle of the longer one.
-
-    Attributes
-    ----------
-    width, height : ndarray of shape (m,)
-        Lengths of the longer and the shorter axis.
-    angle : ndarray of shape (m,)
-        In degrees, counter-clockwise from the first axis.
-    """
-
-    width: np.ndarray
-    height: np.ndarray
-    angle: np.ndarray
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Bootstrap:
-    """Spread of the points over resampled tables, in principal coordinates.
-
-    Attributes
-    ----------
-    row_covariance, column_covariance : ndarray of shape (m, k, k)
-        Mean products of the deviations from the points drawn; NaN for labels that were drawn fewer than three times.
-    n_resamples : int
-        How many tables were drawn.
-    row_draws, column_draws : ndarray of shape (m,), optional
-        In how many of them each label occurs; all of them by default.
-    align : {"signs", "rotation"}
-        How resamples were laid on to the points.
-
-    Examples
-    --------
-    >>> import correspondence as co
-    >>> spread = co.CA().fit(co.datasets.load_smoke()).bootstrap(100, n_components=2, random_state=0)
-    >>> spread
-    Bootstrap of 5 rows and 4 columns on 2 axes, 100 resamples
-    >>> spread.column_ellipses().width.round(1)         # none, light, medium, heavy
-    array([0.7, 0.9, 0.7, 1.4])
-    """
-
-    row_covariance: np.ndarray
-    column_covariance: np.ndarray
-    n_resamples: int
-    row_draws: np.ndarray | None = None
-    column_draws: np.ndarray | None = None
-    align: str = "signs"
-
-    def row_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
-        """Confidence ellipses of the rows in the plane of two axes.
-
-        Parameters
-        ----------
-        axes : (int, int)
-            Counted from 1.
-        level : float
-            Of confidence.
-
-        Returns
-        -------
-        Ellipses
-            One for each label.
-        """
-        return _ellipses(self.row_covariance, self._draws(self.row_draws), axes, level)
-
-    def column_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
-        """Confidence ellipses of the columns in the plane of two axes.
-
-        Parameters
-        ----------
-        axes : (int, int)
-            Counted from 1.
-        level : float
-            Of confidence.
-
-        Returns
-        -------
-        Ellipses
-            One for each label.
-        """
-        return _ellipses(self.column_covariance, self._draws(self.column_draws), axes, level)
-
-    def _draws(self, draws: np.ndarray | None) -> np.ndarray:
-        return np.array([self.n_resamples]) if draws is None else draws
-
-    def __repr__(self) -> str:
-        (m, k, _), columns = self.row_covariance.shape, len(self.column_covariance)
-        return f"Bootstrap of {m} rows and {columns} columns on {k} axes, {self.n_resamples} resamples"
+__all__ = ["bootstrap"]
 
 
 def bootstrap(
@@ -216,21 +125,3 @@ class _Spread:
 
     def covariance(self) -> np.ndarray:
         return self.products / np.where(self.count > 2, self.count, np.nan)[:, None, None]
-
-
-def _ellipses(covariance: np.ndarray, draws: np.ndarray, axes: tuple[int, int], level: float) -> Ellipses:
-    k = covariance.shape[1]
-    if not all(1 <= axis <= k for axis in axes):
-        raise ValueError(f"axes {axes} are not among the {k} of this bootstrap: ask for more n_components.")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level}.")
-    index = np.array(axes) - 1
-    plane = covariance[:, index[:, None], index]
-    known = np.isfinite(plane).all(axis=(1, 2))
-    values, vectors = np.linalg.eigh(np.where(known[:, None, None], plane, 0))
-    draws = np.maximum(draws, 3)
-    quantile = 2 * draws / (draws - 1) * f_distribution.ppf(level, 2, draws - 1)  # Hotelling's, about a known centre
-    lengths = 2 * np.sqrt(np.maximum(values, 0) * quantile[:, None])
-    lengths[~known] = np.nan
-    angle = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]))
-    return Ellipses(lengths[:, 1], lengths[:, 0], angle)

@@ -12,11 +12,13 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import as_frame, brief, check_weights, check_whole, is_number, outside
+from correspondence._util.arguments import as_frame, check_weights, check_whole, is_number, outside
 from correspondence._util.labels import encode
+from correspondence._util.text import brief
 from correspondence._util.user_warnings import FewerComponents, LeftOut
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, label_view
+from correspondence.core.estimator import Estimator
 from correspondence.core.functions import LabelFunctions
 from correspondence.core.residual_svd import Residuals, leading_axes
 from correspondence.core.signs import signs
@@ -24,11 +26,11 @@ from correspondence.data.counting import count_pairs, count_with_codes
 from correspondence.data.pairs import Pairs, in_words, is_source, open_source
 from correspondence.data.table import Table, as_table, listed, weighted_columns
 from correspondence.data.thinning import are_whole
-from correspondence.estimators.base import Estimator
-from correspondence.estimators.ca.bootstrap import Bootstrap, bootstrap
+from correspondence.estimators.ca.bootstrap import bootstrap
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
 from correspondence.estimators.ca.ridge import Ridge, RidgeResiduals, choose_ridge, shrink_labels
 from correspondence.estimators.ca.table_side import Side, Transition
+from correspondence.results.bootstrap import Bootstrap
 from correspondence.results.held_out import HeldOut, held_out
 from correspondence.results.points import Points
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence._util.arguments import brief
 from correspondence._util.labels import as_labels
+from correspondence._util.text import brief
 from correspondence.core.residual_svd import absent_mass
 from correspondence.data.table import Table, listed, weighted_columns
 from correspondence.estimators.ca.ridge import shrink_labels

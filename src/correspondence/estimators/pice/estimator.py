@@ -16,12 +16,13 @@ import torch
 from scipy.stats import norm, rankdata
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import as_frame, brief, check_whole, is_number, length, outside
+from correspondence._util.arguments import as_frame, check_whole, is_number, length, outside
+from correspondence._util.text import brief
 from correspondence._util.user_warnings import NotHeldOut, NothingFound
+from correspondence.core.estimator import PairsEstimator
 from correspondence.data.encoders import encoder_for, kept
 from correspondence.data.pairs import Pairs as Source
 from correspondence.data.pairs import check_source
-from correspondence.estimators.base import PairsEstimator
 from correspondence.estimators.pice import models, processes
 from correspondence.estimators.pice.data import Arrays, Pairs, Stream, first_rows
 from correspondence.estimators.pice.feature_net import Side, Sides

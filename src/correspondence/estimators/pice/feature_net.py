@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from correspondence._util import files
-from correspondence._util.arguments import brief, to_array
+from correspondence._util.arguments import to_array
+from correspondence._util.text import brief
 from correspondence.core.functions import FeatureMap
 from correspondence.core.splines import AdditiveFunctions
 from correspondence.data.encoders import Bag, Columns, Encoder, Images, Text, encoder_from_state

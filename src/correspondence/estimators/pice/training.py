@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from correspondence import distributed
+from correspondence.core import pair_moments
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
@@ -107,7 +107,7 @@ class Judge:
 def decompose(sides: Sides, pairs: Pairs, n_components: int, y_sample: Any = None) -> Decomposition:
     """One exact whitening (Algorithm 1) of the features over all pairs of all processes, a block at a time."""
     if processes.size() == 1 and isinstance(pairs, Stream) and isinstance(pairs.source, sources.Pairs):
-        moments = distributed.moments(pairs.source, sides[0].on_cpu(), sides[1].on_cpu())  # where they are
+        moments = pair_moments.moments(pairs.source, sides[0].on_cpu(), sides[1].on_cpu())  # where they are
     else:
         moments = Moments()
         for x, y in pairs.blocks():

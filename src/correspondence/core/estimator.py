@@ -11,7 +11,8 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import as_frame, brief, check_index, length, outside
+from correspondence._util.arguments import as_frame, check_index, length, outside
+from correspondence._util.text import brief
 from correspondence._util.user_warnings import FewerComponents, UncertainInterval
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View

@@ -1,0 +1,22 @@
+"""Texts for messages: short, on one line, without characters that a terminal would obey."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["brief", "one_line"]
+
+
+def one_line(text: Any, most: int = 40) -> str:
+    """Text of anything on one line and of bounded length."""
+    shown = "".join(character if character.isprintable() else " " for character in str(text))
+    shown = " ".join(shown.split()) or "''"
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
+def brief(value: Any, most: int = 60) -> str:
+    """How a value is shown in a message: as Python writes it, on one line and of bounded length."""
+    try:
+        return one_line(repr(value), most)
+    except Exception:  # a whole number of more than 4300 digits has no text, and neither has everybody's class
+        return f"a {type(value).__name__}"

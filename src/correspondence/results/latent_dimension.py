@@ -1,0 +1,160 @@
+"""How many components two variables share, and the test behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from correspondence._util.arguments import check_whole, read_only
+from correspondence.results.permutation_test import PermutationTest
+
+__all__ = ["LatentDimension"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LatentDimension:
+    """How many components two variables share.
+
+    Attributes
+    ----------
+    n_components : int
+        Leading components whose p-value is at most `alpha`.
+    interval : tuple of int
+        Least and largest number. The least are the components whose p-value is at most half of `alpha`; the largest is
+        `n_components` and as many more as the data do not rule out, in whichever place: one is ruled out if its
+        interval lies below `negligible`.
+    pvalues : ndarray of shape (d,)
+        P-value of each component tested, never smaller than that of the one before. They are those of
+        `permutation_test`, and 1 after the first component that is not significant.
+    correlations : ndarray of shape (d,)
+        Correlations of f_i and g_i on held-out pairs, without what they have in common with the components found
+        before.
+    intervals : ndarray of shape (d, 2)
+        Confidence intervals of the correlations at the level 1 - `alpha`.
+    training : ndarray of shape (d,)
+        Correlations that the fits had on their own pairs, averaged over the fits.
+    band : ndarray of shape (d,)
+        Held-out correlation that chance exceeds with the probability `alpha`. A test on all pairs has more power than
+        one on the held-out ones alone, so a component may be significant though it does not reach the band.
+    alpha, negligible : float
+        The values given.
+    test : PermutationTest
+        The underlying permutation test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, 0] += X[:, 0]
+    >>> result = co.latent_dimension(co.CCA(n_components=3), X, Y)
+    >>> result.summary()
+    '1 component, as many as 2 classes share'
+    >>> (result.pvalues <= result.alpha).tolist()
+    [True, False, False]
+    """
+
+    n_components: int
+    interval: tuple[int, int]
+    pvalues: np.ndarray
+    correlations: np.ndarray
+    intervals: np.ndarray
+    training: np.ndarray
+    band: np.ndarray
+    alpha: float
+    negligible: float
+    test: PermutationTest
+    can_be_more: bool = True
+    """Whether the estimator could have more components than were tested, if asked for more."""
+
+    def __post_init__(self) -> None:
+        read_only(self, "pvalues", "correlations", "intervals", "training", "band")
+
+    @property
+    def at_least(self) -> bool:
+        """Whether all that were tested are there, so that there may be more: ask again with more `n_components`."""
+        return self.can_be_more and self.n_components == len(self.pvalues) > 0
+
+    @property
+    def n_classes(self) -> int:
+        """Classes that two variables share if a class is all that they share: one more than components."""
+        return self.n_components + 1
+
+    def take_first(self, n_components: int) -> LatentDimension:
+        """Keep what is known of the first components.
+
+        Parameters
+        ----------
+        n_components : int
+            How many of them to keep.
+
+        Returns
+        -------
+        LatentDimension
+            The same for these; `interval` begins with no more than these and still ends where it did.
+        """
+        check_whole(n_components, "n_components", 1)
+        if n_components >= len(self.pvalues):
+            return self
+        arrays = ("pvalues", "correlations", "intervals", "training", "band")
+        return replace(
+            self,
+            n_components=min(self.n_components, n_components),
+            interval=(min(self.interval[0], n_components), self.interval[1]),
+            test=self.test.take_first(n_components),
+            can_be_more=self.n_components > n_components,
+            **{name: getattr(self, name)[:n_components] for name in arrays},
+        )
+
+    def limit(self, n_components: int) -> LatentDimension:
+        """Leave out the components that the functions do not have.
+
+        Parameters
+        ----------
+        n_components : int
+            How many the functions have; if they have none, everything is kept.
+
+        Returns
+        -------
+        LatentDimension
+            The same for these, with an `interval` that ends with them.
+        """
+        if not 0 < n_components < len(self.pvalues):
+            return self
+        low, high = self.interval
+        return replace(
+            self.take_first(n_components), interval=(min(low, n_components), min(high, n_components)), can_be_more=False
+        )
+
+    def summary(self) -> str:
+        """Put the answer into words.
+
+        Returns
+        -------
+        str
+            One line.
+        """
+        if self.at_least:
+            return f"at least {_components(self.n_components)}, as many as were tested"
+        if not self.n_components:
+            return "0 components: none is more than chance"
+        return f"{_components(self.n_components)}, as many as {self.n_classes} classes share"
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        more = " or more" if self.can_be_more and high == len(self.pvalues) else ""
+        lines = [
+            f"LatentDimension: {self.summary()}",
+            f"  interval {low} to {high}{more}, alpha {self.alpha:g}, "
+            f"{self.test.n_permutations} permutations of {self.test.kind}",
+            "  component  training  held out                    p-value",
+        ]
+        rows = zip(self.training, self.correlations, self.intervals, self.pvalues, strict=True)
+        for i, (t, r, (a, b), p) in enumerate(rows, 1):
+            lines.append(f"  {i:>9}  {t:>8.4f}  {f'{r:.4f} [{a:.4f}, {b:.4f}]':<26}  {p:>7.4f}")
+        return "\n".join(lines)
+
+
+def _components(n: int) -> str:
+    return "1 component" if n == 1 else f"{n} components"

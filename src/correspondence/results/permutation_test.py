@@ -1,0 +1,97 @@
+"""Tests of components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from correspondence._util.arguments import (
+    read_only,
+)
+
+__all__ = ["PermutationTest"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PermutationTest:
+    """Whether each component is more than chance.
+
+    Attributes
+    ----------
+    pvalues : ndarray of shape (d,)
+        P-value of each component, never smaller than that of the one before.
+    correlations : ndarray of shape (d,)
+        Correlations on the held-out pairs, without what a component has in common with those before it; for a test on
+        all pairs, those of the training.
+    statistics : ndarray of shape (d,)
+        What is compared with chance: the held-out correlation, or for a test on all pairs singular value i of the
+        covariances of its first kind of features, for the first component each in units of its standard error. It is
+        0 for components that were not tested because one before failed.
+    null : ndarray of shape (n_permutations, d)
+        The same by chance: for permuted pairs, or for later components on all pairs for variables without them.
+    n_permutations : int
+        Number of permutations that were drawn.
+    kind : {"all pairs", "held-out pairs", "refitted"}
+        Which test it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2)); Y = X + rng.normal(size=(300, 2))
+    >>> test = co.permutation_test(co.CCA(n_components=2), X, Y, 99)
+    >>> test.pvalues                                    # none of 99 exchanges does as well
+    array([0.01, 0.01])
+    >>> bool((test.statistics > test.band).all())
+    True
+    """
+
+    pvalues: np.ndarray
+    correlations: np.ndarray
+    statistics: np.ndarray
+    null: np.ndarray
+    n_permutations: int
+    kind: str
+
+    def __post_init__(self) -> None:
+        read_only(self, "pvalues", "correlations", "statistics", "null")
+
+    @property
+    def band(self) -> np.ndarray:
+        """Statistic of each component that chance exceeds in 5 % of the permutations."""
+        return np.quantile(self.null, 0.95, axis=0)
+
+    def take_first(self, d: int) -> PermutationTest:
+        """Return the test of the first components.
+
+        Parameters
+        ----------
+        d : int
+            Number of components.
+
+        Returns
+        -------
+        PermutationTest
+            The same test without the others.
+        """
+        return PermutationTest(
+            self.pvalues[:d],
+            self.correlations[:d],
+            self.statistics[:d],
+            self.null[:, :d],
+            self.n_permutations,
+            self.kind,
+        )
+
+    def __repr__(self) -> str:
+        figure = "held out" if self.kind == "held-out pairs" else "training"
+        lines = [
+            f"PermutationTest on {self.kind}, {self.n_permutations} permutations"
+            if self.kind != "refitted"
+            else f"PermutationTest of training correlations, refitted {self.n_permutations} times",
+            f"  component  {figure:>11}  p-value",
+        ]
+        rows = zip(self.correlations, self.pvalues, strict=True)
+        return "\n".join(lines + [f"  {i:>9}  {r:>11.4f}  {p:>7.4f}" for i, (r, p) in enumerate(rows, 1)])

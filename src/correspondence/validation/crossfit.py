@@ -1,0 +1,290 @@
+"""Cross-fitting: functions of all pairs, each by a fit to other pairs.
+
+Everything in this room takes an unfitted estimator and pairs, fits copies of it, and judges them on pairs not used in
+the fit. Nothing depends on which estimator it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from correspondence._util.arguments import (
+    length,
+    take,
+)
+from correspondence._util.labels import find_labels, unknown_labels_as_mean
+from correspondence.data.splits import splits
+from correspondence.results.cross_fit import CrossFit
+from correspondence.results.held_out import (
+    HeldOut,
+    Spread,
+    correlation_intervals,
+    correlations_of,
+    held_out,
+    scaled_differences,
+    warn_of_few,
+)
+from correspondence.validation.fitting import (
+    Fit,
+    check_pairs,
+    fit_and_apply,
+    pad_columns,
+    run_tasks,
+)
+
+__all__ = ["crossfit"]
+
+CLUSTERS = 10  # pairs or groups, at least, that second moments are taken of
+
+
+def crossfit(
+    est: Any,
+    X: Any,
+    Y: Any = None,
+    cv: Any = 5,
+    *,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> CrossFit:
+    """Fit on a part of the pairs and judge on the others, in turn.
+
+    Parameters
+    ----------
+    est : estimator
+        Unfitted; copies are fitted.
+    X, Y : array-like, frame, ...
+        Pairs, as for its `fit`.
+    cv : int, splitter or iterable
+        Number of folds, shuffled; or one of scikit-learn's splitters; or pairs of positions.
+    groups : array-like of shape (n,), optional
+        Pairs of the same group, such as duplicates or repeated measurements, are never on both sides of a split.
+    random_state : int
+        Seed of the folds.
+    n_jobs : int, optional
+        Fits at the same time, as in scikit-learn.
+    progress : bool or None
+        Show a bar, by default from two seconds on.
+
+    Returns
+    -------
+    CrossFit
+        Held-out correlations, with intervals, beside those of the training.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(1000, 1)); y = x**2 + rng.normal(size=(1000, 1))
+    >>> co.crossfit(co.ACE(n_components=1), x, y)
+    CrossFit with 5 splits, 1000 pairs held out: captured 0.7331 [0.6066, 0.8597] (95 %)
+      component  training  held out
+              1    0.8839    0.8791 [0.8392, 0.9096]
+    """
+    n, together = check_pairs(est, X, Y, groups, random_state)
+    parts = splits(cv, n, labels=find_labels(Y), groups=together, random_state=random_state)
+    fits = run_tasks(
+        fit_and_apply, [(est, X, Y, train, test, together) for train, test in parts], n_jobs, "cross-fit", progress
+    )
+    d = max(fit.d.n_components for fit in fits)
+    fits, agreement = zip(*(_turn(fit, fits[0], X, Y, d) for fit in fits), strict=True)
+    F, G = np.full((n, d), np.nan), np.full((n, d), np.nan)
+    for (_, test), fit in zip(parts, fits, strict=True):
+        F[test], G[test] = pad_columns(fit.F, d), pad_columns(fit.G, d)
+    shared = _share_noise(np.array(agreement), [train for train, _ in parts])
+    groups_of_pairs = np.arange(n) if together is None else together
+    pooled, nested, spread = _pooled([test for _, test in parts], fits, groups_of_pairs, shared)
+    warn_of_few(spread, fewest=0.5, stacklevel=3)  # splits are small, and their terms spread more
+    training = np.mean([pad_columns(fit.d.correlations[None], d)[0] for fit in fits], axis=0)
+    each = [held_out(fit.F, fit.G, fit.d.correlations) for fit in fits]
+    return CrossFit(
+        pooled.correlations,
+        pooled.intervals,
+        pooled.captured,
+        pooled.captured_interval,
+        training,
+        F,
+        G,
+        each,
+        float(np.mean([fit.seconds for fit in fits])),
+        nested[-1] if d else np.zeros(nested.shape[1]),
+        nested,
+    )
+
+
+def _turn(fit: Fit, first: Fit, X: Any, Y: Any, d: int) -> tuple[Fit, np.ndarray]:
+    """Give functions the signs of the first fit, and say how far they agree with its functions, from 0 to 1."""
+    some = np.arange(min(2000, length(X, "X")))
+    of_x = _correlate_functions(fit.d.f, first.d.f, take(X, some), d)
+    of_y = _correlate_functions(fit.d.g, first.d.g, take(Y, some), d)
+    sign = np.where(of_x < 0, -1.0, 1.0)[: fit.d.n_components]
+    return replace(fit, F=fit.F * sign, G=fit.G * sign), np.clip(of_x * of_y, 0, 1)
+
+
+def _correlate_functions(one: Any, other: Any, values: Any, d: int) -> np.ndarray:
+    """Correlations of functions, a component each; 0 where one of them is constant or not there."""
+    with unknown_labels_as_mean():
+        a, b = (pad_columns(_standardised(np.nan_to_num(function(values))), d) for function in (one, other))
+    return (a * b).mean(axis=0)
+
+
+def _share_noise(agreement: np.ndarray, trains: list[np.ndarray]) -> np.ndarray:
+    """By what the variance of each component's correlation is larger because the fits see each other's held-out pairs.
+
+    If there is nothing to find, a fit to fold 1 judged by fold 2 and one to fold 2 judged by fold 1 are nearly the same
+    number, and the variance is twice that of independent splits. The fits then agree only as far as they have pairs in
+    common. If they agree fully, their functions are those of the population, and the splits are independent.
+    """
+    if len(trains) < 2:
+        return np.ones(agreement.shape[1])
+    common = np.mean([np.isin(trains[0], train).mean() for train in trains[1:]])
+    return 1 + np.clip((1 - agreement[1:].mean(axis=0)) / max(1 - common, 1e-9), 0, 1)
+
+
+def _pooled(
+    tests: list[np.ndarray], fits: Sequence[Fit], groups: np.ndarray, shared: np.ndarray
+) -> tuple[HeldOut, np.ndarray, Spread]:
+    """All splits together, the terms of what is captured by the first 1, 2, ... components, and their spread.
+
+    A pair that is held out several times weighs no more than others. Errors are those of sums over groups, so that
+    pairs of a group count as one where they repeat each other.
+    """
+    rows, d = np.concatenate(tests), len(shared)
+    weights = 1 / np.bincount(rows, minlength=len(groups))[rows]
+    cluster = np.unique(groups[rows], return_inverse=True)[1]
+    F, G = (
+        np.vstack([pad_columns(values, d) for values in side]) for side in zip(*((f.F, f.G) for f in fits), strict=True)
+    )
+    claims = np.vstack([np.tile(pad_columns(fit.d.correlations[None], d), (len(fit.F), 1)) for fit in fits])
+    held = held_out(F, G, np.zeros(d), weights)
+    is_defined = np.diff(held.intervals, axis=1)[:, 0] < 2  # a constant has no correlation
+    terms = _leave_out_clusters(F, G, held.correlations, weights, cluster)
+    spread = Spread.of_terms(terms).widened(shared)
+    intervals = correlation_intervals(held.correlations, spread, is_defined, held.level)
+    split = _join_small_splits(np.repeat(np.arange(len(tests)), [len(test) for test in tests]), cluster)
+    nested = _nested_terms(F, G, claims, weights, cluster, split)
+    # Components count by the squares of their claims, as they do in `captured`.
+    claimed = (claims**2).mean(axis=0)
+    factor = 1 + (claimed @ (shared - 1)) / claimed.sum() if claimed.any() else 1.0
+    of_all = nested[-1] if d else np.zeros(nested.shape[1])  # no component captures nothing
+    captured, spread = float(of_all.mean()), Spread.of_terms(of_all).widened(factor)
+    pooled = HeldOut(held.correlations, intervals, captured, captured + spread.reach(held.level), held.n, held.level)
+    return pooled, nested, spread
+
+
+def _leave_out_clusters(
+    F: np.ndarray, G: np.ndarray, r: np.ndarray, weights: np.ndarray, cluster: np.ndarray
+) -> np.ndarray:
+    """Jackknife terms of the correlations on Fisher's z scale, a row for each cluster."""
+    f, g = (_standardised(values, weights / weights.sum()) for values in (F, G))
+
+    def left(values: np.ndarray) -> np.ndarray:
+        return (weights @ values) - _sum_clusters(weights[:, None] * values, cluster)
+
+    w, f_mean, g_mean = left(np.ones((len(f), 1))), left(f), left(g)
+    w = np.where(w > 0, w, 1.0)
+    without = correlations_of(
+        left(f**2) - f_mean**2 / w, left(g**2) - g_mean**2 / w, left(f * g) - f_mean * g_mean / w, 1e-9 * weights.sum()
+    )
+    return scaled_differences(r, without, len(w))
+
+
+def _sum_clusters(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Sums of rows over the pairs of each cluster."""
+    sums = np.zeros((int(cluster.max()) + 1, *values.shape[1:]))
+    np.add.at(sums, cluster, values)
+    return sums
+
+
+def _join_small_splits(split: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Number of the split of each pair, small ones joined to the next.
+
+    A second moment of few pairs is too uncertain to be multiplied with another, and of one there is none without the
+    pair itself. Fits of splits so small hardly differ, so that their functions may be taken for the same.
+    """
+    joined, number, seen = np.empty_like(split), 0, np.empty(0, dtype=cluster.dtype)
+    for k in range(int(split.max()) + 1):
+        joined[split == k] = number
+        seen = np.union1d(seen, cluster[split == k])
+        if len(seen) >= CLUSTERS:
+            number, seen = number + 1, seen[:0]
+    joined[joined == number] = max(number - 1, 0)  # what is left at the end is too small as well
+    return joined
+
+
+def _nested_terms(
+    F: np.ndarray, G: np.ndarray, claims: np.ndarray, weights: np.ndarray, cluster: np.ndarray, split: np.ndarray
+) -> np.ndarray:
+    """Terms of each cluster (columns) whose mean is what the first 1, 2, ... components (rows) capture.
+
+    What is captured is the mean over the splits, each of which has functions, margins and claims of its own.
+    """
+    root = np.sqrt(np.column_stack([np.ones(len(F)), claims]))
+    f, g = (np.column_stack([np.ones(len(F)), values]) * root for values in (F, G))
+    terms = np.empty((len(F), F.shape[1]))
+    for k in range(int(split.max()) + 1):
+        rows = split == k
+        part = np.unique(cluster[rows], return_inverse=True)[1]
+        terms[rows] = _terms_of_split(f[rows], g[rows], weights[rows], part)
+    captured = np.average(terms, axis=0, weights=weights)
+    sums = _sum_clusters(weights[:, None] * (terms - captured), cluster)
+    return (captured + sums * len(sums) / weights.sum()).T
+
+
+def _terms_of_split(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Terms of each pair (rows) whose weighted mean is what the first 1, 2, ... components (columns) capture.
+
+    The mean of r(x_k, y_l)^2 is taken over k and l of different clusters: x and y of the same one are dependent.
+    """
+    ratio = np.cumsum(f * g, axis=1)[:, 1:]
+    own = _sum_clusters(weights, cluster)
+    alone = len(own) == 1  # a single cluster has no others, so that nothing can be left out
+    of_x, of_y = (_sum_over_others(*sides, weights, None if alone else cluster) for sides in ((f, g), (g, f)))
+    others = weights.sum() - (0 if alone else own[cluster])
+    influence = 2 * ratio - (of_x + of_y) / np.reshape(others, (-1, 1))
+    captured = 2 * np.average(ratio, axis=0, weights=weights) - weights @ of_x / np.sum(weights * others) - 1
+    inflation = (len(own) - 1) / max(len(own) - 2, 1)  # of a jackknife
+    return captured + inflation * (influence - np.average(influence, axis=0, weights=weights))
+
+
+def _sum_over_others(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray | None) -> np.ndarray:
+    """Sum weights times r(x_k, y_l)^2 over all l of other clusters, for each k, by the first 1, 2, ... components.
+
+    r(x_k, y_l)^2 summed over l is a quadratic form in f(x_k), whose matrix is the sum of g g^T. Summing up its columns
+    one after the other gives all leading blocks at once.
+    """
+    sums = _sum_leading_blocks(f, (g.T * weights) @ g)
+    if cluster is None:
+        return sums
+    order = np.argsort(cluster, kind="stable")
+    clusters = np.split(order, np.flatnonzero(np.diff(cluster[order])) + 1)
+    single = np.array([rows[0] for rows in clusters if len(rows) == 1], dtype=int)
+    sums[single] -= weights[single, None] * np.cumsum(f[single] * g[single], axis=1)[:, 1:] ** 2
+    for rows in (rows for rows in clusters if len(rows) > 1):
+        sums[rows] -= _sum_leading_blocks(f[rows], (g[rows].T * weights[rows]) @ g[rows])
+    return sums
+
+
+def _sum_leading_blocks(f: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Quadratic forms of each row of f in the first 2, 3, ... rows and columns of a symmetric matrix."""
+    return np.cumsum(f * (2 * f @ np.triu(matrix, 1) + np.diag(matrix) * f), axis=1)[:, 1:]
+
+
+def _standardised(F: np.ndarray, share: np.ndarray | None = None) -> np.ndarray:
+    """Mean 0 and variance 1, under the shares of the pairs."""
+    share = np.full(len(F), 1 / len(F)) if share is None else share
+    centred = F - share @ F
+    scale = np.sqrt(share @ centred**2)
+    return np.where(scale > 1e-12, centred / np.where(scale > 1e-12, scale, 1), 0)
+
+
+# --- permutation test
+
+
+# --- intervals of PICs

@@ -1,0 +1,195 @@
+"""Fits of copies of an estimator to parts of the pairs, several at a time."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+
+from correspondence._util.arguments import check_index, check_whole, is_number, length, take
+from correspondence._util.labels import unknown_labels_as_mean
+from correspondence._util.progress import bar
+from correspondence._util.text import brief
+from correspondence._util.user_warnings import FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval
+from correspondence.core.decomposition import Decomposition
+from correspondence.data.pairs import Pairs
+from correspondence.data.splits import group_codes, select_groups
+
+__all__ = [
+    "EXPECTED",
+    "Fit",
+    "check_in_memory",
+    "check_pairs",
+    "fit_and_apply",
+    "fit_copy",
+    "order_by_groups",
+    "pad_columns",
+    "run_tasks",
+]
+
+
+# Warnings that say nothing new when they are of a part of the data.
+EXPECTED = (FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Decomposition fitted to some pairs, and its functions on others.
+
+    Attributes
+    ----------
+    d : Decomposition
+        Of the pairs of the fit.
+    F, G : ndarray of shape (m, k)
+        f and g on the other pairs.
+    seconds : float
+        What the fit took.
+    """
+
+    d: Decomposition
+    F: np.ndarray
+    G: np.ndarray
+    seconds: float
+
+
+def fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray, groups: np.ndarray | None) -> Fit:
+    """Fit a copy of an estimator to some pairs, and apply it to others; labels that it does not know are the mean."""
+    start = time.perf_counter()
+    d = fit_copy(est, take(X, train), take(Y, train), select_groups(groups, train)).decomposition_
+    seconds = time.perf_counter() - start
+    with unknown_labels_as_mean():
+        F, G = np.nan_to_num(d.f(take(X, test))), np.nan_to_num(d.g(take(Y, test)))
+    return Fit(d, F, G, seconds)
+
+
+def fit_copy(est: Any, X: Any, Y: Any, groups: Any = None) -> Any:
+    """Fit a copy; it is told of groups if it can use them.
+
+    Parameters
+    ----------
+    est : estimator
+        Is not changed.
+    X, Y : array-like, frame, ...
+        Pairs, as for its `fit`.
+    groups : array-like of shape (n,), optional
+        Which pairs belong together.
+
+    Returns
+    -------
+    estimator
+        Fitted, without warnings of components that are not there.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> est = co.CA(n_components=1)
+    >>> fit_copy(est, ["tea", "tea", "beer"], ["am", "am", "pm"]).pics_.round(3)
+    array([1.])
+    >>> hasattr(est, "decomposition_")
+    False
+    """
+    model = clone(est)
+    with warnings.catch_warnings():
+        for category in EXPECTED:
+            warnings.simplefilter("ignore", category)
+        if groups is not None and "groups" in inspect.signature(model.fit).parameters:
+            return model.fit(X, Y, groups=groups)
+        return model.fit(X, Y)
+
+
+def run_tasks(
+    task: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None, text: str, progress: bool | None
+) -> list[Any]:
+    """Results of a task for all arguments, several at a time, with a bar."""
+    arguments = list(arguments)
+    results = []
+    with warnings.catch_warnings(), bar(len(arguments), text, progress) as done:
+        # Of joblib, when a process has grown and another takes its place; as an error it would leave all waiting.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+        for result in _in_parallel(task, arguments, n_jobs):
+            results.append(result)
+            done.update()
+    return results
+
+
+def _in_parallel(task: Callable[..., Any], arguments: list[tuple[Any, ...]], n_jobs: int | None) -> Iterator[Any]:
+    if n_jobs is not None and (not is_number(n_jobs) or n_jobs != int(n_jobs) or not n_jobs):
+        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {brief(n_jobs)}.")
+    if n_jobs in (None, 1):
+        return (task(*a) for a in arguments)
+    return Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*a) for a in arguments)
+
+
+def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tuple[int, np.ndarray | None]:
+    """Number of pairs and numbers of the groups, after checking that there is something to fit.
+
+    Parameters
+    ----------
+    est : estimator
+        Of this package.
+    X, Y : array-like, frame, ...
+        Pairs.
+    groups : array-like of shape (n,) or None
+        Which pairs belong together.
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    n : int
+        How many pairs there are.
+    groups : ndarray of int or None
+        From 0 on.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> check_pairs(co.CA(), ["a", "b", "a"], ["u", "v", "v"], ["Ann", "Bob", "Ann"], random_state=0)
+    (3, array([0, 1, 0]))
+    """
+    if isinstance(est, type) or not all(hasattr(est, name) for name in ("fit", "get_params", "evaluate")):
+        raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {brief(est)}.")
+    check_in_memory(X)
+    if Y is None:
+        raise ValueError("Y is missing: give pairs (x, y). Count tables have no pairs to hold out.")
+    n, m = length(X, "X"), length(Y, "Y")
+    if n != m:
+        raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
+    if n < 2:
+        raise ValueError(f"X and Y must be at least two pairs, or there is nothing to hold out, got {n}.")
+    check_index(X, Y)
+    check_whole(random_state, "random_state", 0, 2**32 - 1)
+    together = None if groups is None else group_codes(groups, n, "groups")
+    if together is not None and together.max() < 1:
+        raise ValueError("groups must be at least two different ones, or there is nothing to hold out.")
+    return n, together
+
+
+def check_in_memory(X: Any) -> None:
+    """Pairs elsewhere can be fitted to and evaluated on as a whole, but not be parted."""
+    if isinstance(X, Pairs):
+        raise ValueError(
+            "X are Pairs, of which no part can be held out: read them, or some of them, and give X and Y; "
+            "or fit to these and evaluate on others."
+        )
+
+
+def pad_columns(values: np.ndarray, d: int) -> np.ndarray:
+    """The first d columns, with zeros where there are fewer."""
+    return np.pad(values[:, :d], ((0, 0), (0, max(0, d - values.shape[1]))))
+
+
+def order_by_groups(n: int, groups: np.ndarray | None, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Random order in which pairs of a group follow each other, and which of them is the first of its group."""
+    if groups is None:
+        return rng.permutation(n), np.ones(n, dtype=bool)
+    rank = rng.permutation(groups.max() + 1)[groups]
+    order = np.lexsort((rng.random(n), rank))
+    return order, np.r_[True, np.diff(rank[order]) != 0]
