@@ -15,9 +15,11 @@ import scipy.sparse as sp
 from PIL import Image
 
 import correspondence as co
-from correspondence.app.analyze import SAVED, Request, analyze, check_folder, read, told, write
 from correspondence.app.analyze import files as files_module
-from correspondence.app.analyze.files import FILES
+from correspondence.app.analyze.files import FILES, check_folder, write
+from correspondence.app.analyze.inputs import Request, read
+from correspondence.app.analyze.job import SAVED, analyze
+from correspondence.app.analyze.terminal import told
 from correspondence.results.latent_dimension import LatentDimension
 from correspondence.selection.method_registry import METHODS, Pairs, estimator
 

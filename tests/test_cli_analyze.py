@@ -348,7 +348,7 @@ def test_a_file_that_may_not_be_read(file, run, tmp_path, monkeypatch):
     def forbidden(*arguments, **options):
         raise PermissionError(13, "Permission denied", str(file))
 
-    monkeypatch.setattr("correspondence.app.commands.read", forbidden)
+    monkeypatch.setattr("correspondence.app.analyze.inputs.read", forbidden)
     error = assert_sentence(run(file), tmp_path / "out")
     assert error == f"Error: {file} cannot be read: Permission denied."
 

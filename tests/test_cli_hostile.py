@@ -13,7 +13,7 @@ from PIL import Image
 
 from correspondence.app.analyze import files
 from correspondence.app.cli import main
-from correspondence.app.commands import names_of
+from correspondence.app.commands.options import names_of
 from correspondence.validation.fitting import fit_copy
 
 LONG = 10**20  # more than 64 bits

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import correspondence as co
 from correspondence.app.cli import main
-from correspondence.studies import STUDIES
+from correspondence.studies.reproducing import STUDIES
 
 
 def run(*arguments):

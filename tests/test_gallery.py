@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from correspondence.studies import STUDIES
+from correspondence.studies.reproducing import STUDIES
 
 DOCS = Path(__file__).parents[1] / "docs"
 TEXT = (DOCS / "gallery.md").read_text(encoding="utf-8")

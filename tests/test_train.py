@@ -222,7 +222,7 @@ def test_after_ctrl_c_another_number_of_processes_goes_on(file, tmp_path):
 
 @pytest.fixture
 def here(monkeypatch):
-    monkeypatch.setattr("correspondence.app.commands.launch", work)
+    monkeypatch.setattr("correspondence.app.train.launch.launch", work)
 
 
 def test_several_files_are_read_in_blocks(here, tmp_path):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 from sphinx.application import Sphinx
 
-import correspondence.app.cli
-import correspondence.app.commands
+from correspondence.app import cli
+from correspondence.app.commands import options
 
 WIDTH = 88
 MARK = "<!-- commands -->"
@@ -28,11 +29,9 @@ def commands(command: click.Command, path: str, parent: click.Context | None = N
 def _write(app: Sphinx, page: str, source: list[str]) -> None:
     if MARK not in source[0]:
         return
-    for module in (correspondence.cli, correspondence.commands):
-        app.env.note_dependency(module.__file__)
-    texts = [
-        f"## {name}\n\n```text\n{text}\n```\n" for name, text in commands(correspondence.cli.main, "correspondence")
-    ]
+    for file in (Path(cli.__file__), *Path(options.__file__).parent.glob("*.py")):
+        app.env.note_dependency(str(file))
+    texts = [f"## {name}\n\n```text\n{text}\n```\n" for name, text in commands(cli.main, "correspondence")]
     source[0] = source[0].replace(MARK, "\n".join(texts))
 
 

@@ -70,7 +70,7 @@ def test_pairs_of_files(tmp_path):
 
 def test_names_for_the_shell_never_fail(here):
     """A shell that completes the names of columns shows nothing where there are none."""
-    from correspondence.app.commands import _complete
+    from correspondence.app.commands.options import _complete
 
     context = main.make_context("correspondence", ["analyze"], resilient_parsing=True)
     for name, write in FILES.items():

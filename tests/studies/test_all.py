@@ -8,12 +8,12 @@ import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
 
-from correspondence import studies
 from correspondence.app.cli import main
 from correspondence.datasets import MissingDataError
-from correspondence.studies import Study, reproduce_all
+from correspondence.studies import reproducing
 from correspondence.studies.record import Record
 from correspondence.studies.report import Exhibit, Line, Report
+from correspondence.studies.reproducing import Study, reproduce_all
 from correspondence.studies.runs import Settings
 
 LINES = [Line("correlation 1", 0.8, 0.7, 0.65, 0.75), Line("seen", "never", held_out=3)]
@@ -36,7 +36,7 @@ class Small:
 @pytest.fixture
 def three(monkeypatch):
     small = {name: Small(name) for name in ("one", "two", "three")}
-    monkeypatch.setattr(studies, "STUDIES", {name: Study(f"Title of {name}", run) for name, run in small.items()})
+    monkeypatch.setattr(reproducing, "STUDIES", {name: Study(f"Title of {name}", run) for name, run in small.items()})
     return small
 
 

@@ -10,7 +10,8 @@ from pages import data_of
 from records import check_record
 
 import correspondence as co
-from correspondence.studies import flickr, reproduce
+from correspondence.studies import flickr
+from correspondence.studies.reproducing import reproduce
 
 torch = pytest.importorskip("torch")
 captions = pytest.importorskip("correspondence.studies.captions")

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from records import check_record
 
-from correspondence.studies import latent, reproduce
+from correspondence.studies import latent
+from correspondence.studies.reproducing import reproduce
 
 
 @pytest.fixture

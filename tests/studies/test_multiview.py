@@ -11,7 +11,8 @@ from pages import data_of
 from records import check_record
 
 import correspondence as co
-from correspondence.studies import multiview, multiview_runs, reproduce, views
+from correspondence.studies import multiview, multiview_runs, views
+from correspondence.studies.reproducing import reproduce
 
 pytestmark = pytest.mark.slow
 

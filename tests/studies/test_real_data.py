@@ -10,7 +10,8 @@ from pages import data_of
 from records import check_record
 
 import correspondence as co
-from correspondence.studies import brands, cooking, reproduce, training, wine
+from correspondence.studies import brands, cooking, training, wine
+from correspondence.studies.reproducing import reproduce
 
 pytestmark = pytest.mark.slow
 

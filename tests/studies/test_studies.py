@@ -8,8 +8,9 @@ import pytest
 from records import check_record
 
 import correspondence as co
-from correspondence.studies import STUDIES, gaussian, problems, reproduce
+from correspondence.studies import gaussian, problems
 from correspondence.studies.report import Report, markdown_table, write
+from correspondence.studies.reproducing import STUDIES, reproduce
 from correspondence.studies.runs import Runs, Settings
 
 SIMULATED = ("bsc", "gaussian")

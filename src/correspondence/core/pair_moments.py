@@ -59,6 +59,7 @@ def moments(pairs: Pairs, x_features: Features | None = None, y_features: Featur
 
 
 def check_is_pairs(pairs: Any) -> None:
+    """Complain of anything but `Pairs` whose source can still be read."""
     if not isinstance(pairs, Pairs):
         raise TypeError(f"pairs must be Pairs, which say what x and y are, got {type(pairs).__name__}.")
     check_source(pairs)

@@ -21,6 +21,7 @@ from correspondence.estimators.ace import ACE, LABELS
 from correspondence.estimators.ca.estimator import CA
 from correspondence.estimators.cca import CCA
 from correspondence.estimators.kernel import KernelCCA
+from correspondence.selection.method_names import METHOD_TEXTS
 from correspondence.validation.fitting import check_in_memory
 
 __all__ = ["ENOUGH", "METHODS", "Pairs", "estimator", "sensible"]
@@ -189,41 +190,39 @@ def _needs_one_regression(pairs: Pairs) -> bool:
 
 
 METHODS: dict[str, Method] = {
-    "ca": Method("correspondence analysis of two columns of labels", _ca, lambda p: p.are_labels),
-    "ridge-ca": Method(
-        "correspondence analysis that trusts rare labels less", _ridge_ca, lambda p: p.are_labels and p.n >= FEW_LABELS
-    ),
+    "ca": Method(METHOD_TEXTS["ca"], _ca, lambda p: p.are_labels),
+    "ridge-ca": Method(METHOD_TEXTS["ridge-ca"], _ridge_ca, lambda p: p.are_labels and p.n >= FEW_LABELS),
     "cca": Method(
-        "linear functions of the columns",
+        METHOD_TEXTS["cca"],
         _cca,
         lambda p: p.x.columns is not None and p.y.columns is not None,
     ),
     "ace": Method(
-        "sums of smooth functions of the columns",
+        METHOD_TEXTS["ace"],
         _ace,
         lambda p: p.x.is_table and p.y.is_table,
     ),
-    "kernel": Method("functions of a Gaussian kernel", _kernel, lambda p: p.n >= FEW),
+    "kernel": Method(METHOD_TEXTS["kernel"], _kernel, lambda p: p.n >= FEW),
     "logistic": Method(
-        "beliefs of a logistic regression, for labels",
+        METHOD_TEXTS["logistic"],
         _logistic,
         lambda p: p.n >= FEW and _has_labels(p) and not p.are_labels,
         is_costly=True,
     ),
     "forest": Method(
-        "conditional expectations by a random forest",
+        METHOD_TEXTS["forest"],
         _forest,
         lambda p: p.n >= FEW and p.x.is_table and p.y.is_table and _needs_one_regression(p) and not p.are_labels,
         is_costly=True,
     ),
     "mlp": Method(
-        "beliefs of a small neural net of scikit-learn, for labels",
+        METHOD_TEXTS["mlp"],
         _mlp,
         lambda p: p.n >= ENOUGH and _has_labels(p) and not p.are_labels,
         is_costly=True,
     ),
     "pice": Method(
-        "two neural nets (needs torch)",
+        METHOD_TEXTS["pice"],
         _pice,
         lambda p: p.n >= (ENOUGH if p.has_images else FEW) and importlib.util.find_spec("torch") is not None,
         is_costly=True,

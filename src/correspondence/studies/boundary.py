@@ -11,12 +11,13 @@ from matplotlib.figure import Figure
 from scipy.stats import spearmanr
 
 import correspondence as co
+from correspondence.studies.catalogue import TITLES
 from correspondence.studies.report import Exhibit, Line, Report, markdown_table
 from correspondence.studies.runs import Settings
 
 __all__ = ["TITLE", "run"]
 
-TITLE = "Decision boundaries: trucks, automobiles and ships of CIFAR-10, with the images that confuse a net"
+TITLE = TITLES["boundary"]
 CLASSES = ("truck", "automobile", "ship")
 PAPER = {"training": 0.9024, "test": 0.8683}
 SHOWN = 12  # confusing images in the plane

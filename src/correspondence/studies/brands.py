@@ -8,12 +8,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import correspondence as co
+from correspondence.studies.catalogue import TITLES
 from correspondence.studies.report import Exhibit, Line, Report, markdown_table
 from correspondence.studies.runs import Settings
 
 __all__ = ["TITLE", "run"]
 
-TITLE = "Brands x personality traits: the paper's introductory example"
+TITLE = TITLES["brands"]
 BRANDS = (
     "Porsche",
     "Mercedes",

@@ -10,12 +10,13 @@ from matplotlib.figure import Figure
 
 import correspondence as co
 from correspondence.studies import problems
+from correspondence.studies.catalogue import TITLES
 from correspondence.studies.report import Exhibit, Report, correlation_lines, correlation_rows, markdown_table
 from correspondence.studies.runs import Runs, Settings, measure
 
 __all__ = ["TITLE", "run"]
 
-TITLE = "Table 1, binary symmetric channel: paper, exact, ours"
+TITLE = TITLES["bsc"]
 PAPER = (0.8011, 0.7942, 0.7918, 0.7883)
 
 ERRATA = """\

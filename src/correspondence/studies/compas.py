@@ -9,12 +9,13 @@ from matplotlib.figure import Figure
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 import correspondence as co
+from correspondence.studies.catalogue import TITLES
 from correspondence.studies.report import Exhibit, Line, Report, markdown_table
 from correspondence.studies.runs import Settings
 
 __all__ = ["TITLE", "run"]
 
-TITLE = "Two classifiers compared plane by plane: random forest and gradient boosting on COMPAS"
+TITLE = TITLES["compas"]
 BINS = 4
 
 

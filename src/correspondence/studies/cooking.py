@@ -17,13 +17,14 @@ from sklearn.neural_network import MLPClassifier
 from tqdm import tqdm
 
 import correspondence as co
+from correspondence.studies.catalogue import TITLES
 from correspondence.studies.ingredients import Ingredients
 from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, framed, markdown_table
 from correspondence.studies.runs import Settings, one_thread_each
 
 __all__ = ["TITLE", "run"]
 
-TITLE = "Table 2 and factoring plane, What's Cooking: recipes and cuisines, held out"
+TITLE = TITLES["cooking"]
 COMPONENTS, INGREDIENTS, TEST = 10, 146, 0.2
 QUICK = 1000  # recipes
 PAPER = {

@@ -15,12 +15,13 @@ from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 
 import correspondence as co
+from correspondence.studies.catalogue import TITLES
 from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, markdown_table
 from correspondence.studies.runs import Settings
 
 __all__ = ["TITLE", "run"]
 
-TITLE = "Image to tags and tag to images: photographs of Flickr8k and their captions, held out"
+TITLE = TITLES["flickr"]
 COMPONENTS, TERMS = 50, 500
 PAPER = np.array([0.317, 0.201, 0.095, 0.061, 0.047, 0.045, 0.031, 0.017])
 TOP = len(PAPER)

@@ -14,6 +14,7 @@ from matplotlib.patches import Patch
 
 import correspondence as co
 from correspondence.studies import problems
+from correspondence.studies.catalogue import TITLES
 from correspondence.studies.hermite import hermite_curves
 from correspondence.studies.problems import Problem
 from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, correlation_rows, markdown_table
@@ -21,7 +22,7 @@ from correspondence.studies.runs import Runs, Settings, measure
 
 __all__ = ["TITLE", "run"]
 
-TITLE = "Table 1 and Hermite figure, Gaussian pair: paper, exact, ours"
+TITLE = TITLES["gaussian"]
 PAPER = (0.7007, 0.4938, 0.3376, 0.2037)
 ANALYTIC = (0.6977, 0.4675, 0.2979, 0.2113)
 SCALES = {"f": 1.0, "g": sqrt(2)}

@@ -13,12 +13,13 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 import correspondence as co
+from correspondence.studies.catalogue import TITLES
 from correspondence.studies.report import Exhibit, Line, Report, markdown_table
 from correspondence.studies.runs import Settings
 
 __all__ = ["TITLE", "run"]
 
-TITLE = "Number of shared components: classes M = 2 to 12, latent variables, unrelated views"
+TITLE = TITLES["latent"]
 CLASSES = range(2, 13)
 DIMENSIONS = range(7)
 SEPARATIONS = (0.5, 0.7, 1.0, 1.5, 2.0)

@@ -13,15 +13,16 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 import correspondence as co
+from correspondence.studies.catalogue import TITLES
 from correspondence.studies.multiview_runs import CHANCE, Linear, ViewRun, linear, measure
 from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, markdown_table
 from correspondence.studies.runs import Settings
 
 __all__ = ["CIFAR_TITLE", "MNIST_TITLE", "NOISY_TITLE", "run_cifar", "run_mnist", "run_noisy"]
 
-MNIST_TITLE = "What two images of the same digit share: MNIST"
-NOISY_TITLE = "What two views of a digit share, one turned, the other turned and noisy: noisy MNIST"
-CIFAR_TITLE = "What two photographs of the same class share: CIFAR-10"
+MNIST_TITLE = TITLES["multiview-mnist"]
+NOISY_TITLE = TITLES["multiview-noisy-mnist"]
+CIFAR_TITLE = TITLES["multiview-cifar"]
 DRAWN = 3000  # test images in the plane
 OTHERS = 1000  # of the other view on the page
 ANIMALS = {"bird", "cat", "deer", "dog", "frog", "horse"}

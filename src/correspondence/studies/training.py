@@ -14,13 +14,14 @@ from matplotlib.patheffects import withStroke
 
 import correspondence as co
 from correspondence.recording.movie import check_movie
+from correspondence.studies.catalogue import TITLES
 from correspondence.studies.report import Exhibit, Line, Report, markdown_table
 from correspondence.studies.runs import Settings
 
 __all__ = ["CIFAR_TITLE", "MNIST_TITLE", "run_cifar", "run_mnist"]
 
-MNIST_TITLE = "A net learns digits: movie and timeline of one epoch on MNIST"
-CIFAR_TITLE = "A net learns ten kinds of photographs: movie and timeline on CIFAR-10"
+MNIST_TITLE = TITLES["training-mnist"]
+CIFAR_TITLE = TITLES["training-cifar"]
 PAPER = {"training-mnist": (0.9530, 0.9501), "training-cifar": (0.6835, 0.6168)}
 STAGES = 6  # frames shown in the figure
 NAME: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9, "fontweight": "bold"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from correspondence._util.text import one_line
+from correspondence.app.messages import make_safe
 
-__all__ = ["reason", "safe", "table", "told"]
+__all__ = ["table", "told"]
 
 
 def told(summary: dict[str, Any]) -> str:
@@ -18,31 +18,17 @@ def told(summary: dict[str, Any]) -> str:
             *table(summary["components"]),
             *_comments(summary),
             "",
-            *(safe(sentence) for sentence in summary["sentences"]),
+            *(make_safe(sentence) for sentence in summary["sentences"]),
             "",
-            f"Written to {safe(summary['folder'])}: {', '.join(summary['files'])}",
+            f"Written to {make_safe(summary['folder'])}: {', '.join(summary['files'])}",
         ]
     )
 
 
-def safe(text: Any) -> str:
-    """Text on one line without characters that a terminal would obey."""
-    return one_line(text, 10_000)
-
-
 def _head(summary: dict[str, Any]) -> str:
     unit = {"pairs": "pairs", "beliefs": "inputs"}.get(summary["form"], "counts")
-    how = f"{summary['method']}: {safe(summary['reason'])}"
-    return f"{safe(summary['title'])}, {summary['n']:,.10g} {unit}, {summary['seconds']:.1f} s, {how}."
-
-
-def reason(error: BaseException) -> str:
-    """What is wrong with data or files, in a sentence."""
-    if isinstance(error, OSError) and error.strerror is not None:
-        return safe(f"{error.filename} cannot be read: {error.strerror}.")
-    if isinstance(error, MemoryError):
-        return safe(f"There is not enough memory for this ({error})." if str(error) else "There is not enough memory.")
-    return safe(error)
+    how = f"{summary['method']}: {make_safe(summary['reason'])}"
+    return f"{make_safe(summary['title'])}, {summary['n']:,.10g} {unit}, {summary['seconds']:.1f} s, {how}."
 
 
 def table(components: list[dict[str, Any]]) -> list[str]:
@@ -70,7 +56,7 @@ def _p_value(p: float) -> str:
 def _comments(summary: dict[str, Any]) -> list[str]:
     """Why figures are missing, and how many components are significant."""
     if summary["not_held_out"]:
-        return [f"No held-out figures: {safe(summary['not_held_out'])}."]
+        return [f"No held-out figures: {make_safe(summary['not_held_out'])}."]
     if summary["significant"] is not None:
         n = summary["significant"]
         lines = [f"{n or 'None'} of these {'is' if n <= 1 else 'are'} significant."]

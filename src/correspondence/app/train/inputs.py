@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from correspondence._util.arguments import length, take
-from correspondence.app.analyze import Request, read
+from correspondence.app.analyze.inputs import Request, read
 from correspondence.app.analyze.roles import frame_roles
 from correspondence.app.analyze.variables import Variable, described, frame_values
 from correspondence.app.train.options import Job

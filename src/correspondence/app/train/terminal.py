@@ -7,7 +7,8 @@ from typing import Any, Self
 
 from tqdm import tqdm
 
-from correspondence.app.analyze.terminal import safe, table
+from correspondence.app.analyze.terminal import table
+from correspondence.app.messages import make_safe
 
 __all__ = ["Progress", "told"]
 
@@ -22,14 +23,14 @@ def told(summary: dict[str, Any]) -> str:
         lines += [f"captured, held out: {summary['held_out']['captured']:.4f} [{low:.4f}, {high:.4f}]", CHOSEN]
     else:
         lines.append("No held-out figures: nothing was held out.")
-    return "\n".join([*lines, "", f"Written to {safe(summary['folder'])}: {', '.join(summary['files'])}"])
+    return "\n".join([*lines, "", f"Written to {make_safe(summary['folder'])}: {', '.join(summary['files'])}"])
 
 
 def _head(summary: dict[str, Any]) -> str:
     n = summary["processes"]
     speed = summary["samples_per_second"]
     parts = [
-        f"{safe(summary['title'])}, {summary['n']:,} pairs",
+        f"{make_safe(summary['title'])}, {summary['n']:,} pairs",
         f"{summary['seconds']:.1f} s",
         f"{n} process{'es' if n > 1 else ''}",
         *([f"{summary['steps']} steps", f"{speed:,.0f} samples/s"] if speed else []),
@@ -54,7 +55,7 @@ class Progress:
     def __call__(self, event: dict[str, Any]) -> None:
         """Tell an event of `launch`."""
         if "line" in event:
-            tqdm.write(safe(event["line"]), file=sys.stderr)
+            tqdm.write(make_safe(event["line"]), file=sys.stderr)
             return
         captured = "" if event["captured"] is None else f"captured, held out: {event['captured']:.4f}, "
         how = f"{captured}{event['samples_per_second']:,.0f} samples/s"

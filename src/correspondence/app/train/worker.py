@@ -23,7 +23,7 @@ from correspondence._util.files import csv_text
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.app.analyze.files import FORMAT, HISTORY, MODEL, SUMMARY, described_variable, new_files, to_json
 from correspondence.app.analyze.job import Component
-from correspondence.app.analyze.terminal import reason
+from correspondence.app.messages import explain_error
 from correspondence.app.train.inputs import Input, read_input
 from correspondence.app.train.options import Job
 from correspondence.estimators.pice import PICE, processes
@@ -225,7 +225,7 @@ def _end_with(parent: int) -> None:
 def _leave(error: Exception) -> None:
     """Write the error to the file that torch's launcher reads."""
     kind = "data" if isinstance(error, KNOWN) else "lost" if isinstance(error, processes.LostProcessError) else "bug"
-    text = reason(error) if kind == "data" else f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    text = explain_error(error) if kind == "data" else f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     path = os.environ.get("TORCHELASTIC_ERROR_FILE")
     if path:
         content = {"message": text, "timestamp": int(time.time()), "kind": kind}

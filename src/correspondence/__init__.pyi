@@ -1,0 +1,69 @@
+"""Where the public names live. `__init__.py` reads this file and imports a name when it is first used."""
+
+from . import datasets as datasets
+from . import distributed as distributed
+from . import plot as plot
+from ._util.user_warnings import (
+    CorrespondenceWarning as CorrespondenceWarning,
+)
+from ._util.user_warnings import (
+    FewerComponents as FewerComponents,
+)
+from ._util.user_warnings import (
+    Inexact as Inexact,
+)
+from ._util.user_warnings import (
+    LeftOut as LeftOut,
+)
+from ._util.user_warnings import (
+    NearlyCollinear as NearlyCollinear,
+)
+from ._util.user_warnings import (
+    NotHeldOut as NotHeldOut,
+)
+from ._util.user_warnings import (
+    NothingFound as NothingFound,
+)
+from ._util.user_warnings import (
+    UncertainInterval as UncertainInterval,
+)
+from .classifiers.agreement import compare_classifiers as compare_classifiers
+from .classifiers.calibration import Calibration as Calibration
+from .classifiers.estimator import ClassifierCA as ClassifierCA
+from .core.decomposition import Decomposition as Decomposition
+from .core.decomposition import load as load
+from .core.moments import Moments as Moments
+from .data.counting import count_pairs as count_pairs
+from .data.counting import indicator_table as indicator_table
+from .data.pairs import Pairs as Pairs
+from .data.table import Table as Table
+from .estimators.ace import ACE as ACE
+from .estimators.ca.estimator import CA as CA
+from .estimators.ca.estimator import Chi2Test as Chi2Test
+from .estimators.cca import CCA as CCA
+from .estimators.kernel import KernelCCA as KernelCCA
+from .estimators.pice.estimator import PICE as PICE
+from .page import explore as explore
+from .recording.recorder import TrainingRecorder as TrainingRecorder
+from .results.bootstrap import Bootstrap as Bootstrap
+from .results.classifier_comparison import ClassifierComparison as ClassifierComparison
+from .results.comparison import Comparison as Comparison
+from .results.confusing import Confusing as Confusing
+from .results.cross_fit import CrossFit as CrossFit
+from .results.held_out import HeldOut as HeldOut
+from .results.latent_dimension import LatentDimension as LatentDimension
+from .results.permutation_test import PermutationTest as PermutationTest
+from .results.pic_intervals import PicIntervals as PicIntervals
+from .results.points import Points as Points
+from .results.timeline import Timeline as Timeline
+from .results.timeline import Transition as Transition
+from .search.cross_modal import CrossModalIndex as CrossModalIndex
+from .search.cross_modal import Matches as Matches
+from .selection.comparing import compare as compare
+from .selection.decompose import decompose as decompose
+from .validation.crossfit import crossfit as crossfit
+from .validation.intervals import pic_intervals as pic_intervals
+from .validation.latent_dimension import latent_dimension as latent_dimension
+from .validation.permutation import permutation_test as permutation_test
+
+__version__: str

@@ -1,0 +1,133 @@
+"""``correspondence analyze``."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import click
+
+from correspondence.app.commands.options import (
+    METHODS_LISTED,
+    check_usage,
+    column_option,
+    columns_option,
+    groups_option,
+    labels_option,
+    one_sentence,
+    seed_option,
+    table_option,
+    tell_lines,
+    writing_to,
+)
+from correspondence.selection.method_names import METHOD_TEXTS
+
+__all__ = ["analyze_command"]
+
+EXAMPLES = """\b
+Examples:
+  correspondence analyze winequality-red.csv --y quality --labels quality
+  correspondence analyze housetasks.csv --table -o tasks
+  correspondence analyze captions.csv --images photos --size 64 --method kernel
+
+\b
+Exit codes: 0 done, 1 the data or files are no good, 2 wrong usage, 130 Ctrl-C.
+Whatever goes wrong, nothing is left half-written, and an earlier result stays.
+
+"""
+
+
+@click.command(
+    "analyze",
+    short_help="Analyse a file: a page, tables, a model and three sentences.",
+    epilog=EXAMPLES + METHODS_LISTED,
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@columns_option(
+    "x", 'Columns of X, with commas ("a, b",c if one is in a name); all others if left out. Of NPZ files, an array.'
+)
+@columns_option("y", "Columns of Y, with commas. Not needed for a file of two columns.")
+@labels_option
+@column_option("id", "Column that names the rows in x.parquet; by default their number in the file, from 1.")
+@groups_option
+@column_option("weights", "Column that says how often each pair of labels was counted.")
+@table_option
+@click.option(
+    "--images",
+    type=click.Path(path_type=Path),
+    help="Folder of images that FILE gives labels or captions to; or that file, if FILE is the folder.",
+)
+@click.option("--size", type=click.IntRange(4, 512), default=32, show_default=True, help="Of images: height and width.")
+@click.option(
+    "--beliefs", is_flag=True, help="FILE has the probabilities of a model, a column for each class (CSV, NPZ or NPY)."
+)
+@click.option(
+    "--method",
+    type=click.Choice(["auto", *METHOD_TEXTS]),
+    default="auto",
+    show_default=True,
+    help="auto takes the simplest method that suits the columns and is not clearly behind the best on held-out pairs. "
+    "Models of logistic, forest and mlp cannot be saved, so auto leaves them out; if you ask for one, everything but "
+    "the model is written.",
+)
+@click.option(
+    "--components",
+    type=click.IntRange(min=1),
+    show_default="those that are significant; of ca all up to 10",
+    help="How many are kept.",
+)
+@seed_option
+@click.option("--title", show_default="the name of FILE", help="Heading of the page.")
+@click.option("--json", "as_json", is_flag=True, help="Print summary.json to the standard output, and nothing else.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    show_default="the name of FILE with -analysis",
+    help="Folder for the files.",
+)
+def analyze_command(
+    file: Path,
+    method: str,
+    components: int | None,
+    seed: int,
+    title: str | None,
+    as_json: bool,
+    output: Path | None,
+    **options: Any,
+) -> None:
+    """Analyse two variables of FILE (CSV, TSV, Parquet, JSON lines or NPZ), and say how far it holds.
+
+    What the columns hold is guessed and told. Written are: report.html (a page to explore, which needs no network),
+    pics.csv (each component: PIC, training and held-out correlation, its interval, p-value), x.parquet and y.parquet
+    (coordinates), model.safetensors (for `correspondence embed` and co.load) and summary.json.
+    """
+    import matplotlib
+
+    from correspondence.app.analyze.files import check_folder, to_json, write
+    from correspondence.app.analyze.inputs import Request, read
+    from correspondence.app.analyze.job import analyze
+    from correspondence.app.analyze.terminal import told
+    from correspondence.selection.method_registry import ENOUGH
+
+    matplotlib.use("Agg")
+    request = Request(file=file, **options)
+    check_usage(request)
+    folder = Path(f"{file.stem or file.resolve().stem}-analysis") if output is None else output
+    with one_sentence(), writing_to(folder):
+        check_folder(folder)
+    with one_sentence():
+        data = read(request)
+        tell_lines(data.lines)
+        if data.x.kind == "images" and method == "auto" and len(data.ids) >= ENOUGH and find_spec("torch"):
+            tell_lines(["Nets are tried on so many images, which takes minutes; --method kernel takes seconds."])
+        analysis = analyze(data, method, components, random_state=seed)
+    tell_lines(analysis.notes)
+    if not analysis.is_saved:
+        tell_lines(
+            [f"The model of method {analysis.method} cannot be saved without pickle: model.safetensors is not written."]
+        )
+    with one_sentence(), writing_to(folder):
+        summary = write(analysis, request, folder, title or file.stem, seed)
+    click.echo(to_json(summary) if as_json else told(summary))

@@ -1,0 +1,121 @@
+"""``correspondence compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from correspondence.app.commands.options import (
+    METHODS_LISTED,
+    check_usage,
+    columns_option,
+    groups_option,
+    labels_option,
+    names_of,
+    one_sentence,
+    seed_option,
+    table_option,
+    writing_to,
+)
+
+if TYPE_CHECKING:
+    from correspondence.results.comparison import Comparison
+
+__all__ = ["compare_command"]
+
+
+@click.command(
+    "compare",
+    short_help="Compare methods on a file by rows that they have not seen.",
+    epilog=METHODS_LISTED,
+)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@columns_option("x", "Columns of X, with commas; all others if left out.")
+@columns_option("y", "Columns of Y, with commas. Not needed for a table.")
+@table_option
+@labels_option
+@groups_option
+@click.option("--methods", multiple=True, callback=names_of, help="Which methods; by default those that suit the data.")
+@click.option(
+    "--components", type=click.IntRange(min=1), show_default="3, with labels up to 10", help="Of each method."
+)
+@click.option("--cv", type=click.IntRange(min=2), show_default="5, 3 from 2000 rows on", help="Number of folds.")
+@seed_option
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("comparison"),
+    show_default=True,
+    help="Folder for the table (CSV) and the figure (PNG).",
+)
+def compare_command(
+    file: Path,
+    x: list[str],
+    y: list[str],
+    table: bool,
+    labels: list[str],
+    groups: str | None,
+    methods: list[str],
+    components: int | None,
+    cv: int | None,
+    seed: int,
+    output: Path,
+) -> None:
+    """Compare methods on the columns of FILE (CSV, TSV, Parquet or JSON lines) by rows that they have not seen."""
+    import matplotlib
+
+    import correspondence as co
+    from correspondence.app.analyze.inputs import Request
+
+    matplotlib.use("Agg")
+    if table:
+        check_usage(Request(file, x, y, labels, groups=groups, table=True))
+    elif not y:
+        raise click.UsageError("Missing option '--y': name the columns of Y, or say that FILE is a --table.")
+    with one_sentence():
+        X, Y, together = _read_table(file, x) if table else _read_columns(file, x, y, labels, groups)
+        comparison = co.compare(
+            X, Y, methods or None, components, cv, groups=together, random_state=seed, progress=None
+        )
+    click.echo(repr(comparison))
+    figures, picture = output / "comparison.csv", output / "comparison.png"
+    with writing_to(output):
+        output.mkdir(parents=True, exist_ok=True)
+        _write_comparison(comparison, figures, picture)
+    click.echo(f"\nTable:  {figures.resolve()}\nFigure: {picture.resolve()}")
+
+
+def _read_table(file: Path, x: list[str]) -> tuple[Any, None, None]:
+    from correspondence.app.analyze.inputs import Request, read
+
+    return read(Request(file, x, table=True)).table, None, None
+
+
+def _read_columns(
+    file: Path, x: list[str], y: list[str], labels: list[str], groups: str | None
+) -> tuple[Any, Any, Any]:
+    from correspondence.data.file_formats import read_pairs
+
+    data = read_pairs(file, x, y, labels, groups)
+    if data.n_missing:
+        click.echo(f"{data.n_missing} row(s) with missing values left out.", err=True)
+    return data.X, data.Y, data.groups
+
+
+def _write_comparison(comparison: Comparison, table: Path, picture: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    from correspondence import plot
+    from correspondence._util.files import new_file
+
+    with new_file(table) as temporary:
+        temporary.write_text(comparison.to_csv(), encoding="utf-8")
+    try:
+        plot.comparison(comparison)
+        with new_file(picture) as temporary:
+            plt.savefig(temporary, dpi=110)
+    finally:
+        plt.close()

@@ -1,0 +1,58 @@
+"""``correspondence embed``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from correspondence.app.commands.options import column_option, columns_option, one_sentence, tell_lines, writing_to
+from correspondence.app.messages import make_safe
+
+__all__ = ["embed_command"]
+
+
+@click.command(
+    "embed",
+    short_help="Place new rows in the space of an analysis.",
+    epilog="""\b
+Examples:
+  correspondence embed winequality-red-analysis winequality-white.csv
+  correspondence embed model.safetensors new.csv --x age,height -o new-places.csv
+
+Exit codes: as for analyze.""",
+)
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path))
+@columns_option("x", "Columns of X, in the order of the analysis, if they have other names than there.")
+@columns_option("y", "Columns of Y, likewise.")
+@column_option("id", "Column that names the rows; by default that of the analysis, or their number.")
+@click.option("--images", type=click.Path(path_type=Path), help="Folder of the images that FILE lists.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    show_default="the name of FILE with -embedded.parquet",
+    help="A .parquet or .csv file.",
+)
+def embed_command(
+    model: Path, file: Path, x: list[str], y: list[str], id: str | None, images: Path | None, output: Path | None
+) -> None:
+    """Place the rows of FILE by MODEL, a folder that analyze has written, or the file of a model.
+
+    If the columns of x are there, f_1, f_2, ... are written; if those of y are, g_1, g_2, ...; if both, also the
+    density ratio p(x, y) / (p(x) p(y)). A row with a label that the model does not know, or without a value, has empty
+    coordinates. FILE may also be a folder of images, or new rows of a table of counts, if the model is of such.
+    """
+    from correspondence.app.analyze.embedding import embed, load_model, write_columns
+
+    target = Path(f"{file.stem}-embedded.parquet") if output is None else output
+    if target.suffix.lower() not in (".parquet", ".csv"):
+        raise click.UsageError(f"--output must end in .parquet or .csv, got {target}.")
+    with one_sentence():
+        found = embed(load_model(model), file, x, y, id, images)
+    tell_lines(found.notes)
+    with one_sentence(), writing_to(target.parent):
+        write_columns(found.columns, target)
+    rows = len(next(iter(found.columns.values())))
+    click.echo(f"Written to {make_safe(target.resolve())}: {rows:,} rows, {', '.join(map(make_safe, found.columns))}")

@@ -1,0 +1,119 @@
+"""Options that commands share, and how what goes wrong is told.
+
+Nothing here or in the modules of the commands imports more than click: the shell asks them for names and options each
+time that it completes a word. What a command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from correspondence.app.messages import explain_error, make_safe
+from correspondence.selection.method_names import METHOD_TEXTS
+
+if TYPE_CHECKING:
+    from correspondence.app.analyze.inputs import Request
+
+NAME = re.compile(r'\s*"(?P<quoted>(?:[^"]|"")+)"\s*(?=,|$)|(?P<plain>[^,]+)')
+
+
+def names_of(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
+    """Names given one by one or separated by commas; one that has a comma in it stands in double quotes."""
+    found = [match for value in values for match in NAME.finditer(value)]
+    names = [m["plain"].strip() if m["quoted"] is None else m["quoted"].replace('""', '"') for m in found]
+    names = [name for name in names if name]
+    if values and not names:
+        raise click.BadParameter("there is no name in it.", context, parameter)
+    return names
+
+
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of the columns of FILE."""
+    before, comma, begin = incomplete.rpartition(",")
+    known = [context.params.get("file"), *(context.params.get("files") or ())]
+    given = [*context.args, *filter(None, known)]  # click leaves it among the arguments
+    file = next((Path(path) for path in reversed(given) if Path(path).is_file()), None)
+    from correspondence.data.file_formats import column_names
+
+    try:
+        names = [] if file is None else column_names(file)
+    except Exception:
+        names = []  # a shell that completes has no use for what is wrong
+    return [CompletionItem(before + comma + name) for name in names if name and name.startswith(begin)]
+
+
+def columns_option(name: str, help: str) -> Callable[[Any], Any]:
+    """Option for the names of several columns."""
+    return click.option(f"--{name}", name, multiple=True, callback=names_of, shell_complete=_complete, help=help)
+
+
+def column_option(name: str, help: str) -> Callable[[Any], Any]:
+    """Option for the name of one column."""
+    return click.option(f"--{name}", name, shell_complete=_complete, help=help)
+
+
+labels_option = columns_option("labels", "Columns of numbers that are labels, such as grades.")
+groups_option = column_option("groups", "Column of groups that are never on both sides of a split.")
+table_option = click.option(
+    "--table", is_flag=True, help="FILE is a contingency table, whose first column may name the rows."
+)
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of folds and methods."
+)
+METHODS_LISTED = "\b\nMethods:\n" + "\n".join(f"  {name:<10}{text}" for name, text in METHOD_TEXTS.items())
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """What is wrong with data or files, in a sentence instead of a traceback."""
+    try:
+        yield
+    except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
+        raise click.ClickException(explain_error(error)) from None
+
+
+@contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """One sentence instead of a traceback where files cannot be written."""
+    from correspondence.datasets import MissingDataError
+
+    try:
+        yield
+    except MissingDataError:
+        raise
+    except OSError as error:
+        why = str(error.strerror or error).rstrip(".")
+        raise click.ClickException(make_safe(f"--output: cannot write to the folder {folder}: {why}.")) from None
+
+
+def tell_lines(lines: Sequence[str]) -> None:
+    """Print lines to the error output."""
+    for line in lines:
+        click.echo(make_safe(line), err=True)
+
+
+def check_usage(request: Request) -> None:
+    """Say which options exclude each other, or are of no use with others."""
+    given = [
+        name
+        for name, value in (("--table", request.table), ("--beliefs", request.beliefs), ("--images", request.images))
+        if value
+    ]
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} and {given[1]} exclude each other.")
+    unused = {
+        "--table": ("y", "labels", "id", "groups", "weights"),
+        "--beliefs": ("groups", "weights"),
+        "--images": ("weights",),
+    }
+    for option in given:
+        for name in unused[option]:
+            if getattr(request, name):
+                raise click.UsageError(f"--{name} is of no use with {option}.")

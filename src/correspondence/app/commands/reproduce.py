@@ -1,0 +1,73 @@
+"""``correspondence reproduce``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from correspondence.app.commands.options import writing_to
+from correspondence.app.messages import explain_error
+from correspondence.studies.catalogue import TITLES
+
+__all__ = ["reproduce_command"]
+
+
+# \b keeps the lines of a paragraph as they are.
+@click.command(
+    "reproduce",
+    short_help="Compute a table or figure of the paper again.",
+    epilog="\b\nStudies:\n"
+    + "\n".join(f"  {name:<23}{title}" for name, title in TITLES.items())
+    + "\n  all                    All of them, one after the other, and one page of what they found",
+)
+@click.argument("name", metavar="NAME", type=click.Choice([*TITLES, "all"]))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    show_default="results/NAME; with all, results",
+    help="Folder for the table (CSV), the figures (PNG) and the text (Markdown).",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    show_default="10, with --quick 2; 1 where a net is trained",
+    help="How many data sets or splits are drawn, or nets trained.",
+)
+@click.option("--quick", is_flag=True, help="Less data: to see that it works, not for the numbers.")
+@click.option("--again", is_flag=True, help="With all: also what has been finished before with the same settings.")
+def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: bool, again: bool) -> None:
+    """Compute a table or figure of the paper again, beside the exact values and on data that the fit has not seen.
+
+    With NAME all, all of them: it goes on where it was stopped, leaves out studies whose data are missing and says so,
+    and writes a page with all results, index.md, which is there from the first study on.
+    """
+    from correspondence.datasets import DamagedDataError, MissingDataError
+    from correspondence.studies.reproducing import reproduce
+
+    folder = output or (Path("results") if name == "all" else Path("results", name))
+    if name == "all":
+        _reproduce_all(folder, seeds, quick, again)
+        return
+    if again:
+        raise click.UsageError("--again goes with all: a single study is always run.")
+    try:
+        with writing_to(folder):
+            files = reproduce(name, folder, seeds, quick)
+    except (ImportError, DamagedDataError, MissingDataError) as error:
+        raise click.ClickException(explain_error(error)) from None
+    click.echo(f"Written to {folder.resolve()}: {', '.join(path.name for path in files)}")
+
+
+def _reproduce_all(folder: Path, seeds: int | None, quick: bool, again: bool) -> None:
+    from correspondence.studies.reproducing import reproduce_all
+
+    with writing_to(folder):
+        outcome = reproduce_all(folder, seeds, quick, again, click.echo)
+    page, table = outcome.files
+    click.echo(f"\nPage:  {page.resolve()}\nTable: {table.resolve()}")
+    if outcome.missing:
+        click.echo(f"Not run, for want of data or packages: {', '.join(outcome.missing)}.")
+    if outcome.failed:
+        raise click.ClickException(f"{', '.join(outcome.failed)} failed: the reason is above, and on the page.")

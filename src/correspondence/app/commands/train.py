@@ -1,0 +1,147 @@
+"""``correspondence train``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from correspondence.app.commands.options import (
+    columns_option,
+    labels_option,
+    one_sentence,
+    seed_option,
+    tell_lines,
+    writing_to,
+)
+from correspondence.app.messages import make_safe
+
+if TYPE_CHECKING:
+    from correspondence.app.train.options import Job
+
+__all__ = ["train_command"]
+
+LOSSES = ("dcca", "lowrank", "pice")
+
+
+@click.command(
+    "train",
+    short_help="Train nets on files of any size, by several processes.",
+    epilog="""\b
+Examples:
+  correspondence train clicks.parquet --y product --labels product --nproc 4
+  correspondence train 'day-*.parquet' --x age,country,hour --y product -o model
+  torchrun --nnodes 2 --nproc-per-node 4 ... -m correspondence train ...   # several machines, with one folder for all
+
+\b
+If a process dies, or on Ctrl-C, the state of the training stays in DIR/checkpoint, and the same command goes on from
+there, with any --nproc; at the end it is deleted. A command that is done already does nothing but say so.
+Exit codes: as for analyze.""",
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@columns_option(
+    "x", 'Columns of X, with commas ("a, b",c if one is in a name); all others if left out. Of NPZ files, an array.'
+)
+@columns_option("y", "Columns of Y, with commas. Not needed for a file of two columns.")
+@labels_option
+@click.option("--components", type=click.IntRange(min=1), default=2, show_default=True, help="Number of functions.")
+@click.option(
+    "--nproc", type=click.IntRange(1, 1024), default=1, show_default=True, help="Processes that train one model."
+)
+@click.option("--steps", type=click.IntRange(min=1), default=3000, show_default=True, help="At most.")
+@click.option(
+    "--batch-size",
+    type=click.IntRange(min=2),
+    default=512,
+    show_default=True,
+    help="Pairs in a step, of all processes.",
+)
+@click.option("--loss", type=click.Choice(LOSSES), default="dcca", show_default=True, help="What is minimised.")
+@click.option(
+    "--learning-rate", type=click.FloatRange(1e-12, 10), default=3e-3, show_default=True, help="Of AdamW, at first."
+)
+@click.option(
+    "--schedule",
+    type=click.Choice(["plateau", "anneal"]),
+    default="plateau",
+    show_default=True,
+    help="plateau ends when nothing improves any more, anneal makes all steps.",
+)
+@click.option(
+    "--held-out",
+    type=click.FloatRange(0, 0.9),
+    default=0.15,
+    show_default=True,
+    help="Share of the pairs that is held out; of files read in blocks at most 20,000.",
+)
+@click.option(
+    "--evaluate-every",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Steps between two looks at them.",
+)
+@click.option(
+    "--checkpoint-every", type=click.IntRange(min=1), default=100, show_default=True, help="Steps between two writes."
+)
+@click.option(
+    "--stream",
+    is_flag=True,
+    help="Read the file in blocks instead of into memory, as several files, and one of more than 1 GB, always are. "
+    "For Parquet and CSV.",
+)
+@seed_option
+@click.option("--overwrite", is_flag=True, help="Begin anew, whatever is in the folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print summary.json to the standard output, and nothing else.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    show_default="the name of the first FILE with -training",
+    help="Folder for the files.",
+)
+def train_command(files: tuple[str, ...], output: Path | None, overwrite: bool, as_json: bool, **options: Any) -> None:
+    """Train `PICE`, two nets, on the pairs of FILE (CSV, TSV, Parquet, JSON lines or NPZ), or of several.
+
+    Several processes train the same model as one, but for rounding: each computes its share of every batch, with a
+    thread of its own unless OMP_NUM_THREADS says otherwise. Written are: model.safetensors (for `correspondence embed`
+    and co.load), history.csv (each look at the held-out pairs) and summary.json; and, if something goes wrong, logs.
+    """
+    from correspondence.app.analyze.files import SUMMARY, check_folder, to_json
+    from correspondence.app.train.launch import check_torch, is_first, is_worker
+    from correspondence.app.train.options import Job
+    from correspondence.app.train.terminal import told
+
+    folder = Path(f"{Path(files[0]).stem.strip('*?-_.') or 'pairs'}-training") if output is None else output
+    job = Job(files=list(files), folder=str(folder), **options)
+    if job.nproc > job.batch_size:
+        raise click.UsageError(f"--batch-size {job.batch_size} must be at least --nproc {job.nproc}.")
+    with one_sentence():
+        check_torch()
+        job.paths  # noqa: B018 - whether there are any
+    with one_sentence(), writing_to(folder):
+        check_folder(folder)
+        is_new = is_worker() or job.prepare(overwrite)
+    if is_new:
+        _train(job, overwrite)
+    else:
+        tell_lines([f"{folder} holds the result of this command already: --overwrite would train anew."])
+    if is_first():
+        summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        click.echo(to_json(summary) if as_json else told(summary))
+
+
+def _train(job: Job, overwrite: bool) -> None:
+    from correspondence.app.train.launch import TrainingError, is_worker, launch, work_as_one_of
+    from correspondence.app.train.terminal import Progress
+
+    with one_sentence(), Progress(job.steps) as progress:
+        try:
+            if is_worker():
+                work_as_one_of(job, progress, overwrite)
+            else:
+                launch(job, progress)
+        except TrainingError as error:
+            raise click.ClickException(make_safe(error)) from None

@@ -1,0 +1,192 @@
+"""Run a study and write its folder of results, or all of them and one page of what they found."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from correspondence.datasets import MissingDataError
+from correspondence.studies import (
+    boundary,
+    brands,
+    bsc,
+    compas,
+    cooking,
+    flickr,
+    gaussian,
+    latent,
+    multiview,
+    training,
+    wine,
+)
+from correspondence.studies.catalogue import TITLES
+from correspondence.studies.page import write_page
+from correspondence.studies.record import Record
+from correspondence.studies.report import Report, provenance, write
+from correspondence.studies.runs import Settings
+
+__all__ = ["STUDIES", "Outcome", "Study", "reproduce", "reproduce_all"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What `reproduce` can run."""
+
+    title: str
+    """One line, for the list of all studies."""
+    run: Callable[[Settings], Report]
+    seeds: str = ""
+    """What each seed is for; empty if nothing is drawn."""
+    default_seeds: int = 10
+
+
+STUDIES: dict[str, Study] = {
+    "brands": Study(TITLES["brands"], brands.run, default_seeds=1),
+    "bsc": Study(TITLES["bsc"], bsc.run, "for the data and for the start of its fit"),
+    "gaussian": Study(TITLES["gaussian"], gaussian.run, "for the data and for the start of its fit"),
+    "cooking": Study(TITLES["cooking"], cooking.run, "for a split and for the fits to it"),
+    "wine": Study(TITLES["wine"], wine.run, "for the folds"),
+    "boundary": Study(TITLES["boundary"], boundary.run, "for a net and its training", 1),
+    "training-mnist": Study(TITLES["training-mnist"], training.run_mnist, "for a net and its training", 1),
+    "training-cifar": Study(TITLES["training-cifar"], training.run_cifar, "for a net and its training", 1),
+    "multiview-mnist": Study(TITLES["multiview-mnist"], multiview.run_mnist, "for nets and pairs", 1),
+    "multiview-noisy-mnist": Study(TITLES["multiview-noisy-mnist"], multiview.run_noisy, "for nets and pairs", 1),
+    "multiview-cifar": Study(TITLES["multiview-cifar"], multiview.run_cifar, "for nets and pairs", 1),
+    "flickr": Study(TITLES["flickr"], flickr.run, "for the nets and their training", 1),
+    "compas": Study(TITLES["compas"], compas.run, "for both models", 1),
+    "latent": Study(TITLES["latent"], latent.run, "for a data set of each problem and for its test", 20),
+}
+
+
+def reproduce(name: str, output: str | Path | None = None, seeds: int | None = None, quick: bool = False) -> list[Path]:
+    """Run a study and write its table, figures and text to a folder.
+
+    Parameters
+    ----------
+    name : str
+        One of `STUDIES`.
+    output : path, optional
+        The folder, made if there is none; files of an earlier run are replaced. ``results/NAME`` by default.
+    seeds : int, optional
+        How many data sets are drawn and fitted, or nets trained; by default 10 (2 if `quick`), or 1 where that takes
+        minutes.
+    quick : bool
+        Fewer training and fresh pairs: to see that it works, not for the numbers.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    if name not in STUDIES:
+        raise ValueError(f"There is no study {name!r}: choose one of {', '.join(STUDIES)}.")
+    folder = Path("results", name) if output is None else Path(output)
+    settings = Settings.of(seeds, quick, STUDIES[name].default_seeds)
+    is_new = not folder.exists()
+    _check_folder(folder)
+    start = time.perf_counter()
+    try:
+        report = STUDIES[name].run(settings)
+    except BaseException:
+        if is_new:
+            folder.rmdir()
+        raise
+    seconds = time.perf_counter() - start
+    Record.remove(folder, name)
+    files = write(report, name, folder, provenance(name, settings, seconds, STUDIES[name].seeds))
+    return [*files, Record.of(name, report.title, settings, seconds, report.exhibits).write(folder)]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What `reproduce_all` did."""
+
+    files: list[Path]
+    """The page of all results and its table."""
+    missing: dict[str, str]
+    """Why studies were not run: data or packages that are not there."""
+    failed: dict[str, str]
+    """What went wrong in others."""
+
+
+def reproduce_all(
+    output: str | Path | None = None,
+    seeds: int | None = None,
+    quick: bool = False,
+    again: bool = False,
+    tell: Callable[[str], object] = print,
+) -> Outcome:
+    """Run all studies one after the other, and write one page of what they found.
+
+    A study that has been finished with the same settings is not run again, so that a run that was stopped goes on with
+    the study that it had not finished. The page is written anew after each study.
+
+    Parameters
+    ----------
+    output : path, optional
+        The folder; each study gets a folder in it. ``results`` by default.
+    seeds, quick : optional
+        As in `reproduce`, for all of them.
+    again : bool
+        Run also what is finished.
+    tell : callable
+        Takes a line for each study when it begins and when it ends.
+
+    Returns
+    -------
+    Outcome
+        The files, and the studies that could not be run.
+    """
+    folder = Path("results") if output is None else Path(output)
+    Settings.of(seeds, quick)  # an error now, not one for each study
+    _check_folder(folder)
+    command = "correspondence reproduce all" + (f" --seeds {seeds}" if seeds else "") + (" --quick" if quick else "")
+    records = {} if again else _finished(folder, seeds, quick)
+    missing: dict[str, str] = {}
+    failed: dict[str, str] = {}
+    for number, (name, study) in enumerate(STUDIES.items(), start=1):
+        tell(f"[{number}/{len(STUDIES)}] {name}: {study.title}")
+        try:
+            if name in records:
+                tell("    finished before")
+            else:
+                records[name] = _record(name, folder / name, seeds, quick)
+                tell(f"    done in {records[name].seconds:.0f} seconds")
+        except (ImportError, MissingDataError) as error:
+            missing[name] = str(error)
+            tell(f"    not run: {error}")
+        except Exception as error:  # one study that fails must not cost the others
+            failed[name] = f"{type(error).__name__}: {error}"
+            tell(f"    failed: {failed[name]}")
+            traceback.print_exc()
+        ready = [records[each] for each in STUDIES if each in records]
+        files = write_page(folder, ready, {**missing, **failed}, command)
+    return Outcome(files, missing, failed)
+
+
+def _finished(folder: Path, seeds: int | None, quick: bool) -> dict[str, Record]:
+    """Records of earlier runs with these settings."""
+    found = {name: Record.read(folder / name, name) for name in STUDIES}
+    return {
+        name: record
+        for name, record in found.items()
+        if record is not None and record.is_of(Settings.of(seeds, quick, STUDIES[name].default_seeds))
+    }
+
+
+def _record(name: str, folder: Path, seeds: int | None, quick: bool) -> Record:
+    reproduce(name, folder, seeds, quick)
+    record = Record.read(folder, name)
+    assert record is not None
+    return record
+
+
+def _check_folder(folder: Path) -> None:
+    """Make the folder and see that it takes files: better now than after minutes of fitting."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass

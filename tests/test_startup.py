@@ -1,0 +1,44 @@
+"""Instant start: nothing heavy is imported before it is used, and every public name is found all the same."""
+
+import subprocess
+import sys
+
+import pytest
+
+import correspondence as co
+
+HEAVY = ("matplotlib", "numpy", "pandas", "polars", "scipy", "sklearn", "torch")
+
+
+def run_python(code, **environment):
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import correspondence; dir(correspondence)",
+        "from correspondence.app.cli import main; main(['--help'], standalone_mode=False)",
+        "from correspondence.app.cli import main; main(['analyze', '--help'], standalone_mode=False)",
+        "from correspondence.app.cli import main; main(['reproduce', '--help'], standalone_mode=False)",
+    ],
+)
+def test_nothing_heavy_is_imported(code):
+    found = run_python(f"import sys; {code}; print([name for name in {HEAVY} if name in sys.modules])")
+    assert found.splitlines()[-1] == "[]"
+
+
+def test_every_public_name_can_be_had():
+    assert set(co.__all__) <= set(dir(co))
+    for name in co.__all__:
+        assert getattr(co, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="corespondence_analysis"):
+        co.corespondence_analysis  # noqa: B018
+
+
+def test_names_can_be_imported_from_the_package():
+    assert run_python("from correspondence import CA, decompose, plot; print(CA.__name__)") == "CA\n"
