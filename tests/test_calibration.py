@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss as known_log_loss
 import correspondence as co
 from correspondence.classifiers.beliefs import tempered
 from correspondence.classifiers.calibration import best_temperature, calibration_error, log_loss
-from correspondence.results.held_out import held_out
+from correspondence.core.scoring import held_out
 
 NAMES = np.array(["p", "q", "r", "s"], object)
 

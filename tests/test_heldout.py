@@ -6,7 +6,8 @@ import pytest
 import correspondence as co
 from correspondence._util.user_warnings import UncertainInterval
 from correspondence.core.moments import Moments
-from correspondence.results.held_out import captured_by_moments, captured_terms, gain, held_out, held_out_parts
+from correspondence.core.scoring import captured_by_moments, captured_terms, held_out, held_out_parts
+from correspondence.results.held_out import gain
 
 
 def direct_captured(F, G, s, w):

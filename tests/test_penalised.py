@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 from correspondence.core import regularised
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import FOLDS, fit_penalised, in_folds
-from correspondence.results.held_out import held_out
+from correspondence.core.scoring import held_out
 
 
 def pairs(rng, n=300, p=6, q=5):

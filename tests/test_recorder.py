@@ -21,7 +21,8 @@ from sklearn.neural_network import MLPClassifier
 
 import correspondence as co
 from correspondence.classifiers.estimator import ClassifierCA
-from correspondence.recording.recorder import Recording, TrainingRecorder
+from correspondence.recording.recorder import TrainingRecorder
+from correspondence.recording.recording import Recording
 
 X, Y = load_iris(return_X_y=True)
 X = ((X - X.mean(axis=0)) / X.std(axis=0)).astype(np.float32)

@@ -12,7 +12,7 @@ from sklearn.model_selection import ShuffleSplit
 import correspondence as co
 from correspondence._util.user_warnings import UncertainInterval
 from correspondence.core.estimator import Estimator
-from correspondence.results.held_out import held_out
+from correspondence.core.scoring import held_out
 from correspondence.validation import permutation
 from correspondence.validation.intervals import with_chosen_settings
 

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 import correspondence as co
 from correspondence.core.functions import LabelFunctions, LinearFunctions
-from correspondence.describe.axis_words import AxisWords, Ends, Word, axis_words, sentences
+from correspondence.describe.axis_words import AxisWords, axis_words
+from correspondence.describe.sentences import sentences
+from correspondence.describe.words import Ends, Word
 
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "a\nb\x00\x1b[31m", "x" * 10_000, "", "$x^2$, (y)", "\u202egnp"]
 

@@ -52,13 +52,13 @@ from .results.confusing import Confusing as Confusing
 from .results.cross_fit import CrossFit as CrossFit
 from .results.held_out import HeldOut as HeldOut
 from .results.latent_dimension import LatentDimension as LatentDimension
+from .results.matches import Matches as Matches
 from .results.permutation_test import PermutationTest as PermutationTest
 from .results.pic_intervals import PicIntervals as PicIntervals
 from .results.points import Points as Points
 from .results.timeline import Timeline as Timeline
 from .results.timeline import Transition as Transition
 from .search.cross_modal import CrossModalIndex as CrossModalIndex
-from .search.cross_modal import Matches as Matches
 from .selection.comparing import compare as compare
 from .selection.decompose import decompose as decompose
 from .validation.crossfit import crossfit as crossfit

@@ -14,8 +14,8 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import correspondence as co
+from correspondence.core.scoring import held_out
 from correspondence.estimators.pice.estimator import _is_something_found
-from correspondence.results.held_out import held_out
 from correspondence.studies import problems
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,8 @@ from correspondence import datasets, plot
 from correspondence._util.files import new_file
 from correspondence._util.progress import bar
 from correspondence.classifiers.estimator import ClassifierCA
-from correspondence.describe.axis_words import axis_words, sentences
+from correspondence.describe.axis_words import axis_words
+from correspondence.describe.sentences import sentences
 from correspondence.estimators.ca.estimator import CA
 from correspondence.page import explore
 from correspondence.recording.recorder import TrainingRecorder

@@ -18,11 +18,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import check_seed, check_weights, check_whole, length, outside, to_floats
+from correspondence._util.arguments import check_seed, check_weights, check_whole, length, to_floats
 from correspondence._util.labels import as_labels, objects
 from correspondence._util.progress import bar
 from correspondence._util.text import brief
-from correspondence._util.user_warnings import CorrespondenceWarning, FewerComponents, LeftOut
+from correspondence._util.user_warnings import CorrespondenceWarning
+from correspondence.classifiers.belief_moments import RARE, decompose_beliefs, sum_belief_moments
 from correspondence.classifiers.beliefs import Beliefs, check_beliefs, is_stream, tempered
 from correspondence.classifiers.boundaries import (
     boundary_beliefs,
@@ -38,16 +39,14 @@ from correspondence.core.decomposition import Decomposition
 from correspondence.core.estimator import Estimator
 from correspondence.core.functions import LARGEST, LabelFunctions, LinearFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.signs import signs
+from correspondence.core.scoring import held_out, held_out_parts
 from correspondence.data.pairs import Pairs, check_source
 from correspondence.results.confusing import Confusing
-from correspondence.results.held_out import HeldOut, held_out, held_out_parts
+from correspondence.results.held_out import HeldOut
 
 __all__ = ["ClassifierCA", "label_codes"]
 
 SEEN = 256  # rows that a model is asked before it is sent to workers
-RARE = 1e-6  # classes that are never believed more than this need double precision: their products underflow
-NOISE = {np.dtype(np.float64): 1e-15, np.dtype(np.float32): 1e-7}  # PICs that rounding alone can make
 
 
 class ClassifierCA(Estimator):
@@ -182,7 +181,7 @@ class ClassifierCA(Estimator):
         else:
             moments, kept = self._query(beliefs, X, sample_weight, keep)
         classes = beliefs.given = beliefs.classes(len(moments.mean_f))
-        decomposition, second = _decompose(moments, classes, beliefs, self.n_components)
+        decomposition, second = decompose_beliefs(moments, classes, beliefs, self.n_components)
         P = np.concatenate(kept) if keep else np.empty((0, 0))
         evaluation = _evaluate(decomposition, P, label_codes(Y, classes, len(P)), sample_weight) if keep else None
         self.classes_, self.prior_ = classes, moments.mean_f / moments.mean_f.sum()
@@ -230,7 +229,7 @@ class ClassifierCA(Estimator):
         if rows is not None:
             next(beliefs.batches(rows[0].slice(0, SEEN)))  # an error is told before workers start; logits are seen
         moments: Moments = pairs.sums(
-            partial(_belief_moments, beliefs), partial(sum, start=Moments()), "beliefs", numbered=False
+            partial(sum_belief_moments, beliefs), partial(sum, start=Moments()), "beliefs", numbered=False
         )
         if moments.n < 2:
             raise ValueError(f"The beliefs of at least two inputs are needed, got {moments.n:g} sample(s).")
@@ -532,60 +531,6 @@ class ClassifierCA(Estimator):
         return g
 
 
-def _decompose(
-    moments: Moments, classes: np.ndarray, beliefs: Beliefs, n_components: int | None
-) -> tuple[Decomposition, np.ndarray]:
-    """PICs, f and g of the belief channel, and the second moments E[P P^T], from the moments of the beliefs."""
-    p, cov = moments.mean_f / moments.mean_f.sum(), moments.cov_f
-    used = p > 0
-    if not used.all():
-        missing = ", ".join(map(str, classes[~used][:5])) + (", ..." if (~used).sum() > 5 else "")
-        warnings.warn(
-            f"{(~used).sum()} class(es) never predicted, so placed at NaN: {missing}.", LeftOut, stacklevel=outside()
-        )
-    pics, values = _principal(cov[np.ix_(used, used)], p[used], NOISE[moments.dtype], classes[used])
-    if not len(pics):
-        warnings.warn(
-            "All inputs have the same beliefs: there are no components.", FewerComponents, stacklevel=outside()
-        )
-    elif n_components is not None and n_components > len(pics):
-        warnings.warn(
-            f"n_components = {n_components} is more than there are: {len(pics)} are kept.",
-            FewerComponents,
-            stacklevel=outside(),
-        )
-    kept = slice(None, n_components)
-    G = np.full((len(p), len(pics)), np.nan)
-    G[used] = values
-    d = Decomposition(
-        pics=pics[kept],
-        f=LinearFunctions(p, np.nan_to_num(G / np.sqrt(pics))[:, kept], beliefs),
-        g=LabelFunctions(classes, G[:, kept], p),
-        chi2=float(pics.sum()),
-        n=moments.n,
-    )
-    second, product = cov + np.outer(p, p), np.outer(p, p)
-    rounding = 1e2 * np.finfo(moments.dtype).eps * product  # so much may be left of classes never believed together
-    return d, np.where(second > rounding, second, 0)
-
-
-def _principal(cov: np.ndarray, p: np.ndarray, noise: float, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """PICs and g of classes that all occur: eigenvectors orthogonal to the constant, whatever rounding does to it."""
-    root = np.sqrt(p / p.sum())
-    mirror = root + np.eye(1, len(p))[0]
-    mirror /= np.linalg.norm(mirror)
-
-    def reflect(A: np.ndarray) -> np.ndarray:
-        """Householder's reflection of the constant, that is root, on to the first axis."""
-        return A - 2 * np.outer(mirror, mirror @ A)
-
-    scaled = reflect(reflect(cov / np.outer(root, root)).T)[1:, 1:]
-    values, vectors = np.linalg.eigh((scaled + scaled.T) / 2)
-    keep = np.flatnonzero(values > noise)[::-1]
-    U = reflect(np.vstack([np.zeros(len(keep)), vectors[:, keep]]))
-    return np.minimum(values[keep], 1.0), U / root[:, None] * signs(U, labels)
-
-
 def label_codes(Y: Any, classes: np.ndarray, n: int | None = None, name: str = "Y") -> np.ndarray:
     """Position of each label among the classes; there must be n labels."""
     labels = as_labels(Y, name).tolist()
@@ -593,13 +538,6 @@ def label_codes(Y: Any, classes: np.ndarray, n: int | None = None, name: str = "
         raise ValueError(f"X and {name} must have the same length, got {n} and {len(labels)}.")
     position = {label: i for i, label in enumerate(classes.tolist())}
     return np.array([class_index(position, label, name) for label in labels], dtype=np.intp)
-
-
-def _belief_moments(beliefs: Beliefs, x: Any, y: Any, first: int) -> Moments:
-    moments = Moments()
-    for P in beliefs.batches(x):
-        moments.update(P, np.empty((len(P), 0)))
-    return moments
 
 
 def _values_of_labels(classes: np.ndarray, values: np.ndarray, Y: Any) -> np.ndarray:

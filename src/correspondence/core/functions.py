@@ -12,11 +12,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence._util import files
-from correspondence._util.arguments import length, read_only, to_floats
+from correspondence._util.arguments import (
+    length,
+    read_only,
+    to_floats,
+)
 from correspondence._util.labels import as_labels, label_from_json, label_to_json, objects, unknown_is_mean
 from correspondence._util.text import brief
+from correspondence.data.encoders import Category, Columns
 
-__all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions"]
+__all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions", "label_shares"]
 
 LARGEST = 1e35  # value of a function, whose eighth power does not overflow; on the data of the fit the variance is 1
 
@@ -341,3 +346,14 @@ def _checked_values(values: Any, n: int) -> np.ndarray:
     if np.abs(array).max(initial=0) > 1e200:
         raise ValueError("h has values above 1e200, too large to compute with: divide it by a constant.")
     return array
+
+
+def label_shares(functions: PrincipalFunctions) -> dict[Any, float] | None:
+    """Share of each label in the fit, if the variable is one column of labels."""
+    if isinstance(functions, LabelFunctions):
+        return dict(zip(functions.labels.tolist(), functions.mass.tolist(), strict=True))
+    encoder = getattr(getattr(functions, "features", None), "encoder", None)
+    columns = list(encoder.columns.values()) if isinstance(encoder, Columns) else []
+    if len(columns) != 1 or not isinstance(columns[0], Category):
+        return None
+    return dict(zip(columns[0].labels, columns[0].shares, strict=True))

@@ -20,7 +20,7 @@ from correspondence._util.arguments import is_number
 from correspondence._util.text import brief
 from correspondence._util.threads import alone
 from correspondence.core.moments import Moments
-from correspondence.results.held_out import captured_by_moments
+from correspondence.core.scoring import captured_by_moments
 
 __all__ = ["FOLDS", "PenalisedFit", "Penalty", "check_strengths", "diagonalise", "fit_penalised", "in_folds", "merged"]
 

@@ -18,9 +18,10 @@ from correspondence.core.feature_maps import Encoded, blocks, signed
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised, in_folds, merged
+from correspondence.core.scoring import captured_by_moments
 from correspondence.data.encoders import encoders_for, kept
 from correspondence.data.pairs import Memory, Parts
-from correspondence.results.held_out import captured_by_moments, gain
+from correspondence.results.held_out import gain
 
 __all__ = ["CCA", "strengths"]
 

@@ -15,7 +15,8 @@ from markupsafe import Markup
 from correspondence._util.arguments import check_whole
 from correspondence._util.files import new_file
 from correspondence.core.decomposition import as_decomposition
-from correspondence.describe.axis_words import axis_words, sentences
+from correspondence.describe.axis_words import axis_words
+from correspondence.describe.sentences import sentences
 from correspondence.page.clouds import Cloud, clouds_of
 from correspondence.page.colours import class_items, coloured
 from correspondence.page.component_table import components, scree

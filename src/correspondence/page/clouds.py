@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from correspondence._util.arguments import as_frame, length, take
 from correspondence._util.labels import as_labels, encode
 from correspondence.core.decomposition import Decomposition, as_decomposition
-from correspondence.core.functions import LabelFunctions, PrincipalFunctions
+from correspondence.core.functions import LabelFunctions, PrincipalFunctions, label_shares
 from correspondence.page.sprites import Sprites, sprites
 from correspondence.scene.overlay import Scene
-from correspondence.search.cross_modal import CrossModalIndex, label_shares
+from correspondence.search.cross_modal import CrossModalIndex
 
 __all__ = ["Cloud", "Column", "clouds_of", "texts"]
 

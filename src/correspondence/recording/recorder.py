@@ -7,11 +7,7 @@ V_t = D_t^{1/2} G_t has orthonormal columns, all orthogonal to sqrt(p_t).
 
 from __future__ import annotations
 
-import json
-import shutil
-import tempfile
 import warnings
-import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,23 +16,21 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from correspondence._util.arguments import check_seed, check_whole, length, outside, take
-from correspondence._util.files import new_file
-from correspondence._util.labels import as_labels, encode, label_from_json, label_to_json, objects
+from correspondence._util.labels import as_labels, encode, objects
 from correspondence._util.progress import bar
 from correspondence._util.user_warnings import CorrespondenceWarning, LeftOut
 from correspondence.classifiers.beliefs import Beliefs, is_stream
 from correspondence.classifiers.estimator import ClassifierCA, label_codes
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions
+from correspondence.recording.recording import Recording
 from correspondence.results.timeline import Timeline
 
 if TYPE_CHECKING:
     from correspondence.recording.movie import Film
 
-__all__ = ["Recording", "TrainingRecorder"]
+__all__ = ["TrainingRecorder"]
 
-FORMAT, VERSION = "correspondence recording", 1
-INDEX = "recording.json"
 TOLD = 0.1  # by which a class must be believed more of its own inputs than of others to count as known
 MOST_PAIRS = 20_000  # of classes whose separation is followed: all pairs of 200 classes
 
@@ -486,154 +480,6 @@ class TrainingRecorder:
         return pairs[np.sort(np.argsort(-overlaps, kind="stable")[:MOST_PAIRS])]
 
 
-class Recording:
-    """Frames in a folder: half-precision numbers one after the other, and a JSON file that says what they are.
-
-    A frame is written before the JSON file names it, and a file with fewer frames gets another name: whenever the
-    process is killed, what the JSON file says is there.
-    """
-
-    def __init__(self, folder: Path, description: dict[str, Any]) -> None:
-        self.folder = folder
-        self.file: str = description["file"]
-        self.n: int = description["n"]
-        self.every: int = description["every"]
-        self.steps: list[int] = list(description["steps"])
-        names, labels = description["classes"], description["labels"]
-        self.classes = None if names is None else _restored(names)
-        self.codes = None if labels is None else np.array(labels, dtype=np.intp)
-        self._made: Path | None = None
-        """The folder, if it was made for this recording."""
-
-    @classmethod
-    def new(cls, path: str | Path | None, n: int, every: int) -> Recording:
-        """Empty recording in a new folder, or in a temporary one."""
-        description = {"file": "frames-0.f16", "n": n, "every": every, "steps": [], "classes": None, "labels": None}
-        if path is None:
-            folder = Path(tempfile.mkdtemp(prefix="correspondence-"))
-        else:
-            folder = Path(path)
-            if (folder / INDEX).exists():
-                raise FileExistsError(f"path: there is a recording in {folder} already: choose another folder.")
-            if folder.exists() and not folder.is_dir():
-                raise NotADirectoryError(f"path: {folder} is a file: give the name of a folder.")
-        recording = cls(folder, description)
-        recording._made = None if path is not None and folder.exists() else folder
-        folder.mkdir(parents=True, exist_ok=True)
-        if path is None:
-            weakref.finalize(recording, shutil.rmtree, folder, ignore_errors=True)
-        return recording
-
-    @classmethod
-    def read(cls, path: str | Path) -> Recording:
-        """Recording of an earlier run."""
-        folder = Path(path)
-        try:
-            description = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError):
-            raise FileNotFoundError(f"path: there is no recording in {folder}: give the recorder's folder.") from None
-        except ValueError as error:
-            raise ValueError(f"path: {folder / INDEX} is damaged ({error}).") from None
-        if not isinstance(description, dict) or description.get("format") != FORMAT:
-            raise ValueError(f"path: {folder / INDEX} was not written by a TrainingRecorder.")
-        if description.get("version") != VERSION:
-            raise ValueError(
-                f"path: the recording in {folder} has version {description.get('version')} of the format, this package "
-                f"reads {VERSION}: use the release that wrote it."
-            )
-        try:
-            recording = cls(folder, description)
-            recording._check()
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"path: {folder / INDEX} is damaged ({error}).") from None
-        frames = folder / recording.file
-        if not frames.is_file() or frames.stat().st_size < len(recording.steps) * recording._frame_bytes():
-            raise ValueError(f"path: {frames} is missing or cut short: copy the whole folder of the recording.")
-        return recording
-
-    def _check(self) -> None:
-        """Whether what was read fits together."""
-        k, codes = len(self.classes) if self.classes is not None else 0, self.codes
-        if k < 2 or not self.steps:
-            raise ValueError("there are no classes or no frames")
-        if codes is not None and (len(codes) != self.n or not set(codes.tolist()) <= set(range(k))):
-            raise ValueError("the labels do not fit")
-
-    def discard(self) -> None:
-        """Delete the folder if it was made for this recording."""
-        if self._made is not None:
-            shutil.rmtree(self._made, ignore_errors=True)
-
-    def names(self) -> np.ndarray:
-        """Classes of a recording that has frames."""
-        assert self.classes is not None
-        return self.classes
-
-    def start(self, classes: np.ndarray, codes: np.ndarray | None) -> None:
-        """Say what the columns of the frames are, and the labels of the rows."""
-        for label in classes.tolist():
-            label_to_json(label)  # an error now is better than after the first frame
-        self.classes, self.codes = classes, codes
-
-    def append(self, step: int, P: np.ndarray) -> None:
-        """Add a frame."""
-        if P.shape != (self.n, len(self.names())):
-            raise ValueError(
-                f"The model returned beliefs of shape {P.shape} after ({self.n}, {len(self.names())}): "
-                "neither the probes nor the classes may change during a recording."
-            )
-        with open(self.folder / self.file, "ab") as file:
-            file.truncate(len(self.steps) * self._frame_bytes())  # whatever an interrupted step has left
-            P.astype("<f2").tofile(file)
-        self.steps.append(step)
-        self._write_index()
-
-    def frame(self, i: int) -> np.ndarray:
-        """Frame i, counted from 0; the rounding to half precision is made good, so that rows sum to 1."""
-        size = self.n * len(self.names())
-        values = np.fromfile(self.folder / self.file, "<f2", size, offset=i * self._frame_bytes())
-        P = values.reshape(self.n, -1).astype(np.float64)
-        return P / P.sum(axis=1, keepdims=True)
-
-    def thin(self) -> None:
-        """Drop every second frame, but neither the first nor the newest, and record half as often from now on."""
-        every, last = 2 * self.every, len(self.steps) - 1
-        kept = [i for i, step in enumerate(self.steps) if step % every == 0 or i in (0, last)]
-        if 2 * len(kept) < len(self.steps):  # recorded by hand, at steps of their own
-            kept = [i for i in range(last + 1) if i % 2 == 0 or i == last]
-        old, number = self.file, int(self.file.removeprefix("frames-").removesuffix(".f16"))
-        new = f"frames-{number + 1}.f16"
-        with (
-            new_file(self.folder / new) as temporary,
-            open(self.folder / old, "rb") as source,
-            open(temporary, "wb") as target,
-        ):
-            for i in kept:
-                source.seek(i * self._frame_bytes())
-                target.write(source.read(self._frame_bytes()))
-        self.file, self.every, self.steps = new, every, [self.steps[i] for i in kept]
-        self._write_index()
-        (self.folder / old).unlink()
-
-    def _frame_bytes(self) -> int:
-        return 2 * self.n * (0 if self.classes is None else len(self.classes))
-
-    def _write_index(self) -> None:
-        description = {
-            "format": FORMAT,
-            "version": VERSION,
-            "file": self.file,
-            "n": self.n,
-            "k": len(self.names()),
-            "every": self.every,
-            "steps": self.steps,
-            "classes": [label_to_json(label) for label in self.names().tolist()],
-            "labels": None if self.codes is None else self.codes.tolist(),
-        }
-        with new_file(self.folder / INDEX) as temporary:
-            temporary.write_text(json.dumps(description), encoding="utf-8")
-
-
 class _Frames(Sequence):
     """The beliefs of each frame, read one at a time."""
 
@@ -710,12 +556,6 @@ def _certainty(P: np.ndarray, codes: np.ndarray | None) -> tuple[np.ndarray, np.
 
 
 # --- labels
-
-
-def _restored(names: list[Any]) -> np.ndarray:
-    """Classes as they were: numbers keep their type."""
-    values = [label_from_json(name) for name in names]
-    return np.array(values) if {type(value) for value in values} in ({int}, {float}, {bool}) else objects(values)
 
 
 def _check_labels(y: Any, n: int, inputs: str = "X_probe") -> np.ndarray:

@@ -2,224 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import softmax
 
 from correspondence._util import files
 from correspondence._util.arguments import (
     check_flag,
     check_weights,
-    check_whole,
-    is_number,
     length,
-    read_only,
     to_floats,
 )
-from correspondence._util.labels import as_labels, label_from_json, label_to_json, objects
+from correspondence._util.labels import as_labels, label_from_json, label_to_json
 from correspondence._util.text import brief
 from correspondence.core.decomposition import Decomposition, as_decomposition
-from correspondence.core.functions import LabelFunctions, PrincipalFunctions
-from correspondence.data.encoders import Category, Columns
-from correspondence.data.table import Backend, to_frame
-from correspondence.search.nearest_items import Scores, check_engine, within
+from correspondence.core.functions import PrincipalFunctions, label_shares
+from correspondence.results.matches import Matches
+from correspondence.search.item_side import ItemSide
+from correspondence.search.nearest_items import check_engine
 
-__all__ = ["CrossModalIndex", "Matches", "label_shares"]
+__all__ = ["CrossModalIndex"]
 
 FORMAT, VERSION = "correspondence.CrossModalIndex", 1
-BLOCK, FEW = 4096, 16  # queries at a time
 Items = tuple[Any, np.ndarray, np.ndarray]  # labels, places and priors
 RANKINGS = ("posterior", "gaussian", "ratio", "distance")
-LIMIT = 0.995  # of correlations in the Gaussian ratio, which has no density at 1
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Matches:
-    """What an index found for each query, the best first.
-
-    Found by `k`, all attributes are arrays of shape (n, k). Found by `radius`, they are arrays of n arrays, each as
-    long as there are items within it, as in scikit-learn.
-
-    Attributes
-    ----------
-    labels : ndarray
-        Of the items found.
-    index : ndarray
-        Their positions in the index.
-    distances : ndarray
-        Of f(x) and g(y).
-    ratios : ndarray
-        Density ratios p(x, y) / (p(x) p(y)): how many times likelier than by chance the two go together (by Mehler's
-        formula if the index ranks by it, otherwise by Lancaster's).
-    probabilities : ndarray
-        Of the item given the query. By "gaussian" those of all items of the index sum to 1; otherwise they are prior
-        times ratio, held between 0 and 1. Of an x for a y they are therefore small in a large index.
-
-    Examples
-    --------
-    >>> import correspondence as co
-    >>> ca = co.CA().fit(co.datasets.load_housetasks())
-    >>> who = ca.columns_.labels
-    >>> found = co.CrossModalIndex(ca, who, who).tags(["Laundry", "Repairs"], k=2)
-    >>> found
-    Matches for 2 queries: label (probability), the best first
-      0: Wife (0.886), Alternating (0.0795)
-      1: Husband (0.97), Alternating (0.0182)
-    >>> found.ratios[:, 0].round(1)                 # times likelier than by chance
-    array([2.6, 4.4])
-    """
-
-    labels: np.ndarray
-    index: np.ndarray
-    distances: np.ndarray
-    ratios: np.ndarray
-    _find_probabilities: Callable[[], np.ndarray]
-
-    def __post_init__(self) -> None:
-        read_only(self, "labels", "index", "distances", "ratios")
-
-    @cached_property
-    def probabilities(self) -> np.ndarray:  # noqa: D102 (above); found when asked for: all items of the index take part
-        return self._find_probabilities()
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Data frame with a row for each match: query, rank (from 1), label, index, distance, ratio, probability.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            Which library; one that is installed by default.
-
-        Returns
-        -------
-        frame
-            As many rows as matches.
-        """
-        counts = [len(found) for found in self.index]
-        columns = {
-            "query": np.repeat(np.arange(len(self)), counts),
-            "rank": np.concatenate([np.arange(1, count + 1) for count in counts] or [np.empty(0, int)]),
-        }
-        names = {"label": "labels", "index": "index", "distance": "distances", "ratio": "ratios"}
-        for column, name in (names | {"probability": "probabilities"}).items():
-            columns[column] = np.concatenate([*getattr(self, name)] or [np.empty(0)])
-        return to_frame(columns, backend)
-
-    def __repr__(self) -> str:
-        lines = [f"Matches for {len(self)} quer{'y' if len(self) == 1 else 'ies'}: label (probability), the best first"]
-        for i, (labels, values) in enumerate(zip(self.labels[:10], self.probabilities, strict=False)):
-            shown = [f"{label} ({value:.3g})" for label, value in zip(labels[:5], values, strict=False)]
-            lines.append(f"  {i}: {', '.join(shown) or 'none'}{', ...' if len(labels) > 5 else ''}")
-        return "\n".join([*lines, *(["  ..."] if len(self) > 10 else [])])
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """The items of one variable, and how they are ranked."""
-
-    labels: np.ndarray
-    places: np.ndarray
-    prior: np.ndarray
-    correlations: np.ndarray
-    by: str
-    scaled: bool
-    engine: str
-
-    def __post_init__(self) -> None:
-        read_only(self, "labels", "places", "prior")
-
-    def find(self, queries: np.ndarray, k: int | None, radius: float | None) -> Matches:
-        """Items that belong to places of the other side."""
-        if k is not None:
-            check_whole(k, "k", 1)
-        if radius is None:
-            blocks = [self._nearest(queries[i : i + BLOCK], k or 5) for i in range(0, len(queries), BLOCK)]
-            return self._matches(queries, *(np.vstack(column) for column in zip(*blocks, strict=True)))
-        if not is_number(radius) or radius < 0:
-            raise ValueError(f"radius must be a number of at least 0, got {brief(radius)}.")
-        inside = within(self._in_space(self.places), self._in_space(queries), radius)
-        each = [self._matched(q[None], self._ordered(q[None], i)[:, :k]) for q, i in zip(queries, inside, strict=True)]
-        return self._matches(queries, *(objects([found[j][0] for found in each]) for j in range(4)))
-
-    def _matches(
-        self, queries: np.ndarray, labels: np.ndarray, index: np.ndarray, distances: np.ndarray, ratios: np.ndarray
-    ) -> Matches:
-        return Matches(labels, index, distances, ratios, partial(self._probabilities, queries, index, ratios))
-
-    def _nearest(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
-        return self._matched(queries, self._scores.best(self._asked(queries), min(k, len(self.labels))))
-
-    def _matched(self, queries: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Labels, index, distances and ratios of items chosen for each query, all of shape (n, k)."""
-        places = self.places[index]
-        distances = np.linalg.norm(self._in_space(queries)[:, None] - self._in_space(places), axis=2)
-        return self.labels[index], index, distances, self._ratios(queries, places)
-
-    def _probabilities(self, queries: np.ndarray, index: np.ndarray, ratios: np.ndarray) -> np.ndarray:
-        """Probabilities of the items chosen, as an array of arrays if `index` is one."""
-        if self.by == "gaussian":
-            return self._among_all(queries, index)
-        if index.dtype != object:
-            return np.clip(self.prior[index] * ratios, 0, 1)
-        return objects([np.clip(self.prior[i] * r, 0, 1) for i, r in zip(index, ratios, strict=True)])
-
-    def _among_all(self, queries: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """Probabilities that sum to 1 over all items."""
-        found = []
-        for start in range(0, len(queries), FEW):  # all items take part: a few queries at a time
-            scores = queries[start : start + FEW] @ self._scores.positions.T + self._scores.offsets
-            shares = softmax(scores, axis=1)
-            found += [share[i] for share, i in zip(shares, index[start : start + FEW], strict=True)]
-        return objects(found) if index.dtype == object else np.array(found)
-
-    def _ratios(self, queries: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Density ratios, of Gaussian functions if items are ranked by these, otherwise by Lancaster's formula."""
-        if self.by != "gaussian":
-            return 1 + np.einsum("nd,nkd->nk", queries * self.correlations, places)
-        s, precision = _gaussian(self.correlations)
-        products = np.einsum("nd,nkd->nk", queries * (s * precision), places)
-        squares = (queries**2)[:, None] @ (s**2 * precision) + places**2 @ (s**2 * precision)
-        return np.exp(np.minimum(products - squares / 2 + np.log(precision).sum() / 2, 700))
-
-    def _ordered(self, query: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """Chosen items of one query, the best first."""
-        index = np.sort(index)[None]
-        return np.take_along_axis(index, np.argsort(-self._scores.of(self._asked(query), index), kind="stable"), axis=1)
-
-    @cached_property
-    def _scores(self) -> Scores:
-        if self.by == "distance":
-            places = self._in_space(self.places)
-            return Scores(places, -0.5 * (places**2).sum(axis=1), self.engine)
-        if self.by == "gaussian":
-            s, precision = _gaussian(self.correlations)
-            offsets = np.log(np.maximum(self.prior, 1e-300)) - self.places**2 @ (s**2 * precision) / 2
-            return Scores(self.places * (s * precision), offsets, self.engine)
-        weights = self.prior if self.by == "posterior" else np.ones(len(self.places))
-        return Scores(weights[:, None] * self.places * self.correlations, weights, self.engine)
-
-    def _asked(self, queries: np.ndarray) -> np.ndarray:
-        return self._in_space(queries) if self.by == "distance" else queries
-
-    def _in_space(self, places: np.ndarray) -> np.ndarray:
-        """Places in the space in which distances are taken."""
-        return places * self.correlations if self.scaled else places
-
-
-def _gaussian(correlations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Correlations s, held below 1, and 1 / (1 - s^2): what Mehler's formula for the density ratio is made of."""
-    s = np.minimum(correlations, LIMIT)
-    return s, 1 / (1 - s**2)
 
 
 class CrossModalIndex:
@@ -378,9 +188,9 @@ class CrossModalIndex:
         check_flag(scaled, "scaled")
         check_engine(engine)
 
-        def side(items: Items, name: str) -> _Side:
+        def side(items: Items, name: str) -> ItemSide:
             labels, places, prior = items
-            return _Side(_labels(labels, len(places), name), places, prior, d.correlations, by, bool(scaled), engine)
+            return ItemSide(_labels(labels, len(places), name), places, prior, d.correlations, by, bool(scaled), engine)
 
         self.decomposition = d
         self._y, self._x = side(y, name), None if x is None else side(x, "items_x")
@@ -607,17 +417,6 @@ def _priors(functions: PrincipalFunctions, values: Any, m: int) -> np.ndarray:
 def _normed(weights: np.ndarray) -> np.ndarray:
     weights = weights / weights.max()
     return weights / weights.sum()
-
-
-def label_shares(functions: PrincipalFunctions) -> dict[Any, float] | None:
-    """Share of each label in the fit, if the variable is one column of labels."""
-    if isinstance(functions, LabelFunctions):
-        return dict(zip(functions.labels.tolist(), functions.mass.tolist(), strict=True))
-    encoder = getattr(getattr(functions, "features", None), "encoder", None)
-    columns = list(encoder.columns.values()) if isinstance(encoder, Columns) else []
-    if len(columns) != 1 or not isinstance(columns[0], Category):
-        return None
-    return dict(zip(columns[0].labels, columns[0].shares, strict=True))
 
 
 def _labels(items: Any, m: int, name: str) -> np.ndarray:

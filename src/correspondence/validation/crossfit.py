@@ -17,10 +17,7 @@ from correspondence._util.arguments import (
     take,
 )
 from correspondence._util.labels import find_labels, unknown_labels_as_mean
-from correspondence.data.splits import splits
-from correspondence.results.cross_fit import CrossFit
-from correspondence.results.held_out import (
-    HeldOut,
+from correspondence.core.scoring import (
     Spread,
     correlation_intervals,
     correlations_of,
@@ -28,6 +25,9 @@ from correspondence.results.held_out import (
     scaled_differences,
     warn_of_few,
 )
+from correspondence.data.splits import splits
+from correspondence.results.cross_fit import CrossFit
+from correspondence.results.held_out import HeldOut
 from correspondence.validation.fitting import (
     Fit,
     check_pairs,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.fft import irfft, rfft
 
-from correspondence.results.held_out import held_out
+from correspondence.core.scoring import held_out
 
 __all__ = ["Block", "BlockTest", "Exchanges", "run_on_blocks"]
 

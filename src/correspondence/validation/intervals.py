@@ -11,10 +11,8 @@ from sklearn.base import clone
 from correspondence._util.arguments import check_whole, is_number, take
 from correspondence._util.text import brief
 from correspondence.core.decomposition import Decomposition
+from correspondence.core.scoring import held_out
 from correspondence.data.splits import select_groups
-from correspondence.results.held_out import (
-    held_out,
-)
 from correspondence.results.pic_intervals import PicIntervals
 from correspondence.validation.fitting import (
     check_pairs,

@@ -25,7 +25,7 @@ from correspondence.app.analyze.job import Analysis, Component
 from correspondence.app.analyze.variables import Variable
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.data.file_formats import parquet_backend
-from correspondence.describe.axis_words import Ends
+from correspondence.describe.words import Ends
 from correspondence.page import explore
 from correspondence.results.held_out import HeldOut
 from correspondence.results.latent_dimension import LatentDimension

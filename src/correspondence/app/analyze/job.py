@@ -16,7 +16,8 @@ from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.app.analyze.inputs import Data
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.decomposition import Decomposition
-from correspondence.describe.axis_words import AxisWords, axis_words, sentences
+from correspondence.describe.axis_words import AxisWords, axis_words
+from correspondence.describe.sentences import sentences
 from correspondence.results.held_out import HeldOut, find_judged
 from correspondence.results.latent_dimension import LatentDimension
 from correspondence.selection.decompose import NOTHING, Choice, choose

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
-import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import as_frame, check_weights, check_whole, is_number, outside
+from correspondence._util.arguments import check_weights, check_whole, is_number, outside
 from correspondence._util.labels import encode
 from correspondence._util.text import brief
 from correspondence._util.user_warnings import FewerComponents, LeftOut
@@ -21,17 +20,18 @@ from correspondence.core.dependence_views import View, label_view
 from correspondence.core.estimator import Estimator
 from correspondence.core.functions import LabelFunctions
 from correspondence.core.residual_svd import Residuals, leading_axes
+from correspondence.core.scoring import held_out
 from correspondence.core.signs import signs
-from correspondence.data.counting import count_pairs, count_with_codes
-from correspondence.data.pairs import Pairs, in_words, is_source, open_source
-from correspondence.data.table import Table, as_table, listed, weighted_columns
+from correspondence.data.pairs import is_source
+from correspondence.data.table import Table, as_table, listed
 from correspondence.data.thinning import are_whole
 from correspondence.estimators.ca.bootstrap import bootstrap
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
+from correspondence.estimators.ca.inputs import is_column_of_labels, is_table_of_counts, read_table, weigh_table
 from correspondence.estimators.ca.ridge import Ridge, RidgeResiduals, choose_ridge, shrink_labels
 from correspondence.estimators.ca.table_side import Side, Transition
 from correspondence.results.bootstrap import Bootstrap
-from correspondence.results.held_out import HeldOut, held_out
+from correspondence.results.held_out import HeldOut
 from correspondence.results.points import Points
 
 __all__ = ["CA", "Chi2Test"]
@@ -165,7 +165,7 @@ class CA(Estimator):
 
     def _fit(self, X: Any, Y: Any, sample_weight: Any, row_weights: Any, column_weights: Any) -> None:
         self._check_parameters()
-        table, codes = _read(X, Y, sample_weight)
+        table, codes = read_table(X, Y, sample_weight)
         self._from_pairs = codes is not None or is_source(X)
         self._remember_features(table)
         if sample_weight is not None and not self._from_pairs:
@@ -177,7 +177,7 @@ class CA(Estimator):
         if column_weights is not None:
             column_weights = check_weights(column_weights, table.shape[1], "column_weights")
         self._unweighted = table
-        self.table_ = _weighted(table, row_weights, column_weights)
+        self.table_ = weigh_table(table, row_weights, column_weights)
         self._rows = Side.of(self.table_, "rows", row_weights, self.subset_rows)
         self._columns = Side.of(self.table_, "columns", column_weights, self.subset_columns)
         _warn_dropped(self._rows, self._columns)
@@ -355,7 +355,7 @@ class CA(Estimator):
         return self.decomposition_.g(Y) if self._are_labels(Y) else self._place_columns(Y, "Y").standard
 
     def _are_labels(self, values: Any) -> bool:
-        return _is_column(values) or (self._from_pairs and not _is_table(values))
+        return is_column_of_labels(values) or (self._from_pairs and not is_table_of_counts(values))
 
     def supplementary(self, rows: Any = None, columns: Any = None) -> Any:
         """Place rows or columns that took no part in the fit.
@@ -427,13 +427,13 @@ class CA(Estimator):
 
     def _table_of_pairs(self, X: Any, Y: Any, sample_weight: Any) -> Table:
         """Counts of pairs to be evaluated, with labels of the fit."""
-        if Y is None and self._from_pairs and not is_source(X) and not _is_table(X):
+        if Y is None and self._from_pairs and not is_source(X) and not is_table_of_counts(X):
             raise ValueError("Y is missing: give the other label of each pair.")
-        table, codes = _read(X, Y, sample_weight)
+        table, codes = read_table(X, Y, sample_weight)
         if codes is not None or is_source(X):
             return table
         if sample_weight is not None:
-            table = _weighted(table, check_weights(sample_weight, table.shape[0], "sample_weight"), None)
+            table = weigh_table(table, check_weights(sample_weight, table.shape[0], "sample_weight"), None)
         if table.named and self.table_.named:
             return table
         if table.shape != self.table_.shape:
@@ -511,70 +511,6 @@ class CA(Estimator):
         tags.input_tags.sparse = True
         tags.input_tags.string = True
         return tags
-
-
-def _read(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, np.ndarray] | None]:
-    """The table, and for pairs of labels in memory the row and column of each."""
-    if is_source(X):
-        return _count_source(X, Y, sample_weight), None
-    if Y is not None and not _is_table(X):
-        return count_with_codes(X, Y, sample_weight, "sample_weight")
-    if Y is not None:
-        warnings.warn(
-            "Y is ignored: X is a table of counts. For pairs give one column of labels each.",
-            LeftOut,
-            stacklevel=outside(),
-        )
-    return as_table(X), None
-
-
-def _count_source(X: Any, Y: Any, sample_weight: Any) -> Table:
-    """Table of pairs that are in files or in an engine."""
-    if Y is not None or sample_weight is not None:
-        raise ValueError("X is a source of pairs: name its columns, X = Pairs(source, x=..., y=..., weights=...).")
-    if not isinstance(X, Pairs):
-        with in_words("X"):
-            names = open_source(X, "X").collect_schema().names()
-        if len(names) != 2:
-            raise ValueError(
-                f"X has the columns {listed(names)}: say which are the pair, fit(Pairs(source, x=..., y=...))."
-            )
-        X = Pairs(X, *names)
-    return count_pairs(X.source, X.x, X.y, X.weights)
-
-
-def _is_table(X: Any) -> bool:
-    """Whether X has rows and columns, and not just one column."""
-    shape = _shape(X)
-    return len(shape) == 2 and shape[1] != 1
-
-
-def _is_column(values: Any) -> bool:
-    return len(_shape(values)) == 1
-
-
-def _shape(values: Any) -> tuple[int, ...]:
-    """Shape of anything that holds a table or labels; a list of lists has two dimensions, one of tuples only one."""
-    frame = as_frame(values, "X")
-    native = frame if frame is not None else nw.from_native(values, series_only=True, pass_through=True)
-    if hasattr(native, "shape"):
-        return native.shape
-    if hasattr(values, "__array__"):
-        return np.asarray(values).shape
-    if not isinstance(values, Sized) or isinstance(values, str):
-        return ()
-    if isinstance(values, list) and values and isinstance(values[0], list | np.ndarray):
-        return (len(values), len(values[0]))
-    return (len(values),)
-
-
-def _weighted(table: Table, row_weights: np.ndarray | None, column_weights: np.ndarray | None) -> Table:
-    counts = table.counts
-    if column_weights is not None:
-        counts = weighted_columns(counts, column_weights)
-    if row_weights is not None:
-        counts = weighted_columns(counts.T, row_weights).T
-    return table if counts is table.counts else as_table(replace(table, counts=counts))
 
 
 def _warn_dropped(rows: Side, columns: Side) -> None:

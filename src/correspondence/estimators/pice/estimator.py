@@ -20,6 +20,7 @@ from correspondence._util.arguments import as_frame, check_whole, is_number, len
 from correspondence._util.text import brief
 from correspondence._util.user_warnings import NotHeldOut, NothingFound
 from correspondence.core.estimator import PairsEstimator
+from correspondence.core.scoring import held_out
 from correspondence.data.encoders import encoder_for, kept
 from correspondence.data.pairs import Pairs as Source
 from correspondence.data.pairs import check_source
@@ -38,7 +39,7 @@ from correspondence.estimators.pice.training import (
     decompose,
     threads,
 )
-from correspondence.results.held_out import HeldOut, held_out
+from correspondence.results.held_out import HeldOut
 
 __all__ = ["PICE"]
 

@@ -19,12 +19,13 @@ from correspondence.core import pair_moments
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
+from correspondence.core.scoring import captured_terms
 from correspondence.data import pairs as sources
 from correspondence.estimators.pice import checkpoint, processes
 from correspondence.estimators.pice.data import Arrays, Pairs, Stream
 from correspondence.estimators.pice.feature_net import Sides
 from correspondence.estimators.pice.losses import LOSSES, Covariances
-from correspondence.results.held_out import captured_terms, gain
+from correspondence.results.held_out import gain
 
 __all__ = ["SCHEDULES", "Judge", "Judgement", "Report", "Settings", "Trainer", "decompose", "threads"]
 

@@ -1,0 +1,214 @@
+"""What a colleague would say: how strong the dependence is, what the axes mean, how far to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from correspondence.core.decomposition import Decomposition, as_decomposition
+from correspondence.describe.axis_words import AxisWords, check_names
+from correspondence.describe.candidates import has_beliefs
+from correspondence.results.held_out import find_judged
+
+__all__ = ["ALPHA", "BY_HEART", "CLOSE", "NUMBERS", "ONE", "STRENGTHS", "sentences"]
+
+
+ALPHA = 0.05  # of a test that has none of its own
+
+
+STRENGTHS = ((0.1, "hardly"), (0.3, "weakly"), (0.5, "moderately"), (0.8, "strongly"))
+
+
+ONE = 0.99995  # is written as 1
+
+
+CLOSE = 0.995  # correlation from which two functions are all but the same
+
+
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+BY_HEART = 0.05, 0.15  # by which training correlations are above held-out ones: little, and much
+
+
+def sentences(d: Any, words: Sequence[AxisWords], held_out: Any = None, names: Sequence[str] = ("x", "y")) -> list[str]:
+    """Say how strong the dependence is, what the axes mean, and how far to trust it.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        What was found.
+    words : sequence of AxisWords
+        From `axis_words`; those of the first two axes are used, if they hold on held-out pairs.
+    held_out : HeldOut, CrossFit, LatentDimension or PermutationTest, optional
+        What is left on pairs that the fit has not seen.
+    names : pair of str
+        What the two variables are called.
+
+    Returns
+    -------
+    list of str
+        Three sentences; fewer if there are no words, or nothing that they could speak of.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> from correspondence.describe.axis_words import axis_words
+    >>> ca = co.CA().fit(co.datasets.load_smoke())
+    >>> for sentence in sentences(ca, axis_words(ca), names=("staff", "smoking")):
+    ...     print(sentence)
+    Staff and smoking depend on each other weakly: the first pair of functions has a correlation of 0.27 on the
+    training pairs.
+    Axis 1 separates medium (JE) from none (SE); axis 2 separates light (JE) from heavy (JM, SM).
+    Nothing was held out, so these figures are those of the training and too high.
+    """
+    d, called = as_decomposition(d), check_names(names)
+    if not d.n_components:
+        return [f"Nothing was found that {called[0]} and {called[1]} have in common."]
+    verdict = _Verdict.of(d, held_out)
+    told = [w for w in words[: min(2, verdict.holding)] if any(w._groups(called))]
+    meaning = "; ".join(f"axis {w.axis} {w._predicate(called)}" for w in told)
+    strength = verdict.strength(called)
+    if len(called[0]) > 1:  # a letter is a symbol
+        strength = strength[0].upper() + strength[1:]
+    return [strength, *([f"A{meaning[1:]}."] if told else []), verdict.trust()]
+
+
+@dataclass(frozen=True, eq=False)
+class _Verdict:
+    """What an object says about held-out pairs, whichever it is."""
+
+    correlations: np.ndarray
+    training: np.ndarray
+    is_held_out: bool
+    holding: int
+    """Leading components that hold on held-out pairs, or all if nothing is known."""
+    intervals: np.ndarray | None = None
+    level: float = 0.95
+    pvalues: np.ndarray | None = None
+    alpha: float = ALPHA
+    may_be_more: bool = False
+    captured: float = 0.0
+    is_crossfit: bool = False
+    of_beliefs: bool = False
+    """Whether the fit is what a classifier believes, of which no pairs are known."""
+
+    @classmethod
+    def of(cls, d: Decomposition, held_out: Any) -> _Verdict:
+        if held_out is None or not len(held_out.correlations):
+            return cls(d.correlations, d.correlations, False, d.n_components, of_beliefs=has_beliefs(d.f))
+        pvalues: Any = getattr(held_out, "pvalues", None)
+        intervals: Any = getattr(held_out, "intervals", None)
+        alpha = getattr(held_out, "alpha", ALPHA)
+        is_there = intervals[:, 0] > 0 if pvalues is None else pvalues <= alpha
+        is_judged = intervals is None or bool(find_judged(intervals)[0])
+        is_held_out = is_judged and getattr(held_out, "kind", "held-out pairs") == "held-out pairs"
+        return cls(
+            correlations=held_out.correlations if is_judged else d.correlations,
+            training=d.correlations,
+            is_held_out=is_held_out,
+            holding=int(np.cumprod(is_there).sum()),
+            intervals=intervals if is_judged else None,
+            level=1 - alpha if hasattr(held_out, "alpha") else getattr(held_out, "level", 0.95),
+            pvalues=pvalues,
+            alpha=alpha,
+            may_be_more=getattr(held_out, "at_least", False),
+            captured=getattr(held_out, "captured", 0.0),
+            is_crossfit=pvalues is None and hasattr(held_out, "training"),
+            of_beliefs=has_beliefs(d.f) and not hasattr(held_out, "training"),
+        )
+
+    def strength(self, names: tuple[str, str]) -> str:
+        r = float(self.correlations[0])
+        believed = "as the classifier believes" if self.of_beliefs else "on the training pairs"
+        where = "on pairs that the fit has not seen" if self.is_held_out else believed
+        figure = f"the first pair of functions has a correlation of {self._figures()} {where}"
+        if r >= CLOSE and self.holding:
+            figure += ", so that some function of each is all but known from the other"
+        x, y = names
+        if not self.holding:
+            return f"It is not clear that {x} and {y} depend on each other: {figure}."
+        how = next((word for limit, word in STRENGTHS if r < limit), "very strongly")
+        if how == "hardly":
+            return f"{x} and {y} hardly depend on each other: {figure}."
+        return f"{x} and {y} depend on each other {how}: {figure}."
+
+    def _figures(self) -> str:
+        """Correlation of the first component with its interval."""
+        if self.intervals is None:
+            return _figures(self.correlations[0])[0]
+        r, low, high = _figures(self.correlations[0], *self.intervals[0])
+        return f"{r} ({100 * self.level:g} % {low} to {high})"
+
+    def trust(self) -> str:
+        if self.pvalues is None and not self.is_held_out:
+            if self.of_beliefs:
+                return "Nothing was compared with true classes, so these figures are what the classifier believes."
+            return "Nothing was held out, so these figures are those of the training and too high."
+        parts = [self._components()]
+        if self.captured < 0:
+            parts.append("taken together, the components predict new pairs worse than no dependence would")
+        elif self.is_held_out and self.holding:
+            parts.append(self._beliefs() if self.of_beliefs else self._by_heart())
+        elif not self.is_held_out:
+            parts.append("the correlations are those of the training and too high")
+        return "; ".join(parts) + "."
+
+    def _components(self) -> str:
+        k, n = self.holding, len(self.correlations)
+        if self.pvalues is not None:
+            holds, why = "more than chance", self._p()
+        else:
+            holds, why = "above 0 on new pairs", f"{100 * self.level:g} % intervals{self._hint()}"
+        if k == 0:
+            none = {1: "The only component is not", 2: "Neither of the two components is"}
+            subject = none.get(n, f"None of the {_count(n)} components is")
+            if self.pvalues is None and self.intervals is not None and (self.intervals[:, 0] > 0).any():
+                subject = "The first component is not"
+            return f"{subject} {holds} ({why}): do not read the axes"
+        if k < n:
+            others = "the other" if n - k == 1 else "the others"
+            first = "first" if k == 1 else f"first {_count(k)}"
+            is_are = "is" if k == 1 else "are"
+            return f"Only the {first} of {_count(n)} components {is_are} {holds} ({why}): do not read {others}"
+        one = "The first component is" if self.may_be_more else "The only component is"
+        subject = {1: one, 2: "Both components are"}.get(n, f"All {_count(n)} components are")
+        return f"{subject} {holds} ({why})" + (", and there may be more" if self.may_be_more else "")
+
+    def _hint(self) -> str:
+        return ", a hint rather than a test" if self.is_crossfit else ""
+
+    def _p(self) -> str:
+        assert self.pvalues is not None
+        p = self.pvalues[max(self.holding, 1) - 1]
+        return f"p = {p:.2g}" if self.holding < 2 else f"p at most {p:.2g}"
+
+    def _beliefs(self) -> str:
+        gap = float(self.training[0] - self.correlations[0])
+        says = f"the classifier believes in {_figures(self.training[0])[0]} for the first"
+        if abs(gap) <= BY_HEART[0]:
+            return f"{says}, about what is found"
+        return f"{says}, so it is rather too {'sure of itself' if gap > 0 else 'cautious'}"
+
+    def _by_heart(self) -> str:
+        gap = float(self.training[0] - self.correlations[0])
+        says = f"training says {_figures(self.training[0])[0]} for the first"
+        if gap <= BY_HEART[0]:
+            return f"{says}, so little was learned by heart"
+        if gap <= BY_HEART[1]:
+            return f"{says}, so some of it was learned by heart"
+        return f"{says}, so much was learned by heart: trust the held-out figures only"
+
+
+def _figures(*values: float) -> list[str]:
+    """Correlations with two digits, or with as many as tell them from 1."""
+    digits = next((k for k in (2, 3) if all(f"{abs(v):.{k}f}" < "1" or abs(v) > ONE for v in values)), 4)
+    texts = [f"{v:.{0 if abs(v) > ONE else digits}f}" for v in values]
+    return [text.removeprefix("-") if float(text) == 0 else text for text in texts]
+
+
+def _count(n: int) -> str:
+    return NUMBERS[n] if n < len(NUMBERS) else str(n)

@@ -1,0 +1,60 @@
+"""Words at the two ends of an axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from correspondence._util.text import one_line
+
+__all__ = ["OPPOSITE", "Ends", "Word"]
+
+
+OPPOSITE = {"high": "low", "low": "high", "extreme": "middling", "middling": "extreme"}
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word at one end of an axis.
+
+    Attributes
+    ----------
+    text : str
+        On one line and of bounded length.
+    value : float
+        Where it lies: the standard coordinate of a label, the mean of f_i over the texts that have a word, or the
+        correlation of a column with f_i, negative for "low" and "middling" where "high" and "extreme" are positive.
+    weight : float
+        Share of the variance of f_i that it explains, from 0 to 1.
+    """
+
+    text: str
+    value: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Words of one variable at the two ends of an axis, the strongest first.
+
+    Attributes
+    ----------
+    negative, positive : tuple of Word
+    of_variable : bool
+        Whether the words speak of the variable itself, as "high" and "low" do if it is one nameless column of numbers:
+        `named` completes them.
+    """
+
+    negative: tuple[Word, ...]
+    positive: tuple[Word, ...]
+    of_variable: bool = False
+
+    def named(self, name: str) -> Ends:
+        """The same with the name of the variable where it is missing: "high" becomes "high price"."""
+        if not self.of_variable:
+            return self
+        negative, positive = (tuple(replace(w, text=f"{w.text} {one_line(name)}") for w in end) for end in self._both)
+        return Ends(negative, positive)
+
+    @property
+    def _both(self) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+        return self.negative, self.positive
