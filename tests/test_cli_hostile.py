@@ -345,7 +345,7 @@ def test_groups_reach_the_fit_that_is_kept(frame, run, monkeypatch):
         seen.append(groups)
         return fit_copy(est, X, Y, groups)
 
-    monkeypatch.setattr("correspondence.selection.decompose.fitted", spy)
+    monkeypatch.setattr("correspondence.selection.decompose.fit_copy", spy)
     groups = [f"g{i // 2}" for i in range(60)]
     frame.with_columns(group=pl.Series(groups)).write_parquet("data.parquet")
     done(run("analyze", "data.parquet", "--x", "a,b", "--y", "label", "--groups", "group", "--method", "cca"))

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 import correspondence as co
-from correspondence.data.pairs import BATCH
+from correspondence.data.pairs.arrow_tables import BATCH
 
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("dask.dataframe")

@@ -9,7 +9,11 @@ import pytest
 import scipy.sparse as sp
 
 import correspondence as co
-from correspondence.data.encoders import Bag, Columns, Images, Plain, Text, encoder_for, encoder_from_state
+from correspondence.data.encoders.choosing import encoder_for, encoder_from_state
+from correspondence.data.encoders.columns import Columns
+from correspondence.data.encoders.images import Images
+from correspondence.data.encoders.plain import Plain
+from correspondence.data.encoders.text import Bag, Text
 
 SENTENCES = ["a dog runs", "two cats sleep", "the dog sleeps here", "a man runs fast"] * 2 + [
     "birds fly",

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
 import correspondence as co
-from correspondence.data.encoders import encoder_for
+from correspondence.data.encoders.choosing import encoder_for
 from correspondence.estimators.kernel import RIDGE
 
 

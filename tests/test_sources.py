@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import correspondence as co
 from correspondence.data.column_summary import SURVEY, Survey
-from correspondence.data.pairs import BATCH, Layout, Memory
+from correspondence.data.pairs.arrow_tables import BATCH
+from correspondence.data.pairs.pairs import Layout, Memory
 
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("dask.dataframe")

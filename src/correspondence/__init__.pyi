@@ -35,7 +35,7 @@ from .core.decomposition import load as load
 from .core.moments import Moments as Moments
 from .data.counting import count_pairs as count_pairs
 from .data.counting import indicator_table as indicator_table
-from .data.pairs import Pairs as Pairs
+from .data.pairs.pairs import Pairs as Pairs
 from .data.table import Table as Table
 from .estimators.ace import ACE as ACE
 from .estimators.ca.estimator import CA as CA

@@ -16,7 +16,8 @@ from correspondence._util.files import as_path, new_file
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import PrincipalFunctions
 from correspondence.core.pair_moments import check_is_pairs, moments
-from correspondence.data.pairs import BATCH, Pairs
+from correspondence.data.pairs.arrow_tables import BATCH
+from correspondence.data.pairs.pairs import Pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa

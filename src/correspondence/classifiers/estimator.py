@@ -40,7 +40,7 @@ from correspondence.core.estimator import Estimator
 from correspondence.core.functions import LARGEST, LabelFunctions, LinearFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.scoring import held_out, held_out_parts
-from correspondence.data.pairs import Pairs, check_source
+from correspondence.data.pairs.pairs import Pairs, check_source
 from correspondence.results.confusing import Confusing
 from correspondence.results.held_out import HeldOut
 

@@ -22,8 +22,10 @@ from scipy.linalg import solve_triangular
 from correspondence._util.arguments import take
 from correspondence.core.feature_maps import blocks
 from correspondence.core.moments import Moments, Spectrum, warn_of_lost
-from correspondence.data.encoders import Category, Columns, Encoder, Images, Linear, Number, columns_of
-from correspondence.data.pairs import Memory, Pairs, Parts
+from correspondence.data.encoders.base import Encoder
+from correspondence.data.encoders.columns import Category, Columns, Linear, Number, columns_of
+from correspondence.data.encoders.images import Images
+from correspondence.data.pairs.pairs import Memory, Pairs, Parts
 
 __all__ = ["Basis", "Described", "Resolved", "describe", "resolve"]
 

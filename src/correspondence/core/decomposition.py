@@ -18,7 +18,7 @@ from correspondence._util import files
 from correspondence._util.arguments import check_weights, check_whole, read_only
 from correspondence.core.functions import FUNCTIONS, PrincipalFunctions
 from correspondence.core.scoring import held_out, held_out_parts
-from correspondence.data.pairs import Pairs, check_source
+from correspondence.data.pairs.pairs import Pairs, check_source
 from correspondence.results.held_out import HeldOut
 
 __all__ = ["Decomposition", "as_decomposition", "load"]

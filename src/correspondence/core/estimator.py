@@ -16,7 +16,7 @@ from correspondence._util.text import brief
 from correspondence._util.user_warnings import FewerComponents, UncertainInterval
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View
-from correspondence.data.pairs import Memory, Pairs, Parts, check_source
+from correspondence.data.pairs.pairs import Memory, Pairs, Parts, check_source
 from correspondence.data.splits import group_codes
 from correspondence.data.table import to_frame
 from correspondence.results.held_out import HeldOut

@@ -13,7 +13,8 @@ from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import FeatureMap, LinearFunctions
 from correspondence.core.signs import signs
 from correspondence.core.splines import AdditiveFunctions
-from correspondence.data.encoders import Encoder, encoder_from_state
+from correspondence.data.encoders.base import Encoder
+from correspondence.data.encoders.choosing import encoder_from_state
 
 __all__ = ["Additive", "Encoded", "Loadings", "blocks", "dense", "signed"]
 

@@ -19,7 +19,7 @@ from correspondence._util.arguments import (
 )
 from correspondence._util.labels import as_labels, label_from_json, label_to_json, objects, unknown_is_mean
 from correspondence._util.text import brief
-from correspondence.data.encoders import Category, Columns
+from correspondence.data.encoders.columns import Category, Columns
 
 __all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions", "label_shares"]
 

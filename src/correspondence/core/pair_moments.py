@@ -11,7 +11,8 @@ import numpy as np
 
 from correspondence._util.arguments import as_frame
 from correspondence.core.moments import Moments
-from correspondence.data.pairs import Pairs, check_source, floats
+from correspondence.data.pairs.opening import floats
+from correspondence.data.pairs.pairs import Pairs, check_source
 
 if TYPE_CHECKING:
     pass

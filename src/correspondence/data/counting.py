@@ -13,7 +13,8 @@ from correspondence._util.arguments import as_frame, check_index, check_weights,
 from correspondence._util.labels import as_labels, encode, objects
 from correspondence._util.text import brief
 from correspondence.data.engine_counts import check_missing, count_in_engine
-from correspondence.data.pairs import are_files, in_words, is_source, open_source
+from correspondence.data.pairs.opening import are_files, open_source, translate_engine_errors
+from correspondence.data.pairs.pairs import is_source
 from correspondence.data.table import Table, as_table
 from correspondence.data.thinning import are_whole
 
@@ -63,7 +64,7 @@ def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
     (['no', 'yes'], [[1.0, 2.0]])
     """
     if is_source(frame) or are_files(frame):
-        with in_words("frame"):
+        with translate_engine_errors("frame"):
             source = open_source(frame, "frame")
             _check_names(source.collect_schema().names(), x, y, weights)
             return count_in_engine(source, x, y, weights)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from correspondence._util.labels import as_labels, encode, objects
 from correspondence._util.threads import RowBlocks
-from correspondence.data.pairs import column
+from correspondence.data.pairs.opening import column
 from correspondence.data.table import Table
 
 __all__ = ["check_missing", "count_in_engine"]

@@ -20,7 +20,7 @@ from PIL import Image
 
 from correspondence._util.progress import bar
 from correspondence._util.text import one_line
-from correspondence.data.pairs import names_listed
+from correspondence.data.pairs.opening import names_listed
 
 __all__ = [
     "ARRAYS",

@@ -15,7 +15,8 @@ from correspondence._util.arguments import check_weights, length, take, to_float
 from correspondence._util.labels import as_labels, encode, find_labels
 from correspondence._util.text import one_line
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
-from correspondence.data.encoders import WORD, WORDS, columns_of, is_text
+from correspondence.data.encoders.columns import columns_of
+from correspondence.data.encoders.text import WORD, WORDS, is_text
 from correspondence.describe.words import OPPOSITE, Ends, Word
 
 __all__ = [

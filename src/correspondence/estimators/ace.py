@@ -39,8 +39,10 @@ from correspondence.core.splines import (
     view_additive,
 )
 from correspondence.data.column_summary import Survey
-from correspondence.data.encoders import WIDE, Columns, Encoder, discrete, encoders_for, kept, surveys_of
-from correspondence.data.pairs import Memory, Parts
+from correspondence.data.encoders.base import Encoder
+from correspondence.data.encoders.choosing import encoders_for, surveys_of
+from correspondence.data.encoders.columns import WIDE, Columns, discrete, kept
+from correspondence.data.pairs.pairs import Memory, Parts
 from correspondence.data.splits import Split, splits
 
 __all__ = ["ACE"]

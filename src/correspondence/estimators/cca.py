@@ -19,8 +19,9 @@ from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised, in_folds, merged
 from correspondence.core.scoring import captured_by_moments
-from correspondence.data.encoders import encoders_for, kept
-from correspondence.data.pairs import Memory, Parts
+from correspondence.data.encoders.choosing import encoders_for
+from correspondence.data.encoders.columns import kept
+from correspondence.data.pairs.pairs import Memory, Parts
 from correspondence.results.held_out import gain
 
 __all__ = ["CCA", "strengths"]

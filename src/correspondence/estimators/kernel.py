@@ -20,8 +20,10 @@ from correspondence.core.feature_maps import Loadings, blocks, dense, signed
 from correspondence.core.functions import LARGEST, FeatureMap, LinearFunctions, PrincipalFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import fit_penalised, in_folds, merged
-from correspondence.data.encoders import Columns, Encoder, encoder_for, encoder_from_state, kept, surveys_of
-from correspondence.data.pairs import Memory, Parts
+from correspondence.data.encoders.base import Encoder
+from correspondence.data.encoders.choosing import encoder_for, encoder_from_state, surveys_of
+from correspondence.data.encoders.columns import Columns, kept
+from correspondence.data.pairs.pairs import Memory, Parts
 from correspondence.estimators.cca import strengths
 
 __all__ = ["KernelCCA", "KernelFeatures"]

@@ -15,8 +15,8 @@ from correspondence._util.text import brief
 from correspondence._util.user_warnings import CorrespondenceWarning, NothingFound
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, run_in_turn
-from correspondence.data import pairs as sources
 from correspondence.data.counting import MIN_PAIRS, as_counted, find_obstacle, take_apart
+from correspondence.data.pairs import pairs as sources
 from correspondence.data.splits import group_codes
 from correspondence.data.table import Table
 from correspondence.data.thinning import are_whole

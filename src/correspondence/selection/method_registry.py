@@ -16,7 +16,9 @@ from correspondence._util.arguments import check_index, length
 from correspondence._util.text import brief
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.estimator import Estimator
-from correspondence.data.encoders import WIDE, Columns, Images, discrete, encoder_for
+from correspondence.data.encoders.choosing import encoder_for
+from correspondence.data.encoders.columns import WIDE, Columns, discrete
+from correspondence.data.encoders.images import Images
 from correspondence.estimators.ace import ACE, LABELS
 from correspondence.estimators.ca.estimator import CA
 from correspondence.estimators.cca import CCA

@@ -15,7 +15,8 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 from correspondence._util.arguments import length, take
 from correspondence.core.feature_maps import dense
 from correspondence.core.splines import SplineBasis
-from correspondence.data.encoders import WIDE, Columns, encoder_for
+from correspondence.data.encoders.choosing import encoder_for
+from correspondence.data.encoders.columns import WIDE, Columns
 from correspondence.data.splits import Split, splits
 from correspondence.results.comparison import CLEAR, MethodResult, pick_simplest
 from correspondence.results.held_out import gain

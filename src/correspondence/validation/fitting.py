@@ -19,7 +19,7 @@ from correspondence._util.progress import bar
 from correspondence._util.text import brief
 from correspondence._util.user_warnings import FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval
 from correspondence.core.decomposition import Decomposition
-from correspondence.data.pairs import Pairs
+from correspondence.data.pairs.pairs import Pairs
 from correspondence.data.splits import group_codes, select_groups
 
 __all__ = [

@@ -122,7 +122,7 @@ def assess_components(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(300, 1)); y = x + rng.normal(size=(300, 1))
     >>> test = co.permutation_test(co.CCA(n_components=1), x, y)
-    >>> co.latent.assess_components(co.CCA(n_components=1), x, y, test).n_components
+    >>> assess_components(co.CCA(n_components=1), x, y, test).n_components
     1
     """
     _, together = check_pairs(est, X, Y, groups, random_state)

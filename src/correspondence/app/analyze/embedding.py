@@ -18,7 +18,9 @@ from correspondence.app.analyze.inputs import SUM_ERROR
 from correspondence.app.analyze.variables import array_values, frame_values
 from correspondence.core.decomposition import Decomposition, load
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
-from correspondence.data.encoders import Category, Columns, Encoder, Images
+from correspondence.data.encoders.base import Encoder
+from correspondence.data.encoders.columns import Category, Columns
+from correspondence.data.encoders.images import Images
 from correspondence.data.file_formats import (
     ARRAYS,
     as_label_texts,

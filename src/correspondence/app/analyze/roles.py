@@ -10,7 +10,8 @@ import narwhals as nw
 import numpy as np
 
 from correspondence._util.labels import objects
-from correspondence.data.encoders import Text, encoder_for
+from correspondence.data.encoders.choosing import encoder_for
+from correspondence.data.encoders.text import Text
 from correspondence.data.file_formats import plain_values
 
 __all__ = ["Roles", "array_roles", "frame_roles", "image_roles"]

@@ -15,7 +15,11 @@ import scipy.sparse as sp
 from correspondence._util.arguments import as_frame
 from correspondence._util.labels import encode, objects
 from correspondence._util.user_warnings import CorrespondenceWarning
-from correspondence.data.encoders import Bag, Category, Columns, Encoder, Images, Text, discrete, encoder_for
+from correspondence.data.encoders.base import Encoder
+from correspondence.data.encoders.choosing import encoder_for
+from correspondence.data.encoders.columns import Category, Columns, discrete
+from correspondence.data.encoders.images import Images
+from correspondence.data.encoders.text import Bag, Text
 from correspondence.data.file_formats import check_plain, for_numpy
 
 __all__ = ["Variable", "array_values", "described", "frame_values", "labels_variable", "listed"]

@@ -15,7 +15,8 @@ from correspondence.app.analyze.roles import frame_roles
 from correspondence.app.analyze.variables import Variable, described, frame_values
 from correspondence.app.train.options import Job
 from correspondence.data.file_formats import as_label_texts, check_columns, complete_rows
-from correspondence.data.pairs import Pairs, in_words, open_source
+from correspondence.data.pairs.opening import open_source, translate_engine_errors
+from correspondence.data.pairs.pairs import Pairs
 from correspondence.estimators.pice.data import Blocks
 
 __all__ = ["Input", "read_input"]
@@ -49,7 +50,7 @@ def _memory(job: Job) -> Input:
 
 def _blocks(job: Job) -> Input:
     name = ", ".join(job.files)
-    with in_words(name):
+    with translate_engine_errors(name):
         lazy = open_source([str(path) for path in job.paths], name)
         columns = lazy.collect_schema().names()
         check_columns([*job.x, *job.y, *job.labels], columns, name)

@@ -22,7 +22,7 @@ from correspondence.core.functions import LabelFunctions
 from correspondence.core.residual_svd import Residuals, leading_axes
 from correspondence.core.scoring import held_out
 from correspondence.core.signs import signs
-from correspondence.data.pairs import is_source
+from correspondence.data.pairs.pairs import is_source
 from correspondence.data.table import Table, as_table, listed
 from correspondence.data.thinning import are_whole
 from correspondence.estimators.ca.bootstrap import bootstrap

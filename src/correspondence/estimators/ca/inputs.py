@@ -13,7 +13,8 @@ import numpy as np
 from correspondence._util.arguments import as_frame, outside
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.counting import count_pairs, count_with_codes
-from correspondence.data.pairs import Pairs, in_words, is_source, open_source
+from correspondence.data.pairs.opening import open_source, translate_engine_errors
+from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.data.table import Table, as_table, listed, weighted_columns
 
 __all__ = ["is_column_of_labels", "is_table_of_counts", "read_table", "weigh_table"]
@@ -39,7 +40,7 @@ def _count_source(X: Any, Y: Any, sample_weight: Any) -> Table:
     if Y is not None or sample_weight is not None:
         raise ValueError("X is a source of pairs: name its columns, X = Pairs(source, x=..., y=..., weights=...).")
     if not isinstance(X, Pairs):
-        with in_words("X"):
+        with translate_engine_errors("X"):
             names = open_source(X, "X").collect_schema().names()
         if len(names) != 2:
             raise ValueError(

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 import torch
 
 from correspondence._util.arguments import as_frame, length, take, to_array
-from correspondence.data import pairs as sources
-from correspondence.data.encoders import Images
+from correspondence.data.encoders.images import Images
+from correspondence.data.pairs import pairs as sources
 from correspondence.estimators.pice import processes
 from correspondence.estimators.pice.feature_net import BLOCK, Side, Sides
 

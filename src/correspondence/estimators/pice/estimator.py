@@ -21,9 +21,10 @@ from correspondence._util.text import brief
 from correspondence._util.user_warnings import NotHeldOut, NothingFound
 from correspondence.core.estimator import PairsEstimator
 from correspondence.core.scoring import held_out
-from correspondence.data.encoders import encoder_for, kept
-from correspondence.data.pairs import Pairs as Source
-from correspondence.data.pairs import check_source
+from correspondence.data.encoders.choosing import encoder_for
+from correspondence.data.encoders.columns import kept
+from correspondence.data.pairs.pairs import Pairs as Source
+from correspondence.data.pairs.pairs import check_source
 from correspondence.estimators.pice import models, processes
 from correspondence.estimators.pice.data import Arrays, Pairs, Stream, first_rows
 from correspondence.estimators.pice.feature_net import Side, Sides

@@ -16,7 +16,11 @@ from correspondence._util.arguments import to_array
 from correspondence._util.text import brief
 from correspondence.core.functions import FeatureMap
 from correspondence.core.splines import AdditiveFunctions
-from correspondence.data.encoders import Bag, Columns, Encoder, Images, Text, encoder_from_state
+from correspondence.data.encoders.base import Encoder
+from correspondence.data.encoders.choosing import encoder_from_state
+from correspondence.data.encoders.columns import Columns
+from correspondence.data.encoders.images import Images
+from correspondence.data.encoders.text import Bag, Text
 from correspondence.estimators.pice.nets import BagNet, ColumnNet, ImageNet, build
 
 __all__ = ["BLOCK", "Index", "Side", "Sides"]

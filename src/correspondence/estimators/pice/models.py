@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.splines import AdditiveSums, SplineBasis, fit_additive, solve_additive
-from correspondence.data.encoders import WIDE, Columns
+from correspondence.data.encoders.columns import WIDE, Columns
 from correspondence.estimators.pice import processes
 from correspondence.estimators.pice.data import Arrays, Pairs
 from correspondence.estimators.pice.feature_net import Index, Side, Sides

@@ -20,7 +20,7 @@ from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.scoring import captured_terms
-from correspondence.data import pairs as sources
+from correspondence.data.pairs import pairs as sources
 from correspondence.estimators.pice import checkpoint, processes
 from correspondence.estimators.pice.data import Arrays, Pairs, Stream
 from correspondence.estimators.pice.feature_net import Sides

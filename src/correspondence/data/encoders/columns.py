@@ -7,140 +7,28 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from abc import ABC, abstractmethod
-from collections import Counter
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtri
-from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence._util.arguments import as_frame, outside, to_array
 from correspondence._util.labels import as_labels, in_order, label_from_json, label_to_json, objects, unknown_is_mean
 from correspondence._util.text import brief
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.column_summary import Survey
-from correspondence.data.pairs import Memory, Parts, floats
+from correspondence.data.encoders.base import Encoder
+from correspondence.data.encoders.text import as_sparse, is_text
+from correspondence.data.pairs.opening import floats
 
-__all__ = [
-    "Bag",
-    "Columns",
-    "Encoder",
-    "Images",
-    "Plain",
-    "Text",
-    "columns_of",
-    "discrete",
-    "encoder_for",
-    "encoder_from_state",
-    "encoders_for",
-    "is_text",
-    "kept",
-    "surveys_of",
-]
+__all__ = ["Columns", "columns_of", "discrete", "kept"]
 
 LINEAR = 3.5  # robust standard deviations within which a coordinate is the value itself
 TAIL = 6.0  # a column whose coordinates go beyond is turned into normal scores
-WORDS = 5000
-WORD = r"(?u)\b\w+\b"
 WIDE = 300  # encoded columns; with more, tables with categories become sparse
-
-
-class Encoder(ABC):
-    """Turns values of one variable into rows of numbers."""
-
-    kind: ClassVar[str]
-
-    @abstractmethod
-    def __call__(self, values: Any, name: str) -> Any:
-        """Rows for the values; errors call them `name`."""
-
-    @abstractmethod
-    def state(self) -> dict[str, Any]:
-        """Return a description from which `encoder_from_state` makes the same encoder."""
-
-
-def encoder_for(values: Any, name: str, plain: bool = False, linear: bool = False) -> Encoder:
-    """Encoder that fits the kind of the data.
-
-    Parameters
-    ----------
-    values : array-like, frame or sparse matrix
-        The data of the fit.
-    name : str
-        How errors and warnings call it.
-    plain : bool
-        Whether arrays of numbers are left as they are: `Plain`.
-    linear : bool
-        Whether columns of numbers are only shifted and scaled, however heavy their tails; sparse matrices are then
-        columns of numbers too.
-
-    Returns
-    -------
-    Encoder
-        `Bag` for sparse matrices, `Images` for arrays of shape (n, channels, height, width), `Text` for strings most
-        of which differ and have several words, `Columns` for everything else.
-
-    Examples
-    --------
-    >>> encoder_for([[1.0, 2.0], [3.0, 5.0], [0.0, 4.0]], "X").kind
-    'columns'
-    >>> encoder_for(["red", "blue", "red"], "Y").width
-    2
-    """
-    if sp.issparse(values):
-        return Columns.fit(values, name, linear=True) if linear else Bag.fit(values, name)
-    if as_frame(values, name) is None:
-        array = to_array(values, name)
-        if plain and array.dtype.kind in "iuf":
-            return Plain.fit(values, name)
-        if array.ndim > 2:
-            return Images.fit(values, name)
-    if is_text(values):
-        return Text.fit(values, name)
-    return Columns.fit(values, name, linear)
-
-
-def encoders_for(pairs: Parts, linear: bool = False) -> tuple[Encoder, Encoder]:
-    """Encoders of both sides of pairs: of any kind if they are in memory, otherwise of tables."""
-    if isinstance(pairs, Memory):
-        return encoder_for(pairs.x, "X", linear=linear), encoder_for(pairs.y, "Y", linear=linear)
-    x, y = surveys_of(pairs)
-    assert x is not None
-    assert y is not None
-    return Columns.of(x, "X", linear), Columns.of(y, "Y", linear)
-
-
-def surveys_of(pairs: Parts) -> tuple[Survey | None, Survey | None]:
-    """Surveys of both sides of pairs; None for data in memory that are not a table."""
-    if isinstance(pairs, Memory):
-        x, y = (
-            Survey.of(columns_of(values, name)) if is_table(values, name) else None
-            for values, name in ((pairs.x, "X"), (pairs.y, "Y"))
-        )
-        return x, y
-    x, y = pairs.sums(partial(_survey_rows, pairs.layout.n), _merged_surveys, "columns")
-    for survey, name in ((x, "X"), (y, "Y")):
-        counts = list(survey.columns.values())
-        if len(counts) == 1 and isinstance(counts[0], dict) and _are_texts(counts[0]):
-            raise ValueError(
-                f"{name} is a column of text, which is not supported in pairs that are not in memory: turn it into "
-                "columns of numbers first, or use PICE."
-            )
-    return x, y
-
-
-def _survey_rows(n: int, x: Any, y: Any, first: int) -> tuple[Survey, Survey]:
-    return Survey.of(columns_of(x, "X"), first, n), Survey.of(columns_of(y, "Y"), first, n)
-
-
-def _merged_surveys(parts: list[tuple[Survey, Survey]]) -> tuple[Survey, Survey]:
-    x, y = (Survey.merged(side, name) for side, name in zip(zip(*parts, strict=True), "XY", strict=True))
-    return x, y
 
 
 def is_table(values: Any, name: str) -> bool:
@@ -148,11 +36,6 @@ def is_table(values: Any, name: str) -> bool:
     if sp.issparse(values):
         return False
     return (as_frame(values, name) is not None or to_array(values, name).ndim <= 2) and not is_text(values)
-
-
-def encoder_from_state(state: dict[str, Any]) -> Encoder:
-    """Inverse of ``Encoder.state``."""
-    return {cls.kind: cls for cls in (Columns, Bag, Text, Images, Plain)}[state["kind"]].from_state(state)
 
 
 # --- tables: columns of numbers and of categories
@@ -339,12 +222,12 @@ class Columns(Encoder):
         return dict(zip(self.names, data.values(), strict=True))
 
     def state(self) -> dict[str, Any]:  # noqa: D102
-        columns = [[label_to_json(key), _column_state(c)] for key, c in self.columns.items()]
+        columns = [[label_to_json(key), column_to_state(c)] for key, c in self.columns.items()]
         return {"kind": self.kind, "columns": columns, "names": [label_to_json(key) for key in self.names]}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Columns:  # noqa: D102
-        columns = {label_from_json(key): _column_from_state(column) for key, column in state["columns"]}
+        columns = {label_from_json(key): column_from_state(column) for key, column in state["columns"]}
         return cls(columns, [label_from_json(key) for key in state["names"]])
 
 
@@ -383,13 +266,13 @@ def _dense(part: Any) -> np.ndarray:
     return part.toarray() if sp.issparse(part) else part
 
 
-def _column_state(column: Column) -> dict[str, Any]:
+def column_to_state(column: Column) -> dict[str, Any]:
     if isinstance(column, Category):
         return asdict(column) | {"labels": [label_to_json(label) for label in column.labels]}
     return asdict(column)
 
 
-def _column_from_state(state: dict[str, Any]) -> Column:
+def column_from_state(state: dict[str, Any]) -> Column:
     if state["type"] == "category":
         return Category([label_from_json(label) for label in state["labels"]], state["shares"])
     cls: type[Number | Scores | Linear] = {c.type: c for c in (Number, Scores, Linear)}[state["type"]]
@@ -408,7 +291,7 @@ def _listed(keys: Any) -> str:
 def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
     """Columns by name: float64 for numbers, objects for labels. A single column without a name is 0."""
     if sp.issparse(values):
-        values = _sparse(values, name).toarray()
+        values = as_sparse(values, name).toarray()
     frame = as_frame(values, name)
     data: dict[Any, np.ndarray]
     if frame is not None:
@@ -439,7 +322,7 @@ def _array_columns(values: Any, name: str) -> dict[Any, np.ndarray]:
 
 def _series(series: nw.Series, where: str) -> np.ndarray:
     if series.dtype.is_numeric():
-        return _finite(floats(series), where)
+        return check_finite(floats(series), where)
     if series.dtype.is_temporal():
         raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
     if series.dtype == nw.Object:
@@ -449,7 +332,7 @@ def _series(series: nw.Series, where: str) -> np.ndarray:
 
 def _column(values: np.ndarray, where: str) -> np.ndarray:
     if values.dtype.kind in "iuf":
-        return _finite(values.astype(np.float64), where)
+        return check_finite(values.astype(np.float64), where)
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: give real and imaginary parts of {where} as two columns.")
     if values.dtype.kind == "V":
@@ -457,7 +340,7 @@ def _column(values: np.ndarray, where: str) -> np.ndarray:
     if values.dtype.kind in "mM":
         raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
     if values.dtype.kind == "O" and all(_is_number(v) for v in values.tolist()):
-        return _finite(np.array([_as_float(v) for v in values.tolist()]), where)
+        return check_finite(np.array([_as_float(v) for v in values.tolist()]), where)
     return _as_objects(as_labels(values, where))
 
 
@@ -476,7 +359,7 @@ def _as_objects(values: np.ndarray) -> np.ndarray:
     return values if values.dtype == object else objects(values.tolist())
 
 
-def _finite(values: np.ndarray, where: str) -> np.ndarray:
+def check_finite(values: np.ndarray, where: str) -> np.ndarray:
     finite = np.isfinite(values)
     bad = int(np.count_nonzero(~finite.all(axis=tuple(range(1, finite.ndim)))))
     if bad:
@@ -504,206 +387,7 @@ def discrete(encoder: Encoder) -> Category | None:
 # --- bags of words
 
 
-@dataclass(frozen=True)
-class Bag(Encoder):
-    """Sparse matrix of counts or weights: rows of logarithms of 1 + count, scaled to length 1."""
-
-    width: int
-    kind: ClassVar[str] = "bag"
-
-    @classmethod
-    def fit(cls, values: Any, name: str) -> Bag:  # noqa: D102
-        rows = _sparse(values, name)
-        if not rows.count_nonzero():
-            raise ValueError(f"{name} has zeros only: nothing can be correlated with a constant.")
-        return cls(rows.shape[1])
-
-    def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
-        rows = _sparse(values, name)
-        if rows.shape[1] != self.width:
-            raise ValueError(f"{name} has {rows.shape[1]} features, but the fit had {self.width} features.")
-        rows.data = np.sign(rows.data) * np.log1p(np.abs(rows.data))
-        length = np.sqrt(rows.multiply(rows).sum(axis=1))
-        rows.data /= np.repeat(np.where(length > 0, length, 1), np.diff(rows.indptr))
-        return rows
-
-    def state(self) -> dict[str, Any]:  # noqa: D102
-        return {"kind": self.kind, "width": self.width}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Bag:  # noqa: D102
-        return cls(state["width"])
-
-
-def _sparse(values: Any, name: str) -> sp.csr_array:
-    if not sp.issparse(values):
-        raise ValueError(f"{name} must be a sparse matrix, as in the fit, got {type(values).__name__}.")
-    if values.ndim != 2:
-        raise ValueError(f"{name} must have rows and columns, got a sparse array of shape {values.shape}.")
-    if values.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold real numbers, got {values.dtype}: Complex data not supported.")
-    rows = sp.csr_array(values, dtype=np.float64, copy=True)
-    if not rows.shape[0] or not rows.shape[1]:
-        raise ValueError(f"{name} is empty: it has 0 sample(s) or 0 feature(s), and at least 1 of each is needed.")
-    bad = np.flatnonzero(~np.isfinite(rows.data))
-    if len(bad):
-        raise ValueError(f"Column {rows.indices[bad[0]]} of {name} contains NaN or infinity: leave those rows out.")
-    return rows
-
-
-@dataclass(frozen=True)
-class Text(Encoder):
-    """Strings of words: a bag of the most frequent ones."""
-
-    words: list[str]
-    kind: ClassVar[str] = "text"
-    _bag: Bag = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_bag", Bag(len(self.words)))
-
-    @classmethod
-    def fit(cls, values: Any, name: str) -> Text:  # noqa: D102
-        texts = _texts(values, name)
-        try:
-            counter = CountVectorizer(max_features=WORDS, min_df=2 if len(texts) >= 100 else 1, token_pattern=WORD)
-            counter.fit(texts)
-        except ValueError:
-            raise ValueError(f"{name} has no word that occurs twice: longer texts are needed.") from None
-        return cls(counter.get_feature_names_out().tolist())
-
-    @property
-    def width(self) -> int:
-        """Number of words."""
-        return len(self.words)
-
-    def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
-        counter = CountVectorizer(vocabulary=self.words, token_pattern=WORD)
-        return self._bag(sp.csr_array(counter.transform(_texts(values, name))), name)
-
-    def state(self) -> dict[str, Any]:  # noqa: D102
-        return {"kind": self.kind, "words": self.words}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Text:  # noqa: D102
-        return cls(state["words"])
-
-
-def _texts(values: Any, name: str) -> list[str]:
-    texts = as_labels(values, name).tolist()
-    if not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"{name} must hold strings, as in the fit.")
-    return texts
-
-
-def is_text(values: Any) -> bool:
-    """Whether most values differ and have several words; a column of a frame with others is never text."""
-    frame = as_frame(values, "the data")
-    if frame is not None and frame.shape[1] != 1:
-        return False
-    array = objects(frame[:, 0].to_list()) if frame is not None else to_array(values, "the data")
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1 or array.dtype.kind not in "UTO" or not all(isinstance(v, str) for v in array.tolist()):
-        return False
-    return _are_texts(Counter(array.tolist()))
-
-
-def _are_texts(counts: dict[Any, int]) -> bool:
-    """Whether most of some labels differ and have several words."""
-    n = sum(counts.values())
-    if not all(isinstance(label, str) for label in counts) or not n:
-        return False
-    return len(counts) > n / 2 and sum(count for text, count in counts.items() if " " in text.strip()) > n / 2
-
-
 # --- images
 
 
-@dataclass(frozen=True)
-class Images(Encoder):
-    """Array of shape (n, channels, height, width), each channel standardised."""
-
-    shape: tuple[int, ...]
-    mean: list[float]
-    scale: list[float]
-    kind: ClassVar[str] = "images"
-
-    @classmethod
-    def fit(cls, values: Any, name: str) -> Images:  # noqa: D102
-        array = _pixels(values, name)
-        sample = array[: max(1, 10_000_000 // max(1, array[0].size))].astype(np.float64)
-        _finite(sample, name)
-        with np.errstate(over="ignore", invalid="ignore"):
-            scale = sample.std(axis=(0, 2, 3))
-        if not np.isfinite(scale).all():
-            raise ValueError(f"{name} has pixels whose squares overflow: divide it by a constant.")
-        if not scale.any():
-            raise ValueError(f"{name} has one image only, again and again: nothing can be correlated with a constant.")
-        return cls(array.shape[1:], sample.mean(axis=(0, 2, 3)).tolist(), np.where(scale > 0, scale, 1).tolist())
-
-    def __call__(self, values: Any, name: str) -> np.ndarray:  # noqa: D102
-        array = _pixels(values, name)
-        if array.shape[1:] != self.shape:
-            raise ValueError(f"{name} must have images of shape {self.shape}, as in the fit, got {array.shape[1:]}.")
-        channel = (slice(None), None, None)
-        mean, scale = (np.asarray(v)[channel] for v in (self.mean, self.scale))
-        with np.errstate(over="ignore"):
-            return _finite(((array - mean) / scale).astype(np.float32), name)
-
-    def state(self) -> dict[str, Any]:  # noqa: D102
-        return {"kind": self.kind, "shape": list(self.shape), "mean": self.mean, "scale": self.scale}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Images:  # noqa: D102
-        return cls(tuple(state["shape"]), state["mean"], state["scale"])
-
-
-def _pixels(values: Any, name: str) -> np.ndarray:
-    array = to_array(values, name)
-    if array.ndim != 4 or array.dtype.kind not in "biuf" or not array.size:
-        raise ValueError(
-            f"{name} must be numbers of shape (n, channels, height, width), got {array.dtype} of shape {array.shape}"
-            + (": write X[:, None] for a single channel." if array.ndim == 3 else ".")
-        )
-    return array
-
-
 # --- numbers as they are
-
-
-@dataclass(frozen=True)
-class Plain(Encoder):
-    """Array of numbers of any shape (n, ...), unchanged but for float32."""
-
-    shape: tuple[int, ...]
-    kind: ClassVar[str] = "plain"
-
-    @classmethod
-    def fit(cls, values: Any, name: str) -> Plain:  # noqa: D102
-        return cls(_at_least_2d(values, name).shape[1:])
-
-    def __call__(self, values: Any, name: str) -> np.ndarray:  # noqa: D102
-        array = _at_least_2d(values, name)
-        if array.shape[1:] != self.shape:
-            raise ValueError(f"{name} must have shape (n, {', '.join(map(str, self.shape))}), got {array.shape}.")
-        return array
-
-    def state(self) -> dict[str, Any]:  # noqa: D102
-        return {"kind": self.kind, "shape": list(self.shape)}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Plain:  # noqa: D102
-        return cls(tuple(state["shape"]))
-
-
-def _at_least_2d(values: Any, name: str) -> np.ndarray:
-    array = to_array(values, name)
-    if array.dtype.kind not in "biuf" or not array.size or not array.ndim:
-        raise ValueError(f"{name} must be a filled array of numbers, got {array.dtype} of shape {array.shape}.")
-    with np.errstate(over="ignore"):
-        single = array.astype(np.float32)
-    if not np.isfinite(single).all():
-        _finite(array, name)
-        raise ValueError(f"{name} has values beyond 3e38, which nets cannot compute with: divide it by a constant.")
-    return single[:, None] if single.ndim == 1 else single

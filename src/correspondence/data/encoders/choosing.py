@@ -1,0 +1,105 @@
+"""Which encoder suits which data."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import scipy.sparse as sp
+
+from correspondence._util.arguments import as_frame, to_array
+from correspondence.data.column_summary import Survey
+from correspondence.data.encoders.base import Encoder
+from correspondence.data.encoders.columns import Columns, columns_of, is_table
+from correspondence.data.encoders.images import Images
+from correspondence.data.encoders.plain import Plain
+from correspondence.data.encoders.text import Bag, Text, are_texts, is_text
+from correspondence.data.pairs.pairs import Memory, Parts
+
+__all__ = ["encoder_for", "encoder_from_state", "encoders_for", "merge_summaries", "summarise_rows", "surveys_of"]
+
+
+def encoder_for(values: Any, name: str, plain: bool = False, linear: bool = False) -> Encoder:
+    """Encoder that fits the kind of the data.
+
+    Parameters
+    ----------
+    values : array-like, frame or sparse matrix
+        The data of the fit.
+    name : str
+        How errors and warnings call it.
+    plain : bool
+        Whether arrays of numbers are left as they are: `Plain`.
+    linear : bool
+        Whether columns of numbers are only shifted and scaled, however heavy their tails; sparse matrices are then
+        columns of numbers too.
+
+    Returns
+    -------
+    Encoder
+        `Bag` for sparse matrices, `Images` for arrays of shape (n, channels, height, width), `Text` for strings most
+        of which differ and have several words, `Columns` for everything else.
+
+    Examples
+    --------
+    >>> encoder_for([[1.0, 2.0], [3.0, 5.0], [0.0, 4.0]], "X").kind
+    'columns'
+    >>> encoder_for(["red", "blue", "red"], "Y").width
+    2
+    """
+    if sp.issparse(values):
+        return Columns.fit(values, name, linear=True) if linear else Bag.fit(values, name)
+    if as_frame(values, name) is None:
+        array = to_array(values, name)
+        if plain and array.dtype.kind in "iuf":
+            return Plain.fit(values, name)
+        if array.ndim > 2:
+            return Images.fit(values, name)
+    if is_text(values):
+        return Text.fit(values, name)
+    return Columns.fit(values, name, linear)
+
+
+def encoders_for(pairs: Parts, linear: bool = False) -> tuple[Encoder, Encoder]:
+    """Encoders of both sides of pairs: of any kind if they are in memory, otherwise of tables."""
+    if isinstance(pairs, Memory):
+        return encoder_for(pairs.x, "X", linear=linear), encoder_for(pairs.y, "Y", linear=linear)
+    x, y = surveys_of(pairs)
+    assert x is not None
+    assert y is not None
+    return Columns.of(x, "X", linear), Columns.of(y, "Y", linear)
+
+
+def surveys_of(pairs: Parts) -> tuple[Survey | None, Survey | None]:
+    """Surveys of both sides of pairs; None for data in memory that are not a table."""
+    if isinstance(pairs, Memory):
+        x, y = (
+            Survey.of(columns_of(values, name)) if is_table(values, name) else None
+            for values, name in ((pairs.x, "X"), (pairs.y, "Y"))
+        )
+        return x, y
+    x, y = pairs.sums(partial(summarise_rows, pairs.layout.n), merge_summaries, "columns")
+    for survey, name in ((x, "X"), (y, "Y")):
+        counts = list(survey.columns.values())
+        if len(counts) == 1 and isinstance(counts[0], dict) and are_texts(counts[0]):
+            raise ValueError(
+                f"{name} is a column of text, which is not supported in pairs that are not in memory: turn it into "
+                "columns of numbers first, or use PICE."
+            )
+    return x, y
+
+
+def summarise_rows(n: int, x: Any, y: Any, first: int) -> tuple[Survey, Survey]:
+    """Summarise the columns of a part of the pairs."""
+    return Survey.of(columns_of(x, "X"), first, n), Survey.of(columns_of(y, "Y"), first, n)
+
+
+def merge_summaries(parts: list[tuple[Survey, Survey]]) -> tuple[Survey, Survey]:
+    """Merge the summaries of all parts."""
+    x, y = (Survey.merged(side, name) for side, name in zip(zip(*parts, strict=True), "XY", strict=True))
+    return x, y
+
+
+def encoder_from_state(state: dict[str, Any]) -> Encoder:
+    """Inverse of ``Encoder.state``."""
+    return {cls.kind: cls for cls in (Columns, Bag, Text, Images, Plain)}[state["kind"]].from_state(state)

@@ -1,0 +1,139 @@
+"""Bags of words: sparse counts, and texts that are counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
+
+from correspondence._util.arguments import as_frame, to_array
+from correspondence._util.labels import as_labels, objects
+from correspondence.data.encoders.base import Encoder
+
+__all__ = ["WORD", "WORDS", "Bag", "Text", "are_texts", "as_sparse", "is_text", "read_texts"]
+
+
+WORDS = 5000
+
+
+WORD = r"(?u)\b\w+\b"
+
+
+@dataclass(frozen=True)
+class Bag(Encoder):
+    """Sparse matrix of counts or weights: rows of logarithms of 1 + count, scaled to length 1."""
+
+    width: int
+    kind: ClassVar[str] = "bag"
+
+    @classmethod
+    def fit(cls, values: Any, name: str) -> Bag:  # noqa: D102
+        rows = as_sparse(values, name)
+        if not rows.count_nonzero():
+            raise ValueError(f"{name} has zeros only: nothing can be correlated with a constant.")
+        return cls(rows.shape[1])
+
+    def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
+        rows = as_sparse(values, name)
+        if rows.shape[1] != self.width:
+            raise ValueError(f"{name} has {rows.shape[1]} features, but the fit had {self.width} features.")
+        rows.data = np.sign(rows.data) * np.log1p(np.abs(rows.data))
+        length = np.sqrt(rows.multiply(rows).sum(axis=1))
+        rows.data /= np.repeat(np.where(length > 0, length, 1), np.diff(rows.indptr))
+        return rows
+
+    def state(self) -> dict[str, Any]:  # noqa: D102
+        return {"kind": self.kind, "width": self.width}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Bag:  # noqa: D102
+        return cls(state["width"])
+
+
+def as_sparse(values: Any, name: str) -> sp.csr_array:
+    """Read a sparse matrix as rows, without anything that is not finite."""
+    if not sp.issparse(values):
+        raise ValueError(f"{name} must be a sparse matrix, as in the fit, got {type(values).__name__}.")
+    if values.ndim != 2:
+        raise ValueError(f"{name} must have rows and columns, got a sparse array of shape {values.shape}.")
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, got {values.dtype}: Complex data not supported.")
+    rows = sp.csr_array(values, dtype=np.float64, copy=True)
+    if not rows.shape[0] or not rows.shape[1]:
+        raise ValueError(f"{name} is empty: it has 0 sample(s) or 0 feature(s), and at least 1 of each is needed.")
+    bad = np.flatnonzero(~np.isfinite(rows.data))
+    if len(bad):
+        raise ValueError(f"Column {rows.indices[bad[0]]} of {name} contains NaN or infinity: leave those rows out.")
+    return rows
+
+
+@dataclass(frozen=True)
+class Text(Encoder):
+    """Strings of words: a bag of the most frequent ones."""
+
+    words: list[str]
+    kind: ClassVar[str] = "text"
+    _bag: Bag = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_bag", Bag(len(self.words)))
+
+    @classmethod
+    def fit(cls, values: Any, name: str) -> Text:  # noqa: D102
+        texts = read_texts(values, name)
+        try:
+            counter = CountVectorizer(max_features=WORDS, min_df=2 if len(texts) >= 100 else 1, token_pattern=WORD)
+            counter.fit(texts)
+        except ValueError:
+            raise ValueError(f"{name} has no word that occurs twice: longer texts are needed.") from None
+        return cls(counter.get_feature_names_out().tolist())
+
+    @property
+    def width(self) -> int:
+        """Number of words."""
+        return len(self.words)
+
+    def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
+        counter = CountVectorizer(vocabulary=self.words, token_pattern=WORD)
+        return self._bag(sp.csr_array(counter.transform(read_texts(values, name))), name)
+
+    def state(self) -> dict[str, Any]:  # noqa: D102
+        return {"kind": self.kind, "words": self.words}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Text:  # noqa: D102
+        return cls(state["words"])
+
+
+def read_texts(values: Any, name: str) -> list[str]:
+    """Read a column of texts."""
+    texts = as_labels(values, name).tolist()
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{name} must hold strings, as in the fit.")
+    return texts
+
+
+def is_text(values: Any) -> bool:
+    """Whether most values differ and have several words; a column of a frame with others is never text."""
+    frame = as_frame(values, "the data")
+    if frame is not None and frame.shape[1] != 1:
+        return False
+    array = objects(frame[:, 0].to_list()) if frame is not None else to_array(values, "the data")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or array.dtype.kind not in "UTO" or not all(isinstance(v, str) for v in array.tolist()):
+        return False
+    return are_texts(Counter(array.tolist()))
+
+
+def are_texts(counts: dict[Any, int]) -> bool:
+    """Whether labels, with their counts, are texts rather than names of classes."""
+    """Whether most of some labels differ and have several words."""
+    n = sum(counts.values())
+    if not all(isinstance(label, str) for label in counts) or not n:
+        return False
+    return len(counts) > n / 2 and sum(count for text, count in counts.items() if " " in text.strip()) > n / 2

@@ -1,0 +1,89 @@
+"""Tables of pyarrow, from any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from correspondence.data.pairs.on_spark import deserialise_table, map_in_arrow, serialise_batches
+from correspondence.data.pairs.opening import (
+    import_pyarrow,
+    is_spark,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["BATCH", "apply_to_sides", "cut_batches", "read_tables", "select_side", "to_arrow"]
+
+
+BATCH = 65_536  # rows that are read at a time
+
+
+def read_tables(frame: nw.LazyFrame) -> Generator[pa.Table, None, None]:
+    """Tables of at most `BATCH` rows, none of them empty; of exactly so many but the last, if there are no parts."""
+    native = frame.to_native()
+    if frame.implementation.is_dask():
+        for i in range(native.npartitions):
+            yield from cut_batches([to_arrow(native.get_partition(i).compute())])
+    elif is_spark(frame):
+        for row in map_in_arrow(native, serialise_batches, "batch binary").toLocalIterator():
+            yield from cut_batches([deserialise_table(row["batch"])])
+    elif frame.implementation.is_duckdb():
+        read = native.to_arrow_reader if hasattr(native, "to_arrow_reader") else native.fetch_record_batch
+        with read(BATCH) as batches:
+            yield from cut_batches(import_pyarrow().Table.from_batches([batch]) for batch in batches)
+    elif frame.implementation.is_polars():
+        yield from cut_batches(batch.to_arrow() for batch in _polars_batches(native))
+    else:
+        eager = frame.collect()
+        for start in range(0, len(eager), BATCH):
+            yield to_arrow(eager[start : start + BATCH].to_native())
+
+
+def _polars_batches(frame: Any) -> Iterable[Any]:
+    if hasattr(frame, "collect_batches"):
+        return frame.collect_batches(chunk_size=BATCH, maintain_order=True, engine="streaming")
+    return frame.collect().iter_slices(BATCH)
+
+
+def cut_batches(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in tables of exactly `BATCH` rows, but for the last."""
+    waiting: list[pa.Table] = []
+    rows = 0
+    for table in tables:
+        waiting.append(table)
+        rows += table.num_rows
+        if rows < BATCH:
+            continue
+        table = import_pyarrow().concat_tables(waiting)
+        full = rows - rows % BATCH
+        yield from (table.slice(start, BATCH) for start in range(0, full, BATCH))
+        waiting, rows = [table.slice(full)], rows - full
+    if rows:
+        yield import_pyarrow().concat_tables(waiting)
+
+
+def to_arrow(frame: Any) -> pa.Table:
+    """Table of a frame in memory."""
+    pa = import_pyarrow()
+    if isinstance(frame, pa.Table):
+        return frame
+    if hasattr(frame, "to_arrow"):
+        return frame.to_arrow()
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except pa.ArrowException as error:
+        raise ValueError(f"source has a column whose values are of several kinds: {error}.") from None
+
+
+def apply_to_sides(function: Callable[[Any, Any, int], Any], x: Any, y: Any, table: pa.Table, number: int) -> Any:
+    """Apply a function to the two variables of a table."""
+    return function(select_side(table, x), select_side(table, y), number)
+
+
+def select_side(table: pa.Table, names: Any) -> pa.Table | pa.ChunkedArray:
+    """Select one column as such, several as a table."""
+    return table[names] if isinstance(names, str) else table.select(list(names))

@@ -1,0 +1,85 @@
+"""Functions of partitions on Spark."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+from correspondence.data.pairs.opening import import_pyarrow
+
+__all__ = ["deserialise_table", "map_in_arrow", "map_spark", "serialise_batches"]
+
+
+def map_spark(frame: Any, function: Callable[[pa.Table, int], Any]) -> list[Any]:
+    """Apply a function to each partition, on the workers that hold them, and collect what it returns."""
+    from pyspark import cloudpickle
+
+    rows = map_in_arrow(frame, partial(_run_spark, function), "number int, result binary").collect()
+    results = [cloudpickle.loads(row["result"]) for row in sorted(rows, key=lambda row: row["number"])]
+    for result in results:
+        if isinstance(result, _Failure):
+            raise result.error
+    return results
+
+
+def map_in_arrow(frame: Any, function: Callable[[Any], Any], schema: str) -> Any:
+    """Apply a function to the record batches of each partition, with the columns' own names."""
+    names = frame.columns
+    frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # PySpark itself stumbles over dots in names
+    function = partial(_with_names, function, names)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # none is used
+        return frame.mapInArrow(function, schema)
+
+
+def _with_names(function: Callable[[Any], Any], names: list[str], batches: Iterable[pa.RecordBatch]) -> Any:
+    import pyarrow as pa
+
+    return function(pa.RecordBatch.from_arrays(batch.columns, names) for batch in batches)
+
+
+class _Failure:
+    """Error of a function on an executor, which Spark would bury in its own."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+def _run_spark(function: Callable[[pa.Table, int], Any], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+    from pyspark import TaskContext, cloudpickle
+
+    parts = [batch for batch in batches if batch.num_rows]
+    if not parts:
+        return
+    context = TaskContext.get()
+    assert context is not None
+    number, result = context.partitionId(), None
+    try:
+        result = function(pa.Table.from_batches(parts), number)
+    except (TypeError, ValueError) as error:
+        result = _Failure(error)
+    yield pa.RecordBatch.from_pydict(
+        {"number": pa.array([number], pa.int32()), "result": pa.array([cloudpickle.dumps(result)], pa.binary())}
+    )
+
+
+def serialise_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Pack record batches into a column of bytes, which any schema can carry."""
+    import pyarrow as pa
+
+    for batch in batches:
+        if batch.num_rows:
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pa.RecordBatch.from_pydict({"batch": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
+
+
+def deserialise_table(data: bytes) -> pa.Table:
+    """Unpack what `serialise_batches` packed."""
+    return import_pyarrow().ipc.open_stream(data).read_all()
