@@ -1,0 +1,163 @@
+"""Small tables that come with the package."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from correspondence.data.table import Table
+
+__all__ = ["Children", "load_children", "load_hair_eye", "load_housetasks", "load_smoke", "parse_table"]
+
+
+def load_smoke() -> Table:
+    """Staff groups x smoking habits of a firm: 5 x 4, n = 193 (Greenacre 1984).
+
+    Rows are senior and junior managers, senior and junior employees, and secretaries.
+
+    Returns
+    -------
+    Table
+        Groups in the rows, habits in the columns.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> co.datasets.load_smoke()
+    Table of 5 rows x 4 columns, 20 nonzero cells, total 193
+    """
+    return parse_table("""
+              none light medium heavy
+        SM       4     2      3     2
+        JM       4     3      7     4
+        SE      25    10     12     4
+        JE      18    24     33    13
+        SC      10     6      7     2
+    """)
+
+
+def load_housetasks() -> Table:
+    """Household tasks x who does them in a couple: 13 x 4, n = 1744 (as in R's ade4 and factoextra).
+
+    Returns
+    -------
+    Table
+        Tasks in the rows, persons in the columns.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> co.datasets.load_housetasks().columns.tolist()
+    ['Wife', 'Alternating', 'Husband', 'Jointly']
+    """
+    return parse_table("""
+                   Wife Alternating Husband Jointly
+        Laundry     156          14       2       4
+        Main_meal   124          20       5       4
+        Dinner       77          11       7      13
+        Breakfeast   82          36      15       7
+        Tidying      53          11       1      57
+        Dishes       32          24       4      53
+        Shopping     33          23       9      55
+        Official     12          46      23      15
+        Driving      10          51      75       3
+        Finances     13          13      21      66
+        Insurance     8           1      53      77
+        Repairs       0           3     160       2
+        Holidays      0           1       6     153
+    """)
+
+
+def load_hair_eye() -> Table:
+    """Hair colour x eye colour of 592 statistics students: 4 x 4 (Snee 1974).
+
+    Returns
+    -------
+    Table
+        Hair in the rows, eyes in the columns.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> co.datasets.load_hair_eye()
+    Table of 4 rows x 4 columns, 16 nonzero cells, total 592
+    """
+    return parse_table("""
+              Brown Blue Hazel Green
+        Black    68   20    15     5
+        Brown   119   84    54    29
+        Red      26   17    14    14
+        Blond     7   94    10    16
+    """)
+
+
+class Children(NamedTuple):
+    """The table of `load_children` and its supplementary parts.
+
+    Attributes
+    ----------
+    table : Table
+        Reasons x education.
+    rows : Table
+        More reasons.
+    columns : Table
+        Ages.
+    """
+
+    table: Table
+    rows: Table
+    columns: Table
+
+
+def load_children() -> Children:
+    """Reasons not to have children x level of education: 14 x 5, with 4 rows and 3 columns (age) to be placed.
+
+    From Traversat and Roche, as in R's FactoMineR. The rows were given only by education.
+
+    Returns
+    -------
+    Children
+        ``table``, and ``rows`` and ``columns`` to be placed.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> children = co.datasets.load_children()
+    >>> ca = co.CA(n_components=2).fit(children.table)
+    >>> ca.supplementary(columns=children.columns).principal.shape
+    (3, 2)
+    """
+    whole = parse_table("""
+                      unqualified cep bepc high_school_diploma university thirty fifty more_fifty
+        money                  51  64   32                  29         17     59    66         70
+        future                 53  90   78                  75         22    115   117         86
+        unemployment           71 111   50                  40         11     79    88        177
+        circumstances           1   7    5                   5          4      9     8          5
+        hard                    7  11    4                   3          2      2    17         18
+        economic                7  13   12                  11         11     18    19         17
+        egoism                 21  37   14                  26          9     14    34         61
+        employment             12  35   19                   6          7     21    30         28
+        finances               10   7    7                   3          1      8    12          8
+        war                     4   7    7                   6          2      7     6         13
+        housing                 8  22    7                  10          5     10    27         17
+        fear                   25  45   38                  38         13     48    59         52
+        health                 18  27   20                  19          9     13    29         53
+        work                   35  61   29                  14         12     30    63         58
+        comfort                 2   4    3                   1          4      0     0          0
+        disagreement            2   8    2                   5          2      0     0          0
+        world                   1   5    4                   6          3      0     0          0
+        to_live                 3   3    1                   3          4      0     0          0
+    """)
+
+    def part(rows: slice, columns: slice) -> Table:
+        return Table(whole.counts[rows, columns], whole.rows[rows], whole.columns[columns])
+
+    return Children(part(slice(14), slice(5)), part(slice(14, None), slice(5)), part(slice(14), slice(5, None)))
+
+
+def parse_table(text: str) -> Table:
+    """Parse a table typed into this module."""
+    columns, *rows = (line.split() for line in text.strip().splitlines())
+    counts = np.array([[int(cell) for cell in cells] for _, *cells in rows])
+    return Table(counts, np.array([name for name, *_ in rows], object), np.array(columns, object))
