@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 
 import correspondence as co
-from correspondence.selection.method_registry import Pairs, estimator, sensible
+from correspondence.selection.method_registry import PairsProfile, estimator, sensible
 from correspondence.studies import problems
 from correspondence.validation.fitting import fit_copy
 
@@ -50,7 +50,7 @@ def wine(seed):
 
 
 def measure(name, training, fresh, d, groups):
-    pairs = Pairs.of(*training)
+    pairs = PairsProfile.of(*training)
     captured = {}
     for method in sensible(pairs):
         captured[method] = (

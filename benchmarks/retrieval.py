@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 
-from correspondence.search.nearest_items import Scores
+from correspondence.search.nearest_items import ItemScores
 
 K = 10
 
@@ -75,9 +75,9 @@ def main():
     offsets = rng.random(args.items)
     floor = "by hand, BLAS, double"
     single = [values.astype(np.float32) for values in (queries, items, offsets)]
-    engines = {"ours, scikit-learn": Scores(items, offsets, "sklearn")}
+    engines = {"ours, scikit-learn": ItemScores(items, offsets, "sklearn")}
     if importlib.util.find_spec("faiss") is not None:
-        engines["ours, faiss"] = Scores(items, offsets, "faiss")
+        engines["ours, faiss"] = ItemScores(items, offsets, "faiss")
     else:
         print('faiss is not installed (pip install "faiss-cpu>=1.8"): left out')
     for n in (args.queries, 1):

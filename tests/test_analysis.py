@@ -21,7 +21,7 @@ from correspondence.app.analyze.inputs import Request, read
 from correspondence.app.analyze.job import SAVED, analyze
 from correspondence.app.analyze.terminal import told
 from correspondence.results.latent_dimension import LatentDimension
-from correspondence.selection.method_registry import METHODS, Pairs, estimator
+from correspondence.selection.method_registry import METHODS, PairsProfile, estimator
 
 
 @pytest.fixture
@@ -548,7 +548,7 @@ def test_methods_that_can_be_saved(method, tmp_path):
     X = rng.normal(size=(150, 2))
     y = np.array(["a", "b", "c"], dtype=object)[np.digitize(X[:, 0], [-0.5, 0.5])]
     x = X if method not in ("ca", "ridge-ca") else np.where(X[:, 1] > 0, "p", "q").astype(object)
-    est = estimator(method, Pairs.of(x, y), 1)
+    est = estimator(method, PairsProfile.of(x, y), 1)
     if method == "forest":
         est.x_regressor.set_params(n_estimators=2)
     with warnings.catch_warnings():

@@ -13,7 +13,7 @@ from sklearn.datasets import load_wine
 import correspondence as co
 from correspondence.selection import decompose, race
 from correspondence.selection.decompose import ALPHA, MIN_PAIRS, N_DRAWS, choose
-from correspondence.selection.method_registry import METHODS, Pairs
+from correspondence.selection.method_registry import METHODS, PairsProfile
 
 
 @pytest.fixture
@@ -537,7 +537,7 @@ def test_a_line_does_not_win_where_a_curve_sees_a_second_component():
     y = 0.6 * x + 0.8 * rng.normal(size=(300, 1))
     assert (
         race.run_race(
-            x, y, ["cca", "ace"], None, Pairs.of(x, y), groups=None, random_state=1, n_jobs=None, progress=False
+            x, y, ["cca", "ace"], None, PairsProfile.of(x, y), groups=None, random_state=1, n_jobs=None, progress=False
         ).winner.method
         == "cca"
     )

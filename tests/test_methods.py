@@ -11,7 +11,16 @@ import pytest
 import scipy.sparse as sp
 
 import correspondence as co
-from correspondence.selection.method_registry import ENOUGH, FEW, FEW_LABELS, METHODS, MOST, Pairs, estimator, sensible
+from correspondence.selection.method_registry import (
+    ENOUGH,
+    FEW,
+    FEW_LABELS,
+    METHODS,
+    MOST,
+    PairsProfile,
+    estimator,
+    sensible,
+)
 
 TABLE_AND_LABELS = ["cca", "ace", "kernel", "logistic", "forest", "pice"]
 
@@ -76,7 +85,7 @@ SENSIBLE = {
 @pytest.mark.parametrize("kind", SENSIBLE)
 def test_sensible_methods(kind):
     n = FEW if "many" not in kind else 180  # with fewer, the labels would be names of the rows
-    assert sensible(Pairs.of(*data(kind, n))) == SENSIBLE[kind]
+    assert sensible(PairsProfile.of(*data(kind, n))) == SENSIBLE[kind]
 
 
 @pytest.mark.parametrize(
@@ -90,13 +99,13 @@ def test_sensible_methods(kind):
     ],
 )
 def test_only_the_simplest_of_few_pairs(kind, expected):
-    assert sensible(Pairs.of(*data(kind, FEW - 1))) == expected
+    assert sensible(PairsProfile.of(*data(kind, FEW - 1))) == expected
 
 
 @pytest.mark.parametrize(("n", "tried"), [(FEW_LABELS - 1, False), (FEW_LABELS, True)])
 def test_a_ridge_needs_counts_to_deal_out(n, tried):
     x = np.array(["a", "b", "c"])[np.arange(n) % 3]
-    assert ("ridge-ca" in sensible(Pairs.of(x, x[::-1]))) is tried
+    assert ("ridge-ca" in sensible(PairsProfile.of(x, x[::-1]))) is tried
 
 
 def test_costly_methods_are_those_that_fit_models_or_nets():
@@ -105,26 +114,26 @@ def test_costly_methods_are_those_that_fit_models_or_nets():
 
 @pytest.mark.parametrize("kind", ["text, labels", "sparse, labels", "images, labels", "text, number"])
 def test_some_method_suits_few_pairs_of_anything(kind):
-    assert sensible(Pairs.of(*data(kind, FEW - 1)))
+    assert sensible(PairsProfile.of(*data(kind, FEW - 1)))
 
 
 @pytest.mark.parametrize(("n", "tried"), [(ENOUGH - 1, False), (ENOUGH, True)])
 def test_a_net_needs_enough_pairs(n, tried):
-    assert ("mlp" in sensible(Pairs.of(*data("table, labels", n)))) is tried
+    assert ("mlp" in sensible(PairsProfile.of(*data("table, labels", n)))) is tried
 
 
 @pytest.mark.parametrize(("n", "tried"), [(ENOUGH - 1, False), (ENOUGH, True)])
 def test_nets_of_images_need_enough_and_are_trained_for_less_time(n, tried):
-    pairs = Pairs.of(*data("images, labels", n))
+    pairs = PairsProfile.of(*data("images, labels", n))
     assert ("pice" in sensible(pairs)) is tried
-    table = Pairs.of(*data("table, labels", n))
+    table = PairsProfile.of(*data("table, labels", n))
     assert estimator("pice", pairs, 2).max_steps < estimator("pice", table, 2).max_steps
 
 
 def test_without_torch_there_is_no_pice(monkeypatch):
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == "torch" else find_spec(name, *a))
-    assert sensible(Pairs.of(*data("table, table"))) == ["cca", "ace", "kernel"]
+    assert sensible(PairsProfile.of(*data("table, table"))) == ["cca", "ace", "kernel"]
 
 
 def test_the_order_is_from_simple_to_flexible():
@@ -138,7 +147,7 @@ def test_docstrings_name_every_method(function):
 
 
 def made(name, kind, n=FEW, n_components=1):
-    est = estimator(name, Pairs.of(*data(kind, n)), n_components, random_state=7)
+    est = estimator(name, PairsProfile.of(*data(kind, n)), n_components, random_state=7)
     return est.set_params(max_steps=20, evaluate_every=10) if name == "pice" else est
 
 
@@ -171,7 +180,7 @@ def test_sensible_methods_can_be_fitted(kind, name):
 @pytest.mark.parametrize("name", ["kernel", "pice"])
 def test_methods_for_images(name):
     n = ENOUGH if name == "pice" else FEW
-    assert name in sensible(Pairs.of(*data("images, labels", n)))
+    assert name in sensible(PairsProfile.of(*data("images, labels", n)))
     assert_fits(name, "images, labels", n)
 
 
@@ -179,13 +188,13 @@ def test_methods_for_images(name):
 @pytest.mark.parametrize("name", ["logistic", "mlp"])
 def test_classifiers_of_images(name):
     n = ENOUGH if name == "mlp" else FEW
-    if name in sensible(Pairs.of(*data("images, labels", n))):
+    if name in sensible(PairsProfile.of(*data("images, labels", n))):
         assert_fits(name, "images, labels", n)
 
 
 @pytest.mark.parametrize("kind", ["table, labels", "sparse, labels"])
 def test_a_net_of_scikit_learn_can_be_fitted(kind):
-    assert "mlp" in sensible(Pairs.of(*data(kind, ENOUGH)))
+    assert "mlp" in sensible(PairsProfile.of(*data(kind, ENOUGH)))
     assert_fits("mlp", kind, ENOUGH)
 
 
@@ -223,13 +232,13 @@ def test_a_forest_is_of_the_right_kind():
     ],
 )
 def test_how_many_components_are_looked_for(kind, n, limit, most):
-    pairs = Pairs.of(*data(kind, n))
+    pairs = PairsProfile.of(*data(kind, n))
     assert (pairs.limit, pairs.most) == (limit, most)
 
 
 def test_constant_columns_are_no_reason_for_a_warning():
     X = np.column_stack([np.arange(20.0), np.ones(20)])
-    assert Pairs.of(X, np.arange(20) % 2).x.columns == 1
+    assert PairsProfile.of(X, np.arange(20) % 2).x.columns == 1
 
 
 @pytest.mark.parametrize(("name", "kind"), [("logistic", "number, number"), ("ace", "text, labels")])
@@ -239,10 +248,10 @@ def test_a_method_that_does_not_suit_says_so(name, kind):
 
 
 def test_errors():
-    pairs = Pairs.of(*data("table, labels"))
+    pairs = PairsProfile.of(*data("table, labels"))
     with pytest.raises(ValueError, match="method must"):
         estimator("pca", pairs, 1)
     with pytest.raises(ValueError, match="same length, got 3 and 2"):
-        Pairs.of([1, 2, 3], [1, 2])
+        PairsProfile.of([1, 2, 3], [1, 2])
     with pytest.raises(ValueError, match="X is empty"):
-        Pairs.of([], [])
+        PairsProfile.of([], [])

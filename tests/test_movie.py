@@ -164,7 +164,7 @@ def test_a_movie_that_fails_leaves_the_old_one(film, tmp_path, monkeypatch):
     def fail(*_):
         raise RuntimeError("full")
 
-    monkeypatch.setattr(movie._Scene, "show", fail)
+    monkeypatch.setattr(movie._MovieFigure, "show", fail)
     with pytest.raises(RuntimeError, match="full"):
         write_movie(film, path)
     assert path.read_bytes() == b"old"
@@ -180,7 +180,7 @@ def pixels(scene):
 
 
 def test_what_stays_the_same_is_drawn_once_and_in_place(film):
-    scene = movie._Scene(film, 50)
+    scene = movie._MovieFigure(film, 50)
     assert not any(ax.xaxis.get_visible() for ax in scene.figure.axes)
     scene.show(0)
     first = pixels(scene)
@@ -193,7 +193,7 @@ def test_what_stays_the_same_is_drawn_once_and_in_place(film):
 
 
 def test_each_frame_says_its_step_and_shows_its_pics_and_mistakes(film):
-    scene = movie._Scene(film, 50)
+    scene = movie._MovieFigure(film, 50)
     scene.show(2)
     assert scene.title.get_text() == f"Step 2, accuracy {film.timeline.accuracy[2]:.1%}"
     np.testing.assert_allclose([bar.get_height() for bar in scene.bars], film.timeline.pics[2])
@@ -208,7 +208,7 @@ def test_names_that_would_cover_each_other_fade(film):
     positions = film.positions.copy()
     positions[-1, 1] = positions[-1, 0]
     positions[-1, 2] = np.nan
-    scene = movie._Scene(
+    scene = movie._MovieFigure(
         Film(film.timeline, film.index, film.labels, film.inputs, positions, film.guesses, film.belief), 50
     )
     assert [text.get_visible() for text in scene.texts] == [False, False, False, True]

@@ -10,7 +10,7 @@ import correspondence as co
 from correspondence.results.comparison import MethodResult, pick_simplest
 from correspondence.results.cross_fit import CrossFit
 from correspondence.selection import race
-from correspondence.selection.method_registry import METHODS, Pairs
+from correspondence.selection.method_registry import METHODS, PairsProfile
 from correspondence.selection.race import Race, default_folds, leaves_dependence, run_race
 
 
@@ -51,7 +51,7 @@ def let_race(names, n=500, n_components=None, x=None):
     X = np.random.default_rng(0).normal(size=(n, 2)) if x is None else x
     Y = np.random.default_rng(1).normal(size=(n, 2))
     return run_race(
-        *(X, Y, names, n_components, Pairs.of(X, Y)), groups=None, random_state=0, n_jobs=None, progress=None
+        *(X, Y, names, n_components, PairsProfile.of(X, Y)), groups=None, random_state=0, n_jobs=None, progress=None
     )
 
 
@@ -205,8 +205,8 @@ def test_some_methods_are_cheap_and_some_costly():
 @pytest.mark.parametrize(("n", "folds"), [(2, 2), (3, 3), (1999, 5), (2000, 3), (19_999, 3)])
 def test_number_of_folds(n, folds):
     X = np.arange(2.0 * n).reshape(n, 2)
-    assert default_folds(Pairs.of(X, X), None, 0) == folds
-    assert default_folds(Pairs.of(X, X), np.arange(n) % 2, 0) == 2, "no more than groups"
+    assert default_folds(PairsProfile.of(X, X), None, 0) == folds
+    assert default_folds(PairsProfile.of(X, X), np.arange(n) % 2, 0) == 2, "no more than groups"
 
 
 # --- a race of real methods
@@ -216,7 +216,7 @@ def test_a_parabola_drops_lines():
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, size=(400, 1))
     found = run_race(
-        *(x, x**2 + 0.1 * rng.normal(size=(400, 1)), ["cca", "ace"], 1, Pairs.of(x, x)),
+        *(x, x**2 + 0.1 * rng.normal(size=(400, 1)), ["cca", "ace"], 1, PairsProfile.of(x, x)),
         **{"groups": None, "random_state": 0, "n_jobs": None, "progress": None},
     )
     assert found.winner.method == "ace"

@@ -9,7 +9,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from correspondence.selection.method_registry import METHODS, Pairs, estimator
+from correspondence.selection.method_registry import METHODS, PairsProfile, estimator
 from correspondence.studies import problems
 from correspondence.studies.problems import Problem
 from correspondence.validation.fitting import fit_copy
@@ -57,7 +57,7 @@ def warm_up() -> None:
         importlib.import_module("correspondence.estimators.pice")
     rng = np.random.default_rng(0)
     x = rng.normal(size=200)
-    pairs = Pairs.of(x, x)
+    pairs = PairsProfile.of(x, x)
     for method in ("cca", "ace", "kernel", "forest"):
         fit_copy(estimator(method, pairs, 1), x, x + rng.normal(size=200))
 
@@ -67,7 +67,7 @@ def time_winner(d, X, Y, seed) -> float:
     method = d.origin.split(":")[0].split()[0].strip(",")
     if method not in METHODS:
         return 0.0
-    est = estimator(method, Pairs.of(X, Y), d.n_components, seed)
+    est = estimator(method, PairsProfile.of(X, Y), d.n_components, seed)
     start = time.process_time()
     fit_copy(est, X, Y)
     return time.process_time() - start

@@ -88,7 +88,7 @@ def test_passes_pair_anew_but_repeat_for_a_seed(rng):
     labels = np.array(["a", "b", "c"])[np.arange(30) % 3]
 
     def passes(seed):
-        pairs = views.Pairs(images, labels, views.plain, views.plain, 8, seed)
+        pairs = views.ViewPairs(images, labels, views.plain, views.plain, 8, seed)
         return [np.concatenate([np.stack(batch)[:, :, 0, 0, 0] for batch in pairs], axis=1) * 255 for _ in range(2)]
 
     first, second = passes(0)
@@ -107,7 +107,7 @@ def test_three_classes_share_two_components(rng, is_shared, monkeypatch):
     train, test = blobs(rng, 1000), blobs(rng, 400)
     data = co.datasets.ImageClasses(*train, *test, ["left", "middle", "right"])
     view = views.plain if is_shared else views.noisy
-    recipe = views.Recipe((8, 16, 64), 4, 64, 5e-3, 0.01, held_out=300, view_x=views.plain, view_y=view)
+    recipe = views.ViewRecipe((8, 16, 64), 4, 64, 5e-3, 0.01, held_out=300, view_x=views.plain, view_y=view)
     run = multiview_runs.measure(recipe, data, seed=1)  # one seed of a hundred has a component too many by chance
     assert run.n == 700
     assert run.shared.tolist() == [True] * 2 + [False] * 4

@@ -77,7 +77,7 @@ def test_logits_of_the_recipes(shape, recipe):
 
 @pytest.mark.slow
 def test_recipes_are_arguments_of_the_training():
-    recipe = nets.Recipe((8, 16, 16), epochs=3, batch_size=16, lr=0.01, weight_decay=0.01, augment=True)
+    recipe = nets.NetRecipe((8, 16, 16), epochs=3, batch_size=16, lr=0.01, weight_decay=0.01, augment=True)
     net = trained(np.random.default_rng(0), **recipe.training)
     assert torch.equal(weights(net), weights(trained(np.random.default_rng(0))))
 

@@ -211,7 +211,10 @@ def resolve(rows: Parts, moments: Moments, x: Described, y: Described) -> Resolv
     >>> found.moments.decompose(span=found.span).correlations.round(3)
     array([1.])
     """
-    sides = _Columns.of(x, moments.cov_f, moments.mean_f), _Columns.of(y, moments.cov_g, moments.mean_g)
+    sides = (
+        _PrincipalColumns.of(x, moments.cov_f, moments.mean_f),
+        _PrincipalColumns.of(y, moments.cov_g, moments.mean_g),
+    )
     if not any(side.is_doubtful for side in sides):
         return Resolved((Basis.whole(len(x.names)), Basis.whole(len(y.names))), moments, None)
     bases = sides[0].turned(), sides[1].turned()
@@ -263,14 +266,14 @@ class _Turn:
 
 
 @dataclass(frozen=True, eq=False)
-class _Columns:
+class _PrincipalColumns:
     """Columns of one side with their principal directions."""
 
     known: Described
     spectrum: Spectrum
 
     @classmethod
-    def of(cls, known: Described, cov: np.ndarray, mean: np.ndarray) -> _Columns:
+    def of(cls, known: Described, cov: np.ndarray, mean: np.ndarray) -> _PrincipalColumns:
         return cls(known, Spectrum.of(cov, mean))
 
     @property
@@ -355,7 +358,7 @@ def _cholesky(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _turn(
-    rows: Parts, sides: tuple[_Columns, _Columns], bases: tuple[Basis, Basis]
+    rows: Parts, sides: tuple[_PrincipalColumns, _PrincipalColumns], bases: tuple[Basis, Basis]
 ) -> tuple[Moments, tuple[_Turn, _Turn]]:
     """Moments of combinations of the columns, and what they show."""
     moments = rows.sums(partial(_of_rows, bases), partial(sum, start=Moments()), "moments", numbered=False)

@@ -30,7 +30,7 @@ FEATURE_MAPS = {  # by name, so that loading imports torch only if it must
     "beliefs": "correspondence.classifiers.beliefs:Beliefs",
     "encoded": "correspondence.core.feature_maps:Encoded",
     "kernel": "correspondence.estimators.kernel:KernelFeatures",
-    "nets": "correspondence.estimators.pice.feature_net:Side",
+    "nets": "correspondence.estimators.pice.feature_net:NetSide",
 }
 
 

@@ -25,8 +25,8 @@ from correspondence.data.pairs.opening import names_listed
 __all__ = [
     "ARRAYS",
     "FRAMES",
-    "Images",
     "PairsFile",
+    "ReadImages",
     "as_label_texts",
     "check_columns",
     "check_plain",
@@ -393,7 +393,7 @@ _READERS: dict[str, Callable[[Path, Any], nw.DataFrame]] = {
 # --- images
 
 
-class Images(NamedTuple):
+class ReadImages(NamedTuple):
     """Pixels of the files that could be read."""
 
     pixels: np.ndarray
@@ -422,7 +422,7 @@ def image_files(folder: str | Path) -> dict[str, Path]:
 
 def read_images(
     paths: Sequence[Path | None], size: int, colour: bool | None = None, progress: bool | None = None
-) -> Images:
+) -> ReadImages:
     """Read images and bring them to a common size.
 
     Parameters
@@ -445,7 +445,7 @@ def read_images(
     array = np.stack(found).transpose(0, 3, 1, 2) if found else np.empty((0, 3, size, size), np.uint8)
     if colour is None:
         colour = bool((array != array[:, :1]).any())
-    return Images(array if colour else _grey(array), np.array([image is not None for image in pixels], dtype=bool))
+    return ReadImages(array if colour else _grey(array), np.array([image is not None for image in pixels], dtype=bool))
 
 
 def _pixels(path: Path, size: int) -> np.ndarray | None:

@@ -245,7 +245,7 @@ class ACE(PairsEstimator):
         """Block power iterations, one for each fold, turned on to the first."""
         k, start = self.n_components + EXTRA, _start(y.encoder, y.rows)
         F, G = (np.empty((x.rows.shape[0], k)) for _ in range(2))
-        runs: list[tuple[_Model, _Model]] = []
+        runs: list[tuple[_ExpectationModel, _ExpectationModel]] = []
         with bar(len(parts) * self.n_alternations, "ACE", self.progress) as done:
             for for_x, for_y, test in parts:
                 targets = start
@@ -389,22 +389,22 @@ class _Expectation:
     rows: Any
     model: Any
 
-    def fitted(self, train: np.ndarray, targets: np.ndarray) -> _Model:
+    def fitted(self, train: np.ndarray, targets: np.ndarray) -> _ExpectationModel:
         """Expectations of targets, learned from some of the pairs."""
         model, width = clone(self.model), targets.shape[1]
         try:
             if is_classifier(model):
-                return _Model(model.fit(self.rows[train], targets.argmax(axis=1)), width)
+                return _ExpectationModel(model.fit(self.rows[train], targets.argmax(axis=1)), width)
             if width > 1 and not get_tags(model).target_tags.multi_output:
                 model = MultiOutputRegressor(model)
-            return _Model(model.fit(self.rows[train], targets if width > 1 else targets[:, 0]), width)
+            return _ExpectationModel(model.fit(self.rows[train], targets if width > 1 else targets[:, 0]), width)
         except Exception as error:
             reason = " ".join(str(error).split())[:200].rstrip(".")
             raise ValueError(f"{brief(self.model)} could not be fitted to {self.name}: {reason}.") from error
 
 
 @dataclass(frozen=True, eq=False)
-class _Model:
+class _ExpectationModel:
     """Linear combinations of what a regressor predicts, or of the beliefs of a classifier."""
 
     model: Any
@@ -424,11 +424,11 @@ class _Model:
                 )
         return values if self.functions is None else self.functions.of_features(values)
 
-    def combined(self, functions: LinearFunctions) -> _Model:
+    def combined(self, functions: LinearFunctions) -> _ExpectationModel:
         """Functions of the predictions."""
         return replace(self, functions=functions)
 
-    def turned(self, first: _Model, rows: Any) -> _Model:
+    def turned(self, first: _ExpectationModel, rows: Any) -> _ExpectationModel:
         """The same functions, rotated on to those of another model."""
         assert self.functions is not None
         U, _, Vt = np.linalg.svd(self(rows).T @ first(rows))
@@ -441,7 +441,7 @@ class _Regressed:
 
     name: str
     encoder: Encoder
-    models: list[_Model]
+    models: list[_ExpectationModel]
 
     def __call__(self, values: Any) -> np.ndarray:
         rows = _rows(self.encoder, values, self.name)

@@ -30,7 +30,7 @@ __all__ = ["plane"]
 
 
 @dataclass(frozen=True, eq=False)
-class _Cloud:
+class _DrawnCloud:
     """Points of one side, ready to be drawn."""
 
     name: str
@@ -190,7 +190,7 @@ def _draw_ringed(ax: Axes, xy: np.ndarray | None, seen: Scene) -> list[tuple[Thu
 
 def _clouds(
     d: Decomposition, index: list[int], map: str, names: Sequence[str], by_mass: bool, X: Any = None, Y: Any = None
-) -> tuple[_Cloud, _Cloud]:
+) -> tuple[_DrawnCloud, _DrawnCloud]:
     if isinstance(names, str) or not isinstance(names, Sequence) or len(names) not in (2, 3):
         raise ValueError(f"names must be two texts, for rows and columns, or three, got {names!r}.")
     if not isinstance(map, str) or map not in MAPS:
@@ -203,7 +203,7 @@ def _clouds(
 
 
 @dataclass(frozen=True, eq=False)
-class _Side:
+class _DrawnSide:
     """What is drawn of one variable."""
 
     labels: np.ndarray
@@ -212,23 +212,25 @@ class _Side:
     mass: np.ndarray | None
 
 
-def _side(functions: Any, values: Any, name: str) -> _Side:
+def _side(functions: Any, values: Any, name: str) -> _DrawnSide:
     if values is None and isinstance(functions, LabelFunctions):
-        return _Side(functions.labels, functions.values, functions.mass)
+        return _DrawnSide(functions.labels, functions.values, functions.mass)
     if values is None:
         sample = getattr(functions, "sample", None)
         column = None if sample is None else find_labels(sample)
         if column is None:
             raise TypeError(f"{name} is needed: give the values to draw, {name}=...")
         codes, labels = encode(column, name)
-        return _Side(labels, functions(labels), np.bincount(codes) / len(codes))
+        return _DrawnSide(labels, functions(labels), np.bincount(codes) / len(codes))
     points = functions(values)
     array = np.asarray(values) if not hasattr(values, "tocsr") else np.empty((0, 0))
     are_labels = array.ndim == 1 and array.dtype.kind in "OU"
-    return _Side(array if are_labels else np.full(len(points), None), points, None)
+    return _DrawnSide(array if are_labels else np.full(len(points), None), points, None)
 
 
-def _cloud(side: _Side, s: np.ndarray, index: list[int], scaling: Scaling, by_mass: bool, **style: Any) -> _Cloud:
+def _cloud(
+    side: _DrawnSide, s: np.ndarray, index: list[int], scaling: Scaling, by_mass: bool, **style: Any
+) -> _DrawnCloud:
     known = np.isfinite(side.values).all(axis=1)
     standard = side.values[known][:, index]
     if side.mass is None and (by_mass or scaling in ("mass", "root_mass")):
@@ -239,7 +241,7 @@ def _cloud(side: _Side, s: np.ndarray, index: list[int], scaling: Scaling, by_ma
         xy = np.column_stack([xy, np.zeros(len(xy))])
     labels = side.labels[known]
     weight = mass * ((standard * s) ** 2).sum(axis=1)
-    return _Cloud(
+    return _DrawnCloud(
         known=known,
         labels=labels,
         xy=xy,
@@ -263,7 +265,9 @@ def _factor(scaling: Scaling, s: np.ndarray, mass: np.ndarray | None = None) -> 
     return (mass if scaling == "mass" else np.sqrt(mass))[:, None]
 
 
-def _coloured(sides: tuple[_Cloud, _Cloud], classes: Any, colour: dict[Any, str]) -> tuple[_Cloud, _Cloud]:
+def _coloured(
+    sides: tuple[_DrawnCloud, _DrawnCloud], classes: Any, colour: dict[Any, str]
+) -> tuple[_DrawnCloud, _DrawnCloud]:
     """The points of x in the colours of their classes, and the labels of y that are classes in the same."""
     values = np.asarray(classes, dtype=object)
     if values.shape != sides[0].known.shape:
@@ -273,18 +277,18 @@ def _coloured(sides: tuple[_Cloud, _Cloud], classes: Any, colour: dict[Any, str]
     return replace(sides[0], colours=x), replace(sides[1], colours=y)
 
 
-def _class_handles(sides: tuple[_Cloud, _Cloud], colour: dict[Any, str]) -> list[Patch]:
+def _class_handles(sides: tuple[_DrawnCloud, _DrawnCloud], colour: dict[Any, str]) -> list[Patch]:
     """Legend of the classes, unless they are written in the picture."""
     if set(colour) <= set(sides[1].labels.tolist()) or len(colour) > 20:
         return []
     return [Patch(color=value, label=one_line(name)) for name, value in colour.items()]
 
 
-def _marked(d: Decomposition, marks: Any, index: list[int], map: str, name: str) -> _Cloud:
+def _marked(d: Decomposition, marks: Any, index: list[int], map: str, name: str) -> _DrawnCloud:
     if not isinstance(marks, tuple | list) or len(marks) != 2 or not isinstance(marks[0], Iterable):
         raise ValueError("marks must be a pair: labels, and as many values of x.")
     labels, values = marks
-    side = _Side(np.array(list(labels), dtype=object), d.f(values), None)
+    side = _DrawnSide(np.array(list(labels), dtype=object), d.f(values), None)
     if len(side.labels) != len(side.values):
         raise ValueError(f"marks must be as many labels as values, got {len(side.labels)} and {len(side.values)}.")
     cloud = _cloud(side, d.correlations[index], index, MAPS[map][0], False, name=name, colour="0.25", marker="D")
@@ -298,7 +302,7 @@ def _areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
     return np.full(len(mass), 28.0 if len(mass) < 200 else 12.0 if len(mass) < 1000 else 6.0)
 
 
-def _scatter(ax: Axes, cloud: _Cloud, alpha: float) -> None:
+def _scatter(ax: Axes, cloud: _DrawnCloud, alpha: float) -> None:
     many = len(cloud.xy) > 200
     ax.scatter(
         cloud.xy[:, 0],
@@ -314,8 +318,8 @@ def _scatter(ax: Axes, cloud: _Cloud, alpha: float) -> None:
 
 
 def _spreads(
-    clouds: tuple[_Cloud, _Cloud], bootstrap: Bootstrap, axes: tuple[int, ...], level: float
-) -> list[tuple[_Cloud, Ellipses]]:
+    clouds: tuple[_DrawnCloud, _DrawnCloud], bootstrap: Bootstrap, axes: tuple[int, ...], level: float
+) -> list[tuple[_DrawnCloud, Ellipses]]:
     """Clouds in principal coordinates with the ellipses of their points."""
     if len(axes) < 2:
         raise ValueError("ellipses need a plane: there is only one axis here.")
@@ -330,7 +334,7 @@ def _spreads(
     return spreads
 
 
-def _add_ellipses(ax: Axes, cloud: _Cloud, ellipses: Ellipses) -> None:
+def _add_ellipses(ax: Axes, cloud: _DrawnCloud, ellipses: Ellipses) -> None:
     shapes = np.column_stack([ellipses.width, ellipses.height, ellipses.angle])[cloud.known]
     for xy, (width, height, angle) in zip(cloud.xy, shapes, strict=True):
         if np.isfinite(width):
@@ -369,7 +373,7 @@ def _add_legend(ax: Axes, more: list[Patch]) -> None:
                 handle.set_facecolor(GREY)  # each point has its own
 
 
-def _placed(points: Points, index: list[int], is_first: bool) -> _Cloud:
+def _placed(points: Points, index: list[int], is_first: bool) -> _DrawnCloud:
     """Supplementary points; they come before all others when labels are written."""
     if not isinstance(points, Points):
         raise TypeError(f"supplementary must be Points, as CA.supplementary returns them, got {type(points).__name__}.")
@@ -379,10 +383,10 @@ def _placed(points: Points, index: list[int], is_first: bool) -> _Cloud:
         xy = np.column_stack([xy, np.zeros(len(xy))])
     area, weight = np.full(len(xy), 28.0), np.full(len(xy), np.inf)
     name = "supplementary" if is_first else "_"  # once is enough for the legend
-    return _Cloud(name, known, points.labels[known], xy, area, weight, True, "0.25", "D")
+    return _DrawnCloud(name, known, points.labels[known], xy, area, weight, True, "0.25", "D")
 
 
-def _written(sides: tuple[_Cloud, _Cloud], labels: str) -> list[_Cloud]:
+def _written(sides: tuple[_DrawnCloud, _DrawnCloud], labels: str) -> list[_DrawnCloud]:
     chosen = {"both": list(sides), "rows": [sides[0]], "columns": [sides[1]], "none": []}
     if not isinstance(labels, str) or labels not in chosen:
         raise ValueError(f'labels must be "both", "rows", "columns" or "none", got {labels!r}.')
@@ -391,8 +395,8 @@ def _written(sides: tuple[_Cloud, _Cloud], labels: str) -> list[_Cloud]:
 
 def _write_labels(
     ax: Axes,
-    clouds: list[_Cloud],
-    written: list[_Cloud],
+    clouds: list[_DrawnCloud],
+    written: list[_DrawnCloud],
     most: int,
     pictures: Sequence[tuple[Thumbnail, np.ndarray]],
     lines: np.ndarray,
@@ -417,7 +421,7 @@ def _write_labels(
     ax.add_artist(LabelPlacing(labels, leaders, chosen, xy, np.sqrt(area) / 2))
 
 
-def _write_label(ax: Axes, cloud: _Cloud, i: int, outline: list[Any]) -> Annotation:
+def _write_label(ax: Axes, cloud: _DrawnCloud, i: int, outline: list[Any]) -> Annotation:
     label = ax.annotate(
         one_line(cloud.labels[i]),
         cloud.xy[i],

@@ -155,7 +155,7 @@ def _write_frames(film: Film, path: Path, fps: float, progress: bool | None) -> 
     try:
         with mpl.rc_context(settings), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing from")  # a name in a script without a font
-            scene = _Scene(film, dpi=80 if is_gif else 120)
+            scene = _MovieFigure(film, dpi=80 if is_gif else 120)
             writer = PillowWriter(fps=fps) if is_gif else FFMpegWriter(fps=fps)  # type: ignore[arg-type]
             with bar(len(film) + held, "movie", progress) as shown:
                 _grab(scene, writer, path, held, shown)
@@ -163,7 +163,7 @@ def _write_frames(film: Film, path: Path, fps: float, progress: bool | None) -> 
         raise RuntimeError(f"ffmpeg could not write {path.suffix} ({error}): write a .gif or .html instead.") from None
 
 
-def _grab(scene: _Scene, writer: AbstractMovieWriter, path: Path, held: int, shown: Any) -> None:
+def _grab(scene: _MovieFigure, writer: AbstractMovieWriter, path: Path, held: int, shown: Any) -> None:
     with writer.saving(scene.figure, str(path), scene.figure.dpi):
         for t in [*range(len(scene.film)), *[len(scene.film) - 1] * held]:
             scene.show(t)
@@ -197,7 +197,7 @@ class _Still(Artist):
         gc.restore()
 
 
-class _Scene:
+class _MovieFigure:
     """Figure whose parts are moved from frame to frame: the plane, the PICs, and the curves up to now."""
 
     def __init__(self, film: Film, dpi: int) -> None:

@@ -16,7 +16,7 @@ from correspondence._util.arguments import (
 from correspondence._util.labels import objects
 from correspondence._util.text import brief
 from correspondence.results.matches import Matches
-from correspondence.search.nearest_items import Scores, within
+from correspondence.search.nearest_items import ItemScores, within
 
 __all__ = ["BLOCK", "FEW", "LIMIT", "ItemSide", "find_gaussian_weights"]
 
@@ -95,16 +95,16 @@ class ItemSide:
         return np.take_along_axis(index, np.argsort(-self._scores.of(self._asked(query), index), kind="stable"), axis=1)
 
     @cached_property
-    def _scores(self) -> Scores:
+    def _scores(self) -> ItemScores:
         if self.by == "distance":
             places = self._in_space(self.places)
-            return Scores(places, -0.5 * (places**2).sum(axis=1), self.engine)
+            return ItemScores(places, -0.5 * (places**2).sum(axis=1), self.engine)
         if self.by == "gaussian":
             s, precision = find_gaussian_weights(self.correlations)
             offsets = np.log(np.maximum(self.prior, 1e-300)) - self.places**2 @ (s**2 * precision) / 2
-            return Scores(self.places * (s * precision), offsets, self.engine)
+            return ItemScores(self.places * (s * precision), offsets, self.engine)
         weights = self.prior if self.by == "posterior" else np.ones(len(self.places))
-        return Scores(weights[:, None] * self.places * self.correlations, weights, self.engine)
+        return ItemScores(weights[:, None] * self.places * self.correlations, weights, self.engine)
 
     def _asked(self, queries: np.ndarray) -> np.ndarray:
         return self._in_space(queries) if self.by == "distance" else queries

@@ -17,7 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from correspondence._util.text import brief
 
-__all__ = ["Scores", "check_engine", "within"]
+__all__ = ["ItemScores", "check_engine", "within"]
 
 ENGINES = ("auto", "sklearn", "faiss")
 LARGE = 100_000  # items, from which on faiss is faster for
@@ -25,7 +25,7 @@ FEW = 16  # queries at once; for more scikit-learn is (benchmarks/retrieval.py)
 SPARE = 16  # items more than asked for, so that rounding in single precision loses none
 
 
-class Scores:
+class ItemScores:
     """Scores a . b + c of items.
 
     Parameters

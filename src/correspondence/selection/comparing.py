@@ -16,7 +16,7 @@ from correspondence.data.counting import as_counted, find_obstacle, take_apart
 from correspondence.data.splits import Split, group_codes, splits
 from correspondence.results.comparison import Comparison
 from correspondence.results.cross_fit import CrossFit
-from correspondence.selection.method_registry import Pairs, estimator, sensible
+from correspondence.selection.method_registry import PairsProfile, estimator, sensible
 from correspondence.selection.race import default_folds
 from correspondence.validation.crossfit import crossfit
 from correspondence.validation.fitting import check_in_memory
@@ -88,7 +88,7 @@ def compare(
     check_in_memory(X)
     if Y is None:
         X, Y = _list_counted(X)
-    pairs = Pairs.of(X, Y)
+    pairs = PairsProfile.of(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together = None if groups is None else group_codes(groups, pairs.n, "groups")
     chosen = _chosen(methods, pairs, n_components, random_state)
@@ -127,7 +127,7 @@ def _list_counted(X: Any) -> tuple[np.ndarray, np.ndarray]:
     return take_apart(table)
 
 
-def _chosen(methods: Any, pairs: Pairs, n_components: int | None, random_state: int) -> dict[str, Any]:
+def _chosen(methods: Any, pairs: PairsProfile, n_components: int | None, random_state: int) -> dict[str, Any]:
     if isinstance(methods, str) or not (methods is None or isinstance(methods, Iterable)):
         raise ValueError(f"methods must be a list of names or a dictionary, got {brief(methods)}.")
     if isinstance(methods, Mapping):

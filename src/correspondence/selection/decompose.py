@@ -23,7 +23,7 @@ from correspondence.data.thinning import are_whole
 from correspondence.estimators.ca.estimator import CA
 from correspondence.results.latent_dimension import LatentDimension
 from correspondence.results.permutation_test import PermutationTest
-from correspondence.selection.method_registry import METHODS, Pairs, estimator, sensible
+from correspondence.selection.method_registry import METHODS, PairsProfile, estimator, sensible
 from correspondence.selection.race import Race, limit_components, race_again, run_race
 from correspondence.validation.fitting import fit_copy
 from correspondence.validation.latent_dimension import assess_components, latent_dimension
@@ -197,7 +197,7 @@ class _Wanted:
         """Whether components are tested."""
         return self.test or self.n_components is None
 
-    def list_names(self, pairs: Pairs) -> list[str]:
+    def list_names(self, pairs: PairsProfile) -> list[str]:
         """Methods that may take part, from simple to flexible."""
         if self.method != "auto":
             return [self.method]
@@ -231,7 +231,7 @@ def _choose_for_table(X: Any, wanted: _Wanted) -> Choice:
 
 
 def _choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None) -> Choice:
-    pairs = Pairs.of(X, Y)
+    pairs = PairsProfile.of(X, Y)
     if wanted.groups is not None:
         wanted = replace(wanted, groups=group_codes(wanted.groups, pairs.n, "groups"))
     dependence = _test_dependence(X, Y, pairs, wanted)
@@ -257,7 +257,9 @@ def _choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = Non
     return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested)
 
 
-def _pick_method(X: Any, Y: Any, pairs: Pairs, wanted: _Wanted, *, is_short: bool) -> tuple[Race | None, str, str]:
+def _pick_method(
+    X: Any, Y: Any, pairs: PairsProfile, wanted: _Wanted, *, is_short: bool
+) -> tuple[Race | None, str, str]:
     """The race, if there was one, the method, and why it was taken if there was none."""
     names = wanted.list_names(pairs)
     if len(names) == 1:
@@ -279,7 +281,7 @@ class _Counted:
 
 
 def _count_components(
-    X: Any, Y: Any, pairs: Pairs, method: str, race: Race | None, first: float, wanted: _Wanted
+    X: Any, Y: Any, pairs: PairsProfile, method: str, race: Race | None, first: float, wanted: _Wanted
 ) -> tuple[int, _Counted]:
     """Number of components to fit, and the test behind it, given the p-value of the first."""
     if pairs.n < MIN_PAIRS:
@@ -350,7 +352,7 @@ class _Dependence:
         best = min(seen, key=lambda name: seen[name])
         return best if seen[best] <= ALPHA else winner
 
-    def find_more(self, race: Race, pairs: Pairs) -> str | None:
+    def find_more(self, race: Race, pairs: PairsProfile) -> str | None:
         """Name the best of the methods that see a component which the winner, such as a line, cannot have."""
         rank = race.winner.crossfit.correlations.size
         others = [result for result in race.others if result.method in self.views]
@@ -367,7 +369,7 @@ class _Dependence:
         return other if tested.pvalues[-1] <= ALPHA else None
 
 
-def _decide_by_more(X: Any, Y: Any, race: Race, other: str, pairs: Pairs, wanted: _Wanted) -> Race:
+def _decide_by_more(X: Any, Y: Any, race: Race, other: str, pairs: PairsProfile, wanted: _Wanted) -> Race:
     """Let a method that sees more components win, if with all of them it captures more."""
     if race.winner.crossfit.correlations.size < pairs.most:
         return race.lead_by_captured()
@@ -375,7 +377,7 @@ def _decide_by_more(X: Any, Y: Any, race: Race, other: str, pairs: Pairs, wanted
         return race_again(X, Y, [race.winner.method, other], pairs, **wanted.options) or race
 
 
-def _test_dependence(X: Any, Y: Any, pairs: Pairs, wanted: _Wanted) -> _Dependence:
+def _test_dependence(X: Any, Y: Any, pairs: PairsProfile, wanted: _Wanted) -> _Dependence:
     """Test whether there is any dependence, by all methods that can do so on all pairs.
 
     A weak one may well be seen by another method than the winner of the race, which is then taken.
@@ -404,6 +406,6 @@ def _test_in_turn(views: list[View], first: float, limit: int, seed: int) -> Per
     return PermutationTest(pvalues, np.full(limit, np.nan), statistics, null, len(null), "all pairs")
 
 
-def _list_views(X: Any, Y: Any, names: Sequence[str], pairs: Pairs) -> list[View]:
+def _list_views(X: Any, Y: Any, names: Sequence[str], pairs: PairsProfile) -> list[View]:
     with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
         return [view for name in names for view in estimator(name, pairs, 1)._test_views(X, Y)]

@@ -26,7 +26,7 @@ from correspondence.estimators.kernel import KernelCCA
 from correspondence.selection.method_names import METHOD_TEXTS
 from correspondence.validation.fitting import check_in_memory
 
-__all__ = ["ENOUGH", "METHODS", "Pairs", "estimator", "sensible"]
+__all__ = ["ENOUGH", "METHODS", "PairsProfile", "estimator", "sensible"]
 
 MOST = 10  # components, where the user does not say how many
 FEW_LABELS = 20  # pairs, below which counts cannot be dealt out to folds
@@ -38,7 +38,7 @@ IMAGE_STEPS = 600  # of a net of images, each of which takes long
 
 
 @dataclass(frozen=True)
-class Kind:
+class VariableProfile:
     """What one variable is like."""
 
     labels: int | None
@@ -48,7 +48,7 @@ class Kind:
     are_images: bool = False
 
     @classmethod
-    def of(cls, values: Any, name: str) -> Kind:
+    def of(cls, values: Any, name: str) -> VariableProfile:
         """Kind of data, found as an estimator would."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CorrespondenceWarning)
@@ -74,15 +74,15 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairsProfile:
     """What pairs of data are like."""
 
     n: int
-    x: Kind
-    y: Kind
+    x: VariableProfile
+    y: VariableProfile
 
     @classmethod
-    def of(cls, X: Any, Y: Any) -> Pairs:
+    def of(cls, X: Any, Y: Any) -> PairsProfile:
         """Look at data."""
         check_in_memory(X)
         if isinstance(Y, str):
@@ -91,7 +91,7 @@ class Pairs:
         if n != m:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
         check_index(X, Y)
-        return cls(n, Kind.of(X, "X"), Kind.of(Y, "Y"))
+        return cls(n, VariableProfile.of(X, "X"), VariableProfile.of(Y, "Y"))
 
     @property
     def limit(self) -> int:
@@ -127,67 +127,67 @@ class Method:
 
     text: str
     """What it is, for help texts."""
-    make: Callable[[Pairs, int, int], Estimator]
+    make: Callable[[PairsProfile, int, int], Estimator]
     """From the data, the number of components and a seed to the estimator."""
-    suits: Callable[[Pairs], bool]
+    suits: Callable[[PairsProfile], bool]
     """Whether it can and should be tried."""
     is_costly: bool = False
     """Whether it takes so long that it is tried only where the others leave something to find."""
 
 
-def _ca(pairs: Pairs, d: int, seed: int) -> Estimator:
+def _ca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     return CA(n_components=d)
 
 
-def _ridge_ca(pairs: Pairs, d: int, seed: int) -> Estimator:
+def _ridge_ca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     return CA(n_components=d, regularization="auto")
 
 
-def _cca(pairs: Pairs, d: int, seed: int) -> Estimator:
+def _cca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     return CCA(n_components=d)
 
 
-def _ace(pairs: Pairs, d: int, seed: int) -> Estimator:
+def _ace(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     return ACE(n_components=d)
 
 
-def _kernel(pairs: Pairs, d: int, seed: int) -> Estimator:
+def _kernel(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     return KernelCCA(n_components=d, n_landmarks=LANDMARKS, random_state=seed)
 
 
-def _logistic(pairs: Pairs, d: int, seed: int) -> Estimator:
+def _logistic(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     return _by_regressor(LogisticRegression(max_iter=1000), pairs, d, seed)
 
 
-def _forest(pairs: Pairs, d: int, seed: int) -> Estimator:
+def _forest(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     kind = RandomForestClassifier if _has_labels(pairs) else RandomForestRegressor
     return _by_regressor(kind(N_TREES, min_samples_leaf=3, max_features="sqrt", random_state=seed), pairs, d, seed)
 
 
-def _mlp(pairs: Pairs, d: int, seed: int) -> Estimator:
+def _mlp(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     net = MLPClassifier((500,), alpha=0.01, early_stopping=True, n_iter_no_change=2, random_state=seed)
     return _by_regressor(net, pairs, d, seed)
 
 
-def _pice(pairs: Pairs, d: int, seed: int) -> Estimator:
+def _pice(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     from correspondence.estimators.pice import PICE
 
     est = PICE(n_components=d, random_state=seed)
     return est.set_params(max_steps=IMAGE_STEPS) if pairs.has_images else est
 
 
-def _by_regressor(model: Any, pairs: Pairs, d: int, seed: int) -> Estimator:
+def _by_regressor(model: Any, pairs: PairsProfile, d: int, seed: int) -> Estimator:
     """ACE that learns from the side that has no labels, where there is one."""
     if pairs.x.has_few_labels and not pairs.y.has_few_labels:
         return ACE(n_components=d, y_regressor=model, random_state=seed)
     return ACE(n_components=d, x_regressor=model, random_state=seed)
 
 
-def _has_labels(pairs: Pairs) -> bool:
+def _has_labels(pairs: PairsProfile) -> bool:
     return pairs.x.has_few_labels or pairs.y.has_few_labels
 
 
-def _needs_one_regression(pairs: Pairs) -> bool:
+def _needs_one_regression(pairs: PairsProfile) -> bool:
     return _has_labels(pairs) or pairs.x.is_number or pairs.y.is_number
 
 
@@ -233,14 +233,14 @@ METHODS: dict[str, Method] = {
 """From simple to flexible."""
 
 
-def sensible(pairs: Pairs) -> list[str]:
+def sensible(pairs: PairsProfile) -> list[str]:
     """Names of the methods worth trying, from simple to flexible."""
     if pairs.are_labels:
         return [name for name in ("ca", "ridge-ca") if METHODS[name].suits(pairs)]
     return [name for name, method in METHODS.items() if method.suits(pairs)] or ["kernel"]
 
 
-def estimator(method: str, pairs: Pairs, n_components: int, random_state: int = 0) -> Estimator:
+def estimator(method: str, pairs: PairsProfile, n_components: int, random_state: int = 0) -> Estimator:
     """Unfitted estimator of a method for given data."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {brief(method)}.")

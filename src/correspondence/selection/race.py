@@ -20,7 +20,7 @@ from correspondence.data.encoders.columns import WIDE, Columns
 from correspondence.data.splits import Split, splits
 from correspondence.results.comparison import CLEAR, MethodResult, pick_simplest
 from correspondence.results.held_out import gain
-from correspondence.selection.method_registry import ENOUGH, METHODS, Pairs, estimator
+from correspondence.selection.method_registry import ENOUGH, METHODS, PairsProfile, estimator
 from correspondence.validation.crossfit import crossfit
 
 __all__ = ["Race", "default_folds", "leaves_dependence", "limit_components", "race_again", "run_race"]
@@ -69,7 +69,7 @@ def run_race(
     Y: Any,
     names: Sequence[str],
     n_components: int | None,
-    pairs: Pairs,
+    pairs: PairsProfile,
     *,
     is_short: bool = False,
     groups: np.ndarray | None,
@@ -100,7 +100,7 @@ def run_race(
     """
     folds = _split_pairs(pairs, groups, random_state)
     options = {"groups": groups, "n_jobs": n_jobs, "progress": progress}
-    judge = _Judge(X, Y, n_components, pairs, random_state, options, pairs.most)
+    judge = _RaceJudge(X, Y, n_components, pairs, random_state, options, pairs.most)
     first, others = _part_by_cost(names, pairs)
     survivors = judge.run_heat(first, [], folds[:1])
     if not survivors:
@@ -133,7 +133,7 @@ def _crown(results: Sequence[MethodResult]) -> Race:
     )
 
 
-def _part_by_cost(names: Sequence[str], pairs: Pairs) -> tuple[list[str], list[str]]:
+def _part_by_cost(names: Sequence[str], pairs: PairsProfile) -> tuple[list[str], list[str]]:
     """Methods that always take part, and those that do only where the others leave something to find."""
     is_small = pairs.n * sum(side.columns or np.inf for side in (pairs.x, pairs.y)) <= SMALL
     quick = {name for name in names if not METHODS[name].is_costly or (name == "logistic" and is_small)}
@@ -142,13 +142,13 @@ def _part_by_cost(names: Sequence[str], pairs: Pairs) -> tuple[list[str], list[s
 
 
 @dataclass(frozen=True, eq=False)
-class _Judge:
+class _RaceJudge:
     """Cross-fits methods to the pairs of a race."""
 
     X: Any
     Y: Any
     n_components: int | None
-    pairs: Pairs
+    pairs: PairsProfile
     random_state: int
     options: dict[str, Any]
     most: int
@@ -187,7 +187,7 @@ def race_again(
     X: Any,
     Y: Any,
     names: Sequence[str],
-    pairs: Pairs,
+    pairs: PairsProfile,
     *,
     groups: np.ndarray | None,
     random_state: int,
@@ -205,7 +205,7 @@ def race_again(
     """
     folds = _split_pairs(pairs, groups, random_state)[:FEW_FOLDS]
     options = {"groups": groups, "n_jobs": n_jobs, "progress": progress}
-    results = _Judge(X, Y, None, pairs, random_state, options, pairs.limit).judge_all(names, folds)
+    results = _RaceJudge(X, Y, None, pairs, random_state, options, pairs.limit).judge_all(names, folds)
     return _crown(results) if results else None
 
 
@@ -214,7 +214,7 @@ def limit_components(
     Y: Any,
     result: MethodResult,
     found: int,
-    pairs: Pairs,
+    pairs: PairsProfile,
     *,
     groups: np.ndarray | None,
     random_state: int,
@@ -246,12 +246,12 @@ def limit_components(
     return found if most == len(judged.correlations) < found else most
 
 
-def _split_pairs(pairs: Pairs, groups: np.ndarray | None, random_state: int) -> list[Split]:
+def _split_pairs(pairs: PairsProfile, groups: np.ndarray | None, random_state: int) -> list[Split]:
     """Folds of a race."""
     return splits(default_folds(pairs, groups, random_state), pairs.n, groups=groups, random_state=random_state)
 
 
-def default_folds(pairs: Pairs, groups: np.ndarray | None, random_state: int) -> Any:
+def default_folds(pairs: PairsProfile, groups: np.ndarray | None, random_state: int) -> Any:
     """Five folds, three from 2000 pairs on, and from 20,000 on (of images 1000) a single quarter."""
     n = pairs.n
     if n < (ENOUGH if pairs.has_images else 20_000):

@@ -33,7 +33,7 @@ ERRATA = """\
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class _BoundaryRun:
     """A net, and what it makes of the test images."""
 
     seed: int
@@ -70,7 +70,7 @@ def run(settings: Settings) -> Report:
     return Report(TITLE, rows, "\n\n".join(sections), figures, exhibits=[_exhibit(runs)])
 
 
-def _exhibit(runs: list[_Run]) -> Exhibit:
+def _exhibit(runs: list[_BoundaryRun]) -> Exhibit:
     first = runs[0]
     cca = first.cca
     assert cca.held_out_ is not None
@@ -118,7 +118,7 @@ def _data(quick: bool) -> co.datasets.ImageClasses:
     )
 
 
-def _run(data: co.datasets.ImageClasses, seed: int, quick: bool) -> _Run:
+def _run(data: co.datasets.ImageClasses, seed: int, quick: bool) -> _BoundaryRun:
     from correspondence.studies import nets  # here, because they need torch
     from correspondence.studies.lesson import Lesson
 
@@ -129,10 +129,10 @@ def _run(data: co.datasets.ImageClasses, seed: int, quick: bool) -> _Run:
     seconds = time.perf_counter() - start
     P = co.ClassifierCA(lesson.net, classes=data.classes).fit(lesson.X_test).beliefs(lesson.X_test)
     cca = co.ClassifierCA(classes=data.classes).fit(P, data.test_labels)
-    return _Run(seed, cca, P, cca.calibration(P, data.test_labels), *lesson.accuracies(), seconds)
+    return _BoundaryRun(seed, cca, P, cca.calibration(P, data.test_labels), *lesson.accuracies(), seconds)
 
 
-def _rows(each: _Run) -> list[dict[str, Any]]:
+def _rows(each: _BoundaryRun) -> list[dict[str, Any]]:
     assert each.cca.held_out_ is not None
     return [
         {
@@ -151,13 +151,13 @@ def _rows(each: _Run) -> list[dict[str, Any]]:
     ]
 
 
-def _accuracy_table(runs: list[_Run]) -> str:
+def _accuracy_table(runs: list[_BoundaryRun]) -> str:
     lines = [[f"seed {each.seed}", each.training, each.test, f"{each.seconds:.0f}"] for each in runs]
     lines.append(["paper, VGG-16", PAPER["training"], PAPER["test"], ""])
     return "## Accuracy\n\n" + markdown_table(["", "training", "test", "seconds of training"], lines)
 
 
-def _component_table(each: _Run) -> str:
+def _component_table(each: _BoundaryRun) -> str:
     assert each.cca.held_out_ is not None
     G = each.cca.transform_y(each.cca.classes_)
     lines = [
@@ -182,7 +182,7 @@ def _confusing_table(confusing: co.Confusing, scale: np.ndarray, truth: np.ndarr
     return f"## The images in the plane\n\n{markdown_table(header, lines)}"
 
 
-def _blue(each: _Run, data: co.datasets.ImageClasses) -> str:
+def _blue(each: _BoundaryRun, data: co.datasets.ImageClasses) -> str:
     """Whether it goes by the blue of an image, as the paper supposes."""
     is_car = data.test_labels != "ship"
     red, _, blue = data.test_images[is_car].reshape(int(is_car.sum()), 3, -1).mean(axis=2).T
@@ -199,7 +199,7 @@ def _blue(each: _Run, data: co.datasets.ImageClasses) -> str:
     )
 
 
-def _plane(each: _Run, data: co.datasets.ImageClasses) -> Figure:
+def _plane(each: _BoundaryRun, data: co.datasets.ImageClasses) -> Figure:
     figure = Figure(figsize=(10, 8), layout="constrained")
     co.plot.plane(
         each.cca,
@@ -215,7 +215,7 @@ def _plane(each: _Run, data: co.datasets.ImageClasses) -> Figure:
     return figure
 
 
-def _grid(each: _Run, data: co.datasets.ImageClasses) -> Figure:
+def _grid(each: _BoundaryRun, data: co.datasets.ImageClasses) -> Figure:
     """Images of each pair of classes, with beliefs."""
     names = each.cca.classes_.tolist()
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]

@@ -111,7 +111,7 @@ class _Auto:
 
 
 @dataclass(frozen=True, eq=False)
-class _Result:
+class _SplitResult:
     """One method on one split."""
 
     training: np.ndarray
@@ -170,7 +170,7 @@ def run(settings: Settings) -> Report:
     return Report(TITLE, rows, "\n\n".join(sections), figures, page, exhibits)
 
 
-def _table_exhibit(results: dict[str, list[_Result]], best: str) -> Exhibit:
+def _table_exhibit(results: dict[str, list[_SplitResult]], best: str) -> Exhibit:
     """Sums for each method beside the paper's of the same kind, and the ten correlations of the best."""
     held_out, training = (
         {name: np.mean([getattr(r, data) for r in of_splits], axis=0) for name, of_splits in results.items()}
@@ -216,7 +216,7 @@ def _plane_exhibit(plane: _Plane) -> Exhibit:
     return Exhibit("Figure 4: recipes, cuisines and ingredients in the first plane", lines, sentence, "-plane")
 
 
-def _split(recipes: Any, n: int, seed: int) -> tuple[dict[str, _Result], _Plane]:
+def _split(recipes: Any, n: int, seed: int) -> tuple[dict[str, _SplitResult], _Plane]:
     """All methods on one split."""
     order = np.random.default_rng(seed).permutation(len(recipes.cuisine))[:n]
     test, train = np.split(order, [round(TEST * n)])
@@ -231,7 +231,7 @@ def _split(recipes: Any, n: int, seed: int) -> tuple[dict[str, _Result], _Plane]
         seconds = time.perf_counter() - start
         held_out = model.evaluate(X[test], y[test])
         d = model.decomposition_
-        results[name] = _Result(d.correlations, held_out.correlations, held_out.captured, seconds, d.origin)
+        results[name] = _SplitResult(d.correlations, held_out.correlations, held_out.captured, seconds, d.origin)
         if name == "ACE, net":
             counts = X[train].sum(axis=0)
             texts = [", ".join(recipes.ingredients[i]) for i in test]
@@ -239,11 +239,11 @@ def _split(recipes: Any, n: int, seed: int) -> tuple[dict[str, _Result], _Plane]
     return results, plane
 
 
-def _mean(results: list[_Result]) -> float:
+def _mean(results: list[_SplitResult]) -> float:
     return float(np.mean([result.held_out.sum() for result in results]))
 
 
-def _rows(name: str, results: list[_Result]) -> list[dict[str, Any]]:
+def _rows(name: str, results: list[_SplitResult]) -> list[dict[str, Any]]:
     """Lines of the CSV file: one for each split, held out and training, and their sums."""
     return [
         {
@@ -261,7 +261,7 @@ def _rows(name: str, results: list[_Result]) -> list[dict[str, Any]]:
     ]
 
 
-def _table(results: dict[str, list[_Result]]) -> str:
+def _table(results: dict[str, list[_SplitResult]]) -> str:
     header = ["method", "data", *map(str, range(1, COMPONENTS + 1)), "sum", "captured", "seconds"]
     lines: list[list[Any]] = []
     for name, of_splits in results.items():
@@ -287,7 +287,7 @@ def _pm(values: Any) -> str:
     return f"{np.mean(values):.2f} ± {np.std(values):.2f}"
 
 
-def _finding(results: dict[str, list[_Result]], best: str) -> str:
+def _finding(results: dict[str, list[_SplitResult]], best: str) -> str:
     held_out = np.array([result.held_out for result in results[best]]).mean(axis=0)
     paper = np.array(PAPER["paper: PICE"])
     above = int((held_out > paper).sum())
@@ -345,7 +345,7 @@ def _nearest(point: np.ndarray, others: dict[str, np.ndarray]) -> str:
     return max(others, key=lambda name: point @ others[name] / np.linalg.norm(others[name]))
 
 
-def _figure(results: dict[str, list[_Result]]) -> Figure:
+def _figure(results: dict[str, list[_SplitResult]]) -> Figure:
     figure = Figure(figsize=(11, 5), layout="constrained")
     ax = figure.subplots()
     places = np.linspace(-0.36, 0.36, len(results))

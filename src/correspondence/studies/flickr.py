@@ -68,7 +68,7 @@ class _Part:
 
 
 @dataclass(frozen=True, eq=False)
-class _Data:
+class _PhotosAndCaptions:
     train: _Part
     dev: _Part
     test: _Part
@@ -80,7 +80,7 @@ class _Data:
 
 
 @dataclass(frozen=True, eq=False)
-class _Result:
+class _RetrievalResult:
     """A method on the test photographs; what it does not have is None."""
 
     name: str
@@ -134,7 +134,7 @@ def run(settings: Settings) -> Report:
     return Report(TITLE, rows, "\n\n".join(sections), figures, page, exhibits)
 
 
-def _exhibits(first: _Result, baselines: list[_Result], single: np.ndarray) -> list[Exhibit]:
+def _exhibits(first: _RetrievalResult, baselines: list[_RetrievalResult], single: np.ndarray) -> list[Exhibit]:
     assert first.held_out is not None
     assert first.training is not None
     held_out, training = first.held_out.correlations[:TOP], first.training[:TOP]
@@ -195,7 +195,7 @@ photographs.*"""
 # --- data and fits
 
 
-def _data(quick: bool) -> _Data:
+def _data(quick: bool) -> _PhotosAndCaptions:
     from correspondence.studies.captions import Terms  # here, because its module needs torch
 
     flickr = co.datasets.fetch_flickr8k()
@@ -206,10 +206,10 @@ def _data(quick: bool) -> _Data:
         of = flickr.only(name)
         return _Part(of.images[:n], of.captions[:n], terms.transform(of.captions[:n]))
 
-    return _Data(part("train"), part("dev"), part("test"), terms)
+    return _PhotosAndCaptions(part("train"), part("dev"), part("test"), terms)
 
 
-def _fit(data: _Data, seed: int, quick: bool) -> tuple[_Result, co.Decomposition]:
+def _fit(data: _PhotosAndCaptions, seed: int, quick: bool) -> tuple[_RetrievalResult, co.Decomposition]:
     """Learn the functions with two nets."""
     import torch
 
@@ -240,25 +240,25 @@ def _fit(data: _Data, seed: int, quick: bool) -> tuple[_Result, co.Decomposition
     return _judge("PICE", d, data, data.test.photos, "counts", seconds, seed), d
 
 
-def _baselines(data: _Data) -> list[_Result]:
+def _baselines(data: _PhotosAndCaptions) -> list[_RetrievalResult]:
     common = data.test.has[:, np.argsort(-data.train.has.mean(axis=0), kind="stable")[:COMMON]]
     features = _colours_and_edges(data)
     return [
         _linear("CCA, pixels", data, _pixels(data)),
         _linear("CCA, colours", data, [rows[:, :COLOURS] for rows in features]),
         _linear("CCA, colours and edges", data, features),
-        _Result("always the commonest tags", tags=float(common[:, :TAGS].mean())),
-        _Result("chance", tags=float(data.test.has.mean()), images=float(common.mean())),
+        _RetrievalResult("always the commonest tags", tags=float(common[:, :TAGS].mean())),
+        _RetrievalResult("chance", tags=float(data.test.has.mean()), images=float(common.mean())),
     ]
 
 
-def _pixels(data: _Data) -> list[np.ndarray]:
+def _pixels(data: _PhotosAndCaptions) -> list[np.ndarray]:
     rows = [part.photos.reshape(len(part.photos), -1) / np.float32(255) for part in data.parts]
     pca = PCA(PIXELS, svd_solver="randomized", random_state=0).fit(rows[0])
     return [pca.transform(each) for each in rows]
 
 
-def _colours_and_edges(data: _Data) -> list[np.ndarray]:
+def _colours_and_edges(data: _PhotosAndCaptions) -> list[np.ndarray]:
     import torch
 
     from correspondence.studies.captions import colours_and_edges
@@ -270,7 +270,7 @@ def _colours_and_edges(data: _Data) -> list[np.ndarray]:
     return [features(part.photos) for part in data.parts]
 
 
-def _linear(name: str, data: _Data, features: list[np.ndarray]) -> _Result:
+def _linear(name: str, data: _PhotosAndCaptions, features: list[np.ndarray]) -> _RetrievalResult:
     """CCA with the ridge that is best on the dev photographs."""
     train, dev, test = features
     start = time.perf_counter()
@@ -283,12 +283,18 @@ def _linear(name: str, data: _Data, features: list[np.ndarray]) -> _Result:
 
 
 def _judge(
-    name: str, d: co.Decomposition, data: _Data, X: np.ndarray, y: str, seconds: float, seed: int | None = None
-) -> _Result:
+    name: str,
+    d: co.Decomposition,
+    data: _PhotosAndCaptions,
+    X: np.ndarray,
+    y: str,
+    seconds: float,
+    seed: int | None = None,
+) -> _RetrievalResult:
     """Correlations and precisions on the test photographs, as X shows them; `y` says which values of a part are Y."""
     names, has = data.terms.names_, data.test.has
     index = co.CrossModalIndex.of_tags(d, names, getattr(data.train, y), data.train.has, None, X)
-    return _Result(
+    return _RetrievalResult(
         name,
         seed,
         d.correlations,
@@ -315,7 +321,7 @@ def _precision_of_images(index: co.CrossModalIndex, has: np.ndarray) -> float:
 # --- report
 
 
-def _row(result: _Result) -> dict[str, Any]:
+def _row(result: _RetrievalResult) -> dict[str, Any]:
     held_out, training = result.held_out, result.training
     return {
         "method": result.name,
@@ -331,7 +337,7 @@ def _row(result: _Result) -> dict[str, Any]:
     }
 
 
-def _correlation_table(results: list[_Result]) -> str:
+def _correlation_table(results: list[_RetrievalResult]) -> str:
     lines: list[list[Any]] = []
     for result in results:
         if result.held_out is None or result.training is None:
@@ -344,7 +350,7 @@ def _correlation_table(results: list[_Result]) -> str:
     return f"## Correlations\n\n{markdown_table(header, lines)}"
 
 
-def _title(result: _Result) -> str:
+def _title(result: _RetrievalResult) -> str:
     return result.name if result.seed is None else f"{result.name}, seed {result.seed}"
 
 
@@ -352,7 +358,7 @@ def _rounded(values: np.ndarray) -> list[str]:
     return [*(f"{value:.3f}" for value in values), f"{values.sum():.2f}"]
 
 
-def _single_caption(data: _Data, d: co.Decomposition) -> np.ndarray:
+def _single_caption(data: _PhotosAndCaptions, d: co.Decomposition) -> np.ndarray:
     """Correlations of the same functions, asked about one caption at a time, as in the paper."""
     counts = data.terms.transform([[caption] for captions in data.test.captions for caption in captions])
     F, G = d.f(data.test.photos), d.g(counts)
@@ -368,7 +374,7 @@ def _single_text(single: np.ndarray) -> str:
     )
 
 
-def _retrieval_table(results: list[_Result]) -> str:
+def _retrieval_table(results: list[_RetrievalResult]) -> str:
     lines = [[_title(r), r.tags, r.tags_without_prior, r.images, r.seconds and f"{r.seconds:.0f}"] for r in results]
     header = ["method", f"tags: precision@{TAGS}", "without the prior", f"images: precision@{FOUND}", "seconds of fit"]
     notes = (
@@ -384,7 +390,7 @@ def _retrieval_table(results: list[_Result]) -> str:
     )
 
 
-def _ranking_table(first: _Result, data: _Data) -> str:
+def _ranking_table(first: _RetrievalResult, data: _PhotosAndCaptions) -> str:
     """The same places, ranked in each of the ways that an index has."""
     assert first.index is not None
     photos, has = data.test.photos, data.test.has
@@ -404,7 +410,7 @@ def _ranking_table(first: _Result, data: _Data) -> str:
     )
 
 
-def _finding(nets: list[_Result], baselines: dict[str, _Result]) -> str:
+def _finding(nets: list[_RetrievalResult], baselines: dict[str, _RetrievalResult]) -> str:
     first, popular, chance = nets[0], baselines["always the commonest tags"], baselines["chance"]
     assert first.held_out is not None
     gains = first.held_out.correlations[:TOP] / PAPER
@@ -430,7 +436,7 @@ def _times(value: float | None, base: float | None) -> str:
 # --- figures
 
 
-def _correlation_figure(first: _Result, baselines: list[_Result]) -> Figure:
+def _correlation_figure(first: _RetrievalResult, baselines: list[_RetrievalResult]) -> Figure:
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     ax = figure.subplots()
     at = np.arange(1, TOP + 1)
@@ -449,7 +455,7 @@ def _correlation_figure(first: _Result, baselines: list[_Result]) -> Figure:
     return figure
 
 
-def _tags_figure(first: _Result, data: _Data) -> Figure:
+def _tags_figure(first: _RetrievalResult, data: _PhotosAndCaptions) -> Figure:
     assert first.index is not None
     chosen = np.random.default_rng(0).choice(len(data.test.photos), PHOTOS, replace=False)
     found = first.index.tags(data.test.photos[chosen], k=TAGS)
@@ -468,7 +474,7 @@ def _tags_figure(first: _Result, data: _Data) -> Figure:
     return figure
 
 
-def _images_figure(first: _Result, data: _Data) -> Figure:
+def _images_figure(first: _RetrievalResult, data: _PhotosAndCaptions) -> Figure:
     assert first.index is not None
     figure = Figure(figsize=(1.25 * SEEN + 1, 1.3 * len(QUERIES)), layout="constrained")
     found = first.index.items(tags=QUERIES, k=SEEN).index
@@ -485,7 +491,7 @@ def _images_figure(first: _Result, data: _Data) -> Figure:
 # --- page
 
 
-def _page(first: _Result, d: co.Decomposition, data: _Data, path: Path) -> Path:
+def _page(first: _RetrievalResult, d: co.Decomposition, data: _PhotosAndCaptions, path: Path) -> Path:
     return co.explore(
         d,
         data.test.photos,

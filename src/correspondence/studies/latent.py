@@ -31,7 +31,7 @@ Pair = tuple[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
+class _LatentProblem:
     """Pairs that share a known number of components."""
 
     kind: str
@@ -44,10 +44,10 @@ class _Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _ProblemRuns:
     """What was found in all runs of a problem."""
 
-    problem: _Problem
+    problem: _LatentProblem
     results: list[co.LatentDimension]
 
     @property
@@ -101,7 +101,7 @@ def run(settings: Settings) -> Report:
     return Report(TITLE, rows, "\n\n".join(sections), figures, exhibits=[_exhibit(known)])
 
 
-def _exhibit(known: list[_Found]) -> Exhibit:
+def _exhibit(known: list[_ProblemRuns]) -> Exhibit:
     right = [found.right for found in known]
     kinds = dict.fromkeys(found.problem.kind for found in known)
     lines = [
@@ -129,33 +129,33 @@ EXAMPLE = """\
 chance keeps them. The cut is before the first that chance explains.*"""
 
 
-def _shown(problems: list[_Problem], settings: Settings) -> list[_Problem]:
+def _shown(problems: list[_LatentProblem], settings: Settings) -> list[_LatentProblem]:
     """All, or in a quick run the smaller ones."""
     return [p for p in problems if p.n <= 1000 and p.true in (0, 1, HARD - 1)] if settings.quick else problems
 
 
-def _measured(problem: _Problem, settings: Settings) -> _Found:
+def _measured(problem: _LatentProblem, settings: Settings) -> _ProblemRuns:
     results = []
     text = f"{problem.kind}, {problem.setting}"
     for seed in tqdm(range(settings.seeds), desc=text, unit="data set", disable=None):
         X, Y = problem.draw(problem.n, np.random.default_rng([seed, problem.true, problem.n]))
         results.append(co.latent_dimension(problem.est, X, Y, random_state=seed, progress=False))
-    return _Found(problem, results)
+    return _ProblemRuns(problem, results)
 
 
 # --- problems
 
 
-def _known() -> Iterator[_Problem]:
+def _known() -> Iterator[_LatentProblem]:
     for m in CLASSES:
         most = m + 3
         setting = f"{m} classes"
-        yield _Problem("Gaussian classes, 20 columns", setting, m - 1, 1000, co.CCA(most), _classes(m, 20, 1.5))
-        yield _Problem("classes on a line, 1 column", setting, m - 1, 1000, co.ACE(most), _on_a_line(m))
-        yield _Problem("classes on a circle, 2 columns", setting, m - 1, 800, co.KernelCCA(most), _on_a_circle(m))
-        yield _Problem("classes seen as labels, with errors", setting, m - 1, 1000, co.CA(most), _as_labels(m))
+        yield _LatentProblem("Gaussian classes, 20 columns", setting, m - 1, 1000, co.CCA(most), _classes(m, 20, 1.5))
+        yield _LatentProblem("classes on a line, 1 column", setting, m - 1, 1000, co.ACE(most), _on_a_line(m))
+        yield _LatentProblem("classes on a circle, 2 columns", setting, m - 1, 800, co.KernelCCA(most), _on_a_circle(m))
+        yield _LatentProblem("classes seen as labels, with errors", setting, m - 1, 1000, co.CA(most), _as_labels(m))
     for k in DIMENSIONS:
-        yield _Problem("Gaussian latent, 15 columns", f"dimension {k}", k, 1000, co.CCA(k + 4), _latent(k))
+        yield _LatentProblem("Gaussian latent, 15 columns", f"dimension {k}", k, 1000, co.CCA(k + 4), _latent(k))
     for setting, est, draw in (
         ("Gaussian", co.CCA(10), _independent(lambda rng, n: rng.normal(size=(n, 10)))),
         ("Gaussian", co.ACE(10), _independent(lambda rng, n: rng.normal(size=(n, 5)))),
@@ -164,14 +164,14 @@ def _known() -> Iterator[_Problem]:
         ("counts", co.ACE(10), _independent(lambda rng, n: rng.poisson(0.5, size=(n, 5)).astype(float))),
         ("labels", co.CA(10), _independent(lambda rng, n: _labels(rng.integers(12, size=n)))),
     ):
-        yield _Problem("unrelated", setting, 0, 500, est, draw)
+        yield _LatentProblem("unrelated", setting, 0, 500, est, draw)
 
 
-def _hard() -> Iterator[_Problem]:
+def _hard() -> Iterator[_LatentProblem]:
     for separation in SEPARATIONS:
         for n in PAIRS:
             draw = _classes(HARD, 10, separation)
-            yield _Problem("overlapping classes", f"separation {separation:g}", HARD - 1, n, co.CCA(10), draw)
+            yield _LatentProblem("overlapping classes", f"separation {separation:g}", HARD - 1, n, co.CCA(10), draw)
 
 
 def _classes(m: int, columns: int, separation: float) -> Callable[[int, np.random.Generator], Pair]:
@@ -241,7 +241,7 @@ def _independent(side: Callable[[np.random.Generator, int], Any]) -> Callable[[i
 # --- report
 
 
-def _known_table(known: list[_Found]) -> str:
+def _known_table(known: list[_ProblemRuns]) -> str:
     header = ["problem", "estimator", "pairs", "", "true", "right", "found on average", "interval covers"]
     lines = [
         [
@@ -273,7 +273,7 @@ def _hard_text() -> str:
     )
 
 
-def _hard_table(hard: list[_Found]) -> str:
+def _hard_table(hard: list[_ProblemRuns]) -> str:
     cells = {(found.problem.setting, found.problem.n): found for found in hard}
     pairs = sorted({n for _, n in cells})
     lines = [
@@ -283,7 +283,7 @@ def _hard_table(hard: list[_Found]) -> str:
     return markdown_table(["", *(f"{n:,} pairs" for n in pairs)], lines)
 
 
-def _cell(found: _Found | None) -> str | None:
+def _cell(found: _ProblemRuns | None) -> str | None:
     return None if found is None else f"{_share(found.right)} ({found.numbers.mean():.1f})"
 
 
@@ -291,7 +291,7 @@ def _share(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
-def _figure(known: list[_Found], hard: list[_Found]) -> Figure:
+def _figure(known: list[_ProblemRuns], hard: list[_ProblemRuns]) -> Figure:
     figure = Figure(figsize=(12, 5), layout="constrained")
     left, right = figure.subplots(1, 2)
     _draw_known(left, known)
@@ -305,7 +305,7 @@ def _example(result: co.LatentDimension) -> Figure:
     return figure
 
 
-def _draw_known(ax: Axes, known: list[_Found]) -> None:
+def _draw_known(ax: Axes, known: list[_ProblemRuns]) -> None:
     kinds = dict.fromkeys(found.problem.kind for found in known)
     places = dict(zip(kinds, np.linspace(-0.3, 0.3, len(kinds)), strict=True))
     top = max(found.problem.true for found in known)
@@ -323,14 +323,14 @@ def _draw_known(ax: Axes, known: list[_Found]) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _shares(found: list[_Found]) -> dict[tuple[int, int], float]:
+def _shares(found: list[_ProblemRuns]) -> dict[tuple[int, int], float]:
     """Share of the runs with the same true number, for each true number and each number found."""
     runs = Counter((f.problem.true, int(number)) for f in found for number in f.numbers)
     of_true = Counter(f.problem.true for f in found for _ in f.numbers)
     return {(true, number): count / of_true[true] for (true, number), count in runs.items()}
 
 
-def _draw_hard(ax: Axes, hard: list[_Found]) -> None:
+def _draw_hard(ax: Axes, hard: list[_ProblemRuns]) -> None:
     for n, (colour, marker) in zip(sorted({found.problem.n for found in hard}), co.plot.STYLES, strict=False):
         of_n = [found for found in hard if found.problem.n == n]
         x = [float(found.problem.setting.split()[-1]) for found in of_n]

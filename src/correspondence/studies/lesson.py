@@ -20,7 +20,7 @@ ENOUGH = 10_000  # training images over which the accuracy is taken
 class Lesson:
     """A new net with its recipe, training images and test images."""
 
-    recipe: nets.Recipe
+    recipe: nets.NetRecipe
     seed: int
     net: torch.nn.Module
     X: torch.Tensor
@@ -29,7 +29,7 @@ class Lesson:
     y_test: np.ndarray
 
     @classmethod
-    def of(cls, recipe: nets.Recipe, data: ImageClasses, seed: int) -> Lesson:
+    def of(cls, recipe: nets.NetRecipe, data: ImageClasses, seed: int) -> Lesson:
         """Lesson with a net whose start is drawn from the seed."""
         X, X_test = nets.to_inputs(data.train_images), nets.to_inputs(data.test_images)
         X_test = X_test.contiguous(memory_format=torch.channels_last)  # recorded often: a third less time

@@ -14,7 +14,7 @@ from matplotlib.patheffects import withStroke
 
 import correspondence as co
 from correspondence.studies.catalogue import TITLES
-from correspondence.studies.multiview_runs import CHANCE, Linear, ViewRun, linear, measure
+from correspondence.studies.multiview_runs import CHANCE, LinearBaseline, ViewRun, linear, measure
 from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, markdown_table
 from correspondence.studies.runs import Settings
 
@@ -122,7 +122,7 @@ def _some(data: co.datasets.ImageClasses, n: int = 3000, n_test: int = 1000) -> 
 # --- the report
 
 
-def _report(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun], found: Linear) -> Report:
+def _report(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun], found: LinearBaseline) -> Report:
     first = runs[0]
     nets = "a convolutional net for each" if case.recipe == "NOISY" else "one convolutional net for both"
     sections = [
@@ -182,7 +182,7 @@ ERRATA = """\
   images, and so was the number of functions that SVM and k-means see."""
 
 
-def _rows(each: ViewRun, found: Linear) -> list[dict[str, Any]]:
+def _rows(each: ViewRun, found: LinearBaseline) -> list[dict[str, Any]]:
     return [
         {
             "seed": each.seed,
@@ -204,7 +204,7 @@ def _rows(each: ViewRun, found: Linear) -> list[dict[str, Any]]:
     ]
 
 
-def _shared(case: _Case, data: co.datasets.ImageClasses, first: ViewRun, found: Linear) -> str:
+def _shared(case: _Case, data: co.datasets.ImageClasses, first: ViewRun, found: LinearBaseline) -> str:
     classes = len(data.classes)
     return (
         f"## How many components are shared\n\nPairs of held-out training images show {first.shared.sum()}, pairs of "
@@ -218,7 +218,7 @@ def _shared(case: _Case, data: co.datasets.ImageClasses, first: ViewRun, found: 
     )
 
 
-def _correlation_table(runs: list[ViewRun], found: Linear) -> str:
+def _correlation_table(runs: list[ViewRun], found: LinearBaseline) -> str:
     first = runs[0]
     shown = min(int(first.shared.sum()) + 3, len(first.held.correlations))
     lines: list[list[Any]] = [

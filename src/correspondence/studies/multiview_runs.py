@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 import correspondence as co
 
-__all__ = ["CHANCE", "Linear", "ViewRun", "linear", "measure"]
+__all__ = ["CHANCE", "LinearBaseline", "ViewRun", "linear", "measure"]
 
 PERMUTATIONS = 999
 CHANCE = 0.01  # that a component of nothing but noise is taken for one that the views share
@@ -107,7 +107,7 @@ def _cluster_accuracy(F: np.ndarray, truth: np.ndarray, seed: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class LinearBaseline:
     """What linear CCA finds in the same pairs."""
 
     n: int
@@ -116,7 +116,7 @@ class Linear:
     training: np.ndarray
 
 
-def linear(recipe: Any, data: co.datasets.ImageClasses, run: ViewRun) -> Linear:
+def linear(recipe: Any, data: co.datasets.ImageClasses, run: ViewRun) -> LinearBaseline:
     """Linear CCA on the same kind of pairs, tried on the same test pairs."""
     from correspondence.studies import views
 
@@ -124,7 +124,7 @@ def linear(recipe: Any, data: co.datasets.ImageClasses, run: ViewRun) -> Linear:
     X, Y = map(_pixels, views.all_pairs(recipe, data.train_images[:n], data.train_labels[:n], run.seed))
     cca = co.CCA(n_components=len(run.held.correlations)).fit(X, Y)
     held = cca.evaluate(_pixels(run.X), _pixels(run.Y))
-    return Linear(n, int(np.prod(X.shape[1:])), held, cca.correlations_)
+    return LinearBaseline(n, int(np.prod(X.shape[1:])), held, cca.correlations_)
 
 
 def _pixels(images: np.ndarray) -> np.ndarray:

@@ -17,13 +17,13 @@ from torch.nn import functional
 
 from correspondence._util.progress import bar
 
-__all__ = ["BOUNDARY", "CIFAR", "MNIST", "Recipe", "accuracy", "cnn", "moved", "to_inputs", "train"]
+__all__ = ["BOUNDARY", "CIFAR", "MNIST", "NetRecipe", "accuracy", "cnn", "moved", "to_inputs", "train"]
 
 PAD = 4  # pixels by which a crop moves an image at most
 
 
 @dataclass(frozen=True)
-class Recipe:
+class NetRecipe:
     """Settings of a net and its training, chosen on a validation part of the training images."""
 
     widths: tuple[int, ...]
@@ -42,9 +42,11 @@ class Recipe:
         return {name: value for name, value in asdict(self).items() if name != "widths"}
 
 
-BOUNDARY = Recipe((32, 64, 64, 128, 128, 256, 256), epochs=12, batch_size=64, lr=3e-3, weight_decay=0.01, augment=True)
-CIFAR = Recipe((24, 48, 48, 96, 96, 192, 192), epochs=12, batch_size=128, lr=5e-3, weight_decay=0.05, augment=True)
-MNIST = Recipe((16, 32, 32, 64, 64), epochs=1, batch_size=64, lr=5e-3, weight_decay=0.01, augment=False)
+BOUNDARY = NetRecipe(
+    (32, 64, 64, 128, 128, 256, 256), epochs=12, batch_size=64, lr=3e-3, weight_decay=0.01, augment=True
+)
+CIFAR = NetRecipe((24, 48, 48, 96, 96, 192, 192), epochs=12, batch_size=128, lr=5e-3, weight_decay=0.05, augment=True)
+MNIST = NetRecipe((16, 32, 32, 64, 64), epochs=1, batch_size=64, lr=5e-3, weight_decay=0.01, augment=False)
 
 
 def cnn(in_channels: int, classes: int, widths: Sequence[int] = BOUNDARY.widths) -> nn.Module:

@@ -36,7 +36,7 @@ ERRATA = """\
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class _TrainingRun:
     """A net that was recorded while it learnt."""
 
     seed: int
@@ -74,13 +74,15 @@ def _some(data: co.datasets.ImageClasses, n: int = 2500, n_test: int = 1000) -> 
     )
 
 
-def _runs(data: co.datasets.ImageClasses, recipe: str, settings: Settings, every: int, probes: int) -> list[_Run]:
+def _runs(
+    data: co.datasets.ImageClasses, recipe: str, settings: Settings, every: int, probes: int
+) -> list[_TrainingRun]:
     check_movie("training.mp4", fps=15)  # a missing ffmpeg is better found before the training than after it
     every, probes = (4, 300) if settings.quick else (every, probes)
     return [_run(data, recipe, seed, every, probes, settings.quick) for seed in range(settings.seeds)]
 
 
-def _run(data: co.datasets.ImageClasses, name: str, seed: int, every: int, probes: int, quick: bool) -> _Run:
+def _run(data: co.datasets.ImageClasses, name: str, seed: int, every: int, probes: int, quick: bool) -> _TrainingRun:
     from correspondence.studies import nets  # here, because they need torch
     from correspondence.studies.lesson import Lesson
 
@@ -93,11 +95,15 @@ def _run(data: co.datasets.ImageClasses, name: str, seed: int, every: int, probe
     lesson.train(epochs=1 if quick else None, after_step=recorder.step)
     recorder.record()
     seconds = time.perf_counter() - start
-    return _Run(seed, recorder, labels, recorder.timeline(), *lesson.accuracies(), seconds)
+    return _TrainingRun(seed, recorder, labels, recorder.timeline(), *lesson.accuracies(), seconds)
 
 
 def _report(
-    name: str, title: str, data: co.datasets.ImageClasses, runs: list[_Run], reading: Callable[[co.Timeline], str]
+    name: str,
+    title: str,
+    data: co.datasets.ImageClasses,
+    runs: list[_TrainingRun],
+    reading: Callable[[co.Timeline], str],
 ) -> Report:
     first = runs[0]
     sections = [
@@ -119,7 +125,7 @@ def _report(
     return Report(title, rows, "\n\n".join(sections), figures, movies, [_exhibit(name, runs)])
 
 
-def _exhibit(name: str, runs: list[_Run]) -> Exhibit:
+def _exhibit(name: str, runs: list[_TrainingRun]) -> Exhibit:
     training, test = (float(np.mean([getattr(each, part) for each in runs])) for part in ("training", "test"))
     timeline = runs[0].timeline
     order = np.argsort(timeline.learnt, kind="stable")
@@ -146,7 +152,7 @@ TIMELINE_CAPTION = """\
 *Above: PICs of the beliefs at each step, with sudden transitions shaded. Below: how well each class is known.*"""
 
 
-def _rows(each: _Run) -> list[dict[str, Any]]:
+def _rows(each: _TrainingRun) -> list[dict[str, Any]]:
     assert each.timeline.accuracy is not None
     return [
         {
@@ -161,7 +167,7 @@ def _rows(each: _Run) -> list[dict[str, Any]]:
     ]
 
 
-def _accuracy_table(name: str, runs: list[_Run]) -> str:
+def _accuracy_table(name: str, runs: list[_TrainingRun]) -> str:
     lines = [[f"seed {each.seed}", each.training, each.test, f"{each.seconds:.0f}"] for each in runs]
     lines.append(["paper", *PAPER[name], ""])
     header = ["", "training (10 000 images)", "test", "seconds of training and recording"]
@@ -196,7 +202,7 @@ def _pair_table(timeline: co.Timeline, most: int = 8) -> str:
     )
 
 
-def _transition_table(runs: list[_Run]) -> str:
+def _transition_table(runs: list[_TrainingRun]) -> str:
     lines = [
         [f"seed {each.seed}", *(f"{step:.0f}" for step in t[:3]), float(t.rise / each.timeline.chi2[-1])]
         for each in runs
@@ -266,7 +272,7 @@ def _first(timeline: co.Timeline, these: Any, those: Any) -> float:
     return middle if np.isfinite(middle) else float("nan")
 
 
-def _stages(each: _Run) -> Figure:
+def _stages(each: _TrainingRun) -> Figure:
     """Some frames, at equal distances of chi2: most of what happens is early."""
     timeline = each.timeline
     assert timeline.accuracy is not None

@@ -16,8 +16,8 @@ __all__ = [
     "CIFAR",
     "MNIST",
     "NOISY",
-    "Pairs",
-    "Recipe",
+    "ViewPairs",
+    "ViewRecipe",
     "all_pairs",
     "fit",
     "noisy",
@@ -53,7 +53,7 @@ def noisy(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ViewRecipe:
     """Views, nets and their training; settings were chosen on pairs of the last training images."""
 
     widths: tuple[int, ...]
@@ -78,8 +78,8 @@ class Recipe:
         return self.view_x is self.view_y
 
 
-MNIST = Recipe((24, 48, 48, 96, 128), passes=4, batch_size=128, lr=3e-3, weight_decay=0.01, held_out=10_000)
-NOISY = Recipe(
+MNIST = ViewRecipe((24, 48, 48, 96, 128), passes=4, batch_size=128, lr=3e-3, weight_decay=0.01, held_out=10_000)
+NOISY = ViewRecipe(
     (24, 48, 48, 96, 128),
     passes=7,
     batch_size=128,
@@ -89,7 +89,7 @@ NOISY = Recipe(
     view_x=rotated,
     view_y=noisy,
 )
-CIFAR = Recipe(
+CIFAR = ViewRecipe(
     (16, 32, 32, 64, 64, 128),
     passes=12,
     batch_size=256,
@@ -117,7 +117,7 @@ def _unit(images: np.ndarray) -> torch.Tensor:
 
 
 @dataclass(eq=False)
-class Pairs:
+class ViewPairs:
     """Batches (x, y), each pair two images of the same class; every pass pairs them, and draws their views, anew.
 
     Parameters
@@ -161,7 +161,7 @@ class Pairs:
             yield self.view_x(x, chance).numpy(), self.view_y(y, chance).numpy()
 
 
-def all_pairs(recipe: Recipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def all_pairs(recipe: ViewRecipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Views of all images in their order, and of one partner each."""
     rng = np.random.default_rng(seed)
     chance = torch.Generator().manual_seed(int(rng.integers(2**62)))
@@ -198,7 +198,7 @@ def _strided(shape: tuple[int, ...], outputs: int, widths: Sequence[int]) -> nn.
     return nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels * height * width, outputs, bias=False))
 
 
-def fit(recipe: Recipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tuple[co.PICE, float]:
+def fit(recipe: ViewRecipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tuple[co.PICE, float]:
     """Learn the functions of the views, and tell the seconds that it takes.
 
     Parameters
@@ -214,7 +214,7 @@ def fit(recipe: Recipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tu
     start = time.perf_counter()
     train, rest = np.split(np.arange(len(labels)), [-recipe.held_out])
     view_x, view_y = (recipe.train_view or view for view in (recipe.view_x, recipe.view_y))
-    pairs = Pairs(images[train], labels[train], view_x, view_y, recipe.batch_size, seed)
+    pairs = ViewPairs(images[train], labels[train], view_x, view_y, recipe.batch_size, seed)
     steps = recipe.passes * -(-len(train) // recipe.batch_size)
     made: list[nn.Module] = []
 

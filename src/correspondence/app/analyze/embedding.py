@@ -35,11 +35,11 @@ from correspondence.data.file_formats import (
     read_images,
 )
 
-__all__ = ["Embedding", "Model", "embed", "load_model", "write_columns"]
+__all__ = ["Embedding", "LoadedModel", "embed", "load_model", "write_columns"]
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class LoadedModel:
     """Functions, and the names of the columns that they take, as far as they are known."""
 
     decomposition: Decomposition
@@ -60,7 +60,7 @@ class Embedding:
     notes: list[str]
 
 
-def load_model(path: Path) -> Model:
+def load_model(path: Path) -> LoadedModel:
     """Read the folder of an analysis, or a model alone."""
     file = path / MODEL if path.is_dir() else path
     if path.is_dir() and not file.is_file():
@@ -69,24 +69,24 @@ def load_model(path: Path) -> Model:
         raise ValueError(f"MODEL must be a folder written by analyze, or its {MODEL}, got {path}.")
     d = load(file)
     summary = file.with_name(SUMMARY)
-    return _described(d, summary) if file.name == MODEL and summary.is_file() else Model(d)
+    return _described(d, summary) if file.name == MODEL and summary.is_file() else LoadedModel(d)
 
 
-def _described(d: Decomposition, path: Path) -> Model:
+def _described(d: Decomposition, path: Path) -> LoadedModel:
     """Model with what analyze has written beside it."""
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
         if known["format"] != FORMAT:
-            return Model(d)
+            return LoadedModel(d)
         if known["form"] == "table" and not isinstance(d.g, LabelFunctions):
             raise ValueError("This is not the model of a table.")
-        return Model(d, known["form"], {role: known[role]["columns"] for role in "xy"}, known["id"])
+        return LoadedModel(d, known["form"], {role: known[role]["columns"] for role in "xy"}, known["id"])
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is damaged: give the file of the model, with --x or --y.") from None
 
 
 def embed(
-    model: Model,
+    model: LoadedModel,
     file: Path,
     x: Sequence[str] = (),
     y: Sequence[str] = (),
@@ -122,11 +122,11 @@ def embed(
     return _embedded(model, rows, {"x": list(x), "y": list(y)}, id)
 
 
-def _read(model: Model, file: Path, x: Sequence[str], images: Path | None, progress: bool | None) -> _Rows:
+def _read(model: LoadedModel, file: Path, x: Sequence[str], images: Path | None, progress: bool | None) -> _Rows:
     if images is not None or file.is_dir():
         return _image_rows(model, file, images, x, progress)
     if file.suffix.lower() in ARRAYS:
-        return _Arrays(read_arrays(file), file)
+        return _ArrayRows(read_arrays(file), file)
     return _Frame(read_frame(file), file)
 
 
@@ -179,7 +179,7 @@ class _Frame(_Rows):
         return frame_values(part), complete
 
 
-class _Arrays(_Rows):
+class _ArrayRows(_Rows):
     def __init__(self, arrays: dict[str, Any], path: Path) -> None:
         self.arrays, self.path, self.names = arrays, path, list(arrays)
 
@@ -216,7 +216,7 @@ def _normalised(P: np.ndarray) -> np.ndarray:
     return P / sums if (np.abs(sums - 1) <= SUM_ERROR).all() else P
 
 
-class _Images(_Frame):
+class _ImageRows(_Frame):
     """Images of a folder, and perhaps a table that lists them."""
 
     def __init__(self, frame: nw.DataFrame, path: Path, column: str, pixels: np.ndarray, is_read: np.ndarray) -> None:
@@ -232,7 +232,9 @@ class _Images(_Frame):
         return super().values(names, functions)
 
 
-def _image_rows(model: Model, file: Path, images: Path | None, x: Sequence[str], progress: bool | None) -> _Images:
+def _image_rows(
+    model: LoadedModel, file: Path, images: Path | None, x: Sequence[str], progress: bool | None
+) -> _ImageRows:
     folder, listing = (file, images) if file.is_dir() else (images, file)
     encoder = _encoder(model.decomposition.f)
     if folder is None or not isinstance(encoder, Images):
@@ -249,7 +251,7 @@ def _image_rows(model: Model, file: Path, images: Path | None, x: Sequence[str],
     channels, size, _ = encoder.shape
     paths = [files.get(str(name)) for name in frame[column].to_list()]
     found = read_images(paths, size, channels == 3, progress)
-    return _Images(frame, listing or folder, column, found.pixels, found.is_read)
+    return _ImageRows(frame, listing or folder, column, found.pixels, found.is_read)
 
 
 # --- what functions take
@@ -301,7 +303,7 @@ def _as_list(column: Any) -> list[Any]:
 # --- coordinates
 
 
-def _embedded(model: Model, rows: _Rows, given: dict[str, list[str]], id_column: str | None) -> Embedding:
+def _embedded(model: LoadedModel, rows: _Rows, given: dict[str, list[str]], id_column: str | None) -> Embedding:
     check_columns([*given["x"], *given["y"], *([id_column] if id_column else [])], rows.names, rows.path)
     notes: list[str] = []
     placed = {}
@@ -321,10 +323,10 @@ def _embedded(model: Model, rows: _Rows, given: dict[str, list[str]], id_column:
     return Embedding(with_names({name or rows.id_name: rows.ids(name)}, columns), notes)
 
 
-def _present(model: Model, rows: _Rows, role: str, given: list[str]) -> list[str]:
+def _present(model: LoadedModel, rows: _Rows, role: str, given: list[str]) -> list[str]:
     """Columns of a variable, if the file has all of them."""
     wanted = model.columns[role]
-    if isinstance(rows, _Arrays) and _is_beliefs(model.functions(role)):
+    if isinstance(rows, _ArrayRows) and _is_beliefs(model.functions(role)):
         return given or [name for name, array in rows.arrays.items() if array.ndim == 2][:1]
     if given and wanted and len(given) != len(wanted):
         raise ValueError(f"--{role} must name {len(wanted)} column(s), as in the fit ({', '.join(wanted)}).")
@@ -335,7 +337,7 @@ def _present(model: Model, rows: _Rows, role: str, given: list[str]) -> list[str
     return names if all(name in rows.names for name in names) else []
 
 
-def _nothing(model: Model, rows: _Rows) -> str:
+def _nothing(model: LoadedModel, rows: _Rows) -> str:
     if not model.columns["x"]:
         return f"--x or --y is needed: which columns the model takes is not known without {SUMMARY}."
     missing = {role: [name for name in model.columns[role] if name not in rows.names] for role in "xy"}
@@ -370,7 +372,7 @@ def _some(values: Any, known: np.ndarray) -> Any:
     return nw.from_native(values, eager_only=True).filter(known.tolist()).to_native()
 
 
-def _new_table_rows(model: Model, rows: _Rows) -> Embedding:
+def _new_table_rows(model: LoadedModel, rows: _Rows) -> Embedding:
     """Rows of counts, placed among the columns of the table: f(x) = E[g(Y) | x] / correlation."""
     g = model.decomposition.g
     assert isinstance(g, LabelFunctions)

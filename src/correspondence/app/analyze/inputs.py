@@ -258,13 +258,13 @@ def _image_groups(rows: nw.DataFrame, paths: list[str], column: str | None) -> t
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _FoundImages:
     pixels: np.ndarray
     rows: np.ndarray
     notes: list[str]
 
 
-def _pixels(names: list[str], files: dict[str, Path], size: int, progress: bool | None) -> _Found:
+def _pixels(names: list[str], files: dict[str, Path], size: int, progress: bool | None) -> _FoundImages:
     """Image of each row, and which rows have one; a file that several rows name is read once."""
     paths = [files.get(name) for name in names]
     different = list(dict.fromkeys(path for path in paths if path is not None))
@@ -274,7 +274,7 @@ def _pixels(names: list[str], files: dict[str, Path], size: int, progress: bool 
     missing, broken = sum(path is None for path in paths), int((~images.is_read).sum())
     notes = [f"{missing} row(s) left out: there is no such image file."] if missing else []
     notes += [f"{broken} image file(s) cannot be read and are left out."] if broken else []
-    return _Found(images.pixels[[position[paths[i]] for i in rows]], rows, notes)
+    return _FoundImages(images.pixels[[position[paths[i]] for i in rows]], rows, notes)
 
 
 def _check_images(rows: np.ndarray, names: list[str], folder: Path, listing: Path) -> None:

@@ -126,7 +126,7 @@ def _plain(value: float) -> float | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _WayResult:
     """Result of one of the ways."""
 
     method: str
@@ -249,13 +249,13 @@ def _most(data: Data) -> tuple[int, str]:
     return min(limits, key=lambda limit: limit[0])
 
 
-def _pairs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _Found:
+def _pairs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
     options = {"groups": data.groups, "random_state": seed, "progress": progress}
     are_labels = data.x.kind == data.y.kind == "labels"
     return _choose(data, data.x.values, data.y.values, method, n_components, are_labels, options)
 
 
-def _counts(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _Found:
+def _counts(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
     options = {"random_state": seed, "progress": progress}
     found = _choose(data, data.table, None, method, n_components, True, options)
     what = "x and y are labels, and counted" if data.form == "counts" else "a table of counts"
@@ -264,7 +264,7 @@ def _counts(data: Data, method: str, n_components: int | None, seed: int, progre
 
 def _choose(
     data: Data, X: Any, Y: Any, method: str, n_components: int | None, are_labels: bool, options: dict[str, Any]
-) -> _Found:
+) -> _WayResult:
     """Choose a method, and judge its components on held-out pairs.
 
     Of labels more components than the significant ones are kept, because a map of one axis says little: all up to ten
@@ -278,11 +278,11 @@ def _choose(
     choice: Choice = choose(X, Y, n_components, method, among=SAVED, test=True, **options)
     reason, is_compared = (first.reason, first.is_compared) if first else (choice.reason, choice.is_compared)
     note = CHOSEN if is_compared and choice.dimension else ""
-    return _Found(choice.method, reason, choice.decomposition, choice.dimension, choice.not_tested, note=note)
+    return _WayResult(choice.method, reason, choice.decomposition, choice.dimension, choice.not_tested, note=note)
 
 
-def _beliefs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _Found:
+def _beliefs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
     est = ClassifierCA(n_components=n_components, classes=list(data.x.columns), progress=progress)
     est.fit(data.x.values, data.y.values)
     why = "" if est.held_out_ is not None else "the true labels are not given"
-    return _Found("beliefs", "exact, from the beliefs alone", est.decomposition_, est.held_out_, why, est)
+    return _WayResult("beliefs", "exact, from the beliefs alone", est.decomposition_, est.held_out_, why, est)

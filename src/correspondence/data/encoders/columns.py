@@ -65,7 +65,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Scores:
+class NormalScores:
     """Column of numbers with heavy tails: the normal quantile of the rank, the same for any monotone map of it."""
 
     points: list[float]
@@ -74,7 +74,7 @@ class Scores:
     width: ClassVar[int] = 1
 
     @classmethod
-    def fit(cls, values: np.ndarray) -> Scores:
+    def fit(cls, values: np.ndarray) -> NormalScores:
         n = len(values)
         ordered = np.sort(values)
         points = np.unique(np.quantile(ordered, np.linspace(0, 1, min(n, 1000)), method="nearest"))
@@ -141,7 +141,7 @@ class Category:
         return rows + sp.csr_array((np.tile(self.shares, len(unknown)), cells), shape=shape)
 
 
-Column = Number | Scores | Linear | Category
+Column = Number | NormalScores | Linear | Category
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ def _column_encoder(summary: Any, values: np.ndarray, linear: bool) -> Column | 
     if linear:
         return Linear.fit(values)
     number = Number.fit(values)
-    return Scores.fit(values) if np.abs(number(extremes)).max() > TAIL else number
+    return NormalScores.fit(values) if np.abs(number(extremes)).max() > TAIL else number
 
 
 def _is_name(encoder: Column, n: int) -> bool:
@@ -275,7 +275,7 @@ def column_to_state(column: Column) -> dict[str, Any]:
 def column_from_state(state: dict[str, Any]) -> Column:
     if state["type"] == "category":
         return Category([label_from_json(label) for label in state["labels"]], state["shares"])
-    cls: type[Number | Scores | Linear] = {c.type: c for c in (Number, Scores, Linear)}[state["type"]]
+    cls: type[Number | NormalScores | Linear] = {c.type: c for c in (Number, NormalScores, Linear)}[state["type"]]
     return cls(**state)
 
 

@@ -46,7 +46,7 @@ def bootstrap(
     # Of a ridge chosen by "auto" the strength is kept, and what its claims are of those of that strength alone.
     refit = clone(ca).set_params(n_components=k, regularization=ca.regularization_)
     target, mass = _stacked(ca, k), np.concatenate([ca.rows_.mass, ca.columns_.mass])
-    spread = _Spread(target)
+    spread = _PointSpread(target)
     with bar(n_resamples, "bootstrap", progress) as done:
         for _ in range(n_resamples):
             resample = draw()
@@ -108,7 +108,7 @@ def _reflected(points: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.n
 ALIGNMENTS = {"signs": _reflected, "rotation": _turned}
 
 
-class _Spread:
+class _PointSpread:
     """Running products of the deviations of each point from its target, over the resamples in which it occurs."""
 
     def __init__(self, target: np.ndarray) -> None:

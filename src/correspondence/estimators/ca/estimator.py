@@ -29,7 +29,7 @@ from correspondence.estimators.ca.bootstrap import bootstrap
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
 from correspondence.estimators.ca.inputs import is_column_of_labels, is_table_of_counts, read_table, weigh_table
 from correspondence.estimators.ca.ridge import Ridge, RidgeResiduals, choose_ridge, shrink_labels
-from correspondence.estimators.ca.table_side import Side, Transition
+from correspondence.estimators.ca.table_side import TableSide, TransitionFormula
 from correspondence.results.bootstrap import Bootstrap
 from correspondence.results.held_out import HeldOut
 from correspondence.results.points import Points
@@ -178,8 +178,8 @@ class CA(Estimator):
             column_weights = check_weights(column_weights, table.shape[1], "column_weights")
         self._unweighted = table
         self.table_ = weigh_table(table, row_weights, column_weights)
-        self._rows = Side.of(self.table_, "rows", row_weights, self.subset_rows)
-        self._columns = Side.of(self.table_, "columns", column_weights, self.subset_columns)
+        self._rows = TableSide.of(self.table_, "rows", row_weights, self.subset_rows)
+        self._columns = TableSide.of(self.table_, "columns", column_weights, self.subset_columns)
         _warn_dropped(self._rows, self._columns)
         self._decompose(codes, sample_weight)
 
@@ -264,7 +264,7 @@ class CA(Estimator):
         """Correlations to claim for singular triples; keeps what new points and the bootstrap need."""
         U, s, V = axes
         self.regularization_ = ridge.strength
-        self._to_rows, self._to_columns, trained = Transition(s), Transition(s), s
+        self._to_rows, self._to_columns, trained = TransitionFormula(s), TransitionFormula(s), s
         if ridge.strength:
             self._to_rows = _transition(matrix, s, V)
             self._to_columns = _transition(matrix.T, s, U)
@@ -513,7 +513,7 @@ class CA(Estimator):
         return tags
 
 
-def _warn_dropped(rows: Side, columns: Side) -> None:
+def _warn_dropped(rows: TableSide, columns: TableSide) -> None:
     dropped = [
         f"{side.name} {listed(side.labels[side.mass == 0].tolist())}"
         for side in (rows, columns)
@@ -539,7 +539,7 @@ def _sum_pics(matrix: Any, ridge: Ridge, inertia: float) -> float:
     return matrix.inertia if ridge.strength else inertia
 
 
-def _transition(matrix: RidgeResiduals, s: np.ndarray, V: np.ndarray) -> Transition:
+def _transition(matrix: RidgeResiduals, s: np.ndarray, V: np.ndarray) -> TransitionFormula:
     """From the functions of the columns to those of the rows."""
     offset = matrix.row_root @ matrix.shrunk_times(V) if matrix.centred[0] else np.zeros(len(s))
-    return Transition(s, matrix.strength, matrix.column_shrink, offset)
+    return TransitionFormula(s, matrix.strength, matrix.column_shrink, offset)

@@ -16,11 +16,11 @@ from correspondence.data.table import Table, listed, weighted_columns
 from correspondence.estimators.ca.ridge import shrink_labels
 from correspondence.results.points import Points
 
-__all__ = ["Side", "Transition"]
+__all__ = ["TableSide", "TransitionFormula"]
 
 
 @dataclass(frozen=True)
-class Transition:
+class TransitionFormula:
     """How functions of one side give those of the other: averages over profiles, divided by singular values.
 
     Attributes
@@ -52,7 +52,7 @@ class Transition:
 
 
 @dataclass(frozen=True)
-class Side:
+class TableSide:
     """One side of a table.
 
     Attributes
@@ -79,7 +79,7 @@ class Side:
     kept: np.ndarray
 
     @classmethod
-    def of(cls, table: Table, name: str, weights: np.ndarray | None, subset: Iterable[Any] | None) -> Side:
+    def of(cls, table: Table, name: str, weights: np.ndarray | None, subset: Iterable[Any] | None) -> TableSide:
         """Rows or columns of a table, restricted to a subset of the labels if there is one."""
         labels, axis = (table.rows, 1) if name == "rows" else (table.columns, 0)
         mass = np.asarray(table.counts.sum(axis=axis)).ravel() / table.total
@@ -119,7 +119,7 @@ class Side:
             )
         return Points(self.labels[self.shown], mass, distance, inertia, standard, correlations)
 
-    def place(self, table: Table, own: Points, name: str, transition: Transition) -> Points:
+    def place(self, table: Table, own: Points, name: str, transition: TransitionFormula) -> Points:
         """Points of new labels of the other side, given by a table whose columns are the labels of this one.
 
         By the transition formula: principal coordinates are averages of this side's standard ones.

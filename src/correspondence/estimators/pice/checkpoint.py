@@ -13,7 +13,7 @@ from correspondence._util import files
 from correspondence.estimators.pice import processes
 
 if TYPE_CHECKING:
-    from correspondence.estimators.pice.training import Settings, Trainer
+    from correspondence.estimators.pice.training import Trainer, TrainingSettings
 
 __all__ = ["FILE", "last_step", "restore", "save"]
 
@@ -69,7 +69,7 @@ def restore(trainer: Trainer) -> None:
     )
 
 
-def _read(settings: Settings) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+def _read(settings: TrainingSettings) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
     folder = settings.checkpoint
     if folder is None or not (folder / FILE).exists():
         return None

@@ -21,15 +21,15 @@ from correspondence._util.arguments import as_frame, length, take, to_array
 from correspondence.data.encoders.images import Images
 from correspondence.data.pairs import pairs as sources
 from correspondence.estimators.pice import processes
-from correspondence.estimators.pice.feature_net import BLOCK, Side, Sides
+from correspondence.estimators.pice.feature_net import BLOCK, NetSide, Sides
 
-__all__ = ["Arrays", "Blocks", "Pairs", "Stream", "first_rows"]
+__all__ = ["Blocks", "Stream", "TrainingArrays", "TrainingPairs", "first_rows"]
 
 Batch = tuple[Any, Any]
 Reader = Callable[[], Batch]
 
 
-class Pairs(Protocol):
+class TrainingPairs(Protocol):
     """What training asks of its data."""
 
     def blocks(self) -> Iterator[Batch]:
@@ -46,7 +46,7 @@ class Blocks(ABC):
     def __iter__(self) -> Iterator[Batch]: ...
 
 
-class Arrays:
+class TrainingArrays:
     """Pairs in memory.
 
     Parameters
@@ -60,25 +60,25 @@ class Arrays:
         self.n = x.shape[0]
 
     @classmethod
-    def encoded(cls, sides: Sides, X: Any, Y: Any) -> Arrays:
+    def encoded(cls, sides: Sides, X: Any, Y: Any) -> TrainingArrays:
         """Pairs of two data sets."""
         x, y = (_rows(side, values) for side, values in zip(sides, (X, Y), strict=True))
         return cls(x, y)
 
-    def take(self, index: np.ndarray) -> Arrays:
+    def take(self, index: np.ndarray) -> TrainingArrays:
         """Some of the pairs."""
-        return Arrays(_take(self.x, index), _take(self.y, index))
+        return TrainingArrays(_take(self.x, index), _take(self.y, index))
 
     def __len__(self) -> int:
         return self.n
 
-    def extended(self, sides: Sides) -> Arrays:
+    def extended(self, sides: Sides) -> TrainingArrays:
         """The same pairs with the known functions of the sides, found since, behind the rows."""
         x, y = (
             rows if side.known is None else np.hstack([rows, side.known(rows)])
             for side, rows in zip(sides, (self.x, self.y), strict=True)
         )
-        return Arrays(x, y)
+        return TrainingArrays(x, y)
 
     def blocks(self) -> Iterator[Batch]:  # noqa: D102
         return self._blocks(processes.mine(self.n))
@@ -92,7 +92,7 @@ class Arrays:
             rows = slice(start, min(start + BLOCK, part.stop))
             yield self.x[rows], self.y[rows]
 
-    def first(self, n: int) -> Arrays:
+    def first(self, n: int) -> TrainingArrays:
         """The first n pairs."""
         return self if n >= self.n else self.take(np.arange(n))
 
@@ -109,10 +109,10 @@ class Arrays:
                 step += 1
 
 
-class _Encoded:
+class _EncodedRows:
     """Rows of images, encoded when they are asked for."""
 
-    def __init__(self, side: Side, values: np.ndarray) -> None:
+    def __init__(self, side: NetSide, values: np.ndarray) -> None:
         self.side, self.values, self.shape = side, values, values.shape
 
     def __getitem__(self, rows: Any) -> np.ndarray:
@@ -120,11 +120,11 @@ class _Encoded:
 
 
 def _take(rows: Any, index: np.ndarray) -> Any:
-    return _Encoded(rows.side, rows.values[index]) if isinstance(rows, _Encoded) else rows[index]
+    return _EncodedRows(rows.side, rows.values[index]) if isinstance(rows, _EncodedRows) else rows[index]
 
 
-def _rows(side: Side, values: Any) -> Any:
-    return _Encoded(side, to_array(values, side.name)) if isinstance(side.encoder, Images) else side.rows(values)
+def _rows(side: NetSide, values: Any) -> Any:
+    return _EncodedRows(side, to_array(values, side.name)) if isinstance(side.encoder, Images) else side.rows(values)
 
 
 class Stream:
@@ -183,7 +183,7 @@ class Stream:
             parts = [part for part in np.array_split(order, max(1, n // size)) if len(part) >= processes.size()]
             shares = [part[processes.mine(len(part))] for part in parts]
             if shares:
-                block = _Block(self, x, y, np.concatenate(shares))
+                block = _EncodedBlock(self, x, y, np.concatenate(shares))
                 ends = np.cumsum([len(share) for share in shares])
                 yield from (partial(block.take, slice(end - len(s), end)) for end, s in zip(ends, shares, strict=True))
 
@@ -191,7 +191,7 @@ class Stream:
         return self.sides[0].rows(x), self.sides[1].rows(y)
 
 
-class _Block:
+class _EncodedBlock:
     """Some rows of a block, encoded once they are needed: a run that is continued skips many."""
 
     def __init__(self, stream: Stream, x: Any, y: Any, index: np.ndarray) -> None:

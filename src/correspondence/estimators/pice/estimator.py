@@ -26,17 +26,17 @@ from correspondence.data.encoders.columns import kept
 from correspondence.data.pairs.pairs import Pairs as Source
 from correspondence.data.pairs.pairs import check_source
 from correspondence.estimators.pice import models, processes
-from correspondence.estimators.pice.data import Arrays, Pairs, Stream, first_rows
-from correspondence.estimators.pice.feature_net import Side, Sides
+from correspondence.estimators.pice.data import Stream, TrainingArrays, TrainingPairs, first_rows
+from correspondence.estimators.pice.feature_net import NetSide, Sides
 from correspondence.estimators.pice.losses import LOSSES
-from correspondence.estimators.pice.models import Model
+from correspondence.estimators.pice.models import FunctionModel
 from correspondence.estimators.pice.training import (
     SCHEDULES,
     Callback,
-    Judge,
+    HeldOutJudge,
     Report,
-    Settings,
     Trainer,
+    TrainingSettings,
     decompose,
     threads,
 )
@@ -51,12 +51,12 @@ FEW = 100  # pairs, from which on some are held out
 
 
 @dataclass(frozen=True, eq=False)
-class _Data:
+class _TrainingData:
     sides: Sides
-    pairs: Pairs
+    pairs: TrainingPairs
     """To train on."""
-    judge: Judge
-    everything: Arrays | None
+    judge: HeldOutJudge
+    everything: TrainingArrays | None
     """All pairs in memory, the held-out ones included, without known functions."""
 
 
@@ -235,7 +235,7 @@ class PICE(PairsEstimator):
 
     # --- data
 
-    def _prepare(self, X: Any, Y: Any, validation: Any) -> _Data:
+    def _prepare(self, X: Any, Y: Any, validation: Any) -> _TrainingData:
         if Y is None:
             return self._prepare_stream(X, validation)
         n = self._check_pairs(X, Y)
@@ -248,14 +248,14 @@ class PICE(PairsEstimator):
         if len(rest) < processes.size():
             raise ValueError(f"There are {len(rest)} pairs to train on, fewer than the {processes.size()} processes.")
         sides = self._sides(X, Y)
-        everything = Arrays.encoded(sides, X, Y)
+        everything = TrainingArrays.encoded(sides, X, Y)
         pairs = everything.take(np.sort(rest))
         sides = self._with_known(sides, pairs, pairs)
         pairs = pairs.extended(sides)
         tried = everything.take(np.sort(held)).extended(sides) if len(held) else _held_out(sides, validation)
-        return _Data(sides, pairs, Judge(pairs.first(SAMPLE), tried, self.n_components), everything)
+        return _TrainingData(sides, pairs, HeldOutJudge(pairs.first(SAMPLE), tried, self.n_components), everything)
 
-    def _prepare_stream(self, batches: Any, validation: Any) -> _Data:
+    def _prepare_stream(self, batches: Any, validation: Any) -> _TrainingData:
         if not _is_stream(batches):
             raise ValueError(
                 "Y is missing: requires y to be passed, but the target y is None; give Y, or batches (x, y) for X."
@@ -265,26 +265,26 @@ class PICE(PairsEstimator):
         X, Y = first_rows(batches, SAMPLE)
         self._check_pairs(X, Y)
         sides = self._sides(X, Y)
-        sample = Arrays.encoded(sides, X, Y)
+        sample = TrainingArrays.encoded(sides, X, Y)
         sides = self._with_known(sides, sample, Stream(sides, batches))
-        judge = Judge(sample.extended(sides), _held_out(sides, validation), self.n_components)
+        judge = HeldOutJudge(sample.extended(sides), _held_out(sides, validation), self.n_components)
         stream = Stream(sides, batches)
-        return _Data(sides, stream, judge, None)
+        return _TrainingData(sides, stream, judge, None)
 
     def _n_held_out(self, n: int) -> int:
         return max(round(n * self.validation_fraction), HELD_OUT) if self.validation_fraction and n >= FEW else 0
 
     def _sides(self, X: Any, Y: Any) -> Sides:
         if self._is_warm():
-            x, y = (Side(side.name, side.encoder) for side in self._nets)
+            x, y = (NetSide(side.name, side.encoder) for side in self._nets)
             return x, y
         x, y = (
-            Side(name, encoder_for(values, name, plain=not isinstance(net, str)))
+            NetSide(name, encoder_for(values, name, plain=not isinstance(net, str)))
             for name, values, net in (("X", X, self.x_net), ("Y", Y, self.y_net))
         )
         return x, y
 
-    def _with_known(self, sides: Sides, sample: Arrays, pairs: Pairs) -> Sides:
+    def _with_known(self, sides: Sides, sample: TrainingArrays, pairs: TrainingPairs) -> Sides:
         if self._is_warm():
             x, y = (replace(side, known=before.known) for side, before in zip(sides, self._nets, strict=True))
             return x, y
@@ -294,10 +294,12 @@ class PICE(PairsEstimator):
 
     # --- models
 
-    def _choose(self, sides: Sides, pairs: Pairs, judge: Judge) -> tuple[Model, list[dict[str, Any]], Sides]:
+    def _choose(
+        self, sides: Sides, pairs: TrainingPairs, judge: HeldOutJudge
+    ) -> tuple[FunctionModel, list[dict[str, Any]], Sides]:
         """The most flexible of the three models that is clearly worth it, the history of training, and the nets."""
-        additive = Model("additive", sides, judge(sides)) if sides[0].known is not None else None
-        if additive and judge.validation is None and isinstance(pairs, Arrays) and self.validation_fraction:
+        additive = FunctionModel("additive", sides, judge(sides)) if sides[0].known is not None else None
+        if additive and judge.validation is None and isinstance(pairs, TrainingArrays) and self.validation_fraction:
             return additive, [], sides
         start = models.with_nets(
             sides, judge.training, (self.x_net, self.y_net), self.n_components, _device(self.device)
@@ -306,18 +308,18 @@ class PICE(PairsEstimator):
             for side, before in zip(start, self._nets, strict=True):
                 side.network.load_state_dict(before.network.state_dict())
         if not any(p.requires_grad for side in start for p in side.network.parameters()):
-            return Model("net", start, judge(start)), [], start
+            return FunctionModel("net", start, judge(start)), [], start
         baseline = additive.judgement if additive and judge.validation is not None else None
         settings, callbacks = self._settings(judge, start), list(self.callbacks or [])
         trainer = Trainer(start, pairs, judge, baseline, settings, callbacks, self.progress)
         nets = trainer.run()
         self.samples_per_second_ = trainer.samples_per_second
-        net = Model("net", nets, judge(nets))
+        net = FunctionModel("net", nets, judge(nets))
         if additive and not net.beats(additive):
             return additive, trainer.history, nets
         return models.with_index(net, judge) if judge.validation is not None else net, trainer.history, nets
 
-    def _finish(self, model: Model, data: _Data, X: Any, y_sample: Any) -> None:
+    def _finish(self, model: FunctionModel, data: _TrainingData, X: Any, y_sample: Any) -> None:
         """Whiten once more, on all pairs; what was held out has been judged before."""
         sides, pairs, judge = model.sides, data.pairs, data.judge
         result, before = None, model.judgement.decomposition
@@ -331,7 +333,7 @@ class PICE(PairsEstimator):
                 sides = models.with_additive(sides, data.everything, data.everything, self.n_components)
             pairs = data.everything.extended(sides)
         d = decompose(sides, pairs, self.n_components, y_sample)
-        if result is None and isinstance(data.pairs, Arrays) and self.validation_fraction:
+        if result is None and isinstance(data.pairs, TrainingArrays) and self.validation_fraction:
             warnings.warn(
                 f"Nothing is held out of fewer than {FEW} pairs, so the training correlations are too high: "
                 "evaluate on other pairs, or give `validation`.",
@@ -405,9 +407,9 @@ class PICE(PairsEstimator):
             )
         _device(self.device)
 
-    def _settings(self, judge: Judge, start: Sides) -> Settings:
+    def _settings(self, judge: HeldOutJudge, start: Sides) -> TrainingSettings:
         folder = _folder(self.checkpoint)
-        return Settings(
+        return TrainingSettings(
             n_components=self.n_components,
             loss=self.loss,
             batch_size=self.batch_size,
@@ -424,7 +426,7 @@ class PICE(PairsEstimator):
             warm=self._is_warm(),
         )
 
-    def _fingerprint(self, judge: Judge, start: Sides) -> str:
+    def _fingerprint(self, judge: HeldOutJudge, start: Sides) -> str:
         """Of data, settings and untrained nets, so that a checkpoint is not continued with others."""
         outside = ("x_net", "y_net", "checkpoint", "checkpoint_every", "callbacks", "progress", "warm_start", "device")
         settings = {k: str(v) for k, v in self.get_params(deep=False).items() if k not in outside}
@@ -489,12 +491,12 @@ def _is_stream(values: Any) -> bool:
     return isinstance(values, Iterable) and not is_table and as_frame(values, "X") is None
 
 
-def _held_out(sides: Sides, pair: Any) -> Arrays | None:
+def _held_out(sides: Sides, pair: Any) -> TrainingArrays | None:
     if pair is None:
         return None
     if not isinstance(pair, tuple | list) or len(pair) != 2 or length(pair[0], "X") != length(pair[1], "Y"):
         raise ValueError("validation must be a pair (X, Y) of the same length.")
-    return Arrays.encoded(sides, pair[0], pair[1])
+    return TrainingArrays.encoded(sides, pair[0], pair[1])
 
 
 def _device(device: Any) -> torch.device:

@@ -23,7 +23,7 @@ from correspondence.data.encoders.images import Images
 from correspondence.data.encoders.text import Bag, Text
 from correspondence.estimators.pice.nets import BagNet, ColumnNet, ImageNet, build
 
-__all__ = ["BLOCK", "Index", "Side", "Sides"]
+__all__ = ["BLOCK", "Index", "NetSide", "Sides"]
 
 BLOCK = 4096
 STEP = 64  # rows
@@ -49,7 +49,7 @@ class Index:
 
 
 @dataclass(frozen=True, eq=False)
-class Side(FeatureMap):
+class NetSide(FeatureMap):
     """Features of one variable.
 
     Parameters
@@ -126,7 +126,7 @@ class Side(FeatureMap):
         weights = torch.from_numpy(rows.data.astype(np.float32))
         return torch.from_numpy(rows.indices.astype(np.int64)).to(device), offsets.to(device), weights.to(device)
 
-    def with_net(self, outputs: int) -> Side:
+    def with_net(self, outputs: int) -> NetSide:
         """Side with a new net of the kind that suits the data."""
         if isinstance(self.encoder, Columns) and not self.encoder.is_sparse:
             known = 0 if self.known is None else self.known.weights.shape[1]
@@ -136,11 +136,11 @@ class Side(FeatureMap):
         assert isinstance(self.encoder, Bag | Text | Columns)
         return replace(self, net=BagNet(self.encoder.width, outputs))
 
-    def on_cpu(self) -> Side:
+    def on_cpu(self) -> NetSide:
         """Copy that can be sent to any worker."""
         return self if self.net is None else replace(self, net=copy.deepcopy(self.net).cpu())
 
-    def frozen(self) -> Side:
+    def frozen(self) -> NetSide:
         """Copy that further training does not change."""
         return replace(self, net=copy.deepcopy(self.net))
 
@@ -162,7 +162,7 @@ class Side(FeatureMap):
     @classmethod
     def from_state(  # noqa: D102
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
-    ) -> Side:
+    ) -> NetSide:
         known, index, weights = (files.below(arrays, prefix) for prefix in ("known.", "index.", "net."))
         return cls(
             description["name"],
@@ -186,7 +186,7 @@ def _filled(rows: Any) -> Any:
     return rows[np.minimum(np.arange(n - n % STEP + STEP), n - 1)]
 
 
-Sides = tuple[Side, Side]
+Sides = tuple[NetSide, NetSide]
 
 
 def _net_from_state(description: dict[str, Any], weights: dict[str, np.ndarray], net: Any) -> nn.Module | None:

@@ -14,32 +14,32 @@ from correspondence.core.functions import LinearFunctions
 from correspondence.core.splines import AdditiveSums, SplineBasis, fit_additive, solve_additive
 from correspondence.data.encoders.columns import WIDE, Columns
 from correspondence.estimators.pice import processes
-from correspondence.estimators.pice.data import Arrays, Pairs
-from correspondence.estimators.pice.feature_net import Index, Side, Sides
+from correspondence.estimators.pice.data import TrainingArrays, TrainingPairs
+from correspondence.estimators.pice.feature_net import Index, NetSide, Sides
 from correspondence.estimators.pice.nets import ColumnNet
-from correspondence.estimators.pice.training import CLEAR, Judge, Judgement
+from correspondence.estimators.pice.training import CLEAR, HeldOutJudge, Judgement
 from correspondence.results.held_out import gain
 
-__all__ = ["Model", "with_additive", "with_index", "with_nets"]
+__all__ = ["FunctionModel", "with_additive", "with_index", "with_nets"]
 
 EXTRA = 4  # outputs of a net beyond n_components: training converges faster with some to spare
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class FunctionModel:
     """Sides and how good they are."""
 
     name: str
     sides: Sides
     judgement: Judgement
 
-    def beats(self, simpler: Model) -> bool:
+    def beats(self, simpler: FunctionModel) -> bool:
         """Whether it captures clearly more of the held-out pairs; always, if there are none."""
         mine, other = self.judgement.terms, simpler.judgement.terms
         return mine is None or other is None or gain(other, mine) > CLEAR
 
 
-def with_additive(sides: Sides, sample: Arrays, pairs: Pairs, n_components: int) -> Sides:
+def with_additive(sides: Sides, sample: TrainingArrays, pairs: TrainingPairs, n_components: int) -> Sides:
     """Sides with additive functions in closed form, if both are tables of a moderate number of columns."""
     encoders = [side.encoder for side in sides]
     tables = [encoder for encoder in encoders if isinstance(encoder, Columns) and encoder.width <= WIDE]
@@ -47,7 +47,9 @@ def with_additive(sides: Sides, sample: Arrays, pairs: Pairs, n_components: int)
         return sides
     basis_x = SplineBasis.for_columns(sample.x, tables[0].coordinates)
     basis_y = SplineBasis.for_columns(sample.y, tables[1].coordinates)
-    if isinstance(pairs, Arrays):  # all rows: rounding may turn the signs of functions, from which the nets start
+    if isinstance(
+        pairs, TrainingArrays
+    ):  # all rows: rounding may turn the signs of functions, from which the nets start
         sums = AdditiveSums.of(pairs.all_blocks(), basis_x, basis_y)
     else:
         sums = AdditiveSums.merged(processes.gathered(AdditiveSums.of(pairs.blocks(), basis_x, basis_y)))
@@ -55,7 +57,9 @@ def with_additive(sides: Sides, sample: Arrays, pairs: Pairs, n_components: int)
     return replace(sides[0], known=fit.f), replace(sides[1], known=fit.g)
 
 
-def with_nets(sides: Sides, sample: Arrays, own: tuple[Any, Any], n_components: int, device: torch.device) -> Sides:
+def with_nets(
+    sides: Sides, sample: TrainingArrays, own: tuple[Any, Any], n_components: int, device: torch.device
+) -> Sides:
     """Sides with new nets, ready to be trained: the user's own, or such as suit the data."""
     rows, outputs = (sample.x, sample.y), n_components + EXTRA
     widths = [
@@ -72,14 +76,14 @@ def with_nets(sides: Sides, sample: Arrays, own: tuple[Any, Any], n_components: 
     return made[0], made[1]
 
 
-def _width(side: Side, rows: Any, own: Any, n_components: int) -> int | None:
+def _width(side: NetSide, rows: Any, own: Any, n_components: int) -> int | None:
     """Columns that the user's module returns; None for a function, which is told."""
     if not isinstance(own, nn.Module):
         return None
     return _check_outputs(replace(side, net=copy.deepcopy(own)), rows[:8], n_components)
 
 
-def _with_net(side: Side, rows: Any, own: Any, outputs: int) -> Side:
+def _with_net(side: NetSide, rows: Any, own: Any, outputs: int) -> NetSide:
     if isinstance(own, str):
         side = side.with_net(outputs)
         if isinstance(side.net, ColumnNet):
@@ -97,7 +101,7 @@ def _with_net(side: Side, rows: Any, own: Any, outputs: int) -> Side:
     return replace(side, net=net)
 
 
-def _check_outputs(side: Side, rows: Any, n_components: int) -> int:
+def _check_outputs(side: NetSide, rows: Any, n_components: int) -> int:
     """Number of outputs, after checking that the net can be trained."""
     n = rows.shape[0]
     try:
@@ -123,7 +127,7 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}, {' '.join(str(error).split())[:200]}".rstrip(".")
 
 
-def with_index(net: Model, judge: Judge) -> Model:
+def with_index(net: FunctionModel, judge: HeldOutJudge) -> FunctionModel:
     """Smooth functions of the leading pair that the nets have found, if they capture more than the nets themselves."""
     d = net.judgement.decomposition
     if not d.n_components:
@@ -139,13 +143,13 @@ def with_index(net: Model, judge: Judge) -> Model:
         replace(net.sides[0], index=replace(x, functions=fit.f)),
         replace(net.sides[1], index=replace(y, functions=fit.g)),
     )
-    index = Model("index", sides, judge(sides))
+    index = FunctionModel("index", sides, judge(sides))
     assert index.judgement.terms is not None
     assert net.judgement.terms is not None
     return index if index.judgement.terms.mean() > net.judgement.terms.mean() else net
 
 
-def _leading(side: Side, functions: Any, rows: Any) -> tuple[Index, np.ndarray]:
+def _leading(side: NetSide, functions: Any, rows: Any) -> tuple[Index, np.ndarray]:
     assert isinstance(functions, LinearFunctions)
     index = Index(functions.mean, functions.weights[:, :1])
     return index, index.values(side.outputs(rows))

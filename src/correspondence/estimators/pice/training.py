@@ -22,12 +22,12 @@ from correspondence.core.moments import Moments
 from correspondence.core.scoring import captured_terms
 from correspondence.data.pairs import pairs as sources
 from correspondence.estimators.pice import checkpoint, processes
-from correspondence.estimators.pice.data import Arrays, Pairs, Stream
+from correspondence.estimators.pice.data import Stream, TrainingArrays, TrainingPairs
 from correspondence.estimators.pice.feature_net import Sides
 from correspondence.estimators.pice.losses import LOSSES, Covariances
 from correspondence.results.held_out import gain
 
-__all__ = ["SCHEDULES", "Judge", "Judgement", "Report", "Settings", "Trainer", "decompose", "threads"]
+__all__ = ["SCHEDULES", "HeldOutJudge", "Judgement", "Report", "Trainer", "TrainingSettings", "decompose", "threads"]
 
 TOLERANCE = 1e-6  # nets compute in float32: what is smaller is rounding
 CLEAR = 2.0  # standard errors by which a more flexible model must win
@@ -44,7 +44,7 @@ Report = Callable[[dict[str, Any], float], Any]
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     """How to train; the parameters of `PICE` of the same names."""
 
     n_components: int
@@ -77,11 +77,11 @@ class Judgement:
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class HeldOutJudge:
     """Whitens features on training pairs and tries them on held-out ones."""
 
-    training: Arrays
-    validation: Arrays | None
+    training: TrainingArrays
+    validation: TrainingArrays | None
     n_components: int
 
     def __call__(self, sides: Sides) -> Judgement:
@@ -105,7 +105,7 @@ class Judge:
         return np.vstack(F), np.vstack(G)
 
 
-def decompose(sides: Sides, pairs: Pairs, n_components: int, y_sample: Any = None) -> Decomposition:
+def decompose(sides: Sides, pairs: TrainingPairs, n_components: int, y_sample: Any = None) -> Decomposition:
     """One exact whitening (Algorithm 1) of the features over all pairs of all processes, a block at a time."""
     if processes.size() == 1 and isinstance(pairs, Stream) and isinstance(pairs.source, sources.Pairs):
         moments = pair_moments.moments(pairs.source, sides[0].on_cpu(), sides[1].on_cpu())  # where they are
@@ -143,10 +143,10 @@ class Trainer:
     def __init__(
         self,
         sides: Sides,
-        pairs: Pairs,
-        judge: Judge,
+        pairs: TrainingPairs,
+        judge: HeldOutJudge,
         baseline: Judgement | None,
-        settings: Settings,
+        settings: TrainingSettings,
         callbacks: list[Callback],
         progress: bool | Report,
     ) -> None:
