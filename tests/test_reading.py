@@ -18,14 +18,13 @@ from correspondence.data.file_formats import (
     as_label_texts,
     column_names,
     complete_rows,
-    image_files,
     parquet_backend,
     plain_values,
     read_arrays,
     read_frame,
-    read_images,
     read_pairs,
 )
+from correspondence.data.image_files import image_files, read_images
 
 
 @pytest.fixture(params=BACKENDS)

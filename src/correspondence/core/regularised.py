@@ -7,25 +7,22 @@ pair of functions by what it adds on folds not used in the fit, from the moments
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from correspondence._util.arguments import is_number
 from correspondence._util.text import brief
 from correspondence._util.threads import alone
 from correspondence.core.moments import Moments
+from correspondence.core.penalised_coordinates import RANK, DiagonalPenalty, PenalisedCoordinates, Penalty, WholePenalty
 from correspondence.core.scoring import captured_by_moments
 
-__all__ = ["FOLDS", "PenalisedFit", "Penalty", "check_strengths", "diagonalise", "fit_penalised", "in_folds", "merged"]
+__all__ = ["FOLDS", "PenalisedFit", "check_strengths", "fit_penalised", "in_folds", "merged"]
 
 FOLDS = 5
-RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
 PARALLEL = 1e-7  # sine of an angle below which two directions are the same but for rounding
 LATER = 3  # of so many strengths one is tried for components after the first
 CLEAR = 1.5  # standard errors by which a component has to raise the scores to be clearly there
@@ -33,10 +30,6 @@ MAX_FEATURES_FOR_ONE_THREAD = 600  # of one side, up to which a second thread co
 MAX_LOSS = 0.1  # share of what a clear component adds that may be lost to smoothness, unless features are rich
 LEFT = 1e-6  # share of the variance of a function that has to be left when others are taken off
 HARMLESS = 0.97  # correlation of functions before and after a rotation that leaves them as they are
-LARGE = 100  # features on the smaller side, from which on only the leading singular vectors are computed
-
-Penalty = tuple[np.ndarray, np.ndarray]
-"""R_f and R_g: matrices, or vectors for diagonal ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +123,7 @@ def fit_penalised(
         steps = (
             _choose_steps(folds, penalty, choices, n_leading, max_loss) if can_choose else [own[0] for own in choices]
         )
-        pairs = _PairsFound.start(_Whole(total, penalty, n_leading))
+        pairs = _PairsFound.start(WholePenalty(total, penalty, n_leading))
         for step in steps:
             pairs = pairs.extend(step)
     order = np.argsort(-pairs.correlations, kind="stable")
@@ -168,7 +161,7 @@ def _choose_steps(
     if all(len(steps) == 1 for steps in choices):
         return [steps[0] for steps in choices]
     rests = [sum([*folds[:k], *folds[k + 1 :]], start=Moments()) for k in range(len(folds))]
-    found = [_PairsFound.start(_Diagonal(rest, penalty, n_leading)) for rest in rests]
+    found = [_PairsFound.start(DiagonalPenalty(rest, penalty, n_leading)) for rest in rests]
     chosen: list[Step] = []
     before = np.zeros(len(folds))
     for steps in choices:
@@ -222,107 +215,11 @@ def _strongest(gains: np.ndarray, max_loss: float) -> int:
     return int(np.flatnonzero(is_good).max())
 
 
-Family = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Directions W and V of both sides in which covariance plus penalty is 1, and the diagonal of W^T C_fg V."""
-
-
-class _Coordinates(ABC):
-    """Where the functions of given moments are looked for; solutions are kept for each strength."""
-
-    def __init__(self, moments: Moments, penalty: Penalty, n_leading: int) -> None:
-        self.moments, self.penalty, self.n_leading = moments, penalty, n_leading
-        self._families: dict[float, Family] = {}
-
-    def family(self, strength: float) -> Family:
-        """Leading directions under a penalty of this strength."""
-        if strength not in self._families:
-            self._families[strength] = self._find_family(strength)
-        return self._families[strength]
-
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, int]:
-        """Number of coordinates of each side."""
-
-    @abstractmethod
-    def _find_family(self, strength: float) -> Family: ...
-
-    @abstractmethod
-    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """C_f u, C_fg v, C_g v and C_gf u."""
-
-    @abstractmethod
-    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Functions of x and of y whose covariances with all features are given: C_f^-1 x and C_g^-1 y."""
-
-    @abstractmethod
-    def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of the features."""
-
-
-class _Diagonal(_Coordinates):
-    """Coordinates in which covariances are 1 and penalties diagonal: quick for many strengths."""
-
-    def __init__(self, moments: Moments, penalty: Penalty, n_leading: int) -> None:
-        super().__init__(moments, penalty, n_leading)
-        (self.A, self.a), (self.B, self.b) = (
-            diagonalise(c, r) for c, r in zip((moments.cov_f, moments.cov_g), penalty, strict=True)
-        )
-        self.K = self.A.T @ moments.cov_fg @ self.B
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.K.shape[0], self.K.shape[1]
-
-    def _find_family(self, strength: float) -> Family:
-        x, y = 1 / np.sqrt(1 + strength * self.a), 1 / np.sqrt(1 + strength * self.b)
-        P, s, Q = _leading(x[:, None] * self.K * y, self.n_leading)
-        return x[:, None] * P, s, y[:, None] * Q
-
-    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        return u, self.K @ v, v, self.K.T @ u
-
-    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return x, y
-
-    def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.A @ U, self.B @ V
-
-
-class _Whole(_Coordinates):
-    """The features as they are: more exact, as no direction is divided by its variance without the penalty."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.moments.mean_f), len(self.moments.mean_g)
-
-    def _find_family(self, strength: float) -> Family:
-        covs = self.moments.cov_f, self.moments.cov_g
-        W, V = (_penalised_whitening(cov, r, strength) for cov, r in zip(covs, self.penalty, strict=True))
-        P, s, Q = _leading(W.T @ self.moments.cov_fg @ V, self.n_leading)
-        return W @ P, s, V @ Q
-
-    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        moments = self.moments
-        return moments.cov_f @ u, moments.cov_fg @ v, moments.cov_g @ v, moments.cov_fg.T @ u
-
-    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        W, V = self._whitenings
-        return W @ (W.T @ x), V @ (V.T @ y)
-
-    @cached_property
-    def _whitenings(self) -> tuple[np.ndarray, np.ndarray]:
-        return _whitening(self.moments.cov_f), _whitening(self.moments.cov_g)
-
-    def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return U, V
-
-
 @dataclass(frozen=True, eq=False)
 class _PairsFound:
     """Pairs of functions (u_i, v_i) of variance 1; u_i and v_i are uncorrelated with u_j and v_j for j other than i."""
 
-    coordinates: _Coordinates
+    coordinates: PenalisedCoordinates
     U: np.ndarray
     V: np.ndarray
     CU: np.ndarray
@@ -334,7 +231,7 @@ class _PairsFound:
     """Smallest correlation of a function with what it was before the last rotation."""
 
     @classmethod
-    def start(cls, coordinates: _Coordinates) -> _PairsFound:
+    def start(cls, coordinates: PenalisedCoordinates) -> _PairsFound:
         """No pair yet."""
         x, y = (np.empty((size, 0)) for size in coordinates.shape)
         return cls(coordinates, x, y, x, x, y, y)
@@ -421,51 +318,3 @@ def _take_off(u: np.ndarray, Cu: np.ndarray, D: np.ndarray, CD: np.ndarray) -> n
     """Make a function uncorrelated with the functions D; C is the covariance of the features."""
     # E[v_j] given x is parallel to u_j where nothing is penalised: their difference is rounding, not a direction.
     return u - D @ (np.linalg.pinv(D.T @ CD, rcond=PARALLEL**2, hermitian=True) @ (D.T @ Cu)) if D.size else u
-
-
-def _penalised_whitening(cov: np.ndarray, penalty: np.ndarray, strength: float) -> np.ndarray:
-    """Directions in which the covariance with the penalty is 1.
-
-    First the penalty is made diagonal: what is strongly penalised then does not blur what is not.
-    """
-    if penalty.ndim == 1:
-        return _whitening(cov + strength * np.diag(penalty))
-    rough, Q = np.linalg.eigh(penalty)
-    rough = np.where(rough > 1e-13 * rough.max(initial=0), rough, 0)
-    return Q @ _whitening(Q.T @ cov @ Q + strength * np.diag(rough))
-
-
-def _whitening(cov: np.ndarray) -> np.ndarray:
-    """Directions in which the covariance is 1, without those that have next to none."""
-    scale = np.sqrt(np.maximum(np.diag(cov), 0))
-    unit = np.where(scale > 0, scale, np.inf)  # rare labels and the tails of splines have a small variance
-    values, vectors = np.linalg.eigh(cov / np.outer(unit, unit))
-    keep = values > RANK * values.max(initial=0)
-    return vectors[:, keep] / np.sqrt(values[keep]) / unit[:, None]
-
-
-def diagonalise(cov: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Directions in which the covariance is 1 and the penalty diagonal, and its values there."""
-    values, vectors = np.linalg.eigh(cov)
-    keep = values > RANK * values.max(initial=0)
-    R = vectors[:, keep] / np.sqrt(values[keep])
-    penalised = R.T @ (penalty[:, None] * R if penalty.ndim == 1 else penalty @ R)
-    rough, Q = np.linalg.eigh(penalised)
-    return R @ Q, np.maximum(rough, 0)
-
-
-def _leading(K: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The first d left singular vectors as columns, singular values, and right singular vectors as columns."""
-    d = min(d, *K.shape)
-    if min(K.shape) <= LARGE:
-        U, s, Vt = np.linalg.svd(K, full_matrices=False)
-        return U[:, :d], s[:d], Vt[:d].T
-    wide = K.shape[0] <= K.shape[1]
-    short = K if wide else K.T
-    m = len(short)
-    _, U = eigh(short @ short.T, subset_by_index=[m - d, m - 1])
-    U = U[:, ::-1]
-    V = short.T @ U
-    s = np.linalg.norm(V, axis=0)
-    V /= np.maximum(s, np.finfo(float).tiny)
-    return (U, s, V) if wide else (V, s, U)

@@ -18,7 +18,8 @@ from scipy.stats import rankdata
 
 from correspondence.core.dependence_views import MAX_FEATURES, FeatureView
 from correspondence.core.moments import Moments
-from correspondence.core.regularised import Penalty, diagonalise, fit_penalised, in_folds, merged
+from correspondence.core.penalised_coordinates import Penalty, diagonalise
+from correspondence.core.regularised import fit_penalised, in_folds, merged
 
 __all__ = ["AdditiveFunctions", "AdditiveSums", "SplineBasis", "fit_additive", "solve_additive", "view_additive"]
 

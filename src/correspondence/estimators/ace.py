@@ -9,15 +9,12 @@ both have seen would grow with every turn. In both cases the values on a fold co
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
-from sklearn.multioutput import MultiOutputRegressor
-from sklearn.utils import get_tags
+from sklearn.base import is_classifier
 
 from correspondence._util.arguments import check_whole, length
 from correspondence._util.progress import bar
@@ -28,7 +25,7 @@ from correspondence.core.dependence_views import View, whitened_view
 from correspondence.core.estimator import PairsEstimator
 from correspondence.core.feature_maps import Additive, Encoded, Loadings, blocks, dense, signed
 from correspondence.core.functions import FeatureMap, LinearFunctions
-from correspondence.core.moments import Moments, whitening
+from correspondence.core.moments import Moments
 from correspondence.core.regularised import check_strengths
 from correspondence.core.splines import (
     SMOOTHING,
@@ -44,12 +41,22 @@ from correspondence.data.encoders.choosing import encoders_for, surveys_of
 from correspondence.data.encoders.columns import WIDE, Columns, discrete, kept
 from correspondence.data.pairs.pairs import Memory, Parts
 from correspondence.data.splits import Split, splits
+from correspondence.estimators.conditional_expectations import (
+    LABELS,
+    ConditionalExpectation,
+    CrossFittedExpectation,
+    ExpectationModel,
+    LabelMeans,
+    decompose_functions,
+    encode_rows,
+    expect_span,
+    find_most_correlated,
+    find_start,
+)
 
 __all__ = ["ACE"]
 
-LABELS = 50  # up to so many, all indicators are regressed at once
 KNOTS = 8  # of the splines that are regressed
-START = 40  # functions of y that the alternation starts from
 EXTRA = 2  # functions beyond n_components, which make the alternation converge faster
 
 
@@ -206,30 +213,37 @@ class ACE(PairsEstimator):
 
     def _cross_fit(self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any, groups: np.ndarray | None) -> Decomposition:
         """Decomposition with regressors."""
-        rows = [_rows(encoder, values, name) for name, encoder, values in zip("XY", encoders, (X, Y), strict=True)]
+        rows = [
+            encode_rows(encoder, values, name) for name, encoder, values in zip("XY", encoders, (X, Y), strict=True)
+        ]
         labels = next((rows[side].argmax(axis=1) for side in (1, 0) if discrete(encoders[side])), None)
         n = rows[0].shape[0]
         cv = self.cv if groups is None else _limit_folds(self.cv, groups)
         folds = splits(cv, n, labels=labels, groups=groups, random_state=self.random_state)
         if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
             raise ValueError("cv must hold out each pair exactly once, as k-fold splitters do.")
-        x, y = (_Expectation("XY"[side], encoders[side], rows[side], self._model(side, encoders)) for side in (0, 1))
-        known = _known("Y", encoders[1], y.rows) if self.y_regressor is None else None
+        x, y = (
+            ConditionalExpectation("XY"[side], encoders[side], rows[side], self._model(side, encoders))
+            for side in (0, 1)
+        )
+        known = find_known("Y", encoders[1], y.rows) if self.y_regressor is None else None
         if known is not None:
             G = known(Y)
             F, fx = self._regressed(x, G, folds)
-            return _decomposed(F, fx, G, known, self.n_components, Y, y.rows, span=_expected(F, G, "y"))
-        known = _known("X", encoders[0], x.rows) if self.x_regressor is None else None
+            return decompose_functions(F, fx, G, known, self.n_components, Y, y.rows, span=expect_span(F, G, "y"))
+        known = find_known("X", encoders[0], x.rows) if self.x_regressor is None else None
         if known is not None:
             F = known(X)
             G, gy = self._regressed(y, F, folds)
-            return _decomposed(F, known, G, gy, self.n_components, Y, y.rows, span=_expected(F, G, "x"))
+            return decompose_functions(F, known, G, gy, self.n_components, Y, y.rows, span=expect_span(F, G, "x"))
         F, fx, G, gy = self._alternated(
             x, y, [(*_halves(train, groups, self.random_state), test) for train, test in folds]
         )
-        return _decomposed(F, fx, G, gy, self.n_components, Y, y.rows)
+        return decompose_functions(F, fx, G, gy, self.n_components, Y, y.rows)
 
-    def _regressed(self, side: _Expectation, targets: np.ndarray, folds: list[Split]) -> tuple[np.ndarray, _Regressed]:
+    def _regressed(
+        self, side: ConditionalExpectation, targets: np.ndarray, folds: list[Split]
+    ) -> tuple[np.ndarray, CrossFittedExpectation]:
         """Expectations of known functions: cross-fitted values, and the mean over the folds for new data."""
         values, models = np.empty_like(targets), []
         with bar(len(folds), "ACE", self.progress) as done:
@@ -237,23 +251,26 @@ class ACE(PairsEstimator):
                 models.append(side.fitted(train, targets[train]))
                 values[test] = models[-1](side.rows[test])
                 done.update()
-        return values, _Regressed(side.name, side.encoder, models)
+        return values, CrossFittedExpectation(side.name, side.encoder, models)
 
     def _alternated(
-        self, x: _Expectation, y: _Expectation, parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
-    ) -> tuple[np.ndarray, _Regressed, np.ndarray, _Regressed]:
+        self,
+        x: ConditionalExpectation,
+        y: ConditionalExpectation,
+        parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    ) -> tuple[np.ndarray, CrossFittedExpectation, np.ndarray, CrossFittedExpectation]:
         """Block power iterations, one for each fold, turned on to the first."""
-        k, start = self.n_components + EXTRA, _start(y.encoder, y.rows)
+        k, start = self.n_components + EXTRA, find_start(y.encoder, y.rows)
         F, G = (np.empty((x.rows.shape[0], k)) for _ in range(2))
-        runs: list[tuple[_ExpectationModel, _ExpectationModel]] = []
+        runs: list[tuple[ExpectationModel, ExpectationModel]] = []
         with bar(len(parts) * self.n_alternations, "ACE", self.progress) as done:
             for for_x, for_y, test in parts:
                 targets = start
                 for _ in range(self.n_alternations):
                     f = x.fitted(for_x, targets[for_x])
-                    f = f.combined(_most_correlated(f(x.rows[for_y]), targets[for_y], k))
+                    f = f.combined(find_most_correlated(f(x.rows[for_y]), targets[for_y], k))
                     g = y.fitted(for_y, f(x.rows[for_y]))
-                    g = g.combined(_most_correlated(g(y.rows[for_x]), targets[for_x], k))
+                    g = g.combined(find_most_correlated(g(y.rows[for_x]), targets[for_x], k))
                     targets = g(y.rows)
                     done.update()
                 if runs:
@@ -261,7 +278,7 @@ class ACE(PairsEstimator):
                 runs.append((f, g))
                 F[test], G[test] = f(x.rows[test]), g(y.rows[test])
         fs, gs = zip(*runs, strict=True)
-        return F, _Regressed("X", x.encoder, list(fs)), G, _Regressed("Y", y.encoder, list(gs))
+        return F, CrossFittedExpectation("X", x.encoder, list(fs)), G, CrossFittedExpectation("Y", y.encoder, list(gs))
 
     def _model(self, side: int, encoders: tuple[Encoder, Encoder]) -> Any:
         """What estimates expectations given X (side 0) or Y (side 1)."""
@@ -269,9 +286,9 @@ class ACE(PairsEstimator):
         if side:
             own, other = other, own
         if own is None and discrete(encoders[side]) is not None:
-            return _LabelMeans()
+            return LabelMeans()
         model, given = (own, "xy"[side]) if own is not None else (other, "yx"[side])
-        if is_classifier(model) and not _few_labels(encoders[1 - side]):
+        if is_classifier(model) and not has_few_labels(encoders[1 - side]):
             if own is None:
                 return None  # never asked: the other side has labels
             raise ValueError(
@@ -345,15 +362,9 @@ def _table_encoder(survey: Survey | None, name: str) -> Columns:
     return encoder
 
 
-def _rows(encoder: Encoder, values: Any, name: str) -> Any:
-    """Encoded rows as scikit-learn takes them."""
-    rows = encoder(values, name)
-    return rows if rows.ndim == 2 else dense(rows)
-
-
-def _known(name: str, encoder: Encoder, rows: Any) -> FeatureMap | None:
+def find_known(name: str, encoder: Encoder, rows: Any) -> FeatureMap | None:
     """Functions that span all those of a variable, or nearly so: the indicators of labels, splines of a number."""
-    if _few_labels(encoder):
+    if has_few_labels(encoder):
         return Encoded(name, encoder)
     if isinstance(encoder, Columns) and encoder.width == 1 and encoder.coordinates.all():
         basis = SplineBasis.for_columns(rows, encoder.coordinates, KNOTS)
@@ -361,7 +372,7 @@ def _known(name: str, encoder: Encoder, rows: Any) -> FeatureMap | None:
     return None
 
 
-def _few_labels(encoder: Encoder) -> bool:
+def has_few_labels(encoder: Encoder) -> bool:
     labels = discrete(encoder)
     return labels is not None and labels.width <= LABELS
 
@@ -378,145 +389,3 @@ def _halves(train: np.ndarray, groups: np.ndarray | None, random_state: int) -> 
         raise ValueError("groups must be at least two in each training part of cv, of which each learns one side.")
     first, second = splits(2, len(train), groups=within, random_state=random_state)[0]
     return train[first], train[second]
-
-
-@dataclass(frozen=True, eq=False)
-class _Expectation:
-    """How conditional expectations given one variable are learned."""
-
-    name: str
-    encoder: Encoder
-    rows: Any
-    model: Any
-
-    def fitted(self, train: np.ndarray, targets: np.ndarray) -> _ExpectationModel:
-        """Expectations of targets, learned from some of the pairs."""
-        model, width = clone(self.model), targets.shape[1]
-        try:
-            if is_classifier(model):
-                return _ExpectationModel(model.fit(self.rows[train], targets.argmax(axis=1)), width)
-            if width > 1 and not get_tags(model).target_tags.multi_output:
-                model = MultiOutputRegressor(model)
-            return _ExpectationModel(model.fit(self.rows[train], targets if width > 1 else targets[:, 0]), width)
-        except Exception as error:
-            reason = " ".join(str(error).split())[:200].rstrip(".")
-            raise ValueError(f"{brief(self.model)} could not be fitted to {self.name}: {reason}.") from error
-
-
-@dataclass(frozen=True, eq=False)
-class _ExpectationModel:
-    """Linear combinations of what a regressor predicts, or of the beliefs of a classifier."""
-
-    model: Any
-    width: int
-    functions: LinearFunctions | None = None
-
-    def __call__(self, rows: Any) -> np.ndarray:
-        """Values at encoded rows."""
-        if is_classifier(self.model):
-            values = np.zeros((rows.shape[0], self.width))
-            values[:, self.model.classes_] = self.model.predict_proba(rows)
-        else:
-            values = np.asarray(self.model.predict(rows), dtype=np.float64).reshape(rows.shape[0], -1)
-            if values.shape[1] != self.width:
-                raise ValueError(
-                    f"{brief(self.model)} predicts {values.shape[1]} numbers for each row instead of {self.width}."
-                )
-        return values if self.functions is None else self.functions.of_features(values)
-
-    def combined(self, functions: LinearFunctions) -> _ExpectationModel:
-        """Functions of the predictions."""
-        return replace(self, functions=functions)
-
-    def turned(self, first: _ExpectationModel, rows: Any) -> _ExpectationModel:
-        """The same functions, rotated on to those of another model."""
-        assert self.functions is not None
-        U, _, Vt = np.linalg.svd(self(rows).T @ first(rows))
-        return self.combined(replace(self.functions, weights=self.functions.weights @ (U @ Vt)))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _Regressed:
-    """Mean over some models."""
-
-    name: str
-    encoder: Encoder
-    models: list[_ExpectationModel]
-
-    def __call__(self, values: Any) -> np.ndarray:
-        rows = _rows(self.encoder, values, self.name)
-        return np.mean([model(rows) for model in self.models], axis=0)
-
-    def __repr__(self) -> str:
-        return f"the regressors of {self.name}, such as {self.models[0].model!r},"
-
-
-class _LabelMeans(RegressorMixin, BaseEstimator):
-    """Mean of the targets for each label, given as indicators; the mean over all for one that did not occur."""
-
-    def fit(self, rows: Any, targets: np.ndarray) -> Self:
-        count, mean = np.asarray(rows.sum(axis=0)), targets.mean(axis=0)
-        sums = np.asarray(rows.T @ targets).reshape(len(count), -1)
-        self.means = np.where(count[:, None] > 0, sums / np.maximum(count, 1)[:, None], mean)
-        return self
-
-    def predict(self, rows: Any) -> np.ndarray:
-        return np.asarray(rows @ self.means)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-
-def _start(encoder: Encoder, rows: Any) -> np.ndarray:
-    """Functions of y to start from: splines of its columns, or all it has; the leading principal ones of them."""
-    Z = dense(rows)
-    if isinstance(encoder, Columns):
-        Z = SplineBasis.for_columns(Z, encoder.coordinates, 8)(Z)
-    Z = Z - Z.mean(axis=0)
-    Z = Z / np.maximum(Z.std(axis=0), 1e-12)
-    U, s, _ = np.linalg.svd(Z, full_matrices=False)
-    return U[:, :START][:, s[:START] > 1e-6 * s[0]] * np.sqrt(len(Z))
-
-
-def _most_correlated(F: np.ndarray, G: np.ndarray, k: int) -> LinearFunctions:
-    """The k uncorrelated combinations of the columns of F that are most correlated with those of G."""
-    f = Moments().update(F, G).decompose(k, tol=1e-8).f
-    assert isinstance(f, LinearFunctions)
-    missing = k - f.weights.shape[1]
-    return replace(f, weights=np.pad(f.weights, ((0, 0), (0, missing))))
-
-
-def _expected(F: np.ndarray, G: np.ndarray, known: str) -> np.ndarray:
-    """Combinations to which expectations and the functions that they are of are both restricted.
-
-    If F estimates E[G | X] then E[F G^T] estimates E[E[G | X] E[G | X]^T], which is symmetric and positive. Leading
-    directions of that kind are a result; others, such as a negative one, which comes from the mean of a fold being low
-    in the others when it is high in the fold, are not.
-    """
-    moments = Moments().update(F, G)
-    W = whitening(*((moments.cov_g, moments.mean_g) if known == "y" else (moments.cov_f, moments.mean_f)), 1e-10)
-    C = W.T @ moments.cov_fg @ W
-    values, vectors = np.linalg.eigh((C + C.T) / 2)
-    return W @ vectors[:, values > 0][:, ::-1]
-
-
-def _decomposed(
-    F: np.ndarray,
-    x_features: Any,
-    G: np.ndarray,
-    y_features: Any,
-    d: int,
-    Y: Any,
-    columns: Any,
-    span: np.ndarray | None = None,
-) -> Decomposition:
-    """Decomposition of cross-fitted values; of `span` the first d columns, if it is given."""
-    within = None if span is None else (span[:, :d], span[:, :d])
-    result = (
-        Moments().update(F, G).decompose(d, span=within, x_features=x_features, y_features=y_features, y_sample=kept(Y))
-    )
-    loadings = Loadings.of((g, dense(rows)) for g, rows in blocks(G, columns))
-    assert isinstance(result.g, LinearFunctions)
-    return signed(result, loadings.covariance @ result.g.weights, loadings.variance)

@@ -8,7 +8,7 @@ V_t = D_t^{1/2} G_t has orthonormal columns, all orthogonal to sqrt(p_t).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,17 @@ from sklearn.exceptions import NotFittedError
 from correspondence._util.arguments import check_seed, check_whole, length, outside, take
 from correspondence._util.labels import as_labels, encode, objects
 from correspondence._util.progress import bar
-from correspondence._util.user_warnings import CorrespondenceWarning, LeftOut
+from correspondence._util.user_warnings import LeftOut
 from correspondence.classifiers.beliefs import Beliefs, is_stream
-from correspondence.classifiers.estimator import ClassifierCA, label_codes
+from correspondence.classifiers.estimator import label_codes
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.functions import LabelFunctions
+from correspondence.recording.frames import (
+    RecordedFrames,
+    analyse_frame,
+    find_axes,
+    find_coordinates,
+    measure_certainty,
+)
 from correspondence.recording.recording import Recording
 from correspondence.results.timeline import Timeline
 
@@ -31,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TrainingRecorder"]
 
-TOLD = 0.1  # by which a class must be believed more of its own inputs than of others to count as known
 MOST_PAIRS = 20_000  # of classes whose separation is followed: all pairs of 200 classes
 
 
@@ -265,7 +270,7 @@ class TrainingRecorder:
     @property
     def frames(self) -> Sequence[np.ndarray]:
         """Beliefs of each frame, read when they are asked for."""
-        return _Frames(self)
+        return RecordedFrames(self)
 
     @property
     def classes(self) -> np.ndarray | None:
@@ -306,7 +311,7 @@ class TrainingRecorder:
         Decomposition
             Of beliefs and classes.
         """
-        return _analyse(self.beliefs(i), self._recording.names()).decomposition_
+        return analyse_frame(self.beliefs(i), self._recording.names()).decomposition_
 
     def coordinates(self, i: int = -1) -> tuple[np.ndarray, np.ndarray]:
         """Principal coordinates of the probes in frame i, and where the classes are, turned so that frames compare.
@@ -328,7 +333,7 @@ class TrainingRecorder:
         classes : ndarray of shape (k, k - 1)
             Where an input would be that is wholly believed to be of a class; NaN for a class that is never believed.
         """
-        return _coordinates(self.beliefs(i), *self._last_axes())
+        return find_coordinates(self.beliefs(i), *self._last_axes())
 
     def timeline(self, progress: bool | None = None) -> Timeline:
         """What was learnt when.
@@ -425,7 +430,7 @@ class TrainingRecorder:
         A class is at the mean of all its inputs: those with its label, or without labels those it is likeliest of.
         """
         P = self.beliefs(i)
-        inputs = _coordinates(P, *self._last_axes())[0][:, :2]
+        inputs = find_coordinates(P, *self._last_axes())[0][:, :2]
         if inputs.shape[1] == 1:  # two classes lie on a line: spread out across it, always in the same way
             inputs = np.column_stack([inputs, np.random.default_rng(0).uniform(-1, 1, len(inputs))])
         guesses = P.argmax(axis=1)
@@ -446,7 +451,7 @@ class TrainingRecorder:
         """Axes of the last frame: V_T, completed to k - 1 columns, and sqrt(p_T). Kept until there is another frame."""
         key = (self._recording.file, len(self))
         if getattr(self, "_axes_of", None) != key:
-            self._axes_of, self._axes = key, _axes(self.beliefs(-1), self._recording.names())
+            self._axes_of, self._axes = key, find_axes(self.beliefs(-1), self._recording.names())
         return self._axes
 
     def _measure(self, frames: np.ndarray, progress: bool | None) -> Timeline:
@@ -460,9 +465,9 @@ class TrainingRecorder:
         with bar(len(frames), "timeline", progress) as shown:
             for t, i in enumerate(frames):
                 P = self.beliefs(i)
-                fit = _analyse(P, classes)
+                fit = analyse_frame(P, classes)
                 pics[t, : len(fit.pics_)] = fit.pics_
-                certainty[t], told[t] = _certainty(P, codes)
+                certainty[t], told[t] = measure_certainty(P, codes)
                 believed = (fit.prior_ > 0)[pairs].all(axis=1)
                 separation[t] = np.where(believed, 1 - fit.overlap_[tuple(pairs.T)], 0)
                 accuracy[t] = np.nan if codes is None else np.mean(P.argmax(axis=1) == codes)
@@ -476,83 +481,11 @@ class TrainingRecorder:
         pairs = np.column_stack(np.triu_indices(k, 1))
         if len(pairs) <= MOST_PAIRS:
             return pairs
-        overlaps = _analyse(self.beliefs(-1), self._recording.names()).overlap_[tuple(pairs.T)]
+        overlaps = analyse_frame(self.beliefs(-1), self._recording.names()).overlap_[tuple(pairs.T)]
         return pairs[np.sort(np.argsort(-overlaps, kind="stable")[:MOST_PAIRS])]
 
 
-class _Frames(Sequence):
-    """The beliefs of each frame, read one at a time."""
-
-    def __init__(self, recorder: TrainingRecorder) -> None:
-        self._recorder = recorder
-
-    def __len__(self) -> int:
-        return len(self._recorder)
-
-    def __getitem__(self, i: Any) -> Any:
-        if isinstance(i, slice):
-            return [self._recorder.beliefs(j) for j in range(len(self))[i]]
-        if not -len(self) <= i < len(self):
-            raise IndexError(f"There is no frame {i}: there are {len(self)}.")
-        return self._recorder.beliefs(i)
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return (self._recorder.beliefs(i) for i in range(len(self)))
-
-
 # --- numbers
-
-
-def _analyse(P: np.ndarray, classes: np.ndarray) -> ClassifierCA:
-    with warnings.catch_warnings(
-        action="ignore", category=CorrespondenceWarning
-    ):  # of classes never predicted: early ones
-        return ClassifierCA.from_beliefs(P, classes, progress=False)
-
-
-def _axes(P: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """V = D^{1/2} G, completed to an orthonormal basis of the complement of sqrt(p), and sqrt(p)."""
-    fit = _analyse(P, classes)
-    root = np.sqrt(fit.prior_ / fit.prior_.sum())
-    g = fit.decomposition_.g
-    assert isinstance(g, LabelFunctions)
-    V = root[:, None] * np.nan_to_num(g.values)
-    d = V.shape[1]
-    if d == len(root) - 1:
-        return V, root
-    basis = np.linalg.qr(np.column_stack([root, V, np.eye(len(root))]))[0]
-    return np.column_stack([V, basis[:, d + 1 :]]), root
-
-
-def _coordinates(P: np.ndarray, V: np.ndarray, root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Principal coordinates of the rows of P along axes V of another frame, and the positions of the classes.
-
-    Of the bases of the complement of a = sqrt(p) the closest to V, whose complement is b = sqrt(p_T), is V polarised:
-    (I - a a^T) V is V except in the direction of a, which it shortens, and the rotation in the plane of a and b does
-    the same without shortening. That is V - (a + b) a^T V / (1 + a^T b), as V^T b = 0.
-    """
-    p = P.mean(axis=0)
-    a = np.sqrt(p / p.sum())
-    turned = V - np.outer(a + root, a @ V) / (1 + a @ root)
-    with np.errstate(divide="ignore"):
-        scale = np.where(a > 0, 1 / a, 0)
-    inputs = ((P - p) * scale) @ turned
-    classes = np.where(a[:, None] > 0, turned * scale[:, None], np.nan)
-    return inputs, classes
-
-
-def _certainty(P: np.ndarray, codes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """How well each class is known, from 0 to 1, and whether it is told from others at all; see `Timeline`."""
-    total = P.sum(axis=0)
-    if codes is None:
-        p = P.mean(axis=0)
-        return P.var(axis=0) / np.where((p > 0) & (p < 1), p * (1 - p), 1), np.ones(len(p), dtype=bool)
-    k = P.shape[1]
-    count = np.bincount(codes, minlength=k)
-    right = np.bincount(codes, P[np.arange(len(P)), codes], minlength=k)
-    found, meant = right / np.maximum(count, 1), right / np.where(total > 0, total, 1)
-    more = found - (total - right) / np.maximum(len(P) - count, 1)
-    return np.where(count > 0, np.minimum(found, meant), np.nan), more >= TOLD
 
 
 # --- labels

@@ -19,9 +19,10 @@ from correspondence.core.estimator import Estimator
 from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.columns import WIDE, Columns, discrete
 from correspondence.data.encoders.images import Images
-from correspondence.estimators.ace import ACE, LABELS
+from correspondence.estimators.ace import ACE
 from correspondence.estimators.ca.estimator import CA
 from correspondence.estimators.cca import CCA
+from correspondence.estimators.conditional_expectations import LABELS
 from correspondence.estimators.kernel import KernelCCA
 from correspondence.selection.method_names import METHOD_TEXTS
 from correspondence.validation.fitting import check_in_memory

@@ -27,13 +27,12 @@ from correspondence.data.file_formats import (
     check_columns,
     complete_rows,
     for_numpy,
-    image_files,
     parquet_backend,
     plain_values,
     read_arrays,
     read_frame,
-    read_images,
 )
+from correspondence.data.image_files import image_files, read_images
 
 __all__ = ["Embedding", "LoadedModel", "embed", "load_model", "write_columns"]
 

@@ -22,12 +22,11 @@ from correspondence.data.file_formats import (
     check_columns,
     complete_rows,
     for_numpy,
-    image_files,
     plain_values,
     read_arrays,
     read_frame,
-    read_images,
 )
+from correspondence.data.image_files import image_files, read_images
 from correspondence.data.table import Table, as_table
 
 __all__ = ["SUM_ERROR", "Data", "Request", "read"]

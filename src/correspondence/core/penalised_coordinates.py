@@ -1,0 +1,179 @@
+"""Coordinates in which covariance and penalty are both simple."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import eigh
+
+from correspondence.core.moments import Moments
+
+__all__ = [
+    "LARGE",
+    "RANK",
+    "DiagonalPenalty",
+    "Family",
+    "PenalisedCoordinates",
+    "Penalty",
+    "WholePenalty",
+    "diagonalise",
+    "lead_pairs",
+    "whiten_covariance",
+    "whiten_with_penalty",
+]
+
+
+class PenalisedCoordinates(ABC):
+    """Where the functions of given moments are looked for; solutions are kept for each strength."""
+
+    def __init__(self, moments: Moments, penalty: Penalty, n_leading: int) -> None:
+        self.moments, self.penalty, self.n_leading = moments, penalty, n_leading
+        self._families: dict[float, Family] = {}
+
+    def family(self, strength: float) -> Family:
+        """Leading directions under a penalty of this strength."""
+        if strength not in self._families:
+            self._families[strength] = self._find_family(strength)
+        return self._families[strength]
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Number of coordinates of each side."""
+
+    @abstractmethod
+    def _find_family(self, strength: float) -> Family: ...
+
+    @abstractmethod
+    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """C_f u, C_fg v, C_g v and C_gf u."""
+
+    @abstractmethod
+    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Functions of x and of y whose covariances with all features are given: C_f^-1 x and C_g^-1 y."""
+
+    @abstractmethod
+    def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of the features."""
+
+
+class DiagonalPenalty(PenalisedCoordinates):
+    """Coordinates in which covariances are 1 and penalties diagonal: quick for many strengths."""
+
+    def __init__(self, moments: Moments, penalty: Penalty, n_leading: int) -> None:
+        super().__init__(moments, penalty, n_leading)
+        (self.A, self.a), (self.B, self.b) = (
+            diagonalise(c, r) for c, r in zip((moments.cov_f, moments.cov_g), penalty, strict=True)
+        )
+        self.K = self.A.T @ moments.cov_fg @ self.B
+
+    @property
+    def shape(self) -> tuple[int, int]:  # noqa: D102
+        return self.K.shape[0], self.K.shape[1]
+
+    def _find_family(self, strength: float) -> Family:
+        x, y = 1 / np.sqrt(1 + strength * self.a), 1 / np.sqrt(1 + strength * self.b)
+        P, s, Q = lead_pairs(x[:, None] * self.K * y, self.n_leading)
+        return x[:, None] * P, s, y[:, None] * Q
+
+    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
+        return u, self.K @ v, v, self.K.T @ u
+
+    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # noqa: D102
+        return x, y
+
+    def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # noqa: D102
+        return self.A @ U, self.B @ V
+
+
+class WholePenalty(PenalisedCoordinates):
+    """The features as they are: more exact, as no direction is divided by its variance without the penalty."""
+
+    @property
+    def shape(self) -> tuple[int, int]:  # noqa: D102
+        return len(self.moments.mean_f), len(self.moments.mean_g)
+
+    def _find_family(self, strength: float) -> Family:
+        covs = self.moments.cov_f, self.moments.cov_g
+        W, V = (whiten_with_penalty(cov, r, strength) for cov, r in zip(covs, self.penalty, strict=True))
+        P, s, Q = lead_pairs(W.T @ self.moments.cov_fg @ V, self.n_leading)
+        return W @ P, s, V @ Q
+
+    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
+        moments = self.moments
+        return moments.cov_f @ u, moments.cov_fg @ v, moments.cov_g @ v, moments.cov_fg.T @ u
+
+    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # noqa: D102
+        W, V = self._whitenings
+        return W @ (W.T @ x), V @ (V.T @ y)
+
+    @cached_property
+    def _whitenings(self) -> tuple[np.ndarray, np.ndarray]:
+        return whiten_covariance(self.moments.cov_f), whiten_covariance(self.moments.cov_g)
+
+    def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # noqa: D102
+        return U, V
+
+
+def whiten_with_penalty(cov: np.ndarray, penalty: np.ndarray, strength: float) -> np.ndarray:
+    """Directions in which the covariance with the penalty is 1.
+
+    First the penalty is made diagonal: what is strongly penalised then does not blur what is not.
+    """
+    if penalty.ndim == 1:
+        return whiten_covariance(cov + strength * np.diag(penalty))
+    rough, Q = np.linalg.eigh(penalty)
+    rough = np.where(rough > 1e-13 * rough.max(initial=0), rough, 0)
+    return Q @ whiten_covariance(Q.T @ cov @ Q + strength * np.diag(rough))
+
+
+def whiten_covariance(cov: np.ndarray) -> np.ndarray:
+    """Directions in which the covariance is 1, without those that have next to none."""
+    scale = np.sqrt(np.maximum(np.diag(cov), 0))
+    unit = np.where(scale > 0, scale, np.inf)  # rare labels and the tails of splines have a small variance
+    values, vectors = np.linalg.eigh(cov / np.outer(unit, unit))
+    keep = values > RANK * values.max(initial=0)
+    return vectors[:, keep] / np.sqrt(values[keep]) / unit[:, None]
+
+
+def diagonalise(cov: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Directions in which the covariance is 1 and the penalty diagonal, and its values there."""
+    values, vectors = np.linalg.eigh(cov)
+    keep = values > RANK * values.max(initial=0)
+    R = vectors[:, keep] / np.sqrt(values[keep])
+    penalised = R.T @ (penalty[:, None] * R if penalty.ndim == 1 else penalty @ R)
+    rough, Q = np.linalg.eigh(penalised)
+    return R @ Q, np.maximum(rough, 0)
+
+
+RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
+
+
+Penalty = tuple[np.ndarray, np.ndarray]
+"""R_f and R_g: matrices, or vectors for diagonal ones."""
+
+
+Family = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Directions W and V of both sides in which covariance plus penalty is 1, and the diagonal of W^T C_fg V."""
+
+
+def lead_pairs(K: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first d left singular vectors as columns, singular values, and right singular vectors as columns."""
+    d = min(d, *K.shape)
+    if min(K.shape) <= LARGE:
+        U, s, Vt = np.linalg.svd(K, full_matrices=False)
+        return U[:, :d], s[:d], Vt[:d].T
+    wide = K.shape[0] <= K.shape[1]
+    short = K if wide else K.T
+    m = len(short)
+    _, U = eigh(short @ short.T, subset_by_index=[m - d, m - 1])
+    U = U[:, ::-1]
+    V = short.T @ U
+    s = np.linalg.norm(V, axis=0)
+    V /= np.maximum(s, np.finfo(float).tiny)
+    return (U, s, V) if wide else (V, s, U)
+
+
+LARGE = 100  # features on the smaller side, from which on only the leading singular vectors are computed
