@@ -136,7 +136,7 @@ class ViewPairs:
     Examples
     --------
     >>> images = np.arange(4, dtype=np.uint8)[:, None, None].repeat(2, 1).repeat(2, 2)
-    >>> (x, y), = Pairs(images, np.array(["a", "a", "b", "b"]), plain, plain, 4, 0)
+    >>> (x, y), = ViewPairs(images, np.array(["a", "a", "b", "b"]), plain, plain, 4, 0)
     >>> np.sort((x + y)[:, 0, 0, 0] * 255).round().tolist()   # 0 with 1, and 2 with 3
     [1.0, 1.0, 5.0, 5.0]
     """

@@ -11,7 +11,7 @@ from PIL import Image
 
 from correspondence.studies.reproducing import STUDIES
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "gallery.md").read_text(encoding="utf-8")
 
 

@@ -247,5 +247,5 @@ def test_there_is_no_pickle_in_the_package():
     from pathlib import Path
 
     root = Path(co.__file__).parent
-    users = [path.relative_to(root).parts[0] for path in root.rglob("*.py") if "import pickle" in path.read_text()]
-    assert users == ["datasets"]  # CIFAR-10 is published so; what is no array is refused, see test_datasets.py
+    users = {path.relative_to(root).parts[0] for path in root.rglob("*.py") if "import pickle" in path.read_text()}
+    assert users == {"datasets"}  # CIFAR-10 is published so; what is no array is refused, see test_datasets.py

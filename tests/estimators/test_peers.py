@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 
 import correspondence as co
 
-PAGE = Path(__file__).parents[1] / "docs" / "migration.md"
+PAGE = Path(__file__).parents[2] / "docs" / "migration.md"
 EXACT = {"rtol": 1e-8, "atol": 1e-10}
 
 

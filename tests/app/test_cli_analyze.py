@@ -509,7 +509,7 @@ def test_the_same_counts_in_any_form_have_the_same_held_out_figures(run, tmp_pat
 
 
 def test_the_page_shows_what_the_command_says(tmp_path):
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     page = (root / "docs" / "command-line.md").read_text(encoding="utf-8")
     shown = page.split("and what the axes mean:\n\n```\n")[1].split("```")[0].splitlines()
     table = root / "tests" / "oracle" / "housetasks_table.csv"

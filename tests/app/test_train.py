@@ -323,7 +323,7 @@ def test_only_large_or_many_files_are_read_in_blocks(file, tmp_path):
 
 
 def test_the_commands_of_the_page(tmp_path, monkeypatch):
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     page = (root / "docs" / "command-line.md").read_text(encoding="utf-8")
     train, embed = (
         re.search(rf"^correspondence ({command} .*?)(  +#.*)?$", page, re.M)[1].split()
