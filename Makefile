@@ -35,6 +35,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q -n0 tests/test_house.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
@@ -62,6 +63,7 @@ gallery: $(VENV)/.installed-dev
 	$(BIN)/python docs/screenshots.py
 
 bench: $(VENV)/.installed-bench
+	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/ca.py
 	$(BIN)/python benchmarks/pice.py
 	$(BIN)/python benchmarks/auto.py

@@ -1,6 +1,6 @@
 """The principal inertia component estimator (PICE): two nets, learned, that end in one Decomposition.
 
-`sides` turns data of one variable into features, `losses` says what the nets minimise, `training` minimises it,
+`feature_net` turns data of one variable into features, `losses` says what the nets minimise, `training` minimises it,
 `data` serves the pairs, `checkpoint` keeps an interrupted run, `estimator` is what users see.
 """
 
