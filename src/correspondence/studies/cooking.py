@@ -50,8 +50,8 @@ ERRATA = """\
 
 CHOICE = (
     "Size and penalty of the net in ACE were chosen by us on one other split of the same recipes, and which names are "
-    "variants of the same ingredient (`ingredient_rules.py`) was written by hand with an eye on another one, so both have seen "
-    "some of what is held out here; the rest is default settings."
+    "variants of the same ingredient (`ingredient_rules.py`) was written by hand with an eye on another one, so both "
+    "have seen some of what is held out here; the rest is default settings."
 )
 
 CAPTION = """\
