@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from correspondence.core import regularised
+from correspondence.core import penalised_coordinates, regularised
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import FOLDS, fit_penalised, in_folds
 from correspondence.core.scoring import held_out
@@ -125,9 +125,9 @@ def test_features_that_repeat_others_and_constants_do_no_harm(rng):
 @pytest.mark.parametrize("rank", [30, 4])
 def test_leading_vectors_by_eigenvalues_are_those_by_svd(rng, monkeypatch, shape, rank):
     K = rng.normal(size=(shape[0], rank)) @ rng.normal(size=(rank, shape[1]))
-    exact = regularised._leading(K, 4)
-    monkeypatch.setattr(regularised, "LARGE", 10)
-    fast = regularised._leading(K, 4)
+    exact = penalised_coordinates.lead_pairs(K, 4)
+    monkeypatch.setattr(penalised_coordinates, "LARGE", 10)
+    fast = penalised_coordinates.lead_pairs(K, 4)
     np.testing.assert_allclose(fast[1], exact[1])
     for ours, theirs in ((fast[0], exact[0]), (fast[2], exact[2])):
         np.testing.assert_allclose(np.abs((ours * theirs).sum(axis=0)), 1, atol=1e-9)
@@ -140,7 +140,7 @@ def test_more_features_than_are_decomposed_in_full(rng, monkeypatch):
     G = F[:, :305] + rng.normal(size=(700, 305))
     folds = in_folds([(F, G)])
     fast = fit_penalised(folds, ones(F, G), 3, [2.0])
-    monkeypatch.setattr(regularised, "LARGE", 1000)
+    monkeypatch.setattr(penalised_coordinates, "LARGE", 1000)
     slow = fit_penalised(folds, ones(F, G), 3, [2.0])
     np.testing.assert_allclose(fast.correlations, slow.correlations, atol=1e-9)
     np.testing.assert_allclose(np.abs(fast.A), np.abs(slow.A), atol=1e-7)
@@ -148,7 +148,7 @@ def test_more_features_than_are_decomposed_in_full(rng, monkeypatch):
 
 def test_leading_vectors_beyond_the_rank_are_still_functions(rng, monkeypatch):
     """Nothing is shared beyond the first component: the others are uncorrelated functions all the same."""
-    monkeypatch.setattr(regularised, "LARGE", 3)
+    monkeypatch.setattr(penalised_coordinates, "LARGE", 3)
     F = rng.normal(size=(400, 8))
     G = np.column_stack([F[:, 0], rng.normal(size=(400, 5))])
     residual = G[:, 1:] - F @ np.linalg.lstsq(F, G[:, 1:], rcond=None)[0]
@@ -184,7 +184,7 @@ def test_scores_are_what_is_captured_of_the_fold(rng):
     fold = np.arange(len(F)) % FOLDS == 1
     held, rest = Moments().update(F[fold], G[fold]), Moments().update(F[~fold], G[~fold])
     for strength in (0.1, 10.0):
-        pairs_found = regularised._PairsFound.start(regularised._Diagonal(rest, ones(F, G), 12))
+        pairs_found = regularised._PairsFound.start(penalised_coordinates.DiagonalPenalty(rest, ones(F, G), 12))
         for i in range(2):
             pairs_found = pairs_found.extend(regularised.Step(strength, "turn" if i else "keep"))
         score = pairs_found.capture(held)

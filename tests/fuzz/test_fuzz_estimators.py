@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import correspondence as co
+from correspondence._util.text import one_line
 
 pytestmark = pytest.mark.slow
 
@@ -132,7 +133,7 @@ def test_the_judge_sees_what_is_wrong():
     assert "from the depths" in hostile.judge(raises, ValueError("X is wrong."))
     assert "RuntimeWarning" in hostile.judge(lambda: len(np.ones(1) / 0))
     assert "warns UserWarning" in hostile.judge(lambda: warnings.warn("of another", stacklevel=1))
-    assert "error of a call" in hostile.judge(lambda: co.checks.one_line(1, most="a"))
+    assert "error of a call" in hostile.judge(lambda: one_line(1, most="a"))
     assert hostile.judge(lambda: co.CA().fit(["a"], [])) == ""
 
 
