@@ -493,7 +493,7 @@ def test_as_many_beliefs_as_inputs():
         ValueError, match=r"^The model returned 59 rows of beliefs for 60 inputs: there must be one for"
     ):
         Beliefs(lambda x: P[:-1])(X)
-    with pytest.raises(ValueError, match=r"^The model returned 3 classes after 4: it must be always the same\.$"):
+    with pytest.raises(ValueError, match=r"returned 4 classes .* 3 now"):
         Beliefs(lambda x: believe(x) if len(x) == 40 else MODEL.predict_proba(x), batch_size=40)(X)
 
 

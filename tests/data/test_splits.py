@@ -112,7 +112,7 @@ def test_what_is_no_pair_of_positions(cv):
     [
         ([1, 2, 3], r"groups must have one value for each of the 10 pairs, got shape \(3,\)"),
         (np.zeros((10, 2)), r"groups must be one column of labels, got an array of shape \(10, 2\)"),
-        (np.ones(10), "groups must be at least two different ones"),
+        (np.ones(10), "groups must contain at least two"),
     ],
 )
 def test_bad_groups(groups, message):
@@ -121,5 +121,5 @@ def test_bad_groups(groups, message):
 
 
 def test_more_folds_than_groups():
-    with pytest.raises(ValueError, match="groups are only 3, fewer than cv = 5 folds"):
+    with pytest.raises(ValueError, match=r"groups has only 3 .* cv=5"):
         splits(5, 30, groups=np.arange(30) % 3)

@@ -486,7 +486,7 @@ def test_bad_groups(rng):
     X, Y = linear_pairs(rng, 200)
     with pytest.raises(ValueError, match="groups must have one value for each of the 200 pairs"):
         co.ACE(x_regressor=Ridge()).fit(X, Y, groups=[1, 2])
-    with pytest.raises(ValueError, match="groups must be at least two different ones"):
+    with pytest.raises(ValueError, match="groups must contain at least two"):
         co.ACE(x_regressor=Ridge()).fit(X, Y, groups=np.zeros(200))
 
 

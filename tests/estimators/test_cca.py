@@ -331,7 +331,7 @@ def test_more_components_than_there_are(rng):
     with pytest.warns(co.FewerComponents, match="only 3 components, fewer than n_components = 5"):
         est = co.CCA(n_components=5).fit(X, Y)
     assert len(est.correlations_) == 3
-    with pytest.raises(ValueError, match="needs more than as many samples, got 5"):
+    with pytest.raises(ValueError, match=r"n_components.* got 5"):
         co.CCA(n_components=5).fit(X[:5], Y[:5])
 
 

@@ -155,7 +155,7 @@ def test_pairs_cannot_be_parted(tmp_path):
         lambda: co.latent_dimension(est, pairs),
         lambda: co.compare(pairs),
     ):
-        with pytest.raises(ValueError, match="X are Pairs, of which no part can be held out"):
+        with pytest.raises(ValueError, match="X is a Pairs source"):
             call()
 
 

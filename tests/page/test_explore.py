@@ -501,7 +501,7 @@ def test_short_mantissas_keep_four_digits(values):
         ({"names": "ab"}, ValueError, "names must be two texts"),
         ({"max_points": 0}, ValueError, "max_points must be a whole number"),
         ({"marks": 3}, ValueError, "marks must be a pair"),
-        ({"marks": (["a"], ["Laundry", "Dinner"])}, ValueError, "as many labels as values, got 1 and 2"),
+        ({"marks": (["a"], ["Laundry", "Dinner"])}, ValueError, "1 labels for 2 values"),
         ({"index": 3}, TypeError, "index must be a CrossModalIndex"),
         ({"classes": [1, 2]}, ValueError, "classes must be one for each of the 13 values of X"),
         ({"x_images": np.zeros((2, 4, 4))}, ValueError, "x_images must be one for each of the 13 values, got 2"),

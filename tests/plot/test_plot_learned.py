@@ -227,7 +227,7 @@ def test_marks_in_the_symmetric_map(d):
 
 @pytest.mark.parametrize(("labels", "values"), [(["one"], X[:2]), (["one", "two"], X[:1]), ([], X[:1])])
 def test_as_many_marks_as_labels(d, labels, values):
-    with pytest.raises(ValueError, match=f"as many labels as values, got {len(labels)} and {len(values)}"):
+    with pytest.raises(ValueError, match=f"marks has {len(labels)} labels for {len(values)}"):
         plot.plane(d, X=X, marks=(labels, values))
     assert not plt.get_fignums()
 

@@ -374,7 +374,7 @@ def test_origin_is_saved(rng, tmp_path):
         ({"n_components": 0}, "n_components must be a whole number of at least 1, got 0"),
         ({"n_components": 1.5}, "n_components must be a whole number"),
         ({"method": "cca", "groups": [1]}, "groups must have one value for each of the 200 pairs"),
-        ({"method": "cca", "groups": np.zeros(200)}, "groups must be at least two"),
+        ({"method": "cca", "groups": np.zeros(200)}, "groups must contain at least two"),
     ],
 )
 def test_wrong_arguments(rng, arguments, message, capsys):

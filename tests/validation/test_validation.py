@@ -450,7 +450,7 @@ def test_seeds_and_levels(rng):
 @pytest.mark.parametrize("n", [0, 1])
 @pytest.mark.parametrize("tool", [co.crossfit, co.permutation_test, co.pic_intervals, co.latent_dimension])
 def test_of_one_pair_nothing_can_be_held_out(tool, n):
-    with pytest.raises(ValueError, match=f"at least two pairs, .* got {n}"):
+    with pytest.raises(ValueError, match=f"at least two pairs, got {n}"):
         tool(co.CCA(n_components=1), np.zeros((n, 2)), np.zeros((n, 2)))
 
 

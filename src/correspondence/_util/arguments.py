@@ -160,7 +160,7 @@ def _of_tensor(tensor: Any, name: str) -> np.ndarray:
 
 
 def as_frame(values: Any, name: str) -> nw.DataFrame | None:
-    """Eager data frame of any library, or None if it is none."""
+    """Return the values as an eager narwhals frame, or None if they are not a frame."""
     try:
         frame = nw.from_native(values, pass_through=True)
     except DuplicateError as error:

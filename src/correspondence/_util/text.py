@@ -18,5 +18,5 @@ def brief(value: Any, most: int = 60) -> str:
     """How a value is shown in a message: as Python writes it, on one line and of bounded length."""
     try:
         return one_line(repr(value), most)
-    except Exception:  # a whole number of more than 4300 digits has no text, and neither has everybody's class
+    except Exception:  # repr() may fail: huge integers, or user classes with a broken __repr__
         return f"a {type(value).__name__}"

@@ -70,7 +70,7 @@ class RowBlocks:
 
     Parameters
     ----------
-    A : CSR array, or CSC array, of which the columns are cut then
+    A : CSR array (split by rows) or CSC array (split by columns)
     """
 
     def __init__(self, A: Any) -> None:

@@ -87,7 +87,10 @@ class Beliefs(FeatureMap):
         for rows in self._inputs(X):
             P = check_beliefs(self._answer(rows), length(rows, "X"))
             if width not in (None, P.shape[1]):
-                raise ValueError(f"The model returned {P.shape[1]} classes after {width}: it must be always the same.")
+                raise ValueError(
+                    f"The model returned {width} classes for earlier batches and {P.shape[1]} now; the number of "
+                    "classes must not change."
+                )
             width = P.shape[1]
             self.classes(width)
             yield P if self.temperature == 1 else tempered(P, self.temperature)
@@ -168,7 +171,7 @@ class Beliefs(FeatureMap):
 
 
 def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
-    """Beliefs as an array whose rows sum to 1, in single precision if they came so and are wide; or an error.
+    """Check beliefs, whose rows must sum to 1; float32 input with many columns stays float32.
 
     Parameters
     ----------
@@ -196,7 +199,7 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
         bad = np.flatnonzero(~np.isfinite(sums))
         raise ValueError(
             f"The beliefs contain NaN or infinity in {len(bad)} row(s), first in row {bad[0]}: "
-            "leave these inputs out, or mend the model."
+            "leave these inputs out, or fix the model."
         )
     if low < -1e-6:
         raise ValueError(
@@ -267,7 +270,9 @@ def _check_classes(classes: Any) -> np.ndarray:
     try:
         distinct = set(labels.tolist())
     except TypeError:
-        raise ValueError("classes must be one label for each column: a model of several targets is several.") from None
+        raise ValueError(
+            "classes must be one label for each column. Analyse each target of a multi-output model separately."
+        ) from None
     if len(distinct) < len(labels):
         raise ValueError("classes must be all different.")
     return labels

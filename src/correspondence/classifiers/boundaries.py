@@ -30,7 +30,7 @@ def boundary_beliefs(k: int, a: int, b: int, n: int, others: np.ndarray) -> np.n
     n : int
         Number of points.
     others : ndarray of shape (k,)
-        How what is not believed of a and b is shared out, in any unit; ignored for a and b.
+        Relative weights by which the other classes share the remaining probability; ignored for a and b.
 
     Returns
     -------

@@ -379,8 +379,8 @@ class ClassifierCA(Estimator):
         equal steps of the beliefs from where only a and b are possible to where a third class is as likely.
 
         With three classes that is the whole boundary. With more there are many ways to get from the one to the other,
-        for what is not believed of a and b may be shared by the other classes in any proportion: by default in that in
-        which the model believes them when it means a or b.
+        because the remaining probability can be split among the other classes in any proportion; by default, in the
+        proportion the model itself uses when it predicts a or b.
 
         Parameters
         ----------

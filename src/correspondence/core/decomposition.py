@@ -120,7 +120,7 @@ class Decomposition:
         return replace(self, pics=self.pics[:k], f=self.f.truncate(k), g=self.g.truncate(k))
 
     def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
-        """Check the functions on pairs, best on such that the fit has not seen.
+        """Evaluate the functions on pairs, ideally pairs that were not used in the fit.
 
         Parameters
         ----------
@@ -247,9 +247,9 @@ class Decomposition:
         numbers = (description[name] for name in ("chi2", "n", "origin"))
         pics = arrays["pics"]
         if pics.ndim != 1 or not (np.isfinite(pics) & (pics >= 0)).all():
-            raise TypeError("The PICs are no numbers of at least 0.")
+            raise TypeError("pics must be finite and non-negative.")
         if not all(math.isfinite(description[name]) for name in ("chi2", "n")):
-            raise TypeError("chi2 and n are no numbers.")
+            raise TypeError("chi2 and n must be finite numbers.")
         return cls(pics, sides["f"], sides["g"], *numbers)
 
     def _check_k(self, k: int) -> int:

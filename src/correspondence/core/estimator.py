@@ -103,7 +103,7 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         return self.decomposition_.g(Y)
 
     def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
-        """Check the functions on pairs, best on such that the fit has not seen.
+        """Evaluate the functions on pairs, ideally pairs that were not used in the fit.
 
         Parameters
         ----------
@@ -191,7 +191,9 @@ class PairsEstimator(Estimator):
     def _check_pairs(self, X: Any, Y: Any) -> int:
         """Number of pairs, more than there shall be components."""
         if Y is None:
-            raise ValueError("Y is missing, the other variable: fit requires y to be passed, but the target y is None.")
+            raise ValueError(
+                "Y is missing: fit needs both variables (requires y to be passed, but the target y is None)."
+            )
         n, m = length(X, "X"), length(Y, "Y")
         if n != m:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
@@ -202,7 +204,7 @@ class PairsEstimator(Estimator):
     def _check_number(self, n: int) -> None:
         if n <= self.n_components:
             raise ValueError(
-                f"n_components = {brief(self.n_components)} needs more than as many samples, got {n} sample(s)."
+                f"n_components={brief(self.n_components)} needs more than {brief(self.n_components)} pairs, got {n} sample(s)."
             )
 
     def _set(self, d: Decomposition, X: Any = None) -> None:

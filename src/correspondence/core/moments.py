@@ -383,7 +383,7 @@ def _of_batch(F: np.ndarray, G: np.ndarray, weights: np.ndarray, centre: bool) -
     if (weights != 1).any():
         Z = Z * np.sqrt(weights).astype(F.dtype)[:, None]
     with np.errstate(over="ignore", invalid="ignore"):
-        batch._scatter = (Z.T @ Z).astype(np.float64)  # of a matrix with itself: BLAS does but half of the work
+        batch._scatter = (Z.T @ Z).astype(np.float64)  # syrk: BLAS computes only one triangle of Z.T @ Z
     if not centre:  # otherwise the offset is what rounding left, too small to matter
         batch._scatter -= batch.n * np.outer(batch._offset, batch._offset)
     if not np.isfinite(np.diag(batch._scatter)).all():

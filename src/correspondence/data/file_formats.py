@@ -46,11 +46,11 @@ PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 NO_TEXT = {  # how files begin that are no text in UTF-8, and what is wrong with them
     b"\x1f\x8b": "it is packed, so unpack it first",
     b"PK\x03\x04": "it is packed, or a spreadsheet: unpack it, or save it as CSV, first",
-    b"\xff\xfe": "its letters are not in UTF-8, so save it as that",
-    b"\xfe\xff": "its letters are not in UTF-8, so save it as that",
+    b"\xff\xfe": "it is not UTF-8 text; save it as UTF-8",
+    b"\xfe\xff": "it is not UTF-8 text; save it as UTF-8",
 }
 UNREADABLE = {  # what libraries say, and what it means
-    r"utf-?8|surrogates not allowed": "its letters are not in UTF-8, so save it as that",
+    r"utf-?8|surrogates not allowed": "it is not UTF-8 text; save it as UTF-8",
     r"EOF inside string": "a quote is opened and never closed",
     r"more fields than defined|Error tokenizing data|Expected \d+ columns, got": (
         "a row has more cells than the first one"
@@ -298,7 +298,7 @@ def _check_text(path: Path) -> None:
         if head.startswith(begin):
             raise ValueError(what)
     if b"\0" in head:
-        raise ValueError("it is no text file, or its letters are not in UTF-8")
+        raise ValueError("it is not UTF-8 text; save it as UTF-8")
     if b"\r" in head[:-1] and b"\n" not in head:  # LF may be the first byte that was not read
         raise ValueError("its lines end in CR alone, so save it with LF, or CR and LF, at their ends")
 

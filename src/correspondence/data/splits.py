@@ -38,11 +38,11 @@ def splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_st
     strata = None if labels is None else group_codes(labels, n, "labels")
     together = None if groups is None else group_codes(groups, n, "groups")
     if together is not None and together.max() < 1:
-        raise ValueError("groups must be at least two different ones, or there is nothing to hold out.")
+        raise ValueError("groups must contain at least two different values.")
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         most = n if together is None else int(together.max()) + 1
         if together is not None and check_whole(cv, "cv", 2) > most:
-            raise ValueError(f"groups are only {most}, fewer than cv = {cv} folds: use a smaller cv.")
+            raise ValueError(f"groups has only {most} different values for cv={cv} folds; use a smaller cv.")
         kind = KFold if together is None else GroupKFold
         cv = kind(check_whole(cv, "cv", 2, max(2, most)), shuffle=True, random_state=random_state)
     parts = cv

@@ -283,5 +283,5 @@ def parse_numbers(rows: list[list[str]], columns: int) -> np.ndarray:
     """Finite numbers of a file, of which each row has as many."""
     values = np.array(rows, dtype=np.float64)
     check_content(values.ndim == 2 and values.shape[1] == columns > 0, f"{columns} columns of numbers are expected")
-    check_content(bool(np.isfinite(values).all()), "it has cells that are no numbers")
+    check_content(bool(np.isfinite(values).all()), "some of its cells are not numbers")
     return values

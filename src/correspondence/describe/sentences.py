@@ -63,7 +63,7 @@ def sentences(d: Any, words: Sequence[AxisWords], held_out: Any = None, names: S
     Staff and smoking depend on each other weakly: the first pair of functions has a correlation of 0.27 on the
     training pairs.
     Axis 1 separates medium (JE) from none (SE); axis 2 separates light (JE) from heavy (JM, SM).
-    Nothing was held out, so these figures are those of the training and too high.
+    No pairs were held out, so these are training figures and optimistic.
     """
     d, called = as_decomposition(d), check_names(names)
     if not d.n_components:
@@ -147,14 +147,14 @@ class _Verdict:
         if self.pvalues is None and not self.is_held_out:
             if self.of_beliefs:
                 return "Nothing was compared with true classes, so these figures are what the classifier believes."
-            return "Nothing was held out, so these figures are those of the training and too high."
+            return "No pairs were held out, so these are training figures and optimistic."
         parts = [self._components()]
         if self.captured < 0:
             parts.append("taken together, the components predict new pairs worse than no dependence would")
         elif self.is_held_out and self.holding:
             parts.append(self._beliefs() if self.of_beliefs else self._by_heart())
         elif not self.is_held_out:
-            parts.append("the correlations are those of the training and too high")
+            parts.append("the correlations are training figures and optimistic")
         return "; ".join(parts) + "."
 
     def _components(self) -> str:

@@ -187,7 +187,7 @@ def marks_of(d: Decomposition, marks: Any, name: str) -> Cloud:
         raise ValueError("marks must be a pair: labels, and as many values of x.")
     labels, places = texts(marks[0]), d.f(marks[1])
     if len(labels) != len(places):
-        raise ValueError(f"marks must be as many labels as values, got {len(labels)} and {len(places)}.")
+        raise ValueError(f"marks has {len(labels)} labels for {len(places)} values; give one label per value.")
     n = len(labels)
     return Cloud("mark", name, labels, True, False, places, np.full(n, 1 / max(1, n)), np.arange(n), n, n)
 

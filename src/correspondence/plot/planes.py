@@ -75,7 +75,8 @@ def plane(
     Parameters
     ----------
     d_or_est : Decomposition or fitted estimator
-        Of two discrete variables; of any two, if X (and Y, unless that are labels) say what to draw.
+        What to draw, as it is for two discrete variables. For other variables, pass the values to draw as X (and Y,
+        unless Y is a column of labels).
     axes : (int, int)
         Which components, counted from 1. If there is only one, the points lie on a line.
     map : str
@@ -290,7 +291,9 @@ def _marked(d: Decomposition, marks: Any, index: list[int], map: str, name: str)
     labels, values = marks
     side = _DrawnSide(np.array(list(labels), dtype=object), d.f(values), None)
     if len(side.labels) != len(side.values):
-        raise ValueError(f"marks must be as many labels as values, got {len(side.labels)} and {len(side.values)}.")
+        raise ValueError(
+            f"marks has {len(side.labels)} labels for {len(side.values)} values; give one label per value."
+        )
     cloud = _cloud(side, d.correlations[index], index, MAPS[map][0], False, name=name, colour="0.25", marker="D")
     return replace(cloud, area=np.full(len(cloud.xy), 12.0), weight=1e-9 * cloud.weight)  # written after all others
 

@@ -165,7 +165,7 @@ class TrainingRecorder:
     def record(self) -> None:
         """Record the beliefs now, unless those of this step are recorded already; for instance after the last step.
 
-        Beliefs that are none, such as the NaN of a training that has diverged, are left out with a warning.
+        Invalid beliefs (NaN after divergence, say) are skipped with a warning.
         """
         self._check_live()
         if self._recording.steps and self._recording.steps[-1] == self._step:

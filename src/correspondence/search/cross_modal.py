@@ -60,7 +60,7 @@ class CrossModalIndex:
         Scale f and g by sqrt(lambda) in distances and for `radius`, so that weak components count less.
     prior : array-like of shape (m,), optional
         How often each y occurs; made to sum to 1. By default the share of labels in the fit, and equal ones for
-        anything else. (Those of x are by default, too.)
+        anything else. (The priors of x follow the same default.)
     engine : {"auto", "sklearn", "faiss"}
         What searches, without approximation; faiss in single precision, so that of nearly equal items another may come
         first. "auto" takes faiss (if it is installed) for few queries of 100,000 items or more, where it is faster,

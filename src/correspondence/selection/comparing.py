@@ -59,7 +59,7 @@ def compare(
     random_state : int
         Seed of folds and methods.
     n_jobs : int, optional
-        Fits at the same time.
+        Number of fits to run in parallel.
     progress : bool or None
         Show a bar, by default from two seconds on.
 

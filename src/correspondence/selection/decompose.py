@@ -289,7 +289,9 @@ def _count_components(
         return wanted.n_components or 1, _Counted(not_tested=why)
     n_groups = MIN_FOR_BLOCKS if wanted.groups is None else int(wanted.groups.max()) + 1
     if n_groups == 1:
-        raise ValueError("groups must be at least two different ones, got one. Leave them out to split all pairs.")
+        raise ValueError(
+            "groups must contain at least two different values, got one. Leave them out to split all pairs."
+        )
     if n_groups < MIN_FOR_BLOCKS:
         why = f"there are only {n_groups} groups, and {MIN_FOR_BLOCKS} are needed"
         return wanted.n_components or 1, _Counted(not_tested=why)

@@ -67,7 +67,7 @@ def crossfit(
     random_state : int
         Seed of the folds.
     n_jobs : int, optional
-        Fits at the same time, as in scikit-learn.
+        Number of fits to run in parallel.
     progress : bool or None
         Show a bar, by default from two seconds on.
 

@@ -163,12 +163,12 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
     if n != m:
         raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
     if n < 2:
-        raise ValueError(f"X and Y must be at least two pairs, or there is nothing to hold out, got {n}.")
+        raise ValueError(f"X and Y must be at least two pairs, got {n}.")
     check_index(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together = None if groups is None else group_codes(groups, n, "groups")
     if together is not None and together.max() < 1:
-        raise ValueError("groups must be at least two different ones, or there is nothing to hold out.")
+        raise ValueError("groups must contain at least two different values.")
     return n, together
 
 
@@ -176,8 +176,8 @@ def check_in_memory(X: Any) -> None:
     """Pairs elsewhere can be fitted to and evaluated on as a whole, but not be parted."""
     if isinstance(X, Pairs):
         raise ValueError(
-            "X are Pairs, of which no part can be held out: read them, or some of them, and give X and Y; "
-            "or fit to these and evaluate on others."
+            "X is a Pairs source, which cannot be split. Load the pairs (or a sample) and pass X and Y, or fit to "
+            "these pairs and evaluate on others."
         )
 
 

@@ -71,7 +71,7 @@ def pic_intervals(
     random_state : int
         Seed.
     n_jobs : int, optional
-        Fits at the same time.
+        Number of fits to run in parallel.
     progress : bool or None
         Show a bar, by default from two seconds on.
 
@@ -95,7 +95,9 @@ def pic_intervals(
         raise ValueError(f"level must be a number between 0 and 1, got {brief(level)}.")
     n, together = check_pairs(est, X, Y, groups, random_state)
     if together is not None and together.max() < GROUPS - 1:
-        raise ValueError(f"groups are only {int(together.max()) + 1}: halves need at least {GROUPS}.")
+        raise ValueError(
+            f"groups must have at least {GROUPS} different values to be drawn in halves, got {int(together.max()) + 1}."
+        )
     whole = fit_copy(est, X, Y, together)
     d, same = whole.decomposition_, with_chosen_settings(est, whole)
     rng = np.random.default_rng(random_state)

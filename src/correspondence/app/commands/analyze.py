@@ -32,7 +32,7 @@ Examples:
   correspondence analyze captions.csv --images photos --size 64 --method kernel
 
 \b
-Exit codes: 0 done, 1 the data or files are no good, 2 wrong usage, 130 Ctrl-C.
+Exit codes: 0 done, 1 the data or files cannot be used, 2 wrong usage, 130 Ctrl-C.
 Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 
 """

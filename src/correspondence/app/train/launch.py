@@ -68,7 +68,7 @@ def launch(job: Job, tell: Tell) -> None:
     Raises
     ------
     ValueError
-        If the data are no good.
+        If the data cannot be used.
     TrainingError
         If a process is gone.
     """
@@ -188,7 +188,7 @@ def _cause(job: Job, failure: Any) -> str:
 
 
 def _clear(job: Job) -> None:
-    """Take away what a run over data that are no good has made, unless an earlier run has got somewhere."""
+    """Remove what a run over unusable data has made, unless an earlier run has left a checkpoint."""
     from correspondence.estimators.pice.checkpoint import last_step
 
     with suppress(ValueError):  # a checkpoint that is damaged is for the user to look at

@@ -68,7 +68,7 @@ def translate_engine_errors(name: str) -> Iterator[None]:
             raise
         said = " ".join(str(error).partition("\n\n")[0].split())[:300].rstrip(".")
         raise ValueError(
-            f"{name} cannot be read ({said}): mend the files or the query, or open them yourself, with other settings."
+            f"{name} cannot be read ({said}): fix the files or the query, or open them yourself and pass the frame."
         ) from error
 
 

@@ -398,7 +398,7 @@ class CA(Estimator):
         return _warn_empty(self._rows.place(table, self.rows_, name, self._to_columns), name)
 
     def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
-        """Check the functions on pairs, best on such that the fit has not seen.
+        """Evaluate the functions on pairs, ideally pairs that were not used in the fit.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 """Training by several processes: what one of them knows of the others, and the few things that they do together.
 
-All that is said here holds of one process too, which has nobody to ask. Several are those of the default process group
+Every function also works in a single process, where it is a no-op. Several are those of the default process group
 of torch.distributed, if there is one (``torchrun`` and `correspondence train` make one). Each takes a share of the rows
 of a joint batch, and all compute the same loss from sums over all rows:
 
