@@ -203,9 +203,8 @@ class PairsEstimator(Estimator):
 
     def _check_number(self, n: int) -> None:
         if n <= self.n_components:
-            raise ValueError(
-                f"n_components={brief(self.n_components)} needs more than {brief(self.n_components)} pairs, got {n} sample(s)."
-            )
+            asked = brief(self.n_components)
+            raise ValueError(f"n_components={asked} needs more than {asked} pairs, got {n} sample(s).")
 
     def _set(self, d: Decomposition, X: Any = None) -> None:
         """Keep the result, with a warning if there is less than asked for, and the names of the columns of X."""
