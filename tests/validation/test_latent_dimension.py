@@ -304,3 +304,15 @@ def test_the_first_components_of_a_result(rng):
     for wrong in (0, -1, 1.5, "a"):
         with pytest.raises((ValueError, TypeError), match="n_components"):
             result.take_first(wrong)
+
+
+def test_a_rare_label_that_is_missing_in_a_part_leaves_the_test_on_all_pairs(rng):
+    """A fit to such a part has a constant; the answer is that of the test on all pairs, with a warning."""
+    x = np.array(["no"] * 98 + ["yes"] * 2)
+    y = rng.normal(size=100) + 9.0 * (x == "yes")
+    with pytest.warns(co.NotHeldOut, match="not judged"):
+        results = [co.latent_dimension(co.ACE(1), x, y, random_state=seed, progress=False) for seed in range(4)]
+    unjudged = [result for result in results if result.intervals[0].tolist() == [-1, 1]]
+    assert unjudged
+    assert all(result.n_components == 1 for result in results)
+    assert all(result.interval == (1, 1) for result in unjudged)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import check_whole, is_number
+from correspondence._util.arguments import check_whole, is_number, outside
 from correspondence._util.text import brief
+from correspondence._util.user_warnings import NotHeldOut
 from correspondence.results.latent_dimension import LatentDimension
 from correspondence.results.permutation_test import PermutationTest
 from correspondence.validation.fitting import check_pairs
 from correspondence.validation.held_out_blocks import Block
-from correspondence.validation.permutation import held_out_blocks, run_on_all_pairs, run_test_on_blocks, sequential
+from correspondence.validation.permutation import (
+    UnfittablePartError,
+    held_out_blocks,
+    run_on_all_pairs,
+    run_test_on_blocks,
+    sequential,
+)
 
 __all__ = ["latent_dimension"]
 
@@ -126,8 +134,13 @@ def assess_components(
     1
     """
     _, together = check_pairs(est, X, Y, groups, random_state)
-    fits = sequential(est, X, Y, together, random_state, n_jobs, progress, later=True)
     d = min(len(test.pvalues), getattr(est, "n_components", None) or len(test.pvalues))
+    try:
+        fits = sequential(est, X, Y, together, random_state, n_jobs, progress, later=True)
+    except UnfittablePartError as error:
+        text = f"Held-out correlations are not judged, because a part of the pairs cannot be fitted: {error}"
+        warnings.warn(text, NotHeldOut, stacklevel=outside())
+        return _leave_unjudged(test.take_first(d), est, alpha, negligible)
     blocks = [block.pad(d) for block in held_out_blocks(fits, est, are_tested=False)]
     found = min(d, _count(test.pvalues, alpha))
     held, intervals = run_test_on_blocks(blocks, test.n_permutations, random_state, alpha, found)
@@ -136,6 +149,25 @@ def assess_components(
 
 def _count(pvalues: np.ndarray, alpha: float) -> int:
     return int((pvalues <= alpha).sum())
+
+
+def _leave_unjudged(test: PermutationTest, est: Any, alpha: float, negligible: float) -> LatentDimension:
+    """Result of a test on all pairs whose components no held-out pair can judge."""
+    d = len(test.pvalues)
+    pvalues = np.where(np.arange(d) > _count(test.pvalues, alpha), 1.0, test.pvalues)
+    return LatentDimension(
+        _count(test.pvalues, alpha),
+        (_count(pvalues, alpha / 2), d),
+        pvalues,
+        np.zeros(d),
+        np.tile([-1.0, 1.0], (d, 1)),
+        np.nan_to_num(test.correlations),
+        np.ones(d),
+        alpha,
+        negligible,
+        test,
+        d >= (getattr(est, "n_components", None) or np.inf),
+    )
 
 
 def _summarise(

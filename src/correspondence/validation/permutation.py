@@ -53,6 +53,10 @@ MANY = 10_000
 MIN_FOR_BLOCKS = 15  # pairs, or groups: from here on each block has at least three
 
 
+class UnfittablePartError(ValueError):
+    """A part of the pairs cannot be fitted, though all of them may be: a rare label is missing in it, say."""
+
+
 def permutation_test(
     est: Any,
     X: Any,
@@ -261,7 +265,11 @@ def sequential(
         rows = rows[is_first[rows]]
         sizes.append(int((rows < end).sum()))
         tasks.append((est, X, Y, order[:begin], order[rows], groups))
-    return list(zip(run_tasks(fit_and_apply, tasks, n_jobs, "test", progress), sizes, strict=True))
+    try:
+        fits = run_tasks(fit_and_apply, tasks, n_jobs, "test", progress)
+    except ValueError as error:
+        raise UnfittablePartError(str(error)) from error
+    return list(zip(fits, sizes, strict=True))
 
 
 def _check_enough_for_blocks(n: int, are_groups: bool) -> None:
