@@ -19,8 +19,6 @@ __all__ = ["NOISE", "RARE", "decompose_beliefs", "sum_belief_moments"]
 
 
 RARE = 1e-6  # classes that are never believed more than this need double precision: their products underflow
-
-
 NOISE = {np.dtype(np.float64): 1e-15, np.dtype(np.float32): 1e-7}  # PICs that rounding alone can make
 
 

@@ -21,8 +21,6 @@ __all__ = ["ROWS", "Features", "check_is_pairs", "moments"]
 
 
 ROWS = 4096  # whose features are computed at a time
-
-
 Features = Callable[[Any], Any]
 
 

@@ -24,6 +24,11 @@ __all__ = [
     "whiten_with_penalty",
 ]
 
+RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
+Penalty = tuple[np.ndarray, np.ndarray]
+Family = tuple[np.ndarray, np.ndarray, np.ndarray]
+LARGE = 100  # features on the smaller side, from which on only the leading singular vectors are computed
+
 
 class PenalisedCoordinates(ABC):
     """Where the functions of given moments are looked for; solutions are kept for each strength."""
@@ -148,14 +153,9 @@ def diagonalise(cov: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.nd
     return R @ Q, np.maximum(rough, 0)
 
 
-RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
-
-
-Penalty = tuple[np.ndarray, np.ndarray]
 """R_f and R_g: matrices, or vectors for diagonal ones."""
 
 
-Family = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Directions W and V of both sides in which covariance plus penalty is 1, and the diagonal of W^T C_fg V."""
 
 
@@ -174,6 +174,3 @@ def lead_pairs(K: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     s = np.linalg.norm(V, axis=0)
     V /= np.maximum(s, np.finfo(float).tiny)
     return (U, s, V) if wide else (V, s, U)
-
-
-LARGE = 100  # features on the smaller side, from which on only the leading singular vectors are computed

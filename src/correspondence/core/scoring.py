@@ -34,14 +34,8 @@ __all__ = [
 
 
 CACHED = 1 << 18  # values of a function of some pairs
-
-
 FEWEST = 3  # pairs, up to which nothing can be said about errors: two that are left lie on a line
-
-
 ENOUGH = 100  # pairs, from which on intervals keep their promise and a warning is due where they do not
-
-
 MISSING = 0.5  # variance, 1 on the pairs of the fit, below which much of what the fit has seen is missing
 
 

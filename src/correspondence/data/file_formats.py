@@ -383,6 +383,3 @@ _READERS: dict[str, Callable[[Path, Any], nw.DataFrame]] = {
     ".jsonl": _read_json_lines,
     ".ndjson": _read_json_lines,
 }
-
-
-# --- images

@@ -51,14 +51,8 @@ def check_content(is_right: bool, what: str) -> None:
 
 
 MNIST = "https://storage.googleapis.com/cvdf-datasets/mnist"
-
-
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
-
-
 DISPLAYR = "https://raw.githubusercontent.com/Displayr/flipExampleData/e9abd49971bfe64e054d8f0976852b796436d911"
-
-
 SOURCES = {  # name in the data folder: address, sha256
     "wine/winequality-red.csv": (
         f"{UCI}/wine-quality/winequality-red.csv",

@@ -133,9 +133,6 @@ def axis_words(
     return [AxisWords(i + 1, x[i], y[i]) for i in range(k)]
 
 
-# --- candidates
-
-
 # --- sentences
 
 

@@ -36,25 +36,15 @@ __all__ = [
     "has_beliefs",
 ]
 
-
+Part = tuple[list[str], np.ndarray, np.ndarray]  # texts, values and weights
+RARE, RARE_SHARE = 5, 0.005  # texts or rows that must have a word or label, as a number and as a share
+Items = tuple[Any, Any, Any]  # labels, places and priors
 ROWS = 20_000  # are enough for means and correlations
-
-
 NAMELESS = 50  # columns without names, beyond which they are pixels or embeddings that words say nothing about
-
-
 COLUMN = 0.1  # correlation from which a column is named
-
-
 BENT = 0.2  # the same of a column whose extremes lie at one end
-
-
 SURE = 3.0  # standard errors from which a word or column is more than noise,
-
-
 ENOUGH = 0.5  # or correlation, in small samples
-
-
 LITTLE = 1e-12  # of an axis: rounding
 
 
@@ -219,9 +209,6 @@ def _is_indicator(column: np.ndarray) -> bool:
     return set(column.tolist()) <= {0, 1}  # True and False as well
 
 
-Part = tuple[list[str], np.ndarray, np.ndarray]  # texts, values and weights
-
-
 def _of_numbers(F: np.ndarray, column: np.ndarray, name: str) -> Part:
     """High and low, or extreme and middling; ranks, so that neither units nor outliers matter."""
     rank = rankdata(column) / len(column)
@@ -243,9 +230,3 @@ def _of_categories(F: np.ndarray, column: np.ndarray, name: str) -> Part:
     codes, labels = encode(column, name)
     found = _of_indicators(F, sp.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes))), labels.tolist())
     return [one_line(f"{name} = {text}", 60) for text in found.texts], found.values, found.weights
-
-
-RARE, RARE_SHARE = 5, 0.005  # texts or rows that must have a word or label, as a number and as a share
-
-
-Items = tuple[Any, Any, Any]  # labels, places and priors

@@ -17,20 +17,10 @@ __all__ = ["ALPHA", "BY_HEART", "CLOSE", "NUMBERS", "ONE", "STRENGTHS", "sentenc
 
 
 ALPHA = 0.05  # of a test that has none of its own
-
-
 STRENGTHS = ((0.1, "hardly"), (0.3, "weakly"), (0.5, "moderately"), (0.8, "strongly"))
-
-
 ONE = 0.99995  # is written as 1
-
-
 CLOSE = 0.995  # correlation from which two functions are all but the same
-
-
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
 BY_HEART = 0.05, 0.15  # by which training correlations are above held-out ones: little, and much
 
 

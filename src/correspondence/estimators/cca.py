@@ -28,8 +28,6 @@ __all__ = ["CCA", "strengths"]
 
 RIDGE = (0.0, *(10.0 ** np.arange(-3, 3.5, 0.5)).tolist())
 ENOUGH = 4  # pairs for each column, from which on nothing is regularised
-
-
 Bases = tuple[Basis, Basis]
 
 

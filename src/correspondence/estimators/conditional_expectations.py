@@ -35,7 +35,7 @@ __all__ = [
     "find_start",
 ]
 
-
+START = 40  # functions of y that the alternation starts from
 LABELS = 50  # up to so many, all indicators are regressed at once
 
 
@@ -180,9 +180,6 @@ def decompose_functions(
     loadings = Loadings.of((g, dense(rows)) for g, rows in blocks(G, columns))
     assert isinstance(result.g, LinearFunctions)
     return signed(result, loadings.covariance @ result.g.weights, loadings.variance)
-
-
-START = 40  # functions of y that the alternation starts from
 
 
 def encode_rows(encoder: Encoder, values: Any, name: str) -> Any:

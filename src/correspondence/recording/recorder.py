@@ -485,9 +485,6 @@ class TrainingRecorder:
         return pairs[np.sort(np.argsort(-overlaps, kind="stable")[:MOST_PAIRS])]
 
 
-# --- numbers
-
-
 # --- labels
 
 

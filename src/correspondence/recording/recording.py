@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "INDEX", "VERSION", "Recording"]
 
-
+FORMAT, VERSION = "correspondence recording", 1
 INDEX = "recording.json"
 
 
@@ -176,9 +176,6 @@ class Recording:
         }
         with new_file(self.folder / INDEX) as temporary:
             temporary.write_text(json.dumps(description), encoding="utf-8")
-
-
-FORMAT, VERSION = "correspondence recording", 1
 
 
 def _restored(names: list[Any]) -> np.ndarray:

@@ -15,7 +15,7 @@ from correspondence.results.held_out import gain
 
 __all__ = ["CLEAR", "ROUNDING", "Comparison", "MethodResult", "pick_simplest"]
 
-
+ROUNDING = 5e-4  # captured dependence that is shown as 0
 CLEAR = 1.0  # standard errors by which a more flexible method must be ahead
 
 
@@ -124,9 +124,6 @@ class Comparison:
         if all(result.captured_interval[0] <= 0 for result in self.results.values()):
             lines.append("Nothing was found: no method captures clearly more than 0.")
         return "\n".join(lines)
-
-
-ROUNDING = 5e-4  # captured dependence that is shown as 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,6 @@ __all__ = ["MAPS", "Scaling"]
 
 
 Scaling = Literal["principal", "standard", "symmetric", "mass", "root_mass"]
-
-
 MAPS: dict[str, tuple[Scaling, Scaling]] = {
     "symmetric": ("principal", "principal"),
     "rowprincipal": ("principal", "standard"),

@@ -20,6 +20,9 @@ from correspondence.search.nearest_items import ItemScores, within
 
 __all__ = ["BLOCK", "FEW", "LIMIT", "ItemSide", "find_gaussian_weights"]
 
+BLOCK, FEW = 4096, 16  # queries at a time
+LIMIT = 0.995  # of correlations in the Gaussian ratio, which has no density at 1
+
 
 @dataclass(frozen=True, eq=False)
 class ItemSide:
@@ -118,9 +121,3 @@ def find_gaussian_weights(correlations: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Correlations s, held below 1, and 1 / (1 - s^2): what Mehler's formula for the density ratio is made of."""
     s = np.minimum(correlations, LIMIT)
     return s, 1 / (1 - s**2)
-
-
-BLOCK, FEW = 4096, 16  # queries at a time
-
-
-LIMIT = 0.995  # of correlations in the Gaussian ratio, which has no density at 1

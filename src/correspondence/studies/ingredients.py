@@ -17,8 +17,6 @@ from correspondence.studies.ingredient_rules import DROPPED, RULES, SPELLED, _wo
 __all__ = ["Ingredients", "plain_name"]
 
 ROUNDS = 10
-
-
 SINGULAR = {
     "chilies": "chili", "chillies": "chili", "chiles": "chili", "cookies": "cookie", "halves": "half", "leaves": "leaf",
     "loaves": "loaf", "anchovies": "anchovy", "bitters": "bitters", "brussels": "brussels", "greens": "greens",

@@ -282,9 +282,3 @@ def _standardised(F: np.ndarray, share: np.ndarray | None = None) -> np.ndarray:
     centred = F - share @ F
     scale = np.sqrt(share @ centred**2)
     return np.where(scale > 1e-12, centred / np.where(scale > 1e-12, scale, 1), 0)
-
-
-# --- permutation test
-
-
-# --- intervals of PICs

@@ -26,11 +26,7 @@ __all__ = ["CHOSEN", "GROUPS", "TIED", "pic_intervals", "with_chosen_settings"]
 
 
 GROUPS = 10  # at least, to be drawn in halves
-
-
 CHOSEN = ("regularization", "smoothing")  # settings that estimators choose for themselves unless they are given
-
-
 TIED = 2.0  # standard errors of their difference, up to which two PICs may be equal
 
 

@@ -42,14 +42,8 @@ __all__ = [
 
 
 BLOCKS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
-
-
 BLOCK_OF_MANY = (0.6, 1.0)  # from MANY pairs or groups on: one fit, and still thousands of pairs to judge it by
-
-
 MANY = 10_000
-
-
 MIN_FOR_BLOCKS = 15  # pairs, or groups: from here on each block has at least three
 
 

@@ -382,12 +382,3 @@ def discrete(encoder: Encoder) -> Category | None:
     """The one column of labels that the encoded data consist of, if that is so."""
     columns = list(encoder.columns.values()) if isinstance(encoder, Columns) else []
     return columns[0] if len(columns) == 1 and isinstance(columns[0], Category) else None
-
-
-# --- bags of words
-
-
-# --- images
-
-
-# --- numbers as they are

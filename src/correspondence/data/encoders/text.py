@@ -18,8 +18,6 @@ __all__ = ["WORD", "WORDS", "Bag", "Text", "are_texts", "as_sparse", "is_text", 
 
 
 WORDS = 5000
-
-
 WORD = r"(?u)\b\w+\b"
 
 

@@ -43,17 +43,9 @@ __all__ = [
 
 
 ENDS = 1 << 22  # bytes in which the names of columns are looked for
-
-
 LEAST_MEMORY = 2e9  # bytes that DuckDB may take
-
-
 SHARE = 1 / 8  # of the memory, if that is more
-
-
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
-
-
 ENGINES = ("_duckdb", "duckdb", "narwhals", "polars", "pyspark", "py4j")  # modules whose errors are put into words
 
 

@@ -438,12 +438,3 @@ def is_source(values: Any) -> bool:
 
 def _listed(names: Any) -> list[Any]:
     return list(names) if isinstance(names, list | tuple) else [names]
-
-
-# --- tables of pyarrow, from any engine
-
-
-# --- Dask
-
-
-# --- Spark
