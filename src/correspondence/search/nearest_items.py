@@ -20,8 +20,9 @@ from correspondence._util.text import brief
 __all__ = ["ItemScores", "check_engine", "within"]
 
 ENGINES = ("auto", "sklearn", "faiss")
-LARGE = 100_000  # items, from which on faiss is faster for
-FEW = 16  # queries at once; for more scikit-learn is (benchmarks/retrieval.py)
+# faiss wins from this many items on, for at most FEW queries per call (benchmarks/retrieval.py)
+LARGE = 100_000
+FEW = 16
 SPARE = 16  # items more than asked for, so that rounding in single precision loses none
 
 
