@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -24,24 +22,7 @@ __all__ = [
     "label_to_json",
     "objects",
     "sort_key",
-    "unknown_is_mean",
-    "unknown_labels_as_mean",
 ]
-
-unknown_is_mean: ContextVar[bool] = ContextVar("unknown_is_mean", default=False)
-
-
-@contextmanager
-def unknown_labels_as_mean() -> Iterator[None]:
-    """For a while, a label that a fit has not seen counts as the mean of those it has seen, instead of an error.
-
-    Cross-validation needs it: a rare label may be in the held-out part only.
-    """
-    token = unknown_is_mean.set(True)
-    try:
-        yield
-    finally:
-        unknown_is_mean.reset(token)
 
 
 def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -17,7 +17,7 @@ from correspondence._util.arguments import (
     read_only,
     to_floats,
 )
-from correspondence._util.labels import as_labels, label_from_json, label_to_json, objects, unknown_is_mean
+from correspondence._util.labels import as_labels, label_from_json, label_to_json, objects
 from correspondence._util.text import brief
 from correspondence.data.encoders.columns import Category, Columns
 
@@ -76,6 +76,13 @@ class PrincipalFunctions(ABC):
         """Return the same functions without the data of the fit, to be sent somewhere else."""
 
     @abstractmethod
+    def accept_unknown(self) -> PrincipalFunctions:
+        """Return the same functions, for which a label outside of the fit is no error: it has no value, or the mean.
+
+        Cross-validation needs it, because a rare label may be in the held-out part only.
+        """
+
+    @abstractmethod
     def expand(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values of h, these functions and the weights (sum 1) on a sample, by default the one of the fit."""
 
@@ -128,7 +135,7 @@ class LabelFunctions(PrincipalFunctions):
             found = np.fromiter((self._positions.get(label, -1) for label in wanted), np.intp, len(wanted))
         except TypeError as error:
             raise TypeError(f"A label cannot be hashed: {error}.") from None
-        if self.unknown == "error" and (found < 0).any() and not unknown_is_mean.get():
+        if self.unknown == "error" and (found < 0).any():
             unknown = wanted[int(np.argmax(found < 0))]
             raise ValueError(
                 f"The label {brief(unknown)} is not among those of the fit: give one that is, "
@@ -146,6 +153,9 @@ class LabelFunctions(PrincipalFunctions):
 
     def bare(self) -> LabelFunctions:  # noqa: D102
         return replace(self, codes=None, code_weights=None)
+
+    def accept_unknown(self) -> LabelFunctions:  # noqa: D102
+        return replace(self, unknown="nan")
 
     def truncate(self, k: int) -> LabelFunctions:  # noqa: D102
         return replace(self, values=self.values[:, :k])
@@ -254,6 +264,12 @@ class LinearFunctions(PrincipalFunctions):
 
     def bare(self) -> LinearFunctions:  # noqa: D102
         return replace(self, sample=None, sample_weight=None)
+
+    def accept_unknown(self) -> LinearFunctions:  # noqa: D102
+        if not hasattr(self.features, "encoder"):
+            return self
+        features: Any = self.features
+        return replace(self, features=replace(features, encoder=features.encoder.accept_unknown()))
 
     def truncate(self, k: int) -> LinearFunctions:  # noqa: D102
         return replace(self, weights=self.weights[:, :k])

@@ -16,7 +16,7 @@ from correspondence._util.arguments import (
     length,
     take,
 )
-from correspondence._util.labels import find_labels, unknown_labels_as_mean
+from correspondence._util.labels import find_labels
 from correspondence.core.scoring import (
     Spread,
     correlation_intervals,
@@ -129,8 +129,8 @@ def _turn(fit: Fit, first: Fit, X: Any, Y: Any, d: int) -> tuple[Fit, np.ndarray
 
 def _correlate_functions(one: Any, other: Any, values: Any, d: int) -> np.ndarray:
     """Correlations of functions, a component each; 0 where one of them is constant or not there."""
-    with unknown_labels_as_mean():
-        a, b = (pad_columns(_standardised(np.nan_to_num(function(values))), d) for function in (one, other))
+    functions = (one.accept_unknown(), other.accept_unknown())
+    a, b = (pad_columns(_standardised(np.nan_to_num(function(values))), d) for function in functions)
     return (a * b).mean(axis=0)
 
 

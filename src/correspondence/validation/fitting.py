@@ -14,7 +14,6 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from correspondence._util.arguments import check_index, check_whole, is_number, length, take
-from correspondence._util.labels import unknown_labels_as_mean
 from correspondence._util.progress import bar
 from correspondence._util.text import brief
 from correspondence._util.user_warnings import FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval
@@ -64,8 +63,8 @@ def fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray,
     start = time.perf_counter()
     d = fit_copy(est, take(X, train), take(Y, train), select_groups(groups, train)).decomposition_
     seconds = time.perf_counter() - start
-    with unknown_labels_as_mean():
-        F, G = np.nan_to_num(d.f(take(X, test))), np.nan_to_num(d.g(take(Y, test)))
+    f, g = d.f.accept_unknown(), d.g.accept_unknown()
+    F, G = np.nan_to_num(f(take(X, test))), np.nan_to_num(g(take(Y, test)))
     return Fit(d, F, G, seconds)
 
 

@@ -17,6 +17,10 @@ class Encoder(ABC):
     def __call__(self, values: Any, name: str) -> Any:
         """Rows for the values; errors call them `name`."""
 
+    def accept_unknown(self) -> Encoder:
+        """Return an encoder that takes a label outside of the fit as the mean of those in it."""
+        return self
+
     @abstractmethod
     def state(self) -> dict[str, Any]:
         """Return a description from which `encoder_from_state` makes the same encoder."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.special import ndtri
 
 from correspondence._util.arguments import as_frame, outside, to_array
-from correspondence._util.labels import as_labels, in_order, label_from_json, label_to_json, objects, unknown_is_mean
+from correspondence._util.labels import as_labels, in_order, label_from_json, label_to_json, objects
 from correspondence._util.text import brief
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.column_summary import Survey
@@ -113,6 +113,8 @@ class Category:
     shares: list[float]
     """Relative frequencies in the fit: what stands for an unknown label where that is allowed."""
     type: str = "category"
+    is_unknown_accepted: bool = False
+    """Whether a label outside of the fit is encoded as the shares, instead of refused."""
 
     @classmethod
     def fit(cls, counts: dict[Any, int]) -> Category:
@@ -130,7 +132,7 @@ class Category:
         except TypeError as error:
             raise ValueError(f"has a label that cannot be hashed ({error}): use strings or numbers.") from None
         unknown = np.flatnonzero(codes < 0)
-        if len(unknown) and not unknown_is_mean.get():
+        if len(unknown) and not self.is_unknown_accepted:
             raise ValueError(f"has the label {brief(values[unknown[0]])}, which the fit has not seen: leave it out.")
         known = np.flatnonzero(codes >= 0)
         shape = (len(codes), self.width)
@@ -182,6 +184,13 @@ class Columns(Encoder):
                     f"Left out, because {reason}: column(s) {listed} of {name}.", LeftOut, stacklevel=outside()
                 )
         return cls(columns, list(rows))
+
+    def accept_unknown(self) -> Columns:  # noqa: D102
+        tolerant = {
+            key: replace(column, is_unknown_accepted=True) if isinstance(column, Category) else column
+            for key, column in self.columns.items()
+        }
+        return replace(self, columns=tolerant)
 
     @property
     def width(self) -> int:
@@ -268,7 +277,8 @@ def _dense(part: Any) -> np.ndarray:
 
 def column_to_state(column: Column) -> dict[str, Any]:
     if isinstance(column, Category):
-        return asdict(column) | {"labels": [label_to_json(label) for label in column.labels]}
+        labels = [label_to_json(label) for label in column.labels]
+        return {"labels": labels, "shares": column.shares, "type": column.type}
     return asdict(column)
 
 
