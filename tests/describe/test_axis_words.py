@@ -15,6 +15,7 @@ from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.describe.axis_words import AxisWords, axis_words
 from correspondence.describe.sentences import sentences
 from correspondence.describe.words import Ends, Word
+from correspondence.results.evidence import Evidence
 
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "a\nb\x00\x1b[31m", "x" * 10_000, "", "$x^2$, (y)", "\u202egnp"]
 
@@ -460,25 +461,28 @@ def held(*correlations, low=None, captured=0.1):
 
 def crossfit(training, *correlations, **kwargs):
     h = held(*correlations, **kwargs)
-    return SimpleNamespace(
-        correlations=h.correlations, intervals=h.intervals, captured=h.captured, training=np.array(training)
-    )
+    return with_evidence(h.correlations, intervals=h.intervals, captured=h.captured, training=np.array(training))
+
+
+def with_evidence(*args, **kwargs):
+    """What is read of the result of any procedure."""
+    return SimpleNamespace(evidence=Evidence(*args, **kwargs))
 
 
 def permuted(pvalues, *correlations, kind="held-out pairs"):
-    return SimpleNamespace(pvalues=np.array(pvalues), correlations=np.array(correlations), kind=kind)
+    return with_evidence(np.array(correlations), kind == "held-out pairs", pvalues=np.array(pvalues))
 
 
 def latent(pvalues, training, *correlations, alpha=0.05, at_least=False):
     h = held(*correlations)
-    return SimpleNamespace(
-        n_components=int((np.array(pvalues) <= alpha).sum()),
-        pvalues=np.array(pvalues),
-        correlations=h.correlations,
+    return with_evidence(
+        h.correlations,
         intervals=h.intervals,
-        training=np.array(training),
+        level=1 - alpha,
+        pvalues=np.array(pvalues),
         alpha=alpha,
-        at_least=at_least,
+        training=np.array(training),
+        may_be_more=at_least,
     )
 
 
@@ -684,9 +688,7 @@ def test_random_texts(values, seed):
 def test_a_first_component_that_was_not_judged_has_its_training_figure():
     ca = co.CA().fit(co.datasets.load_smoke())
     intervals = np.tile([-1.0, 1.0], (3, 1))
-    held_out = SimpleNamespace(
-        correlations=np.zeros(3), intervals=intervals, pvalues=np.array([0.01, 1, 1]), alpha=0.05
-    )
+    held_out = with_evidence(np.zeros(3), intervals=intervals, pvalues=np.array([0.01, 1, 1]))
     strength, *_, trust = sentences(ca, axis_words(ca), held_out)
     assert "0.27 on the training pairs" in strength
     assert "p = 0.01" in trust

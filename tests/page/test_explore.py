@@ -15,9 +15,10 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 import correspondence as co
-from correspondence.page.component_table import components, scree
 from correspondence.page.packing import few_bits
+from correspondence.page.scree import scree
 from correspondence.page.sprites import sprites
+from correspondence.results.evidence import Component
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
@@ -327,38 +328,6 @@ def test_hostile_labels_are_text_in_the_file(tmp_path):
 # --- what is known of pairs not seen
 
 
-def test_components_beside_what_was_held_out(rng):
-    x = rng.normal(size=(400, 2))
-    y = x[:, :1] + rng.normal(size=(400, 1))
-    est = co.CCA(n_components=2).fit(x, np.hstack([y, rng.normal(size=(400, 1))]))
-    Y = np.hstack([y, rng.normal(size=(400, 1))])
-    dimension = co.latent_dimension(co.CCA(n_components=2), x, Y)
-    first = components(est.decomposition_, dimension)[0]
-    assert first["training"] == est.correlations_[0]
-    assert first["held_out"] == dimension.correlations[0]
-    assert (first["low"], first["high"]) == tuple(dimension.intervals[0])
-    assert first["pvalue"] == dimension.pvalues[0]
-    assert first["chance_high"] == pytest.approx(dimension.band[0])
-    assert first["chance_low"] < 0 < first["chance_high"] < first["held_out"]
-    test = co.permutation_test(co.CCA(n_components=2), x, Y, 99, refit=False)
-    assert components(est.decomposition_, test)[0]["chance_high"] == pytest.approx(np.quantile(test.null[:, 0], 0.95))
-    for refit in (None, True):  # neither holds pairs out: their correlations are those of the training
-        of_training = components(
-            est.decomposition_, co.permutation_test(co.CCA(n_components=2), x, Y, 19, refit=refit)
-        )[0]
-        assert (of_training["held_out"], of_training["chance_high"]) == (None, None)
-        assert of_training["pvalue"] == 0.05
-    held = components(est.decomposition_, est.evaluate(x, Y))[1]
-    assert held["pvalue"] is None
-    assert components(est.decomposition_)[0]["held_out"] is None
-
-
-def test_fewer_held_out_than_components_are_none(ca):
-    held = co.HeldOut(np.array([0.5]), np.array([[0.4, 0.6]]), 0.2, np.array([0.1, 0.3]), 100, 0.95)
-    rows = components(ca.decomposition_, held)
-    assert [row["held_out"] for row in rows] == [0.5, None, None]
-
-
 def test_what_an_estimator_held_out_itself_is_shown(tmp_path):
     X, y = load_iris(return_X_y=True)
     cca = co.ClassifierCA(LogisticRegression(max_iter=1000).fit(X[::2], y[::2])).fit(X[1::2], y[1::2])
@@ -368,13 +337,12 @@ def test_what_an_estimator_held_out_itself_is_shown(tmp_path):
 
 @given(arrays.arrays(float, st.integers(1, 30), elements=st.floats(-1, 1)))
 def test_the_drawing_keeps_the_order_of_correlations(values):
-    keys = ("held_out", "low", "high", "chance_low", "chance_high")
-    rows = [{"component": i, "training": abs(v), "held_out": v} | dict.fromkeys(keys[1:]) for i, v in enumerate(values)]
+    rows = [Component(i, v**2, abs(v), v) for i, v in enumerate(values)]
     drawn = scree(rows)
     assert len(drawn["bars"]) == min(20, len(values))
     for row, bar in zip(rows, drawn["bars"], strict=False):
         assert 0 <= bar["training"] <= drawn["zero"] <= drawn["base"]
-        assert (bar["held_out"] > drawn["zero"]) == (round(row["held_out"], 2) < 0) or abs(row["held_out"]) < 0.02
+        assert (bar["held_out"] > drawn["zero"]) == (round(row.held_out, 2) < 0) or abs(row.held_out) < 0.02
         assert bar["held_out"] <= drawn["base"] + 0.1
 
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.describe.axis_words import AxisWords, check_names
 from correspondence.describe.candidates import has_beliefs
-from correspondence.results.held_out import find_judged
+from correspondence.results.evidence import Evidence
 
-__all__ = ["ALPHA", "BY_HEART", "CLOSE", "NUMBERS", "ONE", "STRENGTHS", "sentences"]
+__all__ = ["sentences"]
 
 
-ALPHA = 0.05  # of a test that has none of its own
 STRENGTHS = ((0.1, "hardly"), (0.3, "weakly"), (0.5, "moderately"), (0.8, "strongly"))
 ONE = 0.99995  # is written as 1
 CLOSE = 0.995  # correlation from which two functions are all but the same
@@ -59,7 +56,7 @@ def sentences(d: Any, words: Sequence[AxisWords], held_out: Any = None, names: S
     if not d.n_components:
         return [f"Nothing was found that {called[0]} and {called[1]} have in common."]
     verdict = _Verdict.of(d, held_out)
-    told = [w for w in words[: min(2, verdict.holding)] if any(w._groups(called))]
+    told = [w for w in words[: min(2, verdict.evidence.n_holding)] if any(w._groups(called))]
     meaning = "; ".join(f"axis {w.axis} {w._predicate(called)}" for w in told)
     strength = verdict.strength(called)
     if len(called[0]) > 1:  # a letter is a symbol
@@ -69,57 +66,34 @@ def sentences(d: Any, words: Sequence[AxisWords], held_out: Any = None, names: S
 
 @dataclass(frozen=True, eq=False)
 class _Verdict:
-    """What an object says about held-out pairs, whichever it is."""
+    """A decomposition, and what is known of it beyond the training pairs."""
 
-    correlations: np.ndarray
-    training: np.ndarray
-    is_held_out: bool
-    holding: int
-    """Leading components that hold on held-out pairs, or all if nothing is known."""
-    intervals: np.ndarray | None = None
-    level: float = 0.95
-    pvalues: np.ndarray | None = None
-    alpha: float = ALPHA
-    may_be_more: bool = False
-    captured: float = 0.0
-    is_crossfit: bool = False
-    of_beliefs: bool = False
-    """Whether the fit is what a classifier believes, of which no pairs are known."""
+    d: Decomposition
+    evidence: Evidence
 
     @classmethod
     def of(cls, d: Decomposition, held_out: Any) -> _Verdict:
-        if held_out is None or not len(held_out.correlations):
-            return cls(d.correlations, d.correlations, False, d.n_components, of_beliefs=has_beliefs(d.f))
-        pvalues: Any = getattr(held_out, "pvalues", None)
-        intervals: Any = getattr(held_out, "intervals", None)
-        alpha = getattr(held_out, "alpha", ALPHA)
-        is_there = intervals[:, 0] > 0 if pvalues is None else pvalues <= alpha
-        is_judged = intervals is None or bool(find_judged(intervals)[0])
-        is_held_out = is_judged and getattr(held_out, "kind", "held-out pairs") == "held-out pairs"
-        return cls(
-            correlations=held_out.correlations if is_judged else d.correlations,
-            training=d.correlations,
-            is_held_out=is_held_out,
-            holding=int(np.cumprod(is_there).sum()),
-            intervals=intervals if is_judged else None,
-            level=1 - alpha if hasattr(held_out, "alpha") else getattr(held_out, "level", 0.95),
-            pvalues=pvalues,
-            alpha=alpha,
-            may_be_more=getattr(held_out, "at_least", False),
-            captured=getattr(held_out, "captured", 0.0),
-            is_crossfit=pvalues is None and hasattr(held_out, "training"),
-            of_beliefs=has_beliefs(d.f) and not hasattr(held_out, "training"),
-        )
+        evidence = None if held_out is None else held_out.evidence
+        if evidence is None or not len(evidence.correlations):
+            return cls(d, Evidence(d.correlations, is_held_out=False))
+        if evidence.is_held_out and not evidence.is_judged[0]:  # held-out figures that say nothing are not told
+            evidence = replace(evidence, correlations=d.correlations, is_held_out=False)
+        return cls(d, evidence)
+
+    @property
+    def of_beliefs(self) -> bool:
+        """Whether the fit is what a classifier believes, of which no pairs are known."""
+        return has_beliefs(self.d.f) and self.evidence.training is None
 
     def strength(self, names: tuple[str, str]) -> str:
-        r = float(self.correlations[0])
+        r = float(self.evidence.correlations[0])
         believed = "as the classifier believes" if self.of_beliefs else "on the training pairs"
-        where = "on pairs that the fit has not seen" if self.is_held_out else believed
+        where = "on pairs that the fit has not seen" if self.evidence.is_held_out else believed
         figure = f"the first pair of functions has a correlation of {self._figures()} {where}"
-        if r >= CLOSE and self.holding:
+        if r >= CLOSE and self.evidence.n_holding:
             figure += ", so that some function of each is all but known from the other"
         x, y = names
-        if not self.holding:
+        if not self.evidence.n_holding:
             return f"It is not clear that {x} and {y} depend on each other: {figure}."
         how = next((word for limit, word in STRENGTHS if r < limit), "very strongly")
         if how == "hardly":
@@ -128,35 +102,36 @@ class _Verdict:
 
     def _figures(self) -> str:
         """Correlation of the first component with its interval."""
-        if self.intervals is None:
-            return _figures(self.correlations[0])[0]
-        r, low, high = _figures(self.correlations[0], *self.intervals[0])
-        return f"{r} ({100 * self.level:g} % {low} to {high})"
+        if self.evidence.intervals is None or not self.evidence.is_held_out:
+            return _figures(self.evidence.correlations[0])[0]
+        r, low, high = _figures(self.evidence.correlations[0], *self.evidence.intervals[0])
+        return f"{r} ({100 * self.evidence.level:g} % {low} to {high})"
 
     def trust(self) -> str:
-        if self.pvalues is None and not self.is_held_out:
+        if self.evidence.pvalues is None and not self.evidence.is_held_out:
             if self.of_beliefs:
                 return "Nothing was compared with true classes, so these figures are what the classifier believes."
             return "No pairs were held out, so these are training figures and optimistic."
         parts = [self._components()]
-        if self.captured < 0:
+        if (self.evidence.captured or 0) < 0:
             parts.append("taken together, the components predict new pairs worse than no dependence would")
-        elif self.is_held_out and self.holding:
+        elif self.evidence.is_held_out and self.evidence.n_holding:
             parts.append(self._beliefs() if self.of_beliefs else self._by_heart())
-        elif not self.is_held_out:
+        elif not self.evidence.is_held_out:
             parts.append("the correlations are training figures and optimistic")
         return "; ".join(parts) + "."
 
     def _components(self) -> str:
-        k, n = self.holding, len(self.correlations)
-        if self.pvalues is not None:
+        k, n = self.evidence.n_holding, len(self.evidence.correlations)
+        if self.evidence.pvalues is not None:
             holds, why = "more than chance", self._p()
         else:
-            holds, why = "above 0 on new pairs", f"{100 * self.level:g} % intervals{self._hint()}"
+            holds, why = "above 0 on new pairs", f"{100 * self.evidence.level:g} % intervals{self._hint()}"
         if k == 0:
             none = {1: "The only component is not", 2: "Neither of the two components is"}
             subject = none.get(n, f"None of the {_count(n)} components is")
-            if self.pvalues is None and self.intervals is not None and (self.intervals[:, 0] > 0).any():
+            intervals = self.evidence.intervals
+            if self.evidence.pvalues is None and intervals is not None and (intervals[:, 0] > 0).any():
                 subject = "The first component is not"
             return f"{subject} {holds} ({why}): do not read the axes"
         if k < n:
@@ -164,28 +139,29 @@ class _Verdict:
             first = "first" if k == 1 else f"first {_count(k)}"
             is_are = "is" if k == 1 else "are"
             return f"Only the {first} of {_count(n)} components {is_are} {holds} ({why}): do not read {others}"
-        one = "The first component is" if self.may_be_more else "The only component is"
+        one = "The first component is" if self.evidence.may_be_more else "The only component is"
         subject = {1: one, 2: "Both components are"}.get(n, f"All {_count(n)} components are")
-        return f"{subject} {holds} ({why})" + (", and there may be more" if self.may_be_more else "")
+        return f"{subject} {holds} ({why})" + (", and there may be more" if self.evidence.may_be_more else "")
 
     def _hint(self) -> str:
-        return ", a hint rather than a test" if self.is_crossfit else ""
+        is_crossfit = self.evidence.pvalues is None and self.evidence.training is not None
+        return ", a hint rather than a test" if is_crossfit else ""
 
     def _p(self) -> str:
-        assert self.pvalues is not None
-        p = self.pvalues[max(self.holding, 1) - 1]
-        return f"p = {p:.2g}" if self.holding < 2 else f"p at most {p:.2g}"
+        assert self.evidence.pvalues is not None
+        p = self.evidence.pvalues[max(self.evidence.n_holding, 1) - 1]
+        return f"p = {p:.2g}" if self.evidence.n_holding < 2 else f"p at most {p:.2g}"
 
     def _beliefs(self) -> str:
-        gap = float(self.training[0] - self.correlations[0])
-        says = f"the classifier believes in {_figures(self.training[0])[0]} for the first"
+        gap = float(self.d.correlations[0] - self.evidence.correlations[0])
+        says = f"the classifier believes in {_figures(self.d.correlations[0])[0]} for the first"
         if abs(gap) <= BY_HEART[0]:
             return f"{says}, about what is found"
         return f"{says}, so it is rather too {'sure of itself' if gap > 0 else 'cautious'}"
 
     def _by_heart(self) -> str:
-        gap = float(self.training[0] - self.correlations[0])
-        says = f"training says {_figures(self.training[0])[0]} for the first"
+        gap = float(self.d.correlations[0] - self.evidence.correlations[0])
+        says = f"training says {_figures(self.d.correlations[0])[0]} for the first"
         if gap <= BY_HEART[0]:
             return f"{says}, so little was learned by heart"
         if gap <= BY_HEART[1]:

@@ -19,8 +19,9 @@ from correspondence.describe.axis_words import axis_words
 from correspondence.describe.sentences import sentences
 from correspondence.page.clouds import Cloud, clouds_of
 from correspondence.page.colours import class_items, coloured
-from correspondence.page.component_table import components, scree
 from correspondence.page.payload import packed
+from correspondence.page.scree import scree
+from correspondence.results.evidence import Evidence, list_components
 from correspondence.scene.overlay import Scene, scene
 from correspondence.search.cross_modal import CrossModalIndex
 
@@ -112,7 +113,8 @@ def explore(
     _check(held_out, recorder)
     if held_out is None:
         held_out = getattr(d_or_est, "validation_", None) or getattr(d_or_est, "held_out_", None)
-    rows = components(as_decomposition(seen.est), held_out)
+    evidence = None if held_out is None else held_out.evidence
+    rows = list_components(as_decomposition(seen.est), evidence)
     fitted = "claimed" if hasattr(seen.est, "on_beliefs") else "training"
     items = None if index is None else (index.items_y, index.g, index.prior)
     words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
@@ -121,8 +123,8 @@ def explore(
     page = _render(
         title=str(title),
         about=sentences(d_or_est, words, held_out, called[:2]) if about is None else _texts(about),
-        level=_level(held_out),
-        facts=_facts(seen.est, clouds, held_out),
+        level=round(100 * evidence.level, 1) if evidence else None,
+        facts=_facts(seen.est, clouds, evidence),
         names=called,
         rows=rows,
         scree=scree(rows),
@@ -153,7 +155,7 @@ def _texts(about: str | Sequence[str]) -> list[str]:
 
 
 def _check(held_out: Any, recorder: Any) -> None:
-    if held_out is not None and not hasattr(held_out, "correlations"):
+    if held_out is not None and not hasattr(held_out, "evidence"):
         raise TypeError(
             "held_out must be what evaluate, crossfit, latent_dimension or permutation_test has returned, "
             f"got {type(held_out).__name__}."
@@ -162,13 +164,7 @@ def _check(held_out: Any, recorder: Any) -> None:
         raise TypeError(f"recorder must be a TrainingRecorder, got {type(recorder).__name__}.")
 
 
-def _level(held_out: Any) -> float:
-    """Of the intervals, in percent."""
-    alpha = getattr(held_out, "alpha", None)
-    return round(100 * (getattr(held_out, "level", 0.95) if alpha is None else 1 - alpha), 1)
-
-
-def _facts(d_or_est: Any, clouds: list[Cloud], held_out: Any) -> list[tuple[str, str]]:
+def _facts(d_or_est: Any, clouds: list[Cloud], evidence: Evidence | None) -> list[tuple[str, str]]:
     """Figures, and what each is."""
     d = as_decomposition(d_or_est)
     facts = [("pairs" if float(d.n).is_integer() else "total", f"{d.n:,.10g}")]
@@ -176,8 +172,9 @@ def _facts(d_or_est: Any, clouds: list[Cloud], held_out: Any) -> list[tuple[str,
         shown = "" if len(cloud) == cloud.total else f"{len(cloud):,} of "
         facts.append((cloud.name, f"{shown}{cloud.total:,}"))
     facts.append(("chi2 (dependence)", f"{d.chi2:.4g}"))
-    captured = getattr(held_out, "captured", None)
-    return facts if captured is None else [*facts, ("captured of pairs held out", f"{captured:.4g}")]
+    if evidence is None or evidence.captured is None:
+        return facts
+    return [*facts, ("captured of pairs held out", f"{evidence.captured:.4g}")]
 
 
 def _render(**content: Any) -> str:

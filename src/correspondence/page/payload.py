@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from correspondence.page.clouds import Cloud
 from correspondence.page.packing import few_bits, pack
 from correspondence.page.sprites import Sprites
 from correspondence.results.confusing import Confusing
+from correspondence.results.evidence import Component
 from correspondence.scene.maps import MAPS
 from correspondence.scene.overlay import Scene, boundary_pairs
 
@@ -28,7 +30,7 @@ Part = tuple[dict[str, Any], dict[str, np.ndarray]]
 def packed(
     seen: Scene,
     clouds: list[Cloud],
-    rows: list[dict[str, Any]],
+    rows: list[Component],
     names: tuple[str, str, str],
     colours: dict[str, list[str]] | None,
     index: Any,
@@ -44,8 +46,8 @@ def packed(
         The classifier, if it is one.
     clouds : list of Cloud
         x, y and perhaps marks.
-    rows : list of dict
-        The components, as `evidence.components` has them.
+    rows : list of Component
+        The components, as `list_components` has them.
     names : (str, str, str)
         Of x, y and marks.
     colours : dict or None
@@ -56,8 +58,13 @@ def packed(
         What the correlations of the fit are called.
     """
     kept = min(len(rows), MOST_AXES, max(10, MOST_NUMBERS // sum(map(len, clouds))))
-    content: dict[str, Any] = {"names": names, "kept": kept, "axes": rows[:kept], "classes": colours}
-    content["fitted"] = fitted
+    content: dict[str, Any] = {
+        "names": names,
+        "kept": kept,
+        "axes": [asdict(row) for row in rows[:kept]],
+        "classes": colours,
+        "fitted": fitted,
+    }
     content |= _ranking(clouds[1], index) | {"maps": _maps(clouds), "clouds": [_described(c) for c in clouds]}
     arrays = _arrays(kept, clouds)
     parts = (

@@ -6,13 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from correspondence._util.arguments import (
-    check_whole,
-    read_only,
-)
-from correspondence.results.held_out import (
-    HeldOut,
-)
+from correspondence._util.arguments import check_whole, read_only
+from correspondence.results.evidence import Evidence
+from correspondence.results.held_out import HeldOut
 
 __all__ = ["CrossFit"]
 
@@ -107,6 +103,11 @@ class CrossFit:
             raise ValueError("nested_terms must be given to judge the first components alone. Use crossfit.")
         terms = self.nested_terms[n_components - 1]
         return float(terms.mean()), terms
+
+    @property
+    def evidence(self) -> Evidence:
+        """What it says of the components, in the form that pictures and sentences read."""
+        return Evidence(self.correlations, intervals=self.intervals, training=self.training, captured=self.captured)
 
     def __repr__(self) -> str:
         low, high = self.captured_interval

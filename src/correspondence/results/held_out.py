@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["HeldOut", "find_judged", "gain"]
+from correspondence.results.evidence import Evidence
+
+__all__ = ["HeldOut", "gain"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +56,11 @@ class HeldOut:
     n: float
     level: float
 
+    @property
+    def evidence(self) -> Evidence:
+        """What it says of the components, in the form that pictures and sentences read."""
+        return Evidence(self.correlations, intervals=self.intervals, level=self.level, captured=self.captured)
+
     def __repr__(self) -> str:
         low, high = self.captured_interval
         lines = [
@@ -62,26 +69,6 @@ class HeldOut:
         for i, (value, (low, high)) in enumerate(zip(self.correlations, self.intervals, strict=True), start=1):
             lines.append(f"  correlation {i}: {value:.4f} [{low:.4f}, {high:.4f}]")
         return "\n".join(lines)
-
-
-def find_judged(intervals: np.ndarray) -> np.ndarray:
-    """Tell the components whose correlation could be judged from those of which nothing is known.
-
-    Parameters
-    ----------
-    intervals : ndarray of shape (d, 2)
-        Intervals of held-out correlations; [-1, 1] is that of a function that is constant on the held-out pairs.
-
-    Returns
-    -------
-    ndarray of bool of shape (d,)
-
-    Examples
-    --------
-    >>> find_judged(np.array([[0.2, 0.6], [-1.0, 1.0]]))
-    array([ True, False])
-    """
-    return ~((intervals[:, 0] <= -1) & (intervals[:, 1] >= 1))
 
 
 def gain(first: np.ndarray, second: np.ndarray) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from correspondence._util.arguments import check_whole, read_only
+from correspondence.results.evidence import Evidence
 from correspondence.results.permutation_test import PermutationTest
 
 __all__ = ["LatentDimension"]
@@ -125,6 +126,20 @@ class LatentDimension:
         low, high = self.interval
         return replace(
             self.take_first(n_components), interval=(min(low, n_components), min(high, n_components)), can_be_more=False
+        )
+
+    @property
+    def evidence(self) -> Evidence:
+        """What it says of the components, in the form that pictures and sentences read."""
+        return Evidence(
+            self.correlations,
+            intervals=self.intervals,
+            level=1 - self.alpha,
+            pvalues=self.pvalues,
+            alpha=self.alpha,
+            band=self.band,
+            training=self.training,
+            may_be_more=self.at_least,
         )
 
     def summary(self) -> str:

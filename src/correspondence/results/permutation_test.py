@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from correspondence._util.arguments import (
-    read_only,
-)
+from correspondence._util.arguments import read_only
+from correspondence.results.evidence import Evidence
 
 __all__ = ["PermutationTest"]
 
@@ -84,6 +83,12 @@ class PermutationTest:
             self.n_permutations,
             self.kind,
         )
+
+    @property
+    def evidence(self) -> Evidence:
+        """What it says of the components, in the form that pictures and sentences read."""
+        is_held_out = self.kind == "held-out pairs"
+        return Evidence(self.correlations, is_held_out, pvalues=self.pvalues, band=self.band if is_held_out else None)
 
     def __repr__(self) -> str:
         figure = "held out" if self.kind == "held-out pairs" else "training"

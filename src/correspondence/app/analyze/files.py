@@ -10,7 +10,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,12 +21,13 @@ import numpy as np
 
 from correspondence._util.files import csv_text
 from correspondence.app.analyze.inputs import Request
-from correspondence.app.analyze.job import Analysis, Component
+from correspondence.app.analyze.job import Analysis
 from correspondence.app.analyze.variables import Variable
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.data.file_formats import parquet_backend
 from correspondence.describe.words import Ends
 from correspondence.page import explore
+from correspondence.results.evidence import Component
 from correspondence.results.held_out import HeldOut
 from correspondence.results.latent_dimension import LatentDimension
 
@@ -111,8 +112,8 @@ def _shown_ids(analysis: Analysis) -> list[str] | None:
 
 
 def _pics(components: Sequence[Component]) -> str:
-    names = [field.name for field in fields(Component)]
-    return csv_text([names, *(asdict(component).values() for component in components)], floats=".10g")
+    records = [component.to_record() for component in components]
+    return csv_text([list(records[0]), *(record.values() for record in records)], floats=".10g")
 
 
 # --- coordinates
@@ -192,7 +193,7 @@ def summary(analysis: Analysis, request: Request, folder: Path, title: str, seed
         "significant": analysis.significant,
         "held_out": _evidence(analysis.held_out),
         "not_held_out": analysis.not_held_out,
-        "components": [asdict(component) for component in analysis.components],
+        "components": [component.to_record() for component in analysis.components],
         "axes": [
             {"axis": w.axis, "sentence": w.sentence(analysis.names), "x": _ends(w.x), "y": _ends(w.y)}
             for w in analysis.words

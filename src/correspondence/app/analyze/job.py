@@ -10,39 +10,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.app.analyze.inputs import Data
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.decomposition import Decomposition
 from correspondence.describe.axis_words import AxisWords, axis_words
 from correspondence.describe.sentences import sentences
-from correspondence.results.held_out import HeldOut, find_judged
+from correspondence.results.evidence import Component, list_components
+from correspondence.results.held_out import HeldOut
 from correspondence.results.latent_dimension import LatentDimension
 from correspondence.selection.decompose import NOTHING, Choice, choose
 
-__all__ = ["SAVED", "Analysis", "Component", "analyze"]
+__all__ = ["SAVED", "Analysis", "analyze"]
 
 SAVED = ("ca", "ridge-ca", "cca", "ace", "kernel", "pice")  # methods whose functions can be written without pickle
 MOST = 10  # components of correspondence analysis
 CHOSEN = (
     "The method was chosen by the same pairs, so its held-out figures may be a little too high; --method skips that."
 )
-
-
-@dataclass(frozen=True)
-class Component:
-    """One pair of functions; None is what is not known."""
-
-    component: int
-    pic: float
-    training: float
-    """Correlation on the pairs of the fit."""
-    held_out: float | None = None
-    low: float | None = None
-    high: float | None = None
-    pvalue: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,27 +87,7 @@ class Analysis:
     @property
     def components(self) -> list[Component]:
         """One for each pair of functions that is kept."""
-        d = self.decomposition
-        known = _known(self.held_out, d.n_components)
-        return [
-            Component(i + 1, float(d.pics[i]), float(d.correlations[i]), *(_plain(value) for value in known[i]))
-            for i in range(d.n_components)
-        ]
-
-
-def _known(held_out: Any, k: int) -> np.ndarray:
-    """Held-out correlation, its interval and p-value of k components; NaN where unknown."""
-    known = np.full((k, 4), np.nan)
-    if held_out is not None:
-        m = min(k, len(held_out.correlations))
-        known[:m, 0], known[:m, 1:3] = held_out.correlations[:m], held_out.intervals[:m]
-        known[:m][~find_judged(held_out.intervals[:m]), :3] = np.nan
-        known[:m, 3] = getattr(held_out, "pvalues", np.full(m, np.nan))[:m]
-    return known
-
-
-def _plain(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+        return list_components(self.decomposition, None if self.held_out is None else self.held_out.evidence)
 
 
 @dataclass(frozen=True, eq=False)

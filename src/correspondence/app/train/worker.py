@@ -12,7 +12,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,11 +21,11 @@ import torch.distributed as dist
 from correspondence._util.files import csv_text
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.app.analyze.files import FORMAT, HISTORY, MODEL, SUMMARY, described_variable, new_files, to_json
-from correspondence.app.analyze.job import Component
 from correspondence.app.messages import explain_error
 from correspondence.app.train.inputs import Input, read_input
 from correspondence.app.train.options import Job
 from correspondence.estimators.pice import PICE, processes
+from correspondence.results.evidence import list_components
 
 __all__ = ["work"]
 
@@ -158,7 +157,10 @@ def _summary(job: Job, data: Input, est: PICE, notes: list[str], seconds: float)
         "threads": torch.get_num_threads(),
         "steps": est.history_[-1]["step"] if est.history_ else 0,
         "samples_per_second": est.samples_per_second_,
-        "components": [asdict(component) for component in _components(est)],
+        "components": [
+            component.to_record()
+            for component in list_components(est.decomposition_, None if held is None else held.evidence)
+        ],
         "held_out": None
         if held is None
         else {
@@ -171,20 +173,6 @@ def _summary(job: Job, data: Input, est: PICE, notes: list[str], seconds: float)
         "data": job.data,
         "notes": notes,
     }
-
-
-def _components(est: PICE) -> list[Component]:
-    held = est.validation_
-    judged = 0 if held is None else len(held.correlations)
-    return [
-        Component(
-            i + 1,
-            float(pic),
-            float(r),
-            *((float(held.correlations[i]), *map(float, held.intervals[i])) if held and i < judged else ()),
-        )
-        for i, (pic, r) in enumerate(zip(est.pics_, est.correlations_, strict=True))
-    ]
 
 
 # --- a process of `launch`

@@ -1,0 +1,49 @@
+"""The one table of components, with what each procedure knows of them."""
+
+import numpy as np
+import pytest
+
+import correspondence as co
+from correspondence.results.evidence import list_components
+
+
+def test_components_beside_what_was_held_out(rng):
+    x = rng.normal(size=(400, 2))
+    y = x[:, :1] + rng.normal(size=(400, 1))
+    est = co.CCA(n_components=2).fit(x, np.hstack([y, rng.normal(size=(400, 1))]))
+    Y = np.hstack([y, rng.normal(size=(400, 1))])
+    dimension = co.latent_dimension(co.CCA(n_components=2), x, Y)
+    first = list_components(est.decomposition_, dimension.evidence)[0]
+    assert first.training == est.correlations_[0]
+    assert first.held_out == dimension.correlations[0]
+    assert (first.low, first.high) == tuple(dimension.intervals[0])
+    assert first.pvalue == dimension.pvalues[0]
+    assert first.chance_high == pytest.approx(dimension.band[0])
+    assert first.chance_low < 0 < first.chance_high < first.held_out
+    test = co.permutation_test(co.CCA(n_components=2), x, Y, 99, refit=False)
+    assert list_components(est.decomposition_, test.evidence)[0].chance_high == pytest.approx(
+        np.quantile(test.null[:, 0], 0.95)
+    )
+    for refit in (None, True):  # neither holds pairs out: their correlations are those of the training
+        test = co.permutation_test(co.CCA(n_components=2), x, Y, 19, refit=refit)
+        of_training = list_components(est.decomposition_, test.evidence)[0]
+        assert (of_training.held_out, of_training.chance_high) == (None, None)
+        assert of_training.pvalue == 0.05
+    held = list_components(est.decomposition_, est.evaluate(x, Y).evidence)[1]
+    assert held.pvalue is None
+    assert list_components(est.decomposition_)[0].held_out is None
+
+
+def test_fewer_held_out_than_components_are_none():
+    ca = co.CA().fit(co.datasets.load_smoke())
+    held = co.HeldOut(np.array([0.5]), np.array([[0.4, 0.6]]), 0.2, np.array([0.1, 0.3]), 100, 0.95)
+    rows = list_components(ca.decomposition_, held.evidence)
+    assert [row.held_out for row in rows] == [0.5, None, None]
+
+
+def test_what_no_held_out_pair_can_judge_is_none():
+    ca = co.CA().fit(co.datasets.load_smoke())
+    held = co.HeldOut(np.array([0.5, 0.0]), np.array([[0.4, 0.6], [-1, 1]]), 0.2, np.array([0.1, 0.3]), 100, 0.95)
+    second = list_components(ca.decomposition_, held.evidence)[1]
+    assert (second.held_out, second.low, second.high) == (None, None, None)
+    assert held.evidence.n_holding == 1
