@@ -17,23 +17,23 @@ import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 
 import correspondence as co
-from correspondence.selection.method_registry import PairsProfile, estimator, sensible
+from correspondence.selection.method_registry import PairsProfile, list_sensible_methods, make_estimator
 from correspondence.studies import problems
 from correspondence.validation.fitting import fit_copy
 
 PROBLEMS = [
-    problems.gaussian(),
-    problems.gaussian(0.5),
-    problems.bsc(),
-    problems.bsc(p=0.1, d=5),
-    problems.random_table(),
-    problems.single_index(),
-    problems.gaussian_vectors(),
-    problems.mixture(),
-    problems.circular(),
-    problems.gamma_poisson(),
-    problems.heavy_tails(),
-    problems.unrelated(),
+    problems.make_gaussian(),
+    problems.make_gaussian(0.5),
+    problems.make_bsc(),
+    problems.make_bsc(p=0.1, d=5),
+    problems.make_random_table(),
+    problems.make_single_index(),
+    problems.make_gaussian_vectors(),
+    problems.make_mixture(),
+    problems.make_circular(),
+    problems.make_gamma_poisson(),
+    problems.make_heavy_tails(),
+    problems.make_unrelated(),
 ]
 
 
@@ -50,11 +50,11 @@ def wine(seed):
 
 
 def measure(name, training, fresh, d, groups):
-    pairs = PairsProfile.of(*training)
+    pairs = PairsProfile.from_data(*training)
     captured = {}
-    for method in sensible(pairs):
+    for method in list_sensible_methods(pairs):
         captured[method] = (
-            fit_copy(estimator(method, pairs, d), *training, groups).decomposition_.evaluate(*fresh).captured
+            fit_copy(make_estimator(method, pairs, d), *training, groups).decomposition_.evaluate(*fresh).captured
         )
     start = time.perf_counter()
     auto = co.decompose(*training, d, groups=groups, verbose=False, progress=False)

@@ -68,30 +68,30 @@ class Runs:
 
 
 CASES = [
-    Case(problems.gaussian(1.0), 0.012, timed=True),
-    Case(problems.gaussian(0.5), 0.010, timed=True),
-    Case(problems.bsc(0.5), 0.0025, timed=True),
-    Case(problems.bsc(0.1, d=5), 0.008, timed=True),
-    Case(problems.random_table(), 0.003, timed=True),
-    Case(problems.single_index(), 0.05, relative_error),
-    Case(problems.unrelated(), 0.05, largest, of_worst=True),
+    Case(problems.make_gaussian(1.0), 0.012, timed=True),
+    Case(problems.make_gaussian(0.5), 0.010, timed=True),
+    Case(problems.make_bsc(0.5), 0.0025, timed=True),
+    Case(problems.make_bsc(0.1, d=5), 0.008, timed=True),
+    Case(problems.make_random_table(), 0.003, timed=True),
+    Case(problems.make_single_index(), 0.05, relative_error),
+    Case(problems.make_unrelated(), 0.05, largest, of_worst=True),
 ]
 
 
 def extra_cases():
-    sizes = [problems.gaussian(n=1000), problems.gaussian(n=50_000)]
+    sizes = [problems.make_gaussian(n=1000), problems.make_gaussian(n=50_000)]
     sizes = [replace(problem, name=f"{problem.name}, n {problem.n}") for problem in sizes]
     others = [
-        problems.gaussian(2.0),
-        problems.gaussian(0.25),
-        problems.bsc(0.3, delta=0.2, d=5),
-        problems.random_table(10, 8, 1.0, n=5000, seed=1),
-        problems.gamma_poisson(),
-        problems.gamma_poisson(rate=0.2),
-        problems.circular(),
-        problems.mixture(),
-        problems.heavy_tails(),
-        problems.gaussian_vectors(),
+        problems.make_gaussian(2.0),
+        problems.make_gaussian(0.25),
+        problems.make_bsc(0.3, delta=0.2, d=5),
+        problems.make_random_table(10, 8, 1.0, n=5000, seed=1),
+        problems.make_gamma_poisson(),
+        problems.make_gamma_poisson(rate=0.2),
+        problems.make_circular(),
+        problems.make_mixture(),
+        problems.make_heavy_tails(),
+        problems.make_gaussian_vectors(),
     ]
     return [Case(problem) for problem in sizes + others]
 

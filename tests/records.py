@@ -7,7 +7,7 @@ from correspondence.studies.record import Record
 
 def check_record(folder, study):
     """See that each exhibit has a sentence, its picture, and lines with a value of ours or an exact one."""
-    record = Record.read(folder, study)
+    record = Record.read_json(folder, study)
     assert record.exhibits
     for exhibit in record.exhibits:
         assert exhibit.sentence.endswith(".")

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 import correspondence as co
-from correspondence.app.analyze.inputs import Request, read
-from correspondence.app.analyze.job import analyze
+from correspondence.app.analyze.inputs import Request, read_data
+from correspondence.app.analyze.job import analyze_data
 
 ALPHA = 0.05
 
@@ -42,8 +42,8 @@ def count_by_analyze(X, Y, seed=0) -> int:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pairs.csv"
         pd.concat([x, y], axis=1).to_csv(file, index=False)
-        data = read(Request(file, x=list(x.columns), y=list(y.columns)), progress=False)
-        return analyze(data, random_state=seed, progress=False).significant or 0
+        data = read_data(Request(file, x=list(x.columns), y=list(y.columns)), progress=False)
+        return analyze_data(data, random_state=seed, progress=False).significant or 0
 
 
 def as_columns(values, prefix) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from correspondence.selection.method_registry import PairsProfile, estimator, sensible
+from correspondence.selection.method_registry import PairsProfile, list_sensible_methods, make_estimator
 from correspondence.validation.fitting import fit_copy
 from promises import calls, peers
 from promises.exact import MAKERS, Case, find_case
@@ -75,7 +75,7 @@ def judge_functions(d, training, fresh, exact: np.ndarray) -> dict[str, float]:
 def measure_single(name, method, seed):
     case = find_case(name)
     training, fresh = draw(name, seed)
-    model = fit_copy(estimator(method, PairsProfile.of(*training), case.d, seed), *training)
+    model = fit_copy(make_estimator(method, PairsProfile.from_data(*training), case.d, seed), *training)
     return judge_functions(model.decomposition_, training, fresh, case.problem.correlations[: case.d])
 
 
@@ -111,7 +111,9 @@ def make_tasks_of_case(name: str) -> list[Task]:
     case = find_case(name)
     X, Y = case.draw(case.problem.n, np.random.default_rng(0))
     measures = {GIVEN: partial(measure_given, name), OWN: partial(measure_own, name)}
-    measures |= {method: partial(measure_single, name, method) for method in sensible(PairsProfile.of(X, Y))}
+    measures |= {
+        method: partial(measure_single, name, method) for method in list_sensible_methods(PairsProfile.from_data(X, Y))
+    }
     if all(np.asarray(values).dtype.kind in "if" for values in (X, Y)):
         measures |= {label: partial(measure_peer, name, peer) for label, peer in PEERS.items() if suits(peer, case)}
     return [Task(NAME, name, method, run, case.seeds, int(name == QUICK)) for method, run in measures.items()]

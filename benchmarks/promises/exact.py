@@ -42,7 +42,7 @@ def decompose_joint(joint: np.ndarray, d: int = MOST) -> np.ndarray:
 
 def make_gaussian(rho: float, n: int) -> Problem:
     """X and Y have the correlation rho: its powers."""
-    return problems.gaussian(np.sqrt(1 / rho**2 - 1), n, MOST)
+    return problems.make_gaussian(np.sqrt(1 / rho**2 - 1), n, MOST)
 
 
 def make_beta_binomial(a: float = 2.0, b: float = 3.0, trials: int = 20, n: int = 2000) -> Problem:
@@ -162,7 +162,7 @@ MAKERS: dict[str, Callable[[], Case]] = {
     "Gaussian .9, n 500": lambda: Case(make_gaussian(0.9, 500), 3),
     "Gaussian .3, n 5000": lambda: Case(make_gaussian(0.3, 5000), 2),
     "Gaussian .9, n 5000": lambda: Case(make_gaussian(0.9, 5000), 3),
-    "Gamma-Poisson, n 2000": lambda: Case(problems.gamma_poisson(n=2000, d=MOST), 3),
+    "Gamma-Poisson, n 2000": lambda: Case(problems.make_gamma_poisson(n=2000, d=MOST), 3),
     "Beta-binomial, n 2000": lambda: Case(make_beta_binomial(), 3),
     "wrapped normal, n 1000": lambda: Case(make_wrapped_normal(), 4),
     "copula, t2 margins, n 1000": lambda: Case(make_t2_copula(), 3),

@@ -9,7 +9,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from correspondence.selection.method_registry import METHODS, PairsProfile, estimator
+from correspondence.selection.method_registry import METHODS, PairsProfile, make_estimator
 from correspondence.studies import problems
 from correspondence.studies.problems import Problem
 from correspondence.validation.fitting import fit_copy
@@ -21,18 +21,18 @@ NAME = "speed"
 SECONDS, FITS = 5.0, 4.0  # decompose may take so many seconds and so many times the fit of the winner
 SHARE = 1 / 3  # of the total of the baseline
 OF_STUDIES: dict[str, Callable[[], Problem]] = {  # those of benchmarks/auto.py
-    "Gaussian, noise 1": problems.gaussian,
-    "Gaussian, noise .5": partial(problems.gaussian, 0.5),
-    "BSC, fair bits": problems.bsc,
-    "BSC, p .1": partial(problems.bsc, p=0.1, d=5),
-    "labels 30 x 20": problems.random_table,
-    "single index": problems.single_index,
-    "Gaussian vectors": problems.gaussian_vectors,
-    "mixture": problems.mixture,
-    "circular": problems.circular,
-    "Gamma-Poisson": problems.gamma_poisson,
-    "heavy tails": problems.heavy_tails,
-    "unrelated": problems.unrelated,
+    "Gaussian, noise 1": problems.make_gaussian,
+    "Gaussian, noise .5": partial(problems.make_gaussian, 0.5),
+    "BSC, fair bits": problems.make_bsc,
+    "BSC, p .1": partial(problems.make_bsc, p=0.1, d=5),
+    "labels 30 x 20": problems.make_random_table,
+    "single index": problems.make_single_index,
+    "Gaussian vectors": problems.make_gaussian_vectors,
+    "mixture": problems.make_mixture,
+    "circular": problems.make_circular,
+    "Gamma-Poisson": problems.make_gamma_poisson,
+    "heavy tails": problems.make_heavy_tails,
+    "unrelated": problems.make_unrelated,
 }
 MAKERS: dict[str, Callable[[], Problem]] = OF_STUDIES | {
     name: lambda name=name: exact.find_case(name).problem for name in exact.MAKERS
@@ -57,9 +57,9 @@ def warm_up() -> None:
         importlib.import_module("correspondence.estimators.pice")
     rng = np.random.default_rng(0)
     x = rng.normal(size=200)
-    pairs = PairsProfile.of(x, x)
+    pairs = PairsProfile.from_data(x, x)
     for method in ("cca", "ace", "kernel", "forest"):
-        fit_copy(estimator(method, pairs, 1), x, x + rng.normal(size=200))
+        fit_copy(make_estimator(method, pairs, 1), x, x + rng.normal(size=200))
 
 
 def time_winner(d, X, Y, seed) -> float:
@@ -67,7 +67,7 @@ def time_winner(d, X, Y, seed) -> float:
     method = d.origin.split(":")[0].split()[0].strip(",")
     if method not in METHODS:
         return 0.0
-    est = estimator(method, PairsProfile.of(X, Y), d.n_components, seed)
+    est = make_estimator(method, PairsProfile.from_data(X, Y), d.n_components, seed)
     start = time.process_time()
     fit_copy(est, X, Y)
     return time.process_time() - start

@@ -16,7 +16,7 @@ from correspondence._util.files import as_path, new_file
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import PrincipalFunctions
 from correspondence.core.pair_moments import check_is_pairs, moments
-from correspondence.data.pairs.arrow_tables import BATCH
+from correspondence.data.pairs.arrow_tables import ROWS_PER_BATCH
 from correspondence.data.pairs.pairs import Pairs
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["moments", "transform"]
 
-FILE = 16  # batches in a file, about a million rows, if the source has no partitions of its own
-DONE = "_SUCCESS"
+BATCHES_PER_FILE = 16  # batches in a file, about a million rows, if the source has no partitions of its own
+SUCCESS_FILE = "_SUCCESS"
 
 
 def transform(
@@ -79,14 +79,14 @@ def transform(
         raise ValueError(f"keep has the column {taken!r}, which is the name of a function: rename it.")
     pairs.check_columns(keep)
     target = _empty_folder(folder, overwrite, pairs.files)
-    evaluate = partial(_values, d.f.bare(), d.g.bare(), pairs.x, pairs.y, keep)
+    evaluate = partial(_evaluate_functions, d.f.without_sample(), d.g.without_sample(), pairs.x, pairs.y, keep)
     if pairs.has_partitions:
         files = pairs.map_tables(partial(_write_partition, target, evaluate), "functions", keep)
     else:
-        files = [_write(target, number, evaluate, tables) for number, tables in _grouped(pairs.tables(keep))]
+        files = [_write_file(target, number, evaluate, tables) for number, tables in _group_tables(pairs.tables(keep))]
     for unfinished in target.glob(".*.parquet"):  # of workers that were lost
         unfinished.unlink(missing_ok=True)
-    (target / DONE).touch()
+    (target / SUCCESS_FILE).touch()
     return files
 
 
@@ -103,24 +103,28 @@ def _empty_folder(folder: str | Path, overwrite: bool, source: Sequence[Path]) -
     target.mkdir(parents=True, exist_ok=True)
     if not overwrite and any(target.iterdir()):
         raise ValueError(f"folder {target} is not empty: give another one, or overwrite=True.")
-    (target / DONE).unlink(missing_ok=True)
+    (target / SUCCESS_FILE).unlink(missing_ok=True)
     for file in target.glob("part-*.parquet"):
         if re.fullmatch(r"part-\d{5,}\.parquet", file.name):
             file.unlink(missing_ok=True)
     return target
 
 
-def _grouped(tables: Iterator[pa.Table]) -> Iterator[tuple[int, Iterator[pa.Table]]]:
+def _group_tables(tables: Iterator[pa.Table]) -> Iterator[tuple[int, Iterator[pa.Table]]]:
     """Tables for each file, with its number."""
     for number, first in enumerate(tables):
-        yield number, chain([first], islice(tables, FILE - 1))
+        yield number, chain([first], islice(tables, BATCHES_PER_FILE - 1))
 
 
 def _write_partition(target: Path, evaluate: Callable[[pa.Table], pa.Table], table: pa.Table, number: int) -> Path:
-    return _write(target, number, evaluate, (table.slice(i, BATCH) for i in range(0, table.num_rows, BATCH)))
+    return _write_file(
+        target, number, evaluate, (table.slice(i, ROWS_PER_BATCH) for i in range(0, table.num_rows, ROWS_PER_BATCH))
+    )
 
 
-def _write(target: Path, number: int, evaluate: Callable[[pa.Table], pa.Table], tables: Iterable[pa.Table]) -> Path:
+def _write_file(
+    target: Path, number: int, evaluate: Callable[[pa.Table], pa.Table], tables: Iterable[pa.Table]
+) -> Path:
     """Write one file, under a temporary name until it is complete."""
     from pyarrow import parquet
 
@@ -138,7 +142,9 @@ def _write(target: Path, number: int, evaluate: Callable[[pa.Table], pa.Table], 
     return path
 
 
-def _values(f: PrincipalFunctions, g: PrincipalFunctions, x: Any, y: Any, keep: list[str], table: pa.Table) -> pa.Table:
+def _evaluate_functions(
+    f: PrincipalFunctions, g: PrincipalFunctions, x: Any, y: Any, keep: list[str], table: pa.Table
+) -> pa.Table:
     """Columns to keep, and the values of the functions."""
     sides = [table[names] if isinstance(names, str) else table.select(names) for names in (x, y)]
     result = table.select(keep)

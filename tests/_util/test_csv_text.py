@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from correspondence._util.files import csv_text
-from correspondence.studies.report import Report, write
+from correspondence.studies.report import Report, write_report
 
 HOSTILE = [
     '=HYPERLINK("http://x")',
@@ -106,5 +106,5 @@ def test_pandas_reads_it():
 
 def test_tables_of_studies(tmp_path):
     report = Report("t", [{"label": "=1+1", "r": -0.5, "n": -3}, {"label": None, "r": 1 / 3, "more": 1}], "", {})
-    write(report, "name", tmp_path, "origin")
+    write_report(report, "name", tmp_path, "origin")
     assert (tmp_path / "name.csv").read_bytes() == b"label,r,n,more\n'=1+1,-0.500000,-3,\n,0.333333,,1\n"

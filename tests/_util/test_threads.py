@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info
 
 import correspondence as co
 from correspondence._util import threads
-from correspondence._util.threads import RowBlocks, alone, in_threads, n_threads
+from correspondence._util.threads import RowBlocks, in_threads, limit_blas_threads, n_threads
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def test_products_are_those_of_the_whole(seed, rows, columns, density, is_transp
     rng = np.random.default_rng(seed)
     v, u = rng.normal(size=A.shape[1]), rng.normal(size=A.shape[0])
     blocks = RowBlocks(A)
-    np.testing.assert_allclose(blocks.times(v), A @ v, atol=1e-12)
+    np.testing.assert_allclose(blocks.matrix_times(v), A @ v, atol=1e-12)
     np.testing.assert_allclose(blocks.transposed_times(u), A.T @ u, atol=1e-12)
 
 
@@ -48,7 +48,7 @@ def test_sorting_is_in_place():
     order = np.concatenate([np.arange(a, b)[::-1] for a, b in zip(A.indptr[:-1], A.indptr[1:], strict=True)])
     B = sp.csr_array((A.data[order], A.indices[order], A.indptr), shape=A.shape)
     assert not B.has_sorted_indices
-    RowBlocks(B).sort()
+    RowBlocks(B).sort_cells()
     np.testing.assert_array_equal(B.indices, A.indices)
     np.testing.assert_array_equal(B.data, A.data)
 
@@ -90,7 +90,7 @@ def test_threads_that_overlap_leave_blas_as_it_was():
     """The last to leave takes the limit away, whichever entered first."""
 
     def stay_inside(entered, leave):
-        with alone(True):
+        with limit_blas_threads(True):
             entered.set()
             leave.wait(10)
 

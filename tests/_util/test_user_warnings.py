@@ -60,9 +60,9 @@ def test_a_warning_blames_the_line_of_the_user(rng):
 
 
 def test_an_analysis_collects_all_kinds_of_this_package():
-    from correspondence.app.analyze.job import _collected
+    from correspondence.app.analyze.job import collect_warnings
 
-    with _collected() as notes:
+    with collect_warnings() as notes:
         warnings.warn("of this package", co.LeftOut, stacklevel=1)
         warnings.warn("of another", UserWarning, stacklevel=1)
     assert notes == ["of this package"]

@@ -16,12 +16,12 @@ from PIL import Image
 
 import correspondence as co
 from correspondence.app.analyze import files as files_module
-from correspondence.app.analyze.files import FILES, check_folder, write
-from correspondence.app.analyze.inputs import Request, read
-from correspondence.app.analyze.job import SAVED, analyze
-from correspondence.app.analyze.terminal import told
+from correspondence.app.analyze.files import RESULT_FILES, check_folder, write_analysis
+from correspondence.app.analyze.inputs import Request, read_data
+from correspondence.app.analyze.job import SAVABLE_METHODS, analyze_data
+from correspondence.app.analyze.terminal import format_summary
 from correspondence.results.latent_dimension import LatentDimension
-from correspondence.selection.method_registry import METHODS, PairsProfile, estimator
+from correspondence.selection.method_registry import METHODS, PairsProfile, make_estimator
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def save(tmp_path):
 
 
 def data_of(path, **options):
-    return read(Request(Path(path), **options))
+    return read_data(Request(Path(path), **options))
 
 
 def sentence(error):
@@ -149,7 +149,7 @@ def test_constant_columns_are_left_out(save):
     assert data.x.columns == ("a",)
     assert data.x.kind == "labels"
     assert data.notes == ("Left out, because they are constant: column(s) 'one' of x.",)
-    assert analyze(data).method in ("ca", "ridge-ca")
+    assert analyze_data(data).method in ("ca", "ridge-ca")
 
 
 def test_counted_pairs(save):
@@ -314,7 +314,7 @@ def beliefs():
 def test_beliefs(beliefs, tmp_path):
     P, truth = beliefs
     pl.DataFrame({"a": P[:, 0], "b": P[:, 1], "c": P[:, 2], "truth": truth}).write_csv(tmp_path / "b.csv")
-    found = analyze(data_of(tmp_path / "b.csv", beliefs=True, y=["truth"]))
+    found = analyze_data(data_of(tmp_path / "b.csv", beliefs=True, y=["truth"]))
     expected = co.ClassifierCA.from_beliefs(P, classes=["a", "b", "c"])
     np.testing.assert_allclose(found.decomposition.pics, expected.pics_)
     held_out = expected.evaluate(P, truth)
@@ -326,11 +326,11 @@ def test_beliefs(beliefs, tmp_path):
 def test_beliefs_without_labels(beliefs, tmp_path):
     P, truth = beliefs
     np.save(tmp_path / "b.npy", P)
-    found = analyze(data_of(tmp_path / "b.npy", beliefs=True))
+    found = analyze_data(data_of(tmp_path / "b.npy", beliefs=True))
     assert found.held_out is None
     assert found.not_held_out == "the true labels are not given"
     np.savez(tmp_path / "b.npz", P=P, classes=["a", "b", "c"], truth=truth)
-    both = analyze(data_of(tmp_path / "b.npz", beliefs=True, y=["truth"]))
+    both = analyze_data(data_of(tmp_path / "b.npz", beliefs=True, y=["truth"]))
     np.testing.assert_allclose(both.decomposition.pics, found.decomposition.pics)
     assert both.held_out is not None
 
@@ -419,7 +419,7 @@ def test_wrong_images(photos, tmp_path):
 
 def test_components_are_those_of_the_estimator(wines, save):
     data = data_of(save(wines), x=["acidity", "sugar"], y=["grade"], labels=["grade"])
-    found = analyze(data, "cca", random_state=3)
+    found = analyze_data(data, "cca", random_state=3)
     tested = co.latent_dimension(
         co.CCA(n_components=2), data.x.values, data.y.values, n_permutations=499, random_state=3
     )
@@ -430,26 +430,26 @@ def test_components_are_those_of_the_estimator(wines, save):
     np.testing.assert_array_equal([c.held_out for c in found.components], tested.correlations[:k])
     np.testing.assert_array_equal([(c.low, c.high) for c in found.components], tested.intervals[:k])
     np.testing.assert_array_equal([c.pvalue for c in found.components], tested.pvalues[:k])
-    assert found.significant == tested.n_components
+    assert found.n_significant == tested.n_components
     assert len(found.sentences) == 3
 
 
 def test_as_many_components_as_asked_for(wines, save):
     data = data_of(save(wines), x=["acidity", "sugar"], y=["grade"], labels=["grade"])
-    found = analyze(data, "cca", 2)
+    found = analyze_data(data, "cca", 2)
     assert len(found.components) == len(found.held_out.pvalues) == 2
 
 
 def test_a_table_keeps_all_and_tells_how_many_are_significant(tmp_path):
     table = co.datasets.load_housetasks()
     table.to_frame("polars").write_csv(tmp_path / "t.csv")
-    found = analyze(data_of(tmp_path / "t.csv", table=True))
+    found = analyze_data(data_of(tmp_path / "t.csv", table=True))
     np.testing.assert_allclose([c.pic for c in found.components], co.CA().fit(table).pics_)
-    assert found.significant == 3
+    assert found.n_significant == 3
     assert not found.held_out.at_least
     assert found.reason.startswith("a table of counts; captures ")
     assert found.reason.endswith("; 3 components significant")
-    one = analyze(data_of(tmp_path / "t.csv", table=True), n_components=1)
+    one = analyze_data(data_of(tmp_path / "t.csv", table=True), n_components=1)
     assert len(one.components) == 1
 
 
@@ -459,8 +459,8 @@ def test_counts_and_pairs_are_the_same(save):
     y = np.where(rng.random(300) < 0.5, x, rng.choice(["a", "b", "c"], 300))
     pairs = pl.DataFrame({"x": x, "y": y})
     counted = pairs.group_by("x", "y").len("n").sort("x", "y")
-    one = analyze(data_of(save(pairs), x=["x"], y=["y"]))
-    two = analyze(data_of(save(counted, "counted.csv"), x=["x"], y=["y"], weights="n"))
+    one = analyze_data(data_of(save(pairs), x=["x"], y=["y"]))
+    two = analyze_data(data_of(save(counted, "counted.csv"), x=["x"], y=["y"], weights="n"))
     np.testing.assert_allclose(one.decomposition.pics, two.decomposition.pics)
     assert isinstance(one.held_out, LatentDimension)
     assert isinstance(two.held_out, LatentDimension)
@@ -476,14 +476,14 @@ def test_counts_and_pairs_are_the_same(save):
 )
 def test_why_nothing_is_held_out(tmp_path, text, why):
     (tmp_path / "t.csv").write_text(text)
-    found = analyze(data_of(tmp_path / "t.csv", table=True))
+    found = analyze_data(data_of(tmp_path / "t.csv", table=True))
     assert why in found.not_held_out
     assert found.held_out is None
     assert [(c.held_out, c.low, c.high, c.pvalue) for c in found.components] == [(None,) * 4]
 
 
 def test_few_pairs(wines, save):
-    found = analyze(data_of(save(wines[:30]), x=["acidity"], y=["sugar"]), "cca")
+    found = analyze_data(data_of(save(wines[:30]), x=["acidity"], y=["sugar"]), "cca")
     assert found.not_held_out == "there are only 30 pairs, and 40 are needed"
     assert len(found.components) == 1
 
@@ -491,8 +491,8 @@ def test_few_pairs(wines, save):
 def test_nothing_found_is_said(save):
     rng = np.random.default_rng(1)
     frame = pl.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200)})
-    found = analyze(data_of(save(frame)), "cca")
-    assert found.significant == 0
+    found = analyze_data(data_of(save(frame)), "cca")
+    assert found.n_significant == 0
     assert len(found.components) == 1
     assert "Nothing was found" in found.notes[-1]
 
@@ -504,7 +504,7 @@ def test_a_wrong_number_of_components(tmp_path, method):
     with pytest.raises(
         ValueError, match=r"--components 2 is too many: there can be at most 1, because .* 2 rows"
     ) as error:
-        analyze(data, method, 2)
+        analyze_data(data, method, 2)
     sentence(error)
 
 
@@ -518,21 +518,21 @@ def test_a_wrong_number_of_components(tmp_path, method):
 )
 def test_wrong_jobs(wines, save, options, arguments, message):
     with pytest.raises(ValueError, match=message) as error:
-        analyze(data_of(save(wines), **options), *arguments)
+        analyze_data(data_of(save(wines), **options), *arguments)
     sentence(error)
 
 
 def test_a_table_has_one_method(tmp_path):
     (tmp_path / "t.csv").write_text(",a,b\nx,5,2\ny,1,9\n")
     with pytest.raises(ValueError, match="--method forest needs pairs") as error:
-        analyze(data_of(tmp_path / "t.csv", table=True), "forest")
+        analyze_data(data_of(tmp_path / "t.csv", table=True), "forest")
     sentence(error)
 
 
 def test_torch_is_missing(wines, save, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "correspondence.estimators.pice", None)
     with pytest.raises(ImportError):
-        analyze(data_of(save(wines), x=["acidity"], y=["sugar"]), "pice")
+        analyze_data(data_of(save(wines), x=["acidity"], y=["sugar"]), "pice")
 
 
 # --- which methods can be saved
@@ -548,13 +548,13 @@ def test_methods_that_can_be_saved(method, tmp_path):
     X = rng.normal(size=(150, 2))
     y = np.array(["a", "b", "c"], dtype=object)[np.digitize(X[:, 0], [-0.5, 0.5])]
     x = X if method not in ("ca", "ridge-ca") else np.where(X[:, 1] > 0, "p", "q").astype(object)
-    est = estimator(method, PairsProfile.of(x, y), 1)
+    est = make_estimator(method, PairsProfile.from_data(x, y), 1)
     if method == "forest":
         est.x_regressor.set_params(n_estimators=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         d = est.fit(x, y).decomposition_
-    if method in SAVED:
+    if method in SAVABLE_METHODS:
         d.save(tmp_path / "m")
         np.testing.assert_allclose(co.load(tmp_path / "m").f(x), d.f(x), atol=1e-6)
     else:
@@ -569,16 +569,16 @@ def test_methods_that_can_be_saved(method, tmp_path):
 def found(tmp_path):
     (tmp_path / "t.csv").write_text("row,a,b,c\nx,50,20,1\ny,10,90,1\nz,5,7,30\n")
     request = Request(tmp_path / "t.csv", table=True)
-    return analyze(read(request)), request
+    return analyze_data(read_data(request)), request
 
 
 def test_all_files(found, tmp_path):
     folder = tmp_path / "deep" / "out"
-    summary = write(*found, folder, "Title", 7)
-    assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
+    summary = write_analysis(*found, folder, "Title", 7)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(RESULT_FILES)
     assert json.loads((folder / "summary.json").read_text()) == json.loads(json.dumps(summary))
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
-    assert told(summary).splitlines()[2].split() == ["component", "PIC", "training", "held", "out", "p-value"]
+    assert format_summary(summary).splitlines()[2].split() == ["component", "PIC", "training", "held", "out", "p-value"]
     loaded = co.load(folder / "model.safetensors")
     np.testing.assert_array_equal(loaded.pics, found[0].decomposition.pics)
     assert loaded.origin.startswith("ca: a table of counts")
@@ -589,15 +589,15 @@ def test_a_name_that_clashes(tmp_path):
     frame = pl.DataFrame({"f_1": [f"i{i}" for i in range(60)], "a": rng.normal(size=60), "b": rng.normal(size=60)})
     frame.write_csv(tmp_path / "d.csv")
     request = Request(tmp_path / "d.csv", x=["a"], y=["b"], id="f_1")
-    write(analyze(read(request), "cca", 1), request, tmp_path / "out", "t", 0)
+    write_analysis(analyze_data(read_data(request), "cca", 1), request, tmp_path / "out", "t", 0)
     assert pl.read_parquet(tmp_path / "out" / "x.parquet").columns == ["f_1_", "f_1"]
     assert pl.read_parquet(tmp_path / "out" / "y.parquet").columns == ["f_1", "g_1"]
 
 
-@pytest.mark.parametrize("failing", ["_page", "to_parquet", "to_json"])
+@pytest.mark.parametrize("failing", ["write_page", "to_parquet", "to_json"])
 def test_an_error_leaves_everything_as_it_was(found, tmp_path, monkeypatch, failing):
     folder = tmp_path / "out"
-    write(*found, folder, "First", 0)
+    write_analysis(*found, folder, "First", 0)
     (folder / "mine.txt").write_text("mine")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
@@ -607,7 +607,7 @@ def test_an_error_leaves_everything_as_it_was(found, tmp_path, monkeypatch, fail
     monkeypatch.setattr(files_module, failing, fail)
     for target in (folder, tmp_path / "new" / "out"):
         with pytest.raises(OSError, match="No space left"):
-            write(*found, target, "Second", 0)
+            write_analysis(*found, target, "Second", 0)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "t.csv"]
 
@@ -615,7 +615,7 @@ def test_an_error_leaves_everything_as_it_was(found, tmp_path, monkeypatch, fail
 @pytest.mark.parametrize("moves", range(12))
 def test_a_move_that_fails_is_undone(found, tmp_path, monkeypatch, moves):
     folder = tmp_path / "out"
-    write(*found, folder, "First", 0)
+    write_analysis(*found, folder, "First", 0)
     (folder / "pics.csv").unlink()
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     replace, done = os.replace, []
@@ -628,11 +628,11 @@ def test_a_move_that_fails_is_undone(found, tmp_path, monkeypatch, moves):
 
     monkeypatch.setattr(files_module.os, "replace", fails)
     if moves == 0:
-        write(*found, folder, "Second", 0)
+        write_analysis(*found, folder, "Second", 0)
         assert b"Second" in (folder / "summary.json").read_bytes()
         return
     with pytest.raises(OSError, match="Input/output"):
-        write(*found, folder, "Second", 0)
+        write_analysis(*found, folder, "Second", 0)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -643,16 +643,16 @@ def test_ctrl_c_waits_until_files_are_moved(found, tmp_path, monkeypatch):
     monkeypatch.setattr(files_module.signal, "signal", lambda number, handler: heard.append(handler) or heard[-2])
     moved = []
     monkeypatch.setattr(files_module.os, "replace", lambda a, b: (moved.append((b.parent, heard[-1])), replace(a, b)))
-    write(*found, tmp_path / "out", "Title", 0)
+    write_analysis(*found, tmp_path / "out", "Title", 0)
     assert {handler for folder, handler in moved if folder == tmp_path / "out"} == {signal.SIG_IGN}
     assert heard == ["before", signal.SIG_IGN, "before"]
 
 
 def test_old_files_that_do_not_belong_are_taken_away(found, tmp_path, monkeypatch):
     folder = tmp_path / "out"
-    write(*found, folder, "First", 0)
+    write_analysis(*found, folder, "First", 0)
     monkeypatch.setattr(type(found[0]), "is_saved", False)
-    summary = write(*found, folder, "Second", 0)
+    summary = write_analysis(*found, folder, "Second", 0)
     assert not (folder / "model.safetensors").exists()
     assert "model.safetensors" not in summary["files"]
 

@@ -157,7 +157,7 @@ def test_demo_that_is_stopped_leaves_nothing(tmp_path, monkeypatch):
 
 @pytest.fixture
 def _no_training(monkeypatch):
-    monkeypatch.setattr("correspondence.app.demo.EPOCHS", 1)
+    monkeypatch.setattr("correspondence.app.demo.N_EPOCHS", 1)
 
 
 def test_demo_where_a_file_is(tmp_path):

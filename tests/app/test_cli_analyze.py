@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import correspondence as co
 from correspondence.app.analyze import terminal
-from correspondence.app.analyze.files import FILES
+from correspondence.app.analyze.files import RESULT_FILES
 from correspondence.app.cli import main
 
 HOSTILE = "=cmd|' /C calc'!A0"
@@ -62,7 +62,7 @@ def pics_of(folder):
         return list(csv.DictReader(text))
 
 
-def assert_done(result, folder, files=FILES):
+def assert_done(result, folder, files=RESULT_FILES):
     assert result.exit_code == 0, result.output
     assert sorted(path.name for path in folder.iterdir()) == sorted(files)
 
@@ -120,7 +120,7 @@ def test_what_is_said(file, run, tmp_path):
         "Not used: name, which looks like an id.",
     ]
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
-    for text in (*summary["sentences"], str((tmp_path / "out").resolve()), *FILES):
+    for text in (*summary["sentences"], str((tmp_path / "out").resolve()), *RESULT_FILES):
         assert text in result.stdout
     first = summary["components"][0]
     assert f"{first['held_out']:.4f} [{first['low']:.4f}, {first['high']:.4f}]" in result.stdout
@@ -182,7 +182,7 @@ def test_with_another_library(frame, run, tmp_path, monkeypatch, library):
     frame.write_csv(tmp_path / "d.csv")
     results = {}
     for name in ("polars", library):
-        monkeypatch.setattr("correspondence.data.file_formats.BACKENDS", (name,))
+        monkeypatch.setattr("correspondence.data.file_formats.FRAME_BACKENDS", (name,))
         monkeypatch.setattr("correspondence.app.analyze.files.parquet_backend", lambda name=name: name)
         options = ("--x", "acidity,colour", "--y", "grade", "--labels", "grade", "--id", "name")
         result = run(tmp_path / "d.csv", *options, "--method", "ace", "--components", 1)
@@ -198,7 +198,7 @@ def test_with_another_library(frame, run, tmp_path, monkeypatch, library):
 
 def test_a_model_that_cannot_be_saved(file, run, tmp_path):
     result = run(file, *WINE[:-1], "logistic", "--components", 1)
-    assert_done(result, tmp_path / "out", [name for name in FILES if name != "model.safetensors"])
+    assert_done(result, tmp_path / "out", [name for name in RESULT_FILES if name != "model.safetensors"])
     assert "The model of method logistic cannot be saved" in result.stderr
 
 
@@ -339,7 +339,7 @@ def test_a_full_disk(file, run, tmp_path, monkeypatch):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("correspondence.app.analyze.files._page", full)
+    monkeypatch.setattr("correspondence.app.analyze.files.write_page", full)
     error = assert_sentence(run(file, *WINE), tmp_path / "out")
     assert error == f"Error: --output: cannot write to the folder {tmp_path / 'out'}: No space left on device."
 
@@ -348,7 +348,7 @@ def test_a_file_that_may_not_be_read(file, run, tmp_path, monkeypatch):
     def forbidden(*arguments, **options):
         raise PermissionError(13, "Permission denied", str(file))
 
-    monkeypatch.setattr("correspondence.app.analyze.inputs.read", forbidden)
+    monkeypatch.setattr("correspondence.app.analyze.inputs.read_data", forbidden)
     error = assert_sentence(run(file), tmp_path / "out")
     assert error == f"Error: {file} cannot be read: Permission denied."
 
@@ -543,9 +543,9 @@ def test_a_significant_component_with_a_wide_interval_is_explained():
         "pvalue": 0.01,
     }
     summary = {"not_held_out": "", "significant": 1, "components": [component]}
-    assert "held out" in terminal._comments(summary)[1]
-    assert len(terminal._comments(summary | {"components": [component | {"low": 0.02}]})) == 1
-    assert len(terminal._comments(summary | {"significant": 0})) == 1
+    assert "held out" in terminal.explain_figures(summary)[1]
+    assert len(terminal.explain_figures(summary | {"components": [component | {"low": 0.02}]})) == 1
+    assert len(terminal.explain_figures(summary | {"significant": 0})) == 1
     not_judged = component | dict.fromkeys(("held_out", "low", "high"))
-    assert "Not judged" in terminal._comments(summary | {"components": [not_judged]})[1]
-    assert "not judged" in terminal.table([component, not_judged])[2]
+    assert "Not judged" in terminal.explain_figures(summary | {"components": [not_judged]})[1]
+    assert "not judged" in terminal.format_components([component, not_judged])[2]

@@ -231,14 +231,14 @@ def test_runs_into_the_same_folder_take_turns(tmp_path, monkeypatch):
 
     def write(text):
         with files.new_files(folder) as temporary:
-            for name in files.FILES:
+            for name in files.RESULT_FILES:
                 (temporary / name).write_text(text)
 
     write("an earlier result")
     monkeypatch.setattr("correspondence.app.analyze.files.os.replace", slow)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, "abcd"))  # which raises what they raise
-    assert {path.name for path in folder.iterdir()} == set(files.FILES)
+    assert {path.name for path in folder.iterdir()} == set(files.RESULT_FILES)
     assert len({path.read_text() for path in folder.iterdir()}) == 1
 
 
@@ -272,7 +272,7 @@ def test_groups_reach_the_test_and_belong_to_their_rows(holes, images, kind, run
         seen["groups"] = groups
         raise ValueError("stop")
 
-    monkeypatch.setattr("correspondence.app.analyze.job.choose", choose)
+    monkeypatch.setattr("correspondence.app.analyze.job.choose_decomposition", choose)
     groups = [f"g{i // 2}" for i in range(60)]
     arguments = (f"data.{kind}", "--x", "a", "--y", "label")
     kept = [group for i, group in enumerate(groups) if i not in (0, 3)]

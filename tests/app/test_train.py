@@ -19,9 +19,9 @@ import correspondence as co
 from correspondence.app.cli import main
 from correspondence.app.train.inputs import Split
 from correspondence.app.train.options import Job
-from correspondence.app.train.worker import work
+from correspondence.app.train.worker import train_job
 from correspondence.estimators.pice import processes
-from correspondence.estimators.pice.checkpoint import FILE, last_step
+from correspondence.estimators.pice.checkpoint import CHECKPOINT_FILE, last_step
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("train")]  # which share the fixtures of the module
 
@@ -128,7 +128,7 @@ class Running:
 
     def wait_for_a_checkpoint(self):
         end = time.monotonic() + 120
-        while not (self.folder / "checkpoint" / FILE).exists():
+        while not (self.folder / "checkpoint" / CHECKPOINT_FILE).exists():
             assert self.process.poll() is None, self.process.communicate()[0]
             assert time.monotonic() < end
             time.sleep(0.01)
@@ -222,7 +222,7 @@ def test_after_ctrl_c_another_number_of_processes_goes_on(file, tmp_path):
 
 @pytest.fixture
 def here(monkeypatch):
-    monkeypatch.setattr("correspondence.app.train.launch.launch", work)
+    monkeypatch.setattr("correspondence.app.train.launch.launch_processes", train_job)
 
 
 def test_several_files_are_read_in_blocks(here, tmp_path):
@@ -301,8 +301,8 @@ def test_mistakes_of_usage(file, tmp_path):
 
 
 def test_more_processes_than_pairs(monkeypatch):
-    monkeypatch.setattr(processes, "size", lambda: 500)
-    monkeypatch.setattr(processes, "rank", lambda: 0)
+    monkeypatch.setattr(processes, "count_processes", lambda: 500)
+    monkeypatch.setattr(processes, "get_rank", lambda: 0)
     data = table(100)
     with pytest.raises(ValueError, match="80 pairs to train on, fewer than the 500 processes"):
         co.PICE(progress=False).fit(data.select("a", "b"), data["y"])

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import correspondence as co
-from correspondence.classifiers.beliefs import Beliefs, check_beliefs, is_stream, tempered
+from correspondence.classifiers.beliefs import Beliefs, apply_temperature, check_beliefs, is_stream
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -50,7 +50,7 @@ class Calls:
 def test_a_classifier_of_scikit_learn():
     beliefs = Beliefs(MODEL)
     np.testing.assert_allclose(beliefs(X), MODEL.predict_proba(X), rtol=1e-12)
-    assert beliefs.classes(3).tolist() == ["low", "mid", "top"]
+    assert beliefs.name_classes(3).tolist() == ["low", "mid", "top"]
 
 
 def test_a_pipeline_names_its_classes():
@@ -285,7 +285,7 @@ def test_batches(size):
 
 
 def test_beliefs_themselves_are_taken_at_once():
-    assert [len(batch) for batch in Beliefs(batch_size=7).batches(P)] == [60]
+    assert [len(batch) for batch in Beliefs(batch_size=7).iterate_batches(P)] == [60]
     np.testing.assert_allclose(Beliefs()(P.tolist()), P, rtol=1e-14)
     np.testing.assert_allclose(Beliefs()(pl.DataFrame(P)), P, rtol=1e-14)
 
@@ -399,10 +399,10 @@ def test_changes_of_a_copy_on_write_array_are_kept(tmp_path):
 
 
 def test_a_large_file_is_taken_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr("correspondence.classifiers.beliefs.ROWS", 40)
+    monkeypatch.setattr("correspondence.classifiers.beliefs.MAX_BELIEFS_COPIED", 40)
     np.save(tmp_path / "P.npy", P)
     stored = np.load(tmp_path / "P.npy", mmap_mode="r")
-    assert [len(batch) for batch in Beliefs().batches(stored)] == [10] * 6
+    assert [len(batch) for batch in Beliefs().iterate_batches(stored)] == [10] * 6
     np.testing.assert_allclose(Beliefs()(stored[5:]), P[5:], rtol=1e-14)
 
 
@@ -410,18 +410,20 @@ def test_a_large_file_is_taken_in_parts(tmp_path, monkeypatch):
 
 
 def test_temperature_divides_logarithms():
-    np.testing.assert_allclose(tempered(P, 2.5), softmax(LOGITS / 2.5, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(apply_temperature(P, 2.5), softmax(LOGITS / 2.5, axis=1), rtol=1e-12)
     np.testing.assert_allclose(Beliefs(believe, temperature=0.5)(X), softmax(2 * LOGITS, axis=1), rtol=1e-12)
-    np.testing.assert_allclose(Beliefs(MODEL, temperature=3)(X)[:, 0], tempered(MODEL.predict_proba(X), 3)[:, 0])
+    np.testing.assert_allclose(
+        Beliefs(MODEL, temperature=3)(X)[:, 0], apply_temperature(MODEL.predict_proba(X), 3)[:, 0]
+    )
     np.testing.assert_allclose(Beliefs(temperature=4)(P), softmax(LOGITS / 4, axis=1), rtol=1e-12)
 
 
 def test_temperature_keeps_what_is_impossible():
     sure = np.array([[1.0, 0, 0], [0, 0.9, 0.1]])
-    hot = tempered(sure, 2)
+    hot = apply_temperature(sure, 2)
     np.testing.assert_array_equal(hot == 0, sure == 0)
     np.testing.assert_allclose(hot[1], [0, 0.75, 0.25])
-    assert tempered(P.astype(np.float32), 2.0).dtype == np.float32
+    assert apply_temperature(P.astype(np.float32), 2.0).dtype == np.float32
 
 
 # --- checks
@@ -568,8 +570,8 @@ def test_the_number_of_names():
         ValueError, match=r"^classes has 3 names, but the beliefs have 4 columns: there must be one for"
     ):
         co.ClassifierCA(believe, classes=list("abc")).fit(X)
-    assert Beliefs(believe).classes(4).tolist() == [0, 1, 2, 3]
-    assert Beliefs(MODEL, classes=[7, 8, 9]).classes(3).tolist() == [7, 8, 9]
+    assert Beliefs(believe).name_classes(4).tolist() == [0, 1, 2, 3]
+    assert Beliefs(MODEL, classes=[7, 8, 9]).name_classes(3).tolist() == [7, 8, 9]
 
 
 def test_a_model_of_several_targets_is_refused():
@@ -586,8 +588,8 @@ def test_state_and_back():
     description, arrays = beliefs.state()
     again = Beliefs.from_state(json.loads(json.dumps(description)), arrays, believe)
     np.testing.assert_array_equal(again(X), beliefs(X))
-    assert again.classes(4).tolist() == ["a", "b", "c", "d"]
-    assert (again.outputs, again.temperature, again.batch_size) == ("probabilities", 2.0, 5)
+    assert again.name_classes(4).tolist() == ["a", "b", "c", "d"]
+    assert (again.compute_outputs, again.temperature, again.batch_size) == ("probabilities", 2.0, 5)
     with pytest.raises(
         ValueError, match=r"^The classifier is not in the file: give it again, load\(path, x_net=model\)"
     ):
@@ -599,7 +601,7 @@ def test_state_and_back():
 def test_state_of_beliefs_without_a_model():
     description, arrays = Beliefs(classes=[3, 1, 2, 0]).state()
     again = Beliefs.from_state(json.loads(json.dumps(description)), arrays)
-    assert again.classes(4).tolist() == [3, 1, 2, 0]
+    assert again.name_classes(4).tolist() == [3, 1, 2, 0]
     np.testing.assert_array_equal(again(P), Beliefs()(P))
 
 
@@ -610,9 +612,9 @@ def test_a_temperature_of_single_precision_can_be_saved(tmp_path):
 
 def test_the_models_own_names_in_another_order_do_not_rename_its_columns():
     own = MODEL.classes_.tolist()
-    assert Beliefs(MODEL, classes=own[::-1]).classes(len(own)).tolist() == own
+    assert Beliefs(MODEL, classes=own[::-1]).name_classes(len(own)).tolist() == own
     other = [f"{name}!" for name in own]
-    assert Beliefs(MODEL, classes=other).classes(len(own)).tolist() == other
+    assert Beliefs(MODEL, classes=other).name_classes(len(own)).tolist() == other
 
 
 @pytest.mark.parametrize("shape", [(-1,), (-1, 1)])

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 import correspondence as co
-from correspondence.classifiers.boundaries import boundary_beliefs, closest, given_shares, overlap, shares_of_others
+from correspondence.classifiers.boundaries import (
+    boundary_beliefs,
+    find_smallest_margins,
+    given_shares,
+    measure_overlap,
+    shares_of_others,
+)
 
 NAMES = np.array(list("abcdefg"), object)
 EXAMPLES = settings(max_examples=60)
@@ -223,7 +229,7 @@ def test_many_classes_are_not_all_listed():
 def test_overlap_of_a_class_never_predicted_is_0():
     second = np.array([[0.5, 0.1, 0], [0.1, 0.4, 0], [0, 0, 0]])
     expected = 0.1 / np.sqrt(0.2)
-    np.testing.assert_allclose(overlap(second), [[1, expected, 0], [expected, 1, 0], [0, 0, 0]])
+    np.testing.assert_allclose(measure_overlap(second), [[1, expected, 0], [expected, 1, 0], [0, 0, 0]])
 
 
 # --- confusing inputs
@@ -299,7 +305,7 @@ def tied_beliefs(k, n=300):
 def test_of_two_that_tie_the_first_class_comes_first(k):
     P = tied_beliefs(k)
     P = P[(P.max(axis=1, keepdims=True) == P).sum(axis=1) == 2]
-    index, top, margin = closest(P, len(P))
+    index, top, margin = find_smallest_margins(P, len(P))
     assert len(P) > 20
     np.testing.assert_array_equal(margin, 0)
     assert top.tolist() == [np.flatnonzero(row == row.max()).tolist() for row in P[index]]
@@ -315,7 +321,7 @@ def test_of_three_that_tie_the_first_is_the_one_predicted(k):
 
 def test_closest_of_single_precision():
     P = random_beliefs(5, 6, 200).astype(np.float32)
-    index, top, margin = closest(P, 10)
+    index, top, margin = find_smallest_margins(P, 10)
     expected = brute_force(P.astype(np.float64), 10)
     assert index.tolist() == [i for _, i, _ in expected]
     assert top.tolist() == [order for _, _, order in expected]

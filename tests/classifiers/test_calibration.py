@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss as known_log_loss
 
 import correspondence as co
-from correspondence.classifiers.beliefs import tempered
+from correspondence.classifiers.beliefs import apply_temperature
 from correspondence.classifiers.calibration import best_temperature, calibration_error, log_loss
 from correspondence.core.scoring import held_out
 
@@ -58,8 +58,8 @@ def test_the_temperature_has_the_smallest_log_loss():
     P = sharpened(P, 2)
     found = best_temperature(P, codes)
     grid = np.geomspace(0.05, 20, 400)
-    losses = [log_loss(tempered(P, t), codes) for t in grid]
-    assert log_loss(tempered(P, found), codes) <= min(losses) + 1e-6
+    losses = [log_loss(apply_temperature(P, t), codes) for t in grid]
+    assert log_loss(apply_temperature(P, found), codes) <= min(losses) + 1e-6
     assert found == pytest.approx(grid[np.argmin(losses)], rel=0.02)
 
 
@@ -168,7 +168,7 @@ def test_temperatures_of_a_part_are_found_on_the_others():
     P, codes = drawn(12, 3, seed=1)
     result = co.ClassifierCA.from_beliefs(P).calibration(P, codes, cv=12)
     rest = [np.arange(12) != i for i in range(12)]
-    Q = np.concatenate([tempered(P[[i]], best_temperature(P[r], codes[r])) for i, r in enumerate(rest)])
+    Q = np.concatenate([apply_temperature(P[[i]], best_temperature(P[r], codes[r])) for i, r in enumerate(rest)])
     assert result.after.log_loss == pytest.approx(log_loss(Q, codes))
     assert result.temperature == pytest.approx(best_temperature(P, codes))
     assert result.before.log_loss == pytest.approx(log_loss(P, codes))

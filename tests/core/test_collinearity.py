@@ -191,7 +191,7 @@ def test_moments_drop_exact_dependences_without_a_word(rng, name):
 
 def test_labels_are_not_read_again(rng, monkeypatch):
     """That their indicators add up to 1 is known beforehand."""
-    monkeypatch.setattr(collinearity, "_turn", None)
+    monkeypatch.setattr(collinearity, "turn_columns", None)
     frame = pd.DataFrame(
         {"a": rng.normal(size=300), "b": rng.choice(list("uvw"), 300), "c": rng.choice(list("pq"), 300)}
     )
@@ -248,8 +248,8 @@ def test_combinations_become_parts_of_the_splines(rng):
     basis = plain.with_combinations(D)
     features = basis(Z)
     assert features.shape == (300, basis.width)
-    assert basis.thirds.shape[1] == basis.width
-    np.testing.assert_array_equal(basis.thirds[:, -2:], 0)
+    assert basis.third_derivatives.shape[1] == basis.width
+    np.testing.assert_array_equal(basis.third_derivatives[:, -2:], 0)
     weights, mean = rng.normal(size=(basis.width, 2)), features.mean(axis=0)
     new = 3 * rng.normal(size=(50, 3))
-    np.testing.assert_allclose(basis.functions(mean, weights)(new), (basis(new) - mean) @ weights, atol=1e-9)
+    np.testing.assert_allclose(basis.make_functions(mean, weights)(new), (basis(new) - mean) @ weights, atol=1e-9)

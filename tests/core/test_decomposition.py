@@ -217,7 +217,7 @@ def test_foreign_and_missing_files(tmp_path):
 
 
 def test_a_file_of_another_version_says_so(saved, tmp_path, monkeypatch):
-    monkeypatch.setattr("correspondence.core.decomposition.VERSION", 2)
+    monkeypatch.setattr("correspondence.core.decomposition.FILE_FORMAT_VERSION", 2)
     with pytest.raises(ValueError, match="version 1 of the file format"):
         co.load(saved)
 

@@ -110,7 +110,7 @@ def test_no_sixth_component_of_six_classes():
         w = rng.integers(6, size=1000)
         X = 6 * np.column_stack([np.cos(w), np.sin(w)]) + rng.normal(size=(1000, 2))
         Y = 3.0 * rng.permutation(6)[w] + rng.normal(size=1000)
-        views_drawn = co.ACE()._test_views(X, Y[:, None])
+        views_drawn = co.ACE()._make_test_views(X, Y[:, None])
         found.append(int((run_in_turn(views_drawn, 6, 99, seed, stop_above=0.05).pvalues <= 0.05).sum()))
     assert np.mean(np.array(found) > 5) <= 0.1
     assert np.mean(np.array(found) == 5) >= 0.8
@@ -206,16 +206,16 @@ def test_a_view_of_noise_does_not_hide_another(rng):
 
 def test_fewer_draws_and_then_fewer_rows(rng, monkeypatch):
     view = whitened_view(*rng.normal(size=(2, 5000, 2)))  # 8 multiplications for each row
-    assert dependence_views._afford([view], 999, rng) == (999, None)
-    monkeypatch.setattr(dependence_views, "WORK", 5000 * 8 * 500)
-    assert dependence_views._afford([view], 999, rng) == (500, None)
-    assert dependence_views._afford([view], 19, rng) == (19, None)
-    monkeypatch.setattr(dependence_views, "WORK", 2000 * 8 * 199)
-    n_draws, rows = dependence_views._afford([view], 999, rng)
+    assert dependence_views.limit_work([view], 999, rng) == (999, None)
+    monkeypatch.setattr(dependence_views, "MAX_MULTIPLICATIONS", 5000 * 8 * 500)
+    assert dependence_views.limit_work([view], 999, rng) == (500, None)
+    assert dependence_views.limit_work([view], 19, rng) == (19, None)
+    monkeypatch.setattr(dependence_views, "MAX_MULTIPLICATIONS", 2000 * 8 * 199)
+    n_draws, rows = dependence_views.limit_work([view], 999, rng)
     assert n_draws == 199
     assert len(np.unique(rows)) == 2000
-    monkeypatch.setattr(dependence_views, "WORK", 1.0)
-    assert len(dependence_views._afford([view], 999, rng)[1]) == 1000  # never fewer
+    monkeypatch.setattr(dependence_views, "MAX_MULTIPLICATIONS", 1.0)
+    assert len(dependence_views.limit_work([view], 999, rng)[1]) == 1000  # never fewer
     assert len(run_in_turn([view], 1, 999, 0).null) == 199
 
 
@@ -229,7 +229,7 @@ def test_functions_of_a_view_are_uncorrelated(rng):
     for side in (view.x, view.y):
         np.testing.assert_allclose(side.T @ side / 100, np.eye(side.shape[1]), atol=1e-9)
         np.testing.assert_allclose(side.mean(axis=0), 0, atol=1e-9)
-    assert view.take(np.arange(30)).n == 30
+    assert view.take_rows(np.arange(30)).n == 30
 
 
 def test_more_columns_than_rows(rng):
@@ -263,16 +263,16 @@ def test_tables_that_are_too_large_have_no_view():
     assert label_view(x, x) is None
     assert isinstance(label_view(x, x % 400), LabelView)
     names = x.astype(str).astype(object)
-    assert co.CA(1)._test_views(names, names) == []
+    assert co.CA(1)._make_test_views(names, names) == []
 
 
 def test_totals_of_the_longer_side_are_kept(rng):
     x, y = rng.integers(4, size=200), rng.integers(9, size=200)
     for view in (label_view(x, y), label_view(y, x)):
         assert view.shape == (9, 4)
-    table = view._count(view.y)
+    table = view._count_cells(view.y)
     assert table.sum() == 200
-    totals, given_x = dependence_views._fit_rank(table, 1)
+    totals, given_x = dependence_views.fit_rank_model(table, 1)
     np.testing.assert_array_equal(totals, np.bincount(y))
     np.testing.assert_allclose(given_x.sum(axis=1), 1)
 
@@ -281,27 +281,27 @@ def test_a_rank_that_has_everything_is_the_table(rng):
     """Up to the pseudo-counts, which only scale: they cancel where the rank is full."""
     x = rng.integers(5, size=300)
     y = np.where(rng.random(300) < 0.5, x % 3, rng.integers(3, size=300))
-    table = label_view(x, y)._count(y)
+    table = label_view(x, y)._count_cells(y)
     np.testing.assert_allclose(
-        dependence_views._fit_rank(table, 3)[1], table / table.sum(axis=1, keepdims=True), atol=1e-12
+        dependence_views.fit_rank_model(table, 3)[1], table / table.sum(axis=1, keepdims=True), atol=1e-12
     )
 
 
 def test_views_of_estimators(rng):
     X, Y = rng.normal(size=(2, 100, 2))
     labels = rng.integers(3, size=100).astype(str).astype(object)
-    assert [type(view) for view in co.CA()._test_views(labels, labels)] == [LabelView]
-    assert [type(view) for view in co.CCA()._test_views(X, Y)] == [FeatureView]
-    assert [type(view) for view in co.KernelCCA()._test_views(X, Y)] == [FeatureView]
-    assert [type(view) for view in co.ACE()._test_views(X, labels)] == [FeatureView, FeatureView]
+    assert [type(view) for view in co.CA()._make_test_views(labels, labels)] == [LabelView]
+    assert [type(view) for view in co.CCA()._make_test_views(X, Y)] == [FeatureView]
+    assert [type(view) for view in co.KernelCCA()._make_test_views(X, Y)] == [FeatureView]
+    assert [type(view) for view in co.ACE()._make_test_views(X, labels)] == [FeatureView, FeatureView]
 
 
 def test_the_additive_view_does_not_depend_on_the_units_of_numbers(rng):
     """Nor on any other increasing function of them: values far out must not decide a test."""
     X = rng.normal(size=(200, 2))
     labels = rng.integers(3, size=200).astype(str).astype(object)
-    _, view = co.ACE()._test_views(X, labels)
-    _, same = co.ACE()._test_views(np.sinh(6 * X) + 5, labels)
+    _, view = co.ACE()._make_test_views(X, labels)
+    _, same = co.ACE()._make_test_views(np.sinh(6 * X) + 5, labels)
     for ours, theirs in zip((view.x, view.y), (same.x, same.y), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-9)
 
@@ -313,7 +313,7 @@ def test_a_wavy_second_component_is_found():
         rng = np.random.default_rng([31, seed])
         x = rng.uniform(-3, 3, size=800)
         y = np.sin(3 * x) + 0.5 * rng.normal(size=800)
-        found.append(int((run_in_turn(co.ACE()._test_views(x, y), 2, 199, seed).pvalues <= 0.05).sum()))
+        found.append(int((run_in_turn(co.ACE()._make_test_views(x, y), 2, 199, seed).pvalues <= 0.05).sum()))
     assert np.mean(np.array(found) == 2) >= 0.8
 
 
@@ -326,21 +326,21 @@ def test_a_label_for_each_row_tells_nothing():
 
 def test_p_values_of_several_scales():
     S = np.zeros((100, 3))
-    assert dependence_views._compare_each(S) == 1.0  # at no scale is there anything to test
+    assert dependence_views.compare_each_statistic(S) == 1.0  # at no scale is there anything to test
     S[1:, :2] = np.linspace(0, 1, 99)[:, None]
     S[0] = 0.5, 0.97, 0.0
-    assert dependence_views._compare_each(S) == pytest.approx(
+    assert dependence_views.compare_each_statistic(S) == pytest.approx(
         2 * 4 / 100
     )  # three draws reach the second, of two scales that vary
     S[0, :2] = 0.1
-    assert dependence_views._compare_each(S) == 1.0
+    assert dependence_views.compare_each_statistic(S) == 1.0
     S[0, :2] = 3.0  # no draw reaches it: the p-value is that of a hundred exchanges, not five times as large
-    assert dependence_views._compare_each(S) == pytest.approx(1 / 100)
+    assert dependence_views.compare_each_statistic(S) == pytest.approx(1 / 100)
 
 
 def test_strong_components_are_found_at_any_level_of_few_draws(rng):
     X = rng.normal(size=(500, 3))
-    views_drawn = co.ACE()._test_views(X, X + 0.3 * rng.normal(size=(500, 3)))
+    views_drawn = co.ACE()._make_test_views(X, X + 0.3 * rng.normal(size=(500, 3)))
     np.testing.assert_allclose(run_in_turn(views_drawn, 3, 99, 0).pvalues, 1 / 100)
 
 

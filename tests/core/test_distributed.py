@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 import correspondence as co
-from correspondence.data.pairs.arrow_tables import BATCH
+from correspondence.data.pairs.arrow_tables import ROWS_PER_BATCH
 
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("dask.dataframe")
@@ -159,7 +159,7 @@ def test_more_rows_than_a_survey_on_several_batches(rng):
     n = 110_000
     frame = pl.DataFrame({"x": rng.normal(size=n), "l": rng.choice(list("abc"), n)})
     frame = frame.with_columns(y=pl.col("x") ** 2 + (pl.col("l") == "a") + pl.Series(rng.normal(size=n)))
-    assert n > BATCH
+    assert n > ROWS_PER_BATCH
     for est in (co.CCA(1), co.ACE(1)):
         pairs = est.fit(co.Pairs(frame.lazy(), x=["x", "l"], y="y"))
         whole = type(est)(1).fit(frame.select("x", "l"), frame["y"])
@@ -228,8 +228,8 @@ def test_a_worker_that_is_killed_leaves_each_file_once(table, dask_client, tmp_p
 
 
 def test_many_batches_go_to_few_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("correspondence.distributed.FILE", 2)
-    n = 4 * BATCH + 5
+    monkeypatch.setattr("correspondence.distributed.BATCHES_PER_FILE", 2)
+    n = 4 * ROWS_PER_BATCH + 5
     frame = pl.LazyFrame({"x": np.arange(n) % 7, "y": np.arange(n) % 3})
     ca = co.CA(1).fit(np.arange(21) % 7, np.arange(21) % 3 + (np.arange(21) % 7 > 3))
     with pytest.raises(ValueError, match="label -10 is not among those of the fit"):
@@ -238,7 +238,7 @@ def test_many_batches_go_to_few_files(tmp_path, monkeypatch):
         )
     assert list(tmp_path.iterdir()) == []
     files = co.distributed.transform(ca, co.Pairs(frame, "x", "y"), tmp_path)
-    assert [pq.read_metadata(file).num_rows for file in files] == [2 * BATCH, 2 * BATCH, 5]
+    assert [pq.read_metadata(file).num_rows for file in files] == [2 * ROWS_PER_BATCH, 2 * ROWS_PER_BATCH, 5]
 
 
 def test_a_folder_that_is_not_empty(table, one_machine, tmp_path):

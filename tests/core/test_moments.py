@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import tables
 
 from correspondence import CA, Moments
-from correspondence.core.moments import _check_features
+from correspondence.core.moments import check_features
 
 
 def exact(F, G):
@@ -234,4 +234,4 @@ def test_moments_are_of_floats(dtype):
 def test_files_are_not_copied_in_double_precision(tmp_path, rng):
     np.save(tmp_path / "F.npy", rng.normal(size=(50, 2)).astype(np.float32))
     F = np.load(tmp_path / "F.npy", mmap_mode="r")
-    assert _check_features(F, "F", np.dtype(np.float32)) is F
+    assert check_features(F, "F", np.dtype(np.float32)) is F

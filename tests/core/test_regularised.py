@@ -6,7 +6,7 @@ from scipy.linalg import eigh
 
 from correspondence.core import penalised_coordinates, regularised
 from correspondence.core.moments import Moments
-from correspondence.core.regularised import FOLDS, fit_penalised, in_folds
+from correspondence.core.regularised import N_FOLDS, fit_penalised, in_folds
 from correspondence.core.scoring import held_out
 
 
@@ -38,7 +38,7 @@ def test_rows_are_dealt_out_in_turn_however_they_come(rng):
             np.testing.assert_allclose(a.cov_fg, b.cov_fg, atol=1e-10)
             np.testing.assert_allclose(a.mean_g, b.mean_g, atol=1e-12)
     for k, fold in enumerate(whole):
-        np.testing.assert_allclose(fold.cov_f, np.cov(F[k::FOLDS].T, bias=True), atol=1e-10)
+        np.testing.assert_allclose(fold.cov_f, np.cov(F[k::N_FOLDS].T, bias=True), atol=1e-10)
 
 
 # --- the solution for one strength
@@ -126,7 +126,7 @@ def test_features_that_repeat_others_and_constants_do_no_harm(rng):
 def test_leading_vectors_by_eigenvalues_are_those_by_svd(rng, monkeypatch, shape, rank):
     K = rng.normal(size=(shape[0], rank)) @ rng.normal(size=(rank, shape[1]))
     exact = penalised_coordinates.lead_pairs(K, 4)
-    monkeypatch.setattr(penalised_coordinates, "LARGE", 10)
+    monkeypatch.setattr(penalised_coordinates, "MAX_FEATURES_FOR_FULL_SVD", 10)
     fast = penalised_coordinates.lead_pairs(K, 4)
     np.testing.assert_allclose(fast[1], exact[1])
     for ours, theirs in ((fast[0], exact[0]), (fast[2], exact[2])):
@@ -140,7 +140,7 @@ def test_more_features_than_are_decomposed_in_full(rng, monkeypatch):
     G = F[:, :305] + rng.normal(size=(700, 305))
     folds = in_folds([(F, G)])
     fast = fit_penalised(folds, ones(F, G), 3, [2.0])
-    monkeypatch.setattr(penalised_coordinates, "LARGE", 1000)
+    monkeypatch.setattr(penalised_coordinates, "MAX_FEATURES_FOR_FULL_SVD", 1000)
     slow = fit_penalised(folds, ones(F, G), 3, [2.0])
     np.testing.assert_allclose(fast.correlations, slow.correlations, atol=1e-9)
     np.testing.assert_allclose(np.abs(fast.A), np.abs(slow.A), atol=1e-7)
@@ -148,7 +148,7 @@ def test_more_features_than_are_decomposed_in_full(rng, monkeypatch):
 
 def test_leading_vectors_beyond_the_rank_are_still_functions(rng, monkeypatch):
     """Nothing is shared beyond the first component: the others are uncorrelated functions all the same."""
-    monkeypatch.setattr(penalised_coordinates, "LARGE", 3)
+    monkeypatch.setattr(penalised_coordinates, "MAX_FEATURES_FOR_FULL_SVD", 3)
     F = rng.normal(size=(400, 8))
     G = np.column_stack([F[:, 0], rng.normal(size=(400, 5))])
     residual = G[:, 1:] - F @ np.linalg.lstsq(F, G[:, 1:], rcond=None)[0]
@@ -163,31 +163,33 @@ def test_leading_vectors_beyond_the_rank_are_still_functions(rng, monkeypatch):
 
 def test_the_strongest_within_a_standard_error_of_the_best():
     scores = np.array([[1.0, 2.0, 1.9, 0.0], [1.0, 2.2, 2.3, 0.0], [1.0, 2.1, 1.9, 0.0]])
-    assert regularised._strongest(scores, np.inf) == 2  # differences 0.1, -0.1 and 0.2: mean 0.07, standard error 0.09
+    assert (
+        regularised.find_strongest_penalty(scores, np.inf) == 2
+    )  # differences 0.1, -0.1 and 0.2: mean 0.07, standard error 0.09
     scores[:, 2] = [1.9, 2.1, 2.0]
-    assert regularised._strongest(scores, np.inf) == 1  # 0.1 worse in every fold
-    assert regularised._strongest(np.ones((5, 4)), np.inf) == 3
+    assert regularised.find_strongest_penalty(scores, np.inf) == 1  # 0.1 worse in every fold
+    assert regularised.find_strongest_penalty(np.ones((5, 4)), np.inf) == 3
 
 
 def test_a_clear_component_does_not_lose_more_than_a_share_to_smoothness():
     gains = np.array([[1.0, 0.9], [1.1, 0.4], [1.0, 1.2], [0.9, 0.4], [1.0, 1.1]])  # 0.2 less, standard error 0.17
-    assert regularised._strongest(np.column_stack([gains, gains[:, 1] - 5]), np.inf) == 0
+    assert regularised.find_strongest_penalty(np.column_stack([gains, gains[:, 1] - 5]), np.inf) == 0
     gains[:, 1] += 0.05
-    assert regularised._strongest(gains, np.inf) == 1
-    assert regularised._strongest(gains, 0.1) == 0
+    assert regularised.find_strongest_penalty(gains, np.inf) == 1
+    assert regularised.find_strongest_penalty(gains, 0.1) == 0
     gains -= 1.0  # what is gained may be chance: then the standard error decides alone
-    assert regularised._strongest(gains, 0.1) == 1
+    assert regularised.find_strongest_penalty(gains, 0.1) == 1
 
 
 def test_scores_are_what_is_captured_of_the_fold(rng):
     F, G = pairs(rng)
-    fold = np.arange(len(F)) % FOLDS == 1
+    fold = np.arange(len(F)) % N_FOLDS == 1
     held, rest = Moments().update(F[fold], G[fold]), Moments().update(F[~fold], G[~fold])
     for strength in (0.1, 10.0):
-        pairs_found = regularised._PairsFound.start(penalised_coordinates.DiagonalPenalty(rest, ones(F, G), 12))
+        pairs_found = regularised._PairsFound.make_empty(penalised_coordinates.DiagonalPenalty(rest, ones(F, G), 12))
         for i in range(2):
-            pairs_found = pairs_found.extend(regularised.Step(strength, "turn" if i else "keep"))
-        score = pairs_found.capture(held)
+            pairs_found = pairs_found.add_pair(regularised.Step(strength, "turn" if i else "keep"))
+        score = pairs_found.score_fold(held)
         fit = fit_penalised([rest, Moments()], ones(F, G), 2, [strength])  # nothing to choose by: all pairs rotate
         f, g = (F[fold] - F[~fold].mean(axis=0)) @ fit.A, (G[fold] - G[~fold].mean(axis=0)) @ fit.B
         shares = np.full(len(f), 1 / len(f))  # moments do not say what each pair contributes together with itself
@@ -280,24 +282,26 @@ def test_a_rotation_needs_a_component_that_is_clearly_there_or_leaves_the_others
     before, kept = np.full(5, 1.0), np.full(4, 0.5)
     noise = np.array([0.3, -0.3, 0.3, -0.3, 0.1])
     scores = np.column_stack([1.05 + noise, 1.0 + noise, np.full(5, 1.01), np.full(5, 1.0)])
-    assert regularised._best_step(scores, steps, before, kept, np.inf) == 2  # gains by chance: the pairs before stay
-    assert regularised._best_step(scores, steps, before, np.full(4, 0.99), np.inf) == 0
+    assert (
+        regularised.choose_best_step(scores, steps, before, kept, np.inf) == 2
+    )  # gains by chance: the pairs before stay
+    assert regularised.choose_best_step(scores, steps, before, np.full(4, 0.99), np.inf) == 0
     scores[:, :2] += 0.5
-    assert regularised._best_step(scores, steps, before, kept, np.inf) == 0
+    assert regularised.choose_best_step(scores, steps, before, kept, np.inf) == 0
 
 
 def test_one_pair_far_outside_does_not_decide_whether_to_rotate():
     steps = [regularised.Step(1.0, kind) for kind in ("turn", "keep")]
     before, kept = np.zeros(5), np.full(2, 0.5)
     scores = np.column_stack([[0.3, 0.35, 0.4, 0.3, -30.0], [0.1, 0.12, 0.1, 0.1, -32.0]])
-    assert regularised._best_step(scores, steps, before, kept, np.inf) == 0
+    assert regularised.choose_best_step(scores, steps, before, kept, np.inf) == 0
 
 
 def test_means_and_errors_without_the_extremes():
     gains = np.array([[0.0], [1.0], [2.0], [3.0], [100.0]])
-    mean, error = regularised._trim(gains)
+    mean, error = regularised.compute_trimmed_mean(gains)
     assert mean == pytest.approx(2.0)
     assert error == pytest.approx(np.std([1, 1, 2, 3, 3], ddof=1) * np.sqrt(5) / 3)
     few = gains[:3]  # too few to leave any out
-    mean, error = regularised._trim(few)
+    mean, error = regularised.compute_trimmed_mean(few)
     assert (mean, error) == (pytest.approx(1.0), pytest.approx(1 / np.sqrt(3)))

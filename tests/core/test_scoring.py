@@ -7,7 +7,7 @@ import correspondence as co
 from correspondence._util.user_warnings import UncertainInterval
 from correspondence.core.moments import Moments
 from correspondence.core.scoring import captured_by_moments, captured_terms, held_out, held_out_parts
-from correspondence.results.held_out import gain
+from correspondence.results.held_out import compute_gain
 
 
 def direct_captured(F, G, s, w):
@@ -173,9 +173,9 @@ def test_repr_and_bad_calls():
 
 def test_a_difference_by_rounding_is_no_gain(rng):
     terms = rng.random(80)
-    assert gain(terms, terms * (1 + 2e-16) + 1e-17) == 0
-    assert gain(terms, terms) == 0
-    assert gain(terms, terms + 0.1 + 0.01 * rng.random(80)) > 50
+    assert compute_gain(terms, terms * (1 + 2e-16) + 1e-17) == 0
+    assert compute_gain(terms, terms) == 0
+    assert compute_gain(terms, terms + 0.1 + 0.01 * rng.random(80)) > 50
 
 
 # --- what the intervals promise

@@ -86,7 +86,7 @@ def test_roughness_is_the_third_derivative(rng):
     basis = SplineBasis.for_columns(z, NUMBER)
     at, h = np.array([[0.1], [0.7]]), 1e-3
     numeric = (basis(at + 2 * h) - 2 * basis(at + h) + 2 * basis(at - h) - basis(at - 2 * h)) / (2 * h**3)
-    np.testing.assert_allclose(basis.intervals(at) @ basis.thirds, numeric, atol=1e-4)
+    np.testing.assert_allclose(basis.indicate_intervals(at) @ basis.third_derivatives, numeric, atol=1e-4)
 
 
 @pytest.mark.parametrize("n", [3, 5, 12])

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import correspondence as co
-from correspondence._util.labels import encode
+from correspondence._util.labels import encode_labels
 from correspondence.data.counting import count_columns, find_obstacle, take_apart
 
 X = ["tea", "tea", "beer", "tea", "beer", "milk"]
@@ -92,7 +92,7 @@ def test_bad_calls(call, message):
 
 
 def test_mixed_labels_are_not_turned_into_text():
-    codes, labels = encode([1, "1", 1.0, True], "x")
+    codes, labels = encode_labels([1, "1", 1.0, True], "x")
     assert len(labels) == 2
     assert codes[0] == codes[2] == codes[3] != codes[1]
 
@@ -100,9 +100,9 @@ def test_mixed_labels_are_not_turned_into_text():
 def test_order_of_labels_that_cannot_be_compared_is_that_of_no_shuffle(rng):
     values = [1, "a", ("t", 2), 2.5, "b", b"c", None]
     values.remove(None)
-    first = [str(label) for label in encode(values, "x")[1]]
+    first = [str(label) for label in encode_labels(values, "x")[1]]
     for _ in range(5):
-        assert [str(label) for label in encode([values[i] for i in rng.permutation(6)], "x")[1]] == first
+        assert [str(label) for label in encode_labels([values[i] for i in rng.permutation(6)], "x")[1]] == first
 
 
 def test_table_repr_and_frame():

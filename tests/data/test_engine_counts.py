@@ -375,7 +375,7 @@ def test_names_that_spark_takes_for_syntax(spark, name):
 
 def test_texts_in_several_chunks_have_one_dictionary():
     chunks = nw.from_native(pa.chunked_array([["b", "a"], ["c", "a"], ["b"]]), series_only=True)
-    codes, labels = engine_counts._coded(chunks, "x")
+    codes, labels = engine_counts.encode_series(chunks, "x")
     assert labels.tolist() == ["a", "b", "c"]
     assert codes.tolist() == [1, 0, 2, 0, 1]
 

@@ -13,11 +13,11 @@ from PIL import Image
 
 import correspondence as co
 from correspondence.data.file_formats import (
-    BACKENDS,
-    _unreadable,
+    FRAME_BACKENDS,
     as_label_texts,
     column_names,
     complete_rows,
+    explain_read_error,
     parquet_backend,
     plain_values,
     read_arrays,
@@ -27,13 +27,13 @@ from correspondence.data.file_formats import (
 from correspondence.data.image_files import image_files, read_images
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=FRAME_BACKENDS)
 def backend(request, monkeypatch):
     """The only data frame library that there is."""
     find_spec = importlib.util.find_spec
 
     def found(name, *arguments):
-        return None if name in BACKENDS and name != request.param else find_spec(name, *arguments)
+        return None if name in FRAME_BACKENDS and name != request.param else find_spec(name, *arguments)
 
     monkeypatch.setattr(importlib.util, "find_spec", found)
     return request.param
@@ -427,5 +427,5 @@ def test_a_single_array_is_no_npz(tmp_path):
 
 def test_the_name_of_a_folder_is_no_reason():
     path = Path("/duplicates/utf8/a.csv")
-    error = _unreadable(path, PermissionError(13, "Permission denied", str(path)))
+    error = explain_read_error(path, PermissionError(13, "Permission denied", str(path)))
     assert str(error) == f"{path} cannot be read as .csv: [Errno 13] Permission denied: 'it'."

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import correspondence as co
-from correspondence.data.column_summary import SURVEY, Survey
-from correspondence.data.pairs.arrow_tables import BATCH
+from correspondence.data.column_summary import ROWS_TO_SAMPLE, Survey
+from correspondence.data.pairs.arrow_tables import ROWS_PER_BATCH
 from correspondence.data.pairs.pairs import Layout, Memory
 
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("dask.dataframe")
 
-N = 2 * BATCH + 1000
+N = 2 * ROWS_PER_BATCH + 1000
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_batches_hold_all_rows_in_order_each_time(kind, table, folder):
     for _ in range(2):
         batches = list(pairs)
         assert all(isinstance(x, pa.Table) and isinstance(y, pa.ChunkedArray) for x, y in batches)
-        assert all(0 < x.num_rows == len(y) <= BATCH for x, y in batches)
+        assert all(0 < x.num_rows == len(y) <= ROWS_PER_BATCH for x, y in batches)
         np.testing.assert_array_equal(np.concatenate([x["i"].to_numpy() for x, _ in batches]), np.arange(N))
         assert [label for _, y in batches for label in y.to_pylist()] == table["s"].to_pylist()
 
@@ -70,9 +70,9 @@ def test_the_layout_says_where_each_partition_begins(kind, table, folder):
     pairs = co.Pairs(sources(table, folder)[kind], x="i", y="s")
     assert pairs.layout.n == N
     for number, rows, first in pairs.map(lambda x, y, number: (number, len(x), x[0].as_py())):
-        assert pairs.layout.first(number, rows) == first
+        assert pairs.layout.find_first_row(number, rows) == first
         with pytest.raises(ValueError, match="other rows when it was read again"):
-            pairs.layout.first(number, rows - 1)
+            pairs.layout.find_first_row(number, rows - 1)
 
 
 def test_empty_partitions_are_left_out_and_keep_their_numbers(table):
@@ -158,16 +158,16 @@ def parted(columns, cuts):
     n = len(next(iter(columns.values())))
     bounds = [0, *sorted(cut % (n + 1) for cut in cuts), n]
     spans = [(a, b) for a, b in itertools.pairwise(bounds) if b > a]
-    parts = [Survey.of({key: v[a:b] for key, v in columns.items()}, a, n) for a, b in spans]
-    return Survey.merged(parts, "X")
+    parts = [Survey.from_columns({key: v[a:b] for key, v in columns.items()}, a, n) for a, b in spans]
+    return Survey.merge_parts(parts, "X")
 
 
 @pytest.mark.slow
 @given(st.lists(st.integers(0, 10**6), max_size=5))
 def test_a_survey_does_not_depend_on_the_parts(cuts):
-    n = SURVEY + 20_000
+    n = ROWS_TO_SAMPLE + 20_000
     columns = {"a": np.arange(n) * 0.5, "s": np.array(["u", "v", "w"] * (n // 3), dtype=object)}
-    whole, merged = Survey.of(columns), parted(columns, cuts)
+    whole, merged = Survey.from_columns(columns), parted(columns, cuts)
     assert whole.columns == merged.columns
     assert (whole.n, merged.n) == (n, n)
     for key in columns:
@@ -176,22 +176,22 @@ def test_a_survey_does_not_depend_on_the_parts(cuts):
 
 def test_a_survey_of_few_rows_has_them_all():
     columns = {"a": np.arange(1000.0)}
-    np.testing.assert_array_equal(Survey.of(columns).rows["a"], columns["a"])
+    np.testing.assert_array_equal(Survey.from_columns(columns).rows["a"], columns["a"])
 
 
 def test_a_survey_draws_evenly_and_keeps_the_extremes():
     n = 1_000_000
     values = np.arange(n, dtype=float)
-    survey = Survey.of({"a": values})
+    survey = Survey.from_columns({"a": values})
     rows = survey.rows["a"]
-    assert abs(len(rows) - SURVEY) < 5 * np.sqrt(SURVEY)
+    assert abs(len(rows) - ROWS_TO_SAMPLE) < 5 * np.sqrt(ROWS_TO_SAMPLE)
     assert (rows[-2:] == [0, n - 1]).all()
     np.testing.assert_allclose(np.quantile(rows, [0.1, 0.5, 0.9]), [0.1 * n, 0.5 * n, 0.9 * n], rtol=0.02)
 
 
 @pytest.mark.slow
 def test_rare_values_of_many_rows_are_kept():
-    n = 3 * SURVEY
+    n = 3 * ROWS_TO_SAMPLE
     rng = np.random.default_rng(0)
     x = rng.normal(size=n)
     once = np.zeros(n)
@@ -207,14 +207,14 @@ def test_rare_values_of_many_rows_are_kept():
 
 
 def test_a_column_of_numbers_here_and_labels_there():
-    parts = [Survey.of({"a": np.arange(3.0)}), Survey.of({"a": np.array(["u"], dtype=object)})]
+    parts = [Survey.from_columns({"a": np.arange(3.0)}), Survey.from_columns({"a": np.array(["u"], dtype=object)})]
     with pytest.raises(ValueError, match="Column 'a' of X holds numbers in some rows and labels in others"):
-        Survey.merged(parts, "X")
+        Survey.merge_parts(parts, "X")
 
 
 def test_layout_of_batches():
-    layout = Layout(BATCH + 10)
-    assert [layout.first(0, BATCH), layout.first(1, 10)] == [0, BATCH]
+    layout = Layout(ROWS_PER_BATCH + 10)
+    assert [layout.find_first_row(0, ROWS_PER_BATCH), layout.find_first_row(1, 10)] == [0, ROWS_PER_BATCH]
 
 
 def test_pairs_say_where_they_are(table, folder):

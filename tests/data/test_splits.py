@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 
-from correspondence.data.splits import splits
+from correspondence.data.splits import make_splits
 
 
 def as_sets(pairs):
@@ -22,7 +22,7 @@ def shares(pairs, labels):
 def test_folds_are_a_partition(rng, k, with_labels, with_groups):
     labels = rng.choice(["u", "v"], 100) if with_labels else None
     groups = np.repeat(np.arange(25), 4) if with_groups else None
-    parts = splits(k, 100, labels=labels, groups=groups)
+    parts = make_splits(k, 100, labels=labels, groups=groups)
     assert len(parts) == k
     assert sorted(np.concatenate([test for _, test in parts]).tolist()) == list(range(100))
     for train, test in parts:
@@ -33,53 +33,53 @@ def test_folds_are_a_partition(rng, k, with_labels, with_groups):
 def test_groups_stay_together(rng, with_labels):
     groups = rng.permutation(np.repeat([f"group {i}" for i in range(20)], 6))
     labels = rng.choice(["u", "v"], 120) if with_labels else None
-    for train, test in splits(4, 120, labels=labels, groups=groups):
+    for train, test in make_splits(4, 120, labels=labels, groups=groups):
         assert not set(groups[train]) & set(groups[test])
 
 
 def test_labels_are_not_spread_evenly(rng):
     """Labels of a fold that are not independent would bias what is captured."""
     labels = rng.permutation(np.repeat(["rare", "often"], [20, 180]))
-    assert as_sets(splits(5, 200, labels=labels)) == as_sets(splits(5, 200))
-    assert np.ptp(shares(splits(5, 200, labels=labels), labels)) > 0
+    assert as_sets(make_splits(5, 200, labels=labels)) == as_sets(make_splits(5, 200))
+    assert np.ptp(shares(make_splits(5, 200, labels=labels), labels)) > 0
 
 
 @pytest.mark.parametrize("kind", [list, pd.Series, lambda v: pd.Series(v).astype("category"), lambda v: v == "u"])
 def test_labels_of_any_kind(rng, kind):
     labels = rng.choice(["u", "v"], 60)
-    assert as_sets(splits(3, 60, labels=kind(labels))) == as_sets(splits(3, 60, labels=labels))
+    assert as_sets(make_splits(3, 60, labels=kind(labels))) == as_sets(make_splits(3, 60, labels=labels))
 
 
 def test_labels_and_groups_of_several_types(rng):
     labels = np.array([1, "a"], dtype=object)[np.arange(60) % 2]
-    np.testing.assert_allclose(shares(splits(StratifiedKFold(3), 60, labels=labels), labels), 0.5)
-    for train, test in splits(2, 60, groups=labels):
+    np.testing.assert_allclose(shares(make_splits(StratifiedKFold(3), 60, labels=labels), labels), 0.5)
+    for train, test in make_splits(2, 60, groups=labels):
         assert not set(labels[train]) & set(labels[test])
 
 
 def test_seeds():
-    assert as_sets(splits(5, 50)) == as_sets(splits(5, 50))
-    assert as_sets(splits(5, 50)) != as_sets(splits(5, 50, random_state=1))
+    assert as_sets(make_splits(5, 50)) == as_sets(make_splits(5, 50))
+    assert as_sets(make_splits(5, 50)) != as_sets(make_splits(5, 50, random_state=1))
     groups = np.arange(50) // 2
-    assert as_sets(splits(5, 50, groups=groups)) != as_sets(splits(5, 50, groups=groups, random_state=1))
+    assert as_sets(make_splits(5, 50, groups=groups)) != as_sets(make_splits(5, 50, groups=groups, random_state=1))
 
 
 def test_splitters_are_asked_as_they_are(rng):
     labels, groups = rng.choice(["u", "v"], 60), np.arange(60) // 3
-    assert as_sets(splits(KFold(4), 60)) == as_sets(KFold(4).split(np.zeros(60)))
-    assert len(splits(LeaveOneOut(), 7)) == 7
-    some = splits(ShuffleSplit(3, test_size=0.2, random_state=0), 60)
+    assert as_sets(make_splits(KFold(4), 60)) == as_sets(KFold(4).split(np.zeros(60)))
+    assert len(make_splits(LeaveOneOut(), 7)) == 7
+    some = make_splits(ShuffleSplit(3, test_size=0.2, random_state=0), 60)
     assert [len(test) for _, test in some] == [12, 12, 12]
     stratified = StratifiedKFold(3)
-    assert as_sets(splits(stratified, 60, labels=labels)) == as_sets(stratified.split(np.zeros(60), labels))
+    assert as_sets(make_splits(stratified, 60, labels=labels)) == as_sets(stratified.split(np.zeros(60), labels))
     grouped = GroupKFold(4)
-    assert as_sets(splits(grouped, 60, groups=groups)) == as_sets(grouped.split(np.zeros(60), groups=groups))
+    assert as_sets(make_splits(grouped, 60, groups=groups)) == as_sets(grouped.split(np.zeros(60), groups=groups))
 
 
 def test_pairs_of_positions():
     given = [([0, 1], [2, 3]), (range(2, 4), (0, 1))]
     for cv in (given, iter(given), (pair for pair in given)):
-        assert as_sets(splits(cv, 4)) == [({0, 1}, {2, 3}), ({2, 3}, {0, 1})]
+        assert as_sets(make_splits(cv, 4)) == [({0, 1}, {2, 3}), ({2, 3}, {0, 1})]
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_pairs_of_positions():
 )
 def test_bad_folds(cv, message):
     with pytest.raises(ValueError, match=message):
-        splits(cv, 10)
+        make_splits(cv, 10)
 
 
 @pytest.mark.parametrize("cv", ["five", [1, 2, 3], [([0, 1], [2], [3])], [([0, 1], [10])], [([0, 1], [-11])]])
 def test_what_is_no_pair_of_positions(cv):
     with pytest.raises(ValueError, match="cv"):
-        splits(cv, 10)
+        make_splits(cv, 10)
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ def test_what_is_no_pair_of_positions(cv):
 )
 def test_bad_groups(groups, message):
     with pytest.raises(ValueError, match=message):
-        splits(2, 10, groups=groups)
+        make_splits(2, 10, groups=groups)
 
 
 def test_more_folds_than_groups():
     with pytest.raises(ValueError, match=r"groups has only 3 .* cv=5"):
-        splits(5, 30, groups=np.arange(30) % 3)
+        make_splits(5, 30, groups=np.arange(30) % 3)

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import correspondence as co
-from correspondence.estimators.ace import _halves
-from correspondence.studies.problems import gaussian, gaussian_vectors
+from correspondence.estimators.ace import split_in_halves
+from correspondence.studies.problems import make_gaussian, make_gaussian_vectors
 
 
 def label_pairs(rng, n=600):
@@ -55,7 +55,7 @@ def test_labels_give_correspondence_analysis(rng):
 
 
 def test_gaussian_pairs_give_hermite_polynomials():
-    problem, errors = gaussian(), []
+    problem, errors = make_gaussian(), []
     for seed in range(3):
         rng = np.random.default_rng(seed)
         est = co.ACE(n_components=4).fit(*problem.draw(5000, rng))
@@ -162,7 +162,7 @@ def test_smoothing_is_told_and_forgotten_with_regressors(rng):
 def test_monotone_maps_of_the_columns_hardly_matter():
     """Maximal correlation is the same for any one-to-one map: what CCA makes of it is another matter."""
     rng = np.random.default_rng(0)
-    X, Y = gaussian().draw(5000, rng)
+    X, Y = make_gaussian().draw(5000, rng)
     plain = co.ACE(n_components=2).fit(X, Y).correlations_
     mapped = co.ACE(n_components=2).fit(np.exp(X), np.sinh(2 * Y)).correlations_
     np.testing.assert_allclose(mapped, plain, atol=0.02)
@@ -289,7 +289,7 @@ def test_linear_regressors_are_cca(rng, model):
 
 
 def test_different_regressors_for_both_sides(rng):
-    problem = gaussian_vectors((0.9, 0.6), d=2)
+    problem = make_gaussian_vectors((0.9, 0.6), d=2)
     train, new = problem.draw(2000, rng), problem.draw(20_000, rng)
     poly = make_pipeline(PolynomialFeatures(2), Ridge())
     est = co.ACE(n_components=2, x_regressor=poly, y_regressor=Ridge()).fit(*train)
@@ -392,7 +392,7 @@ def test_the_same_seed_gives_the_same_folds(rng, columns):
 def test_groups_stay_together_in_the_halves_of_the_alternation(rng):
     groups = rng.integers(20, size=200)
     train = rng.permutation(200)[:150]
-    for_x, for_y = _halves(train, groups, random_state=0)
+    for_x, for_y = split_in_halves(train, groups, random_state=0)
     assert sorted([*for_x, *for_y]) == sorted(train)
     assert not set(groups[for_x]) & set(groups[for_y])
 

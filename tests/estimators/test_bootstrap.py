@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 import correspondence as co
-from correspondence.estimators.ca.bootstrap import _PointSpread, _reflected, _turned
+from correspondence.estimators.ca.bootstrap import _PointSpread, reflect_points, rotate_points
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +72,15 @@ def test_labels_that_are_hardly_ever_drawn_have_no_ellipse():
 def test_rotation_is_found_from_the_heavy_points(rng):
     cloud, mass = rng.normal(size=(50, 2)), rng.random(50)
     turn = np.array([[0.6, -0.8], [-0.8, -0.6]])
-    np.testing.assert_allclose(_turned(cloud @ turn, cloud, mass), cloud, atol=1e-12)
+    np.testing.assert_allclose(rotate_points(cloud @ turn, cloud, mass), cloud, atol=1e-12)
     moved = cloud @ turn
     moved[0] += 100  # a point without mass has no say
-    np.testing.assert_allclose(_turned(moved, cloud, np.where(np.arange(50) == 0, 0, mass))[1:], cloud[1:], atol=1e-12)
-    assert np.linalg.norm(_turned(2 * moved, cloud, mass), axis=1) == pytest.approx(np.linalg.norm(2 * moved, axis=1))
+    np.testing.assert_allclose(
+        rotate_points(moved, cloud, np.where(np.arange(50) == 0, 0, mass))[1:], cloud[1:], atol=1e-12
+    )
+    assert np.linalg.norm(rotate_points(2 * moved, cloud, mass), axis=1) == pytest.approx(
+        np.linalg.norm(2 * moved, axis=1)
+    )
 
 
 def test_spread_is_about_the_points_drawn(rng):
@@ -84,19 +88,21 @@ def test_spread_is_about_the_points_drawn(rng):
     points[5, 2] = np.nan
     spread = _PointSpread(target)
     for values in points:
-        spread.add(values)
+        spread.add_points(values)
     for j in range(4):
         seen = points[np.isfinite(points[:, j]).all(axis=1), j]
         bias = seen.mean(axis=0) - 999
         expected = np.cov(seen.T, bias=True) + np.outer(bias, bias)
-        np.testing.assert_allclose(spread.covariance()[j], expected, rtol=1e-8)
+        np.testing.assert_allclose(spread.compute_covariance()[j], expected, rtol=1e-8)
     assert spread.count.tolist() == [30, 30, 29, 30]
 
 
 def test_signs_are_those_of_the_heavy_points(rng):
     cloud, mass = rng.normal(size=(50, 3)), rng.random(50)
-    np.testing.assert_array_equal(_reflected(cloud * [-1, 1, -1], cloud, mass), cloud)
-    exchanged = _reflected(cloud[:, [1, 0, 2]], cloud, mass)  # axes are not exchanged: they are drawn by their inertia
+    np.testing.assert_array_equal(reflect_points(cloud * [-1, 1, -1], cloud, mass), cloud)
+    exchanged = reflect_points(
+        cloud[:, [1, 0, 2]], cloud, mass
+    )  # axes are not exchanged: they are drawn by their inertia
     np.testing.assert_array_equal(np.abs(exchanged), np.abs(cloud[:, [1, 0, 2]]))
 
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn import cross_decomposition
 
 import correspondence as co
-from correspondence.estimators.cca import RIDGE
+from correspondence.estimators.cca import RIDGE_STRENGTHS
 
 
 def number_pairs(rng, n=500):
@@ -230,7 +230,7 @@ def test_a_ridge_for_each_component(rng):
 
 def test_the_ridge_is_one_of_the_list_and_none_where_there_are_enough_pairs(rng):
     X, Y = wide_pairs(rng, n=100)
-    assert set(co.CCA().fit(X, Y).regularization_) <= set(RIDGE)
+    assert set(co.CCA().fit(X, Y).regularization_) <= set(RIDGE_STRENGTHS)
     X, Y = wide_pairs(rng, n=100, p=10, q=15)
     est = co.CCA().fit(X, Y)
     assert est.regularization_.tolist() == [0, 0]

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
 import correspondence as co
 from correspondence.data.encoders.choosing import encoder_for
-from correspondence.estimators.kernel import RIDGE
+from correspondence.estimators.kernel import RIDGE_STRENGTHS
 
 
 def curve_pairs(rng, n=60):
@@ -201,7 +201,7 @@ def test_the_penalty_follows_the_data(rng):
     X, Y = curve_pairs(rng, n=500)
     clear = co.KernelCCA().fit(X, Y).regularization_
     blurred = co.KernelCCA().fit(X, Y + 2 * rng.normal(size=Y.shape)).regularization_
-    assert set(clear) | set(blurred) <= set(RIDGE)
+    assert set(clear) | set(blurred) <= set(RIDGE_STRENGTHS)
     assert (clear < blurred).all()
     assert co.KernelCCA(regularization=0.25).fit(X, Y).regularization_.tolist() == [0.25, 0.25]
 

@@ -55,7 +55,7 @@ def test_products_are_those_of_the_dense_matrix(form, centred, rng):
     table = rng.poisson(0.4, (30, 20)) + (np.arange(600).reshape(30, 20) % 37 == 0)
     table[0], table[:, 0] = 1, 1
     r, c, n = table.sum(axis=1), table.sum(axis=0), table.sum()
-    Q = Residuals.of(form(table.astype(float)), r / n, c / n, float(n))
+    Q = Residuals.from_counts(form(table.astype(float)), r / n, c / n, float(n))
     M = RidgeResiduals(Q, 3.0, shrink_labels(r, 3.0), shrink_labels(c, 3.0), centred)
     dense = M.toarray()
     residuals = (table / n - np.outer(r, c) / n**2) / np.sqrt(np.outer(r + 3, c + 3)) * n
@@ -65,7 +65,7 @@ def test_products_are_those_of_the_dense_matrix(form, centred, rng):
     np.testing.assert_allclose(M @ v, dense @ v, atol=1e-12)
     np.testing.assert_allclose(M @ V, dense @ V, atol=1e-12)
     np.testing.assert_allclose(M.T.toarray(), dense.T, atol=1e-12)
-    np.testing.assert_allclose(M.gram(v), dense.T @ dense @ v, atol=1e-12)
+    np.testing.assert_allclose(M.multiply_gram(v), dense.T @ dense @ v, atol=1e-12)
     assert M.inertia == pytest.approx((dense**2).sum())
 
 
@@ -245,7 +245,7 @@ def test_dense_and_sparse_search_agree(rng, monkeypatch):
     dense = choose_ridge(table, 3)
     np.testing.assert_array_equal(choose_ridge(sp.csr_array(table), 3).claims, dense.claims)
     monkeypatch.setattr(ridge_module, "LARGE_CELLS", 0)
-    monkeypatch.setattr(ridge_module, "LARGE_FOLDS", ridge_module.FOLDS)
+    monkeypatch.setattr(ridge_module, "LARGE_FOLDS", ridge_module.N_FOLDS)
     monkeypatch.setattr(ridge_module, "FIRST_STEPS", 60)
     monkeypatch.setattr(ridge_module, "NEXT_STEPS", 60)
     np.testing.assert_allclose(choose_ridge(table, 3).claims, dense.claims, atol=1e-6)

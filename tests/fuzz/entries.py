@@ -342,9 +342,9 @@ def table_fit():
 
 def _good(name, side, values):
     """Good values of one side of a fit, as many as the hostile ones have rows."""
-    from correspondence._util.arguments import take
+    from correspondence._util.arguments import take_rows
 
-    return take(fit(name)[side], np.arange(_length(values)) % N)
+    return take_rows(fit(name)[side], np.arange(_length(values)) % N)
 
 
 def _uses(name):

@@ -24,7 +24,7 @@ from correspondence._util import files as model_files
 from correspondence.app.cli import main
 from correspondence.app.train.inputs import read_input
 from correspondence.app.train.options import Job
-from correspondence.core.decomposition import FORMAT, VERSION
+from correspondence.core.decomposition import FILE_FORMAT, FILE_FORMAT_VERSION
 from correspondence.data import file_formats
 from correspondence.data.file_formats import read_arrays, read_frame, read_pairs
 from correspondence.search import cross_modal
@@ -42,7 +42,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def backend(request, monkeypatch):
-    monkeypatch.setattr(file_formats, "BACKENDS", (request.param,))
+    monkeypatch.setattr(file_formats, "FRAME_BACKENDS", (request.param,))
 
 
 def run(*arguments):
@@ -70,12 +70,12 @@ def test_pairs_of_files(tmp_path):
 
 def test_names_for_the_shell_never_fail(here):
     """A shell that completes the names of columns shows nothing where there are none."""
-    from correspondence.app.commands.options import _complete
+    from correspondence.app.commands.options import complete_column_names
 
     context = main.make_context("correspondence", ["analyze"], resilient_parsing=True)
     for name, write in FILES.items():
         context.args = [str(write(here))]
-        assert isinstance(_complete(context, None, ""), list), name
+        assert isinstance(complete_column_names(context, None, ""), list), name
 
 
 # --- models
@@ -127,11 +127,15 @@ def test_damaged_models(model, tmp_path):
 def test_foreign_models(model, tmp_path):
     path, values = model
     bad = tmp_path / "model.safetensors"
-    arrays, description = model_files.read(path, FORMAT, VERSION)
+    arrays, description = model_files.read_safetensors(path, FILE_FORMAT, FILE_FORMAT_VERSION)
     save_file({"a": np.ones(3)}, bad)
     assert judged(lambda: used(bad, values), bad.name) is None
-    for kind, version in ((FORMAT, 99), ("correspondence.Other", VERSION), ("other", VERSION)):
-        model_files.write(bad, arrays, description, kind, version)
+    for kind, version in (
+        (FILE_FORMAT, 99),
+        ("correspondence.Other", FILE_FORMAT_VERSION),
+        ("other", FILE_FORMAT_VERSION),
+    ):
+        model_files.write_safetensors(bad, arrays, description, kind, version)
         assert judged(lambda: used(bad, values), bad.name) is None
     for write in FILES.values():
         assert judged(lambda write=write: co.load(write(tmp_path)), "data") is None
@@ -166,13 +170,13 @@ def test_models_that_were_changed_with_their_checksum(model, tmp_path):
     """
     path, values = model
     bad = tmp_path / "model.safetensors"
-    arrays, description = model_files.read(path, FORMAT, VERSION)
+    arrays, description = model_files.read_safetensors(path, FILE_FORMAT, FILE_FORMAT_VERSION)
     cases = [(arrays, changed) for changed in _changes(description)]
     for name, array in arrays.items():
         rest = {key: value for key, value in arrays.items() if key != name}
         cases += [(rest, description), *((rest | {name: odd}, description) for odd in _odd(array))]
     for changed, described in cases:
-        model_files.write(bad, changed, described, FORMAT, VERSION)
+        model_files.write_safetensors(bad, changed, described, FILE_FORMAT, FILE_FORMAT_VERSION)
         judged(lambda: used(bad, values if isinstance(values and values[0], list) else None))
 
 
@@ -181,8 +185,8 @@ def test_indexes_that_are_damaged_or_changed(tmp_path):
     table = co.datasets.load_smoke()
     co.CrossModalIndex(co.CA().fit(table), table.columns, table.columns, table.rows, table.rows).save(path)
     whole = path.read_bytes()
-    kind, version = cross_modal.FORMAT, cross_modal.VERSION
-    arrays, description = model_files.read(path, kind, version)
+    kind, version = cross_modal.FILE_FORMAT, cross_modal.FILE_VERSION
+    arrays, description = model_files.read_safetensors(path, kind, version)
 
     def ranked():
         index = co.CrossModalIndex.load(bad)
@@ -198,9 +202,9 @@ def test_indexes_that_are_damaged_or_changed(tmp_path):
         rest = {key: value for key, value in arrays.items() if key != name}
         cases += [(rest, description), *((rest | {name: odd}, description) for odd in _odd(array))]
     for changed, described in cases:
-        model_files.write(bad, changed, described, kind, version)
+        model_files.write_safetensors(bad, changed, described, kind, version)
         judged(ranked)
-    model_files.write(bad, arrays, description, kind, version)
+    model_files.write_safetensors(bad, arrays, description, kind, version)
     assert ranked() is not None
     assert judged(lambda: co.load(bad), bad.name) is None
 

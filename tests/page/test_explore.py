@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 import correspondence as co
 from correspondence.page.packing import few_bits
-from correspondence.page.scree import scree
-from correspondence.page.sprites import sprites
+from correspondence.page.scree import lay_out_scree
+from correspondence.page.sprites import make_sprites
 from correspondence.results.evidence import Component
 
 HOSTILE = [
@@ -338,7 +338,7 @@ def test_what_an_estimator_held_out_itself_is_shown(tmp_path):
 @given(arrays.arrays(float, st.integers(1, 30), elements=st.floats(-1, 1)))
 def test_the_drawing_keeps_the_order_of_correlations(values):
     rows = [Component(i, v**2, abs(v), v) for i, v in enumerate(values)]
-    drawn = scree(rows)
+    drawn = lay_out_scree(rows)
     assert len(drawn["bars"]) == min(20, len(values))
     for row, bar in zip(rows, drawn["bars"], strict=False):
         assert 0 <= bar["training"] <= drawn["zero"] <= drawn["base"]
@@ -398,7 +398,7 @@ def test_a_training_comes_with_its_frames(trained, tmp_path):
 )
 def test_thumbnails_can_be_cut_from_their_sheets(rng, shape, kind):
     images = rng.integers(0, 256, shape).astype(np.uint8)
-    made = sprites(images, np.array([3, 1]))
+    made = make_sprites(images, np.array([3, 1]))
     assert made.kind == kind
     assert max(made.width, made.height) <= 48
     sheet = Image.open(BytesIO(made.sheets[0]))
@@ -409,7 +409,7 @@ def test_thumbnails_can_be_cut_from_their_sheets(rng, shape, kind):
 
 
 def test_many_thumbnails_take_several_sheets():
-    made = sprites(np.zeros((1800, 48, 48), np.uint8), np.arange(1800))
+    made = make_sprites(np.zeros((1800, 48, 48), np.uint8), np.arange(1800))
     assert (made.per_row, made.per_sheet, len(made.sheets)) == (42, 42 * 42, 2)
 
 

@@ -14,7 +14,7 @@ from sklearn.linear_model import SGDClassifier
 import correspondence as co
 from correspondence.page.clouds import Cloud
 from correspondence.page.colours import class_items
-from correspondence.page.sprites import sprites
+from correspondence.page.sprites import make_sprites
 
 ODD = ["__proto__", "constructor", "", " ", "A", "a", "\u202eevil", "a\0b", "\n", "é", "e\u0301"]
 
@@ -162,13 +162,13 @@ def test_the_band_of_chance_and_what_was_captured(pairs, tmp_path):
     ids=["float", "uint16", "bool", "signed"],
 )
 def test_pictures_of_any_type_reach_from_black_to_white(images):
-    sheet = np.asarray(Image.open(BytesIO(sprites(images, np.arange(3)).sheets[0])))
+    sheet = np.asarray(Image.open(BytesIO(make_sprites(images, np.arange(3)).sheets[0])))
     assert (sheet.min(), sheet.max()) == (0, 255)
 
 
 @pytest.mark.parametrize("shape", [(3, 1, 1), (3, 2, 2, 4), (3, 4, 40, 40), (3, 1, 5000)])
 def test_pictures_of_odd_shapes(shape):
-    made = sprites(np.zeros(shape), np.arange(3))
+    made = make_sprites(np.zeros(shape), np.arange(3))
     assert 1 <= min(made.width, made.height) <= max(made.width, made.height) <= 48
 
 

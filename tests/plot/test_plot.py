@@ -15,7 +15,7 @@ from matplotlib.patches import Ellipse
 
 import correspondence as co
 from correspondence import plot
-from correspondence.plot.label_placement import _distinct
+from correspondence.plot.label_placement import find_distinct_points
 
 
 @pytest.fixture(autouse=True)
@@ -442,8 +442,8 @@ def test_a_large_sparse_table():
 
 def test_of_many_points_only_those_apart_are_in_the_way(rng):
     few, many = rng.normal(size=(100, 2)), rng.normal(size=(30_000, 2)) * 20
-    assert len(_distinct(few)) == 100
-    kept = many[_distinct(many)]
+    assert len(find_distinct_points(few)) == 100
+    kept = many[find_distinct_points(many)]
     assert len(kept) < 3000
     nearest = np.abs(many[:100, None] - kept).max(axis=2).min(axis=1)
     assert (nearest <= 3).all()

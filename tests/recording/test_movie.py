@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import correspondence as co
-from correspondence.plot.timelines import _apart
+from correspondence.plot.timelines import move_apart
 from correspondence.recording import movie
 from correspondence.recording.movie import Film, write_movie
 from correspondence.recording.recorder import TrainingRecorder
@@ -76,7 +76,7 @@ def test_classes_stand_at_the_means_of_their_inputs(recorder, film):
 
 
 def test_the_view_holds_the_last_frame_and_almost_all_others(film):
-    middle, half = film.view()
+    middle, half = film.find_view()
     assert (np.abs(film.inputs[-1] - middle) < half).all()
     assert np.mean(np.abs(film.inputs - middle) < half) > 0.98
 
@@ -85,7 +85,7 @@ def test_an_outlier_in_an_early_frame_does_not_blow_up_the_view(film):
     inputs = film.inputs.copy()
     inputs[0, 0] = 1000
     outlier = Film(film.timeline, film.index, film.labels, inputs, film.positions, film.guesses, film.belief)
-    assert outlier.view()[1].max() < 2 * film.view()[1].max()
+    assert outlier.find_view()[1].max() < 2 * film.find_view()[1].max()
 
 
 def test_colours_of_classes_differ():
@@ -164,7 +164,7 @@ def test_a_movie_that_fails_leaves_the_old_one(film, tmp_path, monkeypatch):
     def fail(*_):
         raise RuntimeError("full")
 
-    monkeypatch.setattr(movie._MovieFigure, "show", fail)
+    monkeypatch.setattr(movie._MovieFigure, "show_frame", fail)
     with pytest.raises(RuntimeError, match="full"):
         write_movie(film, path)
     assert path.read_bytes() == b"old"
@@ -182,19 +182,19 @@ def pixels(scene):
 def test_what_stays_the_same_is_drawn_once_and_in_place(film):
     scene = movie._MovieFigure(film, 50)
     assert not any(ax.xaxis.get_visible() for ax in scene.figure.axes)
-    scene.show(0)
+    scene.show_frame(0)
     first = pixels(scene)
     for ax in scene.figure.axes:  # the line below each of them
         (x0, y0), (x1, _) = np.floor(ax.bbox.get_points()).astype(int)
         rows = first[first.shape[0] - 1 - y0 - 1 : first.shape[0] - y0 + 1, x0 + 5 : x1 - 5]
         assert rows.min(axis=(0, 2)).max() < 120
-    scene.show(len(film) - 1)
+    scene.show_frame(len(film) - 1)
     assert 0.001 < np.mean(first != pixels(scene)) < 0.3
 
 
 def test_each_frame_says_its_step_and_shows_its_pics_and_mistakes(film):
     scene = movie._MovieFigure(film, 50)
-    scene.show(2)
+    scene.show_frame(2)
     assert scene.title.get_text() == f"Step 2, accuracy {film.timeline.accuracy[2]:.1%}"
     np.testing.assert_allclose([bar.get_height() for bar in scene.bars], film.timeline.pics[2])
     np.testing.assert_allclose(scene.points.get_offsets(), film.inputs[2])
@@ -394,7 +394,7 @@ def test_a_timeline_goes_into_a_figure_that_is_given(recorder):
 
 def test_names_at_the_ends_are_moved_apart():
     values = np.array([0.5, 0.5, 0.51, 0.9, 1.0, 1.0])
-    places = _apart(values, 0.06, 0, 1.03)
+    places = move_apart(values, 0.06, 0, 1.03)
     assert np.diff(np.sort(places)).min() > 0.06 - 1e-9
     assert places.max() <= 1.03 + 1e-9
     assert (np.argsort(places, kind="stable") == np.argsort(values, kind="stable")).all()

@@ -281,7 +281,7 @@ def test_a_run_killed_between_a_frame_and_its_index_can_be_loaded(tmp_path, monk
     model = Growing()
     recorder = TrainingRecorder(model, np.arange(60), every=1, path=tmp_path / "run")
     model.train(recorder, steps)
-    monkeypatch.setattr(Recording, "_write_index", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(Recording, "write_index", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         model.train(recorder, 1)
     loaded = TrainingRecorder.load(tmp_path / "run")
@@ -291,14 +291,14 @@ def test_a_run_killed_between_a_frame_and_its_index_can_be_loaded(tmp_path, monk
 
 def test_a_run_killed_while_frames_are_dropped_can_be_loaded(tmp_path, monkeypatch):
     recorder = recorded(7, every=1, max_frames=8, path=tmp_path / "run")
-    write = Recording._write_index
+    write = Recording.write_index
 
     def killed(self):
         if self.file == "frames-1.f16":
             raise KeyboardInterrupt
         write(self)
 
-    monkeypatch.setattr(Recording, "_write_index", killed)
+    monkeypatch.setattr(Recording, "write_index", killed)
     with pytest.raises(KeyboardInterrupt):
         recorder.step()
     loaded = TrainingRecorder.load(tmp_path / "run")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.recording import recorder as recorder_module
 from correspondence.recording.recorder import TrainingRecorder
-from correspondence.results.timeline import Timeline, find_transitions, lasting
+from correspondence.results.timeline import Timeline, find_lasting_steps, find_transitions
 
 NAMES = ["ant", "bee", "cat", "dog"]
 
@@ -194,7 +194,7 @@ def test_one_frame_is_a_timeline():
 @given(st.lists(st.booleans(), min_size=1, max_size=40))
 def test_lasting_is_the_first_step_from_which_on_it_mostly_holds(values):
     steps = 10 * np.arange(len(values))
-    found = lasting(steps, np.array(values)[:, None])[0]
+    found = find_lasting_steps(steps, np.array(values)[:, None])[0]
     mostly = [i for i in range(len(values)) if values[i] and np.mean(values[i:]) >= 0.9]
     if not values[-1]:
         assert np.isnan(found)
@@ -207,7 +207,7 @@ def test_what_is_forgotten_for_a_moment_was_learnt():
     holds[:5] = False
     holds[20, 1] = False
     holds[10:20, 2] = False
-    assert lasting(np.arange(40), holds).tolist() == [5, 5, 20]
+    assert find_lasting_steps(np.arange(40), holds).tolist() == [5, 5, 20]
 
 
 # --- transitions

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
 
 import correspondence as co
-from correspondence.search.nearest_items import LARGE, ItemScores
+from correspondence.search.nearest_items import MIN_ITEMS_FOR_FAISS, ItemScores
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -185,9 +185,9 @@ def test_five_unless_told_and_never_more_than_there_are():
 
 def test_many_queries_are_searched_in_blocks(monkeypatch):
     expected = index().tags(X, k=3)
-    monkeypatch.setattr("correspondence.search.item_side.BLOCK", 7)
-    best, sizes = ItemScores.best, []
-    monkeypatch.setattr(ItemScores, "best", lambda self, a, k: sizes.append(len(a)) or best(self, a, k))
+    monkeypatch.setattr("correspondence.search.item_side.QUERIES_PER_BLOCK", 7)
+    best, sizes = ItemScores.find_best, []
+    monkeypatch.setattr(ItemScores, "find_best", lambda self, a, k: sizes.append(len(a)) or best(self, a, k))
     found = index().tags(X, k=3)
     assert max(sizes) == 7
     assert sum(sizes) == N
@@ -307,7 +307,7 @@ def test_mistakes_get_one_sentence(call, message):
 
 
 def test_a_missing_faiss_is_told(monkeypatch):
-    monkeypatch.setattr("correspondence.search.nearest_items._has_faiss", lambda: False)
+    monkeypatch.setattr("correspondence.search.nearest_items.has_faiss", lambda: False)
     with pytest.raises(ImportError, match="pip install faiss-cpu"):
         index(engine="faiss")
 
@@ -325,17 +325,17 @@ def test_labels_without_a_place_are_refused():
 def test_scores_are_searched_exactly(m, d, k, seed):
     rng = np.random.default_rng(seed)
     B, c, A = rng.integers(-2, 3, (m, d)).astype(float), rng.integers(-1, 2, m).astype(float), rng.normal(size=(4, d))
-    found = ItemScores(B, c, "sklearn").best(A, min(k, m))
+    found = ItemScores(B, c, "sklearn").find_best(A, min(k, m))
     by_hand = A @ B.T + c
     np.testing.assert_allclose(np.take_along_axis(by_hand, found, 1), -np.sort(-by_hand)[:, : min(k, m)], atol=1e-12)
 
 
 @needs_faiss
 def test_faiss_is_taken_for_few_queries_of_many_items():
-    scores = ItemScores(np.zeros((LARGE, 1)), np.zeros(LARGE))
-    assert scores._takes_faiss(1)
-    assert not scores._takes_faiss(1000)
-    assert not ItemScores(np.zeros((10, 1)), np.zeros(10))._takes_faiss(1)
+    scores = ItemScores(np.zeros((MIN_ITEMS_FOR_FAISS, 1)), np.zeros(MIN_ITEMS_FOR_FAISS))
+    assert scores.uses_faiss(1)
+    assert not scores.uses_faiss(1000)
+    assert not ItemScores(np.zeros((10, 1)), np.zeros(10)).uses_faiss(1)
 
 
 def test_nets_of_your_own_are_passed_again(tmp_path):

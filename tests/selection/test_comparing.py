@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.model_selection import ShuffleSplit
 
 import correspondence as co
-from correspondence.results.comparison import CLEAR
+from correspondence.results.comparison import MIN_STANDARD_ERRORS_AHEAD
 from correspondence.selection import comparing
 
 
@@ -227,10 +227,10 @@ def test_splits_may_come_from_a_generator(rng):
 @pytest.mark.parametrize(
     ("terms", "best"),
     [
-        ({"simple": np.zeros(400), "flexible": ahead(1.5 * CLEAR)}, "flexible"),
-        ({"simple": np.zeros(400), "flexible": ahead(0.5 * CLEAR)}, "simple"),
-        ({"simple": ahead(0.5 * CLEAR), "flexible": np.zeros(400)}, "simple"),
-        ({"simple": ahead(5 * CLEAR), "flexible": np.zeros(400)}, "simple"),
+        ({"simple": np.zeros(400), "flexible": ahead(1.5 * MIN_STANDARD_ERRORS_AHEAD)}, "flexible"),
+        ({"simple": np.zeros(400), "flexible": ahead(0.5 * MIN_STANDARD_ERRORS_AHEAD)}, "simple"),
+        ({"simple": ahead(0.5 * MIN_STANDARD_ERRORS_AHEAD), "flexible": np.zeros(400)}, "simple"),
+        ({"simple": ahead(5 * MIN_STANDARD_ERRORS_AHEAD), "flexible": np.zeros(400)}, "simple"),
         ({"simple": np.zeros(400), "middle": ahead(1.5), "flexible": ahead(1.5) + ahead(0.5)}, "middle"),
         ({"simple": np.zeros(400), "middle": ahead(-3), "flexible": ahead(2)}, "flexible"),
         ({"simple": np.zeros(400), "flexible": np.zeros(400)}, "simple"),

@@ -12,7 +12,7 @@ from sklearn.datasets import load_wine
 
 import correspondence as co
 from correspondence.selection import decompose, race
-from correspondence.selection.decompose import ALPHA, MIN_PAIRS, N_DRAWS, choose
+from correspondence.selection.decompose import MIN_PAIRS, N_DRAWS, SIGNIFICANCE_LEVEL, choose_decomposition
 from correspondence.selection.method_registry import METHODS, PairsProfile
 
 
@@ -91,7 +91,7 @@ def related_labels(rng, n=300):
 @pytest.mark.parametrize("method", ["auto", "ca"])
 def test_a_table_of_shares_is_fitted_exactly(n_components, method):
     table = co.Table(np.array([[0.5, 0.2, 0.1], [0.1, 0.9, 0.3], [0.2, 0.1, 0.4]]), list("abc"), list("xyz"))
-    choice = choose(table, n_components=n_components, method=method)
+    choice = choose_decomposition(table, n_components=n_components, method=method)
     assert_same(choice.decomposition, co.CA(n_components).fit(table).decomposition_, table.rows, table.columns)
     assert choice.found is None
     assert choice.dimension is None
@@ -100,12 +100,12 @@ def test_a_table_of_shares_is_fitted_exactly(n_components, method):
 
 def test_shares_cannot_choose_a_ridge():
     with pytest.raises(ValueError, match=r"method must .*whole"):
-        choose(np.array([[0.5, 0.2], [0.1, 0.9]]), method="ridge-ca")
+        choose_decomposition(np.array([[0.5, 0.2], [0.1, 0.9]]), method="ridge-ca")
 
 
 @pytest.mark.parametrize(("counts", "key"), [([[3, 1, 2], [1, 3, 2], [0, 1, 5]], str(MIN_PAIRS))])
 def test_why_the_components_of_a_table_are_not_tested(counts, key):
-    choice = choose(np.array(counts))
+    choice = choose_decomposition(np.array(counts))
     assert choice.method == "ca"
     assert key in choice.not_tested
     assert not choice.is_nothing
@@ -115,7 +115,7 @@ def test_why_the_components_of_a_table_are_not_tested(counts, key):
 @pytest.mark.parametrize("as_table", [False, True])
 def test_labels_keep_the_components_that_are_significant(rng, as_table):
     x, y = related_labels(rng)
-    choice = choose(count(x, y)) if as_table else choose(x, y)
+    choice = choose_decomposition(count(x, y)) if as_table else choose_decomposition(x, y)
     assert choice.found == choice.decomposition.n_components == 2
     assert choice.is_compared
     assert choice.method == "ca"
@@ -125,7 +125,7 @@ def test_labels_keep_the_components_that_are_significant(rng, as_table):
 
 def test_components_of_a_table_that_are_not_significant_are_left_out():
     table = co.datasets.load_smoke()
-    choice = choose(table, method="ca")
+    choice = choose_decomposition(table, method="ca")
     assert choice.decomposition.n_components == max(1, choice.found) < co.CA().fit(table).decomposition_.n_components
     assert choice.decomposition.f(table.rows).shape == (len(table.rows), choice.decomposition.n_components)
 
@@ -198,7 +198,7 @@ def test_what_lines_cannot_see_is_found(pairs):
 def test_what_is_captured_is_that_of_compare(rng):
     X, Y = linear(rng, 200)
     compared = co.compare(X, Y, ["cca", "ace"], 1, random_state=2)
-    choice = choose(X, Y, 1, among=("cca", "ace"), random_state=2)
+    choice = choose_decomposition(X, Y, 1, among=("cca", "ace"), random_state=2)
     captured = {name: f"{result.captured:.3g}" for name, result in compared.results.items()}
     assert choice.method == compared.best == "cca"
     assert choice.reason == f"captures {captured['cca']} on 200 held-out pairs (ace {captured['ace']})"
@@ -246,7 +246,7 @@ def test_the_race_warns_of_nothing_but_what_it_has_found():
 @pytest.mark.slow
 def test_unrelated_columns_are_rarely_related():
     """At 5 % more than 2 of 6 come about twice in a thousand times."""
-    choices = [choose(*np.random.default_rng(seed).normal(size=(2, 60))) for seed in range(6)]
+    choices = [choose_decomposition(*np.random.default_rng(seed).normal(size=(2, 60))) for seed in range(6)]
     assert sum(choice.found > 0 for choice in choices) <= 2
     assert all(choice.decomposition.n_components == max(1, choice.found) for choice in choices)
 
@@ -274,7 +274,7 @@ def weak_scale(rng):
 @pytest.mark.parametrize("pairs", [weak_line, weak_parabola, weak_column, weak_scale])
 def test_weak_dependence_is_found(pairs):
     """Where the best test of each kind has a power of 0.7 to 1; one of 0.8 finds fewer than two of four in 3 %."""
-    found = [choose(*pairs(np.random.default_rng(seed)), among=("cca", "ace")).found for seed in range(4)]
+    found = [choose_decomposition(*pairs(np.random.default_rng(seed)), among=("cca", "ace")).found for seed in range(4)]
     assert sum(k > 0 for k in found) >= 2
 
 
@@ -284,7 +284,7 @@ def test_columns_of_a_survey_are_found_to_be_related():
     if not path.exists():
         pytest.skip("tea.csv is not there")
     tea = pl.read_csv(path, null_values="NA")
-    assert choose(tea[:, :12], tea[:, 12:18], among=("cca", "ace")).found >= 1
+    assert choose_decomposition(tea[:, :12], tea[:, 12:18], among=("cca", "ace")).found >= 1
 
 
 @pytest.mark.usefixtures("quick")
@@ -297,7 +297,7 @@ def test_so_many_components_as_asked_for():
 
 def test_too_few_pairs_to_test(rng):
     X, Y = linear(rng, MIN_PAIRS - 1)
-    choice = choose(X, Y)
+    choice = choose_decomposition(X, Y)
     assert choice.found is None
     assert not choice.is_nothing
     assert str(MIN_PAIRS) in choice.not_tested
@@ -327,7 +327,7 @@ def test_groups_are_never_on_both_sides():
     """Unrelated values, each pair five times: a method that remembers them finds a lot unless it knows the groups."""
     rng = np.random.default_rng(1)
     X, Y = np.repeat(rng.normal(size=(30, 4)), 5, axis=0), np.repeat(rng.normal(size=(30, 4)), 5, axis=0)
-    assert choose(X, Y, method="cca").found > 0
+    assert choose_decomposition(X, Y, method="cca").found > 0
     with pytest.warns(co.NothingFound, match="Nothing was found"):
         d = co.decompose(X, Y, method="cca", groups=np.repeat(np.arange(30), 5), verbose=False)
     assert d.n_components == 1
@@ -429,11 +429,11 @@ def test_what_is_forgotten_is_said(rng):
 
 def test_the_choice_keeps_its_test(rng):
     X, Y = linear(rng)
-    choice = choose(X, Y, method="cca", test=True, random_state=2)
+    choice = choose_decomposition(X, Y, method="cca", test=True, random_state=2)
     tested = co.latent_dimension(co.CCA(n_components=2), X, Y, n_permutations=N_DRAWS, random_state=2)
     np.testing.assert_array_equal(choice.dimension.pvalues, tested.pvalues[: choice.found])
     np.testing.assert_array_equal(choice.dimension.correlations, tested.correlations[: choice.found])
-    assert choice.found == choice.dimension.n_components == (choice.dimension.pvalues <= ALPHA).sum()
+    assert choice.found == choice.dimension.n_components == (choice.dimension.pvalues <= SIGNIFICANCE_LEVEL).sum()
     assert choice.method == "cca"
     assert choice.origin == choice.decomposition.origin == f"cca: {choice.reason}."
     assert not choice.is_nothing
@@ -444,8 +444,8 @@ def test_the_choice_keeps_its_test(rng):
 @pytest.mark.parametrize("data", [linear, labelled])
 def test_components_that_are_given_are_tested_if_asked_for(rng, data):
     X, Y = data(rng)
-    assert choose(X, Y, 1, "cca").dimension is None
-    choice = choose(X, Y, 1, "cca", test=True)
+    assert choose_decomposition(X, Y, 1, "cca").dimension is None
+    choice = choose_decomposition(X, Y, 1, "cca", test=True)
     assert len(choice.dimension.pvalues) == choice.decomposition.n_components == 1
     assert choice.reason == "asked for; 1 component significant"
 
@@ -454,11 +454,11 @@ def test_components_that_are_given_are_tested_if_asked_for(rng, data):
 def test_labels_are_tested_if_asked_for(rng):
     x = rng.choice(["a", "b", "c"], size=300)
     y = np.where(rng.random(300) < 0.7, x, "d")
-    choice = choose(x, y, 2, test=True)
+    choice = choose_decomposition(x, y, 2, test=True)
     assert choice.method == "ca"
     tested = co.latent_dimension(co.CA(n_components=2), x, y)
     np.testing.assert_array_equal(choice.dimension.correlations, tested.correlations)
-    assert choose(x[:30], y[:30], 2, test=True).dimension is None
+    assert choose_decomposition(x[:30], y[:30], 2, test=True).dimension is None
 
 
 def test_one_fit_is_enough_if_the_method_is_named(rng, monkeypatch):
@@ -466,17 +466,17 @@ def test_one_fit_is_enough_if_the_method_is_named(rng, monkeypatch):
     sizes = []
     fit = co.CCA.fit
     monkeypatch.setattr(co.CCA, "fit", lambda self, X, Y, **o: sizes.append(len(X)) or fit(self, X, Y, **o))
-    choose(X, Y, method="cca")
+    choose_decomposition(X, Y, method="cca")
     assert sizes == [len(X)]
 
 
 @pytest.mark.usefixtures("quick")
 def test_auto_chooses_among_those_allowed(rng):
     X, Y = labelled(rng)
-    choice = choose(X, Y, 1, among=("cca", "kernel"))
+    choice = choose_decomposition(X, Y, 1, among=("cca", "kernel"))
     assert choice.method in ("cca", "kernel")
     assert set(re.findall("cca|ace|kernel|logistic|mlp", choice.origin)) == {"cca", "kernel"}
-    assert choose(X, Y, 1, among=("ca",)).method == "kernel"
+    assert choose_decomposition(X, Y, 1, among=("ca",)).method == "kernel"
 
 
 @pytest.mark.slow
@@ -487,7 +487,7 @@ def test_a_kernel_of_few_pairs_keeps_what_is_there():
     X, Y = wines[["color_intensity", "grape"]], wines["flavanoids"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        choice = choose(X, Y, among=("cca", "kernel"), progress=False)
+        choice = choose_decomposition(X, Y, among=("cca", "kernel"), progress=False)
     assert choice.method == "kernel"
     assert 1 <= choice.found <= 5
     assert co.crossfit(co.KernelCCA(n_components=choice.found), X, Y).captured > 0.5
@@ -499,7 +499,7 @@ def test_few_groups_are_not_tested(kind, quick):
     X, Y = gaussian(rng, n=200)
     if kind == "labels":
         X, Y = np.digitize(X, [-1, 0, 1]).astype(str), np.digitize(Y, [-1, 0, 1]).astype(str)
-    choice = choose(X, Y, groups=np.repeat([0, 1], 100), test=True)
+    choice = choose_decomposition(X, Y, groups=np.repeat([0, 1], 100), test=True)
     assert choice.found is None
     assert "2 groups" in choice.not_tested
     assert choice.decomposition.n_components == 1
@@ -522,12 +522,12 @@ def test_a_label_that_is_missing_in_a_part_is_no_error(monkeypatch, with_groups)
     x = rng.normal(size=(200, 1))
     y = np.where(x[:, 0] + rng.normal(size=200) > 0, "yes", "no")
     groups = np.arange(200) // 2 if with_groups else None
-    choice = choose(x, y, method="logistic", groups=groups)
+    choice = choose_decomposition(x, y, method="logistic", groups=groups)
     assert choice.found is None
     assert "not tested, because a part of the pairs has too few labels to be fitted." in choice.origin
     if not with_groups:
-        monkeypatch.setattr(decompose, "_pick_method", lambda *arguments, **options: (None, "logistic", "wins"))
-        assert choose(x, y).origin == "logistic: wins; 1 component significant."
+        monkeypatch.setattr(decompose, "pick_method", lambda *arguments, **options: (None, "logistic", "wins"))
+        assert choose_decomposition(x, y).origin == "logistic: wins; 1 component significant."
 
 
 def test_a_line_does_not_win_where_a_curve_sees_a_second_component():
@@ -537,7 +537,15 @@ def test_a_line_does_not_win_where_a_curve_sees_a_second_component():
     y = 0.6 * x + 0.8 * rng.normal(size=(300, 1))
     assert (
         race.run_race(
-            x, y, ["cca", "ace"], None, PairsProfile.of(x, y), groups=None, random_state=1, n_jobs=None, progress=False
+            x,
+            y,
+            ["cca", "ace"],
+            None,
+            PairsProfile.from_data(x, y),
+            groups=None,
+            random_state=1,
+            n_jobs=None,
+            progress=False,
         ).winner.method
         == "cca"
     )
@@ -574,7 +582,7 @@ def test_a_seed_must_be_a_whole_number(rng, seed):
 
 def test_components_beyond_the_functions_are_not_judged(rng):
     x = rng.integers(4, size=200).astype(float)
-    choice = choose(x, x + rng.normal(size=200), 9, "ace", test=True)
+    choice = choose_decomposition(x, x + rng.normal(size=200), 9, "ace", test=True)
     assert len(choice.dimension.pvalues) == choice.decomposition.n_components < 9
     assert choice.dimension.interval[1] <= choice.decomposition.n_components
 

@@ -12,20 +12,20 @@ import scipy.sparse as sp
 
 import correspondence as co
 from correspondence.selection.method_registry import (
-    ENOUGH,
-    FEW,
-    FEW_LABELS,
+    MAX_COMPONENTS,
     METHODS,
-    MOST,
+    MIN_PAIRS_FOR_MODELS,
+    MIN_PAIRS_FOR_NET,
+    MIN_PAIRS_FOR_RIDGE,
     PairsProfile,
-    estimator,
-    sensible,
+    list_sensible_methods,
+    make_estimator,
 )
 
 TABLE_AND_LABELS = ["cca", "ace", "kernel", "logistic", "forest", "pice"]
 
 
-def data(kind, n=FEW):
+def data(kind, n=MIN_PAIRS_FOR_MODELS):
     """Pairs of some kind whose two variables have to do with each other."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 2))
@@ -84,8 +84,8 @@ SENSIBLE = {
 
 @pytest.mark.parametrize("kind", SENSIBLE)
 def test_sensible_methods(kind):
-    n = FEW if "many" not in kind else 180  # with fewer, the labels would be names of the rows
-    assert sensible(PairsProfile.of(*data(kind, n))) == SENSIBLE[kind]
+    n = MIN_PAIRS_FOR_MODELS if "many" not in kind else 180  # with fewer, the labels would be names of the rows
+    assert list_sensible_methods(PairsProfile.from_data(*data(kind, n))) == SENSIBLE[kind]
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def test_sensible_methods(kind):
     ],
 )
 def test_only_the_simplest_of_few_pairs(kind, expected):
-    assert sensible(PairsProfile.of(*data(kind, FEW - 1))) == expected
+    assert list_sensible_methods(PairsProfile.from_data(*data(kind, MIN_PAIRS_FOR_MODELS - 1))) == expected
 
 
-@pytest.mark.parametrize(("n", "tried"), [(FEW_LABELS - 1, False), (FEW_LABELS, True)])
+@pytest.mark.parametrize(("n", "tried"), [(MIN_PAIRS_FOR_RIDGE - 1, False), (MIN_PAIRS_FOR_RIDGE, True)])
 def test_a_ridge_needs_counts_to_deal_out(n, tried):
     x = np.array(["a", "b", "c"])[np.arange(n) % 3]
-    assert ("ridge-ca" in sensible(PairsProfile.of(x, x[::-1]))) is tried
+    assert ("ridge-ca" in list_sensible_methods(PairsProfile.from_data(x, x[::-1]))) is tried
 
 
 def test_costly_methods_are_those_that_fit_models_or_nets():
@@ -114,26 +114,26 @@ def test_costly_methods_are_those_that_fit_models_or_nets():
 
 @pytest.mark.parametrize("kind", ["text, labels", "sparse, labels", "images, labels", "text, number"])
 def test_some_method_suits_few_pairs_of_anything(kind):
-    assert sensible(PairsProfile.of(*data(kind, FEW - 1)))
+    assert list_sensible_methods(PairsProfile.from_data(*data(kind, MIN_PAIRS_FOR_MODELS - 1)))
 
 
-@pytest.mark.parametrize(("n", "tried"), [(ENOUGH - 1, False), (ENOUGH, True)])
+@pytest.mark.parametrize(("n", "tried"), [(MIN_PAIRS_FOR_NET - 1, False), (MIN_PAIRS_FOR_NET, True)])
 def test_a_net_needs_enough_pairs(n, tried):
-    assert ("mlp" in sensible(PairsProfile.of(*data("table, labels", n)))) is tried
+    assert ("mlp" in list_sensible_methods(PairsProfile.from_data(*data("table, labels", n)))) is tried
 
 
-@pytest.mark.parametrize(("n", "tried"), [(ENOUGH - 1, False), (ENOUGH, True)])
+@pytest.mark.parametrize(("n", "tried"), [(MIN_PAIRS_FOR_NET - 1, False), (MIN_PAIRS_FOR_NET, True)])
 def test_nets_of_images_need_enough_and_are_trained_for_less_time(n, tried):
-    pairs = PairsProfile.of(*data("images, labels", n))
-    assert ("pice" in sensible(pairs)) is tried
-    table = PairsProfile.of(*data("table, labels", n))
-    assert estimator("pice", pairs, 2).max_steps < estimator("pice", table, 2).max_steps
+    pairs = PairsProfile.from_data(*data("images, labels", n))
+    assert ("pice" in list_sensible_methods(pairs)) is tried
+    table = PairsProfile.from_data(*data("table, labels", n))
+    assert make_estimator("pice", pairs, 2).max_steps < make_estimator("pice", table, 2).max_steps
 
 
 def test_without_torch_there_is_no_pice(monkeypatch):
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == "torch" else find_spec(name, *a))
-    assert sensible(PairsProfile.of(*data("table, table"))) == ["cca", "ace", "kernel"]
+    assert list_sensible_methods(PairsProfile.from_data(*data("table, table"))) == ["cca", "ace", "kernel"]
 
 
 def test_the_order_is_from_simple_to_flexible():
@@ -146,12 +146,12 @@ def test_docstrings_name_every_method(function):
     assert all(f'"{name}"' in text for name in METHODS)
 
 
-def made(name, kind, n=FEW, n_components=1):
-    est = estimator(name, PairsProfile.of(*data(kind, n)), n_components, random_state=7)
+def made(name, kind, n=MIN_PAIRS_FOR_MODELS, n_components=1):
+    est = make_estimator(name, PairsProfile.from_data(*data(kind, n)), n_components, random_state=7)
     return est.set_params(max_steps=20, evaluate_every=10) if name == "pice" else est
 
 
-def assert_fits(name, kind, n=FEW):
+def assert_fits(name, kind, n=MIN_PAIRS_FOR_MODELS):
     X, Y = data(kind, n)
     est = made(name, kind, n)
     with warnings.catch_warnings():
@@ -174,28 +174,28 @@ def fits():
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), list(fits()))
 def test_sensible_methods_can_be_fitted(kind, name):
-    assert_fits(name, kind, FEW if "many" not in kind else 180)
+    assert_fits(name, kind, MIN_PAIRS_FOR_MODELS if "many" not in kind else 180)
 
 
 @pytest.mark.parametrize("name", ["kernel", "pice"])
 def test_methods_for_images(name):
-    n = ENOUGH if name == "pice" else FEW
-    assert name in sensible(PairsProfile.of(*data("images, labels", n)))
+    n = MIN_PAIRS_FOR_NET if name == "pice" else MIN_PAIRS_FOR_MODELS
+    assert name in list_sensible_methods(PairsProfile.from_data(*data("images, labels", n)))
     assert_fits(name, "images, labels", n)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["logistic", "mlp"])
 def test_classifiers_of_images(name):
-    n = ENOUGH if name == "mlp" else FEW
-    if name in sensible(PairsProfile.of(*data("images, labels", n))):
+    n = MIN_PAIRS_FOR_NET if name == "mlp" else MIN_PAIRS_FOR_MODELS
+    if name in list_sensible_methods(PairsProfile.from_data(*data("images, labels", n))):
         assert_fits(name, "images, labels", n)
 
 
 @pytest.mark.parametrize("kind", ["table, labels", "sparse, labels"])
 def test_a_net_of_scikit_learn_can_be_fitted(kind):
-    assert "mlp" in sensible(PairsProfile.of(*data(kind, ENOUGH)))
-    assert_fits("mlp", kind, ENOUGH)
+    assert "mlp" in list_sensible_methods(PairsProfile.from_data(*data(kind, MIN_PAIRS_FOR_NET)))
+    assert_fits("mlp", kind, MIN_PAIRS_FOR_NET)
 
 
 @pytest.mark.parametrize("name", ["logistic", "forest", "mlp"])
@@ -223,7 +223,7 @@ def test_a_forest_is_of_the_right_kind():
 @pytest.mark.parametrize(
     ("kind", "n", "limit", "most"),
     [
-        ("table, table", 1000, MOST, 3),
+        ("table, table", 1000, MAX_COMPONENTS, 3),
         ("table, table", 50, 5, 3),
         ("table, table", 5, 1, 1),
         ("table, labels", 1000, 2, 2),
@@ -232,13 +232,13 @@ def test_a_forest_is_of_the_right_kind():
     ],
 )
 def test_how_many_components_are_looked_for(kind, n, limit, most):
-    pairs = PairsProfile.of(*data(kind, n))
-    assert (pairs.limit, pairs.most) == (limit, most)
+    pairs = PairsProfile.from_data(*data(kind, n))
+    assert (pairs.max_components, pairs.max_components_compared) == (limit, most)
 
 
 def test_constant_columns_are_no_reason_for_a_warning():
     X = np.column_stack([np.arange(20.0), np.ones(20)])
-    assert PairsProfile.of(X, np.arange(20) % 2).x.columns == 1
+    assert PairsProfile.from_data(X, np.arange(20) % 2).x.columns == 1
 
 
 @pytest.mark.parametrize(("name", "kind"), [("logistic", "number, number"), ("ace", "text, labels")])
@@ -248,10 +248,10 @@ def test_a_method_that_does_not_suit_says_so(name, kind):
 
 
 def test_errors():
-    pairs = PairsProfile.of(*data("table, labels"))
+    pairs = PairsProfile.from_data(*data("table, labels"))
     with pytest.raises(ValueError, match="method must"):
-        estimator("pca", pairs, 1)
+        make_estimator("pca", pairs, 1)
     with pytest.raises(ValueError, match="same length, got 3 and 2"):
-        PairsProfile.of([1, 2, 3], [1, 2])
+        PairsProfile.from_data([1, 2, 3], [1, 2])
     with pytest.raises(ValueError, match="X is empty"):
-        PairsProfile.of([], [])
+        PairsProfile.from_data([], [])

@@ -42,7 +42,7 @@ def scores(monkeypatch):
         asked.append((name, len(parts)))
         return terms[name]
 
-    monkeypatch.setattr(race, "estimator", make)
+    monkeypatch.setattr(race, "make_estimator", make)
     monkeypatch.setattr(race, "crossfit", cross)
     return terms, asked
 
@@ -51,7 +51,11 @@ def let_race(names, n=500, n_components=None, x=None):
     X = np.random.default_rng(0).normal(size=(n, 2)) if x is None else x
     Y = np.random.default_rng(1).normal(size=(n, 2))
     return run_race(
-        *(X, Y, names, n_components, PairsProfile.of(X, Y)), groups=None, random_state=0, n_jobs=None, progress=None
+        *(X, Y, names, n_components, PairsProfile.from_data(X, Y)),
+        groups=None,
+        random_state=0,
+        n_jobs=None,
+        progress=None,
     )
 
 
@@ -77,7 +81,7 @@ def test_a_method_that_is_clearly_behind_after_one_fold_is_dropped(scores):
 def test_the_only_survivor_is_judged_by_more_than_one_fold(scores):
     terms, asked = scores
     terms |= {"cca": a_crossfit(ahead(-5)), "ace": a_crossfit(np.ones(400))}
-    assert let_race(["cca", "ace"]).describe() == "captures 1 on 400 held-out pairs"
+    assert let_race(["cca", "ace"]).describe_winner() == "captures 1 on 400 held-out pairs"
     assert asked == [("cca", 1), ("ace", 1), ("ace", 3)]
 
 
@@ -122,26 +126,29 @@ def test_a_method_is_judged_by_the_components_that_suit_it():
     made = a_crossfit(np.zeros(400), 3)
     nested = np.array([np.full(400, value) for value in (0.1, 0.3, 0.2)])
     made = CrossFit(*(getattr(made, name) for name in CrossFit.__dataclass_fields__ if name != "nested_terms"), nested)
-    assert (MethodResult.of("ace", made, None).n_components, MethodResult.of("ace", made, None).captured) == (
+    assert (
+        MethodResult.from_cross_fit("ace", made, None).n_components,
+        MethodResult.from_cross_fit("ace", made, None).captured,
+    ) == (
         2,
         pytest.approx(0.3),
     )
-    assert MethodResult.of("ace", made, 3).captured == pytest.approx(0.2)
-    assert MethodResult.of("ace", made, 7).n_components == 3
+    assert MethodResult.from_cross_fit("ace", made, 3).captured == pytest.approx(0.2)
+    assert MethodResult.from_cross_fit("ace", made, 7).n_components == 3
 
 
 def test_the_reason_names_the_others_from_best_to_worst():
     judged = a_crossfit(np.zeros(400), 2)
     values = (("ca", 0.5), ("ace", 1e-17), ("cca", 0.3))
     results = [MethodResult(name, 1, value, np.zeros(3), judged) for name, value in values]
-    assert Race(results[0], results[1:]).describe() == "captures 0.5 on 400 held-out pairs (cca 0.3, ace 0)"
+    assert Race(results[0], results[1:]).describe_winner() == "captures 0.5 on 400 held-out pairs (cca 0.3, ace 0)"
 
 
 def test_the_reason_is_of_the_components_that_are_kept():
     nested = np.array([np.full(400, value) for value in (0.3, 0.2)])
     made = replace(a_crossfit(np.zeros(400), 2), nested_terms=nested)
-    made_race = Race(MethodResult.of("ace", made, None), [])
-    assert [made_race.describe(k).split()[1] for k in (None, 1, 2, 3)] == ["0.3", "0.3", "0.2", "0.3"]
+    made_race = Race(MethodResult.from_cross_fit("ace", made, None), [])
+    assert [made_race.describe_winner(k).split()[1] for k in (None, 1, 2, 3)] == ["0.3", "0.3", "0.2", "0.3"]
 
 
 def test_order_decides_between_equals():
@@ -205,8 +212,8 @@ def test_some_methods_are_cheap_and_some_costly():
 @pytest.mark.parametrize(("n", "folds"), [(2, 2), (3, 3), (1999, 5), (2000, 3), (19_999, 3)])
 def test_number_of_folds(n, folds):
     X = np.arange(2.0 * n).reshape(n, 2)
-    assert default_folds(PairsProfile.of(X, X), None, 0) == folds
-    assert default_folds(PairsProfile.of(X, X), np.arange(n) % 2, 0) == 2, "no more than groups"
+    assert default_folds(PairsProfile.from_data(X, X), None, 0) == folds
+    assert default_folds(PairsProfile.from_data(X, X), np.arange(n) % 2, 0) == 2, "no more than groups"
 
 
 # --- a race of real methods
@@ -216,7 +223,7 @@ def test_a_parabola_drops_lines():
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, size=(400, 1))
     found = run_race(
-        *(x, x**2 + 0.1 * rng.normal(size=(400, 1)), ["cca", "ace"], 1, PairsProfile.of(x, x)),
+        *(x, x**2 + 0.1 * rng.normal(size=(400, 1)), ["cca", "ace"], 1, PairsProfile.from_data(x, x)),
         **{"groups": None, "random_state": 0, "n_jobs": None, "progress": None},
     )
     assert found.winner.method == "ace"

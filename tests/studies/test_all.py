@@ -166,14 +166,14 @@ def test_a_record_of_another_version_or_a_damaged_one_does_not_count(tmp_path, t
 @pytest.mark.parametrize("text", ["", "[]", "3", '{"exhibits": 3}', '{"exhibits": []}', '{"exhibits": [{"lines": 1}]}'])
 def test_what_is_no_record(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
-    assert Record.read(tmp_path, "x") is None
+    assert Record.read_json(tmp_path, "x") is None
 
 
 def test_record_is_read_as_it_was_written(tmp_path):
-    settings = Settings.of(3)
-    record = Record.of("x", "Title ä", settings, 1.234, [Exhibit("Table", LINES, "Sentence.")])
-    assert json.loads(record.write(tmp_path).read_text(encoding="utf-8"))["title"] == "Title ä"
-    assert Record.read(tmp_path, "x") == record
+    settings = Settings.from_options(3)
+    record = Record.from_run("x", "Title ä", settings, 1.234, [Exhibit("Table", LINES, "Sentence.")])
+    assert json.loads(record.write_json(tmp_path).read_text(encoding="utf-8"))["title"] == "Title ä"
+    assert Record.read_json(tmp_path, "x") == record
     assert record.is_of(settings)
     assert not record.is_of(replace(settings, quick=True))
 

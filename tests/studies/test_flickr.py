@@ -11,7 +11,7 @@ from records import check_record
 
 import correspondence as co
 from correspondence.studies import flickr
-from correspondence.studies.reproducing import reproduce
+from correspondence.studies.reproducing import reproduce_study
 
 torch = pytest.importorskip("torch")
 captions = pytest.importorskip("correspondence.studies.captions")
@@ -28,26 +28,26 @@ def test_terms():
 
 
 def test_precision_by_hand(monkeypatch):
-    for name, value in (("TAGS", 1), ("FOUND", 1), ("COMMON", 2)):
+    for name, value in (("TAGS_PER_IMAGE", 1), ("IMAGES_PER_TAG", 1), ("N_COMMON_TAGS", 2)):
         monkeypatch.setattr(flickr, name, value)
     kind = np.repeat([0, 1, 2], [60, 30, 10])
     X = np.eye(3)[kind]
     cca = co.CCA(n_components=2).fit(X, X)
     index = co.CrossModalIndex.of_tags(cca, ["a", "b", "c"], X, X, None, X[[0, 60, 90]])
     has = np.array([[True, False, False], [False, False, True], [False, False, True]])
-    assert flickr._precision_of_tags(index, X[[0, 60, 90]], has) == pytest.approx(2 / 3)  # finds a, b, c
-    assert flickr._precision_of_images(index, has) == 0.5  # of a the first photograph, of b the second, which has c
+    assert flickr.measure_tag_precision(index, X[[0, 60, 90]], has) == pytest.approx(2 / 3)  # finds a, b, c
+    assert flickr.measure_image_precision(index, has) == 0.5  # of a the first photograph, of b the second, which has c
 
 
 def test_colours_and_edges_by_hand():
     photo = torch.zeros(1, 3, 64, 64)
     photo[0, 0, :32, 32:] = 255  # the quarter above to the right is red
     features = captions.colours_and_edges(photo)[0]
-    assert len(features) == captions.FEATURES
-    colours = features[: flickr.COLOURS].reshape(64, 2, 2)
+    assert len(features) == captions.N_FEATURES
+    colours = features[: flickr.N_COLOUR_COLUMNS].reshape(64, 2, 2)
     assert colours[0].tolist() == [[1, 0], [1, 1]]
     assert colours[48].tolist() == [[0, 1], [0, 0]]
-    sixteenths = features[flickr.COLOURS :][: 16 * 27].reshape(27, 4, 4)
+    sixteenths = features[flickr.N_COLOUR_COLUMNS :][: 16 * 27].reshape(27, 4, 4)
     assert sixteenths[18].sum() == 4
     whole, cells = features[-2 * 36 * 9 :].reshape(2, 9, 6, 6)
     assert {int(i) for i in whole.sum((1, 2)).nonzero()} >= {0, 4}  # across the left border of red, down the lower
@@ -60,8 +60,8 @@ def test_photos_vary_in_training_only():
     torch.manual_seed(0)
     net = captions.PhotoNet(5, width=4)
     photos = torch.randint(256, (3, 3, 64, 64)).float()
-    assert not torch.equal(net._varied(photos), net._varied(photos))
-    assert net._varied(photos).shape == (3, 3, 48, 48)
+    assert not torch.equal(net._vary_photos(photos), net._vary_photos(photos))
+    assert net._vary_photos(photos).shape == (3, 3, 48, 48)
     net.eval()
     outputs = net(photos)
     assert outputs.shape == (3, 5)
@@ -84,8 +84,8 @@ def test_captions_are_thinned_in_training_only():
 def test_a_quick_run(tmp_path, monkeypatch):
     if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), "flickr8k/images64.zip").is_file():
         pytest.skip("CORRESPONDENCE_DATA has no flickr8k/images64.zip")
-    monkeypatch.setattr(flickr, "COMPONENTS", 12)
-    files = reproduce("flickr", tmp_path, quick=True)
+    monkeypatch.setattr(flickr, "N_COMPONENTS", 12)
+    files = reproduce_study("flickr", tmp_path, quick=True)
     assert [path.name for path in files] == [
         f"flickr{end}" for end in (".csv", ".png", "-tags.png", "-images.png", "-explore.html", ".md", ".json")
     ]
@@ -105,7 +105,7 @@ def test_a_quick_run(tmp_path, monkeypatch):
     assert "0.317 | 0.201 | 0.095" in text
     assert "quick run" in text
     photos, tags = (page := data_of(files[-3]))["clouds"]
-    assert (photos["n"], tags["n"]) == (flickr.QUICK, flickr.TERMS)
+    assert (photos["n"], tags["n"]) == (flickr.QUICK_PHOTOS, flickr.N_TERMS)
     assert photos["sprites"]["kind"] == "jpeg"
     assert "dog" in tags["labels"]
     assert page["by"] == "posterior"
@@ -115,5 +115,5 @@ def test_a_quick_run(tmp_path, monkeypatch):
 def test_without_the_data(tmp_path, monkeypatch):
     monkeypatch.delenv("CORRESPONDENCE_DATA", raising=False)
     with pytest.raises(co.datasets.MissingDataError, match="CORRESPONDENCE_DATA"):
-        reproduce("flickr", tmp_path / "new", quick=True)
+        reproduce_study("flickr", tmp_path / "new", quick=True)
     assert not list(tmp_path.iterdir())

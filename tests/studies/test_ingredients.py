@@ -95,11 +95,11 @@ def pantry():
     ],
 )
 def test_a_name_counts_as_the_longest_known_part_but_not_as_what_it_is_made_of(pantry, name, merged):
-    assert pantry.merged(name) == merged
+    assert pantry.find_ingredient(name) == merged
 
 
 def test_the_later_part_counts_when_two_are_as_long():
-    assert Ingredients().fit([["spinach", "artichoke"]]).merged("spinach artichoke blend") == "artichoke"
+    assert Ingredients().fit([["spinach", "artichoke"]]).find_ingredient("spinach artichoke blend") == "artichoke"
 
 
 def test_the_commonest_come_first_and_ties_go_by_name():

@@ -8,7 +8,7 @@ import pytest
 from records import check_record
 
 from correspondence.studies import latent
-from correspondence.studies.reproducing import reproduce
+from correspondence.studies.reproducing import reproduce_study
 
 
 @pytest.fixture
@@ -16,8 +16,8 @@ def folder(tmp_path, monkeypatch):
     def few(problems, settings):
         return [p for p in problems if p.n <= 1000 and p.true in (0, 5) and type(p.est).__name__ in ("CCA", "CA")]
 
-    monkeypatch.setattr(latent, "_shown", few)
-    files = reproduce("latent", tmp_path / "latent", seeds=2, quick=True)
+    monkeypatch.setattr(latent, "choose_problems", few)
+    files = reproduce_study("latent", tmp_path / "latent", seeds=2, quick=True)
     assert [path.name for path in files] == [
         "latent.csv",
         "latent.png",
@@ -44,7 +44,11 @@ def test_study(folder):
     assert "| separation 0.5 | " in text
 
 
-@pytest.mark.parametrize("problem", [*islice(latent._known(), 8), *islice(latent._hard(), 2)], ids=lambda p: p.kind)
+@pytest.mark.parametrize(
+    "problem",
+    [*islice(latent.iterate_known_problems(), 8), *islice(latent.iterate_hard_problems(), 2)],
+    ids=lambda p: p.kind,
+)
 def test_problems_are_pairs(problem, rng):
     X, Y = problem.draw(50, rng)
     assert len(X) == len(Y) == 50
@@ -53,7 +57,7 @@ def test_problems_are_pairs(problem, rng):
 
 def test_problems_are_all_of_the_classes_and_dimensions():
     numbers = {}
-    for problem in latent._known():
+    for problem in latent.iterate_known_problems():
         numbers.setdefault(problem.kind, []).append(problem.true)
     assert [sorted(set(found)) for kind, found in numbers.items() if "classes" in kind] == [list(range(1, 12))] * 4
     assert numbers["Gaussian latent, 15 columns"] == list(range(7))

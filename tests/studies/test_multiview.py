@@ -12,7 +12,7 @@ from records import check_record
 
 import correspondence as co
 from correspondence.studies import multiview, multiview_runs, views
-from correspondence.studies.reproducing import reproduce
+from correspondence.studies.reproducing import reproduce_study
 
 pytestmark = pytest.mark.slow
 
@@ -58,14 +58,14 @@ def angles(images):
 
 def test_partners_are_others_of_the_same_class(rng):
     labels = rng.choice(["a", "b", "c"], 50)
-    chosen = views.partners(labels, rng)
+    chosen = views.draw_partners(labels, rng)
     assert (labels[chosen] == labels).all()
     assert (chosen != np.arange(50)).all()
     assert sorted(chosen) == list(range(50))
 
 
 def test_rotation_is_uniform_within_an_eighth_of_a_turn():
-    found = angles(views.rotated(bars(2000), chance()))
+    found = angles(views.rotate_images(bars(2000), chance()))
     assert found.abs().max() < np.pi / 4 + 0.02
     quantiles = torch.quantile(found, torch.tensor([0.1, 0.3, 0.5, 0.7, 0.9]))
     np.testing.assert_allclose(quantiles, np.pi / 4 * np.array([-0.8, -0.4, 0, 0.4, 0.8]), atol=0.05)
@@ -74,13 +74,13 @@ def test_rotation_is_uniform_within_an_eighth_of_a_turn():
 def test_noise_is_uniform_and_cut_off():
     images = torch.zeros(200, 1, 10, 10)
     images[100:] = 0.5
-    seen = views.noisy(images, chance())[:, :, 4:6, 4:6]  # where rotation changes nothing
+    seen = views.rotate_and_add_noise(images, chance())[:, :, 4:6, 4:6]  # where rotation changes nothing
     assert 0 <= seen.min() < 0.01
     assert seen.max() == 1
     assert abs(seen[:100].mean() - 0.5) < 0.05
     assert seen[100:].min() > 0.49
     assert abs((seen[100:] == 1).double().mean() - 0.5) < 0.1
-    assert (views.noisy(bars(300), chance()) != views.rotated(bars(300), chance())).any()
+    assert (views.rotate_and_add_noise(bars(300), chance()) != views.rotate_images(bars(300), chance())).any()
 
 
 def test_passes_pair_anew_but_repeat_for_a_seed(rng):
@@ -88,7 +88,7 @@ def test_passes_pair_anew_but_repeat_for_a_seed(rng):
     labels = np.array(["a", "b", "c"])[np.arange(30) % 3]
 
     def passes(seed):
-        pairs = views.ViewPairs(images, labels, views.plain, views.plain, 8, seed)
+        pairs = views.ViewPairs(images, labels, views.keep_images, views.keep_images, 8, seed)
         return [np.concatenate([np.stack(batch)[:, :, 0, 0, 0] for batch in pairs], axis=1) * 255 for _ in range(2)]
 
     first, second = passes(0)
@@ -103,12 +103,12 @@ def test_passes_pair_anew_but_repeat_for_a_seed(rng):
 
 @pytest.mark.parametrize("is_shared", [True, False])
 def test_three_classes_share_two_components(rng, is_shared, monkeypatch):
-    monkeypatch.setattr(views, "COMPONENTS", 6)
+    monkeypatch.setattr(views, "N_COMPONENTS", 6)
     train, test = blobs(rng, 1000), blobs(rng, 400)
     data = co.datasets.ImageClasses(*train, *test, ["left", "middle", "right"])
-    view = views.plain if is_shared else views.noisy
-    recipe = views.ViewRecipe((8, 16, 64), 4, 64, 5e-3, 0.01, held_out=300, view_x=views.plain, view_y=view)
-    run = multiview_runs.measure(recipe, data, seed=1)  # one seed of a hundred has a component too many by chance
+    view = views.keep_images if is_shared else views.rotate_and_add_noise
+    recipe = views.ViewRecipe((8, 16, 64), 4, 64, 5e-3, 0.01, held_out=300, view_x=views.keep_images, view_y=view)
+    run = multiview_runs.measure_views(recipe, data, seed=1)  # one seed of a hundred has a component too many by chance
     assert run.n == 700
     assert run.shared.tolist() == [True] * 2 + [False] * 4
     assert run.found == 2
@@ -121,34 +121,37 @@ def test_three_classes_share_two_components(rng, is_shared, monkeypatch):
 
 def test_band_of_chance(rng):
     F, G = rng.normal(size=(2, 2000, 40))
-    band = multiview_runs._band(F, G)
+    band = multiview_runs.find_chance_band(F, G)
     assert 3 / np.sqrt(2000) < band < 4.2 / np.sqrt(2000)  # the largest of 40 in one of 100 cases
-    assert multiview_runs._band(3 * F + 1, G) == pytest.approx(band)
+    assert multiview_runs.find_chance_band(3 * F + 1, G) == pytest.approx(band)
 
 
 def test_clusters_are_matched_one_to_one(rng):
     truth = np.repeat(["a", "b", "c"], 50)
     F = np.repeat(np.eye(3), 50, axis=0) * 10 + rng.normal(size=(150, 3)) * 0.1
-    assert multiview_runs._cluster_accuracy(F, truth, 0) == 1
+    assert multiview_runs.measure_cluster_accuracy(F, truth, 0) == 1
     truth[:10] = "c"
-    assert multiview_runs._cluster_accuracy(F, truth, 0) == pytest.approx(140 / 150)
+    assert multiview_runs.measure_cluster_accuracy(F, truth, 0) == pytest.approx(140 / 150)
 
 
 def test_ends_of_a_component():
     names = ["airplane", "bird", "cat", "ship", "truck"]
-    assert multiview._ends(names, np.array([-1.0, 0.9, 0.8, -0.6, -0.1])) == [
+    assert multiview.list_end_classes(names, np.array([-1.0, 0.9, 0.8, -0.6, -0.1])) == [
         "vehicles: airplane, ship",
         "animals: bird, cat",
     ]
-    assert multiview._ends(names, np.array([-1.0, 2.0, 0.9, -0.6, -0.9])) == ["vehicles: airplane, truck, ship", "bird"]
-    assert multiview._ends(["1", "2", "3"], np.array([0.1, -1.0, 0.9])) == ["2", "3"]
+    assert multiview.list_end_classes(names, np.array([-1.0, 2.0, 0.9, -0.6, -0.9])) == [
+        "vehicles: airplane, truck, ship",
+        "bird",
+    ]
+    assert multiview.list_end_classes(["1", "2", "3"], np.array([0.1, -1.0, 0.9])) == ["2", "3"]
 
 
 def test_noisy_digits(tmp_path):
     if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), DIGITS).is_file():
         pytest.skip(f"CORRESPONDENCE_DATA has no {DIGITS}")
     name = "multiview-noisy-mnist"
-    files = reproduce(name, tmp_path, quick=True)
+    files = reproduce_study(name, tmp_path, quick=True)
     assert [path.name for path in files] == [
         f"{name}{end}" for end in (".csv", ".png", "-pairs.png", "-explore.html", ".md", ".json")
     ]

@@ -29,7 +29,7 @@ def stripes(rng, n=72):
 
 def small(seed=0):
     torch.manual_seed(seed)
-    return nets.cnn(1, 2, (8, 16, 16))
+    return nets.make_cnn(1, 2, (8, 16, 16))
 
 
 def weights(net):
@@ -39,13 +39,13 @@ def weights(net):
 def trained(rng, **changes):
     images, y = stripes(rng)
     net = small()
-    nets.train(net, nets.to_inputs(images), y, **QUICK | changes)
+    nets.train_net(net, nets.to_inputs(images), y, **QUICK | changes)
     return net
 
 
 def moves(X, moved):
     """Of each image, whether it is flipped and by how many rows and columns it is moved; exactly one must fit."""
-    pad = nets.PAD
+    pad = nets.MAX_SHIFT_PIXELS
     height, width = X.shape[2:]
     padded = torch.nn.functional.pad(X, (pad,) * 4, mode="reflect")
     found = []
@@ -66,7 +66,7 @@ def moves(X, moved):
     ("shape", "recipe"), [((3, 32, 32), nets.BOUNDARY), ((3, 32, 32), nets.CIFAR), ((1, 28, 28), nets.MNIST)]
 )
 def test_logits_of_the_recipes(shape, recipe):
-    net = nets.cnn(shape[0], 7, recipe.widths).eval()
+    net = nets.make_cnn(shape[0], 7, recipe.widths).eval()
     logits = net(torch.randn(5, *shape))
     assert logits.shape == (5, 7)
     assert logits.min() < 0  # neither probabilities nor rectified
@@ -102,12 +102,12 @@ def test_inputs_are_a_copy_also_of_images_that_cannot_be_written():
 
 def test_augmentation_moves_and_flips():
     X = torch.randn(300, 3, 9, 11, generator=torch.Generator().manual_seed(0))
-    moved = nets.moved(X, torch.Generator().manual_seed(1))
+    moved = nets.shift_and_flip(X, torch.Generator().manual_seed(1))
     assert moved.shape == X.shape
     assert moved.dtype == X.dtype
     flips, rows, columns = moves(X, moved).T
     assert 0.4 < flips.mean() < 0.6
-    steps = set(range(-nets.PAD, nets.PAD + 1))
+    steps = set(range(-nets.MAX_SHIFT_PIXELS, nets.MAX_SHIFT_PIXELS + 1))
     assert set(rows.tolist()) == steps
     assert set(columns.tolist()) == steps
     for one, other in ((rows, columns), (flips, rows), (flips, columns)):
@@ -133,10 +133,10 @@ def test_training_learns(rng):
     images, y = stripes(rng, 300)
     fresh, truth = stripes(rng, 500)
     X, net = nets.to_inputs(fresh), small()
-    assert nets.accuracy(net, X, truth) < 0.8
-    nets.train(net, nets.to_inputs(images), y, **QUICK | {"epochs": 8})
+    assert nets.measure_accuracy(net, X, truth) < 0.8
+    nets.train_net(net, nets.to_inputs(images), y, **QUICK | {"epochs": 8})
     assert not net.training
-    assert nets.accuracy(net, X, truth) > 0.97
+    assert nets.measure_accuracy(net, X, truth) > 0.97
 
 
 def test_after_step_once_per_batch_and_free_to_evaluate():
@@ -148,7 +148,7 @@ def test_after_step_once_per_batch_and_free_to_evaluate():
 
     images, y = stripes(np.random.default_rng(0))
     net = small()
-    nets.train(net, nets.to_inputs(images), y, **QUICK, after_step=record)
+    nets.train_net(net, nets.to_inputs(images), y, **QUICK, after_step=record)
     assert len(seen) == 3 * 5  # 72 images in batches of 16, the last of 8
     assert torch.equal(seen[-1], weights(net))
     assert torch.equal(weights(net), weights(trained(np.random.default_rng(0))))  # as without the recorder
@@ -158,7 +158,7 @@ def test_learning_rate_ends_at_zero(rng):
     seen = []
     images, y = stripes(rng)
     net = small()
-    nets.train(
+    nets.train_net(
         net,
         nets.to_inputs(images),
         y,
@@ -182,5 +182,5 @@ def test_accuracy_counts_in_evaluation_mode():
     X = torch.eye(4).repeat(600, 1).reshape(-1, 4, 1, 1)  # more than one batch
     y = np.tile(np.arange(4, dtype=np.uint8), 600)
     y.flags.writeable = False
-    assert nets.accuracy(net, X, y) == 1
-    assert nets.accuracy(net, X, np.where(y == 3, 0, y)) == 0.75
+    assert nets.measure_accuracy(net, X, y) == 1
+    assert nets.measure_accuracy(net, X, np.where(y == 3, 0, y)) == 0.75

@@ -8,16 +8,16 @@ from correspondence.studies import problems
 from correspondence.studies.hermite import hermite_curves, hermite_distance
 
 ALL = [
-    problems.gaussian,
-    problems.bsc,
-    problems.random_table,
-    problems.single_index,
-    problems.unrelated,
-    problems.gamma_poisson,
-    problems.circular,
-    problems.mixture,
-    problems.heavy_tails,
-    problems.gaussian_vectors,
+    problems.make_gaussian,
+    problems.make_bsc,
+    problems.make_random_table,
+    problems.make_single_index,
+    problems.make_unrelated,
+    problems.make_gamma_poisson,
+    problems.make_circular,
+    problems.make_mixture,
+    problems.make_heavy_tails,
+    problems.make_gaussian_vectors,
 ]
 
 
@@ -51,13 +51,13 @@ def test_gaussian_on_a_grid(noise):
     x, y = np.linspace(-7, 7, 500), np.hypot(1, noise) * np.linspace(-7, 7, 500)
     joint = norm.pdf(x)[:, None] * norm.pdf(y, x[:, None], noise)
     np.testing.assert_allclose(
-        singular_values(joint / joint.sum(), 4), problems.gaussian(noise).correlations, atol=1e-6
+        singular_values(joint / joint.sum(), 4), problems.make_gaussian(noise).correlations, atol=1e-6
     )
 
 
 @pytest.mark.parametrize("noise", [0.5, 1.0])
 def test_hermite_functions_reach_the_gaussian_values(noise):
-    problem = problems.gaussian(noise)
+    problem = problems.make_gaussian(noise)
     X, Y = sample(problem)
     found = pearson(hermite_curves(X[:, 0], 4), hermite_curves(Y[:, 0] / np.hypot(1, noise), 4))
     np.testing.assert_allclose(found, problem.correlations, atol=0.02)
@@ -69,23 +69,23 @@ def test_bsc_from_its_whole_table(p, delta):
     joint = np.ones((1, 1))
     for _ in range(5):
         joint = np.kron(joint, bit)
-    np.testing.assert_allclose(singular_values(joint, 31), problems.bsc(p, delta, d=31).correlations, atol=1e-12)
+    np.testing.assert_allclose(singular_values(joint, 31), problems.make_bsc(p, delta, d=31).correlations, atol=1e-12)
 
 
 def test_bsc_draws_bits_of_these_probabilities():
-    X, Y = sample(problems.bsc(0.1, 0.2))
+    X, Y = sample(problems.make_bsc(0.1, 0.2))
     np.testing.assert_allclose([X.mean(), Y.mean(), (X != Y).mean()], [0.1, 0.26, 0.2], atol=0.002)
     assert X.dtype.kind == Y.dtype.kind == "i"
 
 
 def test_paper_values_of_the_channel():
-    np.testing.assert_allclose(problems.bsc().correlations, [0.8] * 5 + [0.64] * 10)
-    np.testing.assert_allclose(problems.bsc(0.1, d=6).correlations, [0.6247] * 5 + [0.3902], atol=5e-5)
+    np.testing.assert_allclose(problems.make_bsc().correlations, [0.8] * 5 + [0.64] * 10)
+    np.testing.assert_allclose(problems.make_bsc(0.1, d=6).correlations, [0.6247] * 5 + [0.3902], atol=5e-5)
 
 
 @pytest.mark.slow
 def test_random_table_by_correspondence_analysis_of_a_large_sample():
-    problem = problems.random_table()
+    problem = problems.make_random_table()
     X, Y = sample(problem, 2_000_000)
     assert X.dtype.kind == "U"
     assert len(np.unique(X)) == 30
@@ -95,13 +95,13 @@ def test_random_table_by_correspondence_analysis_of_a_large_sample():
 
 @pytest.mark.parametrize(("reach", "values"), [(5, (0.973, 0.965)), (8, (0.980, 0.979)), (14, (0.985, 0.985))])
 def test_single_index_depends_on_the_reach_as_documented(reach, values):
-    np.testing.assert_allclose(problems.single_index(reach=reach).correlations, values, atol=6e-4)
+    np.testing.assert_allclose(problems.make_single_index(reach=reach).correlations, values, atol=6e-4)
 
 
 def test_single_index_masses_are_those_of_draws():
-    X, Y = sample(problems.single_index(), 1_000_000)
+    X, Y = sample(problems.make_single_index(), 1_000_000)
     h = np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2]
-    masses = problems._index_masses(400, 0.02)
+    masses = problems.compute_index_masses(400, 0.02)
     below = np.cumsum(masses)
     edges = 0.02 * (np.arange(-400, 401) + 0.5)
     empirical = np.searchsorted(np.sort(h), edges) / len(h)
@@ -112,7 +112,7 @@ def test_single_index_masses_are_those_of_draws():
 
 @pytest.mark.slow
 def test_single_index_by_binning_a_large_sample():
-    X, Y = sample(problems.single_index(), 2_000_000)
+    X, Y = sample(problems.make_single_index(), 2_000_000)
     h, y = np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2], Y[:, 0]
     inside = np.abs(h) < 5
     counts, _, _ = np.histogram2d(h[inside], y[inside], bins=[np.linspace(-5, 5, 101), np.linspace(-6, 6, 121)])
@@ -127,11 +127,11 @@ def test_gamma_poisson_on_a_grid(rate):
     joint = gamma.pdf(x, 2, scale=1 / rate)[:, None] * poisson.pmf(y, x[:, None])
     joint = joint[:, joint.sum(axis=0) > 0]
     found = singular_values(joint / joint.sum(), 4)
-    np.testing.assert_allclose(found, problems.gamma_poisson(rate=rate).correlations, atol=1e-3)
+    np.testing.assert_allclose(found, problems.make_gamma_poisson(rate=rate).correlations, atol=1e-3)
 
 
 def test_gamma_poisson_margin_and_first_functions():
-    problem = problems.gamma_poisson()
+    problem = problems.make_gamma_poisson()
     X, Y = sample(problem)
     assert np.mean(Y == 0) == pytest.approx(nbinom.pmf(0, 2, 0.5), abs=0.003)
     np.testing.assert_allclose(pearson(X, Y), problem.correlations[:1], atol=0.005)
@@ -143,11 +143,13 @@ def test_gamma_poisson_margin_and_first_functions():
 def test_circular_on_a_grid():
     angle = np.linspace(-np.pi, np.pi, 400, endpoint=False)
     joint = vonmises.pdf(angle[:, None] - angle, 2.0)
-    np.testing.assert_allclose(singular_values(joint / joint.sum(), 4), problems.circular().correlations, atol=1e-9)
+    np.testing.assert_allclose(
+        singular_values(joint / joint.sum(), 4), problems.make_circular().correlations, atol=1e-9
+    )
 
 
 def test_circular_sines_and_cosines_reach_the_values():
-    problem = problems.circular()
+    problem = problems.make_circular()
     X, Y = sample(problem)
     assert np.abs(Y).max() <= np.pi
     waves = [np.hstack([np.cos(v), np.sin(v), np.cos(2 * v), np.sin(2 * v)]) for v in (X, Y)]
@@ -156,7 +158,7 @@ def test_circular_sines_and_cosines_reach_the_values():
 
 def test_mixture_by_binning_a_large_sample():
 
-    problem = problems.mixture()
+    problem = problems.make_mixture()
     X, Y = sample(problem, 2_000_000)
     counts, _, _ = np.histogram2d(X[:, 0], Y[:, 0], bins=120)
     counts = counts[counts.sum(axis=1) > 50][:, counts.sum(axis=0) > 50]
@@ -164,14 +166,14 @@ def test_mixture_by_binning_a_large_sample():
 
 
 def test_heavy_tails_is_the_gaussian_in_disguise():
-    problem = problems.heavy_tails()
+    problem = problems.make_heavy_tails()
     X, Y = sample(problem)
     found = pearson(hermite_curves(np.arcsinh(X[:, 0]) / 2, 4), hermite_curves(np.log(Y[:, 0]) / np.sqrt(2), 4))
-    np.testing.assert_allclose(found, problems.gaussian().correlations, atol=0.02)
+    np.testing.assert_allclose(found, problems.make_gaussian().correlations, atol=0.02)
 
 
 def test_gaussian_vectors_have_these_canonical_correlations():
-    problem = problems.gaussian_vectors(d=7)
+    problem = problems.make_gaussian_vectors(d=7)
     np.testing.assert_allclose(problem.correlations, [0.9, 0.81, 0.729, 0.6561, 0.6, 0.9**5, 0.54])
     found = co.Moments().update(*sample(problem)).decompose()
     np.testing.assert_allclose(found.correlations, [0.9, 0.6, 0.3], atol=0.005)

@@ -11,7 +11,7 @@ from records import check_record
 
 import correspondence as co
 from correspondence.studies import brands, cooking, training, wine
-from correspondence.studies.reproducing import reproduce
+from correspondence.studies.reproducing import reproduce_study
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +46,7 @@ def results(name, folder):
     """Rows and text of a quick run."""
     if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), NEEDS[name]).is_file():
         pytest.skip(f"CORRESPONDENCE_DATA has no {NEEDS[name]}")
-    files = reproduce(name, folder / name, seeds=1, quick=True)
+    files = reproduce_study(name, folder / name, seeds=1, quick=True)
     assert [path.name for path in files] == FILES[name]
     for path in files:
         assert path.suffix != ".png" or path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
@@ -92,7 +92,7 @@ def test_the_vocabulary_is_learned_from_training_recipes_only(monkeypatch):
         [["salt", "soy sauce"], ["salt", "pasta"], ["pasta", "basil"], ["soy sauce", "rice"], ["curry"]] * 40,
         np.array(["a", "b", "b", "a", "c"] * 40, dtype=object),
     )
-    results, _ = cooking._split(recipes, 200, seed=0)
+    results, _ = cooking.run_split(recipes, 200, seed=0)
     assert seen == [160]
     assert results["ACE, net"].held_out[0] > 0.9
 
@@ -101,7 +101,7 @@ def test_the_vocabulary_is_learned_from_training_recipes_only(monkeypatch):
 def test_wine(tmp_path):
     rows, text = results("wine", tmp_path)
     first = {row["method"]: float(row["held_out"]) for row in rows if row["component"] == "1"}
-    assert list(first) == list(wine._methods(None))
+    assert list(first) == list(wine.make_methods(None))
     assert min(first.values()) > 0.5
     assert first["ACE, trees"] > 0.6
     assert "## How many components are real?" in text
@@ -116,7 +116,7 @@ def test_wine(tmp_path):
 
 def test_brands(tmp_path):
     rows, text = results("brands", tmp_path)
-    assert [row["label"] for row in rows if row["side"] == "brand"] == list(brands.BRANDS)
+    assert [row["label"] for row in rows if row["side"] == "brand"] == list(brands.BRAND_NAMES)
     assert len([row for row in rows if row["side"] == "trait"]) == 15
     assert "upper class is 2.2 times" in text  # from exact CA, and by hand: see the next test
     assert "Seed" not in text
@@ -126,7 +126,7 @@ def test_the_ratio_of_a_brand_by_hand():
     if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), NEEDS["brands"]).is_file():
         pytest.skip("CORRESPONDENCE_DATA has no brands")
     table = co.datasets.fetch_brands()
-    chosen = np.isin(table.rows, brands.BRANDS)
+    chosen = np.isin(table.rows, brands.BRAND_NAMES)
     counts = np.asarray(table.counts)[chosen]
     row, column = table.rows[chosen].tolist().index("Mercedes"), table.columns.tolist().index("Upper class")
     ratio = counts[row, column] * counts.sum() / counts[row].sum() / counts[:, column].sum()
@@ -141,7 +141,7 @@ def test_without_the_data(name, tmp_path, monkeypatch):
     monkeypatch.delenv("CORRESPONDENCE_DATA", raising=False)
     monkeypatch.setattr(pytest.importorskip("pooch"), "retrieve", offline)
     with pytest.raises(co.datasets.MissingDataError, match="CORRESPONDENCE_DATA"):
-        reproduce(name, tmp_path / name, quick=True)
+        reproduce_study(name, tmp_path / name, quick=True)
     assert not list(tmp_path.iterdir())
 
 
@@ -184,8 +184,8 @@ def test_a_missing_ffmpeg_is_told_before_the_training(tmp_path, monkeypatch):
     def missing():
         raise ImportError("A movie as .mp4 needs ffmpeg.")
 
-    monkeypatch.setattr("correspondence.recording.movie._ffmpeg", missing)
-    monkeypatch.setattr(training, "_run", lambda *arguments: pytest.fail("it trains first"))
+    monkeypatch.setattr("correspondence.recording.movie.find_ffmpeg", missing)
+    monkeypatch.setattr(training, "train_and_record", lambda *arguments: pytest.fail("it trains first"))
     with pytest.raises(ImportError, match="needs ffmpeg"):
-        reproduce("training-mnist", tmp_path / "new", quick=True)
+        reproduce_study("training-mnist", tmp_path / "new", quick=True)
     assert not (tmp_path / "new").exists()

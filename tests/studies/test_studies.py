@@ -9,8 +9,8 @@ from records import check_record
 
 import correspondence as co
 from correspondence.studies import gaussian, problems
-from correspondence.studies.report import Report, markdown_table, write
-from correspondence.studies.reproducing import STUDIES, reproduce
+from correspondence.studies.report import Report, markdown_table, write_report
+from correspondence.studies.reproducing import STUDIES, reproduce_study
 from correspondence.studies.runs import Runs, Settings
 
 SIMULATED = ("bsc", "gaussian")
@@ -28,7 +28,7 @@ def folders(tmp_path_factory):
     made = {}
     for name in SIMULATED:
         made[name] = tmp_path_factory.mktemp("results") / "new" / name
-        files = reproduce(name, made[name], seeds=2, quick=True)
+        files = reproduce_study(name, made[name], seeds=2, quick=True)
         assert [path.name for path in files] == [f"{name}.csv", f"{name}.png", f"{name}.md", f"{name}.json"]
     return made
 
@@ -121,26 +121,26 @@ def test_distance_of_known_functions():
         values = [x, (x**2 - 1) / 2**0.5, (x**3 - 3 * x) / 6**0.5, (x**4 - 6 * x**2 + 3) / 24**0.5]
         return np.column_stack(values)
 
-    problem = problems.gaussian()
+    problem = problems.make_gaussian()
     nothing = np.zeros((2, 4))
     runs = Runs(problem, 1, 1, nothing, nothing, np.zeros(2), [Known(1.0), Known(1.5)])
-    for curves in gaussian._curves(runs).values():
+    for curves in gaussian.compute_curves(runs).values():
         assert np.allclose(curves.distances, [[0] * 4, [0.5] * 4], atol=1e-5)
 
 
 def test_settings():
-    assert Settings.of().seeds == 10
-    assert Settings.of(quick=True).seeds == 2
-    assert Settings.of(3, True).seeds == 3
-    assert Settings.of().fresh == 200_000
-    assert Settings.of().training(problems.bsc()) == problems.bsc().n
+    assert Settings.from_options().seeds == 10
+    assert Settings.from_options(quick=True).seeds == 2
+    assert Settings.from_options(3, True).seeds == 3
+    assert Settings.from_options().fresh == 200_000
+    assert Settings.from_options().count_training_pairs(problems.make_bsc()) == problems.make_bsc().n
     with pytest.raises(ValueError, match="at least 1"):
-        Settings.of(0)
+        Settings.from_options(0)
 
 
 def test_unknown_study(tmp_path):
     with pytest.raises(ValueError, match=r"no study 'bcs': choose one of brands, bsc, gaussian"):
-        reproduce("bcs", tmp_path)
+        reproduce_study("bcs", tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -163,6 +163,6 @@ def test_an_old_file_survives_a_failure(tmp_path):
 
     (tmp_path / "x.png").write_bytes(b"old")
     with pytest.raises(OSError, match="No space"):
-        write(Report("x", [{"a": 1}], "text", {"": Broken()}), "x", tmp_path, "origin")
+        write_report(Report("x", [{"a": 1}], "text", {"": Broken()}), "x", tmp_path, "origin")
     assert (tmp_path / "x.png").read_bytes() == b"old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv", "x.png"]

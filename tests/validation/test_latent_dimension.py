@@ -256,7 +256,7 @@ def test_interval_counts_those_that_are_not_ruled_out():
     intervals = np.column_stack([r - 0.05, r + 0.05])
     blocks = [Block(np.zeros((3, 4)), np.zeros((3, 4)), 3, np.ones(4))]
     for negligible, interval in ((0.1, (1, 3)), (0.04, (1, 4))):
-        result = latent_dimension._summarise(test, test, intervals, co.CCA(4), 0.05, negligible, blocks)
+        result = latent_dimension.summarise_held_out_test(test, test, intervals, co.CCA(4), 0.05, negligible, blocks)
         assert result.interval == interval
         assert result.pvalues.tolist() == [0.002, 0.04, 0.5, 1]
 

@@ -484,10 +484,10 @@ def draw_noisy_copies(rng, n):
 
 
 def test_one_fit_judges_very_many_pairs(monkeypatch):
-    monkeypatch.setattr(permutation, "MANY", 400)
+    monkeypatch.setattr(permutation, "MIN_PAIRS_FOR_ONE_BLOCK", 400)
     X, Y = np.random.default_rng(0).normal(size=(2, 400, 1))
     for n, fits in ((399, 3), (400, 1)):
-        blocks = permutation.sequential(co.CCA(n_components=1), X[:n], Y[:n], None, 0, None, False)
+        blocks = permutation.fit_sequential_blocks(co.CCA(n_components=1), X[:n], Y[:n], None, 0, None, False)
         assert len(blocks) == fits
     ((fit, size),) = blocks
     assert (fit.d.n, size) == (240, 160)
@@ -502,7 +502,7 @@ def test_blocks_hold_as_many_groups_each():
     X, Y = linear_pairs(rng, n=200)
     groups = np.r_[np.zeros(100, dtype=int), np.arange(1, 101)]
     for seed in range(5):
-        blocks = permutation.sequential(co.CCA(n_components=1), X, Y, groups, seed, None, False)
+        blocks = permutation.fit_sequential_blocks(co.CCA(n_components=1), X, Y, groups, seed, None, False)
         assert {size for _, size in blocks} <= {20, 21}
     assert co.permutation_test(co.CCA(n_components=1), X, Y, groups=groups).pvalues[0] < 0.05
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from narwhals.exceptions import DuplicateError
 
-from correspondence._util.text import brief
+from correspondence._util.text import short_repr
 
 __all__ = [
     "as_frame",
@@ -22,12 +22,12 @@ __all__ = [
     "check_total",
     "check_weights",
     "check_whole",
+    "count_observations",
+    "find_user_stacklevel",
     "is_number",
-    "length",
     "of_series",
-    "outside",
     "read_only",
-    "take",
+    "take_rows",
     "to_array",
     "to_floats",
 ]
@@ -38,7 +38,7 @@ def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < low or (high is not None and value > high):
         limits = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be a whole number {limits}, got {brief(value)}.")
+        raise ValueError(f"{name} must be a whole number {limits}, got {short_repr(value)}.")
     return int(value)
 
 
@@ -52,7 +52,7 @@ def check_seed(seed: Any, name: str = "random_state") -> np.random.Generator:
 def check_flag(value: Any, name: str) -> bool:
     """True or False, and nothing that is merely one of them in an `if`."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {brief(value)}.")
+        raise ValueError(f"{name} must be True or False, got {short_repr(value)}.")
     return bool(value)
 
 
@@ -86,7 +86,7 @@ def check_total(total: float, name: str) -> None:
         raise ValueError(f"{name} has a total of {total:g}, too far from 1 to compute with: divide it by a constant.")
 
 
-def outside() -> int:
+def find_user_stacklevel() -> int:
     """Level of the stack, for a warning of the caller, of the line of the user that called this package."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
@@ -106,7 +106,7 @@ def to_floats(values: Any, name: str) -> np.ndarray:
     """Array of float64; text, dates and masked entries are not numbers."""
     _check_mask(values, name)
     try:
-        array = _as_array(values, name)
+        array = as_numpy_array(values, name)
         if array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.flat):
             raise TypeError
         if array.dtype.kind not in "biufO":
@@ -114,7 +114,7 @@ def to_floats(values: Any, name: str) -> np.ndarray:
         with np.errstate(over="raise"):  # of a long double
             return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, ArithmeticError):
-        raise ValueError(f"{name} must be an array of numbers, got {_described(values)}.") from None
+        raise ValueError(f"{name} must be an array of numbers, got {_describe_values(values)}.") from None
 
 
 def of_series(series: nw.Series) -> np.ndarray:
@@ -128,7 +128,7 @@ def of_series(series: nw.Series) -> np.ndarray:
 def to_array(values: Any, name: str) -> np.ndarray:
     """NumPy's array of a list, a frame or a torch tensor; rows of numbers and strings keep their types."""
     _check_mask(values, name)
-    array = _as_array(values, name)
+    array = as_numpy_array(values, name)
     is_mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
     return np.array(values, dtype=object) if is_mixed else array
 
@@ -138,9 +138,9 @@ def _check_mask(values: Any, name: str) -> None:
         raise ValueError(f"{name} has masked entries: fill them in or leave those rows out.")
 
 
-def _as_array(values: Any, name: str) -> np.ndarray:
+def as_numpy_array(values: Any, name: str) -> np.ndarray:
     if hasattr(values, "detach"):
-        return _of_tensor(values, name)
+        return _tensor_to_array(values, name)
     if sp.issparse(values):
         raise TypeError(f"{name} is a sparse matrix, which is not supported here: give {name}.toarray().")
     try:
@@ -148,10 +148,10 @@ def _as_array(values: Any, name: str) -> np.ndarray:
     except ValueError:
         raise ValueError(f"{name} has rows of different lengths.") from None
     except Exception as error:  # of any library whose object it is
-        raise TypeError(f"{name} cannot be made an array ({brief(str(error))}).") from None
+        raise TypeError(f"{name} cannot be made an array ({short_repr(str(error))}).") from None
 
 
-def _of_tensor(tensor: Any, name: str) -> np.ndarray:
+def _tensor_to_array(tensor: Any, name: str) -> np.ndarray:
     """NumPy's array of a tensor of torch, which is not imported for that."""
     if str(tensor.layout) != "torch.strided":
         raise TypeError(f"{name} is a sparse tensor, which is not supported: give {name}.to_dense().")
@@ -165,7 +165,7 @@ def as_frame(values: Any, name: str) -> nw.DataFrame | None:
         frame = nw.from_native(values, pass_through=True)
     except DuplicateError as error:
         raise ValueError(
-            f"{name} has a column more than once: rename one of them ({brief(str(error), 100)})."
+            f"{name} has a column more than once: rename one of them ({short_repr(str(error), 100)})."
         ) from None
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(
@@ -176,7 +176,7 @@ def as_frame(values: Any, name: str) -> nw.DataFrame | None:
 
 def check_index(x: Any, y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
     """Two pandas columns whose rows are named differently were hardly meant to be paired by position."""
-    x_index, y_index = (_index(column) for column in (x, y))
+    x_index, y_index = (_get_pandas_index(column) for column in (x, y))
     if x_index is not None and y_index is not None and len(x) == len(y) and not x_index.equals(y_index):
         a, b = names
         raise ValueError(
@@ -184,7 +184,7 @@ def check_index(x: Any, y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
         )
 
 
-def _index(column: Any) -> Any:
+def _get_pandas_index(column: Any) -> Any:
     try:
         native = nw.from_native(column, allow_series=True, pass_through=True)
     except DuplicateError:  # which is told where the columns are read
@@ -192,7 +192,7 @@ def _index(column: Any) -> Any:
     return nw.maybe_get_index(native) if isinstance(native, nw.Series | nw.DataFrame) else None
 
 
-def length(values: Any, name: str) -> int:
+def count_observations(values: Any, name: str) -> int:
     """Number of observations."""
     as_frame(values, name)  # a lazy frame has its own message
     if sp.issparse(values):
@@ -205,7 +205,7 @@ def length(values: Any, name: str) -> int:
     raise ValueError(f"{name} must hold one value for each observation, got {type(values).__name__}.")
 
 
-def take(values: Any, rows: np.ndarray) -> Any:
+def take_rows(values: Any, rows: np.ndarray) -> Any:
     """Some rows of data of any kind, by position."""
     frame = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(frame, nw.DataFrame | nw.Series):
@@ -221,8 +221,8 @@ def take(values: Any, rows: np.ndarray) -> Any:
     return array[np.array(rows)]  # torch wants them writable
 
 
-def _described(values: Any) -> str:
+def _describe_values(values: Any) -> str:
     kind = getattr(values, "dtype", None)
     if kind is not None:
         return f"values of type {kind}" if isinstance(values, np.ndarray) else f"{type(values).__name__} of {kind}"
-    return f"{type(values).__name__} {brief(values, 40)}"
+    return f"{type(values).__name__} {short_repr(values, 40)}"

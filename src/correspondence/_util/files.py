@@ -19,10 +19,21 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
-__all__ = ["NetError", "as_path", "below", "csv_text", "decode", "encode", "new_file", "read", "restoring", "write"]
+__all__ = [
+    "NetError",
+    "as_path",
+    "csv_text",
+    "decode_json",
+    "encode_json",
+    "explain_damage",
+    "new_file",
+    "read_safetensors",
+    "strip_prefix",
+    "write_safetensors",
+]
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings that spreadsheets may run
-NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
+FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings that spreadsheets may run
+NUMBER_PATTERN = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
 
 
 class NetError(ValueError):
@@ -55,11 +66,13 @@ def new_file(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def write(path: str | Path, arrays: dict[str, np.ndarray], description: dict, kind: str, version: int) -> None:
+def write_safetensors(
+    path: str | Path, arrays: dict[str, np.ndarray], description: dict, kind: str, version: int
+) -> None:
     """Write arrays and a description (anything JSON can hold) to one file."""
     tensors = {name: _native(array) for name, array in arrays.items()}
-    tensors["description"] = encode(description)
-    metadata = {"format": kind, "version": str(version), "sha256": _digest(tensors)}
+    tensors["description"] = encode_json(description)
+    metadata = {"format": kind, "version": str(version), "sha256": compute_digest(tensors)}
     with new_file(path) as temporary:
         try:
             temporary.write_bytes(to_bytes(tensors, metadata))
@@ -67,8 +80,8 @@ def write(path: str | Path, arrays: dict[str, np.ndarray], description: dict, ki
             raise TypeError(f"The data of the fit cannot be saved: {error}.") from None
 
 
-def read(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Read what `write` wrote; anything else is a ValueError that says what is wrong."""
+def read_safetensors(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Read what `write_safetensors` wrote; anything else is a ValueError that says what is wrong."""
     path = as_path(path)
     if not path.is_file():
         what = ": it is a folder, so give the file in it" if path.is_dir() else ""
@@ -89,14 +102,14 @@ def read(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarra
             f"{path} has version {metadata.get('version')} of the file format, this package reads {version}: "
             "use the release that wrote it, or save it again."
         )
-    if metadata.get("sha256") != _digest(tensors):
+    if metadata.get("sha256") != compute_digest(tensors):
         raise ValueError(f"{path} is damaged: its checksum does not match. Save the model again.")
-    with restoring(path):
-        return tensors, decode(tensors.pop("description"))
+    with explain_damage(path):
+        return tensors, decode_json(tensors.pop("description"))
 
 
 @contextmanager
-def restoring(path: str | Path) -> Iterator[None]:
+def explain_damage(path: str | Path) -> Iterator[None]:
     """One sentence where arrays and their description, though they are as they were written, do not fit together."""
     try:
         yield
@@ -107,7 +120,7 @@ def restoring(path: str | Path) -> Iterator[None]:
         raise ValueError(f"{path} is damaged: {what}. Save the model again.") from error
 
 
-def below(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+def strip_prefix(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     """Arrays whose names start with a prefix, named without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
@@ -117,17 +130,17 @@ def _native(array: np.ndarray) -> np.ndarray:
     return np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
 
 
-def encode(value: Any) -> np.ndarray:
+def encode_json(value: Any) -> np.ndarray:
     """JSON text as bytes in an array: unlike a safetensors header it may be of any length."""
     return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
 
 
-def decode(array: np.ndarray) -> Any:
-    """Inverse of `encode`."""
+def decode_json(array: np.ndarray) -> Any:
+    """Inverse of `encode_json`."""
     return json.loads(array.tobytes().decode())
 
 
-def _digest(tensors: dict[str, np.ndarray]) -> str:
+def compute_digest(tensors: dict[str, np.ndarray]) -> str:
     digest = hashlib.sha256()
     for name in sorted(tensors):
         digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode())
@@ -154,15 +167,15 @@ def csv_text(rows: Iterable[Iterable[Any]], floats: str = ".6g") -> str:
     lines: list[str] = []
     keep = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n") + "\n"))
     writer = csv.writer(keep, lineterminator="\r\n")  # which makes it quote cells that have a CR or LF in them
-    writer.writerows([_cell(value, floats) for value in row] for row in rows)
+    writer.writerows([_format_cell(value, floats) for value in row] for row in rows)
     return "".join(lines)
 
 
-def _cell(value: Any, floats: str) -> str:
+def _format_cell(value: Any, floats: str) -> str:
     if value is None or (isinstance(value, Real) and value != value):
         return ""
     if isinstance(value, float | np.floating):
         return format(value, floats)
     text = str(value)
-    is_safe = isinstance(value, Real) or not text.startswith(FORMULA) or NUMBER.fullmatch(text)
+    is_safe = isinstance(value, Real) or not text.startswith(FORMULA_PREFIXES) or NUMBER_PATTERN.fullmatch(text)
     return text if is_safe else f"'{text}"

@@ -11,21 +11,21 @@ import narwhals as nw
 import numpy as np
 
 from correspondence._util.arguments import as_frame, of_series, to_array
-from correspondence._util.text import brief
+from correspondence._util.text import short_repr
 
 __all__ = [
     "as_labels",
-    "encode",
+    "encode_labels",
     "find_labels",
     "in_order",
     "label_from_json",
     "label_to_json",
-    "objects",
     "sort_key",
+    "to_object_array",
 ]
 
 
-def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+def encode_labels(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Distinct labels of a column in sorted order, and the position of each entry among them.
 
     The order is that of the labels themselves, of an ordered categorical column's categories, or, for labels
@@ -45,7 +45,7 @@ def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
 
     Examples
     --------
-    >>> codes, labels = encode(["b", "a", "b"], "x")
+    >>> codes, labels = encode_labels(["b", "a", "b"], "x")
     >>> codes.tolist(), labels.tolist()
     ([1, 0, 1], ['a', 'b'])
     """
@@ -58,7 +58,7 @@ def encode(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     if values.dtype.kind in "biufmM":
         labels, codes = np.unique(values, return_inverse=True)
         return codes, as_labels(labels, name)
-    return _encode_objects(values.tolist(), name)
+    return encode_objects(values.tolist(), name)
 
 
 def as_labels(column: Any, name: str) -> np.ndarray:
@@ -71,11 +71,13 @@ def as_labels(column: Any, name: str) -> np.ndarray:
     """
     if hasattr(column, "tocsr"):
         raise TypeError(f"{name} is a sparse matrix, which is no list of labels: give {name}.toarray().")
-    values = _to_array(column, name)
+    values = to_label_array(column, name)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim == 0:
-        raise ValueError(f"{name} must be a list of labels, got {brief(column)}: write [{brief(column)}] for one.")
+        raise ValueError(
+            f"{name} must be a list of labels, got {short_repr(column)}: write [{short_repr(column)}] for one."
+        )
     if values.ndim != 1:
         raise ValueError(f"{name} must be one column of labels, got an array of shape {values.shape}.")
     if values.dtype == object and set(map(type, values.tolist())) == {str}:
@@ -85,7 +87,11 @@ def as_labels(column: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} has {missing} missing label(s): drop those rows, or give them a label of their own.")
     if values.dtype.kind in "biuf":
         return values
-    return objects([_plain(value) for value in values.tolist()] if values.dtype == object else _dates(values).tolist())
+    return to_object_array(
+        [_to_python_value(value) for value in values.tolist()]
+        if values.dtype == object
+        else _round_to_microseconds(values).tolist()
+    )
 
 
 def sort_key(label: Hashable) -> tuple[str, Any]:
@@ -101,10 +107,10 @@ def _encode_categories(series: nw.Series, categories: Sequence[str], name: str) 
     position = {label: i for i, label in enumerate(categories)}
     codes = np.array([position[v] for v in as_labels(series, name).tolist()], dtype=np.intp)
     used, codes = np.unique(codes, return_inverse=True)
-    return codes, objects([categories[i] for i in used])
+    return codes, to_object_array([categories[i] for i in used])
 
 
-def _encode_objects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.ndarray]:
+def encode_objects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.ndarray]:
     seen: dict[Hashable, int] = {}
     try:
         first = np.fromiter((seen.setdefault(v, len(seen)) for v in values), np.intp, len(values))
@@ -113,7 +119,7 @@ def _encode_objects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.n
     labels = in_order(seen)
     position = np.empty(len(labels), np.intp)
     position[[seen[label] for label in labels]] = np.arange(len(labels))
-    return position[first], objects(labels)
+    return position[first], to_object_array(labels)
 
 
 def in_order(labels: Iterable[Any]) -> list[Any]:
@@ -125,7 +131,7 @@ def in_order(labels: Iterable[Any]) -> list[Any]:
         return sorted(labels, key=sort_key)
 
 
-def _to_array(column: Any, name: str) -> np.ndarray:
+def to_label_array(column: Any, name: str) -> np.ndarray:
     frame = as_frame(column, name)
     if frame is not None:
         if frame.shape[1] != 1:
@@ -134,32 +140,34 @@ def _to_array(column: Any, name: str) -> np.ndarray:
     series = nw.from_native(column, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         is_numeric = series.dtype.is_numeric() and not series.is_null().any()
-        return of_series(series) if is_numeric else objects(series.to_list())
+        return of_series(series) if is_numeric else to_object_array(series.to_list())
     if hasattr(column, "detach"):  # a tensor of torch
         return to_array(column, name)
     if np.ma.is_masked(column):
-        return objects([None if value is np.ma.masked else value for value in column])
+        return to_object_array([None if value is np.ma.masked else value for value in column])
     if isinstance(column, np.ndarray):
         return column
     if hasattr(column, "to_pylist"):  # a pyarrow array that is not chunked
-        return objects(column.to_pylist())
+        return to_object_array(column.to_pylist())
     if isinstance(column, str | bytes) or not isinstance(column, Iterable):
         return np.asarray(column)
     values = list(column)
-    return objects([v[0] for v in values] if all(isinstance(v, list) and len(v) == 1 for v in values) else values)
+    return to_object_array(
+        [v[0] for v in values] if all(isinstance(v, list) and len(v) == 1 for v in values) else values
+    )
 
 
-def objects(values: Sequence[Any]) -> np.ndarray:
+def to_object_array(values: Sequence[Any]) -> np.ndarray:
     """Array of the values as they are: ``np.array`` would turn ``[1, "a"]`` into two strings."""
     return np.fromiter(values, dtype=object, count=len(values))
 
 
-def _plain(value: Any) -> Any:
+def _to_python_value(value: Any) -> Any:
     """Python's own value for a NumPy scalar."""
-    return _dates(np.asarray(value)).item() if isinstance(value, np.generic) else value
+    return _round_to_microseconds(np.asarray(value)).item() if isinstance(value, np.generic) else value
 
 
-def _dates(values: np.ndarray) -> np.ndarray:
+def _round_to_microseconds(values: np.ndarray) -> np.ndarray:
     """Dates at a resolution that Python has; ``tolist`` makes bare integers of nanoseconds."""
     return values.astype(f"{values.dtype.kind}8[us]") if values.dtype.kind in "mM" else values
 
@@ -181,7 +189,7 @@ def _differs_from_itself(value: Any) -> bool:
         return True  # a signalling NaN of decimal
 
 
-_TAGGED: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
+_JSON_CODECS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "datetime": (datetime.datetime, datetime.datetime.isoformat, datetime.datetime.fromisoformat),
     "date": (datetime.date, datetime.date.isoformat, datetime.date.fromisoformat),
     "seconds": (datetime.timedelta, datetime.timedelta.total_seconds, lambda s: datetime.timedelta(seconds=s)),
@@ -196,18 +204,20 @@ def label_to_json(label: Any) -> Any:
     if isinstance(label, np.generic):
         return label.item()
     if getattr(label, "nanosecond", 0):
-        raise TypeError(f"The label {brief(label)} cannot be saved: times are kept to microseconds.")
-    for tag, (cls, encode, _) in _TAGGED.items():
+        raise TypeError(f"The label {short_repr(label)} cannot be saved: times are kept to microseconds.")
+    for tag, (cls, encode, _) in _JSON_CODECS.items():
         if isinstance(label, cls):
             return {tag: encode(label)}
-    raise TypeError(f"The label {brief(label)} of type {type(label).__name__} cannot be saved: use strings or numbers.")
+    raise TypeError(
+        f"The label {short_repr(label)} of type {type(label).__name__} cannot be saved: use strings or numbers."
+    )
 
 
 def label_from_json(label: Any) -> Any:
     """Inverse of `label_to_json`."""
     if isinstance(label, dict):
         ((tag, value),) = label.items()
-        return _TAGGED[tag][2](value)
+        return _JSON_CODECS[tag][2](value)
     return label
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["brief", "one_line"]
+__all__ = ["one_line", "short_repr"]
 
 
 def one_line(text: Any, most: int = 40) -> str:
@@ -14,7 +14,7 @@ def one_line(text: Any, most: int = 40) -> str:
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
-def brief(value: Any, most: int = 60) -> str:
+def short_repr(value: Any, most: int = 60) -> str:
     """How a value is shown in a message: as Python writes it, on one line and of bounded length."""
     try:
         return one_line(repr(value), most)

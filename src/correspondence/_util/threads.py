@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-__all__ = ["RowBlocks", "alone", "in_threads", "n_threads"]
+__all__ = ["RowBlocks", "in_threads", "limit_blas_threads", "n_threads"]
 
 WORTH_IT = 1 << 20  # cells, from which on a second thread gains more than it costs
 
@@ -35,7 +35,7 @@ def in_threads(function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any
         return list(pool.map(function, parts))
 
 
-def alone(is_wanted: bool) -> AbstractContextManager:
+def limit_blas_threads(is_wanted: bool) -> AbstractContextManager:
     """Keep BLAS to one thread for a while, if that is wanted.
 
     Its threads would wait busily beside those of ours; and for many small matrices, they cost more than they gain.
@@ -80,41 +80,45 @@ class RowBlocks:
         cuts = np.searchsorted(base.indptr, np.linspace(0, base.nnz, n + 1)[1:-1]).tolist()
         bounds = np.unique([0, *cuts, base.shape[0]]).tolist()
         self.rows = [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
-        self.blocks = [_rows(base, rows) for rows in self.rows]
-        self._transposed = [_as(sp.csc_array, *_parts(block), block.shape[::-1]) for block in self.blocks]
+        self.blocks = [_slice_rows(base, rows) for rows in self.rows]
+        self._transposed = [_make_sparse_view(sp.csc_array, *_parts(block), block.shape[::-1]) for block in self.blocks]
 
-    def times(self, v: np.ndarray) -> np.ndarray:
+    def matrix_times(self, v: np.ndarray) -> np.ndarray:
         """A @ v."""
-        return self._summed(v) if self.is_transposed else self._stacked(v)
+        return self._sum_products(v) if self.is_transposed else self._stack_products(v)
 
     def transposed_times(self, v: np.ndarray) -> np.ndarray:
         """A.T @ v."""
-        return self._stacked(v) if self.is_transposed else self._summed(v)
+        return self._stack_products(v) if self.is_transposed else self._sum_products(v)
 
-    def _stacked(self, v: np.ndarray) -> np.ndarray:
+    def _stack_products(self, v: np.ndarray) -> np.ndarray:
         return np.concatenate(in_threads(lambda block: block @ v, self.blocks))
 
-    def _summed(self, v: np.ndarray) -> np.ndarray:
+    def _sum_products(self, v: np.ndarray) -> np.ndarray:
         parts = zip(self._transposed, self.rows, strict=True)
         return sum(in_threads(lambda part: part[0] @ v[part[1]], parts))
 
-    def sort(self) -> None:
+    def sort_cells(self) -> None:
         """Sort the cells of each row by their column, in place."""
         in_threads(lambda block: block.sort_indices(), self.blocks)
 
 
-def _rows(A: sp.csr_array, rows: slice) -> sp.csr_array:
+def _slice_rows(A: sp.csr_array, rows: slice) -> sp.csr_array:
     """Some rows, as a view."""
     first, last = A.indptr[rows.start], A.indptr[rows.stop]
     indptr = A.indptr[rows.start : rows.stop + 1] - first
-    return _as(sp.csr_array, A.data[first:last], A.indices[first:last], indptr, (len(indptr) - 1, A.shape[1]))
+    return _make_sparse_view(
+        sp.csr_array, A.data[first:last], A.indices[first:last], indptr, (len(indptr) - 1, A.shape[1])
+    )
 
 
 def _parts(A: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return A.data, A.indices, A.indptr
 
 
-def _as(kind: Any, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, ...]) -> Any:
+def _make_sparse_view(
+    kind: Any, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, ...]
+) -> Any:
     """Sparse array of these parts themselves: the constructor copies views of less than half of an array."""
     A = kind(shape, dtype=data.dtype)
     A.data, A.indices, A.indptr = data, indices, indptr

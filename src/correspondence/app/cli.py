@@ -17,7 +17,7 @@ from correspondence.app.commands.train import train_command
 
 __all__ = ["main"]
 
-INTERRUPTED = 130  # exit code of shells after Ctrl-C
+INTERRUPTED_EXIT_CODE = 130  # exit code of shells after Ctrl-C
 
 
 class Commands(click.Group):
@@ -29,7 +29,7 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("\nInterrupted.", err=True)
-            ctx.exit(INTERRUPTED)
+            ctx.exit(INTERRUPTED_EXIT_CODE)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -14,27 +14,27 @@ from sklearn.neural_network import MLPClassifier
 
 from correspondence import datasets, plot
 from correspondence._util.files import new_file
-from correspondence._util.progress import bar
+from correspondence._util.progress import make_progress_bar
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.describe.axis_words import axis_words
-from correspondence.describe.sentences import sentences
+from correspondence.describe.sentences import write_sentences
 from correspondence.estimators.ca.estimator import CA
 from correspondence.page import explore
 from correspondence.recording.recorder import TrainingRecorder
 from correspondence.results.held_out import HeldOut
 
-__all__ = ["demo"]
+__all__ = ["run_demo"]
 
-TRAINED, PROBES = 600, 900  # images to learn from and to look at; the others judge
-HIDDEN, RATE, DECAY, EPOCHS, BATCH = 32, 0.005, 0.5, 30, 50
+N_TRAINING_IMAGES, N_PROBE_IMAGES = 600, 900  # images to learn from and to look at; the others judge
+N_HIDDEN_UNITS, LEARNING_RATE, WEIGHT_DECAY, N_EPOCHS, BATCH_SIZE = 32, 0.005, 0.5, 30, 50
 # Chosen by three folds of the images to learn from: right on 94.5 %, and cautious, so that the plane is no ten dots.
-EVERY = 5  # steps from frame to frame
-PAIRS = 5  # that are named as confused
-NAMES = "image", "digit"
-TASKS = "task", "person"
+STEPS_PER_FRAME = 5  # steps from frame to frame
+N_CONFUSED_PAIRS = 5  # that are named as confused
+DIGIT_VARIABLE_NAMES = "image", "digit"
+TASK_VARIABLE_NAMES = "task", "person"
 
 
-def demo(folder: Path) -> str:
+def run_demo(folder: Path) -> str:
     """Train a net on digits, analyse what it confuses, and a table of counts; pictures and pages go to a folder.
 
     Parameters
@@ -50,18 +50,18 @@ def demo(folder: Path) -> str:
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        digits, table = _digits(), CA().fit(datasets.load_housetasks())
+        digits, table = analyze_digits(), CA().fit(datasets.load_housetasks())
     except BaseException:
         if is_new:
             folder.rmdir()
         raise
-    pages = [digits.page(folder / "digits.html"), _table_page(table, folder / "tasks.html")]
-    pictures = [digits.picture(folder / "digits.png"), _table_picture(table, folder / "tasks.png")]
+    pages = [digits.write_page(folder / "digits.html"), _table_page(table, folder / "tasks.html")]
+    pictures = [digits.draw_picture(folder / "digits.png"), _table_picture(table, folder / "tasks.png")]
     found = [
         *(f"Page:    {path.resolve().as_uri()}" for path in pages),
         *(f"Picture: {path.resolve()}" for path in pictures),
     ]
-    return f"{digits.text()}\n\n{_table_text(table)}\n\n" + "\n".join(found)
+    return f"{digits.format_text()}\n\n{_describe_table(table)}\n\n" + "\n".join(found)
 
 
 # --- digits
@@ -86,20 +86,27 @@ class _Digits:
 
     @property
     def sentences(self) -> list[str]:
-        return sentences(self.cca, axis_words(self.cca), self.held_out, NAMES)
+        return write_sentences(self.cca, axis_words(self.cca), self.held_out, DIGIT_VARIABLE_NAMES)
 
     @property
     def introduction(self) -> str:
         return (
-            f"A net with {HIDDEN} hidden units has learned from {TRAINED} of scikit-learn's images of handwritten "
+            f"A net with {N_HIDDEN_UNITS} hidden units has learned from {N_TRAINING_IMAGES} of scikit-learn's images of handwritten "
             f"digits, and is right on {100 * self.accuracy:.1f} % of {self.unseen:,} others."
         )
 
-    def text(self) -> str:
+    def format_text(self) -> str:
         said = " ".join(self.sentences)
-        return "\n\n".join([_wrapped(self.introduction), self._table(), _wrapped(self._confused()), _wrapped(said)])
+        return "\n\n".join(
+            [
+                _wrap_text(self.introduction),
+                self._format_table(),
+                _wrap_text(self._describe_confusion()),
+                _wrap_text(said),
+            ]
+        )
 
-    def _table(self) -> str:
+    def _format_table(self) -> str:
         lines = ["component  PIC claimed  on labels  tells apart"]
         G = self.cca.transform_y(self.cca.classes_)
         on_labels = np.maximum(self.held_out.correlations, 0) ** 2
@@ -111,30 +118,30 @@ class _Digits:
         )
         return "\n".join(lines)
 
-    def _confused(self) -> str:
+    def _describe_confusion(self) -> str:
         overlap = np.triu(self.cca.overlap_, 1)
-        first, second = np.unravel_index(np.argsort(-overlap, axis=None)[:PAIRS], overlap.shape)
+        first, second = np.unravel_index(np.argsort(-overlap, axis=None)[:N_CONFUSED_PAIRS], overlap.shape)
         names = self.cca.classes_
         listed = (f"{names[a]} and {names[b]} ({overlap[a, b]:.2f})" for a, b in zip(first, second, strict=True))
         return f"Most confused, with the overlap of beliefs: {', '.join(listed)}."
 
-    def page(self, path: Path) -> Path:
+    def write_page(self, path: Path) -> Path:
         return explore(
             self.cca,
             self.X,
             path=path,
             held_out=self.held_out,
             classes=self.labels,
-            names=NAMES,
+            names=DIGIT_VARIABLE_NAMES,
             x_images=self.images,
             recorder=self.recorder,
             title="Handwritten digits: what does a small net confuse?",
             about=[self.introduction, *self.sentences],
         )
 
-    def picture(self, path: Path) -> Path:
+    def draw_picture(self, path: Path) -> Path:
         calls = self.cca.confusing(self.X, 12)
-        return _saved(
+        return _save_plane(
             path,
             self.cca,
             map="rowprincipal",
@@ -143,20 +150,22 @@ class _Digits:
             boundaries=True,
             confusing=calls,
             thumbnails=self.images[calls.index],
-            names=NAMES,
+            names=DIGIT_VARIABLE_NAMES,
         )
 
 
-def _digits() -> _Digits:
+def analyze_digits() -> _Digits:
     """Train the net on some images, and analyse what it believes of others."""
     data = load_digits()
     X, y = data.data / data.data.max(), data.target.astype(str).astype(object)
-    train, probes, test = np.split(np.random.default_rng(0).permutation(len(y)), [TRAINED, TRAINED + PROBES])
-    net = MLPClassifier((HIDDEN,), learning_rate_init=RATE, alpha=DECAY, random_state=0)
-    recorder = TrainingRecorder(net, X[probes], y[probes], every=EVERY)
-    with bar(EPOCHS, "training") as shown:
-        for epoch in range(EPOCHS):
-            recorder.partial_fit(X[train], y[train], batch_size=BATCH, random_state=epoch)
+    train, probes, test = np.split(
+        np.random.default_rng(0).permutation(len(y)), [N_TRAINING_IMAGES, N_TRAINING_IMAGES + N_PROBE_IMAGES]
+    )
+    net = MLPClassifier((N_HIDDEN_UNITS,), learning_rate_init=LEARNING_RATE, alpha=WEIGHT_DECAY, random_state=0)
+    recorder = TrainingRecorder(net, X[probes], y[probes], every=STEPS_PER_FRAME)
+    with make_progress_bar(N_EPOCHS, "training") as shown:
+        for epoch in range(N_EPOCHS):
+            recorder.partial_fit(X[train], y[train], batch_size=BATCH_SIZE, random_state=epoch)
             shown.update()
     cca = ClassifierCA(net).fit(X[probes])
     unseen = np.concatenate([probes, test])
@@ -175,22 +184,22 @@ def _digits() -> _Digits:
 # --- the table
 
 
-def _table_text(ca: CA) -> str:
+def _describe_table(ca: CA) -> str:
     d, said = ca.decomposition_, axis_words(ca)
     pics = ", ".join(f"{pic:.4f}" for pic in d.pics)
-    meaning = " ".join(words.sentence(TASKS) for words in said[:2])
-    return _wrapped(f"And a table, {d.n:g} answers on who does which task in a couple: PICs {pics}. {meaning}")
+    meaning = " ".join(words.write_sentence(TASK_VARIABLE_NAMES) for words in said[:2])
+    return _wrap_text(f"And a table, {d.n:g} answers on who does which task in a couple: PICs {pics}. {meaning}")
 
 
 def _table_page(ca: CA, path: Path) -> Path:
-    return explore(ca, path=path, names=TASKS, title="Household tasks: who does what?")
+    return explore(ca, path=path, names=TASK_VARIABLE_NAMES, title="Household tasks: who does what?")
 
 
 def _table_picture(ca: CA, path: Path) -> Path:
-    return _saved(path, ca, names=("task", "who does it"), ellipses=ca.bootstrap(random_state=0))
+    return _save_plane(path, ca, names=("task", "who does it"), ellipses=ca.bootstrap(random_state=0))
 
 
-def _saved(path: Path, est: CA | ClassifierCA, **options: Any) -> Path:
+def _save_plane(path: Path, est: CA | ClassifierCA, **options: Any) -> Path:
     try:
         plot.plane(est, **options)
         with new_file(path) as temporary:
@@ -200,5 +209,5 @@ def _saved(path: Path, est: CA | ClassifierCA, **options: Any) -> Path:
     return path
 
 
-def _wrapped(text: str) -> str:
+def _wrap_text(text: str) -> str:
     return textwrap.fill(text, 100)

@@ -65,24 +65,24 @@ def compare_classifiers(
            [ 0, 25,  1],
            [ 0,  1, 23]])
     """
-    named = _named(models)
+    named = name_models(models)
     if is_stream(X):
         raise ValueError("X must be an array, a frame or a list: every model is asked about all of it.")
     asked = {name: Beliefs(model, outputs, 1.0, batch_size, classes) for name, model in named.items()}
     beliefs = {name: ask(X) for name, ask in asked.items()}
     first = next(iter(named))
-    labels = asked[first].classes(beliefs[first].shape[1])
-    P = np.stack([_in_order(name, beliefs[name], asked[name], labels) for name in named])
+    labels = asked[first].name_classes(beliefs[first].shape[1])
+    P = np.stack([_order_columns(name, beliefs[name], asked[name], labels) for name in named])
     with warnings.catch_warnings(
         action="ignore", category=CorrespondenceWarning
     ):  # of classes that a model never predicts
         analyses = {name: ClassifierCA.from_beliefs(P[i], labels) for i, name in enumerate(named)}
         common = ClassifierCA.from_beliefs(P.reshape(-1, len(labels)), labels)
-    scores = {} if y is None else _scores(analyses, P, label_codes(y, labels, P.shape[1], "y"))
+    scores = {} if y is None else score_models(analyses, P, label_codes(y, labels, P.shape[1], "y"))
     return ClassifierComparison(list(named), labels, P, analyses, common, _disagreement(P), scores)
 
 
-def _named(models: Any) -> dict[str, Any]:
+def name_models(models: Any) -> dict[str, Any]:
     if not isinstance(models, Mapping):
         if not isinstance(models, Sequence) or isinstance(models, str):
             raise TypeError(f"models must be a list or a dictionary of models, got {type(models).__name__}.")
@@ -101,9 +101,9 @@ def _named(models: Any) -> dict[str, Any]:
     return named
 
 
-def _in_order(name: str, P: np.ndarray, asked: Beliefs, labels: np.ndarray) -> np.ndarray:
+def _order_columns(name: str, P: np.ndarray, asked: Beliefs, labels: np.ndarray) -> np.ndarray:
     """Beliefs with their columns in the order of the labels."""
-    own = {label: i for i, label in enumerate(asked.classes(P.shape[1]).tolist())}
+    own = {label: i for i, label in enumerate(asked.name_classes(P.shape[1]).tolist())}
     if set(own) != set(labels.tolist()):
         raise ValueError(f"The classes of {name} are not those of the first model: all must have the same.")
     return P[:, [own[label] for label in labels.tolist()]]
@@ -115,7 +115,7 @@ def _disagreement(P: np.ndarray) -> np.ndarray:
     return sum(np.abs(P[i] - P[j]).sum(axis=1) for i, j in pairs) / 2 / len(pairs)
 
 
-def _scores(analyses: dict[str, ClassifierCA], P: np.ndarray, codes: np.ndarray) -> dict[str, dict[str, float]]:
+def score_models(analyses: dict[str, ClassifierCA], P: np.ndarray, codes: np.ndarray) -> dict[str, dict[str, float]]:
     return {
         name: {
             "accuracy": float((P[i].argmax(axis=1) == codes).mean()),

@@ -7,19 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import outside
+from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.user_warnings import FewerComponents, LeftOut
 from correspondence.classifiers.beliefs import Beliefs
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.signs import signs
+from correspondence.core.signs import choose_signs
 
-__all__ = ["NOISE", "RARE", "decompose_beliefs", "sum_belief_moments"]
+__all__ = ["MIN_BELIEF_FOR_SINGLE_PRECISION", "PIC_NOISE_BY_PRECISION", "decompose_beliefs", "sum_belief_moments"]
 
 
-RARE = 1e-6  # classes that are never believed more than this need double precision: their products underflow
-NOISE = {np.dtype(np.float64): 1e-15, np.dtype(np.float32): 1e-7}  # PICs that rounding alone can make
+MIN_BELIEF_FOR_SINGLE_PRECISION = (
+    1e-6  # classes that are never believed more than this need double precision: their products underflow
+)
+PIC_NOISE_BY_PRECISION = {np.dtype(np.float64): 1e-15, np.dtype(np.float32): 1e-7}  # PICs that rounding alone can make
 
 
 def decompose_beliefs(
@@ -31,18 +33,24 @@ def decompose_beliefs(
     if not used.all():
         missing = ", ".join(map(str, classes[~used][:5])) + (", ..." if (~used).sum() > 5 else "")
         warnings.warn(
-            f"{(~used).sum()} class(es) never predicted, so placed at NaN: {missing}.", LeftOut, stacklevel=outside()
+            f"{(~used).sum()} class(es) never predicted, so placed at NaN: {missing}.",
+            LeftOut,
+            stacklevel=find_user_stacklevel(),
         )
-    pics, values = _principal(cov[np.ix_(used, used)], p[used], NOISE[moments.dtype], classes[used])
+    pics, values = decompose_covariance(
+        cov[np.ix_(used, used)], p[used], PIC_NOISE_BY_PRECISION[moments.dtype], classes[used]
+    )
     if not len(pics):
         warnings.warn(
-            "All inputs have the same beliefs: there are no components.", FewerComponents, stacklevel=outside()
+            "All inputs have the same beliefs: there are no components.",
+            FewerComponents,
+            stacklevel=find_user_stacklevel(),
         )
     elif n_components is not None and n_components > len(pics):
         warnings.warn(
             f"n_components = {n_components} is more than there are: {len(pics)} are kept.",
             FewerComponents,
-            stacklevel=outside(),
+            stacklevel=find_user_stacklevel(),
         )
     kept = slice(None, n_components)
     G = np.full((len(p), len(pics)), np.nan)
@@ -59,7 +67,9 @@ def decompose_beliefs(
     return d, np.where(second > rounding, second, 0)
 
 
-def _principal(cov: np.ndarray, p: np.ndarray, noise: float, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def decompose_covariance(
+    cov: np.ndarray, p: np.ndarray, noise: float, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """PICs and g of classes that all occur: eigenvectors orthogonal to the constant, whatever rounding does to it."""
     root = np.sqrt(p / p.sum())
     mirror = root + np.eye(1, len(p))[0]
@@ -73,12 +83,12 @@ def _principal(cov: np.ndarray, p: np.ndarray, noise: float, labels: np.ndarray)
     values, vectors = np.linalg.eigh((scaled + scaled.T) / 2)
     keep = np.flatnonzero(values > noise)[::-1]
     U = reflect(np.vstack([np.zeros(len(keep)), vectors[:, keep]]))
-    return np.minimum(values[keep], 1.0), U / root[:, None] * signs(U, labels)
+    return np.minimum(values[keep], 1.0), U / root[:, None] * choose_signs(U, labels)
 
 
 def sum_belief_moments(beliefs: Beliefs, x: Any, y: Any, first: int) -> Moments:
     """Sum the moments of beliefs about some inputs; of labels there are none."""
     moments = Moments()
-    for P in beliefs.batches(x):
+    for P in beliefs.iterate_batches(x):
         moments.update(P, np.empty((len(P), 0)))
     return moments

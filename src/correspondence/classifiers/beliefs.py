@@ -15,21 +15,23 @@ from scipy.special import expit
 from sklearn.base import is_regressor
 from sklearn.exceptions import NotFittedError
 
-from correspondence._util.arguments import check_whole, is_number, length, to_array
+from correspondence._util.arguments import check_whole, count_observations, is_number, to_array
 from correspondence._util.files import NetError
-from correspondence._util.labels import as_labels, label_from_json, label_to_json, objects
-from correspondence._util.text import brief
+from correspondence._util.labels import as_labels, label_from_json, label_to_json, to_object_array
+from correspondence._util.text import short_repr
 from correspondence.core.functions import FeatureMap
 
-__all__ = ["OUTPUTS", "Beliefs", "check_beliefs", "is_stream", "tempered"]
+__all__ = ["OUTPUT_KINDS", "Beliefs", "apply_temperature", "check_beliefs", "is_stream"]
 
-OUTPUTS = ("auto", "probabilities", "logits")
+OUTPUT_KINDS = ("auto", "probabilities", "logits")
 SUM_ERROR = 1e-3  # by which a row of beliefs may be off 1
-ROUNDING = 1e-6  # the same, so small that single precision has no better
-WIDE = 100  # classes from which beliefs in single precision are left so: their products take half the time
+SINGLE_SUM_ERROR = 1e-6  # the same, so small that single precision has no better
+MIN_CLASSES_FOR_SINGLE_PRECISION = (
+    100  # classes from which beliefs in single precision are left so: their products take half the time
+)
 HALF_SUM_ERROR = 1e-2  # the same in half precision, which has three digits
-FEW = 64  # rows of numbers that a module is asked at least
-ROWS = 1 << 24  # beliefs that are copied from an array at a time
+MIN_ROWS_FOR_MODULE = 64  # rows of numbers that a module is asked at least
+MAX_BELIEFS_COPIED = 1 << 24  # beliefs that are copied from an array at a time
 
 
 class Beliefs(FeatureMap):
@@ -61,17 +63,17 @@ class Beliefs(FeatureMap):
         batch_size: int = 1024,
         classes: Any = None,
     ) -> None:
-        if not isinstance(outputs, str) or outputs not in OUTPUTS:
-            raise ValueError(f"outputs must be one of {', '.join(OUTPUTS)}, got {brief(outputs)}.")
+        if not isinstance(outputs, str) or outputs not in OUTPUT_KINDS:
+            raise ValueError(f"outputs must be one of {', '.join(OUTPUT_KINDS)}, got {short_repr(outputs)}.")
         if not is_number(temperature) or not 1e-3 <= temperature <= 1e3:
-            raise ValueError(f"temperature must be a number from 0.001 to 1000, got {brief(temperature)}.")
-        self.model, self.outputs, self.temperature = model, outputs, float(temperature)
+            raise ValueError(f"temperature must be a number from 0.001 to 1000, got {short_repr(temperature)}.")
+        self.model, self.compute_outputs, self.temperature = model, outputs, float(temperature)
         self.batch_size = check_whole(batch_size, "batch_size", 1)
-        self._ask = _asker(model)
+        self._ask = find_predict_function(model)
         self._are_logits = outputs == "logits" if outputs != "auto" or not _is_torch_module(model) else None
-        self.given = _names(classes, getattr(model, "classes_", None))
+        self.given = _choose_class_names(classes, getattr(model, "classes_", None))
 
-    def classes(self, k: int) -> np.ndarray:
+    def name_classes(self, k: int) -> np.ndarray:
         """Names of the k columns."""
         if self.given is None:
             return np.arange(k)
@@ -81,62 +83,62 @@ class Beliefs(FeatureMap):
             )
         return self.given
 
-    def batches(self, X: Any) -> Iterator[np.ndarray]:
+    def iterate_batches(self, X: Any) -> Iterator[np.ndarray]:
         """Checked beliefs of some x at a time; X may also be an iterable of batches, such as a torch DataLoader."""
         width = None
-        for rows in self._inputs(X):
-            P = check_beliefs(self._answer(rows), length(rows, "X"))
+        for rows in self._iterate_inputs(X):
+            P = check_beliefs(self._ask_probabilities(rows), count_observations(rows, "X"))
             if width not in (None, P.shape[1]):
                 raise ValueError(
                     f"The model returned {width} classes for earlier batches and {P.shape[1]} now; the number of "
                     "classes must not change."
                 )
             width = P.shape[1]
-            self.classes(width)
-            yield P if self.temperature == 1 else tempered(P, self.temperature)
+            self.name_classes(width)
+            yield P if self.temperature == 1 else apply_temperature(P, self.temperature)
 
-    def _answer(self, rows: Any) -> Any:
+    def _ask_probabilities(self, rows: Any) -> Any:
         """The model's probabilities; whether a torch module returns them or logits is seen from its first answer."""
-        values = self._asked(rows)
-        if self.outputs != "auto" and _is_column(_to_array(values)):
-            return _of_two(_to_array(values), self.outputs == "logits")
+        values = self._ask_model(rows)
+        if self.compute_outputs != "auto" and _is_column(to_float_array(values)):
+            return _expand_to_two_classes(to_float_array(values), self.compute_outputs == "logits")
         if self._are_logits is False:
             return values
-        array = _to_array(values)
+        array = to_float_array(values)
         if array.ndim != 2 or not array.size:
             return array
         if self._are_logits is None:
-            self._are_logits = bool(array.min() < 0 or np.abs(array.sum(axis=1) - 1).max() > _sum_error(values))
+            self._are_logits = bool(array.min() < 0 or np.abs(array.sum(axis=1) - 1).max() > _get_sum_tolerance(values))
             if self._are_logits and array.min() >= 0 and array.max() <= 1:
                 raise ValueError(
                     "The module returns numbers from 0 to 1 that do not sum to 1: say outputs='logits' if they are "
                     "logits; probabilities that exclude each other are needed, not those of several labels."
                 )
-        return _softmax(array) if self._are_logits else values
+        return _apply_softmax(array) if self._are_logits else values
 
-    def _asked(self, rows: Any) -> Any:
+    def _ask_model(self, rows: Any) -> Any:
         try:
-            return self._ask(_from_arrow(rows, self.model))
+            return self._ask(convert_arrow_rows(rows, self.model))
         except (NotFittedError, MemoryError, _NoBeliefsError):
             raise
         except Exception as error:  # of any library; it is shown as the cause
-            raise ValueError(f"X: the model has no answer for such inputs ({brief(str(error), 200)}).") from error
+            raise ValueError(f"X: the model has no answer for such inputs ({short_repr(str(error), 200)}).") from error
 
-    def _inputs(self, X: Any) -> Iterator[Any]:
+    def _iterate_inputs(self, X: Any) -> Iterator[Any]:
         if is_stream(X):
             for batch in X:
                 yield batch[0] if isinstance(batch, tuple | list) else batch
             return
-        n = length(X, "X")
+        n = count_observations(X, "X")
         if self.model is None:
-            X = X if isinstance(X, np.ndarray) else _to_array(X)
-        size = self.batch_size if self.model is not None else max(1, ROWS // max(1, X.shape[-1]))
+            X = X if isinstance(X, np.ndarray) else to_float_array(X)
+        size = self.batch_size if self.model is not None else max(1, MAX_BELIEFS_COPIED // max(1, X.shape[-1]))
         for start in range(0, n, size):
-            yield _slice(X, start, min(start + size, n))
-            _release(X)
+            yield slice_rows(X, start, min(start + size, n))
+            _release_file_memory(X)
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        batches = list(self.batches(values))
+        batches = list(self.iterate_batches(values))
         if not batches:
             raise ValueError("X is empty: beliefs need at least one input.")
         P = np.concatenate(batches)
@@ -150,7 +152,7 @@ class Beliefs(FeatureMap):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
         names = None if self.given is None else [label_to_json(label) for label in self.given.tolist()]
-        settings = {"outputs": self.outputs, "temperature": self.temperature, "batch_size": self.batch_size}
+        settings = {"outputs": self.compute_outputs, "temperature": self.temperature, "batch_size": self.batch_size}
         return {"has_model": self.model is not None, "classes": names, **settings}, {}
 
     @classmethod
@@ -160,7 +162,7 @@ class Beliefs(FeatureMap):
         if description["has_model"] and net is None:
             raise NetError("The classifier is not in the file: give it again, load(path, x_net=model).")
         names = description["classes"]
-        classes = None if names is None else objects([label_from_json(name) for name in names])
+        classes = None if names is None else to_object_array([label_from_json(name) for name in names])
         settings = {name: description[name] for name in ("outputs", "temperature", "batch_size")}
         try:
             return cls(net, classes=classes, **settings)
@@ -180,14 +182,14 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
     n : int, optional
         How many rows there must be.
     """
-    P = _to_array(values)
+    P = to_float_array(values)
     if P.ndim != 2 or P.shape[1] < 2:
         raise ValueError(
             f"The beliefs must have a row for each input and a column for each of at least two classes, "
             f"got shape {P.shape}: for two classes return both, 1 - p and p, or say outputs='logits' or "
             "'probabilities' if it is that of the second."
         )
-    if P.shape[1] < WIDE:
+    if P.shape[1] < MIN_CLASSES_FOR_SINGLE_PRECISION:
         P = P.astype(np.float64, copy=False)
     if n is not None and len(P) != n:
         raise ValueError(f"The model returned {len(P)} rows of beliefs for {n} inputs: there must be one for each.")
@@ -206,7 +208,7 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
             f"The beliefs contain negative numbers, down to {low:.3g}: if they are logits, say outputs='logits'."
         )
     worst = int(np.argmax(np.abs(sums - 1)))
-    if abs(sums[worst] - 1) > _sum_error(values):
+    if abs(sums[worst] - 1) > _get_sum_tolerance(values):
         raise ValueError(
             f"The beliefs must sum to 1 for each input, but those of row {worst} sum to {sums[worst]:.6g}: "
             "return probabilities (divide each row by its sum), or say outputs='logits' if they are logits."
@@ -214,20 +216,20 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
     if low < 0:
         P = np.maximum(P, 0)
         sums = P.sum(axis=1)
-    if P.dtype == np.float32 and np.abs(sums - 1).max() < ROUNDING:
+    if P.dtype == np.float32 and np.abs(sums - 1).max() < SINGLE_SUM_ERROR:
         return P
     return P / sums[:, None]
 
 
-def _sum_error(values: Any) -> float:
+def _get_sum_tolerance(values: Any) -> float:
     """By how much rows may be off 1, of arrays and tensors."""
     return HALF_SUM_ERROR if str(getattr(values, "dtype", "")).endswith("float16") else SUM_ERROR
 
 
-def tempered(P: np.ndarray, temperature: float) -> np.ndarray:
+def apply_temperature(P: np.ndarray, temperature: float) -> np.ndarray:
     """Beliefs whose logarithms are divided by a temperature: above 1 they become more cautious."""
     with np.errstate(divide="ignore"):
-        return _softmax(np.log(P) / temperature)
+        return _apply_softmax(np.log(P) / temperature)
 
 
 def is_stream(X: Any) -> bool:
@@ -235,7 +237,7 @@ def is_stream(X: Any) -> bool:
     return isinstance(X, Iterable) and not (hasattr(X, "__getitem__") or hasattr(X, "__array__") or sp.issparse(X))
 
 
-def _softmax(logits: np.ndarray) -> np.ndarray:
+def _apply_softmax(logits: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):  # NaN for an infinite logit, which `check_beliefs` refuses
         shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
         return shifted / shifted.sum(axis=1, keepdims=True)
@@ -245,7 +247,7 @@ def _is_column(array: np.ndarray) -> bool:
     return array.ndim == 1 or array.shape[1:] == (1,)
 
 
-def _of_two(column: np.ndarray, are_logits: bool) -> np.ndarray:
+def _expand_to_two_classes(column: np.ndarray, are_logits: bool) -> np.ndarray:
     """Beliefs in two classes, from the logit or the probability of the second."""
     p = column.reshape(-1)
     if are_logits:
@@ -254,18 +256,18 @@ def _of_two(column: np.ndarray, are_logits: bool) -> np.ndarray:
     return np.column_stack([1 - p, p])
 
 
-def _names(classes: Any, own: Any) -> np.ndarray | None:
+def _choose_class_names(classes: Any, own: Any) -> np.ndarray | None:
     """Names of the columns: those given, unless they are the model's own, whose order then counts."""
     if own is None:
-        return None if classes is None else _check_classes(classes)
-    known = _check_classes(own)
+        return None if classes is None else check_classes(classes)
+    known = check_classes(own)
     if classes is None:
         return known
-    given = _check_classes(classes)
+    given = check_classes(classes)
     return known if set(given.tolist()) == set(known.tolist()) else given
 
 
-def _check_classes(classes: Any) -> np.ndarray:
+def check_classes(classes: Any) -> np.ndarray:
     labels = as_labels(classes, "classes")
     try:
         distinct = set(labels.tolist())
@@ -281,18 +283,18 @@ def _check_classes(classes: Any) -> np.ndarray:
 # --- asking a model
 
 
-def _asker(model: Any) -> Callable[[Any], Any]:
+def find_predict_function(model: Any) -> Callable[[Any], Any]:
     """Function from inputs to what the model returns."""
     if model is None:
-        return _themselves
+        return _return_inputs
     if isinstance(model, type):
         raise TypeError(f"model must be a fitted model, got the class {model.__name__}: make one and fit it.")
     if _is_torch_module(model):
-        return partial(_ask_torch, model)
+        return partial(ask_torch_module, model)
     if hasattr(model, "predict_proba"):
         return model.predict_proba
     if hasattr(model, "run") and hasattr(model, "get_inputs"):
-        return partial(_ask_onnx, model)
+        return partial(ask_onnx_session, model)
     if hasattr(model, "predict") and is_regressor(model):
         raise TypeError(f"model must be a classifier, got the regressor {type(model).__name__}.")
     if hasattr(model, "predict"):
@@ -308,7 +310,7 @@ def _asker(model: Any) -> Callable[[Any], Any]:
     )
 
 
-def _themselves(X: Any) -> Any:
+def _return_inputs(X: Any) -> Any:
     return X
 
 
@@ -317,7 +319,7 @@ def _is_torch_module(model: Any) -> bool:
     return torch is not None and isinstance(model, torch.nn.Module)
 
 
-def _from_arrow(rows: Any, model: Any) -> Any:
+def convert_arrow_rows(rows: Any, model: Any) -> Any:
     """Rows as models take them: an array of numbers, a list of labels, or a pandas frame."""
     if not type(rows).__module__.startswith("pyarrow"):
         return rows
@@ -331,7 +333,7 @@ def _from_arrow(rows: Any, model: Any) -> Any:
     return np.column_stack([column.to_numpy() for column in frame.iter_columns()])
 
 
-def _ask_torch(module: Any, X: Any) -> Any:
+def ask_torch_module(module: Any, X: Any) -> Any:
     """Output of a module in evaluation mode; the mode is put back afterwards."""
     torch = sys.modules["torch"]
     first = next(module.parameters(), torch.empty(0))
@@ -339,9 +341,11 @@ def _ask_torch(module: Any, X: Any) -> Any:
     inputs = inputs.to(first.device, first.dtype if inputs.is_floating_point() else inputs.dtype)
     modes = [(part, part.training) for part in module.modules()]
     n = len(inputs)
-    is_short = inputs.ndim == 2 and 0 < n < FEW  # a few rows are multiplied in another way, with other rounding errors
+    is_short = (
+        inputs.ndim == 2 and 0 < n < MIN_ROWS_FOR_MODULE
+    )  # a few rows are multiplied in another way, with other rounding errors
     if is_short:
-        inputs = inputs[torch.arange(FEW, device=inputs.device).clamp(max=n - 1)]
+        inputs = inputs[torch.arange(MIN_ROWS_FOR_MODULE, device=inputs.device).clamp(max=n - 1)]
     try:
         module.eval()
         with torch.inference_mode():
@@ -356,7 +360,7 @@ class _NoBeliefsError(ValueError):
     """A session has answered, and none of its outputs are beliefs."""
 
 
-def _ask_onnx(session: Any, X: Any) -> np.ndarray:
+def ask_onnx_session(session: Any, X: Any) -> np.ndarray:
     """Beliefs from a session of onnxruntime: of its outputs the one with a row for each input and several columns."""
     (entry, *_) = session.get_inputs()
     kinds = {"tensor(float)": np.float32, "tensor(double)": np.float64}
@@ -372,7 +376,7 @@ def _ask_onnx(session: Any, X: Any) -> np.ndarray:
 # --- rows
 
 
-def _to_array(values: Any) -> np.ndarray:
+def to_float_array(values: Any) -> np.ndarray:
     """Floats of single or double precision, from arrays, tensors, frames and lists."""
     if np.ma.is_masked(values):
         raise ValueError("The beliefs have masked entries: leave these inputs out.")
@@ -393,7 +397,7 @@ def _described(values: Any) -> str:
     return type(values).__name__ if kind is None else f"{type(values).__name__} of {kind}"
 
 
-def _slice(X: Any, start: int, stop: int) -> Any:
+def slice_rows(X: Any, start: int, stop: int) -> Any:
     frame = nw.from_native(X, pass_through=True, allow_series=True)
     if isinstance(frame, nw.DataFrame | nw.Series):
         return frame[start:stop].to_native()
@@ -405,7 +409,7 @@ def _slice(X: Any, start: int, stop: int) -> Any:
         raise TypeError(f"X must be an array, a frame, a list or batches of these, got {type(X).__name__}.") from None
 
 
-def _release(X: Any) -> None:
+def _release_file_memory(X: Any) -> None:
     """Give back the memory of the rows of a file that were read; the system still has them if they are needed again."""
     if isinstance(X, np.memmap) and X.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
         getattr(X, "_mmap").madvise(mmap.MADV_DONTNEED)  # noqa: B009 - NumPy has no public name for it

@@ -10,9 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import to_floats
-from correspondence._util.text import brief
+from correspondence._util.text import short_repr
 
-__all__ = ["boundary_beliefs", "class_index", "closest", "given_shares", "is_column", "overlap", "shares_of_others"]
+__all__ = [
+    "boundary_beliefs",
+    "class_index",
+    "find_smallest_margins",
+    "given_shares",
+    "is_column",
+    "measure_overlap",
+    "shares_of_others",
+]
 
 
 def boundary_beliefs(k: int, a: int, b: int, n: int, others: np.ndarray) -> np.ndarray:
@@ -65,7 +73,7 @@ def shares_of_others(second: np.ndarray, a: int, b: int) -> np.ndarray:
     return second[a] / second[a].sum() + second[b] / second[b].sum()  # rows sum to the prior of their class
 
 
-def overlap(second: np.ndarray) -> np.ndarray:
+def measure_overlap(second: np.ndarray) -> np.ndarray:
     """Cosine between the beliefs of any two classes, from E[P(y | X) P(z | X)]; 0 for a class never predicted."""
     norm = np.sqrt(np.diag(second))
     unit = second / np.where(norm > 0, norm, 1)
@@ -104,11 +112,13 @@ def class_index(position: Mapping[Any, int], label: Any, name: str) -> int:
     try:
         return position[label.item() if hasattr(label, "detach") else label]
     except (KeyError, TypeError, ValueError, RuntimeError):  # a tensor of several labels, or what cannot be hashed
-        shown = ", ".join(map(brief, list(position)[:10])) + (", ..." if len(position) > 10 else "")
-        raise ValueError(f"{name}: {brief(label)} is not a class, choose among {shown}.") from None
+        shown = ", ".join(map(short_repr, list(position)[:10])) + (", ..." if len(position) > 10 else "")
+        raise ValueError(f"{name}: {short_repr(label)} is not a class, choose among {shown}.") from None
 
 
-def closest(P: np.ndarray, n: int, first: int | None = None, second: int | None = None) -> tuple[np.ndarray, ...]:
+def find_smallest_margins(
+    P: np.ndarray, n: int, first: int | None = None, second: int | None = None
+) -> tuple[np.ndarray, ...]:
     """Rows of beliefs with the smallest margin: which, their two classes, and the margin.
 
     Parameters

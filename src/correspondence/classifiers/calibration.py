@@ -12,8 +12,8 @@ from correspondence.results.held_out import HeldOut
 
 __all__ = ["Calibration", "Claims", "best_temperature", "calibration_error", "log_loss"]
 
-HOTTEST = 20.0  # temperatures are sought from one over this to this
-SMALLEST = 1e-12  # belief in the true class that the log loss counts, at least
+MAX_TEMPERATURE = 20.0  # temperatures are sought from one over this to this
+MIN_TRUE_CLASS_BELIEF = 1e-12  # belief in the true class that the log loss counts, at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Calibration:
         for name, claims in (("before", self.before), ("after", self.after)):
             rows.append((f"{name}: claimed", [f"{r:.4f}" for r in claims.correlations[:d]]))
             rows.append((f"{name}: on labels", [f"{r:.4f}" for r in claims.held_out.correlations[:d]]))
-        at_limit = not 1.01 / HOTTEST < self.temperature < 0.99 * HOTTEST
+        at_limit = not 1.01 / MAX_TEMPERATURE < self.temperature < 0.99 * MAX_TEMPERATURE
         lines = [f"Calibration on n {self.n}: temperature {self.temperature:.3f}" + " (the limit)" * at_limit]
         more = " ..." * (d < len(self.before.correlations))
         lines += [f"  {name:<17}" + "".join(f"{value:>9}" for value in values) + more for name, values in rows]
@@ -113,7 +113,7 @@ def best_temperature(P: np.ndarray, codes: np.ndarray) -> float:
     """
     possible = P[np.arange(len(P)), codes] > 0  # no temperature helps where the truth is taken for impossible
     if not possible.any():
-        return HOTTEST
+        return MAX_TEMPERATURE
     with np.errstate(divide="ignore"):
         logs = np.log(P[possible])
     truth = logs[np.arange(len(logs)), codes[possible]]
@@ -122,12 +122,12 @@ def best_temperature(P: np.ndarray, codes: np.ndarray) -> float:
         """Log loss at 1 / temperature, of which it is a convex function: there is one minimum."""
         return float((logsumexp(coldness * logs, axis=1) - coldness * truth).mean())
 
-    return 1 / float(minimize_scalar(loss, bounds=(1 / HOTTEST, HOTTEST), method="bounded").x)
+    return 1 / float(minimize_scalar(loss, bounds=(1 / MAX_TEMPERATURE, MAX_TEMPERATURE), method="bounded").x)
 
 
 def log_loss(P: np.ndarray, codes: np.ndarray) -> float:
     """Mean of -log P(true class)."""
-    return float(-np.log(np.maximum(P[np.arange(len(P)), codes], SMALLEST)).mean())
+    return float(-np.log(np.maximum(P[np.arange(len(P)), codes], MIN_TRUE_CLASS_BELIEF)).mean())
 
 
 def calibration_error(P: np.ndarray, codes: np.ndarray, bins: int = 15) -> float:

@@ -18,26 +18,30 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import check_seed, check_weights, check_whole, length, to_floats
-from correspondence._util.labels import as_labels, objects
-from correspondence._util.progress import bar
-from correspondence._util.text import brief
+from correspondence._util.arguments import check_seed, check_weights, check_whole, count_observations, to_floats
+from correspondence._util.labels import as_labels, to_object_array
+from correspondence._util.progress import make_progress_bar
+from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
-from correspondence.classifiers.belief_moments import RARE, decompose_beliefs, sum_belief_moments
-from correspondence.classifiers.beliefs import Beliefs, check_beliefs, is_stream, tempered
+from correspondence.classifiers.belief_moments import (
+    MIN_BELIEF_FOR_SINGLE_PRECISION,
+    decompose_beliefs,
+    sum_belief_moments,
+)
+from correspondence.classifiers.beliefs import Beliefs, apply_temperature, check_beliefs, is_stream
 from correspondence.classifiers.boundaries import (
     boundary_beliefs,
     class_index,
-    closest,
+    find_smallest_margins,
     given_shares,
     is_column,
-    overlap,
+    measure_overlap,
     shares_of_others,
 )
 from correspondence.classifiers.calibration import Calibration, Claims, best_temperature, calibration_error, log_loss
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.estimator import Estimator
-from correspondence.core.functions import LARGEST, LabelFunctions, LinearFunctions
+from correspondence.core.functions import MAX_FUNCTION_VALUE, LabelFunctions, LinearFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.scoring import held_out, held_out_parts
 from correspondence.data.pairs.pairs import Pairs, check_source
@@ -46,7 +50,7 @@ from correspondence.results.held_out import HeldOut
 
 __all__ = ["ClassifierCA", "label_codes"]
 
-SEEN = 256  # rows that a model is asked before it is sent to workers
+ROWS_ASKED_FIRST = 256  # rows that a model is asked before it is sent to workers
 
 
 class ClassifierCA(Estimator):
@@ -179,11 +183,13 @@ class ClassifierCA(Estimator):
             check_source(X, Y, sample_weight)
             moments, kept = self._query_pairs(beliefs, X), list[np.ndarray]()
         else:
-            moments, kept = self._query(beliefs, X, sample_weight, keep)
-        classes = beliefs.given = beliefs.classes(len(moments.mean_f))
+            moments, kept = self._query_inputs(beliefs, X, sample_weight, keep)
+        classes = beliefs.given = beliefs.name_classes(len(moments.mean_f))
         decomposition, second = decompose_beliefs(moments, classes, beliefs, self.n_components)
         P = np.concatenate(kept) if keep else np.empty((0, 0))
-        evaluation = _evaluate(decomposition, P, label_codes(Y, classes, len(P)), sample_weight) if keep else None
+        evaluation = (
+            evaluate_on_labels(decomposition, P, label_codes(Y, classes, len(P)), sample_weight) if keep else None
+        )
         self.classes_, self.prior_ = classes, moments.mean_f / moments.mean_f.sum()
         self.decomposition_, self._second, self.held_out_ = decomposition, second, evaluation
         self._remember_columns(X)
@@ -201,17 +207,19 @@ class ClassifierCA(Estimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _query(self, beliefs: Beliefs, X: Any, sample_weight: Any, keep: bool) -> tuple[Moments, list[np.ndarray]]:
+    def _query_inputs(
+        self, beliefs: Beliefs, X: Any, sample_weight: Any, keep: bool
+    ) -> tuple[Moments, list[np.ndarray]]:
         """Moments of the beliefs, and the beliefs themselves if they are to be kept."""
-        n = None if is_stream(X) else length(X, "X")
+        n = None if is_stream(X) else count_observations(X, "X")
         if sample_weight is not None and n is None:
             raise ValueError("sample_weight cannot be given with batches: repeat rows instead.")
         weights = None if sample_weight is None or n is None else check_weights(sample_weight, n, "sample_weight")
         moments, kept, done = None, [], 0
-        with bar(n or 0, "beliefs", self.progress) as shown:
-            for P in beliefs.batches(X):
+        with make_progress_bar(n or 0, "beliefs", self.progress) as shown:
+            for P in beliefs.iterate_batches(X):
                 if moments is None:
-                    is_single = P.dtype == np.float32 and P.max(axis=0).min() > RARE
+                    is_single = P.dtype == np.float32 and P.max(axis=0).min() > MIN_BELIEF_FOR_SINGLE_PRECISION
                     moments = Moments(np.float32, centre=False) if is_single else Moments()
                 weight = None if weights is None else weights[done : done + len(P)]
                 moments.update(P, np.empty((len(P), 0), P.dtype), weight)
@@ -227,7 +235,9 @@ class ClassifierCA(Estimator):
         """Moments of the beliefs, in double precision, computed where the pairs are."""
         rows = next(iter(pairs), None)
         if rows is not None:
-            next(beliefs.batches(rows[0].slice(0, SEEN)))  # an error is told before workers start; logits are seen
+            next(
+                beliefs.iterate_batches(rows[0].slice(0, ROWS_ASKED_FIRST))
+            )  # an error is told before workers start; logits are seen
         moments: Moments = pairs.sums(
             partial(sum_belief_moments, beliefs), partial(sum, start=Moments()), "beliefs", numbered=False
         )
@@ -235,8 +245,8 @@ class ClassifierCA(Estimator):
             raise ValueError(f"The beliefs of at least two inputs are needed, got {moments.n:g} sample(s).")
         return moments
 
-    def _g(self, Y: Any) -> np.ndarray:
-        return self._g_functions().values[label_codes(Y, self.classes_)]
+    def _evaluate_g(self, Y: Any) -> np.ndarray:
+        return self._get_g_functions().values[label_codes(Y, self.classes_)]
 
     def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
         """Check the functions on true labels: what the beliefs are worth, beside the correlations that they claim.
@@ -257,12 +267,12 @@ class ClassifierCA(Estimator):
         check_is_fitted(self)
         if isinstance(X, Pairs):
             check_source(X, Y, sample_weight)
-            g = partial(_values_of_labels, self.classes_, np.nan_to_num(self._g_functions().values))
-            return held_out_parts(X.through(self._f_functions().bare(), g).each, self.correlations_)
+            g = partial(_look_up_label_values, self.classes_, np.nan_to_num(self._get_g_functions().values))
+            return held_out_parts(X.through(self._get_f_functions().without_sample(), g).each, self.correlations_)
         if Y is None:
             raise ValueError("Y is missing: an evaluation needs the true labels of X.")
         P = self.beliefs(X)
-        return _evaluate(self.decomposition_, P, label_codes(Y, self.classes_, len(P)), sample_weight)
+        return evaluate_on_labels(self.decomposition_, P, label_codes(Y, self.classes_, len(P)), sample_weight)
 
     # --- what the model believes, and where that lies
 
@@ -279,7 +289,7 @@ class ClassifierCA(Estimator):
         ndarray of shape (n, k)
             Beliefs in the order of ``classes_``; each row sums to 1.
         """
-        return self._f_functions().features(X)  # type: ignore[misc]
+        return self._get_f_functions().features(X)  # type: ignore[misc]
 
     def on_beliefs(self) -> ClassifierCA:
         """The same analysis, fitted, that takes beliefs instead of inputs: a slow model is then asked only once.
@@ -303,7 +313,7 @@ class ClassifierCA(Estimator):
         for name in ("classes_", "prior_", "held_out_", "_second"):
             setattr(copy, name, getattr(self, name))
         copy.n_features_in_ = len(self.classes_)
-        f = replace(self._f_functions(), features=Beliefs(classes=self.classes_))
+        f = replace(self._get_f_functions(), features=Beliefs(classes=self.classes_))
         copy.decomposition_ = replace(self.decomposition_, f=f)
         return copy
 
@@ -335,7 +345,7 @@ class ClassifierCA(Estimator):
         -------
         ndarray of shape (n, d)
         """
-        functions = self._f_functions()
+        functions = self._get_f_functions()
         checked = check_beliefs(P).astype(np.float64, copy=False)
         if checked.shape[1] != len(self.classes_):
             raise ValueError(f"P must have {len(self.classes_)} columns, one for each class, got {checked.shape[1]}.")
@@ -356,18 +366,18 @@ class ClassifierCA(Estimator):
         """
         check_is_fitted(self)
         F = to_floats(F, "F")
-        if not np.isfinite(F).all() or (np.abs(F) > LARGEST).any():
-            raise ValueError(f"F must be finite, and no value larger than {LARGEST:g}.")
+        if not np.isfinite(F).all() or (np.abs(F) > MAX_FUNCTION_VALUE).any():
+            raise ValueError(f"F must be finite, and no value larger than {MAX_FUNCTION_VALUE:g}.")
         if F.ndim != 2 or F.shape[1] != len(self.pics_):
             raise ValueError(f"F must have {len(self.pics_)} columns, one for each component, got shape {F.shape}.")
-        G = np.nan_to_num(self._g_functions().values)
+        G = np.nan_to_num(self._get_g_functions().values)
         return self.prior_ * (1 + (F * self.correlations_) @ G.T)
 
     @property
     def overlap_(self) -> np.ndarray:
         """How much two classes are confused: the cosine between their beliefs."""
         check_is_fitted(self)
-        return overlap(self._second)
+        return measure_overlap(self._second)
 
     # --- boundaries
 
@@ -398,14 +408,14 @@ class ClassifierCA(Estimator):
         """
         check_is_fitted(self)
         check_whole(n, "n", 1)
-        i, j = self._pair(a, b)
+        i, j = self._find_pair_positions(a, b)
         shares = shares_of_others(self._second, i, j) if others is None else given_shares(others, self.classes_)
         shares = np.where(self.prior_ > 0, shares, 0)
         if not np.delete(shares, [i, j]).any():
             if others is not None:
                 raise ValueError("others must give a share to a class other than a and b that is predicted.")
             shares = self.prior_  # neither is ever mixed up with another class
-        return self._f_functions().of_features(boundary_beliefs(len(self.classes_), i, j, n, shares))
+        return self._get_f_functions().of_features(boundary_beliefs(len(self.classes_), i, j, n, shares))
 
     def confusing(self, X: Any, n: int = 10, between: tuple[Any, Any] | None = None) -> Confusing:
         """The most ambiguous of some inputs: those whose two likeliest classes are almost equally likely.
@@ -424,25 +434,25 @@ class ClassifierCA(Estimator):
         Confusing
             ``.index``, ``.pairs``, ``.margin``, ``.position`` and ``.beliefs``, the closest call first.
         """
-        functions = self._f_functions()
+        functions = self._get_f_functions()
         check_whole(n, "n", 1)
         is_pair = isinstance(between, tuple) or is_column(between)
         if between is not None and not (is_pair and len(between) == 2):
-            raise ValueError(f"between must be a pair of classes, got {brief(between)}.")
-        pair = (None, None) if between is None else self._pair(*between, names=("between", "between"))
+            raise ValueError(f"between must be a pair of classes, got {short_repr(between)}.")
+        pair = (None, None) if between is None else self._find_pair_positions(*between, names=("between", "between"))
         k = len(self.classes_)
         index, best = np.empty(0, np.intp), np.empty((0, k))
         seen = 0
-        for P in functions.features.batches(X):  # type: ignore[union-attr]
-            rows = closest(P, n, *pair)[0]
+        for P in functions.features.iterate_batches(X):  # type: ignore[union-attr]
+            rows = find_smallest_margins(P, n, *pair)[0]
             index, best = np.concatenate([index, rows + seen]), np.concatenate([best, P[rows].astype(np.float64)])
             seen += len(P)
-            order = closest(best, n, *pair)[0]
+            order = find_smallest_margins(best, n, *pair)[0]
             index, best = index[order], best[order]
         if not seen:
             raise ValueError("X is empty: beliefs need at least one input.")
-        _, top, margin = closest(best, n, *pair)
-        names = objects(self.classes_.tolist())
+        _, top, margin = find_smallest_margins(best, n, *pair)
+        names = to_object_array(self.classes_.tolist())
         return Confusing(index, names[top], margin, functions.of_features(best), best, self.classes_)
 
     def calibration(self, X: Any, Y: Any, *, cv: int = 2, random_state: int = 0) -> Calibration:
@@ -472,9 +482,9 @@ class ClassifierCA(Estimator):
         part = check_seed(random_state).permutation(len(P)) % cv
         Q = np.empty_like(P)
         for i in range(cv):
-            Q[part == i] = tempered(P[part == i], best_temperature(P[part != i], codes[part != i]))
+            Q[part == i] = apply_temperature(P[part == i], best_temperature(P[part != i], codes[part != i]))
         temperature = self.temperature * best_temperature(P, codes)
-        before, after = (_claims(beliefs, codes, self.classes_) for beliefs in (P, Q))
+        before, after = (measure_claims(beliefs, codes, self.classes_) for beliefs in (P, Q))
         return Calibration(temperature, before, after, len(P))
 
     def summary(self) -> str:
@@ -488,7 +498,7 @@ class ClassifierCA(Estimator):
         check_is_fitted(self)
         lines = [
             f"{len(self.classes_)} classes, beliefs of {self.decomposition_.n:,.10g} inputs",
-            self._component_lines(),
+            self._format_components(),
         ]
         overlaps = np.triu(self.overlap_, 1)
         order = np.argsort(-overlaps, axis=None, kind="stable")[: min(5, int((overlaps > 0).sum()))]
@@ -497,10 +507,10 @@ class ClassifierCA(Estimator):
             lines.append(f"  confused: {names[a]} and {names[b]}, overlap {overlaps[a, b]:.3f}")
         return "\n".join(lines)
 
-    def _component_lines(self) -> str:
+    def _format_components(self) -> str:
         held = self.held_out_
         lines = ["  component   claimed" + ("   on labels" if held is not None else "") + "   tells apart"]
-        G = self._g_functions().values
+        G = self._get_g_functions().values
         for i, r in enumerate(self.correlations_[:10]):
             label = "" if held is None else f"   {held.correlations[i]:9.4f}"
             low, high = self.classes_[np.nanargmin(G[:, i])], self.classes_[np.nanargmax(G[:, i])]
@@ -509,23 +519,23 @@ class ClassifierCA(Estimator):
             lines.append(f"  ... and {len(self.correlations_) - 10} more components")
         return "\n".join(lines)
 
-    def _pair(self, a: Any, b: Any, names: tuple[str, str] = ("a", "b")) -> tuple[int, int]:
+    def _find_pair_positions(self, a: Any, b: Any, names: tuple[str, str] = ("a", "b")) -> tuple[int, int]:
         position = {label: i for i, label in enumerate(self.classes_.tolist())}
         i, j = class_index(position, a, names[0]), class_index(position, b, names[1])
         if i == j:
-            raise ValueError(f"a and b must be two different classes, got {brief(a)} twice.")
+            raise ValueError(f"a and b must be two different classes, got {short_repr(a)} twice.")
         for index, label in ((i, a), (j, b)):
             if self.prior_[index] == 0:
-                raise ValueError(f"The class {brief(label)} is never predicted: it has no boundary.")
+                raise ValueError(f"The class {short_repr(label)} is never predicted: it has no boundary.")
         return i, j
 
-    def _f_functions(self) -> LinearFunctions:
+    def _get_f_functions(self) -> LinearFunctions:
         check_is_fitted(self)
         f = self.decomposition_.f
         assert isinstance(f, LinearFunctions)
         return f
 
-    def _g_functions(self) -> LabelFunctions:
+    def _get_g_functions(self) -> LabelFunctions:
         g = self.decomposition_.g
         assert isinstance(g, LabelFunctions)
         return g
@@ -540,11 +550,11 @@ def label_codes(Y: Any, classes: np.ndarray, n: int | None = None, name: str = "
     return np.array([class_index(position, label, name) for label in labels], dtype=np.intp)
 
 
-def _values_of_labels(classes: np.ndarray, values: np.ndarray, Y: Any) -> np.ndarray:
+def _look_up_label_values(classes: np.ndarray, values: np.ndarray, Y: Any) -> np.ndarray:
     return values[label_codes(Y, classes)]
 
 
-def _evaluate(d: Decomposition, P: np.ndarray, codes: np.ndarray, sample_weight: Any = None) -> HeldOut:
+def evaluate_on_labels(d: Decomposition, P: np.ndarray, codes: np.ndarray, sample_weight: Any = None) -> HeldOut:
     """The functions on labels; a class that is never predicted counts as the mean of the others."""
     assert isinstance(d.f, LinearFunctions)
     assert isinstance(d.g, LabelFunctions)
@@ -553,9 +563,9 @@ def _evaluate(d: Decomposition, P: np.ndarray, codes: np.ndarray, sample_weight:
     return held_out(d.f.of_features(P.astype(np.float64, copy=False)), G, d.correlations, weights)
 
 
-def _claims(P: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> Claims:
+def measure_claims(P: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> Claims:
     with warnings.catch_warnings(
         action="ignore", category=CorrespondenceWarning
     ):  # of classes never predicted: fit has told
         d = ClassifierCA.from_beliefs(P, classes).decomposition_
-    return Claims(d.correlations, _evaluate(d, P, codes), log_loss(P, codes), calibration_error(P, codes))
+    return Claims(d.correlations, evaluate_on_labels(d, P, codes), log_loss(P, codes), calibration_error(P, codes))

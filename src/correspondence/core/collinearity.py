@@ -19,24 +19,26 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from correspondence._util.arguments import take
-from correspondence.core.feature_maps import blocks
+from correspondence._util.arguments import take_rows
+from correspondence.core.feature_maps import iterate_blocks
 from correspondence.core.moments import Moments, Spectrum, warn_of_lost
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.columns import Category, Columns, Linear, Number, columns_of
 from correspondence.data.encoders.images import Images
 from correspondence.data.pairs.pairs import Memory, Pairs, Parts
 
-__all__ = ["Basis", "Described", "Resolved", "describe", "resolve"]
+__all__ = ["Basis", "Described", "Resolved", "describe_columns", "resolve_collinearity"]
 
-EPS, SINGLE = float(np.finfo(float).eps), float(np.finfo(np.float32).eps)
-SEEN = 4096  # rows that show whether numbers have been float32
-DOUBTFUL = 1e-6  # variance of a direction, of the largest, below which moments know it to less than nine digits
-NULL = 1e-6  # by which a direction of the moments may miss one that is constant by construction
-WELL = 1e-2  # smallest variance of a direction with which moments are exact enough
-TURNS = 5  # after the first, at most; each makes a spread of 1e-7 one of 1
-CLEAR = 4.0  # times the limit of what may be rounding: from here on a direction is kept
-SMALL = 1e3  # weights of standardised columns that make a direction of variance 1 a small one
+FLOAT64_EPS, FLOAT32_EPS = float(np.finfo(float).eps), float(np.finfo(np.float32).eps)
+MAX_ROWS_INSPECTED = 4096  # rows that show whether numbers have been float32
+DOUBTFUL_VARIANCE_RATIO = (
+    1e-6  # variance of a direction, of the largest, below which moments know it to less than nine digits
+)
+CONSTANT_DIRECTION_TOLERANCE = 1e-6  # by which a direction of the moments may miss one that is constant by construction
+MIN_EXACT_VARIANCE = 1e-2  # smallest variance of a direction with which moments are exact enough
+MAX_FURTHER_TURNS = 5  # after the first, at most; each makes a spread of 1e-7 one of 1
+KEPT_LIMIT_FACTOR = 4.0  # times the limit of what may be rounding: from here on a direction is kept
+MIN_SMALL_DIRECTION_WEIGHT = 1e3  # weights of standardised columns that make a direction of variance 1 a small one
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +71,7 @@ class Basis:
     matrix: np.ndarray | None = None
 
     @classmethod
-    def whole(cls, width: int) -> Basis:
+    def make_identity(cls, width: int) -> Basis:
         """The columns themselves."""
         return cls(np.zeros(width))
 
@@ -88,7 +90,7 @@ class Basis:
             return mean, weights
         return self.centre + mean @ self.inverse, self.matrix @ weights
 
-    def extended(self, combinations: np.ndarray) -> Basis:
+    def with_combinations(self, combinations: np.ndarray) -> Basis:
         """The same with other combinations of the columns beside."""
         return Basis(self.centre, np.hstack([self.columns, combinations]))
 
@@ -128,7 +130,7 @@ class Resolved:
 # --- what is known of the columns
 
 
-def describe(side: str, encoder: Encoder, pairs: Parts) -> Described:
+def describe_columns(side: str, encoder: Encoder, pairs: Parts) -> Described:
     """What is known of the encoded columns of X or Y before they are looked at.
 
     Parameters
@@ -142,12 +144,12 @@ def describe(side: str, encoder: Encoder, pairs: Parts) -> Described:
     """
     if not isinstance(encoder, Columns):
         width = int(np.prod(encoder.shape)) if isinstance(encoder, Images) else int(encoder.width)  # type: ignore[attr-defined]
-        off = SINGLE if isinstance(encoder, Images) else EPS
+        off = FLOAT32_EPS if isinstance(encoder, Images) else FLOAT64_EPS
         return Described(side, [repr(j) for j in range(width)], np.full(width, off), np.empty((width, 0)))
     widths = [column.width for column in encoder.columns.values()]
     names = np.repeat(np.array([repr(key) for key in encoder.columns], dtype=object), widths).tolist()
-    digits = dict(zip(encoder.names, _precisions(side, pairs), strict=True))
-    rounding = [_rounding(column, digits[key]) for key, column in encoder.columns.items()]
+    digits = dict(zip(encoder.names, find_precisions(side, pairs), strict=True))
+    rounding = [_estimate_rounding(column, digits[key]) for key, column in encoder.columns.items()]
     last = np.cumsum(widths)
     constant = np.zeros((int(last[-1]), len(widths)))
     for k, (end, width) in enumerate(zip(last, widths, strict=True)):
@@ -156,24 +158,24 @@ def describe(side: str, encoder: Encoder, pairs: Parts) -> Described:
     return Described(side, names, np.repeat(rounding, widths), constant[:, of_labels])
 
 
-def _rounding(column: Any, digits: float) -> float:
+def _estimate_rounding(column: Any, digits: float) -> float:
     if isinstance(column, Linear | Number):  # the values themselves may be far from 0
-        return max(digits * float(np.hypot(column.center / column.scale, 1)), EPS)
-    return EPS if isinstance(column, Category) else digits
+        return max(digits * float(np.hypot(column.center / column.scale, 1)), FLOAT64_EPS)
+    return FLOAT64_EPS if isinstance(column, Category) else digits
 
 
-def _precisions(side: str, pairs: Parts) -> list[float]:
+def find_precisions(side: str, pairs: Parts) -> list[float]:
     """Relative rounding of the numbers of each column, before they were turned into float64."""
     if isinstance(pairs, Pairs):
         columns, schema = (pairs.x if side == "X" else pairs.y), pairs.frame.collect_schema()
         types = [str(schema[name]) for name in ([columns] if isinstance(columns, str) else columns)]
-        return [SINGLE if "Float32" in name else EPS for name in types]
+        return [FLOAT32_EPS if "Float32" in name else FLOAT64_EPS for name in types]
     assert isinstance(pairs, Memory)
-    some = take(pairs.x if side == "X" else pairs.y, np.arange(min(SEEN, pairs.layout.n)))
-    return [SINGLE if _is_single(values) else EPS for values in columns_of(some, side).values()]
+    some = take_rows(pairs.x if side == "X" else pairs.y, np.arange(min(MAX_ROWS_INSPECTED, pairs.layout.n)))
+    return [FLOAT32_EPS if was_float32(values) else FLOAT64_EPS for values in columns_of(some, side).values()]
 
 
-def _is_single(values: np.ndarray) -> bool:
+def was_float32(values: np.ndarray) -> bool:
     """Whether numbers have been float32, whatever they are now; whole numbers are exact."""
     if values.dtype != np.float64 or np.abs(values).max(initial=0) > np.finfo(np.float32).max:
         return False
@@ -183,7 +185,7 @@ def _is_single(values: np.ndarray) -> bool:
 # --- small directions
 
 
-def resolve(rows: Parts, moments: Moments, x: Described, y: Described) -> Resolved:
+def resolve_collinearity(rows: Parts, moments: Moments, x: Described, y: Described) -> Resolved:
     """Find combinations of the columns whose moments are exact, and warn of those that are lost.
 
     Parameters
@@ -207,26 +209,26 @@ def resolve(rows: Parts, moments: Moments, x: Described, y: Described) -> Resolv
     >>> X = np.hstack([start, start + 1e-9 * ride])
     >>> x, y = Described("X", ["0", "1"], np.full(2, 2e-16), np.empty((2, 0))), Described(
     ...     "Y", ["0"], np.full(1, 2e-16), np.empty((1, 0)))
-    >>> found = resolve(Memory(X, ride, 500), Moments().update(X, ride), x, y)
+    >>> found = resolve_collinearity(Memory(X, ride, 500), Moments().update(X, ride), x, y)
     >>> found.moments.decompose(span=found.span).correlations.round(3)
     array([1.])
     """
     sides = (
-        _PrincipalColumns.of(x, moments.cov_f, moments.mean_f),
-        _PrincipalColumns.of(y, moments.cov_g, moments.mean_g),
+        _PrincipalColumns.from_covariance(x, moments.cov_f, moments.mean_f),
+        _PrincipalColumns.from_covariance(y, moments.cov_g, moments.mean_g),
     )
     if not any(side.is_doubtful for side in sides):
-        return Resolved((Basis.whole(len(x.names)), Basis.whole(len(y.names))), moments, None)
-    bases = sides[0].turned(), sides[1].turned()
-    moments, turns = _turn(rows, sides, bases)
-    for _ in range(TURNS):
+        return Resolved((Basis.make_identity(len(x.names)), Basis.make_identity(len(y.names))), moments, None)
+    bases = sides[0].make_first_basis(), sides[1].make_first_basis()
+    moments, turns = turn_columns(rows, sides, bases)
+    for _ in range(MAX_FURTHER_TURNS):
         if all(turn.is_last for turn in turns):
             break
         bases = turns[0].basis, turns[1].basis
-        moments, turns = _turn(rows, sides, bases)
+        moments, turns = turn_columns(rows, sides, bases)
     for side, turn in zip(sides, turns, strict=True):
         side.warn_of_lost(turn)
-    small = sides[0].small(turns[0]), sides[1].small(turns[1])
+    small = sides[0].find_small_directions(turns[0]), sides[1].find_small_directions(turns[1])
     return Resolved(bases, moments, (turns[0].span, turns[1].span), small)
 
 
@@ -273,18 +275,18 @@ class _PrincipalColumns:
     spectrum: Spectrum
 
     @classmethod
-    def of(cls, known: Described, cov: np.ndarray, mean: np.ndarray) -> _PrincipalColumns:
-        return cls(known, Spectrum.of(cov, mean))
+    def from_covariance(cls, known: Described, cov: np.ndarray, mean: np.ndarray) -> _PrincipalColumns:
+        return cls(known, Spectrum.from_covariance(cov, mean))
 
     @property
     def is_doubtful(self) -> bool:
         """Whether there are directions that moments do not know exactly, unless they are constant by construction."""
         s = self.spectrum
-        small = s.vectors[:, s.values <= DOUBTFUL * s.values.max(initial=0)]
+        small = s.vectors[:, s.values <= DOUBTFUL_VARIANCE_RATIO * s.values.max(initial=0)]
         constant = self.known.constant * s.scale[:, None]
         constant = constant / np.maximum(np.linalg.norm(constant, axis=0), np.finfo(float).tiny)
         left = small - constant @ (constant.T @ small)
-        return small.shape[1] != constant.shape[1] or bool(np.abs(left).max(initial=0) > NULL)
+        return small.shape[1] != constant.shape[1] or bool(np.abs(left).max(initial=0) > CONSTANT_DIRECTION_TOLERANCE)
 
     @property
     def _limit(self) -> float:
@@ -297,23 +299,23 @@ class _PrincipalColumns:
     @property
     def _rounding(self) -> np.ndarray:
         """By how much the columns may be off; one that varies at all is no rounding for itself."""
-        off = np.maximum(self.known.rounding, EPS * np.hypot(self.spectrum.mean, self.spectrum.scale))
+        off = np.maximum(self.known.rounding, FLOAT64_EPS * np.hypot(self.spectrum.mean, self.spectrum.scale))
         return np.minimum(off, self.spectrum.scale / 64)
 
-    def turned(self) -> Basis:
+    def make_first_basis(self) -> Basis:
         """Principal directions, the largest first, divided by their spread as far as it is known."""
         s = self.spectrum
         matrix = s.vectors / np.sqrt(np.maximum(s.values, _floor(s.values))) / s.unit
         return Basis(s.mean, matrix[:, ::-1])
 
-    def turn(self, basis: Basis, cov: np.ndarray) -> _Turn:
+    def decorrelate_basis(self, basis: Basis, cov: np.ndarray) -> _Turn:
         """Make combinations uncorrelated with variance 1, without those that are rounding.
 
         Each is made uncorrelated with those before it, the larger ones, which thus stay free of the rounding in it
         (Cholesky). What is then left of it is known only down to a share of it, and may be less.
         """
         scale = np.sqrt(np.maximum(np.diag(cov), 1e-60))  # 0 if a combination is constant to the last digit
-        L, left = _cholesky(cov / np.outer(scale, scale))
+        L, left = factor_correlations(cov / np.outer(scale, scale))
         matrix = solve_triangular(L, np.diag(1 / scale), lower=True).T
         combined = basis.columns @ matrix
         noise = np.sqrt(np.sum((combined * self._rounding[:, None]) ** 2, axis=0))
@@ -322,14 +324,16 @@ class _PrincipalColumns:
             matrix[:, keep],
             Basis(basis.centre, combined[:, keep]),
             noise[keep],
-            bool((left[keep] > WELL).all()),
-            CLEAR * self._limit,
+            bool((left[keep] > MIN_EXACT_VARIANCE).all()),
+            KEPT_LIMIT_FACTOR * self._limit,
         )
 
-    def small(self, turn: _Turn) -> np.ndarray:
+    def find_small_directions(self, turn: _Turn) -> np.ndarray:
         """Directions of variance 1 that are small against the columns."""
         directions = turn.basis.columns[:, ~turn.is_lost]
-        return directions[:, np.linalg.norm(self.spectrum.scale[:, None] * directions, axis=0) > SMALL]
+        return directions[
+            :, np.linalg.norm(self.spectrum.scale[:, None] * directions, axis=0) > MIN_SMALL_DIRECTION_WEIGHT
+        ]
 
     def warn_of_lost(self, turn: _Turn) -> None:
         """Name the columns of directions that are dropped though they may be more than rounding."""
@@ -339,16 +343,16 @@ class _PrincipalColumns:
 
 def _floor(values: np.ndarray) -> float:
     """Variance that may be rounding, of directions with these: none is divided by less."""
-    return 10 * EPS * len(values) * float(values.max(initial=0))
+    return 10 * FLOAT64_EPS * len(values) * float(values.max(initial=0))
 
 
-def _cholesky(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def factor_correlations(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cholesky factor of a correlation matrix, and which share of each variance those before it do not explain.
 
     A share that may be rounding counts as the largest that may be.
     """
     L, left = np.zeros_like(R), np.ones(len(R))
-    floor = 10 * EPS * len(R)
+    floor = 10 * FLOAT64_EPS * len(R)
     for j in range(len(R)):
         column = R[j:, j] - L[j:, :j] @ L[j, :j]
         left[j] = column[0]
@@ -357,16 +361,19 @@ def _cholesky(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return L, left
 
 
-def _turn(
+def turn_columns(
     rows: Parts, sides: tuple[_PrincipalColumns, _PrincipalColumns], bases: tuple[Basis, Basis]
 ) -> tuple[Moments, tuple[_Turn, _Turn]]:
     """Moments of combinations of the columns, and what they show."""
-    moments = rows.sums(partial(_of_rows, bases), partial(sum, start=Moments()), "moments", numbered=False)
-    return moments, (sides[0].turn(bases[0], moments.cov_f), sides[1].turn(bases[1], moments.cov_g))
+    moments = rows.sums(partial(compute_moments, bases), partial(sum, start=Moments()), "moments", numbered=False)
+    return moments, (
+        sides[0].decorrelate_basis(bases[0], moments.cov_f),
+        sides[1].decorrelate_basis(bases[1], moments.cov_g),
+    )
 
 
-def _of_rows(bases: Sequence[Basis], F: np.ndarray, G: np.ndarray, first: int) -> Moments:
+def compute_moments(bases: Sequence[Basis], F: np.ndarray, G: np.ndarray, first: int) -> Moments:
     moments = Moments()
-    for f, g in blocks(F, G):
+    for f, g in iterate_blocks(F, G):
         moments.update(bases[0](f), bases[1](g))
     return moments

@@ -16,15 +16,15 @@ import numpy as np
 
 from correspondence._util import files
 from correspondence._util.arguments import check_weights, check_whole, read_only
-from correspondence.core.functions import FUNCTIONS, PrincipalFunctions
+from correspondence.core.functions import FUNCTION_CLASSES, PrincipalFunctions
 from correspondence.core.scoring import held_out, held_out_parts
 from correspondence.data.pairs.pairs import Pairs, check_source
 from correspondence.results.held_out import HeldOut
 
 __all__ = ["Decomposition", "as_decomposition", "load"]
 
-FORMAT = "correspondence.Decomposition"
-VERSION = 1
+FILE_FORMAT = "correspondence.Decomposition"
+FILE_FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,7 +136,9 @@ class Decomposition:
         """
         if isinstance(X, Pairs):
             check_source(X, Y, sample_weight)
-            return held_out_parts(X.through(self.f.bare(), self.g.bare()).each, self.correlations, warn=True)
+            return held_out_parts(
+                X.through(self.f.without_sample(), self.g.without_sample()).each, self.correlations, warn=True
+            )
         F, G = self.f(X), self.g(Y)
         if len(F) != len(G):
             raise ValueError(f"X and Y must have the same length, got {len(F)} and {len(G)}.")
@@ -189,7 +191,7 @@ class Decomposition:
         -------
         ndarray of shape (n,) or (n, number of values)
         """
-        values, G, weights = self.g.expand(h, Y)
+        values, G, weights = self.g.evaluate_on_sample(h, Y)
         mean = weights @ values
         beta = (G * weights[:, None]).T @ values
         return mean + (self.f(X) * self.correlations) @ beta
@@ -203,7 +205,7 @@ class Decomposition:
             Replaced if it exists, and only once the new file is complete.
         """
         description, arrays = self.state()
-        files.write(path, arrays, description, FORMAT, VERSION)
+        files.write_safetensors(path, arrays, description, FILE_FORMAT, FILE_FORMAT_VERSION)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Take it apart, for a file format of your own.
@@ -313,15 +315,17 @@ def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Decompositio
     >>> d.correlations.round(3)
     array([0.273, 0.1  , 0.02 ])
     """
-    arrays, description = files.read(path, FORMAT, VERSION)
-    with files.restoring(path):
+    arrays, description = files.read_safetensors(path, FILE_FORMAT, FILE_FORMAT_VERSION)
+    with files.explain_damage(path):
         return Decomposition.from_state(description, arrays, x_net, y_net)
 
 
 def _load_functions(
     name: str, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any
 ) -> PrincipalFunctions:
-    functions = FUNCTIONS[description[name]["kind"]].from_state(description[name], files.below(arrays, f"{name}."), net)
+    functions = FUNCTION_CLASSES[description[name]["kind"]].from_state(
+        description[name], files.strip_prefix(arrays, f"{name}."), net
+    )
     if functions.width != arrays["pics"].size:
         raise TypeError("There must be as many functions as PICs.")
     return functions

@@ -17,26 +17,26 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import gamma
 
-from correspondence._util.threads import alone
+from correspondence._util.threads import limit_blas_threads
 
 __all__ = ["FeatureView", "InTurn", "LabelView", "View", "label_view", "run_in_turn", "whitened_view"]
 
 MAX_FEATURES = 60  # of each side of a view; the leading ones
 MAX_CELLS = 250_000  # of a table of labels that is tested as a whole
 MIN_EXCHANGES = 199
-WORK = 1.5e9  # multiplications for the exchanges of one view: about a second
+MAX_MULTIPLICATIONS = 1.5e9  # multiplications for the exchanges of one view: about a second
 PSEUDO_COUNT = 8.0  # added to the count of each label, so that rare ones cannot carry a component on their own
-CLEAR, SEEN = (
+CLEAR_PVALUE, WEAK_PVALUE = (
     0.005,
     0.05,
 )  # p-value of a component at a scale, up to which the next is tested there; SEEN if none is clear
-RANK = 1e-26  # variance of a direction of features, of the largest, below which it is rounding
+RANK_TOLERANCE = 1e-26  # variance of a direction of features, of the largest, below which it is rounding
 NEARLY_COLLINEAR = 1e-6  # variance of a direction, of the largest, below which squares are not exact enough
-TIED = 1e-6  # relative difference of the variances of two directions, up to which they are equal
-TINY = 1e-9  # smallest mean square of a product of two features of variance 1
+TIED_VARIANCE_TOLERANCE = 1e-6  # relative difference of the variances of two directions, up to which they are equal
+MIN_PRODUCT_MEAN_SQUARE = 1e-9  # smallest mean square of a product of two features of variance 1
 MAX_BLOCKS = 1000  # of pairs that share a random sign, where there are more pairs: all of them are used for little work
-ROUNDING = 1e-9  # relative difference of statistics, up to which they are equal
-HOPELESS = 0.5  # p-value after which later components are not tested
+STATISTIC_TOLERANCE = 1e-9  # relative difference of statistics, up to which they are equal
+HOPELESS_PVALUE = 0.5  # p-value after which later components are not tested
 
 
 class View(ABC):
@@ -50,7 +50,7 @@ class View(ABC):
         """Multiplications for one exchange and one row."""
 
     @abstractmethod
-    def take(self, rows: np.ndarray) -> View:
+    def take_rows(self, rows: np.ndarray) -> View:
         """Return the view of some of the rows."""
 
     @abstractmethod
@@ -101,14 +101,14 @@ class FeatureView(View):
     def cost(self) -> float:  # noqa: D102
         return 2.0 * self.x.shape[1] * self.y.shape[1]
 
-    def take(self, rows: np.ndarray) -> FeatureView:  # noqa: D102
+    def take_rows(self, rows: np.ndarray) -> FeatureView:  # noqa: D102
         return FeatureView(self.x[rows], self.y[rows], self.scales)
 
     def exchange_partners(self, orders: np.ndarray) -> np.ndarray:  # noqa: D102
         x2, y2 = self.x**2, self.y**2
         K = np.empty((1 + len(orders), self.x.shape[1], self.y.shape[1]))
         for i, order in enumerate([np.arange(self.n), *orders]):
-            error = np.sqrt(np.maximum(x2.T @ y2[order] / self.n, TINY))
+            error = np.sqrt(np.maximum(x2.T @ y2[order] / self.n, MIN_PRODUCT_MEAN_SQUARE))
             K[i] = self.x.T @ self.y[order] / self.n / error
         statistics = []
         for weights_x, weights_y in self.scales:
@@ -125,9 +125,9 @@ class FeatureView(View):
             [_Scale(x[:, None] * K * y, x[:, None] * noise * y) for x, y in self.scales] if k < min(K.shape) else []
         )
         # Where component k does not stand out, the model has noise in its place, and the rest looks too large.
-        clearness = [scale.compare(k - 1) for scale in scales]
-        limit = next((p for p in (CLEAR, SEEN) if min(clearness, default=1.0) <= p), 0.0)
-        tested = [scale.statistics(k) for scale, p in zip(scales, clearness, strict=True) if p <= limit]
+        clearness = [scale.compare_with_draws(k - 1) for scale in scales]
+        limit = next((p for p in (CLEAR_PVALUE, WEAK_PVALUE) if min(clearness, default=1.0) <= p), 0.0)
+        tested = [scale.compute_statistics(k) for scale, p in zip(scales, clearness, strict=True) if p <= limit]
         return np.column_stack([np.empty((1 + n_draws, 0)), *tested])
 
     def _draw_by_pairs(self, K: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
@@ -153,14 +153,14 @@ class _Scale:
         self.U, self.s, self.Vt = np.linalg.svd(M, full_matrices=False)
         self.noise = noise
 
-    def statistics(self, k: int) -> np.ndarray:
+    def compute_statistics(self, k: int) -> np.ndarray:
         """Singular value k + 1, and below those of the best fit of rank k with noise."""
         model = (self.U[:, :k] * self.s[:k]) @ self.Vt[:k]
         return np.append(self.s[k], _find_singular_value(model + self.noise, k))
 
-    def compare(self, k: int) -> float:
+    def compare_with_draws(self, k: int) -> float:
         """Share of the draws whose singular value k + 1 reaches that of the pairs."""
-        own, *drawn = self.statistics(k)
+        own, *drawn = self.compute_statistics(k)
         return float(np.mean(np.array(drawn) >= own))
 
 
@@ -180,21 +180,21 @@ class LabelView(View):
     def cost(self) -> float:  # noqa: D102
         return 10.0 + self.shape[0] * self.shape[1] * min(self.shape) / self.n
 
-    def take(self, rows: np.ndarray) -> LabelView:  # noqa: D102
+    def take_rows(self, rows: np.ndarray) -> LabelView:  # noqa: D102
         return LabelView(self.x[rows], self.y[rows], self.shape)
 
     def exchange_partners(self, orders: np.ndarray) -> np.ndarray:  # noqa: D102
-        tables = [self._count(self.y), *(self._count(self.y[order]) for order in orders)]
-        return np.array([_summarise_table(counts, 0) for counts in tables])
+        tables = [self._count_cells(self.y), *(self._count_cells(self.y[order]) for order in orders)]
+        return np.array([summarise_table(counts, 0) for counts in tables])
 
     def draw_noise(self, k: int, n_draws: int, seed: int) -> np.ndarray:
         """Draw tables from the model of k components."""
-        table, rng = self._count(self.y), np.random.default_rng([seed, k])
-        totals, given_x = _fit_rank(table, k)
+        table, rng = self._count_cells(self.y), np.random.default_rng([seed, k])
+        totals, given_x = fit_rank_model(table, k)
         tables = [table, *(rng.multinomial(totals, given_x).astype(np.float64) for _ in range(n_draws))]
-        return np.array([_summarise_table(counts, k)[:1] for counts in tables])
+        return np.array([summarise_table(counts, k)[:1] for counts in tables])
 
-    def _count(self, y: np.ndarray) -> np.ndarray:
+    def _count_cells(self, y: np.ndarray) -> np.ndarray:
         cells = np.bincount(self.x * self.shape[1] + y, minlength=self.shape[0] * self.shape[1])
         return cells.reshape(self.shape).astype(np.float64)
 
@@ -219,38 +219,40 @@ def whitened_view(F: np.ndarray, G: np.ndarray, *, by_variance: bool = False) ->
         what a ridge of a tenth of the largest variance leaves of it. Otherwise all directions count alike if there are
         enough rows for them, and by what a ridge leaves of them if there are not.
     """
-    (x, a), (y, b) = (_whiten(Z, standardise=not by_variance) for Z in (F, G))
+    (x, a), (y, b) = (whiten_features(Z, standardise=not by_variance) for Z in (F, G))
     if not (len(a) and len(b)):
         return None
     if by_variance:
-        scales = [(np.sqrt(a), np.sqrt(b)), (_shrink(a, 0.1 * a[0]), _shrink(b, 0.1 * b[0]))]
+        scales = [(np.sqrt(a), np.sqrt(b)), (_shrink_deviations(a, 0.1 * a[0]), _shrink_deviations(b, 0.1 * b[0]))]
     elif len(F) >= 4 * (F.shape[1] + G.shape[1]):
         scales = [(np.ones(len(a)), np.ones(len(b)))]
     else:
-        scales = [(_shrink(a, 1.0), _shrink(b, 1.0)), (np.sqrt(a), np.sqrt(b))]
+        scales = [(_shrink_deviations(a, 1.0), _shrink_deviations(b, 1.0)), (np.sqrt(a), np.sqrt(b))]
     return FeatureView(x, y, scales)
 
 
-def _shrink(variances: np.ndarray, ridge: float) -> np.ndarray:
+def _shrink_deviations(variances: np.ndarray, ridge: float) -> np.ndarray:
     return np.sqrt(variances / (variances + ridge))
 
 
-def _whiten(Z: np.ndarray, standardise: bool) -> tuple[np.ndarray, np.ndarray]:
+def whiten_features(Z: np.ndarray, standardise: bool) -> tuple[np.ndarray, np.ndarray]:
     """Leading principal directions with variance 1, and the variances that they had."""
     Z = Z - Z.mean(axis=0)
     scale = Z.std(axis=0)
     Z = Z[:, scale > 0] / (scale[scale > 0] if standardise else 1.0)
-    rows, values = _find_principal_rows(Z)
+    rows, values = find_principal_rows(Z)
     rank = min(Z.shape[1], len(Z) - 1)  # of centred rows
-    keep = (values[:MAX_FEATURES] > RANK * values.max(initial=0)) & (np.arange(len(values))[:MAX_FEATURES] < rank)
+    keep = (values[:MAX_FEATURES] > RANK_TOLERANCE * values.max(initial=0)) & (
+        np.arange(len(values))[:MAX_FEATURES] < rank
+    )
     if len(values) > MAX_FEATURES:
         # Of directions that vary alike, as those of labels that occur once each, no choice of some has a meaning.
-        keep &= values[:MAX_FEATURES] > (1 + TIED) * values[MAX_FEATURES]
+        keep &= values[:MAX_FEATURES] > (1 + TIED_VARIANCE_TOLERANCE) * values[MAX_FEATURES]
     rows, values = rows[:, :MAX_FEATURES][:, keep], values[:MAX_FEATURES][keep]
     return rows / np.maximum(rows.std(axis=0), np.finfo(float).tiny), values
 
 
-def _find_principal_rows(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def find_principal_rows(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Principal components of centred rows in any units, and their variances, largest first."""
     n, p = Z.shape
     if not p:
@@ -259,7 +261,7 @@ def _find_principal_rows(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values, vectors = np.linalg.eigh(Z @ Z.T / n)
         return vectors[:, ::-1], values[::-1]
     values, vectors = np.linalg.eigh(Z.T @ Z / n)
-    if values[0] < NEARLY_COLLINEAR * values[-1] and n * p**2 < WORK:
+    if values[0] < NEARLY_COLLINEAR * values[-1] and n * p**2 < MAX_MULTIPLICATIONS:
         U, s, _ = np.linalg.svd(Z, full_matrices=False)  # squares lose what tells nearly collinear columns apart
         return U, s**2 / n
     return Z @ vectors[:, ::-1], values[::-1]
@@ -276,7 +278,7 @@ def _find_singular_value(M: np.ndarray, k: int) -> np.ndarray:
 # --- tables of labels
 
 
-def _ridge_residuals(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def compute_ridge_residuals(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Deviation from independence in units of the margins with pseudo-counts, these units, and the independent part."""
     n = counts.sum()
     p, q = counts.sum(axis=1) / n, counts.sum(axis=0) / n
@@ -285,17 +287,17 @@ def _ridge_residuals(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
     return (counts / n - independent) / np.outer(x, y), x, y, independent
 
 
-def _summarise_table(counts: np.ndarray, k: int) -> tuple[float, float]:
+def summarise_table(counts: np.ndarray, k: int) -> tuple[float, float]:
     """Singular value k + 1 of the table, and the norm of all from there on."""
-    K = _ridge_residuals(counts)[0]
+    K = compute_ridge_residuals(counts)[0]
     gram = K @ K.T if K.shape[0] <= K.shape[1] else K.T @ K
     values = np.maximum(np.linalg.eigvalsh(gram)[::-1], 0)[k:]
     return (float(np.sqrt(values[0])), float(np.sqrt(values.sum()))) if len(values) else (0.0, 0.0)
 
 
-def _fit_rank(counts: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def fit_rank_model(counts: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Totals of the rows, and probabilities of the columns given the row in the model of k components."""
-    K, x, y, independent = _ridge_residuals(counts)
+    K, x, y, independent = compute_ridge_residuals(counts)
     U, s, Vt = np.linalg.svd(K, full_matrices=False)
     joint = np.maximum(independent + np.outer(x, y) * ((U[:, :k] * s[:k]) @ Vt[:k]), 0)
     totals = joint.sum(axis=1, keepdims=True)
@@ -326,7 +328,7 @@ class InTurn:
 
 
 def run_in_turn(
-    views: Sequence[View], d: int, n_draws: int, seed: int, stop_above: float = HOPELESS, start: int = 0
+    views: Sequence[View], d: int, n_draws: int, seed: int, stop_above: float = HOPELESS_PVALUE, start: int = 0
 ) -> InTurn:
     """Test d components one after the other, until one is not more than chance.
 
@@ -354,19 +356,19 @@ def run_in_turn(
     array([ True, False])
     """
     rng = np.random.default_rng([seed, 7])
-    n_draws, rows = _afford(views, n_draws, rng)
-    exchanged = views if rows is None else [view.take(rows) for view in views]
+    n_draws, rows = limit_work(views, n_draws, rng)
+    exchanged = views if rows is None else [view.take_rows(rows) for view in views]
     orders = np.array([rng.permutation(exchanged[0].n) for _ in range(n_draws)])
     pvalues, observed, null = np.ones(d), np.zeros(d), np.zeros((n_draws, d))
     pvalues[:start] = 0.0
     for k in range(start, d):
-        with alone(True):  # thousands of small matrices
+        with limit_blas_threads(True):  # thousands of small matrices
             if k == 0:
                 S = np.hstack([view.exchange_partners(orders) for view in exchanged])
-                pvalues[k] = _compare_jointly(S)
+                pvalues[k] = compare_jointly(S)
             else:
                 S = np.hstack([view.draw_noise(k, n_draws, seed) for view in views])
-                pvalues[k] = _compare_each(S)
+                pvalues[k] = compare_each_statistic(S)
         if S.shape[1]:
             observed[k], null[:, k] = S[0, 0], S[1:, 0]
         if pvalues[: k + 1].max() > stop_above:
@@ -374,26 +376,26 @@ def run_in_turn(
     return InTurn(np.maximum.accumulate(pvalues), observed, null)
 
 
-def _afford(views: Sequence[View], n_draws: int, rng: np.random.Generator) -> tuple[int, np.ndarray | None]:
-    """Exchanges and rows of the first test that cost no more than `WORK`: first fewer exchanges, then fewer rows."""
+def limit_work(views: Sequence[View], n_draws: int, rng: np.random.Generator) -> tuple[int, np.ndarray | None]:
+    """Exchanges and rows of the first test that cost no more than `MAX_MULTIPLICATIONS`: first fewer exchanges, then fewer rows."""
     n, cost = views[0].n, max(view.cost for view in views)
-    n_draws = max(min(n_draws, MIN_EXCHANGES), min(n_draws, int(WORK / (n * cost))))
-    most = max(1000, int(WORK / (n_draws * cost)))
+    n_draws = max(min(n_draws, MIN_EXCHANGES), min(n_draws, int(MAX_MULTIPLICATIONS / (n * cost))))
+    most = max(1000, int(MAX_MULTIPLICATIONS / (n_draws * cost)))
     return n_draws, np.sort(rng.permutation(n)[:most]) if n > most else None
 
 
-def _compare_jointly(S: np.ndarray) -> float:
+def compare_jointly(S: np.ndarray) -> float:
     """P-value of the first row, by the statistic that stands out most from all rows; exact for exchangeable rows."""
     centred, spread = S - S.mean(axis=0), S.std(axis=0)
     # Where every exchange gives the same table, as with a label for each row, they differ by rounding alone.
-    varies = spread > ROUNDING * np.abs(S).max(axis=0)
+    varies = spread > STATISTIC_TOLERANCE * np.abs(S).max(axis=0)
     if not varies.any():
         return 1.0
     largest = (centred[:, varies] / spread[varies]).max(axis=1)
-    return float((1 + (largest[1:] >= largest[0] - ROUNDING).sum()) / len(largest))
+    return float((1 + (largest[1:] >= largest[0] - STATISTIC_TOLERANCE).sum()) / len(largest))
 
 
-def _compare_each(S: np.ndarray) -> float:
+def compare_each_statistic(S: np.ndarray) -> float:
     """P-value of the first row: the smallest that a statistic has, times the number of statistics.
 
     Draws of noise are exact on average over data sets, but too wide or too narrow for a given one, at each scale in
@@ -404,10 +406,10 @@ def _compare_each(S: np.ndarray) -> float:
     if not S.shape[1]:
         return 1.0
     own, drawn = S[0], S[1:]
-    reached = (drawn >= own * (1 - ROUNDING)).sum(axis=0)
+    reached = (drawn >= own * (1 - STATISTIC_TOLERANCE)).sum(axis=0)
     pvalues = (1 + reached) / len(S)
     mean, variance = drawn.mean(axis=0), drawn.var(axis=0)
-    is_coarse = (reached == 0) & (variance > ROUNDING**2 * own**2)
+    is_coarse = (reached == 0) & (variance > STATISTIC_TOLERANCE**2 * own**2)
     shape, scale = mean[is_coarse] ** 2 / variance[is_coarse], variance[is_coarse] / mean[is_coarse]
     pvalues[is_coarse] = np.minimum(pvalues[is_coarse], gamma.sf(own[is_coarse], shape, scale=scale))
     return float(np.clip(S.shape[1] * pvalues.min(), 1 / len(S), 1.0))

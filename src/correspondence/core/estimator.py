@@ -11,8 +11,8 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import as_frame, check_index, length, outside
-from correspondence._util.text import brief
+from correspondence._util.arguments import as_frame, check_index, count_observations, find_user_stacklevel
+from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import FewerComponents, UncertainInterval
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View
@@ -71,7 +71,7 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         if isinstance(X, Pairs):
             raise ValueError("X are Pairs: distributed.transform(est, pairs, folder) writes their functions to files.")
-        F = self._f(X)
+        F = self._evaluate_f(X)
         return F if Y is None else (F, self.transform_y(Y))
 
     def transform_y(self, Y: Any) -> Any:
@@ -88,18 +88,18 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
             Of variance 1 on the training data. A frame with columns g1, g2, ... if `set_output` asks for one.
         """
         check_is_fitted(self)
-        G = self._g(Y)
+        G = self._evaluate_g(Y)
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
-        return G if wanted == "default" else _framed(G, wanted, getattr(Y, "index", None))
+        return G if wanted == "default" else _make_frame(G, wanted, getattr(Y, "index", None))
 
-    def _test_views(self, X: Any, Y: Any) -> list[View]:
+    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         """Views of pairs in which components are tested without holding pairs out; none if that cannot be done."""
         return []
 
-    def _f(self, X: Any) -> np.ndarray:
+    def _evaluate_f(self, X: Any) -> np.ndarray:
         return self.decomposition_.f(X)
 
-    def _g(self, Y: Any) -> np.ndarray:
+    def _evaluate_g(self, Y: Any) -> np.ndarray:
         return self.decomposition_.g(Y)
 
     def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
@@ -177,7 +177,7 @@ class PairsEstimator(Estimator):
 
     n_components: int
 
-    def _parts(self, X: Any, Y: Any, groups: Any = None) -> tuple[Parts, np.ndarray | None]:
+    def _open_pairs(self, X: Any, Y: Any, groups: Any = None) -> tuple[Parts, np.ndarray | None]:
         """Pairs in memory or wherever they are, and which of them belong together."""
         if not isinstance(X, Pairs):
             n = self._check_pairs(X, Y)
@@ -185,7 +185,7 @@ class PairsEstimator(Estimator):
         check_source(X, Y)
         if groups is not None:
             raise ValueError("groups cannot be given with Pairs: collect them first, and give X, Y and groups.")
-        self._check_number(X.layout.n)
+        self._check_n_components(X.layout.n)
         return X, None
 
     def _check_pairs(self, X: Any, Y: Any) -> int:
@@ -194,26 +194,26 @@ class PairsEstimator(Estimator):
             raise ValueError(
                 "Y is missing: fit needs both variables (requires y to be passed, but the target y is None)."
             )
-        n, m = length(X, "X"), length(Y, "Y")
+        n, m = count_observations(X, "X"), count_observations(Y, "Y")
         if n != m:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
         check_index(X, Y)
-        self._check_number(n)
+        self._check_n_components(n)
         return n
 
-    def _check_number(self, n: int) -> None:
+    def _check_n_components(self, n: int) -> None:
         if n <= self.n_components:
-            asked = brief(self.n_components)
+            asked = short_repr(self.n_components)
             raise ValueError(f"n_components={asked} needs more than {asked} pairs, got {n} sample(s).")
 
-    def _set(self, d: Decomposition, X: Any = None) -> None:
+    def _set_decomposition(self, d: Decomposition, X: Any = None) -> None:
         """Keep the result, with a warning if there is less than asked for, and the names of the columns of X."""
         if d.n_components < self.n_components:
             warnings.warn(
                 f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "
                 "one of the variables, or the model of it, allows no more.",
                 FewerComponents,
-                stacklevel=outside(),
+                stacklevel=find_user_stacklevel(),
             )
         self.decomposition_ = d
         self._remember_columns(X)
@@ -225,7 +225,7 @@ class PairsEstimator(Estimator):
         return tags
 
 
-def _framed(G: np.ndarray, backend: Any, index: Any) -> Any:
+def _make_frame(G: np.ndarray, backend: Any, index: Any) -> Any:
     frame = to_frame({f"g{i + 1}": values for i, values in enumerate(G.T)}, backend)
     if backend == "pandas" and hasattr(index, "equals") and len(index) == len(frame):
         frame.index = index

@@ -11,26 +11,26 @@ import scipy.sparse as sp
 
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import FeatureMap, LinearFunctions
-from correspondence.core.signs import signs
+from correspondence.core.signs import choose_signs
 from correspondence.core.splines import AdditiveFunctions
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_from_state
 
-__all__ = ["Additive", "Encoded", "Loadings", "blocks", "dense", "signed"]
+__all__ = ["Additive", "Encoded", "Loadings", "fix_signs", "iterate_blocks", "to_dense"]
 
-BLOCK = 4096
+ROWS_PER_BLOCK = 4096
 
 
-def dense(rows: Any) -> np.ndarray:
+def to_dense(rows: Any) -> np.ndarray:
     """Rows that an encoder has made, as one array of rows and columns."""
     array = rows.toarray() if sp.issparse(rows) else rows
     return np.asarray(array, dtype=np.float64).reshape(len(array), -1)
 
 
-def blocks(*sides: Any) -> Iterator[tuple[Any, ...]]:
+def iterate_blocks(*sides: Any) -> Iterator[tuple[Any, ...]]:
     """Some rows of all sides at a time."""
-    for start in range(0, sides[0].shape[0], BLOCK):
-        yield tuple(rows[start : start + BLOCK] for rows in sides)
+    for start in range(0, sides[0].shape[0], ROWS_PER_BLOCK):
+        yield tuple(rows[start : start + ROWS_PER_BLOCK] for rows in sides)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Loadings:
     totals: np.ndarray
 
     @classmethod
-    def of(cls, batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Loadings:
+    def from_batches(cls, batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Loadings:
         """Sums over batches of functions and columns."""
         parts = [cls(len(G), Z.T @ G, Z.sum(axis=0), (Z**2).sum(axis=0), G.sum(axis=0)) for G, Z in batches]
         return sum(parts[1:], start=parts[0])
@@ -74,7 +74,7 @@ class Loadings:
         return self.squares / self.n - (self.sums / self.n) ** 2
 
 
-def signed(d: Decomposition, covariance: np.ndarray, variance: np.ndarray) -> Decomposition:
+def fix_signs(d: Decomposition, covariance: np.ndarray, variance: np.ndarray) -> Decomposition:
     """Decomposition with signs by the columns of y: the one with the largest correlation with g_i has a positive one.
 
     Parameters
@@ -89,7 +89,7 @@ def signed(d: Decomposition, covariance: np.ndarray, variance: np.ndarray) -> De
     assert isinstance(d.f, LinearFunctions)
     assert isinstance(d.g, LinearFunctions)
     scale = np.sqrt(np.where(variance > 1e-12, variance, np.inf))
-    sign = signs(covariance / scale[:, None])
+    sign = choose_signs(covariance / scale[:, None])
     return replace(d, f=replace(d.f, weights=d.f.weights * sign), g=replace(d.g, weights=d.g.weights * sign))
 
 
@@ -110,7 +110,7 @@ class Encoded(FeatureMap):
     kind: ClassVar[str] = "encoded"
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        return dense(self.encoder(values, self.name))
+        return to_dense(self.encoder(values, self.name))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
         return {"name": self.name, "encoder": self.encoder.state()}, {}
@@ -142,7 +142,7 @@ class Additive(FeatureMap):
     kind: ClassVar[str] = "additive"
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        return self.functions(dense(self.encoder(values, self.name)))
+        return self.functions(to_dense(self.encoder(values, self.name)))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
         return {"name": self.name, "encoder": self.encoder.state()}, self.functions.state()

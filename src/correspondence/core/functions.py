@@ -13,17 +13,19 @@ import numpy as np
 
 from correspondence._util import files
 from correspondence._util.arguments import (
-    length,
+    count_observations,
     read_only,
     to_floats,
 )
-from correspondence._util.labels import as_labels, label_from_json, label_to_json, objects
-from correspondence._util.text import brief
+from correspondence._util.labels import as_labels, label_from_json, label_to_json, to_object_array
+from correspondence._util.text import short_repr
 from correspondence.data.encoders.columns import Category, Columns
 
-__all__ = ["FUNCTIONS", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions", "label_shares"]
+__all__ = ["FUNCTION_CLASSES", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions", "label_shares"]
 
-LARGEST = 1e35  # value of a function, whose eighth power does not overflow; on the data of the fit the variance is 1
+MAX_FUNCTION_VALUE = (
+    1e35  # value of a function, whose eighth power does not overflow; on the data of the fit the variance is 1
+)
 
 FEATURE_MAPS = {  # by name, so that loading imports torch only if it must
     "additive": "correspondence.core.feature_maps:Additive",
@@ -72,7 +74,7 @@ class PrincipalFunctions(ABC):
         """How many functions there are."""
 
     @abstractmethod
-    def bare(self) -> PrincipalFunctions:
+    def without_sample(self) -> PrincipalFunctions:
         """Return the same functions without the data of the fit, to be sent somewhere else."""
 
     @abstractmethod
@@ -83,7 +85,7 @@ class PrincipalFunctions(ABC):
         """
 
     @abstractmethod
-    def expand(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def evaluate_on_sample(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values of h, these functions and the weights (sum 1) on a sample, by default the one of the fit."""
 
     @abstractmethod
@@ -138,7 +140,7 @@ class LabelFunctions(PrincipalFunctions):
         if self.unknown == "error" and (found < 0).any():
             unknown = wanted[int(np.argmax(found < 0))]
             raise ValueError(
-                f"The label {brief(unknown)} is not among those of the fit: give one that is, "
+                f"The label {short_repr(unknown)} is not among those of the fit: give one that is, "
                 'or use handle_unknown="nan" to get NaN instead.'
             )
         return np.where((found < 0)[:, None], np.nan, self.values[found])
@@ -151,7 +153,7 @@ class LabelFunctions(PrincipalFunctions):
     def width(self) -> int:  # noqa: D102
         return self.values.shape[1]
 
-    def bare(self) -> LabelFunctions:  # noqa: D102
+    def without_sample(self) -> LabelFunctions:  # noqa: D102
         return replace(self, codes=None, code_weights=None)
 
     def accept_unknown(self) -> LabelFunctions:  # noqa: D102
@@ -160,9 +162,9 @@ class LabelFunctions(PrincipalFunctions):
     def truncate(self, k: int) -> LabelFunctions:  # noqa: D102
         return replace(self, values=self.values[:, :k])
 
-    def expand(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
+    def evaluate_on_sample(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
         if sample is not None:
-            return _on_sample(h, self(sample), sample)
+            return _evaluate_h_on_sample(h, self(sample), sample)
         if self.mass.sum() < 1 - 1e-9:
             raise ValueError(
                 "The labels are a subset: an expectation over Y needs all of them, so fit the whole table."
@@ -170,11 +172,11 @@ class LabelFunctions(PrincipalFunctions):
         if self.codes is not None and not callable(h) and not isinstance(h, Mapping):
             h = to_floats(h, "h")
             if h.shape[:1] == self.codes.shape:
-                h = self._means(_checked_values(h, len(self.codes)))
+                h = self._average_by_label(check_h_values(h, len(self.codes)))
         used = self.mass > 0
-        return _values_at(h, self.labels)[used], self.values[used], self.mass[used] / self.mass[used].sum()
+        return evaluate_h(h, self.labels)[used], self.values[used], self.mass[used] / self.mass[used].sum()
 
-    def _means(self, values: np.ndarray) -> np.ndarray:
+    def _average_by_label(self, values: np.ndarray) -> np.ndarray:
         """Mean by label of values given for each observation of the fit; 0 for labels without any."""
         assert self.codes is not None
         weights = np.ones(len(self.codes)) if self.code_weights is None else self.code_weights
@@ -186,7 +188,7 @@ class LabelFunctions(PrincipalFunctions):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
         arrays = {"values": self.values, "mass": self.mass}
         if self.labels.dtype == object:
-            arrays["names"] = files.encode([label_to_json(label) for label in self.labels.tolist()])
+            arrays["names"] = files.encode_json([label_to_json(label) for label in self.labels.tolist()])
         else:
             arrays["numbers"] = self.labels
         for name in ("codes", "code_weights"):
@@ -201,8 +203,8 @@ class LabelFunctions(PrincipalFunctions):
         if "numbers" in arrays:
             labels = arrays["numbers"]
         else:
-            names = [label_from_json(label) for label in files.decode(arrays["names"])]
-            labels = objects(names)
+            names = [label_from_json(label) for label in files.decode_json(arrays["names"])]
+            labels = to_object_array(names)
         observations = arrays.get("codes"), arrays.get("code_weights")
         values, mass = arrays["values"], arrays["mass"]
         fits = labels.shape == mass.shape == values.shape[:1] and values.ndim == 2
@@ -251,10 +253,10 @@ class LinearFunctions(PrincipalFunctions):
         """Values of the functions, given the features."""
         with np.errstate(over="ignore", invalid="ignore"):
             values = (features - self.mean) @ self.weights
-        if values.size and not max(values.max(), -values.min()) < LARGEST:  # NaN included
+        if values.size and not max(values.max(), -values.min()) < MAX_FUNCTION_VALUE:  # NaN included
             raise ValueError(
                 "X or Y has values too far from those of the fit to compute with: leave out those that are "
-                f"{LARGEST:g} and more standard deviations away."
+                f"{MAX_FUNCTION_VALUE:g} and more standard deviations away."
             )
         return values
 
@@ -262,7 +264,7 @@ class LinearFunctions(PrincipalFunctions):
     def width(self) -> int:  # noqa: D102
         return self.weights.shape[1]
 
-    def bare(self) -> LinearFunctions:  # noqa: D102
+    def without_sample(self) -> LinearFunctions:  # noqa: D102
         return replace(self, sample=None, sample_weight=None)
 
     def accept_unknown(self) -> LinearFunctions:  # noqa: D102
@@ -274,31 +276,31 @@ class LinearFunctions(PrincipalFunctions):
     def truncate(self, k: int) -> LinearFunctions:  # noqa: D102
         return replace(self, weights=self.weights[:, :k])
 
-    def expand(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
+    def evaluate_on_sample(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
         if sample is not None:
-            return _on_sample(h, self(sample), sample)
+            return _evaluate_h_on_sample(h, self(sample), sample)
         if self.sample is None:
             raise ValueError("Y is needed: this decomposition does not keep the data of its fit.")
-        return _on_sample(h, self(self.sample), self.sample, self.sample_weight)
+        return _evaluate_h_on_sample(h, self(self.sample), self.sample, self.sample_weight)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
-        arrays = {"mean": self.mean, "weights": self.weights} | self._sample_arrays()
+        arrays = {"mean": self.mean, "weights": self.weights} | self._pack_sample()
         if self.features is None:
             return {"kind": self.kind}, arrays
         if not isinstance(self.features, FeatureMap):
-            raise TypeError(f"Features made by {brief(self.features)} cannot be saved.")
+            raise TypeError(f"Features made by {short_repr(self.features)} cannot be saved.")
         description, state = self.features.state()
         features = {f"features.{name}": array for name, array in state.items()}
         return {"kind": self.kind, "features": description | {"kind": self.features.kind}}, arrays | features
 
-    def _sample_arrays(self) -> dict[str, np.ndarray]:
+    def _pack_sample(self) -> dict[str, np.ndarray]:
         """The data of the fit, if they are numbers or labels; a loaded model needs Y again for anything else."""
         sample = None if self.sample is None else np.asarray(self.sample)
         arrays = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
         if sample is not None and sample.dtype.kind in "biuf" and sample.ndim <= 2:
             return arrays | {"sample": sample.astype(np.float64) if sample.dtype == np.longdouble else sample}
         if sample is not None and sample.dtype.kind in "OU" and sample.ndim == 1:
-            return arrays | {"labels": files.encode([label_to_json(label) for label in sample.tolist()])}
+            return arrays | {"labels": files.encode_json([label_to_json(label) for label in sample.tolist()])}
         return {}
 
     @classmethod
@@ -308,10 +310,10 @@ class LinearFunctions(PrincipalFunctions):
         features = None
         if "features" in description:
             kind = _feature_map(description["features"]["kind"])
-            features = kind.from_state(description["features"], files.below(arrays, "features."), net)
+            features = kind.from_state(description["features"], files.strip_prefix(arrays, "features."), net)
         sample = arrays.get("sample")
         if "labels" in arrays:
-            sample = objects([label_from_json(label) for label in files.decode(arrays["labels"])])
+            sample = to_object_array([label_from_json(label) for label in files.decode_json(arrays["labels"])])
         mean, weights = arrays["mean"], arrays["weights"]
         if (
             mean.shape != weights.shape[:1]
@@ -327,10 +329,10 @@ def _feature_map(kind: str) -> type[FeatureMap]:
     return getattr(importlib.import_module(module), name)
 
 
-FUNCTIONS: dict[str, type[PrincipalFunctions]] = {cls.kind: cls for cls in (LabelFunctions, LinearFunctions)}
+FUNCTION_CLASSES: dict[str, type[PrincipalFunctions]] = {cls.kind: cls for cls in (LabelFunctions, LinearFunctions)}
 
 
-def _on_sample(
+def _evaluate_h_on_sample(
     h: Any, functions: np.ndarray, sample: Any, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n = len(functions)
@@ -338,22 +340,22 @@ def _on_sample(
         raise ValueError("Y is empty: an expectation needs at least one value.")
     if not np.isfinite(functions).all():
         raise ValueError("Y has a value that does not occur in the fit: leave it out.")
-    return _values_at(h, sample), functions, np.full(n, 1 / n) if weights is None else weights / weights.sum()
+    return evaluate_h(h, sample), functions, np.full(n, 1 / n) if weights is None else weights / weights.sum()
 
 
-def _values_at(h: Any, values: Any) -> np.ndarray:
+def evaluate_h(h: Any, values: Any) -> np.ndarray:
     """Values of h, given as a function, a dictionary or themselves."""
-    n = length(values, "Y")
+    n = count_observations(values, "Y")
     if isinstance(h, Mapping):
         labels = as_labels(values, "Y").tolist()
         missing = [label for label in labels if label not in h]
         if missing:
-            raise ValueError(f"h has no value for the label {brief(missing[0])}.")
-        return _checked_values([h[label] for label in labels], n)
-    return _checked_values(h(values) if callable(h) else h, n)
+            raise ValueError(f"h has no value for the label {short_repr(missing[0])}.")
+        return check_h_values([h[label] for label in labels], n)
+    return check_h_values(h(values) if callable(h) else h, n)
 
 
-def _checked_values(values: Any, n: int) -> np.ndarray:
+def check_h_values(values: Any, n: int) -> np.ndarray:
     array = to_floats(values, "h")
     if array.ndim not in (1, 2) or len(array) != n:
         raise ValueError(f"h must give one value for each of the {n} values of Y, got shape {array.shape}.")

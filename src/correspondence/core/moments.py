@@ -13,22 +13,29 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import check_flag, check_weights, check_whole, length, outside, to_floats
-from correspondence._util.text import brief
+from correspondence._util.arguments import (
+    check_flag,
+    check_weights,
+    check_whole,
+    count_observations,
+    find_user_stacklevel,
+    to_floats,
+)
+from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import NearlyCollinear
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LinearFunctions
-from correspondence.core.signs import signs
+from correspondence.core.signs import choose_signs
 
-__all__ = ["Moments", "Spectrum", "warn_of_lost", "whitening"]
+__all__ = ["Moments", "Spectrum", "compute_whitening", "warn_of_lost"]
 
 # Rounding changes the eigenvalues of a standardised covariance by about eps sqrt(p) / 2 times the largest, whatever n
 # (measured: exact dependences of 3 to 300 features, 100 to 100,000 rows). In units of eps times the number of features:
-ZERO = 3  # an eigenvalue up to here may be 0
-SURE = 50  # an eigenvalue from here on is right to one per cent
-ULPS = 4.0  # units in the last place of the features, up to which a direction may be made of rounding
-EPS = float(np.finfo(float).eps)
-SHARE = 0.1  # of the largest weight, from which on a column is named as a part of a direction
+MAX_NULL_EIGENVALUE = 3  # an eigenvalue up to here may be 0
+MIN_SURE_EIGENVALUE = 50  # an eigenvalue from here on is right to one per cent
+MAX_ROUNDING_ULPS = 4.0  # units in the last place of the features, up to which a direction may be made of rounding
+FLOAT64_EPS = float(np.finfo(float).eps)
+MIN_NAMED_WEIGHT_SHARE = 0.1  # of the largest weight, from which on a column is named as a part of a direction
 
 
 class Moments:
@@ -74,7 +81,7 @@ class Moments:
         self._offset = np.empty(0)
         self._scatter = np.empty((0, 0))  # sum of w (z - mean)(z - mean)^T over z = (f(x), g(y))
         self._p = 0
-        self._digits = EPS  # relative rounding of the features, the coarsest seen
+        self._digits = FLOAT64_EPS  # relative rounding of the features, the coarsest seen
 
     def update(self, F: Any, G: Any, sample_weight: Any = None) -> Moments:
         """Take in a batch of observations.
@@ -91,7 +98,7 @@ class Moments:
         Moments
             Itself.
         """
-        digits = max(_digits(F), _digits(G))
+        digits = max(_find_rounding(F), _find_rounding(G))
         F, G, weights = _check_batch(F, G, sample_weight, self.dtype)
         if self.n and (self._p, len(self._origin)) != (F.shape[1], F.shape[1] + G.shape[1]):
             raise ValueError(
@@ -99,7 +106,7 @@ class Moments:
                 f"got {F.shape[1]} and {G.shape[1]}."
             )
         if len(F) and weights.sum() > 0:
-            self._absorb(_of_batch(F, G, weights, self.centre))
+            self._absorb_moments(compute_batch_moments(F, G, weights, self.centre))
             self._digits = max(self._digits, digits)
         return self
 
@@ -111,14 +118,14 @@ class Moments:
         total = Moments()
         for part in (self, other):
             if part.n:
-                total._absorb(part)
+                total._absorb_moments(part)
         return total
 
     def __radd__(self, other: Any) -> Moments:
         """Make ``sum(parts)`` work, which starts from 0."""
         return Moments() + self if isinstance(other, int) and other == 0 else NotImplemented
 
-    def _absorb(self, other: Moments) -> None:
+    def _absorb_moments(self, other: Moments) -> None:
         if not self.n:
             self.__dict__.update({name: np.copy(v) if np.ndim(v) else v for name, v in vars(other).items()})
             return
@@ -203,20 +210,22 @@ class Moments:
         if n_components is not None:
             check_whole(n_components, "n_components", 0)
         if tol is not None and (not isinstance(tol, float | int) or not 0 <= tol < 1):
-            raise ValueError(f"tol must be None or a number from 0 to below 1, got {brief(tol)}.")
+            raise ValueError(f"tol must be None or a number from 0 to below 1, got {short_repr(tol)}.")
         if not self.n:
             raise ValueError("There are no observations: call update first.")
-        kept_weight = None if y_weight is None else check_weights(y_weight, length(y_sample, "y_sample"), "y_weight")
-        in_x, in_y = (None, None) if span is None else _check_span(span, (self._p, len(self._origin) - self._p))
+        kept_weight = (
+            None if y_weight is None else check_weights(y_weight, count_observations(y_sample, "y_sample"), "y_weight")
+        )
+        in_x, in_y = (None, None) if span is None else check_span(span, (self._p, len(self._origin) - self._p))
         if span is None:
             self._warn_of_lost(tol, of_f=x_features is None, of_g=y_features is None)
-        x = whitening(self.cov_f, self.mean_f, tol, in_x, self._rounding)
-        y = whitening(self.cov_g, self.mean_g, tol, in_y, self._rounding)
+        x = compute_whitening(self.cov_f, self.mean_f, tol, in_x, self._rounding)
+        y = compute_whitening(self.cov_g, self.mean_g, tol, in_y, self._rounding)
         U, s, Vt = np.linalg.svd(x.T @ self.cov_fg @ y, full_matrices=False)
         s = np.minimum(s, 1.0)
         A, B = x @ U[:, :n_components], y @ Vt[:n_components].T
-        scale = _scale(self.cov_g, self.mean_g)
-        sign = signs((self.cov_g @ B) / np.where(scale > 0, scale, np.inf)[:, None])
+        scale = _find_scale(self.cov_g, self.mean_g)
+        sign = choose_signs((self.cov_g @ B) / np.where(scale > 0, scale, np.inf)[:, None])
         return Decomposition(
             pics=s[:n_components] ** 2,
             f=LinearFunctions(self.mean_f, A * sign, x_features),
@@ -233,8 +242,8 @@ class Moments:
         """Warn of directions that are dropped though they vary."""
         for name, cov, mean, is_theirs in (("F", self.cov_f, self.mean_f, of_f), ("G", self.cov_g, self.mean_g, of_g)):
             if is_theirs:
-                spectrum = Spectrum.of(cov, mean)
-                lost = ~spectrum.keep(tol, self._rounding) & ~spectrum.may_be_rounding(self._rounding)
+                spectrum = Spectrum.from_covariance(cov, mean)
+                lost = ~spectrum.select_directions(tol, self._rounding) & ~spectrum.may_be_rounding(self._rounding)
                 warn_of_lost(spectrum.vectors[:, lost], [repr(j) for j in range(len(cov))], name)
 
     def __repr__(self) -> str:
@@ -247,22 +256,24 @@ def _check_dtype(dtype: Any) -> np.dtype:
     except (TypeError, ValueError, SyntaxError):  # the last of texts such as "f4,("
         found = None
     if found not in (np.float32, np.float64):
-        raise ValueError(f"dtype must be float32 or float64, got {brief(dtype)}.")
+        raise ValueError(f"dtype must be float32 or float64, got {short_repr(dtype)}.")
     return found
 
 
-def _check_span(span: Any, sizes: tuple[int, int]) -> list[np.ndarray]:
+def check_span(span: Any, sizes: tuple[int, int]) -> list[np.ndarray]:
     """Combinations of the features of x and of y, one in each column."""
     if not isinstance(span, tuple | list) or len(span) != 2:
-        raise ValueError(f"span must be a pair of arrays, for x and for y, got {brief(span)}.")
+        raise ValueError(f"span must be a pair of arrays, for x and for y, got {short_repr(span)}.")
     sides = [to_floats(side, "span") for side in span]
     for side, size in zip(sides, sizes, strict=True):
         if side.ndim != 2 or len(side) != size or not np.isfinite(side).all():
-            raise ValueError(f"span must have finite arrays with {sizes[0]} and {sizes[1]} rows, got {brief(span)}.")
+            raise ValueError(
+                f"span must have finite arrays with {sizes[0]} and {sizes[1]} rows, got {short_repr(span)}."
+            )
     return sides
 
 
-def _scale(cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
+def _find_scale(cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Standard deviations of features, 0 for constants."""
     scale = np.sqrt(np.maximum(np.diag(cov), 0))
     return np.where(scale > 1e-14 * np.abs(mean), scale, 0)  # what rounding leaves of a constant
@@ -272,8 +283,8 @@ def _scale(cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
 class Rounding:
     """Relative rounding of sums over rows, and of the features themselves."""
 
-    sums: float = EPS
-    features: float = EPS
+    sums: float = FLOAT64_EPS
+    features: float = FLOAT64_EPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,9 +307,9 @@ class Spectrum:
     vectors: np.ndarray
 
     @classmethod
-    def of(cls, cov: np.ndarray, mean: np.ndarray) -> Spectrum:
+    def from_covariance(cls, cov: np.ndarray, mean: np.ndarray) -> Spectrum:
         """Spectrum of features with a covariance and a mean."""
-        scale = _scale(cov, mean)
+        scale = _find_scale(cov, mean)
         varies = np.flatnonzero(scale)
         values, directions = np.linalg.eigh(cov[np.ix_(varies, varies)] / np.outer(scale[varies], scale[varies]))
         vectors = np.zeros((len(cov), len(varies)))
@@ -310,27 +321,31 @@ class Spectrum:
         """Standard deviations as a column to divide by, infinite for constants."""
         return np.where(self.scale > 0, self.scale, np.inf)[:, None]
 
-    def whitening(self, keep: np.ndarray) -> np.ndarray:
+    def make_whitening(self, keep: np.ndarray) -> np.ndarray:
         """Centred features times this are uncorrelated with variance 1; only some of the directions are kept."""
         return self.vectors[:, keep] / np.sqrt(self.values[keep]) / self.unit
 
-    def keep(self, tol: float | None, rounding: Rounding) -> np.ndarray:
+    def select_directions(self, tol: float | None, rounding: Rounding) -> np.ndarray:
         """Which directions are kept: those above `tol`, by default those that are neither unsure nor rounding."""
         largest = self.values.max(initial=0)
         if tol is not None:
             return self.values > tol * largest
-        return (self.values > SURE * rounding.sums * len(self.values) * largest) & ~self.may_be_rounding(rounding)
+        return (self.values > MIN_SURE_EIGENVALUE * rounding.sums * len(self.values) * largest) & ~self.may_be_rounding(
+            rounding
+        )
 
     def may_be_rounding(self, rounding: Rounding) -> np.ndarray:
         """Which directions vary no more than rounding of the sums, or of the features themselves, explains."""
         # A feature far from 0 has few digits for what varies: x and 1e9 - x add up to noise of 1e-7. But one that
         # varies at all, as whole numbers around 1e15 do, is no rounding for itself.
-        off = np.minimum(ULPS * rounding.features * np.hypot(self.mean, self.scale) / self.unit[:, 0], 0.1)
+        off = np.minimum(MAX_ROUNDING_ULPS * rounding.features * np.hypot(self.mean, self.scale) / self.unit[:, 0], 0.1)
         of_data = np.sum((self.vectors * off[:, None]) ** 2, axis=0)
-        return self.values <= np.maximum(of_data, ZERO * rounding.sums * len(self.values) * self.values.max(initial=0))
+        return self.values <= np.maximum(
+            of_data, MAX_NULL_EIGENVALUE * rounding.sums * len(self.values) * self.values.max(initial=0)
+        )
 
 
-def whitening(
+def compute_whitening(
     cov: np.ndarray,
     mean: np.ndarray,
     tol: float | None = None,
@@ -339,9 +354,9 @@ def whitening(
 ) -> np.ndarray:
     """Matrix of shape (p, rank): centred features times this are uncorrelated with variance 1."""
     if span is not None:
-        return span @ whitening(span.T @ cov @ span, mean @ span, tol, rounding=rounding)
-    spectrum = Spectrum.of(cov, mean)
-    return spectrum.whitening(spectrum.keep(tol, rounding))
+        return span @ compute_whitening(span.T @ cov @ span, mean @ span, tol, rounding=rounding)
+    spectrum = Spectrum.from_covariance(cov, mean)
+    return spectrum.make_whitening(spectrum.select_directions(tol, rounding))
 
 
 def warn_of_lost(directions: np.ndarray, names: Sequence[str], side: str) -> None:
@@ -359,25 +374,25 @@ def warn_of_lost(directions: np.ndarray, names: Sequence[str], side: str) -> Non
     if not directions.shape[1]:
         return
     weights = np.abs(directions)
-    involved = (weights > SHARE * weights.max(axis=0)).any(axis=1)
+    involved = (weights > MIN_NAMED_WEIGHT_SHARE * weights.max(axis=0)).any(axis=1)
     found = list(dict.fromkeys(name for name, is_part in zip(names, involved, strict=True) if is_part))
     listed = ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
     warnings.warn(
         f"Nearly collinear: column(s) {listed} of {side}. {directions.shape[1]} combination(s) of them vary too little "
         "for the digits at hand and are dropped: give what tells them apart, such as a difference, as a column.",
         NearlyCollinear,
-        stacklevel=outside(),
+        stacklevel=find_user_stacklevel(),
     )
 
 
-def _of_batch(F: np.ndarray, G: np.ndarray, weights: np.ndarray, centre: bool) -> Moments:
+def compute_batch_moments(F: np.ndarray, G: np.ndarray, weights: np.ndarray, centre: bool) -> Moments:
     batch = Moments(F.dtype, centre)
     batch.n = float(weights.sum())
     batch._p = F.shape[1]
     share = (weights / batch.n).astype(F.dtype)
-    means = np.concatenate([_means(F, share, "F"), _means(G, share, "G")])
+    means = np.concatenate([compute_finite_means(F, share, "F"), compute_finite_means(G, share, "G")])
     origin = means if centre else np.zeros_like(means)
-    Z = _deviations(F, G, origin) if centre or G.shape[1] else F
+    Z = _subtract_origin(F, G, origin) if centre or G.shape[1] else F
     batch._origin = origin.astype(np.float64)
     batch._offset = ((share @ Z) if centre else means).astype(np.float64)
     if (weights != 1).any():
@@ -391,7 +406,7 @@ def _of_batch(F: np.ndarray, G: np.ndarray, weights: np.ndarray, centre: bool) -
     return batch
 
 
-def _deviations(F: np.ndarray, G: np.ndarray, origin: np.ndarray) -> np.ndarray:
+def _subtract_origin(F: np.ndarray, G: np.ndarray, origin: np.ndarray) -> np.ndarray:
     p = F.shape[1]
     Z = np.empty((len(F), len(origin)), F.dtype)
     np.subtract(F, origin[:p], out=Z[:, :p])
@@ -399,7 +414,7 @@ def _deviations(F: np.ndarray, G: np.ndarray, origin: np.ndarray) -> np.ndarray:
     return Z
 
 
-def _means(features: np.ndarray, share: np.ndarray, name: str) -> np.ndarray:
+def compute_finite_means(features: np.ndarray, share: np.ndarray, name: str) -> np.ndarray:
     """Means of features, which are finite only if all of these are."""
     with np.errstate(over="ignore", invalid="ignore"):
         means = share @ features
@@ -412,7 +427,7 @@ def _means(features: np.ndarray, share: np.ndarray, name: str) -> np.ndarray:
 
 
 def _check_batch(F: Any, G: Any, sample_weight: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    F, G = (_check_features(values, name, dtype) for values, name in ((F, "F"), (G, "G")))
+    F, G = (check_features(values, name, dtype) for values, name in ((F, "F"), (G, "G")))
     if len(F) != len(G):
         raise ValueError(f"F and G must have the same number of rows, got {len(F)} and {len(G)}.")
     if sample_weight is None:
@@ -420,12 +435,12 @@ def _check_batch(F: Any, G: Any, sample_weight: Any, dtype: np.dtype) -> tuple[n
     return F, G, check_weights(sample_weight, len(F), "sample_weight", allow_zero=True)
 
 
-def _digits(values: Any) -> float:
+def _find_rounding(values: Any) -> float:
     """Relative rounding of features, which is that of float32 if they are of that type."""
-    return float(np.finfo(np.float32).eps) if getattr(values, "dtype", None) == np.float32 else EPS
+    return float(np.finfo(np.float32).eps) if getattr(values, "dtype", None) == np.float32 else FLOAT64_EPS
 
 
-def _check_features(values: Any, name: str, dtype: np.dtype) -> np.ndarray:
+def check_features(values: Any, name: str, dtype: np.dtype) -> np.ndarray:
     is_ready = type(values) in (np.ndarray, np.memmap) and values.dtype == dtype  # no copy; masks are for to_floats
     array = values if is_ready else to_floats(values, name)
     if array.ndim != 2:

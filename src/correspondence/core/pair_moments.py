@@ -11,16 +11,16 @@ import numpy as np
 
 from correspondence._util.arguments import as_frame
 from correspondence.core.moments import Moments
-from correspondence.data.pairs.opening import floats
+from correspondence.data.pairs.opening import series_to_floats
 from correspondence.data.pairs.pairs import Pairs, check_source
 
 if TYPE_CHECKING:
     pass
 
-__all__ = ["ROWS", "Features", "check_is_pairs", "moments"]
+__all__ = ["ROWS_PER_BATCH", "Features", "check_is_pairs", "moments"]
 
 
-ROWS = 4096  # whose features are computed at a time
+ROWS_PER_BATCH = 4096  # whose features are computed at a time
 Features = Callable[[Any], Any]
 
 
@@ -53,8 +53,8 @@ def moments(pairs: Pairs, x_features: Features | None = None, y_features: Featur
     array([1.])
     """
     check_is_pairs(pairs)
-    functions = (x_features or partial(_numbers, "X")), (y_features or partial(_numbers, "Y"))
-    return pairs.through(*functions).sums(_of_features, partial(sum, start=Moments()), "moments", numbered=False)
+    functions = (x_features or partial(read_numbers, "X")), (y_features or partial(read_numbers, "Y"))
+    return pairs.through(*functions).sums(compute_moments, partial(sum, start=Moments()), "moments", numbered=False)
 
 
 def check_is_pairs(pairs: Any) -> None:
@@ -64,7 +64,7 @@ def check_is_pairs(pairs: Any) -> None:
     check_source(pairs)
 
 
-def _numbers(name: str, values: Any) -> np.ndarray:
+def read_numbers(name: str, values: Any) -> np.ndarray:
     """The numbers of a column or table, as an array of shape (n, p)."""
     frame = as_frame(values, name)
     columns = list(frame.iter_columns()) if frame is not None else [nw.from_native(values, series_only=True)]
@@ -72,11 +72,11 @@ def _numbers(name: str, values: Any) -> np.ndarray:
         if not column.dtype.is_numeric():
             where = f"Column {column.name!r} of {name}" if frame is not None else name
             raise ValueError(f"{where} holds {column.dtype}, not numbers: give {name.lower()}_features.")
-    return np.column_stack([floats(column) for column in columns])
+    return np.column_stack([series_to_floats(column) for column in columns])
 
 
-def _of_features(F: Any, G: Any, first: int) -> Moments:
+def compute_moments(F: Any, G: Any, first: int) -> Moments:
     result = Moments()
-    for start in range(0, len(F), ROWS):
-        result.update(F[start : start + ROWS], G[start : start + ROWS])
+    for start in range(0, len(F), ROWS_PER_BATCH):
+        result.update(F[start : start + ROWS_PER_BATCH], G[start : start + ROWS_PER_BATCH])
     return result

@@ -11,23 +11,25 @@ from scipy.linalg import eigh
 from correspondence.core.moments import Moments
 
 __all__ = [
-    "LARGE",
-    "RANK",
+    "MAX_FEATURES_FOR_FULL_SVD",
+    "RANK_TOLERANCE",
     "DiagonalPenalty",
     "Family",
     "PenalisedCoordinates",
     "Penalty",
     "WholePenalty",
-    "diagonalise",
+    "diagonalise_penalty",
     "lead_pairs",
     "whiten_covariance",
     "whiten_with_penalty",
 ]
 
-RANK = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
+RANK_TOLERANCE = 1e-9  # variances of standardised features, of the largest, below which a direction is rounding
 Penalty = tuple[np.ndarray, np.ndarray]
 Family = tuple[np.ndarray, np.ndarray, np.ndarray]
-LARGE = 100  # features on the smaller side, from which on only the leading singular vectors are computed
+MAX_FEATURES_FOR_FULL_SVD = (
+    100  # features on the smaller side, from which on only the leading singular vectors are computed
+)
 
 
 class PenalisedCoordinates(ABC):
@@ -37,10 +39,10 @@ class PenalisedCoordinates(ABC):
         self.moments, self.penalty, self.n_leading = moments, penalty, n_leading
         self._families: dict[float, Family] = {}
 
-    def family(self, strength: float) -> Family:
+    def get_family(self, strength: float) -> Family:
         """Leading directions under a penalty of this strength."""
         if strength not in self._families:
-            self._families[strength] = self._find_family(strength)
+            self._families[strength] = self.solve_family(strength)
         return self._families[strength]
 
     @property
@@ -49,14 +51,16 @@ class PenalisedCoordinates(ABC):
         """Number of coordinates of each side."""
 
     @abstractmethod
-    def _find_family(self, strength: float) -> Family: ...
+    def solve_family(self, strength: float) -> Family: ...
 
     @abstractmethod
-    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def multiply_covariances(
+        self, u: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """C_f u, C_fg v, C_g v and C_gf u."""
 
     @abstractmethod
-    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def invert_covariances(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Functions of x and of y whose covariances with all features are given: C_f^-1 x and C_g^-1 y."""
 
     @abstractmethod
@@ -70,7 +74,7 @@ class DiagonalPenalty(PenalisedCoordinates):
     def __init__(self, moments: Moments, penalty: Penalty, n_leading: int) -> None:
         super().__init__(moments, penalty, n_leading)
         (self.A, self.a), (self.B, self.b) = (
-            diagonalise(c, r) for c, r in zip((moments.cov_f, moments.cov_g), penalty, strict=True)
+            diagonalise_penalty(c, r) for c, r in zip((moments.cov_f, moments.cov_g), penalty, strict=True)
         )
         self.K = self.A.T @ moments.cov_fg @ self.B
 
@@ -78,15 +82,17 @@ class DiagonalPenalty(PenalisedCoordinates):
     def shape(self) -> tuple[int, int]:  # noqa: D102
         return self.K.shape[0], self.K.shape[1]
 
-    def _find_family(self, strength: float) -> Family:
+    def solve_family(self, strength: float) -> Family:
         x, y = 1 / np.sqrt(1 + strength * self.a), 1 / np.sqrt(1 + strength * self.b)
         P, s, Q = lead_pairs(x[:, None] * self.K * y, self.n_leading)
         return x[:, None] * P, s, y[:, None] * Q
 
-    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
+    def multiply_covariances(
+        self, u: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return u, self.K @ v, v, self.K.T @ u
 
-    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # noqa: D102
+    def invert_covariances(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # noqa: D102
         return x, y
 
     def on_features(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # noqa: D102
@@ -100,17 +106,19 @@ class WholePenalty(PenalisedCoordinates):
     def shape(self) -> tuple[int, int]:  # noqa: D102
         return len(self.moments.mean_f), len(self.moments.mean_g)
 
-    def _find_family(self, strength: float) -> Family:
+    def solve_family(self, strength: float) -> Family:
         covs = self.moments.cov_f, self.moments.cov_g
         W, V = (whiten_with_penalty(cov, r, strength) for cov, r in zip(covs, self.penalty, strict=True))
         P, s, Q = lead_pairs(W.T @ self.moments.cov_fg @ V, self.n_leading)
         return W @ P, s, V @ Q
 
-    def covariances(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
+    def multiply_covariances(
+        self, u: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         moments = self.moments
         return moments.cov_f @ u, moments.cov_fg @ v, moments.cov_g @ v, moments.cov_fg.T @ u
 
-    def represent(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # noqa: D102
+    def invert_covariances(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # noqa: D102
         W, V = self._whitenings
         return W @ (W.T @ x), V @ (V.T @ y)
 
@@ -139,14 +147,14 @@ def whiten_covariance(cov: np.ndarray) -> np.ndarray:
     scale = np.sqrt(np.maximum(np.diag(cov), 0))
     unit = np.where(scale > 0, scale, np.inf)  # rare labels and the tails of splines have a small variance
     values, vectors = np.linalg.eigh(cov / np.outer(unit, unit))
-    keep = values > RANK * values.max(initial=0)
+    keep = values > RANK_TOLERANCE * values.max(initial=0)
     return vectors[:, keep] / np.sqrt(values[keep]) / unit[:, None]
 
 
-def diagonalise(cov: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def diagonalise_penalty(cov: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Directions in which the covariance is 1 and the penalty diagonal, and its values there."""
     values, vectors = np.linalg.eigh(cov)
-    keep = values > RANK * values.max(initial=0)
+    keep = values > RANK_TOLERANCE * values.max(initial=0)
     R = vectors[:, keep] / np.sqrt(values[keep])
     penalised = R.T @ (penalty[:, None] * R if penalty.ndim == 1 else penalty @ R)
     rough, Q = np.linalg.eigh(penalised)
@@ -162,7 +170,7 @@ def diagonalise(cov: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.nd
 def lead_pairs(K: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The first d left singular vectors as columns, singular values, and right singular vectors as columns."""
     d = min(d, *K.shape)
-    if min(K.shape) <= LARGE:
+    if min(K.shape) <= MAX_FEATURES_FOR_FULL_SVD:
         U, s, Vt = np.linalg.svd(K, full_matrices=False)
         return U[:, :d], s[:d], Vt[:d].T
     wide = K.shape[0] <= K.shape[1]

@@ -14,22 +14,28 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import is_number
-from correspondence._util.text import brief
-from correspondence._util.threads import alone
+from correspondence._util.text import short_repr
+from correspondence._util.threads import limit_blas_threads
 from correspondence.core.moments import Moments
-from correspondence.core.penalised_coordinates import RANK, DiagonalPenalty, PenalisedCoordinates, Penalty, WholePenalty
+from correspondence.core.penalised_coordinates import (
+    RANK_TOLERANCE,
+    DiagonalPenalty,
+    PenalisedCoordinates,
+    Penalty,
+    WholePenalty,
+)
 from correspondence.core.scoring import captured_by_moments
 
-__all__ = ["FOLDS", "PenalisedFit", "check_strengths", "fit_penalised", "in_folds", "merged"]
+__all__ = ["N_FOLDS", "PenalisedFit", "check_strengths", "fit_penalised", "in_folds", "merge_folds"]
 
-FOLDS = 5
-PARALLEL = 1e-7  # sine of an angle below which two directions are the same but for rounding
-LATER = 3  # of so many strengths one is tried for components after the first
-CLEAR = 1.5  # standard errors by which a component has to raise the scores to be clearly there
+N_FOLDS = 5
+MAX_PARALLEL_SINE = 1e-7  # sine of an angle below which two directions are the same but for rounding
+LATER_STRENGTH_STRIDE = 3  # of so many strengths one is tried for components after the first
+MIN_CLEAR_STANDARD_ERRORS = 1.5  # standard errors by which a component has to raise the scores to be clearly there
 MAX_FEATURES_FOR_ONE_THREAD = 600  # of one side, up to which a second thread costs more than it gains
 MAX_LOSS = 0.1  # share of what a clear component adds that may be lost to smoothness, unless features are rich
-LEFT = 1e-6  # share of the variance of a function that has to be left when others are taken off
-HARMLESS = 0.97  # correlation of functions before and after a rotation that leaves them as they are
+MIN_VARIANCE_SHARE_LEFT = 1e-6  # share of the variance of a function that has to be left when others are taken off
+MIN_HARMLESS_CORRELATION = 0.97  # correlation of functions before and after a rotation that leaves them as they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +55,7 @@ def check_strengths(value: Any, name: str) -> Sequence[float] | np.ndarray:
     given = value if isinstance(value, list | tuple | np.ndarray) and np.ndim(value) else [value]
     if not len(given) or not all(is_number(each) and 0 <= float(each) <= 1e100 for each in given):
         raise ValueError(
-            f'{name} must be "auto", or numbers from 0 to 1e100, got {brief(value)}. '
+            f'{name} must be "auto", or numbers from 0 to 1e100, got {short_repr(value)}. '
             "Give one number, or one for each component."
         )
     return np.array(given, dtype=np.float64)[:, None] if given is value else (float(given[0]),)
@@ -69,17 +75,17 @@ def in_folds(
     first : int
         Number of the first row, if these are not all.
     """
-    folds, seen = [Moments() for _ in range(FOLDS)], first
+    folds, seen = [Moments() for _ in range(N_FOLDS)], first
     for F, G in batches:
         rows = seen + np.arange(len(F))
-        fold = (rows if groups is None else groups[rows]) % FOLDS
+        fold = (rows if groups is None else groups[rows]) % N_FOLDS
         for k, moments in enumerate(folds):
             moments.update(F[fold == k], G[fold == k])
         seen += len(F)
     return folds
 
 
-def merged(parts: Iterable[Sequence[Moments]]) -> list[Moments]:
+def merge_folds(parts: Iterable[Sequence[Moments]]) -> list[Moments]:
     """Folds of all rows, from those of parts of them."""
     return [sum(fold, start=Moments()) for fold in zip(*parts, strict=True)]
 
@@ -115,17 +121,17 @@ def fit_penalised(
     """
     total = sum(folds, start=Moments())
     n_leading = 2 * n_components + 8  # each pair rules out two directions of each side for the next
-    choices = _list_steps(strengths, n_components, ("turn", "avoid" if is_rich else "keep"))
+    choices = list_steps(strengths, n_components, ("turn", "avoid" if is_rich else "keep"))
     folds = [fold for fold in folds if fold.n]  # fewer groups than folds leave some empty
-    can_choose = any(r.any() for r in penalty) and len(folds) > 1 and total.n >= FOLDS
+    can_choose = any(r.any() for r in penalty) and len(folds) > 1 and total.n >= N_FOLDS
     max_loss = np.inf if is_rich else MAX_LOSS
-    with alone(max(len(total.mean_f), len(total.mean_g)) <= MAX_FEATURES_FOR_ONE_THREAD):
+    with limit_blas_threads(max(len(total.mean_f), len(total.mean_g)) <= MAX_FEATURES_FOR_ONE_THREAD):
         steps = (
-            _choose_steps(folds, penalty, choices, n_leading, max_loss) if can_choose else [own[0] for own in choices]
+            choose_steps(folds, penalty, choices, n_leading, max_loss) if can_choose else [own[0] for own in choices]
         )
-        pairs = _PairsFound.start(WholePenalty(total, penalty, n_leading))
+        pairs = _PairsFound.make_empty(WholePenalty(total, penalty, n_leading))
         for step in steps:
-            pairs = pairs.extend(step)
+            pairs = pairs.add_pair(step)
     order = np.argsort(-pairs.correlations, kind="stable")
     A, B = pairs.weights
     used = np.array([step.strength for step in steps])[order]
@@ -142,39 +148,41 @@ class Step:
     functions as smooth as the strength asks for ("avoid")."""
 
 
-def _list_steps(strengths: Sequence[float] | np.ndarray, d: int, kinds: tuple[str, str]) -> list[list[Step]]:
+def list_steps(strengths: Sequence[float] | np.ndarray, d: int, kinds: tuple[str, str]) -> list[list[Step]]:
     """What to choose from for each component: among equally good ones the last is taken."""
     values = np.asarray(strengths, dtype=np.float64)
     if values.ndim == 2:  # one for each component
         given = [values[min(i, len(values) - 1), 0] for i in range(d)]
         return [[Step(given[0], "keep")], *([Step(s, kind) for kind in kinds] for s in given[1:])]
     first = [Step(s, "keep") for s in values.tolist()]
-    coarse = values[::-LATER][::-1].tolist()
+    coarse = values[::-LATER_STRENGTH_STRIDE][::-1].tolist()
     later = [Step(s, kind) for kind in kinds for s in coarse]
     return [first, *([later] * (d - 1))]
 
 
-def _choose_steps(
+def choose_steps(
     folds: Sequence[Moments], penalty: Penalty, choices: list[list[Step]], n_leading: int, max_loss: float
 ) -> list[Step]:
     """Step to each component, by what it adds on each fold to those before; all are fitted to the other folds."""
     if all(len(steps) == 1 for steps in choices):
         return [steps[0] for steps in choices]
     rests = [sum([*folds[:k], *folds[k + 1 :]], start=Moments()) for k in range(len(folds))]
-    found = [_PairsFound.start(DiagonalPenalty(rest, penalty, n_leading)) for rest in rests]
+    found = [_PairsFound.make_empty(DiagonalPenalty(rest, penalty, n_leading)) for rest in rests]
     chosen: list[Step] = []
     before = np.zeros(len(folds))
     for steps in choices:
-        candidates = [[pairs.extend(step) for step in steps] for pairs in found]
-        scores = np.array([[c.capture(fold) for c in row] for row, fold in zip(candidates, folds, strict=True)])
+        candidates = [[pairs.add_pair(step) for step in steps] for pairs in found]
+        scores = np.array([[c.score_fold(fold) for c in row] for row, fold in zip(candidates, folds, strict=True)])
         kept = np.min([[c.kept for c in row] for row in candidates], axis=0)
-        best = _best_step(scores, steps, before, kept, max_loss)
+        best = choose_best_step(scores, steps, before, kept, max_loss)
         chosen.append(steps[best])
         before, found = scores[:, best], [row[best] for row in candidates]
     return chosen
 
 
-def _best_step(scores: np.ndarray, steps: list[Step], before: np.ndarray, kept: np.ndarray, max_loss: float) -> int:
+def choose_best_step(
+    scores: np.ndarray, steps: list[Step], before: np.ndarray, kept: np.ndarray, max_loss: float
+) -> int:
     """Number of the step that scores best, penalised as strongly as the scores allow.
 
     A rotation that turns pairs found before is allowed only if the new component is clearly there, by the scores before
@@ -182,15 +190,17 @@ def _best_step(scores: np.ndarray, steps: list[Step], before: np.ndarray, kept: 
     others decides; how strongly to penalise is decided with them, as functions must not be extreme anywhere.
     """
     gains = scores - before[:, None]
-    mean, error = _trim(gains)
+    mean, error = compute_trimmed_mean(gains)
     kinds = np.array([step.kind for step in steps])
-    allowed = np.flatnonzero((kinds != "turn") | (mean > CLEAR * error) | (kept >= HARMLESS))
+    allowed = np.flatnonzero(
+        (kinds != "turn") | (mean > MIN_CLEAR_STANDARD_ERRORS * error) | (kept >= MIN_HARMLESS_CORRELATION)
+    )
     alike = [allowed[kinds[allowed] == kind] for kind in dict.fromkeys(kinds[allowed])]
-    finalists = [int(same[_strongest(gains[:, same], max_loss)]) for same in alike]
+    finalists = [int(same[find_strongest_penalty(gains[:, same], max_loss)]) for same in alike]
     return finalists[int(np.argmax(mean[finalists]))]
 
 
-def _trim(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def compute_trimmed_mean(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean of each column without its smallest and its largest value, and the standard error of that mean."""
     n = len(gains)
     cut = int(n > 3)
@@ -199,7 +209,7 @@ def _trim(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ordered.mean(axis=0), winsorised.std(axis=0, ddof=1) * np.sqrt(n) / len(ordered)
 
 
-def _strongest(gains: np.ndarray, max_loss: float) -> int:
+def find_strongest_penalty(gains: np.ndarray, max_loss: float) -> int:
     """Last column of gains that is within a standard error of the best one.
 
     Where a component is clearly there, it may not lose more than the share `max_loss` of what it adds either: the
@@ -209,8 +219,8 @@ def _strongest(gains: np.ndarray, max_loss: float) -> int:
     loss = gains[:, [best]] - gains
     error = loss.std(axis=0, ddof=1) / np.sqrt(len(gains))
     is_good = loss.mean(axis=0) <= error
-    mean, error = _trim(gains[:, [best]])
-    if mean > CLEAR * error and max_loss < np.inf:
+    mean, error = compute_trimmed_mean(gains[:, [best]])
+    if mean > MIN_CLEAR_STANDARD_ERRORS * error and max_loss < np.inf:
         is_good &= loss.mean(axis=0) <= max_loss * max(gains[:, best].mean(), 0.0)
     return int(np.flatnonzero(is_good).max())
 
@@ -231,7 +241,7 @@ class _PairsFound:
     """Smallest correlation of a function with what it was before the last rotation."""
 
     @classmethod
-    def start(cls, coordinates: PenalisedCoordinates) -> _PairsFound:
+    def make_empty(cls, coordinates: PenalisedCoordinates) -> _PairsFound:
         """No pair yet."""
         x, y = (np.empty((size, 0)) for size in coordinates.shape)
         return cls(coordinates, x, y, x, x, y, y)
@@ -245,7 +255,7 @@ class _PairsFound:
         """Weights of the features of x and of y, one column for each function."""
         return self.coordinates.on_features(self.U, self.V)
 
-    def extend(self, step: Step) -> _PairsFound:
+    def add_pair(self, step: Step) -> _PairsFound:
         """Add the most correlated pair under a penalty that is uncorrelated with those before, if one is left.
 
         All pairs are then rotated on to each other, which may change those before; or the new pair alone is changed:
@@ -253,33 +263,33 @@ class _PairsFound:
         taken off is not penalised: with few features that costs little, with those of a kernel it may be anything
         between the data.
         """
-        W, s, V = self.coordinates.family(step.strength)
+        W, s, V = self.coordinates.get_family(step.strength)
         # Beyond the rank, directions are whatever rounding makes of them: they are used only if there are no others.
-        rank = int((s > RANK * s.max(initial=0)).sum())
+        rank = int((s > RANK_TOLERANCE * s.max(initial=0)).sum())
         if rank > self.U.shape[1]:
             W, s, V = W[:, :rank], s[:rank], V[:, :rank]
         ruled_x, ruled_y = self.CU, self.CV
         if step.kind == "avoid":
             ruled_x, ruled_y = np.hstack([self.CU, self.KV]), np.hstack([self.CV, self.KU])
-        free_x, free_y = _free(W, ruled_x), _free(V, ruled_y)
+        free_x, free_y = find_free_directions(W, ruled_x), find_free_directions(V, ruled_y)
         if not min(free_x.shape[1], free_y.shape[1]):
-            return self if step.kind != "avoid" else self.extend(Step(step.strength, "keep"))
+            return self if step.kind != "avoid" else self.add_pair(Step(step.strength, "keep"))
         P, _, Qt = np.linalg.svd(free_x.T @ (s[:, None] * free_y))
         u, v = W @ (free_x @ P[:, 0]), V @ (free_y @ Qt[0])
         if step.kind == "turn":
-            return self._append(u, v)._rotate()
+            return self._append_functions(u, v)._rotate_pairs()
         if step.kind == "avoid":
-            return self._append(u, v)
-        Cu, _, Cv, _ = self.coordinates.covariances(u, v)
-        expected_x, expected_y = self.coordinates.represent(self.KV, self.KU)
-        left_u = _take_off(u, Cu, np.hstack([self.U, expected_x]), np.hstack([self.CU, self.KV]))
-        left_v = _take_off(v, Cv, np.hstack([self.V, expected_y]), np.hstack([self.CV, self.KU]))
-        if left_u @ Cu < LEFT * (u @ Cu) or left_v @ Cv < LEFT * (v @ Cv):
-            return self._append(u, v)._rotate()  # few labels, say: nothing else is left of one side
-        return self._append(left_u, left_v)
+            return self._append_functions(u, v)
+        Cu, _, Cv, _ = self.coordinates.multiply_covariances(u, v)
+        expected_x, expected_y = self.coordinates.invert_covariances(self.KV, self.KU)
+        left_u = _subtract_projection(u, Cu, np.hstack([self.U, expected_x]), np.hstack([self.CU, self.KV]))
+        left_v = _subtract_projection(v, Cv, np.hstack([self.V, expected_y]), np.hstack([self.CV, self.KU]))
+        if left_u @ Cu < MIN_VARIANCE_SHARE_LEFT * (u @ Cu) or left_v @ Cv < MIN_VARIANCE_SHARE_LEFT * (v @ Cv):
+            return self._append_functions(u, v)._rotate_pairs()  # few labels, say: nothing else is left of one side
+        return self._append_functions(left_u, left_v)
 
-    def _append(self, u: np.ndarray, v: np.ndarray) -> _PairsFound:
-        Cu, Kv, Cv, Ku = self.coordinates.covariances(u, v)
+    def _append_functions(self, u: np.ndarray, v: np.ndarray) -> _PairsFound:
+        Cu, Kv, Cv, Ku = self.coordinates.multiply_covariances(u, v)
         a, b = (1 / np.sqrt(max(z @ Cz, np.finfo(float).tiny)) for z, Cz in ((u, Cu), (v, Cv)))
         return _PairsFound(
             self.coordinates,
@@ -291,30 +301,30 @@ class _PairsFound:
             KU=np.column_stack([self.KU, a * Ku]),
         )
 
-    def _rotate(self) -> _PairsFound:
+    def _rotate_pairs(self) -> _PairsFound:
         P, _, Qt = np.linalg.svd(self.U.T @ self.KV)
         Q = Qt.T
         rotated = self.U @ P, self.V @ Q, self.CU @ P, self.KV @ Q, self.CV @ Q, self.KU @ P
         kept = np.abs(np.concatenate([np.diag(P)[:-1], np.diag(Q)[:-1]])).min(initial=1.0)
         return _PairsFound(self.coordinates, *rotated, kept=float(kept))
 
-    def capture(self, fold: Moments) -> float:
+    def score_fold(self, fold: Moments) -> float:
         """What the functions capture of a fold that is not part of their own moments."""
         A, B = self.weights
         own = self.coordinates.moments
         return captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
 
 
-def _free(directions: np.ndarray, ruled_out: np.ndarray) -> np.ndarray:
+def find_free_directions(directions: np.ndarray, ruled_out: np.ndarray) -> np.ndarray:
     """Orthonormal combinations of the directions whose vectors are orthogonal to those that are ruled out."""
     if not ruled_out.size:
         return np.eye(directions.shape[1])
     D = directions.T @ ruled_out
     Q, s, _ = np.linalg.svd(D / np.maximum(np.linalg.norm(D, axis=0), np.finfo(float).tiny))
-    return Q[:, int((s > PARALLEL * s[0]).sum()) :]  # without a penalty E[v_j] given x is parallel to u_j
+    return Q[:, int((s > MAX_PARALLEL_SINE * s[0]).sum()) :]  # without a penalty E[v_j] given x is parallel to u_j
 
 
-def _take_off(u: np.ndarray, Cu: np.ndarray, D: np.ndarray, CD: np.ndarray) -> np.ndarray:
+def _subtract_projection(u: np.ndarray, Cu: np.ndarray, D: np.ndarray, CD: np.ndarray) -> np.ndarray:
     """Make a function uncorrelated with the functions D; C is the covariance of the features."""
     # E[v_j] given x is parallel to u_j where nothing is penalised: their difference is rounding, not a direction.
-    return u - D @ (np.linalg.pinv(D.T @ CD, rcond=PARALLEL**2, hermitian=True) @ (D.T @ Cu)) if D.size else u
+    return u - D @ (np.linalg.pinv(D.T @ CD, rcond=MAX_PARALLEL_SINE**2, hermitian=True) @ (D.T @ Cu)) if D.size else u

@@ -17,10 +17,10 @@ from correspondence._util.user_warnings import UncertainInterval
 from correspondence.results.held_out import HeldOut
 
 __all__ = [
-    "CACHED",
-    "ENOUGH",
-    "FEWEST",
-    "MISSING",
+    "MAX_CACHED_VALUES",
+    "MAX_PAIRS_WITHOUT_ERROR",
+    "MIN_FUNCTION_VARIANCE",
+    "MIN_PAIRS_FOR_WARNING",
     "Spread",
     "captured_by_moments",
     "captured_terms",
@@ -33,10 +33,10 @@ __all__ = [
 ]
 
 
-CACHED = 1 << 18  # values of a function of some pairs
-FEWEST = 3  # pairs, up to which nothing can be said about errors: two that are left lie on a line
-ENOUGH = 100  # pairs, from which on intervals keep their promise and a warning is due where they do not
-MISSING = 0.5  # variance, 1 on the pairs of the fit, below which much of what the fit has seen is missing
+MAX_CACHED_VALUES = 1 << 18  # values of a function of some pairs
+MAX_PAIRS_WITHOUT_ERROR = 3  # pairs, up to which nothing can be said about errors: two that are left lie on a line
+MIN_PAIRS_FOR_WARNING = 100  # pairs, from which on intervals keep their promise and a warning is due where they do not
+MIN_FUNCTION_VARIANCE = 0.5  # variance, 1 on the pairs of the fit, below which much of what the fit has seen is missing
 
 
 def held_out(
@@ -125,19 +125,21 @@ def held_out_parts(
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level}.")
-    parts = each(partial(_summarise, correlations))
+    parts = each(partial(summarise_pairs, correlations))
     if not parts:
         raise ValueError("There are no pairs to evaluate on.")
-    summary = _Summary.merged(parts)
+    summary = _Summary.merge_parts(parts)
     n = summary.n
-    of_r, of_captured = (sum(sums) / n for sums in zip(*each(partial(_sum_powers, correlations, summary)), strict=True))
+    of_r, of_captured = (
+        sum(sums) / n for sums in zip(*each(partial(sum_influence_powers, correlations, summary)), strict=True)
+    )
     r = summary.correlations
     spread = Spread.of_moments(n, of_r)
     intervals = correlation_intervals(r, spread, summary.is_defined, level)
     whole = Spread.of_moments(n, of_captured)
     if warn:
         warn_of_few(whole, summary.least_variance)
-    return HeldOut(r, intervals, summary.captured, summary.captured + whole.reach(level), n, level)
+    return HeldOut(r, intervals, summary.captured, summary.captured + whole.compute_reach(level), n, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +159,7 @@ class Spread:
     def of_moments(cls, n: float, powers: np.ndarray) -> Spread:
         """From the means of the terms and of their second, third and fourth powers, the rows of an array."""
         m1, m2, m3, m4 = powers
-        if n <= FEWEST:
+        if n <= MAX_PAIRS_WITHOUT_ERROR:
             return cls(n, np.full(np.shape(m1), np.inf), np.ones(np.shape(m1)))
         with np.errstate(over="ignore", invalid="ignore"):
             variance = np.maximum(m2 - m1**2, 0)
@@ -173,11 +175,11 @@ class Spread:
         with np.errstate(over="ignore"):
             return cls.of_moments(len(terms), np.array(_sum_four_powers(np.full(len(terms), 1 / len(terms)), terms)))
 
-    def widened(self, factor: Any) -> Spread:
+    def scale_variance(self, factor: Any) -> Spread:
         """The same with a variance that is larger by a factor."""
         return replace(self, error=self.error * np.sqrt(factor))
 
-    def reach(self, level: float) -> np.ndarray:
+    def compute_reach(self, level: float) -> np.ndarray:
         """How far the interval reaches down and up, in the last axis."""
         half = np.asarray(t_distribution.ppf((1 + level) / 2, self.freedom) * self.error)
         return half[..., None] * np.array([-1.0, 1.0])
@@ -201,7 +203,9 @@ def warn_of_few(captured: Spread, variance: float = 1.0, *, fewest: float = 1.0,
     stacklevel : int
         Where the warning is shown to come from, as for `warnings.warn`.
     """
-    if captured.n >= ENOUGH and (captured.freedom < fewest * np.sqrt(captured.n) or variance < MISSING):
+    if captured.n >= MIN_PAIRS_FOR_WARNING and (
+        captured.freedom < fewest * np.sqrt(captured.n) or variance < MIN_FUNCTION_VARIANCE
+    ):
         warnings.warn(
             f"The intervals may be too narrow: a few of the {captured.n:g} pairs decide, or rare values of the fit are "
             "missing among them. Evaluate on more pairs, or use a method that bounds the influence of outliers.",
@@ -229,9 +233,11 @@ def correlation_intervals(r: np.ndarray, spread: Spread, is_defined: np.ndarray,
         Level of confidence.
     """
     inside = np.abs(r) < 1 - 1e-12
-    ends = np.tanh(np.arctanh(np.where(inside, r, 0))[:, None] + spread.reach(level))
+    ends = np.tanh(np.arctanh(np.where(inside, r, 0))[:, None] + spread.compute_reach(level))
     exact = r[:, None] * np.array([((1 - level) / 2) ** (1 / spread.n), 1.0])
-    is_defined = is_defined & (spread.n > FEWEST)  # so that more than two are left, which are always on a line
+    is_defined = is_defined & (
+        spread.n > MAX_PAIRS_WITHOUT_ERROR
+    )  # so that more than two are left, which are always on a line
     return np.where(is_defined[:, None], np.where(inside[:, None], ends, np.sort(exact, axis=1)), [-1.0, 1.0])
 
 
@@ -249,13 +255,13 @@ class _Margin:
     second: np.ndarray
 
     @classmethod
-    def of(cls, F: np.ndarray, weights: np.ndarray, correlations: np.ndarray) -> _Margin:
-        n, f = float(weights.sum()), _with_constant(F, correlations)
+    def from_values(cls, F: np.ndarray, weights: np.ndarray, correlations: np.ndarray) -> _Margin:
+        n, f = float(weights.sum()), _prepend_constant(F, correlations)
         mean = weights @ F / n
         return cls(n, mean, weights @ (F - mean) ** 2, np.abs(F).max(axis=0, initial=0), (f.T * weights) @ f / n)
 
     @classmethod
-    def merged(cls, parts: Sequence[_Margin]) -> _Margin:
+    def merge_parts(cls, parts: Sequence[_Margin]) -> _Margin:
         n = sum(part.n for part in parts)
         mean, second = (sum(part.n / n * getattr(part, name) for part in parts) for name in ("mean", "second"))
         scatter = sum(part.scatter + part.n * (part.mean - mean) ** 2 for part in parts)
@@ -266,7 +272,7 @@ class _Margin:
         """Which functions are not constant but for rounding errors."""
         return np.sqrt(self.scatter / self.n) > 1e-12 * self.largest
 
-    def standardised(self, F: np.ndarray) -> np.ndarray:
+    def standardise_values(self, F: np.ndarray) -> np.ndarray:
         """Mean 0 and variance 1; a constant becomes 0."""
         scale = np.sqrt(self.scatter / self.n)
         return np.where(self.varies, (F - self.mean) / np.where(self.varies, scale, 1), 0)
@@ -286,8 +292,8 @@ class _Summary:
     """Mean of r squared."""
 
     @classmethod
-    def merged(cls, parts: Sequence[_Summary]) -> _Summary:
-        x, y = _Margin.merged([part.x for part in parts]), _Margin.merged([part.y for part in parts])
+    def merge_parts(cls, parts: Sequence[_Summary]) -> _Summary:
+        x, y = _Margin.merge_parts([part.x for part in parts]), _Margin.merge_parts([part.y for part in parts])
         cross = sum(part.cross + part.n * (part.x.mean - x.mean) * (part.y.mean - y.mean) for part in parts)
         ratio, square = (sum(part.n / x.n * getattr(part, name) for part in parts) for name in ("ratio", "square"))
         return cls(x, y, np.asarray(cross), ratio, square)
@@ -335,10 +341,10 @@ class _Summary:
         """E[r(x, Y)^2] for each x, and E[r(X, y)^2] for each y, where X and Y are independent."""
         return ((f @ self.y.second) * f).sum(axis=1), ((g @ self.x.second) * g).sum(axis=1)
 
-    def influence(self, ratio: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
+    def compute_influence(self, ratio: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
         """Influence of pairs on `captured`, whose mean is 0: n - 1 times what leaving one out takes off."""
         others = (of_x + of_y - 2 * self.own * ratio**2) / (1 - self.own)
-        inflation = (self.n - 1) / (self.n - 2) if self.n > FEWEST else 1.0
+        inflation = (self.n - 1) / (self.n - 2) if self.n > MAX_PAIRS_WITHOUT_ERROR else 1.0
         return inflation * (2 * (ratio - self.ratio) - (others - 2 * self.second))
 
     def leave_out(self, f: np.ndarray, g: np.ndarray) -> np.ndarray:
@@ -364,39 +370,41 @@ def scaled_differences(r: np.ndarray, without: np.ndarray, n: float) -> np.ndarr
     return np.where(inside, (n - 1) * (r - without) / np.where(inside, 1 - r**2, 1), 0.0)
 
 
-def _weights(F: np.ndarray, joint: sp.csr_array | None) -> sp.csr_array:
+def _fill_weights(F: np.ndarray, joint: sp.csr_array | None) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(np.ones(len(F)))) if joint is None else joint
 
 
-def _summarise(correlations: np.ndarray, F: np.ndarray, G: np.ndarray, joint: sp.csr_array | None = None) -> _Summary:
+def summarise_pairs(
+    correlations: np.ndarray, F: np.ndarray, G: np.ndarray, joint: sp.csr_array | None = None
+) -> _Summary:
     """First look at some pairs."""
-    joint = _weights(F, joint)
-    x = _Margin.of(F, joint.sum(axis=1), correlations)
-    y = _Margin.of(G, joint.sum(axis=0), correlations)
-    f, g = _with_constant(F, correlations), _with_constant(G, correlations)
+    joint = _fill_weights(F, joint)
+    x = _Margin.from_values(F, joint.sum(axis=1), correlations)
+    y = _Margin.from_values(G, joint.sum(axis=0), correlations)
+    f, g = _prepend_constant(F, correlations), _prepend_constant(G, correlations)
     sums = np.zeros(2)
-    for rows, columns, weights in _cells(joint, f.shape[1]):
+    for rows, columns, weights in _iterate_cells(joint, f.shape[1]):
         ratio = np.einsum("ki,ki->k", f[rows], g[columns])
         sums += weights @ ratio, weights @ ratio**2
     cross = np.einsum("ij,ij->j", F - x.mean, joint @ (G - y.mean))
     return _Summary(x, y, cross, *(sums / x.n).tolist())
 
 
-def _sum_powers(
+def sum_influence_powers(
     correlations: np.ndarray, summary: _Summary, F: np.ndarray, G: np.ndarray, joint: sp.csr_array | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Second look: sums of the first four powers of the influences on the correlations and on `captured`."""
-    joint = _weights(F, joint)
+    joint = _fill_weights(F, joint)
     of_r, of_captured = np.zeros((4, F.shape[1])), np.zeros(4)
-    if summary.n <= FEWEST:
+    if summary.n <= MAX_PAIRS_WITHOUT_ERROR:
         return of_r, of_captured
-    unit_f, unit_g = summary.x.standardised(F), summary.y.standardised(G)
-    f, g = _with_constant(F, correlations), _with_constant(G, correlations)
+    unit_f, unit_g = summary.x.standardise_values(F), summary.y.standardise_values(G)
+    f, g = _prepend_constant(F, correlations), _prepend_constant(G, correlations)
     of_x, of_y = summary.expect_squares(f, g)
-    for rows, columns, weights in _cells(joint, f.shape[1]):
+    for rows, columns, weights in _iterate_cells(joint, f.shape[1]):
         terms = summary.leave_out(unit_f[rows], unit_g[columns])
         ratio = np.einsum("ki,ki->k", f[rows], g[columns])
-        influence = summary.influence(ratio, of_x[rows], of_y[columns])
+        influence = summary.compute_influence(ratio, of_x[rows], of_y[columns])
         with np.errstate(over="ignore"):  # values that far out leave no interval, see `Spread`
             of_r += _sum_four_powers(weights, terms)
             of_captured += _sum_four_powers(weights, influence)
@@ -450,19 +458,19 @@ def captured_terms(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -> np
     >>> bool(np.isclose(captured_terms(x, y, np.array([0.6])).mean(), held_out(x, y, np.array([0.6])).captured))
     True
     """
-    summary = _summarise(correlations, F, G)
-    f, g = _with_constant(F, correlations), _with_constant(G, correlations)
-    return summary.captured + summary.influence((f * g).sum(axis=1), *summary.expect_squares(f, g))
+    summary = summarise_pairs(correlations, F, G)
+    f, g = _prepend_constant(F, correlations), _prepend_constant(G, correlations)
+    return summary.captured + summary.compute_influence((f * g).sum(axis=1), *summary.expect_squares(f, g))
 
 
-def _with_constant(F: np.ndarray, correlations: np.ndarray) -> np.ndarray:
+def _prepend_constant(F: np.ndarray, correlations: np.ndarray) -> np.ndarray:
     """1, f_1, f_2, ..., each times the fourth root of its PIC."""
     return np.column_stack([np.ones(len(F)), F]) * np.sqrt(np.concatenate([[1.0], correlations]))
 
 
-def _cells(joint: sp.csr_array, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _iterate_cells(joint: sp.csr_array, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Rows, columns and weights of the pairs that occur, so many at a time that their functions fit into the cache."""
-    block = max(1, CACHED // width)
+    block = max(1, MAX_CACHED_VALUES // width)
     rows = np.repeat(np.arange(joint.shape[0]), np.diff(joint.indptr))
     for start in range(0, joint.nnz, block):
         cells = slice(start, start + block)

@@ -8,12 +8,12 @@ import numpy as np
 
 from correspondence._util.labels import sort_key
 
-__all__ = ["signs"]
+__all__ = ["choose_signs"]
 
-TIE = 1e-6
+TIE_TOLERANCE = 1e-6
 
 
-def signs(loadings: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
+def choose_signs(loadings: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
     """Sign of each component: its largest loading in absolute value shall be positive.
 
     Loadings that differ by less than one in a million are tied; the first of them decides, in the order of the
@@ -33,15 +33,17 @@ def signs(loadings: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
 
     Examples
     --------
-    >>> signs(np.array([[0.1, -3.0], [-0.5, 1.0]])).tolist()
+    >>> choose_signs(np.array([[0.1, -3.0], [-0.5, 1.0]])).tolist()
     [-1.0, -1.0]
     """
     size = np.abs(loadings)
-    tied = size >= (1 - TIE) * size.max(axis=0, initial=0)
-    return np.array([_sign(loadings[:, i], np.flatnonzero(tied[:, i]), labels) for i in range(loadings.shape[1])])
+    tied = size >= (1 - TIE_TOLERANCE) * size.max(axis=0, initial=0)
+    return np.array(
+        [_choose_sign(loadings[:, i], np.flatnonzero(tied[:, i]), labels) for i in range(loadings.shape[1])]
+    )
 
 
-def _sign(loading: np.ndarray, candidates: np.ndarray, labels: Any) -> float:
+def _choose_sign(loading: np.ndarray, candidates: np.ndarray, labels: Any) -> float:
     if len(candidates) == 0:
         return 1.0
     first = candidates[0] if labels is None else min(candidates.tolist(), key=lambda i: sort_key(labels[i]))

@@ -18,19 +18,21 @@ from scipy.stats import rankdata
 
 from correspondence.core.dependence_views import MAX_FEATURES, FeatureView
 from correspondence.core.moments import Moments
-from correspondence.core.penalised_coordinates import Penalty, diagonalise
-from correspondence.core.regularised import fit_penalised, in_folds, merged
+from correspondence.core.penalised_coordinates import Penalty, diagonalise_penalty
+from correspondence.core.regularised import fit_penalised, in_folds, merge_folds
 
 __all__ = ["AdditiveFunctions", "AdditiveSums", "SplineBasis", "fit_additive", "solve_additive", "view_additive"]
 
-SMOOTHING = (10.0 ** np.arange(-8, 1.5, 0.5)).tolist()
+SMOOTHING_STRENGTHS = (10.0 ** np.arange(-8, 1.5, 0.5)).tolist()
 VIEW_SMOOTHING = (10.0, 1e-2, 1e-4, 1e-6)  # from parabolas to about 16 functions of a column
-KNOTS = 24  # of a column, if there are few columns
-FEATURES = 200  # that the columns of numbers of one side share
+MAX_KNOTS = 24  # of a column, if there are few columns
+MAX_SPLINE_FEATURES = 200  # that the columns of numbers of one side share
 PER_FEATURE = 10  # observations at least; with fewer the functions are linear
-OUTSIDE = 5  # observations beyond the outermost knots, where the functions are linear
-UNBOUNDED = (-np.inf, np.inf)
-EXTREME = 1  # observations at each end that count as half as far out: a single outlier shall not carry a function
+ROWS_BEYOND_KNOTS = 5  # observations beyond the outermost knots, where the functions are linear
+UNBOUNDED_RANGE = (-np.inf, np.inf)
+N_EXTREME_ROWS = (
+    1  # observations at each end that count as half as far out: a single outlier shall not carry a function
+)
 
 
 class SplineBasis:
@@ -64,14 +66,14 @@ class SplineBasis:
     @classmethod
     def for_columns(cls, Z: np.ndarray, is_number: np.ndarray, n_knots: int | None = None) -> SplineBasis:
         """Knots for an array, as many as the data allow or as given; columns that are not numbers stay as they are."""
-        share = min(FEATURES, len(Z) // PER_FEATURE) // max(1, int(is_number.sum()))
-        n_knots = n_knots or (min(KNOTS, share) if share >= 4 else 0)
-        knots = [_knots(z, n_knots) if number else np.empty(0) for z, number in zip(Z.T, is_number, strict=True)]
+        share = min(MAX_SPLINE_FEATURES, len(Z) // PER_FEATURE) // max(1, int(is_number.sum()))
+        n_knots = n_knots or (min(MAX_KNOTS, share) if share >= 4 else 0)
+        knots = [place_knots(z, n_knots) if number else np.empty(0) for z, number in zip(Z.T, is_number, strict=True)]
         ordered = np.sort(Z, axis=0)
-        extreme = EXTREME if len(Z) >= 100 else 0
-        limits = np.where(is_number[:, None], ordered[[extreme, -1 - extreme]].T, UNBOUNDED)
+        extreme = N_EXTREME_ROWS if len(Z) >= 100 else 0
+        limits = np.where(is_number[:, None], ordered[[extreme, -1 - extreme]].T, UNBOUNDED_RANGE)
         is_spline = np.array([len(k) > 2 for k in knots])
-        return cls(knots, limits, np.where(is_spline[:, None], ordered[[0, -1]].T, UNBOUNDED))
+        return cls(knots, limits, np.where(is_spline[:, None], ordered[[0, -1]].T, UNBOUNDED_RANGE))
 
     def with_combinations(self, combinations: np.ndarray) -> SplineBasis:
         """Return the same features and linear combinations of the columns beside them."""
@@ -84,24 +86,24 @@ class SplineBasis:
 
     def __call__(self, Z: np.ndarray) -> np.ndarray:
         """Features of shape (n, width)."""
-        Z = self.bound(Z)
-        features = [_values(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)]
+        Z = self.clip_to_ends(Z)
+        features = [evaluate_spline(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)]
         return np.hstack([*features, Z @ self.combinations] if self.combinations.size else features)
 
-    def bound(self, Z: np.ndarray) -> np.ndarray:
+    def clip_to_ends(self, Z: np.ndarray) -> np.ndarray:
         """Values within the ends."""
         return Z if self.ends is None else np.clip(Z, *self.ends.T)
 
-    def tempered(self, Z: np.ndarray) -> np.ndarray:
+    def temper_extremes(self, Z: np.ndarray) -> np.ndarray:
         """Values for a fit, those beyond the limits half as far out."""
         return Z if self.limits is None else (Z + np.clip(Z, *self.limits.T)) / 2
 
-    def intervals(self, Z: np.ndarray) -> np.ndarray:
+    def indicate_intervals(self, Z: np.ndarray) -> np.ndarray:
         """Indicators of the intervals between knots: counting them is exact, however rows are parted."""
-        return np.hstack([_interval(z, k) for z, k in zip(Z.T, self.knots, strict=True)])
+        return np.hstack([_indicate_intervals_of_column(z, k) for z, k in zip(Z.T, self.knots, strict=True)])
 
     @cached_property
-    def thirds(self) -> np.ndarray:
+    def third_derivatives(self) -> np.ndarray:
         """Third derivatives of the features, which are constant in each interval: shape (intervals, width)."""
         parts = [
             np.empty((0, 1)) if spline is None else spline((knots[1:] + knots[:-1]) / 2, 3)
@@ -110,7 +112,7 @@ class SplineBasis:
         linear = np.empty((0, self.combinations.shape[1]))
         return block_diag(*parts, linear)
 
-    def functions(self, mean: np.ndarray, weights: np.ndarray) -> AdditiveFunctions:
+    def make_functions(self, mean: np.ndarray, weights: np.ndarray) -> AdditiveFunctions:
         """Additive functions with weights of the features; linear combinations become parts of the splines."""
         columns = [k[:, None] if len(k) > 2 else np.ones((1, 1)) for k in self.knots]
         linear = block_diag(*columns)  # the columns are these combinations of their splines
@@ -119,16 +121,16 @@ class SplineBasis:
         return AdditiveFunctions(SplineBasis(self.knots, self.limits, self.ends), mean[:n], together)
 
 
-def _knots(z: np.ndarray, n_knots: int) -> np.ndarray:
+def place_knots(z: np.ndarray, n_knots: int) -> np.ndarray:
     distinct = np.unique(z)
     if len(distinct) <= n_knots:
         return distinct
-    outside = min(OUTSIDE / len(z), 0.1)
+    outside = min(ROWS_BEYOND_KNOTS / len(z), 0.1)
     low, high = np.quantile(z, [outside, 1 - outside])
     return np.linspace(low, high, n_knots) if high > low else np.empty(0)
 
 
-def _values(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.ndarray:
+def evaluate_spline(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.ndarray:
     if spline is None:
         return z[:, None]
     low, high = knots[0], knots[-1]
@@ -136,7 +138,7 @@ def _values(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.
     return spline(np.clip(z, low, high)) + below * spline(low, 1) + above * spline(high, 1)
 
 
-def _interval(z: np.ndarray, knots: np.ndarray) -> np.ndarray:
+def _indicate_intervals_of_column(z: np.ndarray, knots: np.ndarray) -> np.ndarray:
     if len(knots) < 3:
         return np.empty((len(z), 0))
     inside = np.flatnonzero((z >= knots[0]) & (z <= knots[-1]))
@@ -156,13 +158,13 @@ class AdditiveFunctions:
     def __call__(self, Z: np.ndarray) -> np.ndarray:
         """Values of shape (n, d): the splines of each column summed up, without their features."""
         values = np.tile(-self.mean @ self.weights, (len(Z), 1))
-        Z = self.basis.bound(Z)
-        for z, knots, spline, weights in zip(Z.T, self.basis.knots, self._splines, self._parts, strict=True):
-            values += z[:, None] * weights if spline is None else _values(z, spline, knots)
+        Z = self.basis.clip_to_ends(Z)
+        for z, knots, spline, weights in zip(Z.T, self.basis.knots, self._splines, self._column_weights, strict=True):
+            values += z[:, None] * weights if spline is None else evaluate_spline(z, spline, knots)
         return values
 
     @cached_property
-    def _parts(self) -> list[np.ndarray]:
+    def _column_weights(self) -> list[np.ndarray]:
         """Weights of the features of each column."""
         widths = [len(k) if len(k) > 2 else 1 for k in self.basis.knots]
         return np.split(self.weights, np.cumsum(widths)[:-1])
@@ -171,7 +173,7 @@ class AdditiveFunctions:
     def _splines(self) -> list[CubicSpline | None]:
         return [
             CubicSpline(k, weights) if len(k) > 2 else None
-            for k, weights in zip(self.basis.knots, self._parts, strict=True)
+            for k, weights in zip(self.basis.knots, self._column_weights, strict=True)
         ]
 
     def state(self) -> dict[str, np.ndarray]:
@@ -216,7 +218,7 @@ class AdditiveSums:
     columns: Moments
 
     @classmethod
-    def of(
+    def from_batches(
         cls,
         batches: Iterable[tuple[np.ndarray, np.ndarray]],
         basis_x: SplineBasis,
@@ -225,25 +227,29 @@ class AdditiveSums:
         first: int = 0,
     ) -> AdditiveSums:
         """Sums over batches of rows, the first of which has the number `first`."""
-        x, y = (len(basis.thirds) for basis in (basis_x, basis_y))
+        x, y = (len(basis.third_derivatives) for basis in (basis_x, basis_y))
         counts = np.zeros((x, x)), np.zeros((y, y))
         columns = Moments()
 
         def features() -> Iterator[tuple[np.ndarray, np.ndarray]]:
             for Zx, Zy in batches:
                 columns.update(Zx, Zy)
-                Zx, Zy = basis_x.tempered(Zx), basis_y.tempered(Zy)
-                for total, within in zip(counts, (basis_x.intervals(Zx), basis_y.intervals(Zy)), strict=True):
+                Zx, Zy = basis_x.temper_extremes(Zx), basis_y.temper_extremes(Zy)
+                for total, within in zip(
+                    counts, (basis_x.indicate_intervals(Zx), basis_y.indicate_intervals(Zy)), strict=True
+                ):
                     total += within.T @ within
                 yield basis_x(Zx), basis_y(Zy)
 
         return cls(in_folds(features(), groups, first), counts, columns)
 
     @classmethod
-    def merged(cls, parts: Sequence[AdditiveSums]) -> AdditiveSums:
+    def merge_parts(cls, parts: Sequence[AdditiveSums]) -> AdditiveSums:
         """Sums over all rows, from those over parts of them."""
         x, y = (np.sum([part.counts[side] for part in parts], axis=0) for side in (0, 1))
-        return cls(merged([part.folds for part in parts]), (x, y), sum((p.columns for p in parts), start=Moments()))
+        return cls(
+            merge_folds([part.folds for part in parts]), (x, y), sum((p.columns for p in parts), start=Moments())
+        )
 
 
 def fit_additive(
@@ -275,7 +281,7 @@ def fit_additive(
     >>> fit_additive([(x, y)], *bases, n_components=1).correlations.round(2)
     array([1.])
     """
-    return solve_additive(AdditiveSums.of(batches, basis_x, basis_y, groups), basis_x, basis_y, n_components)
+    return solve_additive(AdditiveSums.from_batches(batches, basis_x, basis_y, groups), basis_x, basis_y, n_components)
 
 
 def solve_additive(
@@ -283,19 +289,21 @@ def solve_additive(
     basis_x: SplineBasis,
     basis_y: SplineBasis,
     n_components: int,
-    smoothing: Sequence[float] | np.ndarray = SMOOTHING,
+    smoothing: Sequence[float] | np.ndarray = SMOOTHING_STRENGTHS,
 ) -> AdditiveFit:
     """Most correlated additive functions, given the sums over all rows; `smoothing` as in `fit_penalised`."""
-    fit = fit_penalised(sums.folds, _penalties(sums, basis_x, basis_y), n_components, smoothing)
-    f, g = basis_x.functions(fit.moments.mean_f, fit.A), basis_y.functions(fit.moments.mean_g, fit.B)
+    fit = fit_penalised(sums.folds, compute_penalties(sums, basis_x, basis_y), n_components, smoothing)
+    f, g = basis_x.make_functions(fit.moments.mean_f, fit.A), basis_y.make_functions(fit.moments.mean_g, fit.B)
     return AdditiveFit(f, g, fit.correlations, fit.strength)
 
 
-def _penalties(sums: AdditiveSums, *bases: SplineBasis) -> Penalty:
+def compute_penalties(sums: AdditiveSums, *bases: SplineBasis) -> Penalty:
     """Mean squared third derivative as quadratic forms of the weights of the features of x and of y."""
     n = sum(fold.n for fold in sums.folds)
     x, y = (
-        basis.thirds.T @ ((counts + np.eye(len(counts))) / n) @ basis.thirds  # + 1 penalises intervals without data too
+        basis.third_derivatives.T
+        @ ((counts + np.eye(len(counts))) / n)
+        @ basis.third_derivatives  # + 1 penalises intervals without data too
         for basis, counts in zip(bases, sums.counts, strict=True)
     )
     return x, y
@@ -318,17 +326,22 @@ def view_additive(
     n_knots : int, optional
         Number of knots of each column of numbers; by default as many as the data allow.
     """
-    x, y = _take_normal_scores(x, is_number_x), _take_normal_scores(y, is_number_y)
+    x, y = take_normal_scores(x, is_number_x), take_normal_scores(y, is_number_y)
     bases = SplineBasis.for_columns(x, is_number_x, n_knots), SplineBasis.for_columns(y, is_number_y, n_knots)
-    sums = AdditiveSums.of([(x, y)], *bases)
+    sums = AdditiveSums.from_batches([(x, y)], *bases)
     total = sum(sums.folds, start=Moments())
     sides, roughness = [], []
     for Z, basis, mean, cov, penalty in zip(
-        (x, y), bases, (total.mean_f, total.mean_g), (total.cov_f, total.cov_g), _penalties(sums, *bases), strict=True
+        (x, y),
+        bases,
+        (total.mean_f, total.mean_g),
+        (total.cov_f, total.cov_g),
+        compute_penalties(sums, *bases),
+        strict=True,
     ):
-        directions, rough = diagonalise(cov, penalty)
+        directions, rough = diagonalise_penalty(cov, penalty)
         smoothest = np.argsort(rough, kind="stable")[:MAX_FEATURES]
-        sides.append((basis(basis.tempered(Z)) - mean) @ directions[:, smoothest])
+        sides.append((basis(basis.temper_extremes(Z)) - mean) @ directions[:, smoothest])
         roughness.append(rough[smoothest])
     if not all(len(rough) for rough in roughness):
         return None
@@ -336,7 +349,7 @@ def view_additive(
     return FeatureView(sides[0], sides[1], [(a, b) for a, b in scales])
 
 
-def _take_normal_scores(Z: np.ndarray, is_number: np.ndarray) -> np.ndarray:
+def take_normal_scores(Z: np.ndarray, is_number: np.ndarray) -> np.ndarray:
     """Columns of numbers as normal quantiles of their ranks; equal values share the mean of their ranks."""
     scores = Z.astype(np.float64)
     scores[:, is_number] = ndtri(rankdata(Z[:, is_number], axis=0) / (len(Z) + 1))

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.text import brief
+from correspondence._util.text import short_repr
 
-__all__ = ["SURVEY", "Survey"]
+__all__ = ["ROWS_TO_SAMPLE", "Survey"]
 
-SURVEY = 100_000  # rows, about, that quantiles are computed from: all if there are no more
-SEED = np.uint64(0x9E3779B97F4A7C15)
-BLOCK = 1 << 20
+ROWS_TO_SAMPLE = 100_000  # rows, about, that quantiles are computed from: all if there are no more
+SPLITMIX64_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+ROWS_PER_BLOCK = 1 << 20
 
 Summary = tuple[float, float] | dict[Any, int]
 """Least and greatest of numbers, or how often each label occurs."""
@@ -40,7 +40,7 @@ class Survey:
     sample: dict[Any, np.ndarray]
 
     @classmethod
-    def of(cls, columns: dict[Any, np.ndarray], first: int = 0, total: int | None = None) -> Survey:
+    def from_columns(cls, columns: dict[Any, np.ndarray], first: int = 0, total: int | None = None) -> Survey:
         """Survey of some rows.
 
         Parameters
@@ -53,20 +53,22 @@ class Survey:
             Number of all rows, of which these are a part.
         """
         n = len(next(iter(columns.values())))
-        drawn = _drawn(first, n, n if total is None else total)
+        drawn = draw_rows(first, n, n if total is None else total)
         return cls(
             n,
-            {key: _summary(values) for key, values in columns.items()},
+            {key: summarise_column(values) for key, values in columns.items()},
             {key: values if len(drawn) == n else values[drawn] for key, values in columns.items()},
         )
 
     @classmethod
-    def merged(cls, parts: Sequence[Survey], name: str) -> Survey:
+    def merge_parts(cls, parts: Sequence[Survey], name: str) -> Survey:
         """Survey of all rows, from those of the parts in their order; errors call the table `name`."""
         first = parts[0]
         if len(parts) == 1:
             return first
-        columns = {key: _merged([part.columns[key] for part in parts], key, name) for key in first.columns}
+        columns = {
+            key: merge_column_summaries([part.columns[key] for part in parts], key, name) for key in first.columns
+        }
         sample = {key: np.concatenate([part.sample[key] for part in parts]) for key in first.columns}
         return cls(sum(part.n for part in parts), columns, sample)
 
@@ -75,27 +77,29 @@ class Survey:
         """The sample with two rows more, of the least and the greatest numbers, where it is not all rows."""
         if len(next(iter(self.sample.values()))) == self.n:
             return self.sample
-        return {key: _with_extremes(values, self.columns[key]) for key, values in self.sample.items()}
+        return {key: _append_extremes(values, self.columns[key]) for key, values in self.sample.items()}
 
 
-def _drawn(first: int, n: int, total: int) -> np.ndarray:
+def draw_rows(first: int, n: int, total: int) -> np.ndarray:
     """Which of n rows are drawn: those whose scrambled number is small."""
-    if total <= SURVEY:
+    if total <= ROWS_TO_SAMPLE:
         return np.arange(n)
-    limit = np.uint64(SURVEY * 2**64 // total)
-    blocks = (np.arange(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
-    return np.concatenate([rows[_scrambled(rows.astype(np.uint64) + np.uint64(first)) < limit] for rows in blocks])
+    limit = np.uint64(ROWS_TO_SAMPLE * 2**64 // total)
+    blocks = (np.arange(start, min(start + ROWS_PER_BLOCK, n)) for start in range(0, n, ROWS_PER_BLOCK))
+    return np.concatenate(
+        [rows[_scramble_numbers(rows.astype(np.uint64) + np.uint64(first)) < limit] for rows in blocks]
+    )
 
 
-def _scrambled(numbers: np.ndarray) -> np.ndarray:
+def _scramble_numbers(numbers: np.ndarray) -> np.ndarray:
     """Numbers spread evenly over 64 bits: the finalizer of SplitMix64."""
-    z = (numbers + np.uint64(1)) * SEED
+    z = (numbers + np.uint64(1)) * SPLITMIX64_GAMMA
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
-def _summary(values: np.ndarray) -> Summary:
+def summarise_column(values: np.ndarray) -> Summary:
     if values.dtype != object:
         return float(values.min()), float(values.max())
     try:
@@ -104,12 +108,12 @@ def _summary(values: np.ndarray) -> Summary:
         raise TypeError(f"A column has a label that cannot be hashed ({error}): use strings or numbers.") from None
 
 
-def _merged(parts: list[Summary], key: Any, name: str) -> Summary:
+def merge_column_summaries(parts: list[Summary], key: Any, name: str) -> Summary:
     counts = [part for part in parts if isinstance(part, dict)]
     extremes = [part for part in parts if isinstance(part, tuple)]
     if counts and extremes:
         raise ValueError(
-            f"Column {brief(key)} of {name} holds numbers in some rows and labels in others: cast it to one."
+            f"Column {short_repr(key)} of {name} holds numbers in some rows and labels in others: cast it to one."
         )
     if extremes:
         return min(low for low, _ in extremes), max(high for _, high in extremes)
@@ -119,5 +123,5 @@ def _merged(parts: list[Summary], key: Any, name: str) -> Summary:
     return dict(total)
 
 
-def _with_extremes(values: np.ndarray, summary: Summary) -> np.ndarray:
+def _append_extremes(values: np.ndarray, summary: Summary) -> np.ndarray:
     return np.append(values, values[:1].repeat(2) if isinstance(summary, dict) else summary)

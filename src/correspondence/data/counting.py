@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame, check_index, check_weights, to_array
-from correspondence._util.labels import as_labels, encode, objects
-from correspondence._util.text import brief
+from correspondence._util.labels import as_labels, encode_labels, to_object_array
+from correspondence._util.text import short_repr
 from correspondence.data.engine_counts import check_missing, count_in_engine
 from correspondence.data.pairs.opening import are_files, open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import is_source
@@ -66,17 +66,19 @@ def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
     if is_source(frame) or are_files(frame):
         with translate_engine_errors("frame"):
             source = open_source(frame, "frame")
-            _check_names(source.collect_schema().names(), x, y, weights)
+            _check_column_names(source.collect_schema().names(), x, y, weights)
             return count_in_engine(source, x, y, weights)
     native = as_frame(frame, "frame")
     if native is not None:
-        _check_names(native.columns, x, y, weights)
-        return _count_frame(native, x, y, weights)
+        _check_column_names(native.columns, x, y, weights)
+        return count_frame(native, x, y, weights)
     array = to_array(frame, "frame")
     if array.ndim != 2:
         raise ValueError(f"frame must have rows and columns, got an array of shape {array.shape}.")
-    x_labels, y_labels = (array[:, _position(column, array.shape[1])] for column in (x, y))
-    return count_columns(x_labels, y_labels, None if weights is None else array[:, _position(weights, array.shape[1])])
+    x_labels, y_labels = (array[:, _check_position(column, array.shape[1])] for column in (x, y))
+    return count_columns(
+        x_labels, y_labels, None if weights is None else array[:, _check_position(weights, array.shape[1])]
+    )
 
 
 def indicator_table(frame: Any, columns: Iterable[str] | None = None) -> Table:
@@ -109,7 +111,7 @@ def indicator_table(frame: Any, columns: Iterable[str] | None = None) -> Table:
         raise TypeError(f"frame must be a pandas, polars or pyarrow frame, got {type(frame).__name__}.")
     if 0 in native.shape:
         raise ValueError(f"frame is empty: it has {native.shape[0]} rows and {native.shape[1]} columns.")
-    encoded = [encode(native[:, j], f"column {brief(name)}") for j, name in enumerate(native.columns)]
+    encoded = [encode_labels(native[:, j], f"column {short_repr(name)}") for j, name in enumerate(native.columns)]
     n = len(native)
     blocks = [sp.csr_array((np.ones(n), (range(n), codes)), shape=(n, len(labels))) for codes, labels in encoded]
     names = [f"{name}:{label}" for name, (_, labels) in zip(native.columns, encoded, strict=True) for label in labels]
@@ -117,16 +119,18 @@ def indicator_table(frame: Any, columns: Iterable[str] | None = None) -> Table:
     if columns is not None:
         wanted = as_labels(columns, "columns").tolist()
         if not all(isinstance(name, str) for name in wanted):
-            raise ValueError(f"columns must be names such as those of an earlier table, got {brief(wanted)}.")
+            raise ValueError(f"columns must be names such as those of an earlier table, got {short_repr(wanted)}.")
         unknown = [name for name in names if name not in set(wanted)]
         if unknown:
-            raise ValueError(f"The label {brief(unknown[0])} is not among the columns asked for: add it to columns.")
+            raise ValueError(
+                f"The label {short_repr(unknown[0])} is not among the columns asked for: add it to columns."
+            )
         turn = sp.csr_array(
             (np.ones(len(names)), (range(len(names)), [wanted.index(name) for name in names])),
             shape=(len(names), len(wanted)),
         )
         counts, names = counts @ turn, wanted
-    return Table(counts, np.arange(n), objects(names))
+    return Table(counts, np.arange(n), to_object_array(names))
 
 
 def count_columns(x: Any, y: Any, weights: Any = None) -> Table:
@@ -140,7 +144,7 @@ def count_with_codes(
 ) -> tuple[Table, tuple[np.ndarray, np.ndarray]]:
     """Count pairs and say which row and column of the table each observation went to."""
     check_index(x, y, ("x", "y"))
-    (x_codes, rows), (y_codes, columns) = encode(x, "x"), encode(y, "y")
+    (x_codes, rows), (y_codes, columns) = encode_labels(x, "x"), encode_labels(y, "y")
     if len(x_codes) != len(y_codes):
         raise ValueError(
             f"x and y must have the same length, got {len(x_codes)} and {len(y_codes)} labels: give one y for each x."
@@ -152,20 +156,22 @@ def count_with_codes(
     return Table(counts, rows, columns), (x_codes, y_codes)
 
 
-def _check_names(known: list[Any], x: Any, y: Any, weights: Any) -> None:
+def _check_column_names(known: list[Any], x: Any, y: Any, weights: Any) -> None:
     for argument, column in (("x", x), ("y", y), *([] if weights is None else [("weights", weights)])):
         if not isinstance(column, Hashable):
             raise ValueError(f"{argument} must be the name of a column, got {type(column).__name__}.")
         if column not in known:
             names = ", ".join(map(str, known))
-            raise ValueError(f"{argument} must be the name of a column ({names}): there is no column {brief(column)}.")
+            raise ValueError(
+                f"{argument} must be the name of a column ({names}): there is no column {short_repr(column)}."
+            )
 
 
-def _count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
+def count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
     """Count in the frame's own library, so that only the counted cells come out."""
     x_labels, y_labels = (frame[:, frame.columns.index(column)] for column in (x, y))
     for series, column in ((x_labels, x), (y_labels, y)):
-        check_missing(_missing(series), column)
+        check_missing(_count_missing_labels(series), column)
     if weights is not None:
         return count_columns(x_labels, y_labels, frame[:, frame.columns.index(weights)].to_numpy())
     pairs = x_labels.alias("x").to_frame().with_columns(y_labels.alias("y"))
@@ -176,16 +182,16 @@ def _count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
     return count_columns(cells["x"], cells["y"], cells["n"].to_numpy())
 
 
-def _missing(series: nw.Series) -> int:
+def _count_missing_labels(series: nw.Series) -> int:
     try:
         return int(series.is_null().sum())
     except Exception:  # values that the library cannot judge, such as a signalling NaN: counting finds them
         return 0
 
 
-def _position(column: Any, width: int) -> int:
+def _check_position(column: Any, width: int) -> int:
     if not isinstance(column, int | np.integer) or not -width <= column < width:
-        raise ValueError(f"the columns of an array are 0 to {width - 1}, got {brief(column)}.")
+        raise ValueError(f"the columns of an array are 0 to {width - 1}, got {short_repr(column)}.")
     return int(column)
 
 

@@ -21,8 +21,8 @@ from correspondence._util.text import one_line
 from correspondence.data.pairs.opening import names_listed
 
 __all__ = [
-    "ARRAYS",
-    "FRAMES",
+    "ARRAY_ENDINGS",
+    "FRAME_ENDINGS",
     "PairsFile",
     "as_label_texts",
     "check_columns",
@@ -37,19 +37,19 @@ __all__ = [
     "read_pairs",
 ]
 
-BACKENDS = ("polars", "pandas", "pyarrow")
-EXACT = 2**53  # below which whole numbers are the same as float64
-FRAMES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
-ARRAYS = (".npz", ".npy")
-SEPARATORS = ",;\t|"
-PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
+FRAME_BACKENDS = ("polars", "pandas", "pyarrow")
+MAX_EXACT_INTEGER = 2**53  # below which whole numbers are the same as float64
+FRAME_ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
+ARRAY_ENDINGS = (".npz", ".npy")
+CSV_SEPARATORS = ",;\t|"
+PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zip", ".zst")
 NO_TEXT = {  # how files begin that are no text in UTF-8, and what is wrong with them
     b"\x1f\x8b": "it is packed, so unpack it first",
     b"PK\x03\x04": "it is packed, or a spreadsheet: unpack it, or save it as CSV, first",
     b"\xff\xfe": "it is not UTF-8 text; save it as UTF-8",
     b"\xfe\xff": "it is not UTF-8 text; save it as UTF-8",
 }
-UNREADABLE = {  # what libraries say, and what it means
+REASONS_BY_PATTERN = {  # what libraries say, and what it means
     r"utf-?8|surrogates not allowed": "it is not UTF-8 text; save it as UTF-8",
     r"EOF inside string": "a quote is opened and never closed",
     r"more fields than defined|Error tokenizing data|Expected \d+ columns, got": (
@@ -67,10 +67,10 @@ UNREADABLE = {  # what libraries say, and what it means
     r"more than one occurrence|unique column names|[Dd]uplicate": "two columns have the same name, so rename one",
     r"recursion depth": "its values are nested too deep",
 }
-MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]
-_CSV: dict[str, dict[str, Any]] = {  # the type of a column from all of its rows, and no column as an index
-    "polars": {"infer_schema_length": None, "null_values": MISSING, "try_parse_dates": True},
-    "pandas": {"index_col": False, "low_memory": False, "na_values": MISSING},
+MISSING_VALUE_TEXTS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]
+_CSV_OPTIONS: dict[str, dict[str, Any]] = {  # the type of a column from all of its rows, and no column as an index
+    "polars": {"infer_schema_length": None, "null_values": MISSING_VALUE_TEXTS, "try_parse_dates": True},
+    "pandas": {"index_col": False, "low_memory": False, "na_values": MISSING_VALUE_TEXTS},
     "pyarrow": {},
 }
 
@@ -177,7 +177,7 @@ def as_label_texts(frame: nw.DataFrame, names: Iterable[str]) -> nw.DataFrame:
     columns = {name: frame[name] for name in names if name in frame.columns}
     check_plain(columns.values())
     for name, column in columns.items():
-        if column.dtype.is_float() and bool(((column == column.round(0)) & (column.abs() < EXACT)).all()):
+        if column.dtype.is_float() and bool(((column == column.round(0)) & (column.abs() < MAX_EXACT_INTEGER)).all()):
             columns[name] = column.cast(nw.Int64)
     return frame.with_columns(column.cast(nw.String) for column in columns.values())
 
@@ -188,14 +188,14 @@ def read_frame(path: str | Path) -> nw.DataFrame:
     A first column without a name is called "". Any error is a sentence that names the file.
     """
     path = Path(path)
-    _check_file(path, FRAMES)
-    backend = next((name for name in BACKENDS if importlib.util.find_spec(name)), None)
+    check_file(path, FRAME_ENDINGS)
+    backend = next((name for name in FRAME_BACKENDS if importlib.util.find_spec(name)), None)
     if backend is None:
         raise ImportError("Reading files needs polars, pandas or pyarrow: pip install polars")
     try:
-        frame = _READERS[path.suffix.lower()](path, backend)
+        frame = _READERS_BY_ENDING[path.suffix.lower()](path, backend)
     except Exception as error:
-        raise _unreadable(path, error) from error
+        raise explain_read_error(path, error) from error
     if not frame.columns:
         raise ValueError(f"{path} has no columns.")
     return frame
@@ -212,10 +212,10 @@ def column_names(path: str | Path) -> list[str]:
     path = Path(path)
     ending = path.suffix.lower()
     if ending in (".csv", ".tsv"):
-        return _header(path, "\t" if ending == ".tsv" else _separator(path))
+        return _read_header(path, "\t" if ending == ".tsv" else find_separator(path))
     if ending in (".jsonl", ".ndjson"):
         with path.open(encoding="utf-8-sig") as file:
-            return list(_object(file.readline(), 1))
+            return list(_parse_json_line(file.readline(), 1))
     if ending == ".npz":
         with np.load(path) as arrays:
             return list(arrays.files)
@@ -233,7 +233,7 @@ def parquet_backend() -> str:
 def read_arrays(path: str | Path) -> dict[str, Any]:
     """Arrays of a .npz file by name; that of a .npy file, or a sparse matrix saved by SciPy, is called ""."""
     path = Path(path)
-    _check_file(path, ARRAYS)
+    check_file(path, ARRAY_ENDINGS)
     try:
         if path.suffix.lower() == ".npy":
             return {"": np.load(path, mmap_mode="r")}
@@ -245,26 +245,26 @@ def read_arrays(path: str | Path) -> dict[str, Any]:
                 return {"": sp.csr_array(sp.load_npz(path))}
             return {name: file[name] for name in file.files}
     except Exception as error:  # of NumPy, zipfile and zlib
-        raise _unreadable(path, error) from None
+        raise explain_read_error(path, error) from None
 
 
-def _check_file(path: Path, endings: Sequence[str]) -> None:
+def check_file(path: Path, endings: Sequence[str]) -> None:
     if path.is_dir():
         raise ValueError(f"There is no file {path}: it is a folder. For one of images, --images names their labels.")
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
     if path.suffix.lower() not in endings:
         hint = " A spreadsheet can be saved as CSV." if path.suffix.lower().startswith(".xls") else ""
-        hint = " It is packed: unpack it first." if path.suffix.lower() in PACKED else hint
+        hint = " It is packed: unpack it first." if path.suffix.lower() in PACKED_ENDINGS else hint
         raise ValueError(f"{path} must end in {', '.join(endings)}, to say what it is.{hint}")
     if not path.stat().st_size:
         raise ValueError(f"{path} cannot be read as {path.suffix}: it is empty.")
 
 
-def _unreadable(path: Path, error: Exception) -> ValueError:
+def explain_read_error(path: Path, error: Exception) -> ValueError:
     said = " ".join(str(error).replace(str(path), "it").split())  # a path may look like one of the patterns
     reason = one_line(said.rstrip(".") or type(error).__name__, 200)
-    for pattern, clear in UNREADABLE.items():
+    for pattern, clear in REASONS_BY_PATTERN.items():
         match = re.search(pattern, said)
         if match:
             reason = clear.format(**{name: one_line(part) for name, part in match.groupdict().items()})
@@ -272,17 +272,17 @@ def _unreadable(path: Path, error: Exception) -> ValueError:
     return ValueError(f"{path} cannot be read as {path.suffix}: {reason}.")
 
 
-def _read_parquet(path: Path, backend: Any) -> nw.DataFrame:
+def read_parquet_frame(path: Path, backend: Any) -> nw.DataFrame:
     return nw.read_parquet(str(path), backend=backend)
 
 
-def _read_csv(path: Path, backend: Any) -> nw.DataFrame:
-    _check_text(path)
-    separator = "\t" if path.suffix.lower() == ".tsv" else _separator(path)
-    _check_names(_header(path, separator))
-    frame = nw.read_csv(str(path), backend=backend, separator=separator, **_CSV[backend])
+def read_csv_frame(path: Path, backend: Any) -> nw.DataFrame:
+    check_text_file(path)
+    separator = "\t" if path.suffix.lower() == ".tsv" else find_separator(path)
+    _check_names(_read_header(path, separator))
+    frame = nw.read_csv(str(path), backend=backend, separator=separator, **_CSV_OPTIONS[backend])
     if separator != ",":
-        frame = frame.with_columns(_with_points(frame[name]) for name in frame.columns)
+        frame = frame.with_columns(parse_decimal_commas(frame[name]) for name in frame.columns)
     if frame.columns[:1] == ["Unnamed: 0"]:  # as pandas calls it
         frame = frame.rename({"Unnamed: 0": ""})
     if len(frame.columns) < 2:
@@ -290,7 +290,7 @@ def _read_csv(path: Path, backend: Any) -> nw.DataFrame:
     return frame.filter(~nw.all_horizontal(nw.all().is_null(), ignore_nulls=True))  # a blank line is no row
 
 
-def _check_text(path: Path) -> None:
+def check_text_file(path: Path) -> None:
     """Say what a file is that is no text with lines: libraries make columns of anything."""
     with path.open("rb") as file:
         head = file.read(4096)
@@ -303,7 +303,7 @@ def _check_text(path: Path) -> None:
         raise ValueError("its lines end in CR alone, so save it with LF, or CR and LF, at their ends")
 
 
-def _header(path: Path, separator: str) -> list[str]:
+def _read_header(path: Path, separator: str) -> list[str]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         return next(csv.reader(file, delimiter=separator), [])
 
@@ -315,7 +315,7 @@ def _check_names(names: Sequence[str]) -> None:
         raise ValueError(f"two columns have the name {one_line(twice[0])!r}, so rename one")
 
 
-def _with_points(column: nw.Series) -> nw.Series:
+def parse_decimal_commas(column: nw.Series) -> nw.Series:
     """Numbers of a column that is written with decimal commas, and perhaps with points between the thousands."""
     if column.dtype != nw.String:
         return column
@@ -327,25 +327,25 @@ def _with_points(column: nw.Series) -> nw.Series:
     return column
 
 
-def _separator(path: Path) -> str:
+def find_separator(path: Path) -> str:
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         start = "".join(line for _, line in zip(range(20), file, strict=False))
     try:
-        return csv.Sniffer().sniff(start, SEPARATORS).delimiter
+        return csv.Sniffer().sniff(start, CSV_SEPARATORS).delimiter
     except csv.Error:
         return ","  # a single column
 
 
-def _read_json_lines(path: Path, backend: Any) -> nw.DataFrame:
+def read_json_lines_frame(path: Path, backend: Any) -> nw.DataFrame:
     lines = path.read_text(encoding="utf-8-sig").split("\n")
-    rows = [_object(line, number) for number, line in enumerate(lines, 1) if line.strip()]
+    rows = [_parse_json_line(line, number) for number, line in enumerate(lines, 1) if line.strip()]
     if not rows:
         raise ValueError('there must be a line such as {"a": 1}')
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return nw.from_dict({name: _alike([row.get(name) for row in rows], name) for name in names}, backend=backend)
+    return nw.from_dict({name: unify_types([row.get(name) for row in rows], name) for name in names}, backend=backend)
 
 
-def _object(line: str, number: int) -> dict[str, Any]:
+def _parse_json_line(line: str, number: int) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except ValueError:
@@ -355,31 +355,31 @@ def _object(line: str, number: int) -> dict[str, Any]:
     return row
 
 
-def _alike(values: list[Any], name: str) -> list[Any]:
+def unify_types(values: list[Any], name: str) -> list[Any]:
     """Numbers of one kind, and lists, such as those of ingredients, as texts; a column of both has no meaning."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {list}:
         return [None if value is None else ", ".join(map(str, value)) for value in values]
     if kinds == {int, float} or (kinds == {int} and any(abs(value or 0) >= 2**63 for value in values)):
-        return [None if value is None else _as_float(value) for value in values]
+        return [None if value is None else _to_float(value) for value in values]
     if len(kinds) > 1:
-        what = " and ".join(sorted({_KINDS[kind] for kind in kinds}))
+        what = " and ".join(sorted({_TYPE_NAMES[kind] for kind in kinds}))
         raise ValueError(f"{one_line(name)!r} has {what}: write all of them in one way")
     return values
 
 
-def _as_float(value: float) -> float:
+def _to_float(value: float) -> float:
     try:
         return float(value)
     except OverflowError:  # which a CSV file has as infinity
         return math.inf if value > 0 else -math.inf
 
 
-_KINDS = {str: "texts", int: "numbers", float: "numbers", bool: "true or false", list: "lists", dict: "objects"}
-_READERS: dict[str, Callable[[Path, Any], nw.DataFrame]] = {
-    ".csv": _read_csv,
-    ".tsv": _read_csv,
-    ".parquet": _read_parquet,
-    ".jsonl": _read_json_lines,
-    ".ndjson": _read_json_lines,
+_TYPE_NAMES = {str: "texts", int: "numbers", float: "numbers", bool: "true or false", list: "lists", dict: "objects"}
+_READERS_BY_ENDING: dict[str, Callable[[Path, Any], nw.DataFrame]] = {
+    ".csv": read_csv_frame,
+    ".tsv": read_csv_frame,
+    ".parquet": read_parquet_frame,
+    ".jsonl": read_json_lines_frame,
+    ".ndjson": read_json_lines_frame,
 }

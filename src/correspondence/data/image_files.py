@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-from correspondence._util.progress import bar
+from correspondence._util.progress import make_progress_bar
 
-__all__ = ["ReadImages", "image_files", "is_grey", "read_images", "read_pixels_of"]
+__all__ = ["ReadImages", "image_files", "read_images", "read_pixels_of", "to_grey"]
 
 
 class ReadImages(NamedTuple):
@@ -57,7 +57,7 @@ def read_images(
     progress : bool, optional
         Show a bar; by default from two seconds on.
     """
-    with bar(len(paths), "images", progress) as done:
+    with make_progress_bar(len(paths), "images", progress) as done:
         pixels = []
         for path in paths:
             pixels.append(None if path is None else read_pixels_of(path, size))
@@ -67,7 +67,7 @@ def read_images(
     if colour is None:
         colour = bool((array != array[:, :1]).any())
     return ReadImages(
-        array if colour else is_grey(array), np.array([image is not None for image in pixels], dtype=bool)
+        array if colour else to_grey(array), np.array([image is not None for image in pixels], dtype=bool)
     )
 
 
@@ -81,7 +81,7 @@ def read_pixels_of(path: Path, size: int) -> np.ndarray | None:
         return None
 
 
-def is_grey(array: np.ndarray) -> np.ndarray:
+def to_grey(array: np.ndarray) -> np.ndarray:
     """Luminance, which of grey images are the values themselves."""
     weights = np.array([0.299, 0.587, 0.114])[:, None, None]
     return np.round((array * weights).sum(axis=1, keepdims=True)).astype(np.uint8)

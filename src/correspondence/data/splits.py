@@ -8,15 +8,15 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold
 
 from correspondence._util.arguments import as_frame, check_whole
-from correspondence._util.labels import encode, objects
-from correspondence._util.text import brief
+from correspondence._util.labels import encode_labels, to_object_array
+from correspondence._util.text import short_repr
 
-__all__ = ["Split", "group_codes", "select_groups", "splits"]
+__all__ = ["Split", "group_codes", "make_splits", "select_groups"]
 
 Split = tuple[np.ndarray, np.ndarray]
 
 
-def splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_state: int = 0) -> list[Split]:
+def make_splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_state: int = 0) -> list[Split]:
     """Positions of the pairs to fit and to judge on, for each split.
 
     Folds are drawn without regard to labels. If they were spread evenly, the labels of a part to judge on would not be
@@ -48,15 +48,15 @@ def splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_st
     parts = cv
     if hasattr(cv, "split") and not isinstance(cv, str | bytes):
         parts = cv.split(np.zeros((n, 1)), np.zeros(n) if strata is None else strata, together)
-    return _checked(parts, cv, n)
+    return check_splits(parts, cv, n)
 
 
 def group_codes(values: Any, n: int, name: str) -> np.ndarray:
     """Integers that are equal where the values are, whatever their types."""
     if not np.iterable(values) or isinstance(values, str):
-        raise ValueError(f"{name} must have one value for each of the {n} pairs, got {brief(values)}.")
+        raise ValueError(f"{name} must have one value for each of the {n} pairs, got {short_repr(values)}.")
     is_column = hasattr(values, "dtype") or as_frame(values, name) is not None
-    codes = encode(values if is_column else objects(list(values)), name)[0]
+    codes = encode_labels(values if is_column else to_object_array(list(values)), name)[0]
     if codes.shape != (n,):
         raise ValueError(f"{name} must have one value for each of the {n} pairs, got shape {codes.shape}.")
     return codes
@@ -69,12 +69,14 @@ def select_groups(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray | N
     return groups[rows]
 
 
-def _checked(parts: Any, cv: Any, n: int) -> list[Split]:
+def check_splits(parts: Any, cv: Any, n: int) -> list[Split]:
     """Pairs of positions, all of them among those that there are."""
     try:
         pairs = [(np.asarray(train), np.asarray(test)) for train, test in parts]
     except (TypeError, ValueError):
-        raise ValueError(f"cv must be a number of folds, a splitter or pairs of positions, got {brief(cv)}.") from None
+        raise ValueError(
+            f"cv must be a number of folds, a splitter or pairs of positions, got {short_repr(cv)}."
+        ) from None
     if not pairs or any(not part.size for pair in pairs for part in pair):
         raise ValueError("cv must give at least one split, with pairs to fit and pairs to judge on.")
     if any(

@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame, check_total, of_series, to_array, to_floats
-from correspondence._util.labels import as_labels, objects
-from correspondence._util.text import brief
+from correspondence._util.labels import as_labels, to_object_array
+from correspondence._util.text import short_repr
 
-__all__ = ["Table", "as_table", "listed", "to_frame", "weighted_columns"]
+__all__ = ["Table", "as_table", "list_first_labels", "to_frame", "weighted_columns"]
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
@@ -47,7 +47,7 @@ class Table:
     named: bool = True
 
     def __post_init__(self) -> None:
-        counts = _as_csr(self.counts) if sp.issparse(self.counts) else to_array(self.counts, "counts")
+        counts = to_float_csr(self.counts) if sp.issparse(self.counts) else to_array(self.counts, "counts")
         if counts.dtype.kind not in "biuf":
             counts = to_floats(counts, "counts")
         object.__setattr__(self, "counts", counts)
@@ -58,7 +58,7 @@ class Table:
             if len(labels) != size:
                 raise ValueError(f"{side} has {len(labels)} labels for {size} {side} of counts.")
             if self.named:
-                _check_unique(labels.tolist(), side)
+                check_unique_labels(labels.tolist(), side)
             object.__setattr__(self, side, labels)
 
     @property
@@ -125,15 +125,15 @@ def as_table(counts: Any, name: str = "X", *, positive: bool = True) -> Table:
     positive : bool
         Whether a table without any count is an error.
     """
-    table = _read(counts, name)
-    table = replace(table, counts=_as_float(table.counts, name))
-    _check_cells(table, name)
+    table = read_counts(counts, name)
+    table = replace(table, counts=to_float_counts(table.counts, name))
+    check_cells(table, name)
     if positive:
         _check_total(table.total, name)
     return table
 
 
-def _as_csr(counts: Any) -> sp.csr_array:
+def to_float_csr(counts: Any) -> sp.csr_array:
     """CSR array of float64; its indices are those of the input where they can be, to save memory."""
     if counts.dtype.kind not in "biuf":
         raise ValueError(f"Complex data not supported: counts must hold real numbers, got {counts.dtype}.")
@@ -150,7 +150,7 @@ def weighted_columns(counts: Any, weights: np.ndarray) -> Any:
     return counts @ sp.diags_array(weights) if sp.issparse(counts) else counts * weights
 
 
-def listed(labels: list[Any], most: int = 10) -> str:
+def list_first_labels(labels: list[Any], most: int = 10) -> str:
     """The first few labels, for a message."""
     more = f" and {len(labels) - most} more" if len(labels) > most else ""
     return ", ".join(map(str, labels[:most])) + more
@@ -159,7 +159,7 @@ def listed(labels: list[Any], most: int = 10) -> str:
 def to_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
     """Native data frame of the first library installed, or of the one asked for."""
     if backend is not None and (not isinstance(backend, str) or backend not in ("pandas", "polars", "pyarrow")):
-        raise ValueError(f'backend must be "pandas", "polars" or "pyarrow", got {brief(backend)}.')
+        raise ValueError(f'backend must be "pandas", "polars" or "pyarrow", got {short_repr(backend)}.')
     candidates: tuple[Backend, ...] = (backend,) if backend else ("pandas", "polars", "pyarrow")
     for candidate in candidates:
         try:
@@ -167,11 +167,11 @@ def to_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
         except ImportError:
             continue
         except Exception:  # labels that the library has no type for
-            return nw.from_dict(_with_texts(columns), backend=candidate).to_native()
+            return nw.from_dict(_convert_labels_to_text(columns), backend=candidate).to_native()
     raise ImportError(f"A frame needs {backend or 'pandas, polars or pyarrow'}: pip install {backend or 'pandas'}")
 
 
-def _with_texts(columns: dict[str, Any]) -> dict[str, Any]:
+def _convert_labels_to_text(columns: dict[str, Any]) -> dict[str, Any]:
     """The same columns, labels as text."""
     return {
         name: [str(label).encode(errors="backslashreplace").decode() for label in values]
@@ -181,37 +181,37 @@ def _with_texts(columns: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read(counts: Any, name: str) -> Table:
+def read_counts(counts: Any, name: str) -> Table:
     if isinstance(counts, Table):
         return counts
     frame = as_frame(counts, name)
     if frame is not None:
-        return _from_frame(frame, name)
+        return read_count_frame(frame, name)
     if not sp.issparse(counts):
-        counts = _to_array(counts, name)
+        counts = read_count_array(counts, name)
     if counts.ndim != 2:
         raise ValueError(
             f"{name} must be a two-dimensional table of counts, got {counts.ndim} dimension(s). Reshape your data: "
             "a single row is [[...]]; two columns of labels are counted by fit(x, y)."
         )
     if not sp.issparse(counts):
-        counts = _as_float(counts, name)
+        counts = to_float_counts(counts, name)
     rows, columns = (np.arange(size) for size in counts.shape)
     return Table(counts, rows, columns, named=False)
 
 
-def _to_array(counts: Any, name: str) -> np.ndarray:
+def read_count_array(counts: Any, name: str) -> np.ndarray:
     if counts is None or isinstance(counts, str | bytes | dict):
         raise ValueError(
             f"{name} must be a two-dimensional table of counts, got {type(counts).__name__}: "
             "read a file into a frame first, and make an array or a frame of anything else."
         )
     if np.ma.is_masked(counts):
-        raise ValueError(_not_finite(f"{name} contains masked entries"))
+        raise ValueError(_explain_not_finite(f"{name} contains masked entries"))
     return to_array(counts, name)
 
 
-def _from_frame(frame: nw.DataFrame, name: str) -> Table:
+def read_count_frame(frame: nw.DataFrame, name: str) -> Table:
     index = nw.maybe_get_index(frame)
     is_numbered = index is None or getattr(index, "dtype", np.dtype(object)).kind in "iu"
     first = int(is_numbered and frame.shape[1] > 1 and _holds_labels(frame[:, 0]))
@@ -219,9 +219,9 @@ def _from_frame(frame: nw.DataFrame, name: str) -> Table:
         rows = as_labels(frame[:, 0], f"the first column of {name}")
     else:
         rows = np.arange(len(frame)) if index is None else as_labels(list(index), f"the index of {name}")
-    counts = [_numbers(frame[:, j], frame.columns[j], name) for j in range(first, frame.shape[1])]
+    counts = [read_count_column(frame[:, j], frame.columns[j], name) for j in range(first, frame.shape[1])]
     table = np.column_stack(counts) if counts else np.empty((len(frame), 0))
-    return Table(table, rows, objects(frame.columns[first:]))
+    return Table(table, rows, to_object_array(frame.columns[first:]))
 
 
 def _holds_labels(series: nw.Series) -> bool:
@@ -231,18 +231,18 @@ def _holds_labels(series: nw.Series) -> bool:
     return series.dtype in (nw.String, nw.Categorical, nw.Enum) or series.dtype.is_temporal()
 
 
-def _numbers(series: nw.Series, column: Any, name: str) -> np.ndarray:
+def read_count_column(series: nw.Series, column: Any, name: str) -> np.ndarray:
     if _holds_labels(series):
         raise ValueError(
-            f"{name} must hold counts, but its column {brief(column)} is {series.dtype}. "
+            f"{name} must hold counts, but its column {short_repr(column)} is {series.dtype}. "
             "To count two columns of labels give them as fit(x, y)."
         )
     if series.is_null().any():
-        raise ValueError(_not_finite(f"{name} contains NaN (column {brief(column)})"))
-    return to_floats(of_series(series), f"column {brief(column)} of {name}")
+        raise ValueError(_explain_not_finite(f"{name} contains NaN (column {short_repr(column)})"))
+    return to_floats(of_series(series), f"column {short_repr(column)} of {name}")
 
 
-def _check_unique(labels: list[Any], side: str) -> None:
+def check_unique_labels(labels: list[Any], side: str) -> None:
     try:
         if len(set(labels)) == len(labels):
             return
@@ -250,10 +250,10 @@ def _check_unique(labels: list[Any], side: str) -> None:
         raise TypeError(f"The {side} have a label that cannot be hashed ({error}): use strings or numbers.") from None
     seen: set[Any] = set()
     repeated = next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
-    raise ValueError(f"The {side} have the label {brief(repeated)} more than once: rename or add up those {side}.")
+    raise ValueError(f"The {side} have the label {short_repr(repeated)} more than once: rename or add up those {side}.")
 
 
-def _as_float(counts: Any, name: str) -> Any:
+def to_float_counts(counts: Any, name: str) -> Any:
     """Counts as a float64 array or canonical CSR array."""
     is_text = counts.dtype.kind in "US" or (
         counts.dtype.kind == "O" and any(isinstance(value, str) for value in counts.flat)
@@ -267,10 +267,10 @@ def _as_float(counts: Any, name: str) -> Any:
     if 0 in counts.shape:
         missing = "0 sample(s)" if counts.shape[0] == 0 else "0 feature(s)"
         raise ValueError(f"{name} is empty: {missing} (shape={counts.shape}) while a minimum of 1 is required.")
-    return _canonical(counts) if sp.issparse(counts) else np.ascontiguousarray(to_floats(counts, name))
+    return _sum_duplicate_cells(counts) if sp.issparse(counts) else np.ascontiguousarray(to_floats(counts, name))
 
 
-def _canonical(counts: sp.csr_array) -> sp.csr_array:
+def _sum_duplicate_cells(counts: sp.csr_array) -> sp.csr_array:
     if not counts.has_canonical_format:
         counts = counts.copy()
         counts.sum_duplicates()
@@ -283,26 +283,26 @@ def _check_total(total: float, name: str) -> None:
     check_total(total, name)
 
 
-def _check_cells(table: Table, name: str) -> None:
+def check_cells(table: Table, name: str) -> None:
     counts = table.counts
     cells = counts.data if sp.issparse(counts) else counts
     low, high = (float(cells.min()), float(cells.max())) if cells.size else (0.0, 0.0)
     if math.isnan(low):
-        raise ValueError(_not_finite(f"{name} contains NaN{_where(table, np.isnan)}"))
+        raise ValueError(_explain_not_finite(f"{name} contains NaN{_locate_bad_cell(table, np.isnan)}"))
     if math.isinf(high) or math.isinf(low):
-        raise ValueError(_not_finite(f"{name} contains infinity{_where(table, np.isinf)}"))
+        raise ValueError(_explain_not_finite(f"{name} contains infinity{_locate_bad_cell(table, np.isinf)}"))
     if low < 0:
-        where = _where(table, lambda values: values < 0)
+        where = _locate_bad_cell(table, lambda values: values < 0)
         raise ValueError(f"Negative values in data: {name} must hold counts of at least 0, got {low:g}{where}.")
 
 
-def _where(table: Table, is_bad: Callable[[np.ndarray], np.ndarray]) -> str:
+def _locate_bad_cell(table: Table, is_bad: Callable[[np.ndarray], np.ndarray]) -> str:
     """First bad cell, by its labels."""
     cells = sp.coo_array(table.counts)
     first = int(np.argmax(is_bad(cells.data)))
     row, column = table.rows[cells.row[[first]]].tolist(), table.columns[cells.col[[first]]].tolist()
-    return f" (row {brief(row[0])}, column {brief(column[0])})"
+    return f" (row {short_repr(row[0])}, column {short_repr(column[0])})"
 
 
-def _not_finite(complaint: str) -> str:
+def _explain_not_finite(complaint: str) -> str:
     return f"{complaint}: replace it by a count, or give such rows or columns as supplementary."

@@ -11,7 +11,7 @@ from correspondence._util.arguments import check_whole
 
 __all__ = ["are_whole", "thin_counts"]
 
-ROUNDING = 1e-9  # relative distance from a whole number that sums and products of floats may leave
+ROUNDING_TOLERANCE = 1e-9  # relative distance from a whole number that sums and products of floats may leave
 LARGEST_COUNT = 2.0**62  # that NumPy's binomial distribution can deal out
 
 
@@ -36,7 +36,7 @@ def are_whole(counts: Any) -> bool:
     values = counts.data if sp.issparse(counts) else np.asarray(counts)
     if values.dtype.kind in "biu":
         return True
-    return bool((np.abs(values - np.rint(values)) <= ROUNDING * values).all())
+    return bool((np.abs(values - np.rint(values)) <= ROUNDING_TOLERANCE * values).all())
 
 
 def thin_counts(counts: Any, n_folds: int, rng: np.random.Generator) -> list[Any]:
@@ -71,22 +71,22 @@ def thin_counts(counts: Any, n_folds: int, rng: np.random.Generator) -> list[Any
     if not are_whole(counts):
         raise ValueError("counts must be whole numbers, got others. Give the table of counts itself, not of shares.")
     if sp.issparse(counts):
-        return _thin_sparse(counts, n_folds, rng)
+        return thin_sparse(counts, n_folds, rng)
     cells = np.asarray(counts)
-    return [part.reshape(cells.shape) for part in _thin_cells(cells.ravel(), n_folds, rng)]
+    return [part.reshape(cells.shape) for part in thin_cells(cells.ravel(), n_folds, rng)]
 
 
-def _thin_sparse(counts: Any, n_folds: int, rng: np.random.Generator) -> list[Any]:
+def thin_sparse(counts: Any, n_folds: int, rng: np.random.Generator) -> list[Any]:
     table = sp.csr_array(counts)
     folds = []
-    for part in _thin_cells(table.data, n_folds, rng):
+    for part in thin_cells(table.data, n_folds, rng):
         fold = sp.csr_array((part, table.indices.copy(), table.indptr.copy()), shape=table.shape)
         fold.eliminate_zeros()
         folds.append(fold.asformat(counts.format))
     return folds
 
 
-def _thin_cells(cells: np.ndarray, n_folds: int, rng: np.random.Generator) -> list[np.ndarray]:
+def thin_cells(cells: np.ndarray, n_folds: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Each cell is multinomial over the folds: a binomial share of what the folds before have left."""
     if cells.max(initial=0) > LARGEST_COUNT:
         raise ValueError(f"counts must be at most {LARGEST_COUNT:.0g}, got {cells.max():.3g}. Divide them first.")

@@ -150,10 +150,12 @@ def load_children() -> Children:
         to_live                 3   3    1                   3          4      0     0          0
     """)
 
-    def part(rows: slice, columns: slice) -> Table:
+    def cut_table(rows: slice, columns: slice) -> Table:
         return Table(whole.counts[rows, columns], whole.rows[rows], whole.columns[columns])
 
-    return Children(part(slice(14), slice(5)), part(slice(14, None), slice(5)), part(slice(14), slice(5, None)))
+    return Children(
+        cut_table(slice(14), slice(5)), cut_table(slice(14, None), slice(5)), cut_table(slice(14), slice(5, None))
+    )
 
 
 def parse_table(text: str) -> Table:

@@ -11,10 +11,10 @@ from pathlib import Path
 from correspondence._util.text import one_line
 
 __all__ = [
-    "DISPLAYR",
-    "MNIST",
-    "SOURCES",
-    "UCI",
+    "DISPLAYR_URL",
+    "FILE_SOURCES",
+    "MNIST_URL",
+    "UCI_URL",
     "DamagedDataError",
     "MissingDataError",
     "check_content",
@@ -50,36 +50,36 @@ def check_content(is_right: bool, what: str) -> None:
         raise ValueError(what)
 
 
-MNIST = "https://storage.googleapis.com/cvdf-datasets/mnist"
-UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
-DISPLAYR = "https://raw.githubusercontent.com/Displayr/flipExampleData/e9abd49971bfe64e054d8f0976852b796436d911"
-SOURCES = {  # name in the data folder: address, sha256
+MNIST_URL = "https://storage.googleapis.com/cvdf-datasets/mnist"
+UCI_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+DISPLAYR_URL = "https://raw.githubusercontent.com/Displayr/flipExampleData/e9abd49971bfe64e054d8f0976852b796436d911"
+FILE_SOURCES = {  # name in the data folder: address, sha256
     "wine/winequality-red.csv": (
-        f"{UCI}/wine-quality/winequality-red.csv",
+        f"{UCI_URL}/wine-quality/winequality-red.csv",
         "4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e",
     ),
     "wine/winequality-white.csv": (
-        f"{UCI}/wine-quality/winequality-white.csv",
+        f"{UCI_URL}/wine-quality/winequality-white.csv",
         "76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836",
     ),
     "brands/brandassoc.csv": (
-        f"{DISPLAYR}/inst/extdata/brandassoc.csv",
+        f"{DISPLAYR_URL}/inst/extdata/brandassoc.csv",
         "ffd90967ff84e2d6b6c2771b00c1a1f15b98af5b9fc0165549cdca71604de449",
     ),
     "mnist/train-images-idx3-ubyte.gz": (
-        f"{MNIST}/train-images-idx3-ubyte.gz",
+        f"{MNIST_URL}/train-images-idx3-ubyte.gz",
         "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
     ),
     "mnist/train-labels-idx1-ubyte.gz": (
-        f"{MNIST}/train-labels-idx1-ubyte.gz",
+        f"{MNIST_URL}/train-labels-idx1-ubyte.gz",
         "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
     ),
     "mnist/t10k-images-idx3-ubyte.gz": (
-        f"{MNIST}/t10k-images-idx3-ubyte.gz",
+        f"{MNIST_URL}/t10k-images-idx3-ubyte.gz",
         "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
     ),
     "mnist/t10k-labels-idx1-ubyte.gz": (
-        f"{MNIST}/t10k-labels-idx1-ubyte.gz",
+        f"{MNIST_URL}/t10k-labels-idx1-ubyte.gz",
         "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
     ),
     "cifar10/cifar-10-python.tar.gz": (
@@ -91,15 +91,15 @@ SOURCES = {  # name in the data folder: address, sha256
 
 def find_file(name: str) -> Path:
     """Path of a file of SOURCES: in the data folder, or downloaded and kept."""
-    return _in_data_folder(name) or _downloaded(name)
+    return find_in_data_folder(name) or download_file(name)
 
 
-def _downloaded(name: str) -> Path:
+def download_file(name: str) -> Path:
     try:
         import pooch
     except ImportError as error:
         raise ImportError('Downloading needs pooch: pip install "correspondence[data]".') from error
-    address, sha256 = SOURCES[name]
+    address, sha256 = FILE_SOURCES[name]
     try:
         path = pooch.retrieve(address, f"sha256:{sha256}", Path(name).name, pooch.os_cache("correspondence"))
     except Exception as error:  # of any of the libraries through which pooch downloads
@@ -111,7 +111,7 @@ def _downloaded(name: str) -> Path:
     return Path(path)
 
 
-def _in_data_folder(name: str) -> Path | None:
+def find_in_data_folder(name: str) -> Path | None:
     """Path of a file in the folder CORRESPONDENCE_DATA, if there is one."""
     folder = os.environ.get("CORRESPONDENCE_DATA")
     path = Path(folder, name) if folder else None

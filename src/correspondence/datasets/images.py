@@ -16,14 +16,14 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from correspondence._util.labels import objects
+from correspondence._util.labels import to_object_array
 from correspondence._util.text import one_line
 from correspondence.datasets.data_folder import (
     DamagedDataError,
     MissingDataError,
-    _in_data_folder,
     check_content,
     find_file,
+    find_in_data_folder,
     read_whole,
 )
 
@@ -97,17 +97,17 @@ def fetch_mnist() -> ImageClasses:
     """
     digits = [str(i) for i in range(10)]
 
-    def part(name: str) -> tuple[np.ndarray, np.ndarray]:
+    def read_part(name: str) -> tuple[np.ndarray, np.ndarray]:
         paths = [find_file(f"mnist/{name}-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1")]
-        images, labels = (_idx(path, axes) for path, axes in zip(paths, (3, 1), strict=True))
+        images, labels = (_read_idx_array(path, axes) for path, axes in zip(paths, (3, 1), strict=True))
         with read_whole(paths[1]):
             check_content(len(labels) == len(images), f"{len(labels)} labels of {len(images)} images")
-            return images, objects(digits)[labels]
+            return images, to_object_array(digits)[labels]
 
-    return ImageClasses(*part("train"), *part("t10k"), digits)
+    return ImageClasses(*read_part("train"), *read_part("t10k"), digits)
 
 
-def _idx(path: Path, axes: int) -> np.ndarray:
+def _read_idx_array(path: Path, axes: int) -> np.ndarray:
     """Array from the format of MNIST: two zeros, the type (8 is uint8), the number of axes, their lengths, values."""
     with read_whole(path), gzip.open(path) as file:
         content = file.read()
@@ -136,33 +136,33 @@ def fetch_cifar10() -> ImageClasses:
     ((10000, 3, 32, 32), ['airplane', 'automobile'])
     """
     classes = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
-    batches = _cifar_batches()
+    batches = read_cifar_batches()
     *training, test = [batches[name] for name in CIFAR_BATCHES if name in batches]
     images, labels = (np.concatenate(parts) for parts in zip(*training, strict=True))
-    return ImageClasses(images, objects(classes)[labels], test[0], objects(classes)[test[1]], classes)
+    return ImageClasses(images, to_object_array(classes)[labels], test[0], to_object_array(classes)[test[1]], classes)
 
 
-def _cifar_batches() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    here = {name: path for name in CIFAR_BATCHES if (path := _in_data_folder(f"cifar10/{name}.xz")) is not None}
+def read_cifar_batches() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    here = {name: path for name in CIFAR_BATCHES if (path := find_in_data_folder(f"cifar10/{name}.xz")) is not None}
     if "data_batch_1" in here and "test_batch" in here:
-        return {name: _cifar_file(path) for name, path in here.items()}
+        return {name: _read_cifar_file(path) for name, path in here.items()}
     archive = find_file("cifar10/cifar-10-python.tar.gz")
     batches = {}
     with read_whole(archive), tarfile.open(archive) as files:
         for member in files:
             content = files.extractfile(member)
             if content is not None and Path(member.name).name in CIFAR_BATCHES:
-                batches[Path(member.name).name] = _cifar_batch(content)
+                batches[Path(member.name).name] = parse_cifar_batch(content)
         check_content("test_batch" in batches and len(batches) > 1, "it has no batches of images")
     return batches
 
 
-def _cifar_file(path: Path) -> tuple[np.ndarray, np.ndarray]:
+def _read_cifar_file(path: Path) -> tuple[np.ndarray, np.ndarray]:
     with read_whole(path), lzma.open(path) as file:
-        return _cifar_batch(file)
+        return parse_cifar_batch(file)
 
 
-def _cifar_batch(file: IO[bytes]) -> tuple[np.ndarray, np.ndarray]:
+def parse_cifar_batch(file: IO[bytes]) -> tuple[np.ndarray, np.ndarray]:
     whole = io.BytesIO(file.read())  # so that one that is cut short after the pickle is found out
     batch = _ArraysOnly(whole, encoding="bytes").load()
     images, labels = batch[b"data"].reshape(-1, 3, 32, 32), np.array(batch[b"labels"])
@@ -249,13 +249,15 @@ def fetch_flickr8k() -> Flickr:
     >>> flickr.only("test").images.shape, flickr.captions[0][4]  # doctest: +SKIP
     ((1000, 3, 64, 64), 'A little girl in a pink dress going into a wooden cabin .')
     """
-    part_of = {name: part for part in ("train", "dev", "test") for name in _flickr_lines(f"Flickr_8k.{part}Images.txt")}
+    part_of = {
+        name: part for part in ("train", "dev", "test") for name in read_flickr_lines(f"Flickr_8k.{part}Images.txt")
+    }
     captions: dict[str, list[str]] = {}
-    for line in _flickr_lines("Flickr8k.token.txt"):
+    for line in read_flickr_lines("Flickr8k.token.txt"):
         name, _, caption = line.partition("\t")
         captions.setdefault(name.rsplit("#", 1)[0], []).append(caption)
     try:
-        photos = dict(_flickr_photos(captions))
+        photos = dict(iterate_flickr_photos(captions))
     except MissingDataError:
         raise
     except Exception as error:  # of zipfile, zlib and PIL
@@ -267,15 +269,15 @@ def fetch_flickr8k() -> Flickr:
         such = f", such as {one_line(missing[0])}" if missing else ""
         raise DamagedDataError(f"{len(missing) or 'All'} photographs of Flickr8k are missing{such}: get them again.")
     names = sorted(photos)
-    split = objects([part_of.get(name, "") for name in names])
+    split = to_object_array([part_of.get(name, "") for name in names])
     return Flickr(np.stack([photos[name] for name in names]), [captions[name] for name in names], split, names)
 
 
-def _flickr_lines(name: str) -> list[str]:
-    plain, packed = (_in_data_folder(f"flickr8k/{file}") for file in (name, f"{name}.gz"))
+def read_flickr_lines(name: str) -> list[str]:
+    plain, packed = (find_in_data_folder(f"flickr8k/{file}") for file in (name, f"{name}.gz"))
     path = plain or packed
     if path is None:
-        raise _no_flickr(name)
+        raise _make_flickr_error(name)
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path == packed else open(path, encoding="utf-8") as file:
             return [line.strip() for line in file if line.strip()]
@@ -283,24 +285,24 @@ def _flickr_lines(name: str) -> list[str]:
         raise DamagedDataError(f"{path} is damaged ({one_line(error, 100)}): get it again.") from None
 
 
-def _flickr_photos(wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
+def iterate_flickr_photos(wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
     """Photographs with captions, by the name of their file."""
-    archive = _in_data_folder("flickr8k/images64.zip")
+    archive = find_in_data_folder("flickr8k/images64.zip")
     if archive is not None:
         with zipfile.ZipFile(archive) as files:
             for member in files.namelist():
                 if Path(member).name in wanted:
                     with files.open(member) as file:
-                        yield Path(member).name, _squeezed(file)
+                        yield Path(member).name, _read_photo(file)
         return
     folder = Path(os.environ.get("CORRESPONDENCE_DATA", ""), "flickr8k", "Flicker8k_Dataset")
     paths = [path for path in sorted(folder.glob("*.jpg")) if path.name in wanted]
     if not paths:
-        raise _no_flickr("Flicker8k_Dataset")
-    yield from ((path.name, _squeezed(path)) for path in paths)
+        raise _make_flickr_error("Flicker8k_Dataset")
+    yield from ((path.name, _read_photo(path)) for path in paths)
 
 
-def _squeezed(file: Any) -> np.ndarray:
+def _read_photo(file: Any) -> np.ndarray:
     """Photograph of shape (3, 64, 64)."""
     from PIL import Image  # comes with matplotlib
 
@@ -311,7 +313,7 @@ def _squeezed(file: Any) -> np.ndarray:
     return np.moveaxis(np.asarray(photo), -1, 0)
 
 
-def _no_flickr(name: str) -> MissingDataError:
+def _make_flickr_error(name: str) -> MissingDataError:
     folder = os.environ.get("CORRESPONDENCE_DATA", "CORRESPONDENCE_DATA")
     return MissingDataError(
         f"Flickr8k is given on request only, and {name} is missing: ask for it at "

@@ -14,13 +14,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from correspondence._util.labels import objects
+from correspondence._util.labels import to_object_array
 from correspondence.data.table import Table
 from correspondence.datasets.data_folder import (
     MissingDataError,
-    _in_data_folder,
     check_content,
     find_file,
+    find_in_data_folder,
     read_whole,
 )
 
@@ -53,21 +53,21 @@ def fetch_newsgroups() -> Table:
     >>> posts.shape  # doctest: +SKIP
     (18846, 173762)
     """
-    archive = _in_data_folder("scale/20news-bydate.tar.xz")
+    archive = find_in_data_folder("scale/20news-bydate.tar.xz")
     if archive is None:
-        return _counted(_posts_of_sklearn())
+        return _count_words(iterate_sklearn_posts())
     with read_whole(archive):
-        return _counted(_posts_in(archive))
+        return _count_words(_iterate_archive_posts(archive))
 
 
-def _counted(posts: Iterable[tuple[str, str]]) -> Table:
+def _count_words(posts: Iterable[tuple[str, str]]) -> Table:
     names, texts = zip(*posts, strict=True)
     vectorizer = CountVectorizer(dtype=np.float64)
     counts = vectorizer.fit_transform(texts)
     return Table(counts, np.array(names, object), vectorizer.get_feature_names_out())
 
 
-def _posts_of_sklearn() -> Iterator[tuple[str, str]]:
+def iterate_sklearn_posts() -> Iterator[tuple[str, str]]:
     from sklearn.datasets import fetch_20newsgroups
 
     try:
@@ -80,7 +80,7 @@ def _posts_of_sklearn() -> Iterator[tuple[str, str]]:
     yield from zip(map(str, data.filenames), data.data, strict=True)
 
 
-def _posts_in(archive: Path) -> Iterator[tuple[str, str]]:
+def _iterate_archive_posts(archive: Path) -> Iterator[tuple[str, str]]:
     with tarfile.open(archive) as files:
         for member in files:
             content = files.extractfile(member)
@@ -165,7 +165,7 @@ def fetch_brands() -> Table:
         (_, *traits), *rows = read_csv(path, ",")
         proportions = parse_numbers([cells for _, *cells in rows], len(traits))
         check_content(len(traits) > 1, "it has no table of brands and traits")
-        return Table(proportions, objects([brand for brand, *_ in rows]), objects(traits))
+        return Table(proportions, to_object_array([brand for brand, *_ in rows]), to_object_array(traits))
 
 
 class Recipes(NamedTuple):
@@ -200,7 +200,7 @@ def fetch_recipes() -> Recipes:
     >>> recipes.cuisine[0], recipes.ingredients[0][:2]  # doctest: +SKIP
     ('greek', ['romaine lettuce', 'black olives'])
     """
-    archive = _in_data_folder("whats_cooking/train.json.zip")
+    archive = find_in_data_folder("whats_cooking/train.json.zip")
     if archive is None:
         folder = os.environ.get("CORRESPONDENCE_DATA", "CORRESPONDENCE_DATA")
         raise MissingDataError(
@@ -213,7 +213,7 @@ def fetch_recipes() -> Recipes:
         recipes = json.load(file)
         found = [[str(name) for name in recipe["ingredients"]] for recipe in recipes]
         check_content(len(found) > 0, "it has no recipes")
-        return Recipes(found, objects([str(recipe["cuisine"]) for recipe in recipes]))
+        return Recipes(found, to_object_array([str(recipe["cuisine"]) for recipe in recipes]))
 
 
 class Compas(NamedTuple):
@@ -257,8 +257,8 @@ def fetch_compas() -> Compas:
     features = ["sex_female", "charge_felony", "age", "priors_count", "length_of_stay_days"]
     risk = {"0": "low", "1": "medium", "2": "high"}
 
-    def part(name: str) -> tuple[np.ndarray, np.ndarray]:
-        path = _in_data_folder(f"compas/compas_{name}.csv")
+    def read_part(name: str) -> tuple[np.ndarray, np.ndarray]:
+        path = find_in_data_folder(f"compas/compas_{name}.csv")
         if path is None:
             raise MissingDataError(
                 "COMPAS needs compas/compas_train.csv and compas/compas_test.csv in the folder that the environment "
@@ -269,9 +269,9 @@ def fetch_compas() -> Compas:
         with read_whole(path), open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
             X = parse_numbers([[row[column] for column in features] for row in rows], len(features))
-            return X, objects([risk[row["score_bin"]] for row in rows])
+            return X, to_object_array([risk[row["score_bin"]] for row in rows])
 
-    return Compas(*part("train"), *part("test"), features)
+    return Compas(*read_part("train"), *read_part("test"), features)
 
 
 def read_csv(path: Path, separator: str) -> list[list[str]]:

@@ -15,13 +15,13 @@ from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
 from correspondence.core.decomposition import as_decomposition
 from correspondence.describe.candidates import Items, collect_items, find_candidates
-from correspondence.describe.words import OPPOSITE, Ends
+from correspondence.describe.words import OPPOSITE_WORDS, Ends
 
 __all__ = ["AxisWords", "axis_words"]
 
-SHOWN = 3  # words of each group in a sentence
-MIRRORED = "the opposite"
-LIST = r"[,;]|\b(and|from)\b"  # what makes a text look like several ones
+MAX_WORDS_SHOWN = 3  # words of each group in a sentence
+OPPOSITE_PHRASE = "the opposite"
+LIST_PATTERN = r"[,;]|\b(and|from)\b"  # what makes a text look like several ones
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,14 @@ class AxisWords:
     x: Ends | None
     y: Ends | None
 
-    def named(self, names: Sequence[str] = ("x", "y")) -> AxisWords:
-        """The same with the names of the variables where they are missing: see `Ends.named`."""
-        x, y = (end and end.named(name) for end, name in zip((self.x, self.y), check_names(names), strict=True))
+    def complete_words(self, names: Sequence[str] = ("x", "y")) -> AxisWords:
+        """The same with the names of the variables where they are missing: see `Ends.complete_words`."""
+        x, y = (
+            end and end.complete_words(name) for end, name in zip((self.x, self.y), check_names(names), strict=True)
+        )
         return replace(self, x=x, y=y)
 
-    def sentence(self, names: Sequence[str] = ("x", "y")) -> str:
+    def write_sentence(self, names: Sequence[str] = ("x", "y")) -> str:
         """Say it: what lies at the negative end, then at the positive one; first words of y, those of x in brackets.
 
         Parameters
@@ -58,19 +60,19 @@ class AxisWords:
         str
             With at most three words of each variable at each end.
         """
-        return f"Axis {self.axis} {self._predicate(names)}."
+        return f"Axis {self.axis} {self.write_predicate(names)}."
 
-    def _predicate(self, names: Sequence[str]) -> str:
-        negative, positive = self._groups(names)
+    def write_predicate(self, names: Sequence[str]) -> str:
+        negative, positive = self.describe_ends(names)
         if not (negative or positive):
             return "has no words at its ends"
         return f"separates {negative or positive} from {positive if negative and positive else 'the rest'}"
 
-    def _groups(self, names: Sequence[str]) -> tuple[str, str]:
+    def describe_ends(self, names: Sequence[str]) -> tuple[str, str]:
         """What lies at the two ends, empty where there are no words."""
-        words, (x, y) = self.named(names), check_names(names)
-        in_brackets, outside = _phrases(words.x, x), _phrases(words.y, y)
-        return _group(outside[0], in_brackets[0]), _group(outside[1], in_brackets[1])
+        words, (x, y) = self.complete_words(names), check_names(names)
+        in_brackets, outside = _list_phrases(words.x, x), _list_phrases(words.y, y)
+        return _format_group(outside[0], in_brackets[0]), _format_group(outside[1], in_brackets[1])
 
 
 def axis_words(
@@ -115,7 +117,7 @@ def axis_words(
     >>> from correspondence.describe.axis_words import axis_words
     >>> ca = co.CA().fit(co.datasets.load_housetasks())
     >>> words = axis_words(ca)[0]
-    >>> words.sentence(("task", "who does it"))
+    >>> words.write_sentence(("task", "who does it"))
     'Axis 1 separates Wife (Laundry, Main_meal) from Husband (Repairs, Driving).'
     >>> words.y.positive
     (Word(text='Husband', value=1.576, weight=0.542),)
@@ -129,7 +131,7 @@ def axis_words(
         else collect_items(items, k, f"{name.lower()}_items")
         for functions, values, items, name in ((d.f, X, x_items, "X"), (d.g, Y, y_items, "Y"))
     ]
-    x, y = ([None if side is None else side.ends(i, n_words) for i in range(k)] for side in sides)
+    x, y = ([None if side is None else side.find_ends(i, n_words) for i in range(k)] for side in sides)
     return [AxisWords(i + 1, x[i], y[i]) for i in range(k)]
 
 
@@ -142,38 +144,40 @@ def check_names(names: Sequence[str]) -> tuple[str, str]:
     return one_line(names[0]), one_line(names[1])
 
 
-def _group(outside: list[str], in_brackets: list[str]) -> str:
-    if not (outside and in_brackets) or outside == in_brackets == [MIRRORED]:
-        return _and(_quoted(outside or in_brackets, LIST))
-    return f"{_and(_quoted(outside, LIST + '|[()]'))} ({', '.join(_quoted(in_brackets, '[,;]'))})"
+def _format_group(outside: list[str], in_brackets: list[str]) -> str:
+    if not (outside and in_brackets) or outside == in_brackets == [OPPOSITE_PHRASE]:
+        return _join_with_and(_quote_ambiguous_texts(outside or in_brackets, LIST_PATTERN))
+    return f"{_join_with_and(_quote_ambiguous_texts(outside, LIST_PATTERN + '|[()]'))} ({', '.join(_quote_ambiguous_texts(in_brackets, '[,;]'))})"
 
 
-def _phrases(ends: Ends | None, name: str) -> tuple[list[str], list[str]]:
+def _list_phrases(ends: Ends | None, name: str) -> tuple[list[str], list[str]]:
     """The first words of the two ends; those of the second are not repeated if they are the opposite of the first."""
     if ends is None:
         return [], []
-    negative, positive = ([word.text for word in end[:SHOWN]] for end in ends._both)
-    is_opposite = len(negative) > 1 and [_opposite(text) for text in negative] == positive
-    return _told(negative, name), [MIRRORED] if is_opposite else _told(positive, name)
+    negative, positive = ([word.text for word in end[:MAX_WORDS_SHOWN]] for end in ends.both_ends)
+    is_opposite = len(negative) > 1 and [_find_opposite(text) for text in negative] == positive
+    return _prefix_bare_numbers(negative, name), [OPPOSITE_PHRASE] if is_opposite else _prefix_bare_numbers(
+        positive, name
+    )
 
 
-def _opposite(text: str) -> str | None:
+def _find_opposite(text: str) -> str | None:
     first, _, rest = text.partition(" ")
-    return f"{OPPOSITE[first]} {rest}".rstrip() if first in OPPOSITE else None
+    return f"{OPPOSITE_WORDS[first]} {rest}".rstrip() if first in OPPOSITE_WORDS else None
 
 
-def _told(texts: list[str], name: str) -> list[str]:
+def _prefix_bare_numbers(texts: list[str], name: str) -> list[str]:
     """Bare numbers are preceded by the name of their variable."""
     if texts and all(re.fullmatch(r"-?\d+(\.\d+)?", text) for text in texts):
         return [f"{name} {texts[0]}", *texts[1:]]
     return texts
 
 
-def _and(texts: list[str]) -> str:
+def _join_with_and(texts: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
-def _quoted(texts: list[str], mistakable: str) -> list[str]:
+def _quote_ambiguous_texts(texts: list[str], mistakable: str) -> list[str]:
     """Texts, in quotes where they would be mistaken for several words or for the end of a bracket."""
     is_clear = [not re.search(mistakable, text) and text.count("(") == text.count(")") for text in texts]
     return [text if clear else '"' + text.replace('"', "'") + '"' for text, clear in zip(texts, is_clear, strict=True)]

@@ -11,17 +11,19 @@ from correspondence.describe.axis_words import AxisWords, check_names
 from correspondence.describe.candidates import has_beliefs
 from correspondence.results.evidence import Evidence
 
-__all__ = ["sentences"]
+__all__ = ["write_sentences"]
 
 
-STRENGTHS = ((0.1, "hardly"), (0.3, "weakly"), (0.5, "moderately"), (0.8, "strongly"))
-ONE = 0.99995  # is written as 1
-CLOSE = 0.995  # correlation from which two functions are all but the same
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-BY_HEART = 0.05, 0.15  # by which training correlations are above held-out ones: little, and much
+STRENGTH_WORDS = ((0.1, "hardly"), (0.3, "weakly"), (0.5, "moderately"), (0.8, "strongly"))
+MIN_WRITTEN_AS_ONE = 0.99995  # is written as 1
+MIN_CLOSE_CORRELATION = 0.995  # correlation from which two functions are all but the same
+NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+OVERFIT_GAPS = 0.05, 0.15  # by which training correlations are above held-out ones: little, and much
 
 
-def sentences(d: Any, words: Sequence[AxisWords], held_out: Any = None, names: Sequence[str] = ("x", "y")) -> list[str]:
+def write_sentences(
+    d: Any, words: Sequence[AxisWords], held_out: Any = None, names: Sequence[str] = ("x", "y")
+) -> list[str]:
     """Say how strong the dependence is, what the axes mean, and how far to trust it.
 
     Parameters
@@ -45,7 +47,7 @@ def sentences(d: Any, words: Sequence[AxisWords], held_out: Any = None, names: S
     >>> import correspondence as co
     >>> from correspondence.describe.axis_words import axis_words
     >>> ca = co.CA().fit(co.datasets.load_smoke())
-    >>> for sentence in sentences(ca, axis_words(ca), names=("staff", "smoking")):
+    >>> for sentence in write_sentences(ca, axis_words(ca), names=("staff", "smoking")):
     ...     print(sentence)
     Staff and smoking depend on each other weakly: the first pair of functions has a correlation of 0.27 on the
     training pairs.
@@ -55,13 +57,13 @@ def sentences(d: Any, words: Sequence[AxisWords], held_out: Any = None, names: S
     d, called = as_decomposition(d), check_names(names)
     if not d.n_components:
         return [f"Nothing was found that {called[0]} and {called[1]} have in common."]
-    verdict = _Verdict.of(d, held_out)
-    told = [w for w in words[: min(2, verdict.evidence.n_holding)] if any(w._groups(called))]
-    meaning = "; ".join(f"axis {w.axis} {w._predicate(called)}" for w in told)
-    strength = verdict.strength(called)
+    verdict = _Verdict.from_held_out(d, held_out)
+    told = [w for w in words[: min(2, verdict.evidence.n_holding)] if any(w.describe_ends(called))]
+    meaning = "; ".join(f"axis {w.axis} {w.write_predicate(called)}" for w in told)
+    strength = verdict.describe_strength(called)
     if len(called[0]) > 1:  # a letter is a symbol
         strength = strength[0].upper() + strength[1:]
-    return [strength, *([f"A{meaning[1:]}."] if told else []), verdict.trust()]
+    return [strength, *([f"A{meaning[1:]}."] if told else []), verdict.describe_trust()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ class _Verdict:
     evidence: Evidence
 
     @classmethod
-    def of(cls, d: Decomposition, held_out: Any) -> _Verdict:
+    def from_held_out(cls, d: Decomposition, held_out: Any) -> _Verdict:
         evidence = None if held_out is None else held_out.evidence
         if evidence is None or not len(evidence.correlations):
             return cls(d, Evidence(d.correlations, is_held_out=False))
@@ -85,43 +87,43 @@ class _Verdict:
         """Whether the fit is what a classifier believes, of which no pairs are known."""
         return has_beliefs(self.d.f) and self.evidence.training is None
 
-    def strength(self, names: tuple[str, str]) -> str:
+    def describe_strength(self, names: tuple[str, str]) -> str:
         r = float(self.evidence.correlations[0])
         believed = "as the classifier believes" if self.of_beliefs else "on the training pairs"
         where = "on pairs that the fit has not seen" if self.evidence.is_held_out else believed
-        figure = f"the first pair of functions has a correlation of {self._figures()} {where}"
-        if r >= CLOSE and self.evidence.n_holding:
+        figure = f"the first pair of functions has a correlation of {self._format_first_correlation()} {where}"
+        if r >= MIN_CLOSE_CORRELATION and self.evidence.n_holding:
             figure += ", so that some function of each is all but known from the other"
         x, y = names
         if not self.evidence.n_holding:
             return f"It is not clear that {x} and {y} depend on each other: {figure}."
-        how = next((word for limit, word in STRENGTHS if r < limit), "very strongly")
+        how = next((word for limit, word in STRENGTH_WORDS if r < limit), "very strongly")
         if how == "hardly":
             return f"{x} and {y} hardly depend on each other: {figure}."
         return f"{x} and {y} depend on each other {how}: {figure}."
 
-    def _figures(self) -> str:
+    def _format_first_correlation(self) -> str:
         """Correlation of the first component with its interval."""
         if self.evidence.intervals is None or not self.evidence.is_held_out:
-            return _figures(self.evidence.correlations[0])[0]
-        r, low, high = _figures(self.evidence.correlations[0], *self.evidence.intervals[0])
+            return format_correlations(self.evidence.correlations[0])[0]
+        r, low, high = format_correlations(self.evidence.correlations[0], *self.evidence.intervals[0])
         return f"{r} ({100 * self.evidence.level:g} % {low} to {high})"
 
-    def trust(self) -> str:
+    def describe_trust(self) -> str:
         if self.evidence.pvalues is None and not self.evidence.is_held_out:
             if self.of_beliefs:
                 return "Nothing was compared with true classes, so these figures are what the classifier believes."
             return "No pairs were held out, so these are training figures and optimistic."
-        parts = [self._components()]
+        parts = [self._describe_components()]
         if (self.evidence.captured or 0) < 0:
             parts.append("taken together, the components predict new pairs worse than no dependence would")
         elif self.evidence.is_held_out and self.evidence.n_holding:
-            parts.append(self._beliefs() if self.of_beliefs else self._by_heart())
+            parts.append(self._describe_beliefs() if self.of_beliefs else self._describe_overfit())
         elif not self.evidence.is_held_out:
             parts.append("the correlations are training figures and optimistic")
         return "; ".join(parts) + "."
 
-    def _components(self) -> str:
+    def _describe_components(self) -> str:
         k, n = self.evidence.n_holding, len(self.evidence.correlations)
         if self.evidence.pvalues is not None:
             holds, why = "more than chance", self._p()
@@ -129,18 +131,18 @@ class _Verdict:
             holds, why = "above 0 on new pairs", f"{100 * self.evidence.level:g} % intervals{self._hint()}"
         if k == 0:
             none = {1: "The only component is not", 2: "Neither of the two components is"}
-            subject = none.get(n, f"None of the {_count(n)} components is")
+            subject = none.get(n, f"None of the {spell_number(n)} components is")
             intervals = self.evidence.intervals
             if self.evidence.pvalues is None and intervals is not None and (intervals[:, 0] > 0).any():
                 subject = "The first component is not"
             return f"{subject} {holds} ({why}): do not read the axes"
         if k < n:
             others = "the other" if n - k == 1 else "the others"
-            first = "first" if k == 1 else f"first {_count(k)}"
+            first = "first" if k == 1 else f"first {spell_number(k)}"
             is_are = "is" if k == 1 else "are"
-            return f"Only the {first} of {_count(n)} components {is_are} {holds} ({why}): do not read {others}"
+            return f"Only the {first} of {spell_number(n)} components {is_are} {holds} ({why}): do not read {others}"
         one = "The first component is" if self.evidence.may_be_more else "The only component is"
-        subject = {1: one, 2: "Both components are"}.get(n, f"All {_count(n)} components are")
+        subject = {1: one, 2: "Both components are"}.get(n, f"All {spell_number(n)} components are")
         return f"{subject} {holds} ({why})" + (", and there may be more" if self.evidence.may_be_more else "")
 
     def _hint(self) -> str:
@@ -152,29 +154,29 @@ class _Verdict:
         p = self.evidence.pvalues[max(self.evidence.n_holding, 1) - 1]
         return f"p = {p:.2g}" if self.evidence.n_holding < 2 else f"p at most {p:.2g}"
 
-    def _beliefs(self) -> str:
+    def _describe_beliefs(self) -> str:
         gap = float(self.d.correlations[0] - self.evidence.correlations[0])
-        says = f"the classifier believes in {_figures(self.d.correlations[0])[0]} for the first"
-        if abs(gap) <= BY_HEART[0]:
+        says = f"the classifier believes in {format_correlations(self.d.correlations[0])[0]} for the first"
+        if abs(gap) <= OVERFIT_GAPS[0]:
             return f"{says}, about what is found"
         return f"{says}, so it is rather too {'sure of itself' if gap > 0 else 'cautious'}"
 
-    def _by_heart(self) -> str:
+    def _describe_overfit(self) -> str:
         gap = float(self.d.correlations[0] - self.evidence.correlations[0])
-        says = f"training says {_figures(self.d.correlations[0])[0]} for the first"
-        if gap <= BY_HEART[0]:
+        says = f"training says {format_correlations(self.d.correlations[0])[0]} for the first"
+        if gap <= OVERFIT_GAPS[0]:
             return f"{says}, so little was learned by heart"
-        if gap <= BY_HEART[1]:
+        if gap <= OVERFIT_GAPS[1]:
             return f"{says}, so some of it was learned by heart"
         return f"{says}, so much was learned by heart: trust the held-out figures only"
 
 
-def _figures(*values: float) -> list[str]:
+def format_correlations(*values: float) -> list[str]:
     """Correlations with two digits, or with as many as tell them from 1."""
-    digits = next((k for k in (2, 3) if all(f"{abs(v):.{k}f}" < "1" or abs(v) > ONE for v in values)), 4)
-    texts = [f"{v:.{0 if abs(v) > ONE else digits}f}" for v in values]
+    digits = next((k for k in (2, 3) if all(f"{abs(v):.{k}f}" < "1" or abs(v) > MIN_WRITTEN_AS_ONE for v in values)), 4)
+    texts = [f"{v:.{0 if abs(v) > MIN_WRITTEN_AS_ONE else digits}f}" for v in values]
     return [text.removeprefix("-") if float(text) == 0 else text for text in texts]
 
 
-def _count(n: int) -> str:
-    return NUMBERS[n] if n < len(NUMBERS) else str(n)
+def spell_number(n: int) -> str:
+    return NUMBER_WORDS[n] if n < len(NUMBER_WORDS) else str(n)

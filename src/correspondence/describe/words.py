@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 from correspondence._util.text import one_line
 
-__all__ = ["OPPOSITE", "Ends", "Word"]
+__all__ = ["OPPOSITE_WORDS", "Ends", "Word"]
 
 
-OPPOSITE = {"high": "low", "low": "high", "extreme": "middling", "middling": "extreme"}
+OPPOSITE_WORDS = {"high": "low", "low": "high", "extreme": "middling", "middling": "extreme"}
 
 
 @dataclass(frozen=True)
@@ -41,20 +41,22 @@ class Ends:
     negative, positive : tuple of Word
     of_variable : bool
         Whether the words speak of the variable itself, as "high" and "low" do if it is one nameless column of numbers:
-        `named` completes them.
+        `complete_words` completes them.
     """
 
     negative: tuple[Word, ...]
     positive: tuple[Word, ...]
     of_variable: bool = False
 
-    def named(self, name: str) -> Ends:
+    def complete_words(self, name: str) -> Ends:
         """The same with the name of the variable where it is missing: "high" becomes "high price"."""
         if not self.of_variable:
             return self
-        negative, positive = (tuple(replace(w, text=f"{w.text} {one_line(name)}") for w in end) for end in self._both)
+        negative, positive = (
+            tuple(replace(w, text=f"{w.text} {one_line(name)}") for w in end) for end in self.both_ends
+        )
         return Ends(negative, positive)
 
     @property
-    def _both(self) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    def both_ends(self) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         return self.negative, self.positive

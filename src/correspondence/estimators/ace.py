@@ -16,19 +16,19 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import is_classifier
 
-from correspondence._util.arguments import check_whole, length
-from correspondence._util.progress import bar
-from correspondence._util.text import brief
-from correspondence.core.collinearity import describe, resolve
+from correspondence._util.arguments import check_whole, count_observations
+from correspondence._util.progress import make_progress_bar
+from correspondence._util.text import short_repr
+from correspondence.core.collinearity import describe_columns, resolve_collinearity
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, whitened_view
 from correspondence.core.estimator import PairsEstimator
-from correspondence.core.feature_maps import Additive, Encoded, Loadings, blocks, dense, signed
+from correspondence.core.feature_maps import Additive, Encoded, Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import FeatureMap, LinearFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import check_strengths
 from correspondence.core.splines import (
-    SMOOTHING,
+    SMOOTHING_STRENGTHS,
     AdditiveFunctions,
     AdditiveSums,
     SplineBasis,
@@ -38,11 +38,11 @@ from correspondence.core.splines import (
 from correspondence.data.column_summary import Survey
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoders_for, surveys_of
-from correspondence.data.encoders.columns import WIDE, Columns, discrete, kept
+from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, copy_for_expectations, find_only_category
 from correspondence.data.pairs.pairs import Memory, Parts
-from correspondence.data.splits import Split, splits
+from correspondence.data.splits import Split, make_splits
 from correspondence.estimators.conditional_expectations import (
-    LABELS,
+    MAX_LABELS_REGRESSED,
     ConditionalExpectation,
     CrossFittedExpectation,
     ExpectationModel,
@@ -56,8 +56,8 @@ from correspondence.estimators.conditional_expectations import (
 
 __all__ = ["ACE"]
 
-KNOTS = 8  # of the splines that are regressed
-EXTRA = 2  # functions beyond n_components, which make the alternation converge faster
+N_KNOTS_REGRESSED = 8  # of the splines that are regressed
+N_EXTRA_FUNCTIONS = 2  # functions beyond n_components, which make the alternation converge faster
 
 
 class ACE(PairsEstimator):
@@ -159,140 +159,150 @@ class ACE(PairsEstimator):
             Itself.
         """
         self._check_parameters()
-        pairs, together = self._parts(X, Y, groups)
+        pairs, together = self._open_pairs(X, Y, groups)
         if self.x_regressor is None and self.y_regressor is None:
-            d, smoothing = self._closed_form(pairs, kept(Y), together)
-            self._set(d, X)
+            d, smoothing = self._solve_closed_form(pairs, copy_for_expectations(Y), together)
+            self._set_decomposition(d, X)
             self.smoothing_ = smoothing
             return self
         if not isinstance(pairs, Memory):
             raise ValueError("Pairs are for ACE without regressors: collect them first, and give X and Y.")
-        self._set(self._cross_fit(encoders_for(pairs), X, Y, together), X)
+        self._set_decomposition(self._cross_fit_regressors(encoders_for(pairs), X, Y, together), X)
         self.__dict__.pop("smoothing_", None)
         return self
 
-    def _closed_form(self, pairs: Parts, y_sample: Any, groups: np.ndarray | None) -> tuple[Decomposition, np.ndarray]:
+    def _solve_closed_form(
+        self, pairs: Parts, y_sample: Any, groups: np.ndarray | None
+    ) -> tuple[Decomposition, np.ndarray]:
         surveys = surveys_of(pairs)
-        encoders = [_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
-        x_basis, y_basis = (self._basis(*side) for side in zip(encoders, surveys, "XY", strict=True))
+        encoders = [make_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
+        x_basis, y_basis = (self._make_spline_basis(*side) for side in zip(encoders, surveys, "XY", strict=True))
         rows = pairs.through(*(Encoded(*side) for side in zip("XY", encoders, strict=True)))
-        sums = rows.sums(partial(_fold_sums, (x_basis, y_basis), groups), AdditiveSums.merged, "moments")
-        found = resolve(rows, sums.columns, *(describe(*s, pairs) for s in zip("XY", encoders, strict=True)))
+        sums = rows.sums(partial(_sum_folds, (x_basis, y_basis), groups), AdditiveSums.merge_parts, "moments")
+        found = resolve_collinearity(
+            rows, sums.columns, *(describe_columns(*s, pairs) for s in zip("XY", encoders, strict=True))
+        )
         if any(small.size for small in found.small):
             x_basis, y_basis = (
                 basis.with_combinations(small) for basis, small in zip((x_basis, y_basis), found.small, strict=True)
             )
-            sums = rows.sums(partial(_fold_sums, (x_basis, y_basis), groups), AdditiveSums.merged, "moments")
+            sums = rows.sums(partial(_sum_folds, (x_basis, y_basis), groups), AdditiveSums.merge_parts, "moments")
         is_auto = isinstance(self.smoothing, str)
-        grid = SMOOTHING if is_auto else check_strengths(self.smoothing, "smoothing")
+        grid = SMOOTHING_STRENGTHS if is_auto else check_strengths(self.smoothing, "smoothing")
         fit = solve_additive(sums, x_basis, y_basis, self.n_components, grid)
-        moments, loadings = rows.sums(partial(_function_sums, fit.f, fit.g), _added, "functions", numbered=False)
+        moments, loadings = rows.sums(
+            partial(_sum_function_moments, fit.f, fit.g), _add_parts, "functions", numbered=False
+        )
         x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))
         d = moments.decompose(self.n_components, x_features=x, y_features=y, y_sample=y_sample)
         assert isinstance(d.g, LinearFunctions)
-        return signed(d, loadings.covariance @ d.g.weights, loadings.variance), fit.smoothing
+        return fix_signs(d, loadings.covariance @ d.g.weights, loadings.variance), fit.smoothing
 
-    def _test_views(self, X: Any, Y: Any) -> list[View]:
+    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         if self.x_regressor is not None or self.y_regressor is not None:
             return []
-        surveys = surveys_of(Memory(X, Y, length(X, "X")))
-        encoders = [_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
-        x, y = (dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
+        surveys = surveys_of(Memory(X, Y, count_observations(X, "X")))
+        encoders = [make_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
+        x, y = (to_dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
         additive = view_additive(x, y, encoders[0].coordinates, encoders[1].coordinates, self._given_knots)
         views = whitened_view(x, y), additive
         return [view for view in views if view is not None]
 
-    def _basis(self, encoder: Columns, survey: Survey | None, name: str) -> SplineBasis:
+    def _make_spline_basis(self, encoder: Columns, survey: Survey | None, name: str) -> SplineBasis:
         assert survey is not None
-        rows = dense(encoder.of_columns(survey.rows, name))
+        rows = to_dense(encoder.of_columns(survey.rows, name))
         return SplineBasis.for_columns(rows, encoder.coordinates, self._given_knots)
 
     @property
     def _given_knots(self) -> int | None:
         return None if isinstance(self.n_knots, str) else self.n_knots
 
-    def _cross_fit(self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any, groups: np.ndarray | None) -> Decomposition:
+    def _cross_fit_regressors(
+        self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any, groups: np.ndarray | None
+    ) -> Decomposition:
         """Decomposition with regressors."""
         rows = [
             encode_rows(encoder, values, name) for name, encoder, values in zip("XY", encoders, (X, Y), strict=True)
         ]
-        labels = next((rows[side].argmax(axis=1) for side in (1, 0) if discrete(encoders[side])), None)
+        labels = next((rows[side].argmax(axis=1) for side in (1, 0) if find_only_category(encoders[side])), None)
         n = rows[0].shape[0]
         cv = self.cv if groups is None else _limit_folds(self.cv, groups)
-        folds = splits(cv, n, labels=labels, groups=groups, random_state=self.random_state)
+        folds = make_splits(cv, n, labels=labels, groups=groups, random_state=self.random_state)
         if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
             raise ValueError("cv must hold out each pair exactly once, as k-fold splitters do.")
         x, y = (
-            ConditionalExpectation("XY"[side], encoders[side], rows[side], self._model(side, encoders))
+            ConditionalExpectation("XY"[side], encoders[side], rows[side], self._choose_model(side, encoders))
             for side in (0, 1)
         )
         known = find_known("Y", encoders[1], y.rows) if self.y_regressor is None else None
         if known is not None:
             G = known(Y)
-            F, fx = self._regressed(x, G, folds)
+            F, fx = self._regress_functions(x, G, folds)
             return decompose_functions(F, fx, G, known, self.n_components, Y, y.rows, span=expect_span(F, G, "y"))
         known = find_known("X", encoders[0], x.rows) if self.x_regressor is None else None
         if known is not None:
             F = known(X)
-            G, gy = self._regressed(y, F, folds)
+            G, gy = self._regress_functions(y, F, folds)
             return decompose_functions(F, known, G, gy, self.n_components, Y, y.rows, span=expect_span(F, G, "x"))
-        F, fx, G, gy = self._alternated(
-            x, y, [(*_halves(train, groups, self.random_state), test) for train, test in folds]
+        F, fx, G, gy = self._alternate_expectations(
+            x, y, [(*split_in_halves(train, groups, self.random_state), test) for train, test in folds]
         )
         return decompose_functions(F, fx, G, gy, self.n_components, Y, y.rows)
 
-    def _regressed(
+    def _regress_functions(
         self, side: ConditionalExpectation, targets: np.ndarray, folds: list[Split]
     ) -> tuple[np.ndarray, CrossFittedExpectation]:
         """Expectations of known functions: cross-fitted values, and the mean over the folds for new data."""
         values, models = np.empty_like(targets), []
-        with bar(len(folds), "ACE", self.progress) as done:
+        with make_progress_bar(len(folds), "ACE", self.progress) as done:
             for train, test in folds:
-                models.append(side.fitted(train, targets[train]))
+                models.append(side.fit_model(train, targets[train]))
                 values[test] = models[-1](side.rows[test])
                 done.update()
         return values, CrossFittedExpectation(side.name, side.encoder, models)
 
-    def _alternated(
+    def _alternate_expectations(
         self,
         x: ConditionalExpectation,
         y: ConditionalExpectation,
         parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
     ) -> tuple[np.ndarray, CrossFittedExpectation, np.ndarray, CrossFittedExpectation]:
         """Block power iterations, one for each fold, turned on to the first."""
-        k, start = self.n_components + EXTRA, find_start(y.encoder, y.rows)
+        k, start = self.n_components + N_EXTRA_FUNCTIONS, find_start(y.encoder, y.rows)
         F, G = (np.empty((x.rows.shape[0], k)) for _ in range(2))
         runs: list[tuple[ExpectationModel, ExpectationModel]] = []
-        with bar(len(parts) * self.n_alternations, "ACE", self.progress) as done:
+        with make_progress_bar(len(parts) * self.n_alternations, "ACE", self.progress) as done:
             for for_x, for_y, test in parts:
                 targets = start
                 for _ in range(self.n_alternations):
-                    f = x.fitted(for_x, targets[for_x])
-                    f = f.combined(find_most_correlated(f(x.rows[for_y]), targets[for_y], k))
-                    g = y.fitted(for_y, f(x.rows[for_y]))
-                    g = g.combined(find_most_correlated(g(y.rows[for_x]), targets[for_x], k))
+                    f = x.fit_model(for_x, targets[for_x])
+                    f = f.combine_predictions(find_most_correlated(f(x.rows[for_y]), targets[for_y], k))
+                    g = y.fit_model(for_y, f(x.rows[for_y]))
+                    g = g.combine_predictions(find_most_correlated(g(y.rows[for_x]), targets[for_x], k))
                     targets = g(y.rows)
                     done.update()
                 if runs:
-                    f, g = (m.turned(first, s.rows) for m, first, s in zip((f, g), runs[0], (x, y), strict=True))
+                    f, g = (
+                        m.rotate_functions(first, s.rows) for m, first, s in zip((f, g), runs[0], (x, y), strict=True)
+                    )
                 runs.append((f, g))
                 F[test], G[test] = f(x.rows[test]), g(y.rows[test])
         fs, gs = zip(*runs, strict=True)
         return F, CrossFittedExpectation("X", x.encoder, list(fs)), G, CrossFittedExpectation("Y", y.encoder, list(gs))
 
-    def _model(self, side: int, encoders: tuple[Encoder, Encoder]) -> Any:
+    def _choose_model(self, side: int, encoders: tuple[Encoder, Encoder]) -> Any:
         """What estimates expectations given X (side 0) or Y (side 1)."""
         own, other = self.x_regressor, self.y_regressor
         if side:
             own, other = other, own
-        if own is None and discrete(encoders[side]) is not None:
+        if own is None and find_only_category(encoders[side]) is not None:
             return LabelMeans()
         model, given = (own, "xy"[side]) if own is not None else (other, "yx"[side])
         if is_classifier(model) and not has_few_labels(encoders[1 - side]):
             if own is None:
                 return None  # never asked: the other side has labels
             raise ValueError(
-                f"{given}_regressor is a classifier, which needs labels for {'YX'[side]}, at most {LABELS} of them: "
+                f"{given}_regressor is a classifier, which needs labels for {'YX'[side]}, at most {MAX_LABELS_REGRESSED} of them: "
                 "give a regressor."
             )
         return model
@@ -318,45 +328,45 @@ class ACE(PairsEstimator):
                 hasattr(model, method) for method in ("fit", "predict", "get_params")
             ):
                 raise ValueError(
-                    f"{name} must be a scikit-learn regressor or classifier such as Ridge(), got {brief(model)}."
+                    f"{name} must be a scikit-learn regressor or classifier such as Ridge(), got {short_repr(model)}."
                 )
             if is_classifier(model) and not hasattr(model, "predict_proba"):
                 raise ValueError(
-                    f"{name} must have predict_proba, which {brief(model)} has not: choose another classifier."
+                    f"{name} must have predict_proba, which {short_repr(model)} has not: choose another classifier."
                 )
 
 
-def _fold_sums(
+def _sum_folds(
     bases: tuple[SplineBasis, SplineBasis],
     groups: np.ndarray | None,
     x: np.ndarray,
     y: np.ndarray,
     first: int,
 ) -> AdditiveSums:
-    return AdditiveSums.of(blocks(x, y), *bases, groups, first)
+    return AdditiveSums.from_batches(iterate_blocks(x, y), *bases, groups, first)
 
 
-def _function_sums(
+def _sum_function_moments(
     f: AdditiveFunctions, g: AdditiveFunctions, x: np.ndarray, y: np.ndarray, first: int
 ) -> tuple[Moments, Loadings]:
     """Moments of the functions, and the loadings of the columns of y on g."""
     moments, values = Moments(), np.empty((len(y), g.weights.shape[1]))
-    for (a, b), (out,) in zip(blocks(x, y), blocks(values), strict=True):
+    for (a, b), (out,) in zip(iterate_blocks(x, y), iterate_blocks(values), strict=True):
         out[:] = g(b)
         moments.update(f(a), out)
-    return moments, Loadings.of(blocks(values, y))
+    return moments, Loadings.from_batches(iterate_blocks(values, y))
 
 
-def _added(parts: list[tuple[Moments, Loadings]]) -> tuple[Moments, Loadings]:
+def _add_parts(parts: list[tuple[Moments, Loadings]]) -> tuple[Moments, Loadings]:
     moments, loadings = zip(*parts, strict=True)
     return reduce(add, moments), reduce(add, loadings)
 
 
-def _table_encoder(survey: Survey | None, name: str) -> Columns:
-    encoder = None if survey is None else Columns.of(survey, name)
-    if encoder is None or encoder.width > WIDE:
+def make_table_encoder(survey: Survey | None, name: str) -> Columns:
+    encoder = None if survey is None else Columns.from_survey(survey, name)
+    if encoder is None or encoder.width > MAX_DENSE_COLUMNS:
         raise ValueError(
-            f"{name} must be a table of at most {WIDE} columns, with one for each label; sparse data, text and images "
+            f"{name} must be a table of at most {MAX_DENSE_COLUMNS} columns, with one for each label; sparse data, text and images "
             "are not supported without regressors: give x_regressor and y_regressor, or use KernelCCA or PICE."
         )
     return encoder
@@ -367,14 +377,14 @@ def find_known(name: str, encoder: Encoder, rows: Any) -> FeatureMap | None:
     if has_few_labels(encoder):
         return Encoded(name, encoder)
     if isinstance(encoder, Columns) and encoder.width == 1 and encoder.coordinates.all():
-        basis = SplineBasis.for_columns(rows, encoder.coordinates, KNOTS)
+        basis = SplineBasis.for_columns(rows, encoder.coordinates, N_KNOTS_REGRESSED)
         return Additive(name, encoder, AdditiveFunctions(basis, np.zeros(basis.width), np.eye(basis.width)))
     return None
 
 
 def has_few_labels(encoder: Encoder) -> bool:
-    labels = discrete(encoder)
-    return labels is not None and labels.width <= LABELS
+    labels = find_only_category(encoder)
+    return labels is not None and labels.width <= MAX_LABELS_REGRESSED
 
 
 def _limit_folds(cv: Any, groups: np.ndarray) -> Any:
@@ -382,10 +392,10 @@ def _limit_folds(cv: Any, groups: np.ndarray) -> Any:
     return min(cv, max(2, len(np.unique(groups)))) if isinstance(cv, int) else cv
 
 
-def _halves(train: np.ndarray, groups: np.ndarray | None, random_state: int) -> Split:
+def split_in_halves(train: np.ndarray, groups: np.ndarray | None, random_state: int) -> Split:
     """Two parts of some pairs, of which those of a group stay together."""
     within = None if groups is None else groups[train]
     if within is not None and len(set(within.tolist())) < 2:
         raise ValueError("groups must be at least two in each training part of cv, of which each learns one side.")
-    first, second = splits(2, len(train), groups=within, random_state=random_state)[0]
+    first, second = make_splits(2, len(train), groups=within, random_state=random_state)[0]
     return train[first], train[second]

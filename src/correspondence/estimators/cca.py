@@ -9,25 +9,25 @@ from typing import Any, Self
 
 import numpy as np
 
-from correspondence._util.arguments import check_whole, length
-from correspondence.core.collinearity import Basis, Described, Resolved, describe, resolve
+from correspondence._util.arguments import check_whole, count_observations
+from correspondence.core.collinearity import Basis, Described, Resolved, describe_columns, resolve_collinearity
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, whitened_view
 from correspondence.core.estimator import PairsEstimator
-from correspondence.core.feature_maps import Encoded, blocks, signed
+from correspondence.core.feature_maps import Encoded, fix_signs, iterate_blocks
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised, in_folds, merged
+from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised, in_folds, merge_folds
 from correspondence.core.scoring import captured_by_moments
 from correspondence.data.encoders.choosing import encoders_for
-from correspondence.data.encoders.columns import kept
+from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.data.pairs.pairs import Memory, Parts
-from correspondence.results.held_out import gain
+from correspondence.results.held_out import compute_gain
 
-__all__ = ["CCA", "strengths"]
+__all__ = ["CCA", "list_strengths"]
 
-RIDGE = (0.0, *(10.0 ** np.arange(-3, 3.5, 0.5)).tolist())
-ENOUGH = 4  # pairs for each column, from which on nothing is regularised
+RIDGE_STRENGTHS = (0.0, *(10.0 ** np.arange(-3, 3.5, 0.5)).tolist())
+MIN_PAIRS_PER_COLUMN = 4  # pairs for each column, from which on nothing is regularised
 Bases = tuple[Basis, Basis]
 
 
@@ -93,87 +93,94 @@ class CCA(PairsEstimator):
             If a combination of columns is dropped that is hardly more than rounding; it names the columns.
         """
         check_whole(self.n_components, "n_components", 1)
-        strengths(self.regularization, wide=False)
-        pairs, together = self._parts(X, Y, groups)
+        list_strengths(self.regularization, wide=False)
+        pairs, together = self._open_pairs(X, Y, groups)
         x, y = (Encoded(name, encoder) for name, encoder in zip("XY", encoders_for(pairs, linear=True), strict=True))
-        known = describe("X", x.encoder, pairs), describe("Y", y.encoder, pairs)
-        found, strength = self._solve(pairs.through(x, y), known, together)
-        self._set(_on_columns(found, x, y, self.n_components, kept(Y)), X)
+        known = describe_columns("X", x.encoder, pairs), describe_columns("Y", y.encoder, pairs)
+        found, strength = self._resolve_columns(pairs.through(x, y), known, together)
+        self._set_decomposition(decompose_columns(found, x, y, self.n_components, copy_for_expectations(Y)), X)
         self.regularization_ = strength
         return self
 
-    def _solve(
+    def _resolve_columns(
         self, rows: Parts, known: tuple[Described, Described], groups: np.ndarray | None
     ) -> tuple[Resolved, np.ndarray]:
         """Moments of the columns, or of combinations of them, what a ridge leaves of these, and its strengths."""
-        bases = _bases(rows, known)
-        folds = rows.sums(partial(_folds, bases, groups), merged, "moments")
-        ridge = strengths(self.regularization, wide=rows.layout.n < ENOUGH * sum(len(b.centre) for b in bases))
+        bases = find_bases(rows, known)
+        folds = rows.sums(partial(_sum_folds, bases, groups), merge_folds, "moments")
+        ridge = list_strengths(
+            self.regularization, wide=rows.layout.n < MIN_PAIRS_PER_COLUMN * sum(len(b.centre) for b in bases)
+        )
         is_whole = all(basis.matrix is None for basis in bases)
         total = sum(folds, start=Moments())
-        found = resolve(rows, total, *known) if is_whole else Resolved(bases, total, None)
+        found = resolve_collinearity(rows, total, *known) if is_whole else Resolved(bases, total, None)
         none = np.zeros(self.n_components)
         if not np.any(ridge):
             return found, none
-        fit = self._with_ridge(folds, ridge)
+        fit = self._fit_ridge(folds, ridge)
         if np.ndim(ridge) == 1 and len(ridge) > 1 and any(small.size for small in found.small):
             # A ridge drops what tells nearly collinear columns apart, unless that is a column of its own.
-            extended = bases[0].extended(found.small[0]), bases[1].extended(found.small[1])
-            others = rows.sums(partial(_folds, extended, groups), merged, "moments")
-            other = self._with_ridge(others, ridge)
-            if gain(self._captured(folds, fit.strength), self._captured(others, other.strength)) > 1:
+            extended = bases[0].with_combinations(found.small[0]), bases[1].with_combinations(found.small[1])
+            others = rows.sums(partial(_sum_folds, extended, groups), merge_folds, "moments")
+            other = self._fit_ridge(others, ridge)
+            if (
+                compute_gain(
+                    self._score_held_out_folds(folds, fit.strength), self._score_held_out_folds(others, other.strength)
+                )
+                > 1
+            ):
                 bases, fit = extended, other
         if is_whole and not fit.strength.any():
             return found, none
         return Resolved(bases, fit.moments, (fit.A, fit.B)), fit.strength
 
-    def _test_views(self, X: Any, Y: Any) -> list[View]:
-        x, y = encoders_for(Memory(X, Y, length(X, "X")), linear=True)
+    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
+        x, y = encoders_for(Memory(X, Y, count_observations(X, "X")), linear=True)
         view = whitened_view(Encoded("X", x)(X), Encoded("Y", y)(Y))
         return [] if view is None else [view]
 
-    def _with_ridge(self, folds: Sequence[Moments], ridge: Sequence[float] | np.ndarray) -> PenalisedFit:
+    def _fit_ridge(self, folds: Sequence[Moments], ridge: Sequence[float] | np.ndarray) -> PenalisedFit:
         """Functions with one of some ridges."""
         penalty = np.ones(len(folds[0].mean_f)), np.ones(len(folds[0].mean_g))
         return fit_penalised(folds, penalty, self.n_components, ridge, is_rich=True)
 
-    def _captured(self, folds: Sequence[Moments], strength: np.ndarray) -> np.ndarray:
+    def _score_held_out_folds(self, folds: Sequence[Moments], strength: np.ndarray) -> np.ndarray:
         """What functions with a ridge, fitted to the other folds, capture of each."""
         scores = []
         for k, fold in enumerate(folds):
-            fit = self._with_ridge([*folds[:k], *folds[k + 1 :]], strength[:, None])
+            fit = self._fit_ridge([*folds[:k], *folds[k + 1 :]], strength[:, None])
             means = fit.moments.mean_f, fit.moments.mean_g
             scores.append(captured_by_moments(fold, means[0], fit.A, means[1], fit.B, fit.correlations))
         return np.array(scores)
 
 
-def strengths(regularization: Any, wide: bool) -> Sequence[float] | np.ndarray:
+def list_strengths(regularization: Any, wide: bool) -> Sequence[float] | np.ndarray:
     """Strengths of a ridge to choose from: those given, or none for data that are not wide.
 
     One strength for each component comes as an array with one column.
     """
     if isinstance(regularization, str) and regularization == "auto":
-        return RIDGE if wide else (0.0,)
+        return RIDGE_STRENGTHS if wide else (0.0,)
     return check_strengths(regularization, "regularization")
 
 
-def _folds(bases: Bases, groups: np.ndarray | None, F: np.ndarray, G: np.ndarray, first: int) -> list[Moments]:
-    return in_folds(((bases[0](f), bases[1](g)) for f, g in blocks(F, G)), groups, first)
+def _sum_folds(bases: Bases, groups: np.ndarray | None, F: np.ndarray, G: np.ndarray, first: int) -> list[Moments]:
+    return in_folds(((bases[0](f), bases[1](g)) for f, g in iterate_blocks(F, G)), groups, first)
 
 
-def _bases(rows: Parts, known: tuple[Described, Described]) -> Bases:
+def find_bases(rows: Parts, known: tuple[Described, Described]) -> Bases:
     """Columns that span the rows of each side, centred: all, or the principal axes if there are fewer of them."""
     if isinstance(rows, Memory):
-        return _basis(rows.x), _basis(rows.y)
+        return find_basis(rows.x), find_basis(rows.y)
     widths = [len(side.names) for side in known]
     if max(widths) >= rows.layout.n:
         raise ValueError(f"There are {max(widths)} columns for {rows.layout.n} pairs: collect such Pairs first.")
-    return Basis.whole(widths[0]), Basis.whole(widths[1])
+    return Basis.make_identity(widths[0]), Basis.make_identity(widths[1])
 
 
-def _basis(F: np.ndarray) -> Basis:
+def find_basis(F: np.ndarray) -> Basis:
     if F.shape[1] < len(F):
-        return Basis.whole(F.shape[1])
+        return Basis.make_identity(F.shape[1])
     mean = F.mean(axis=0)
     centred = F - mean
     values, vectors = np.linalg.eigh(centred @ centred.T)
@@ -181,7 +188,7 @@ def _basis(F: np.ndarray) -> Basis:
     return Basis(mean, centred.T @ (vectors[:, keep] / np.sqrt(values[keep])))
 
 
-def _on_columns(result: Resolved, x: Encoded, y: Encoded, n_components: int, y_sample: Any) -> Decomposition:
+def decompose_columns(result: Resolved, x: Encoded, y: Encoded, n_components: int, y_sample: Any) -> Decomposition:
     """Decomposition of the columns, given the moments of combinations of them."""
     moments, (in_x, in_y) = result.moments, result.bases
     d = moments.decompose(n_components, span=result.span, x_features=x, y_features=y, y_sample=y_sample)
@@ -191,4 +198,4 @@ def _on_columns(result: Resolved, x: Encoded, y: Encoded, n_components: int, y_s
     f, g = replace(d.f, mean=x_mean, weights=A), replace(d.g, mean=y_mean, weights=B)
     covariance = in_y.inverse.T @ moments.cov_g
     variance = np.einsum("ij,ji->i", covariance, in_y.inverse)
-    return signed(replace(d, f=f, g=g), covariance @ d.g.weights, variance)
+    return fix_signs(replace(d, f=f, g=g), covariance @ d.g.weights, variance)

@@ -10,20 +10,20 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 
-from correspondence._util.text import brief
+from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.feature_maps import Loadings, blocks, dense, signed
+from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import LinearFunctions
-from correspondence.core.moments import Moments, whitening
+from correspondence.core.moments import Moments, compute_whitening
 from correspondence.core.splines import (
     SplineBasis,
 )
 from correspondence.data.encoders.base import Encoder
-from correspondence.data.encoders.columns import Columns, kept
+from correspondence.data.encoders.columns import Columns, copy_for_expectations
 
 __all__ = [
-    "LABELS",
-    "START",
+    "MAX_LABELS_REGRESSED",
+    "MAX_START_FUNCTIONS",
     "ConditionalExpectation",
     "CrossFittedExpectation",
     "ExpectationModel",
@@ -35,8 +35,8 @@ __all__ = [
     "find_start",
 ]
 
-START = 40  # functions of y that the alternation starts from
-LABELS = 50  # up to so many, all indicators are regressed at once
+MAX_START_FUNCTIONS = 40  # functions of y that the alternation starts from
+MAX_LABELS_REGRESSED = 50  # up to so many, all indicators are regressed at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class ConditionalExpectation:
     rows: Any
     model: Any
 
-    def fitted(self, train: np.ndarray, targets: np.ndarray) -> ExpectationModel:
+    def fit_model(self, train: np.ndarray, targets: np.ndarray) -> ExpectationModel:
         """Expectations of targets, learned from some of the pairs."""
         model, width = clone(self.model), targets.shape[1]
         try:
@@ -59,7 +59,7 @@ class ConditionalExpectation:
             return ExpectationModel(model.fit(self.rows[train], targets if width > 1 else targets[:, 0]), width)
         except Exception as error:
             reason = " ".join(str(error).split())[:200].rstrip(".")
-            raise ValueError(f"{brief(self.model)} could not be fitted to {self.name}: {reason}.") from error
+            raise ValueError(f"{short_repr(self.model)} could not be fitted to {self.name}: {reason}.") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,19 +79,19 @@ class ExpectationModel:
             values = np.asarray(self.model.predict(rows), dtype=np.float64).reshape(rows.shape[0], -1)
             if values.shape[1] != self.width:
                 raise ValueError(
-                    f"{brief(self.model)} predicts {values.shape[1]} numbers for each row instead of {self.width}."
+                    f"{short_repr(self.model)} predicts {values.shape[1]} numbers for each row instead of {self.width}."
                 )
         return values if self.functions is None else self.functions.of_features(values)
 
-    def combined(self, functions: LinearFunctions) -> ExpectationModel:
+    def combine_predictions(self, functions: LinearFunctions) -> ExpectationModel:
         """Functions of the predictions."""
         return replace(self, functions=functions)
 
-    def turned(self, first: ExpectationModel, rows: Any) -> ExpectationModel:
+    def rotate_functions(self, first: ExpectationModel, rows: Any) -> ExpectationModel:
         """The same functions, rotated on to those of another model."""
         assert self.functions is not None
         U, _, Vt = np.linalg.svd(self(rows).T @ first(rows))
-        return self.combined(replace(self.functions, weights=self.functions.weights @ (U @ Vt)))
+        return self.combine_predictions(replace(self.functions, weights=self.functions.weights @ (U @ Vt)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,13 +131,13 @@ class LabelMeans(RegressorMixin, BaseEstimator):
 
 def find_start(encoder: Encoder, rows: Any) -> np.ndarray:
     """Functions of y to start from: splines of its columns, or all it has; the leading principal ones of them."""
-    Z = dense(rows)
+    Z = to_dense(rows)
     if isinstance(encoder, Columns):
         Z = SplineBasis.for_columns(Z, encoder.coordinates, 8)(Z)
     Z = Z - Z.mean(axis=0)
     Z = Z / np.maximum(Z.std(axis=0), 1e-12)
     U, s, _ = np.linalg.svd(Z, full_matrices=False)
-    return U[:, :START][:, s[:START] > 1e-6 * s[0]] * np.sqrt(len(Z))
+    return U[:, :MAX_START_FUNCTIONS][:, s[:MAX_START_FUNCTIONS] > 1e-6 * s[0]] * np.sqrt(len(Z))
 
 
 def find_most_correlated(F: np.ndarray, G: np.ndarray, k: int) -> LinearFunctions:
@@ -156,7 +156,9 @@ def expect_span(F: np.ndarray, G: np.ndarray, known: str) -> np.ndarray:
     in the others when it is high in the fold, are not.
     """
     moments = Moments().update(F, G)
-    W = whitening(*((moments.cov_g, moments.mean_g) if known == "y" else (moments.cov_f, moments.mean_f)), 1e-10)
+    W = compute_whitening(
+        *((moments.cov_g, moments.mean_g) if known == "y" else (moments.cov_f, moments.mean_f)), 1e-10
+    )
     C = W.T @ moments.cov_fg @ W
     values, vectors = np.linalg.eigh((C + C.T) / 2)
     return W @ vectors[:, values > 0][:, ::-1]
@@ -175,14 +177,16 @@ def decompose_functions(
     """Decomposition of cross-fitted values; of `span` the first d columns, if it is given."""
     within = None if span is None else (span[:, :d], span[:, :d])
     result = (
-        Moments().update(F, G).decompose(d, span=within, x_features=x_features, y_features=y_features, y_sample=kept(Y))
+        Moments()
+        .update(F, G)
+        .decompose(d, span=within, x_features=x_features, y_features=y_features, y_sample=copy_for_expectations(Y))
     )
-    loadings = Loadings.of((g, dense(rows)) for g, rows in blocks(G, columns))
+    loadings = Loadings.from_batches((g, to_dense(rows)) for g, rows in iterate_blocks(G, columns))
     assert isinstance(result.g, LinearFunctions)
-    return signed(result, loadings.covariance @ result.g.weights, loadings.variance)
+    return fix_signs(result, loadings.covariance @ result.g.weights, loadings.variance)
 
 
 def encode_rows(encoder: Encoder, values: Any, name: str) -> Any:
     """Encoded rows as scikit-learn takes them."""
     rows = encoder(values, name)
-    return rows if rows.ndim == 2 else dense(rows)
+    return rows if rows.ndim == 2 else to_dense(rows)

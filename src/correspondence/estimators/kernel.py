@@ -12,26 +12,26 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
-from correspondence._util.arguments import check_whole, is_number, length, to_floats
-from correspondence._util.text import brief
+from correspondence._util.arguments import check_whole, count_observations, is_number, to_floats
+from correspondence._util.text import short_repr
 from correspondence.core.dependence_views import View, whitened_view
 from correspondence.core.estimator import PairsEstimator
-from correspondence.core.feature_maps import Loadings, blocks, dense, signed
-from correspondence.core.functions import LARGEST, FeatureMap, LinearFunctions, PrincipalFunctions
+from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks, to_dense
+from correspondence.core.functions import MAX_FUNCTION_VALUE, FeatureMap, LinearFunctions, PrincipalFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.regularised import fit_penalised, in_folds, merged
+from correspondence.core.regularised import fit_penalised, in_folds, merge_folds
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for, encoder_from_state, surveys_of
-from correspondence.data.encoders.columns import Columns, kept
+from correspondence.data.encoders.columns import Columns, copy_for_expectations
 from correspondence.data.pairs.pairs import Memory, Parts
-from correspondence.estimators.cca import strengths
+from correspondence.estimators.cca import list_strengths
 
 __all__ = ["KernelCCA", "KernelFeatures"]
 
-KERNELS = ("rbf", "poly", "linear")
-RIDGE = (10.0 ** np.arange(-8, 0.5, 0.5)).tolist()
-SAMPLE = 1000  # rows whose distances give the median
-RANK = 1e-9  # eigenvalues of the kernel, of the largest, below which a direction is rounding
+KERNEL_NAMES = ("rbf", "poly", "linear")
+RIDGE_STRENGTHS = (10.0 ** np.arange(-8, 0.5, 0.5)).tolist()
+MAX_ROWS_FOR_MEDIAN = 1000  # rows whose distances give the median
+MIN_EIGENVALUE_RATIO = 1e-9  # eigenvalues of the kernel, of the largest, below which a direction is rounding
 
 Kernel = str | Callable[[Any, Any], Any]
 
@@ -65,29 +65,29 @@ class KernelFeatures(FeatureMap):
     kind: ClassVar[str] = "kernel"
 
     @classmethod
-    def fit(cls, name: str, encoder: Encoder, kernel: Kernel, options: dict, landmarks: np.ndarray) -> Self:
+    def from_landmarks(cls, name: str, encoder: Encoder, kernel: Kernel, options: dict, landmarks: np.ndarray) -> Self:
         """Find the projection that makes the landmarks' coordinates reproduce the kernel."""
-        K = _kernel(landmarks, landmarks, kernel, options, name)
+        K = compute_kernel(landmarks, landmarks, kernel, options, name)
         values, vectors = np.linalg.eigh((K + K.T) / 2)
-        keep = values > RANK * np.abs(values).max(initial=0)
+        keep = values > MIN_EIGENVALUE_RATIO * np.abs(values).max(initial=0)
         if not keep.any():
             raise ValueError(f"kernel must be positive on {name}, but it is 0 or negative everywhere.")
         return cls(name, encoder, kernel, options, landmarks, vectors[:, keep] / np.sqrt(values[keep]))
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        return np.vstack([self.of_rows(rows) for (rows,) in blocks(self.rows(values))])
+        return np.vstack([self.of_rows(rows) for (rows,) in iterate_blocks(self.encode_rows(values))])
 
-    def rows(self, values: Any) -> Any:
+    def encode_rows(self, values: Any) -> Any:
         """Encoded rows, which may be sparse."""
-        return _flat(self.encoder(values, self.name))
+        return flatten_rows(self.encoder(values, self.name))
 
     def of_rows(self, rows: Any) -> np.ndarray:
         """Coordinates of encoded rows."""
-        return _kernel(rows, self.landmarks, self.kernel, self.options, self.name) @ self.projection
+        return compute_kernel(rows, self.landmarks, self.kernel, self.options, self.name) @ self.projection
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
         if not isinstance(self.kernel, str):
-            raise TypeError(f"kernel {brief(self.kernel)} is a function of your own, which cannot be saved.")
+            raise TypeError(f"kernel {short_repr(self.kernel)} is a function of your own, which cannot be saved.")
         description = {"name": self.name, "encoder": self.encoder.state()}
         return description | {"kernel": self.kernel, "options": self.options}, {
             "landmarks": self.landmarks,
@@ -195,41 +195,43 @@ class KernelCCA(PairsEstimator):
             Itself.
         """
         self._check_parameters()
-        pairs, together = self._parts(X, Y, groups)
-        x, y = self._feature_maps(pairs)
-        rows = pairs.through(x.rows, y.rows)
-        folds = rows.sums(partial(_folds, x, y, together), merged, "moments")
+        pairs, together = self._open_pairs(X, Y, groups)
+        x, y = self._make_feature_maps(pairs)
+        rows = pairs.through(x.encode_rows, y.encode_rows)
+        folds = rows.sums(partial(_sum_folds, x, y, together), merge_folds, "moments")
         total = sum(folds[1:], start=folds[0])
-        penalty = _unit(total.cov_f), _unit(total.cov_g)
+        penalty = _make_penalty(total.cov_f), _make_penalty(total.cov_g)
         is_auto = isinstance(self.regularization, str)
-        ridge: Any = RIDGE if is_auto else strengths(self.regularization, wide=False)
+        ridge: Any = RIDGE_STRENGTHS if is_auto else list_strengths(self.regularization, wide=False)
         fit = fit_penalised(folds, penalty, self.n_components, ridge, is_rich=True)
-        d = fit.moments.decompose(self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=kept(Y))
-        loadings = rows.sums(partial(_loadings, d.g, y), partial(reduce, add), "functions", numbered=False)
-        self._set(signed(d, loadings.covariance, loadings.variance), X)
+        d = fit.moments.decompose(
+            self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=copy_for_expectations(Y)
+        )
+        loadings = rows.sums(partial(_sum_loadings, d.g, y), partial(reduce, add), "functions", numbered=False)
+        self._set_decomposition(fix_signs(d, loadings.covariance, loadings.variance), X)
         self.regularization_ = fit.strength
         return self
 
-    def _feature_maps(self, pairs: Parts) -> tuple[KernelFeatures, KernelFeatures]:
+    def _make_feature_maps(self, pairs: Parts) -> tuple[KernelFeatures, KernelFeatures]:
         y_kernel = self.kernel if self.y_kernel is None else self.y_kernel
-        encoders, samples = _encoded(pairs)
-        x = self._features("X", encoders[0], samples[0], self.kernel, self.gamma)
-        return x, self._features("Y", encoders[1], samples[1], y_kernel, self.y_gamma)
+        encoders, samples = encode_sides(pairs)
+        x = self._fit_features("X", encoders[0], samples[0], self.kernel, self.gamma)
+        return x, self._fit_features("Y", encoders[1], samples[1], y_kernel, self.y_gamma)
 
-    def _test_views(self, X: Any, Y: Any) -> list[View]:
-        x, y = self._feature_maps(Memory(X, Y, length(X, "X")))
+    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
+        x, y = self._make_feature_maps(Memory(X, Y, count_observations(X, "X")))
         view = whitened_view(x(X), y(Y), by_variance=True)
         return [] if view is None else [view]
 
-    def _features(self, name: str, encoder: Encoder, sample: Any, kernel: Kernel, gamma: Any) -> KernelFeatures:
+    def _fit_features(self, name: str, encoder: Encoder, sample: Any, kernel: Kernel, gamma: Any) -> KernelFeatures:
         rng = np.random.default_rng(self.random_state)
-        landmarks = _landmarks(sample, self.n_landmarks, rng)
-        options = self._options(kernel, gamma, sample, rng)
-        return KernelFeatures.fit(name, encoder, kernel, options, landmarks)
+        landmarks = draw_landmarks(sample, self.n_landmarks, rng)
+        options = self._make_kernel_options(kernel, gamma, sample, rng)
+        return KernelFeatures.from_landmarks(name, encoder, kernel, options, landmarks)
 
-    def _options(self, kernel: Kernel, gamma: Any, rows: Any, rng: np.random.Generator) -> dict[str, float]:
+    def _make_kernel_options(self, kernel: Kernel, gamma: Any, rows: Any, rng: np.random.Generator) -> dict[str, float]:
         if kernel == "rbf":
-            return {"gamma": 1 / _median_distance(rows, rng) if gamma == "median" else float(gamma)}
+            return {"gamma": 1 / compute_median_distance(rows, rng) if gamma == "median" else float(gamma)}
         if kernel == "poly":
             scale = 1 / rows.shape[1] if gamma == "median" else float(gamma)
             return {"gamma": scale, "degree": float(self.degree), "coef0": float(self.coef0)}
@@ -239,84 +241,86 @@ class KernelCCA(PairsEstimator):
         check_whole(self.n_components, "n_components", 1)
         check_whole(self.n_landmarks, "n_landmarks", 2)
         check_whole(self.random_state, "random_state", 0, 2**32 - 1)
-        strengths(self.regularization, wide=False)
+        list_strengths(self.regularization, wide=False)
         for name in ("kernel", "y_kernel"):
             kernel: Any = getattr(self, name)
-            known = isinstance(kernel, str) and kernel in KERNELS
+            known = isinstance(kernel, str) and kernel in KERNEL_NAMES
             if not (callable(kernel) or known or (kernel is None and name == "y_kernel")):
-                raise ValueError(f"{name} must be one of {', '.join(KERNELS)}, or a callable, got {brief(kernel)}.")
+                raise ValueError(
+                    f"{name} must be one of {', '.join(KERNEL_NAMES)}, or a callable, got {short_repr(kernel)}."
+                )
         for name in ("gamma", "y_gamma"):
             value: Any = getattr(self, name)
             if not (isinstance(value, str) and value == "median") and not (is_number(value) and value > 0):
-                raise ValueError(f'{name} must be "median" or a number above 0, got {brief(value)}.')
+                raise ValueError(f'{name} must be "median" or a number above 0, got {short_repr(value)}.')
         if check_whole(self.degree, "degree", 1) > 1000:
-            raise ValueError(f"degree must be at most 1000, got {brief(self.degree)}.")
+            raise ValueError(f"degree must be at most 1000, got {short_repr(self.degree)}.")
         if not is_number(self.coef0) or self.coef0 < 0:
-            raise ValueError(f"coef0 must be a number of at least 0, got {brief(self.coef0)}.")
+            raise ValueError(f"coef0 must be a number of at least 0, got {short_repr(self.coef0)}.")
 
 
-def _encoded(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:
+def encode_sides(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:
     """Encoders of both sides, and the encoded rows of those that were drawn, or of all data that are not a table."""
     surveys = surveys_of(pairs)
     encoders, samples = [], []
     for side, (name, survey) in enumerate(zip("XY", surveys, strict=True)):
         if survey is not None:
-            encoder: Any = Columns.of(survey, name)
-            samples.append(_flat(encoder.of_columns(survey.sample, name)))
+            encoder: Any = Columns.from_survey(survey, name)
+            samples.append(flatten_rows(encoder.of_columns(survey.sample, name)))
         else:
             assert isinstance(pairs, Memory)
             values = (pairs.x, pairs.y)[side]
             encoder = encoder_for(values, name)
-            samples.append(_flat(encoder(values, name)))
+            samples.append(flatten_rows(encoder(values, name)))
         encoders.append(encoder)
     return (encoders[0], encoders[1]), samples
 
 
-def _folds(
+def _sum_folds(
     x: KernelFeatures, y: KernelFeatures, groups: np.ndarray | None, a: Any, b: Any, first: int
 ) -> list[Moments]:
-    features = ((x.of_rows(p), y.of_rows(q)) for p, q in blocks(a, b))
+    features = ((x.of_rows(p), y.of_rows(q)) for p, q in iterate_blocks(a, b))
     return in_folds(features, groups, first)
 
 
-def _loadings(g: PrincipalFunctions, y: KernelFeatures, a: Any, b: Any, first: int) -> Loadings:
+def _sum_loadings(g: PrincipalFunctions, y: KernelFeatures, a: Any, b: Any, first: int) -> Loadings:
     assert isinstance(g, LinearFunctions)
-    return Loadings.of((g.of_features(y.of_rows(rows)), dense(rows)) for (rows,) in blocks(b))
+    return Loadings.from_batches((g.of_features(y.of_rows(rows)), to_dense(rows)) for (rows,) in iterate_blocks(b))
 
 
-def _flat(rows: Any) -> Any:
-    return rows if sp.issparse(rows) else dense(rows)
+def flatten_rows(rows: Any) -> Any:
+    return rows if sp.issparse(rows) else to_dense(rows)
 
 
-def _landmarks(rows: Any, most: int, rng: np.random.Generator) -> np.ndarray:
+def draw_landmarks(rows: Any, most: int, rng: np.random.Generator) -> np.ndarray:
     """Different rows, all of them if they are at most so many."""
     order = rng.permutation(rows.shape[0])[: 20 * most]  # of repeated rows enough to find all but the rarest
-    distinct = np.unique(dense(rows[order[:most]]), axis=0)
+    distinct = np.unique(to_dense(rows[order[:most]]), axis=0)
     for start in range(most, len(order), most):
         if len(distinct) >= most:
             break
-        distinct = np.unique(np.vstack([distinct, dense(rows[order[start : start + most]])]), axis=0)
+        distinct = np.unique(np.vstack([distinct, to_dense(rows[order[start : start + most]])]), axis=0)
     return distinct if len(distinct) <= most else distinct[np.sort(rng.permutation(len(distinct))[:most])]
 
 
-def _median_distance(rows: Any, rng: np.random.Generator) -> float:
+def compute_median_distance(rows: Any, rng: np.random.Generator) -> float:
     """Median squared distance between different rows."""
-    some = rows[rng.permutation(rows.shape[0])[:SAMPLE]]
+    some = rows[rng.permutation(rows.shape[0])[:MAX_ROWS_FOR_MEDIAN]]
     squared = euclidean_distances(some, squared=True)[np.triu_indices(some.shape[0], 1)]
     squared = squared[squared > 1e-12]
     return float(np.median(squared)) if len(squared) else 1.0
 
 
-def _kernel(a: Any, b: Any, kernel: Kernel, options: dict[str, float], name: str) -> np.ndarray:
+def compute_kernel(a: Any, b: Any, kernel: Kernel, options: dict[str, float], name: str) -> np.ndarray:
     if isinstance(kernel, str):
         with np.errstate(over="ignore", invalid="ignore"):
             K = pairwise_kernels(a, b, metric=kernel, **options)
-        if not max(K.max(initial=0), -K.min(initial=0)) < LARGEST:  # NaN included
+        if not max(K.max(initial=0), -K.min(initial=0)) < MAX_FUNCTION_VALUE:  # NaN included
             raise ValueError(
                 f"kernel {kernel!r} has values too large to compute with: choose another, or scale {name}."
             )
         return K
-    K = to_floats(kernel(dense(a), dense(b)), "What kernel returns")
+    K = to_floats(kernel(to_dense(a), to_dense(b)), "What kernel returns")
     if K.shape != (a.shape[0], b.shape[0]) or not np.isfinite(K).all():
         raise ValueError(
             f"kernel must return finite values of shape (len(a), len(b)) for rows of {name}, got shape {K.shape} "
@@ -325,6 +329,6 @@ def _kernel(a: Any, b: Any, kernel: Kernel, options: dict[str, float], name: str
     return K
 
 
-def _unit(cov: np.ndarray) -> np.ndarray:
+def _make_penalty(cov: np.ndarray) -> np.ndarray:
     """Penalty on the norm, in units of the variance of the features."""
     return np.full(len(cov), np.trace(cov))

@@ -16,13 +16,13 @@ from correspondence._util.arguments import check_whole
 from correspondence._util.files import new_file
 from correspondence.core.decomposition import as_decomposition
 from correspondence.describe.axis_words import axis_words
-from correspondence.describe.sentences import sentences
+from correspondence.describe.sentences import write_sentences
 from correspondence.page.clouds import Cloud, clouds_of
-from correspondence.page.colours import class_items, coloured
-from correspondence.page.payload import packed
-from correspondence.page.scree import scree
+from correspondence.page.colours import class_items, colour_clouds
+from correspondence.page.payload import pack_payload
+from correspondence.page.scree import lay_out_scree
 from correspondence.results.evidence import Evidence, list_components
-from correspondence.scene.overlay import Scene, scene
+from correspondence.scene.overlay import Scene, make_scene
 from correspondence.search.cross_modal import CrossModalIndex
 
 __all__ = ["explore"]
@@ -86,7 +86,7 @@ def explore(
     title : str
         Heading of the page.
     about : sequence of str, optional
-        What is said below the heading; by default the sentences of `correspondence.words.sentences`.
+        What is said below the heading; by default the sentences of `correspondence.words.write_sentences`.
     max_points : int
         Of X and Y each; of more, some are drawn at random (of labels, those that matter most).
 
@@ -104,13 +104,13 @@ def explore(
     """
     check_whole(max_points, "max_points", 1)
     as_decomposition(d_or_est)
-    seen = scene(d_or_est, X, classes, X if hasattr(d_or_est, "on_beliefs") else None, False)
-    called = _names(seen if names is None else names)
+    seen = make_scene(d_or_est, X, classes, X if hasattr(d_or_est, "on_beliefs") else None, False)
+    called = _name_variables(seen if names is None else names)
     clouds = clouds_of(
         seen, d_or_est, X, Y, called, max_points, (x_labels, y_labels), (x_images, y_images), marks, index
     )
-    clouds, colours = coloured(clouds, seen, Y if index is None else None)
-    _check(held_out, recorder)
+    clouds, colours = colour_clouds(clouds, seen, Y if index is None else None)
+    _check_result_types(held_out, recorder)
     if held_out is None:
         held_out = getattr(d_or_est, "validation_", None) or getattr(d_or_est, "held_out_", None)
     evidence = None if held_out is None else held_out.evidence
@@ -120,17 +120,17 @@ def explore(
     words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
     if colours is not None and not any(axis.x or axis.y for axis in words):
         words = axis_words(as_decomposition(d_or_est), X, Y, x_items=class_items(clouds[0], colours["names"]))
-    page = _render(
+    page = render_page(
         title=str(title),
-        about=sentences(d_or_est, words, held_out, called[:2]) if about is None else _texts(about),
+        about=write_sentences(d_or_est, words, held_out, called[:2]) if about is None else _list_paragraphs(about),
         level=round(100 * evidence.level, 1) if evidence else None,
-        facts=_facts(seen.est, clouds, evidence),
+        facts=list_facts(seen.est, clouds, evidence),
         names=called,
         rows=rows,
-        scree=scree(rows),
-        words=[axis.named(called[:2]) for axis in words],
+        scree=lay_out_scree(rows),
+        words=[axis.complete_words(called[:2]) for axis in words],
         has_frames=recorder is not None,
-        data=packed(seen, clouds, rows, called, colours, index, boundaries, recorder, fitted) if rows else "",
+        data=pack_payload(seen, clouds, rows, called, colours, index, boundaries, recorder, fitted) if rows else "",
         fitted=fitted,
     )
     with new_file(path) as temporary:
@@ -138,7 +138,7 @@ def explore(
     return Path(path)
 
 
-def _names(names: Any) -> tuple[str, str, str]:
+def _name_variables(names: Any) -> tuple[str, str, str]:
     """What x, y and marks are called."""
     if isinstance(names, Scene):
         names = ("x", "y") if names.names == ("rows", "columns") else names.names
@@ -148,13 +148,13 @@ def _names(names: Any) -> tuple[str, str, str]:
     return x, y, more[0] if more else "marked"
 
 
-def _texts(about: str | Sequence[str]) -> list[str]:
+def _list_paragraphs(about: str | Sequence[str]) -> list[str]:
     if not isinstance(about, Sequence):
         raise TypeError(f"about must be a list of texts, got {type(about).__name__}.")
     return [about] if isinstance(about, str) else [str(text) for text in about]
 
 
-def _check(held_out: Any, recorder: Any) -> None:
+def _check_result_types(held_out: Any, recorder: Any) -> None:
     if held_out is not None and not hasattr(held_out, "evidence"):
         raise TypeError(
             "held_out must be what evaluate, crossfit, latent_dimension or permutation_test has returned, "
@@ -164,7 +164,7 @@ def _check(held_out: Any, recorder: Any) -> None:
         raise TypeError(f"recorder must be a TrainingRecorder, got {type(recorder).__name__}.")
 
 
-def _facts(d_or_est: Any, clouds: list[Cloud], evidence: Evidence | None) -> list[tuple[str, str]]:
+def list_facts(d_or_est: Any, clouds: list[Cloud], evidence: Evidence | None) -> list[tuple[str, str]]:
     """Figures, and what each is."""
     d = as_decomposition(d_or_est)
     facts = [("pairs" if float(d.n).is_integer() else "total", f"{d.n:,.10g}")]
@@ -177,7 +177,7 @@ def _facts(d_or_est: Any, clouds: list[Cloud], evidence: Evidence | None) -> lis
     return [*facts, ("captured of pairs held out", f"{evidence.captured:.4g}")]
 
 
-def _render(**content: Any) -> str:
+def render_page(**content: Any) -> str:
     environment = Environment(loader=PackageLoader("correspondence.page", "."), autoescape=True)
     style, *scripts = (_own(name) for name in ("page.css", "unpack.js", "model.js", "plane.js", "layer.js", "page.js"))
     script = Markup("\n").join(scripts)

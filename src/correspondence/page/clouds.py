@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence._util.arguments import as_frame, length, take
-from correspondence._util.labels import as_labels, encode
+from correspondence._util.arguments import as_frame, count_observations, take_rows
+from correspondence._util.labels import as_labels, encode_labels
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions, label_shares
-from correspondence.page.sprites import Sprites, sprites
+from correspondence.page.sprites import Sprites, make_sprites
 from correspondence.scene.overlay import Scene
 from correspondence.search.cross_modal import CrossModalIndex
 
-__all__ = ["Cloud", "Column", "clouds_of", "texts"]
+__all__ = ["Cloud", "Column", "clouds_of", "to_texts"]
 
 MOST_COLUMNS = 30  # that are shown of a point
 MOST_IMAGES = 3000
@@ -111,9 +111,7 @@ def clouds_of(
     given = [
         values if image is None and _are_images(values) else image for values, image in zip((X, Y), images, strict=True)
     ]
-    clouds = [
-        cloud if image is None else _with_images(cloud, image) for cloud, image in zip((x, y), given, strict=True)
-    ]
+    clouds = [cloud if image is None else add_images(cloud, image) for cloud, image in zip((x, y), given, strict=True)]
     return clouds if marks is None else [*clouds, marks_of(as_decomposition(d_or_est), marks, names[2])]
 
 
@@ -142,23 +140,23 @@ def cloud_of(
         The data that people know, if the functions take something else, as beliefs.
     """
     side = role.upper()
-    values = _values(functions, values, side)
+    values = choose_values(functions, values, side)
     shares = label_shares(functions)
     if shares is not None:
-        return _labelled(functions, values, shares, labels, role, name, most)
-    n = length(values, side)
-    written = None if labels is None else texts(_named(labels, n, role))
+        return make_label_cloud(functions, values, shares, labels, role, name, most)
+    n = count_observations(values, side)
+    written = None if labels is None else to_texts(check_own_labels(labels, n, role))
     rows = np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))
-    places = functions(values if n <= most else take(values, rows))
+    places = functions(values if n <= most else take_rows(values, rows))
     known = np.isfinite(places).all(axis=1)
     if not known.any():
         raise ValueError(f"{side} has no value with a place: they are all labels that the fit has not seen.")
     rows, places = rows[known], places[known]
-    known_data = take(values if shown is None else shown, rows)
+    known_data = take_rows(values if shown is None else shown, rows)
     if written is not None:
         written = [written[i] for i in rows]
     elif _is_text(known_data):
-        written = texts(known_data)
+        written = to_texts(known_data)
     return Cloud(
         role,
         name,
@@ -170,14 +168,14 @@ def cloud_of(
         rows=rows,
         total=n,
         given=n,
-        columns=[] if written is not None and labels is None else list(_columns(known_data, name)),
+        columns=[] if written is not None and labels is None else list(iterate_columns(known_data, name)),
     )
 
 
 def cloud_of_items(index: CrossModalIndex, name: str) -> Cloud:
     """The y of an index, such as tags."""
     n = len(index.items_y)
-    labels = texts(index.items_y)
+    labels = to_texts(index.items_y)
     return Cloud("y", name, labels, True, True, np.array(index.g), np.array(index.prior), np.arange(n), n, n)
 
 
@@ -185,7 +183,7 @@ def marks_of(d: Decomposition, marks: Any, name: str) -> Cloud:
     """Named values of x."""
     if not isinstance(marks, tuple | list) or len(marks) != 2:
         raise ValueError("marks must be a pair: labels, and as many values of x.")
-    labels, places = texts(marks[0]), d.f(marks[1])
+    labels, places = to_texts(marks[0]), d.f(marks[1])
     if len(labels) != len(places):
         raise ValueError(f"marks has {len(labels)} labels for {len(places)} values; give one label per value.")
     n = len(labels)
@@ -195,9 +193,9 @@ def marks_of(d: Decomposition, marks: Any, name: str) -> Cloud:
 # --- pictures
 
 
-def _with_images(cloud: Cloud, images: Any) -> Cloud:
+def add_images(cloud: Cloud, images: Any) -> Cloud:
     """The same points with thumbnails; of many points some at random."""
-    n = length(images, f"{cloud.role}_images")
+    n = count_observations(images, f"{cloud.role}_images")
     if n != cloud.given:
         raise ValueError(f"{cloud.role}_images must be one for each of the {cloud.given} values, got {n}.")
     chosen = np.arange(len(cloud))
@@ -205,13 +203,13 @@ def _with_images(cloud: Cloud, images: Any) -> Cloud:
         chosen = np.sort(np.random.default_rng(0).choice(len(cloud), MOST_IMAGES, replace=False))
     image = np.full(len(cloud), -1, dtype=np.int32)
     image[chosen] = np.arange(len(chosen))
-    return replace(cloud, images=sprites(images, cloud.rows[chosen], f"{cloud.role}_images"), image=image)
+    return replace(cloud, images=make_sprites(images, cloud.rows[chosen], f"{cloud.role}_images"), image=image)
 
 
 # --- labels, texts, columns
 
 
-def _values(functions: PrincipalFunctions, values: Any, side: str) -> Any:
+def choose_values(functions: PrincipalFunctions, values: Any, side: str) -> Any:
     """Values to show: those given, the labels of the fit, or its sample."""
     if isinstance(values, str):
         raise TypeError(
@@ -228,11 +226,11 @@ def _values(functions: PrincipalFunctions, values: Any, side: str) -> Any:
     return values
 
 
-def _labelled(
+def make_label_cloud(
     functions: PrincipalFunctions, values: Any, shares: dict[Any, float], names: Any, role: str, name: str, most: int
 ) -> Cloud:
     """Each label of a column once, perhaps under another name, given for each of the values."""
-    codes, labels = encode(as_labels(values, role.upper()), role.upper())
+    codes, labels = encode_labels(as_labels(values, role.upper()), role.upper())
     first = np.empty(len(labels), dtype=np.intp)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     prior = np.array([shares.get(label, 0.0) for label in labels.tolist()])
@@ -245,11 +243,11 @@ def _labelled(
     chosen = chosen[np.argsort(first[known[chosen]], kind="stable")]  # as in the data
     labels, places, rows = labels[known[chosen]], places[chosen], first[known[chosen]]
     if names is not None:
-        labels = _named(names, len(codes), role)[rows]
-    return Cloud(role, name, texts(labels), True, True, places, prior[known[chosen]], rows, len(known), len(codes))
+        labels = check_own_labels(names, len(codes), role)[rows]
+    return Cloud(role, name, to_texts(labels), True, True, places, prior[known[chosen]], rows, len(known), len(codes))
 
 
-def _named(labels: Any, n: int, role: str) -> np.ndarray:
+def check_own_labels(labels: Any, n: int, role: str) -> np.ndarray:
     """Labels of the user's own, one for each value."""
     own = as_labels(labels, f"{role}_labels")
     if len(own) != n:
@@ -257,9 +255,9 @@ def _named(labels: Any, n: int, role: str) -> np.ndarray:
     return own
 
 
-def texts(labels: Any) -> list[str]:
+def to_texts(labels: Any) -> list[str]:
     """Labels as texts that can be written to a file; lone surrogates cannot."""
-    return [_short(str(label)).encode("utf-8", "replace").decode() for label in labels]
+    return [_shorten_text(str(label)).encode("utf-8", "replace").decode() for label in labels]
 
 
 def _are_names(labels: list[str]) -> bool:
@@ -268,7 +266,7 @@ def _are_names(labels: list[str]) -> bool:
     return len(labels) <= MOST_NAMES and sum(map(len, labels)) <= LONG_NAME * len(labels) and not are_ids
 
 
-def _short(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
 
 
@@ -276,7 +274,7 @@ def _is_text(values: Any) -> bool:
     return not sp.issparse(values) and as_frame(values, "X") is None and np.asarray(values).dtype.kind in "OU"
 
 
-def _columns(values: Any, name: str) -> Iterator[Column]:
+def iterate_columns(values: Any, name: str) -> Iterator[Column]:
     """Columns of a table, or of a single column; of images and sparse matrices none."""
     frame = as_frame(values, "X")
     if frame is not None:
@@ -290,10 +288,10 @@ def _columns(values: Any, name: str) -> Iterator[Column]:
     if len(data) > MOST_COLUMNS:
         return
     for key, column in data.items():
-        yield _column(key, column)
+        yield make_column(key, column)
 
 
-def _column(name: str, values: np.ndarray) -> Column:
+def make_column(name: str, values: np.ndarray) -> Column:
     if values.dtype.kind in "biuf" and np.isfinite(values).all():
         with np.errstate(over="ignore"):
             short = values.astype(np.float32)
@@ -302,4 +300,4 @@ def _column(name: str, values: np.ndarray) -> Column:
         )
         return Column(name, short if is_enough else values.astype(np.float64))
     labels, codes = np.unique(np.array([str(value) for value in values.tolist()]), return_inverse=True)
-    return Column(name, codes.astype(np.uint32), texts(labels))
+    return Column(name, codes.astype(np.uint32), to_texts(labels))

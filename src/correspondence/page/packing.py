@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["few_bits", "pack"]
+__all__ = ["few_bits", "pack_arrays"]
 
-BITS = 13  # of a mantissa that are kept: four digits
+MANTISSA_BITS = 13  # of a mantissa that are kept: four digits
 
 
-def pack(content: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
+def pack_arrays(content: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
     """Base64 of a gzip file, which has nothing in it that a browser could take for HTML.
 
     Parameters
@@ -41,7 +41,7 @@ def pack(content: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
     return base64.b64encode(gzip.compress(whole, 6, mtime=0)).decode()
 
 
-def few_bits(values: np.ndarray, bits: int = BITS) -> np.ndarray:
+def few_bits(values: np.ndarray, bits: int = MANTISSA_BITS) -> np.ndarray:
     """Numbers as float32 with a short mantissa, which compresses well."""
     words = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
     unit = np.uint32(1 << (23 - bits))

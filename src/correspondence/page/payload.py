@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from correspondence.page.clouds import Cloud
-from correspondence.page.packing import few_bits, pack
+from correspondence.page.packing import few_bits, pack_arrays
 from correspondence.page.sprites import Sprites
 from correspondence.results.confusing import Confusing
 from correspondence.results.evidence import Component
 from correspondence.scene.maps import MAPS
 from correspondence.scene.overlay import Scene, boundary_pairs
 
-__all__ = ["packed"]
+__all__ = ["pack_payload"]
 
 MOST_AXES = 50  # components that a page knows; fewer if there are many points
 MOST_NUMBERS = 2_000_000
@@ -27,7 +27,7 @@ BOUNDARY_POINTS = 30
 Part = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
-def packed(
+def pack_payload(
     seen: Scene,
     clouds: list[Cloud],
     rows: list[Component],
@@ -38,7 +38,7 @@ def packed(
     recorder: Any,
     fitted: str,
 ) -> str:
-    """Everything that the script needs, as `pack` writes it.
+    """Everything that the script needs, as `pack_arrays` writes it.
 
     Parameters
     ----------
@@ -65,20 +65,23 @@ def packed(
         "classes": colours,
         "fitted": fitted,
     }
-    content |= _ranking(clouds[1], index) | {"maps": _maps(clouds), "clouds": [_described(c) for c in clouds]}
-    arrays = _arrays(kept, clouds)
+    content |= _choose_ranking(clouds[1], index) | {
+        "maps": _maps(clouds),
+        "clouds": [describe_cloud(c) for c in clouds],
+    }
+    arrays = collect_arrays(kept, clouds)
     parts = (
-        _lines(seen.est, boundaries, kept),
-        _confusing(seen.confusing, clouds[0]),
-        _frames(recorder, clouds[0]),
+        collect_boundaries(seen.est, boundaries, kept),
+        list_confusing_inputs(seen.confusing, clouds[0]),
+        collect_frames(recorder, clouds[0]),
     )
     for more, data in parts:
         content |= more
         arrays |= data
-    return pack(content, arrays)
+    return pack_arrays(content, arrays)
 
 
-def _ranking(y: Cloud, index: Any) -> dict[str, Any]:
+def _choose_ranking(y: Cloud, index: Any) -> dict[str, Any]:
     """How what belongs to a point is ranked: as a `CrossModalIndex` does by default, or the given one."""
     if index is not None:
         return {"by": index.by, "scaled": index.scaled}
@@ -91,7 +94,7 @@ def _maps(clouds: list[Cloud]) -> dict[str, tuple[str, str]]:
     return {name: pair for name, pair in MAPS.items() if with_mass or not {"mass", "root_mass"} & set(pair)}
 
 
-def _described(cloud: Cloud) -> dict[str, Any]:
+def describe_cloud(cloud: Cloud) -> dict[str, Any]:
     return {
         "role": cloud.role,
         "name": cloud.name,
@@ -109,7 +112,7 @@ def _sizes(images: Sprites) -> dict[str, Any]:
     return {name: getattr(images, name) for name in names} | {"sheets": len(images.sheets)}
 
 
-def _arrays(kept: int, clouds: list[Cloud]) -> dict[str, np.ndarray]:
+def collect_arrays(kept: int, clouds: list[Cloud]) -> dict[str, np.ndarray]:
     arrays = {}
     for i, cloud in enumerate(clouds):
         arrays[f"{i}.places"] = few_bits(cloud.places[:, :kept])
@@ -126,7 +129,7 @@ def _arrays(kept: int, clouds: list[Cloud]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _lines(est: Any, boundaries: Any, kept: int) -> Part:
+def collect_boundaries(est: Any, boundaries: Any, kept: int) -> Part:
     """Decision boundaries of a classifier."""
     if boundaries is False or (boundaries is True and not hasattr(est, "boundary")):
         return {}, {}
@@ -138,7 +141,7 @@ def _lines(est: Any, boundaries: Any, kept: int) -> Part:
     return said, {"boundaries": few_bits(lines)}
 
 
-def _confusing(found: Confusing | None, cloud: Cloud) -> Part:
+def list_confusing_inputs(found: Confusing | None, cloud: Cloud) -> Part:
     """Inputs next to a boundary, as positions among the points."""
     if found is None:
         return {}, {}
@@ -148,7 +151,7 @@ def _confusing(found: Confusing | None, cloud: Cloud) -> Part:
     return {"confusing": listed}, {}
 
 
-def _frames(recorder: Any, cloud: Cloud) -> Part:
+def collect_frames(recorder: Any, cloud: Cloud) -> Part:
     """Places of the probes and classes during a training, in the axes of its last frame."""
     if recorder is None:
         return {}, {}

@@ -8,12 +8,12 @@ import numpy as np
 
 from correspondence.results.evidence import Component
 
-__all__ = ["scree"]
+__all__ = ["lay_out_scree"]
 
-MOST = 20  # components that are drawn
+MAX_COMPONENTS_DRAWN = 20  # components that are drawn
 
 
-def scree(rows: list[Component]) -> dict[str, Any]:
+def lay_out_scree(rows: list[Component]) -> dict[str, Any]:
     """Lengths of a drawing of correlations, in units of a box of given size.
 
     Parameters
@@ -26,7 +26,7 @@ def scree(rows: list[Component]) -> dict[str, Any]:
     dict
         Size of the box, height of the zero line, ticks, and for each component its place and heights.
     """
-    shown = rows[:MOST]
+    shown = rows[:MAX_COMPONENTS_DRAWN]
     low_ends = [value for row in shown for value in (row.low, row.held_out, row.chance_low) if value is not None]
     lowest = min([0.0, *low_ends])
     lowest = max(-1.0, np.floor(10 * lowest) / 10)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from correspondence._util.arguments import take
+from correspondence._util.arguments import take_rows
 from correspondence.scene.overlay import shown_images
 
-__all__ = ["Sprites", "sprites"]
+__all__ = ["Sprites", "make_sprites"]
 
-LARGEST = 48  # pixels of the longer side of a thumbnail
-SHEET = 2048  # and of a sheet
-PHOTO = 24  # from this height on coloured pictures are written as JPEG
+MAX_THUMBNAIL_PIXELS = 48  # pixels of the longer side of a thumbnail
+SHEET_PIXELS = 2048  # and of a sheet
+MIN_JPEG_HEIGHT = 24  # from this height on coloured pictures are written as JPEG
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Sprites:
     per_sheet: int
 
 
-def sprites(images: Any, rows: np.ndarray, name: str = "images") -> Sprites:
+def make_sprites(images: Any, rows: np.ndarray, name: str = "images") -> Sprites:
     """Thumbnails of some images.
 
     Parameters
@@ -44,19 +44,19 @@ def sprites(images: Any, rows: np.ndarray, name: str = "images") -> Sprites:
     name : str
         How errors call them.
     """
-    pictures = _bytes(_checked(take(images, rows), name))
+    pictures = _bytes(check_images(take_rows(images, rows), name))
     height, width = _size(*pictures.shape[1:3])
-    per_row = SHEET // width
-    per_sheet = per_row * (SHEET // height)
-    kind = "jpeg" if pictures.ndim == 4 and pictures.shape[3] == 3 and height >= PHOTO else "png"
+    per_row = SHEET_PIXELS // width
+    per_sheet = per_row * (SHEET_PIXELS // height)
+    kind = "jpeg" if pictures.ndim == 4 and pictures.shape[3] == 3 and height >= MIN_JPEG_HEIGHT else "png"
     sheets = [
-        _sheet(pictures[start : start + per_sheet], height, width, per_row, kind)
+        draw_sheet(pictures[start : start + per_sheet], height, width, per_row, kind)
         for start in range(0, len(pictures), per_sheet)
     ]
     return Sprites(sheets, kind, width, height, per_row, per_sheet)
 
 
-def _checked(images: Any, name: str) -> np.ndarray:
+def check_images(images: Any, name: str) -> np.ndarray:
     try:
         array = np.asarray(images)
     except ValueError:
@@ -71,11 +71,11 @@ def _bytes(pictures: np.ndarray) -> np.ndarray:
 
 
 def _size(height: int, width: int) -> tuple[int, int]:
-    scale = min(1.0, LARGEST / max(height, width))
+    scale = min(1.0, MAX_THUMBNAIL_PIXELS / max(height, width))
     return max(1, round(scale * height)), max(1, round(scale * width))
 
 
-def _sheet(pictures: np.ndarray, height: int, width: int, per_row: int, kind: str) -> bytes:
+def draw_sheet(pictures: np.ndarray, height: int, width: int, per_row: int, kind: str) -> bytes:
     used = min(per_row, len(pictures))
     sheet = Image.new(Image.fromarray(pictures[0]).mode, (used * width, -(-len(pictures) // per_row) * height))
     for i, picture in enumerate(pictures):

@@ -14,7 +14,7 @@ from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import LabelFunctions
 from correspondence.results.comparison import Comparison
 from correspondence.results.latent_dimension import LatentDimension
-from correspondence.scene.style import COLUMNS, GREY, ROWS, STYLES, check_axes, new_axes, plain
+from correspondence.scene.style import COLUMNS, GREY, ROWS, STYLES, check_axes, new_axes, simplify_frame
 
 __all__ = ["comparison", "contributions", "dimension", "scree"]
 
@@ -55,7 +55,7 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     ax.set_ylim(0, 1.2 * d.pics[0] if d.pics[0] > 1e-12 else 1)
     ax.set_xlabel("Component, with its share of chi2")
     ax.set_ylabel("Principal inertia component (PIC)")
-    plain(ax)
+    simplify_frame(ax)
     return ax
 
 
@@ -106,7 +106,7 @@ def contributions(
     ax.set_xlabel(f"Contribution of {side} to axis {axis} (%)")
     sides = [Patch(color=ROWS, label="positive side"), Patch(color=COLUMNS, label="negative side")]
     ax.legend(handles=[*sides, alike], loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, fontsize=8)
-    plain(ax)
+    simplify_frame(ax)
     return ax
 
 
@@ -171,7 +171,7 @@ def comparison(results: Comparison, ax: Axes | None = None, *, n_components: int
     )
     for text in legend.get_texts():
         text.set_parse_math(False)
-    plain(ax)
+    simplify_frame(ax)
     return ax
 
 
@@ -214,7 +214,7 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
     ax.plot(at, result.training[:shown], "o", mfc="none", mec=GREY, ms=6, label="training")
     ax.vlines(at, *result.intervals[:shown].T, color=ROWS, lw=1.5)
     ax.plot(at, result.correlations[:shown], "o", color=ROWS, ms=6, label=f"held out, {100 * (1 - result.alpha):g} %")
-    _cut(ax, result, shown)
+    _draw_cut(ax, result, shown)
     ax.axhline(0, color="0.75", lw=0.8, zorder=0)
     ax.set_xticks(at if shown <= 20 else at[4::5])
     ax.set_xlim(0.4, shown + 0.6)
@@ -222,7 +222,7 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
     ax.set_ylabel("Correlation of $f_i$ and $g_i$")
     ax.set_title(result.summary(), fontsize=11, loc="left", pad=24)
     ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=5, frameon=False, fontsize=8, columnspacing=1)
-    plain(ax)
+    simplify_frame(ax)
     return ax
 
 
@@ -232,7 +232,7 @@ def _band(ax: Axes, result: LatentDimension, shown: int) -> None:
     ax.fill_between(edges, -high, high, step="post", color="0.86", lw=0, zorder=0.5, label="chance")
 
 
-def _cut(ax: Axes, result: LatentDimension, shown: int) -> None:
+def _draw_cut(ax: Axes, result: LatentDimension, shown: int) -> None:
     low, high = (min(end, shown) + 0.5 for end in result.interval)
     if high > low:
         ax.axvspan(low, high, color=COLUMNS, alpha=0.08, lw=0, zorder=0, label="interval of the number")

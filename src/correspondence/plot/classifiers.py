@@ -65,7 +65,7 @@ def classifiers(comparison: ClassifierComparison, axes: tuple[int, int] = (1, 2)
     for ax, name, P in zip(places, comparison.names, comparison.beliefs, strict=False):
         _draw_plane(ax, comparison, axes, P)
         ax.set_title(one_line(name), loc="left", parse_math=False)
-    _draw_moves(places[panels - 1], comparison, axes, n)
+    draw_moves(places[panels - 1], comparison, axes, n)
     for ax in places[panels:]:
         ax.set_visible(False)
     return figure
@@ -76,7 +76,7 @@ def _draw_plane(ax: Axes, comparison: ClassifierComparison, axes: tuple[int, int
     ax.legend_ = None  # the classes are written beside their points
 
 
-def _draw_moves(ax: Axes, comparison: ClassifierComparison, axes: tuple[int, int], n: int) -> None:
+def draw_moves(ax: Axes, comparison: ClassifierComparison, axes: tuple[int, int], n: int) -> None:
     rows = comparison.most_index(n)
     _draw_plane(ax, comparison, axes, comparison.beliefs[0, rows])
     index = [axis - 1 for axis in axes]

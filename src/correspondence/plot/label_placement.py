@@ -15,9 +15,9 @@ from matplotlib.collections import LineCollection
 
 __all__ = ["LabelPlacing"]
 
-_ANGLES = np.radians([45, -45, 135, -135, 0, 180, 90, -90, 22, -22, 158, -158, 68, 112, -68, -112])
-_DISTANCES, _DIRECTIONS = (
-    grid.ravel() for grid in np.meshgrid([1, 4, 8, 13, 19, 26, 34, 44, 56, 70, 86.0], _ANGLES, indexing="ij")
+_ANGLES_IN_RADIANS = np.radians([45, -45, 135, -135, 0, 180, 90, -90, 22, -22, 158, -158, 68, 112, -68, -112])
+_DISTANCES_IN_POINTS, _DIRECTIONS_IN_RADIANS = (
+    grid.ravel() for grid in np.meshgrid([1, 4, 8, 13, 19, 26, 34, 44, 56, 70, 86.0], _ANGLES_IN_RADIANS, indexing="ij")
 )
 _ELBOW_ROOM = np.array([-5, -3, 5, 3])
 
@@ -46,63 +46,65 @@ class LabelPlacing(Artist):
         seen = np.concatenate([centres.ravel(), frame, [pixels]])
         if len(seen) != len(self.seen) or np.abs(seen - self.seen).max() > 0.1:
             self.seen = seen
-            lines = self._place(centres, frame, [self._size(label, renderer) / pixels for label in self.labels])
+            lines = self._place_labels(
+                centres, frame, [self._measure_label(label, renderer) / pixels for label in self.labels]
+            )
             self.leaders.set_segments([self.axes.transData.inverted().transform(line * pixels) for line in lines])
         self.stale = False
 
-    def _size(self, label: Any, renderer: RendererBase) -> np.ndarray:
+    def _measure_label(self, label: Any, renderer: RendererBase) -> np.ndarray:
         label.set_visible(True)  # an invisible text has no size
         return np.array(label.get_window_extent(renderer).size)
 
-    def _place(self, centres: np.ndarray, frame: np.ndarray, sizes: list[np.ndarray]) -> list[np.ndarray]:
+    def _place_labels(self, centres: np.ndarray, frame: np.ndarray, sizes: list[np.ndarray]) -> list[np.ndarray]:
         """Set the offsets of the labels, and return the lines that lead to those far off."""
-        crowd = _distinct(centres)
+        crowd = find_distinct_points(centres)
         markers = np.hstack([centres - self.radius[:, None], centres + self.radius[:, None]])[crowd]
         written, lines = np.empty((0, 4)), np.empty((0, 2))
         far = []
         for label, i, size in zip(self.labels, self.index, sizes, strict=True):
-            boxes, leaders = _places(centres[i], self.radius[i], size)
+            boxes, leaders = list_places(centres[i], self.radius[i], size)
             taken = np.vstack([markers[crowd != i], written, np.hstack([lines, lines])])
-            best = _best(boxes, leaders, taken, written, frame)
+            best = choose_place(boxes, leaders, taken, written, frame)
             label.set_visible(best is not None)
             if best is not None:
                 label.set_position(tuple(boxes[best, :2] - centres[i]))
                 written, lines = np.vstack([written, boxes[best]]), np.vstack([lines, leaders[best]])
-                if _DISTANCES[best] > 2:
+                if _DISTANCES_IN_POINTS[best] > 2:
                     far.append(leaders[best, [0, -1]])
         return far
 
 
-def _distinct(centres: np.ndarray, most: int = 2000, grain: float = 3) -> np.ndarray:
+def find_distinct_points(centres: np.ndarray, most: int = 2000, grain: float = 3) -> np.ndarray:
     """Points that can be told apart by eye: of many, one for each small square of the picture."""
     if len(centres) <= most:
         return np.arange(len(centres))
     return np.unique(np.round(centres / grain), axis=0, return_index=True)[1]
 
 
-def _best(
+def choose_place(
     boxes: np.ndarray, leaders: np.ndarray, taken: np.ndarray, written: np.ndarray, frame: np.ndarray
 ) -> int | None:
     """Which place for a label is free, near and, if possible, not crowded."""
     points = leaders.reshape(-1, 2)
-    crossing = _meet(np.hstack([points, points]), written).reshape(leaders.shape[:2]).any(axis=1)
-    cost = _DISTANCES + 8 * _meet(boxes + _ELBOW_ROOM, taken)
-    cost[_meet(boxes, taken) | crossing | _outside(boxes, frame)] = np.inf
+    crossing = find_overlaps(np.hstack([points, points]), written).reshape(leaders.shape[:2]).any(axis=1)
+    cost = _DISTANCES_IN_POINTS + 8 * find_overlaps(boxes + _ELBOW_ROOM, taken)
+    cost[find_overlaps(boxes, taken) | crossing | _outside(boxes, frame)] = np.inf
     best = int(np.argmin(cost))
     return best if np.isfinite(cost[best]) else None
 
 
-def _places(centre: np.ndarray, radius: float, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def list_places(centre: np.ndarray, radius: float, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Boxes (left, bottom, right, top) around a marker, the nearest first, and points on the lines that lead there."""
-    towards = np.column_stack([np.cos(_DIRECTIONS), np.sin(_DIRECTIONS)])
+    towards = np.column_stack([np.cos(_DIRECTIONS_IN_RADIANS), np.sin(_DIRECTIONS_IN_RADIANS)])
     edge = centre + radius * towards
-    corner = edge + _DISTANCES[:, None] * towards
+    corner = edge + _DISTANCES_IN_POINTS[:, None] * towards
     middle = corner + np.clip(np.sqrt(2) * towards, -1, 1) * size / 2
     leaders = edge[:, None] + np.linspace(0, 1, 8)[:, None] * (corner - edge)[:, None]
     return np.hstack([middle - size / 2, middle + size / 2]), leaders
 
 
-def _meet(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+def find_overlaps(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Which boxes overlap any of the others."""
     low, high = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
     near = others[(others[:, :2] < high).all(axis=1) & (others[:, 2:] > low).all(axis=1)]

@@ -14,7 +14,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
 
 from correspondence._util.arguments import check_whole
-from correspondence._util.labels import encode, find_labels
+from correspondence._util.labels import encode_labels, find_labels
 from correspondence._util.text import one_line
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import LabelFunctions
@@ -23,7 +23,7 @@ from correspondence.results.bootstrap import Bootstrap, Ellipses
 from correspondence.results.confusing import Confusing
 from correspondence.results.points import Points
 from correspondence.scene.maps import MAPS, Scaling
-from correspondence.scene.overlay import Scene, Thumbnail, draw_boundaries, scene, thumbnails_of
+from correspondence.scene.overlay import Scene, Thumbnail, draw_boundaries, make_scene, thumbnails_of
 from correspondence.scene.style import COLUMNS, GREY, ROWS, check_axes, new_axes
 
 __all__ = ["plane"]
@@ -135,48 +135,48 @@ def plane(
     >>> ax.get_xlabel()
     'Axis 1: PIC 0.0748, 87.8 % of chi2'
     """
-    seen = scene(d_or_est, X, classes, confusing, thumbnails)
+    seen = make_scene(d_or_est, X, classes, confusing, thumbnails)
     X, classes = seen.X, seen.classes
     names = seen.names if names is None else names
     d = as_decomposition(seen.est)
     index = check_axes(d, axes)
-    sides = _clouds(d, index, map, names, size_by_mass, X, Y)
+    sides = make_clouds(d, index, map, names, size_by_mass, X, Y)
     if classes is not None:
-        sides = _coloured(sides, classes, seen.colours)
-    spreads = [] if ellipses is None else _spreads(sides, ellipses, axes[: len(index)], level)
+        sides = colour_by_class(sides, classes, seen.colours)
+    spreads = [] if ellipses is None else pair_with_ellipses(sides, ellipses, axes[: len(index)], level)
     groups = supplementary if isinstance(supplementary, list | tuple) else [supplementary]
-    placed = [_placed(points, index, is_first=i == 0) for i, points in enumerate(groups)]
+    placed = [place_supplementary(points, index, is_first=i == 0) for i, points in enumerate(groups)]
     if marks is not None:
         known = as_decomposition(d_or_est)  # that takes inputs, not beliefs
-        placed.append(_marked(known, marks, index, map, names[2] if len(names) > 2 else "marked"))
-    ringed = None if seen.confusing is None else _ringed(d, seen.confusing, index, map)
-    written = _written(sides, labels) + placed
+        placed.append(make_marks(known, marks, index, map, names[2] if len(names) > 2 else "marked"))
+    ringed = None if seen.confusing is None else _locate_confusing(d, seen.confusing, index, map)
+    written = _choose_labelled_sides(sides, labels) + placed
     check_whole(max_labels, "max_labels", 0)
     clouds = [*sides, *placed]
     ax = new_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
     ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     ax.axvline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     for cloud in clouds:
-        _scatter(ax, cloud, alpha=0.45 if size_by_mass else 0.9)
+        draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9)
     for cloud, spread in spreads:
         _add_ellipses(ax, cloud, spread)
     lines = np.empty((0, 2))
     if boundaries is not False:
-        lines = draw_boundaries(ax, seen.est, boundaries, index, _factor(MAPS[map][0], d.correlations[index]))
-    pictures = _draw_ringed(ax, ringed, seen)
-    _label_axes(ax, d, index)
-    _add_legend(ax, _class_handles(sides, seen.colours))
-    _write_labels(ax, clouds, written, max_labels, pictures, lines)
+        lines = draw_boundaries(ax, seen.est, boundaries, index, find_scale_factor(MAPS[map][0], d.correlations[index]))
+    pictures = draw_confusing(ax, ringed, seen)
+    label_axes(ax, d, index)
+    add_legend(ax, _make_class_handles(sides, seen.colours))
+    write_labels(ax, clouds, written, max_labels, pictures, lines)
     return ax
 
 
-def _ringed(d: Decomposition, found: Confusing, index: list[int], map: str) -> np.ndarray:
+def _locate_confusing(d: Decomposition, found: Confusing, index: list[int], map: str) -> np.ndarray:
     """Where the confusing inputs are drawn."""
-    xy = found.position[:, index] * _factor(MAPS[map][0], d.correlations[index])
+    xy = found.position[:, index] * find_scale_factor(MAPS[map][0], d.correlations[index])
     return xy if len(index) == 2 else np.column_stack([xy, np.zeros(len(xy))])
 
 
-def _draw_ringed(ax: Axes, xy: np.ndarray | None, seen: Scene) -> list[tuple[Thumbnail, np.ndarray]]:
+def draw_confusing(ax: Axes, xy: np.ndarray | None, seen: Scene) -> list[tuple[Thumbnail, np.ndarray]]:
     """Rings around the confusing inputs, and their pictures."""
     if xy is None or seen.confusing is None:
         return []
@@ -189,7 +189,7 @@ def _draw_ringed(ax: Axes, xy: np.ndarray | None, seen: Scene) -> list[tuple[Thu
     return list(zip(thumbnails_of(ax, seen.images, xy, frames), xy, strict=True))
 
 
-def _clouds(
+def make_clouds(
     d: Decomposition, index: list[int], map: str, names: Sequence[str], by_mass: bool, X: Any = None, Y: Any = None
 ) -> tuple[_DrawnCloud, _DrawnCloud]:
     if isinstance(names, str) or not isinstance(names, Sequence) or len(names) not in (2, 3):
@@ -198,8 +198,10 @@ def _clouds(
         raise ValueError(f"map must be one of {', '.join(MAPS)}, got {map!r}.")
     s = d.correlations[index]
     of_rows, of_columns = MAPS[map]
-    rows = _cloud(_side(d.f, X, "X"), s, index, of_rows, by_mass, name=names[0], colour=ROWS, marker="o")
-    columns = _cloud(_side(d.g, Y, "Y"), s, index, of_columns, by_mass, name=names[1], colour=COLUMNS, marker="^")
+    rows = make_cloud(make_side(d.f, X, "X"), s, index, of_rows, by_mass, name=names[0], colour=ROWS, marker="o")
+    columns = make_cloud(
+        make_side(d.g, Y, "Y"), s, index, of_columns, by_mass, name=names[1], colour=COLUMNS, marker="^"
+    )
     return rows, columns
 
 
@@ -213,7 +215,7 @@ class _DrawnSide:
     mass: np.ndarray | None
 
 
-def _side(functions: Any, values: Any, name: str) -> _DrawnSide:
+def make_side(functions: Any, values: Any, name: str) -> _DrawnSide:
     if values is None and isinstance(functions, LabelFunctions):
         return _DrawnSide(functions.labels, functions.values, functions.mass)
     if values is None:
@@ -221,7 +223,7 @@ def _side(functions: Any, values: Any, name: str) -> _DrawnSide:
         column = None if sample is None else find_labels(sample)
         if column is None:
             raise TypeError(f"{name} is needed: give the values to draw, {name}=...")
-        codes, labels = encode(column, name)
+        codes, labels = encode_labels(column, name)
         return _DrawnSide(labels, functions(labels), np.bincount(codes) / len(codes))
     points = functions(values)
     array = np.asarray(values) if not hasattr(values, "tocsr") else np.empty((0, 0))
@@ -229,7 +231,7 @@ def _side(functions: Any, values: Any, name: str) -> _DrawnSide:
     return _DrawnSide(array if are_labels else np.full(len(points), None), points, None)
 
 
-def _cloud(
+def make_cloud(
     side: _DrawnSide, s: np.ndarray, index: list[int], scaling: Scaling, by_mass: bool, **style: Any
 ) -> _DrawnCloud:
     known = np.isfinite(side.values).all(axis=1)
@@ -237,7 +239,7 @@ def _cloud(
     if side.mass is None and (by_mass or scaling in ("mass", "root_mass")):
         raise ValueError("These points have no mass: choose another map, and leave out size_by_mass.")
     mass = np.full(len(standard), 1 / max(1, len(standard))) if side.mass is None else side.mass[known]
-    xy = standard * _factor(scaling, s, mass)
+    xy = standard * find_scale_factor(scaling, s, mass)
     if len(index) == 1:
         xy = np.column_stack([xy, np.zeros(len(xy))])
     labels = side.labels[known]
@@ -246,14 +248,14 @@ def _cloud(
         known=known,
         labels=labels,
         xy=xy,
-        area=_areas(mass, by_mass),
+        area=_choose_areas(mass, by_mass),
         weight=np.where([label is None for label in labels], np.nan, weight),
         is_principal=scaling == "principal",
         **style,
     )
 
 
-def _factor(scaling: Scaling, s: np.ndarray, mass: np.ndarray | None = None) -> np.ndarray:
+def find_scale_factor(scaling: Scaling, s: np.ndarray, mass: np.ndarray | None = None) -> np.ndarray:
     """By which standard coordinates are multiplied."""
     if scaling == "principal":
         return s[None, :]
@@ -266,7 +268,7 @@ def _factor(scaling: Scaling, s: np.ndarray, mass: np.ndarray | None = None) -> 
     return (mass if scaling == "mass" else np.sqrt(mass))[:, None]
 
 
-def _coloured(
+def colour_by_class(
     sides: tuple[_DrawnCloud, _DrawnCloud], classes: Any, colour: dict[Any, str]
 ) -> tuple[_DrawnCloud, _DrawnCloud]:
     """The points of x in the colours of their classes, and the labels of y that are classes in the same."""
@@ -278,14 +280,14 @@ def _coloured(
     return replace(sides[0], colours=x), replace(sides[1], colours=y)
 
 
-def _class_handles(sides: tuple[_DrawnCloud, _DrawnCloud], colour: dict[Any, str]) -> list[Patch]:
+def _make_class_handles(sides: tuple[_DrawnCloud, _DrawnCloud], colour: dict[Any, str]) -> list[Patch]:
     """Legend of the classes, unless they are written in the picture."""
     if set(colour) <= set(sides[1].labels.tolist()) or len(colour) > 20:
         return []
     return [Patch(color=value, label=one_line(name)) for name, value in colour.items()]
 
 
-def _marked(d: Decomposition, marks: Any, index: list[int], map: str, name: str) -> _DrawnCloud:
+def make_marks(d: Decomposition, marks: Any, index: list[int], map: str, name: str) -> _DrawnCloud:
     if not isinstance(marks, tuple | list) or len(marks) != 2 or not isinstance(marks[0], Iterable):
         raise ValueError("marks must be a pair: labels, and as many values of x.")
     labels, values = marks
@@ -294,18 +296,18 @@ def _marked(d: Decomposition, marks: Any, index: list[int], map: str, name: str)
         raise ValueError(
             f"marks has {len(side.labels)} labels for {len(side.values)} values; give one label per value."
         )
-    cloud = _cloud(side, d.correlations[index], index, MAPS[map][0], False, name=name, colour="0.25", marker="D")
+    cloud = make_cloud(side, d.correlations[index], index, MAPS[map][0], False, name=name, colour="0.25", marker="D")
     return replace(cloud, area=np.full(len(cloud.xy), 12.0), weight=1e-9 * cloud.weight)  # written after all others
 
 
-def _areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
+def _choose_areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
     if by_mass:
         largest = max(60, 500 * min(1, 20 / len(mass)))
         return np.maximum(largest * mass / mass.max(), 2)  # 2 can just be seen
     return np.full(len(mass), 28.0 if len(mass) < 200 else 12.0 if len(mass) < 1000 else 6.0)
 
 
-def _scatter(ax: Axes, cloud: _DrawnCloud, alpha: float) -> None:
+def draw_cloud(ax: Axes, cloud: _DrawnCloud, alpha: float) -> None:
     many = len(cloud.xy) > 200
     ax.scatter(
         cloud.xy[:, 0],
@@ -320,7 +322,7 @@ def _scatter(ax: Axes, cloud: _DrawnCloud, alpha: float) -> None:
     )
 
 
-def _spreads(
+def pair_with_ellipses(
     clouds: tuple[_DrawnCloud, _DrawnCloud], bootstrap: Bootstrap, axes: tuple[int, ...], level: float
 ) -> list[tuple[_DrawnCloud, Ellipses]]:
     """Clouds in principal coordinates with the ellipses of their points."""
@@ -346,7 +348,7 @@ def _add_ellipses(ax: Axes, cloud: _DrawnCloud, ellipses: Ellipses) -> None:
     ax.autoscale_view()
 
 
-def _label_axes(ax: Axes, d: Decomposition, index: list[int]) -> None:
+def label_axes(ax: Axes, d: Decomposition, index: list[int]) -> None:
     texts = [f"Axis {i + 1}: PIC {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of chi2" for i in index]
     ax.set_xlabel(texts[0])
     if len(texts) == 2:
@@ -360,7 +362,7 @@ def _label_axes(ax: Axes, d: Decomposition, index: list[int]) -> None:
     ax.set_aspect("equal", adjustable="box" if shared else "datalim")
 
 
-def _add_legend(ax: Axes, more: list[Patch]) -> None:
+def add_legend(ax: Axes, more: list[Patch]) -> None:
     handles = [*ax.get_legend_handles_labels()[0], *more]
     columns = 4 if not more else 6
     legend = ax.legend(
@@ -376,7 +378,7 @@ def _add_legend(ax: Axes, more: list[Patch]) -> None:
                 handle.set_facecolor(GREY)  # each point has its own
 
 
-def _placed(points: Points, index: list[int], is_first: bool) -> _DrawnCloud:
+def place_supplementary(points: Points, index: list[int], is_first: bool) -> _DrawnCloud:
     """Supplementary points; they come before all others when labels are written."""
     if not isinstance(points, Points):
         raise TypeError(f"supplementary must be Points, as CA.supplementary returns them, got {type(points).__name__}.")
@@ -389,14 +391,14 @@ def _placed(points: Points, index: list[int], is_first: bool) -> _DrawnCloud:
     return _DrawnCloud(name, known, points.labels[known], xy, area, weight, True, "0.25", "D")
 
 
-def _written(sides: tuple[_DrawnCloud, _DrawnCloud], labels: str) -> list[_DrawnCloud]:
+def _choose_labelled_sides(sides: tuple[_DrawnCloud, _DrawnCloud], labels: str) -> list[_DrawnCloud]:
     chosen = {"both": list(sides), "rows": [sides[0]], "columns": [sides[1]], "none": []}
     if not isinstance(labels, str) or labels not in chosen:
         raise ValueError(f'labels must be "both", "rows", "columns" or "none", got {labels!r}.')
     return chosen[labels]
 
 
-def _write_labels(
+def write_labels(
     ax: Axes,
     clouds: list[_DrawnCloud],
     written: list[_DrawnCloud],
@@ -414,7 +416,7 @@ def _write_labels(
     points = [(cloud, i) for cloud in clouds for i in range(len(cloud.xy))]
     weight = np.concatenate([cloud.weight if cloud in written else np.full(len(cloud.xy), np.nan) for cloud in clouds])
     chosen = np.argsort(-weight, kind="stable")[: min(most, np.count_nonzero(~np.isnan(weight)))]
-    labels: list[Any] = [_write_label(ax, points[i][0], points[i][1], outline) for i in chosen]
+    labels: list[Any] = [write_label(ax, points[i][0], points[i][1], outline) for i in chosen]
     labels += [thumbnail for thumbnail, _ in pictures]
     chosen = np.concatenate([chosen, len(xy) + np.arange(len(pictures))])
     xy = np.vstack([xy, *(at for _, at in pictures), lines])
@@ -424,7 +426,7 @@ def _write_labels(
     ax.add_artist(LabelPlacing(labels, leaders, chosen, xy, np.sqrt(area) / 2))
 
 
-def _write_label(ax: Axes, cloud: _DrawnCloud, i: int, outline: list[Any]) -> Annotation:
+def write_label(ax: Axes, cloud: _DrawnCloud, i: int, outline: list[Any]) -> Annotation:
     label = ax.annotate(
         one_line(cloud.labels[i]),
         cloud.xy[i],

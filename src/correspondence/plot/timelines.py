@@ -10,7 +10,7 @@ from matplotlib.figure import Figure, FigureBase
 from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
 from correspondence.results.timeline import Timeline
-from correspondence.scene.style import GREY, ROWS, distinct_colours, plain
+from correspondence.scene.style import GREY, ROWS, distinct_colours, simplify_frame
 
 __all__ = ["timeline"]
 
@@ -56,18 +56,24 @@ def timeline(timeline: Timeline, figure: Figure | None = None, *, n_components: 
         for t in timeline.transitions:
             ax.axvspan(t.start, t.end, color="#E8B94A", alpha=0.22, lw=0, zorder=0)
         ax.set_ylim(0, 1.03)
-        plain(ax)
-    _draw_pics(top, timeline, n_components)
-    _draw_certainty(bottom, timeline)
+        simplify_frame(ax)
+    draw_pics(top, timeline, n_components)
+    draw_certainty(bottom, timeline)
     top.set_xlim(timeline.steps[0], max(timeline.steps[-1], timeline.steps[0] + 1))
     return figure
 
 
-def _draw_pics(ax: Axes, timeline: Timeline, most: int) -> None:
+def draw_pics(ax: Axes, timeline: Timeline, most: int) -> None:
     shown = timeline.pics[:, :most]
     for i, values in enumerate(shown.T):
-        ax.plot(timeline.steps, values, color=ROWS, lw=_width(timeline), alpha=1 - 0.7 * i / max(1, shown.shape[1] - 1))
-    _label_ends(ax, [str(i + 1) for i in range(shown.shape[1])], shown[-1], [ROWS] * shown.shape[1])
+        ax.plot(
+            timeline.steps,
+            values,
+            color=ROWS,
+            lw=_choose_line_width(timeline),
+            alpha=1 - 0.7 * i / max(1, shown.shape[1] - 1),
+        )
+    label_ends(ax, [str(i + 1) for i in range(shown.shape[1])], shown[-1], [ROWS] * shown.shape[1])
     ax.set_ylabel("PIC")
     if timeline.accuracy is not None:
         ax.plot(timeline.steps, timeline.accuracy, color=GREY, lw=1.4, ls="--", label="accuracy")
@@ -77,28 +83,28 @@ def _draw_pics(ax: Axes, timeline: Timeline, most: int) -> None:
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.1)
 
 
-def _draw_certainty(ax: Axes, timeline: Timeline) -> None:
+def draw_certainty(ax: Axes, timeline: Timeline) -> None:
     colours = distinct_colours(len(timeline.classes))
     for i, values in enumerate(timeline.certainty.T):
-        ax.plot(timeline.steps, values, color=colours[i], lw=_width(timeline))
+        ax.plot(timeline.steps, values, color=colours[i], lw=_choose_line_width(timeline))
         at = np.flatnonzero(timeline.steps == timeline.learnt[i])
         ax.plot(timeline.steps[at], values[at], "o", color=colours[i], ms=5)
     ax.axhline(0.5, color="0.75", lw=0.8, ls="--", zorder=0)
     names = [one_line(label, 24) for label in timeline.classes.tolist()]
-    _label_ends(ax, names, timeline.certainty[-1], colours)
+    label_ends(ax, names, timeline.certainty[-1], colours)
     ax.set(xlabel="Step", ylabel="Certainty of each class (dot: learnt)")
 
 
-def _width(timeline: Timeline) -> float:
+def _choose_line_width(timeline: Timeline) -> float:
     """Of a curve: thin if there are many frames, which may go up and down."""
     return 1.6 if len(timeline) < 120 else 0.9
 
 
-def _label_ends(ax: Axes, names: list[str], heights: np.ndarray, colours: list[str]) -> None:
+def label_ends(ax: Axes, names: list[str], heights: np.ndarray, colours: list[str]) -> None:
     """Write names right of the ends of curves, moved apart where they would touch."""
     known = np.flatnonzero(np.isfinite(heights))[:MOST_NAMES]
     gap = min(0.06, 1.03 / max(1, len(known)))
-    places = _apart(heights[known], gap, 0, 1.03)
+    places = move_apart(heights[known], gap, 0, 1.03)
     size = 9 if gap >= 0.05 else 7
     leader = {"arrowstyle": "-", "lw": 0.6, "alpha": 0.6, "shrinkA": 0, "shrinkB": 1, "relpos": (0, 0.5)}
     for i, place in zip(known, places, strict=True):
@@ -118,7 +124,7 @@ def _label_ends(ax: Axes, names: list[str], heights: np.ndarray, colours: list[s
         )
 
 
-def _apart(values: np.ndarray, gap: float, low: float, high: float) -> np.ndarray:
+def move_apart(values: np.ndarray, gap: float, low: float, high: float) -> np.ndarray:
     """Places as close to the values as easily found that are at least a gap apart and between two limits."""
     order = np.argsort(values, kind="stable")
     ranks = gap * np.arange(len(values))

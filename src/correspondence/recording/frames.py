@@ -15,10 +15,10 @@ from correspondence.core.functions import LabelFunctions
 if TYPE_CHECKING:
     pass
 
-__all__ = ["TOLD", "RecordedFrames", "analyse_frame", "find_axes", "find_coordinates", "measure_certainty"]
+__all__ = ["MIN_BELIEF_EXCESS", "RecordedFrames", "analyse_frame", "find_axes", "find_coordinates", "measure_certainty"]
 
 
-TOLD = 0.1  # by which a class must be believed more of its own inputs than of others to count as known
+MIN_BELIEF_EXCESS = 0.1  # by which a class must be believed more of its own inputs than of others to count as known
 
 
 class RecordedFrames(Sequence):
@@ -89,4 +89,4 @@ def measure_certainty(P: np.ndarray, codes: np.ndarray | None) -> tuple[np.ndarr
     right = np.bincount(codes, P[np.arange(len(P)), codes], minlength=k)
     found, meant = right / np.maximum(count, 1), right / np.where(total > 0, total, 1)
     more = found - (total - right) / np.maximum(len(P) - count, 1)
-    return np.where(count > 0, np.minimum(found, meant), np.nan), more >= TOLD
+    return np.where(count > 0, np.minimum(found, meant), np.nan), more >= MIN_BELIEF_EXCESS

@@ -25,17 +25,17 @@ from matplotlib.patheffects import withStroke
 
 from correspondence._util.arguments import is_number, read_only
 from correspondence._util.files import new_file
-from correspondence._util.progress import bar
-from correspondence._util.text import brief, one_line
+from correspondence._util.progress import make_progress_bar
+from correspondence._util.text import one_line, short_repr
 from correspondence.results.timeline import Timeline
-from correspondence.scene.style import COLUMNS, GREY, ROWS, distinct_colours, plain
+from correspondence.scene.style import COLUMNS, GREY, ROWS, distinct_colours, simplify_frame
 
 __all__ = ["Film", "check_movie", "write_movie"]
 
-SUFFIXES = (".mp4", ".gif", ".html")
+MOVIE_SUFFIXES = (".mp4", ".gif", ".html")
 MOST_BARS = 20  # PICs that are drawn as bars
 MOST_NAMES = 40  # classes in a legend
-FAR = 4.0  # how many half-widths of the view a point may be off its middle in the page
+MAX_HALF_WIDTHS = 4.0  # how many half-widths of the view a point may be off its middle in the page
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class Film:
         """Whether there is one axis only, as of two classes; the second coordinate then means nothing."""
         return self.timeline.pics.shape[1] < 2
 
-    def view(self) -> np.ndarray:
+    def find_view(self) -> np.ndarray:
         """Middle and half-width of the part of the plane that is shown, the same for all frames.
 
         All of the last frame is in it, and 99 % of the inputs of all frames along each axis.
@@ -90,15 +90,15 @@ class Film:
         half = np.maximum(0.56 * (high - low), 1e-3 * np.max(high - low) + 1e-9)
         return np.stack([(low + high) / 2, half])
 
-    def colours(self) -> list[str]:
+    def choose_colours(self) -> list[str]:
         """One for each class."""
         return distinct_colours(len(self.timeline.classes))
 
-    def names(self) -> list[str]:
+    def format_names(self) -> list[str]:
         """The classes as texts."""
         return [one_line(label, 24) for label in self.timeline.classes.tolist()]
 
-    def title(self, t: int) -> str:
+    def format_title(self, t: int) -> str:
         """What is said above frame t."""
         accuracy = self.timeline.accuracy
         return f"Step {self.timeline.steps[t]:,}" + ("" if accuracy is None else f", accuracy {accuracy[t]:.1%}")
@@ -107,14 +107,14 @@ class Film:
 def check_movie(path: str | Path, fps: float) -> None:
     """Errors that are better raised before the frames are computed."""
     target = Path(path)
-    if target.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"path must end with .mp4, .gif or .html, got {brief(str(path))}.")
+    if target.suffix.lower() not in MOVIE_SUFFIXES:
+        raise ValueError(f"path must end with .mp4, .gif or .html, got {short_repr(str(path))}.")
     if not is_number(fps) or not 0 < fps <= 100:
-        raise ValueError(f"fps must be a number above 0 and at most 100, got {brief(fps)}.")
+        raise ValueError(f"fps must be a number above 0 and at most 100, got {short_repr(fps)}.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent}: make it first.")
     if target.suffix.lower() == ".mp4":
-        _ffmpeg()
+        find_ffmpeg()
 
 
 def write_movie(film: Film, path: str | Path, *, fps: float = 15, progress: bool | None = None) -> Path:
@@ -141,37 +141,37 @@ def write_movie(film: Film, path: str | Path, *, fps: float = 15, progress: bool
         if Path(path).suffix.lower() == ".html":
             temporary.write_text(_page(film, fps), encoding="utf-8", errors="replace")
         else:
-            _write_frames(film, temporary, fps, progress)
+            write_frames(film, temporary, fps, progress)
     return Path(path)
 
 
 # --- with matplotlib
 
 
-def _write_frames(film: Film, path: Path, fps: float, progress: bool | None) -> None:
+def write_frames(film: Film, path: Path, fps: float, progress: bool | None) -> None:
     is_gif = path.suffix.lower() == ".gif"
     held = max(1, round(fps))  # the last frame stays for a second
-    settings: dict[Any, Any] = {} if is_gif else {"animation.ffmpeg_path": _ffmpeg()}
+    settings: dict[Any, Any] = {} if is_gif else {"animation.ffmpeg_path": find_ffmpeg()}
     try:
         with mpl.rc_context(settings), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing from")  # a name in a script without a font
             scene = _MovieFigure(film, dpi=80 if is_gif else 120)
             writer = PillowWriter(fps=fps) if is_gif else FFMpegWriter(fps=fps)  # type: ignore[arg-type]
-            with bar(len(film) + held, "movie", progress) as shown:
-                _grab(scene, writer, path, held, shown)
+            with make_progress_bar(len(film) + held, "movie", progress) as shown:
+                _grab_frames(scene, writer, path, held, shown)
     except subprocess.CalledProcessError as error:
         raise RuntimeError(f"ffmpeg could not write {path.suffix} ({error}): write a .gif or .html instead.") from None
 
 
-def _grab(scene: _MovieFigure, writer: AbstractMovieWriter, path: Path, held: int, shown: Any) -> None:
+def _grab_frames(scene: _MovieFigure, writer: AbstractMovieWriter, path: Path, held: int, shown: Any) -> None:
     with writer.saving(scene.figure, str(path), scene.figure.dpi):
         for t in [*range(len(scene.film)), *[len(scene.film) - 1] * held]:
-            scene.show(t)
+            scene.show_frame(t)
             writer.grab_frame()
             shown.update()
 
 
-def _ffmpeg() -> str:
+def find_ffmpeg() -> str:
     """The program ffmpeg: matplotlib's, or the one that comes with a package of Python."""
     if FFMpegWriter.isAvailable():
         return shutil.which(mpl.rcParams["animation.ffmpeg_path"]) or mpl.rcParams["animation.ffmpeg_path"]
@@ -202,18 +202,18 @@ class _MovieFigure:
 
     def __init__(self, film: Film, dpi: int) -> None:
         self.film = film
-        self.colours = np.array([to_rgba(colour, 0.75) for colour in film.colours()])
+        self.choose_colours = np.array([to_rgba(colour, 0.75) for colour in film.choose_colours()])
         self.figure = Figure(figsize=(11.2, 6.4), dpi=dpi, layout="constrained")
         grid = self.figure.add_gridspec(2, 2, width_ratios=[1.75, 1], height_ratios=[1, 1])
         self._set_plane(self.figure.add_subplot(grid[:, 0]))
         self._set_bars(self.figure.add_subplot(grid[0, 1]))
         self._set_curves(self.figure.add_subplot(grid[1, 1]))
         self._set_legend()
-        self._freeze()
-        self.show(len(film) - 1)
+        self._freeze_background()
+        self.show_frame(len(film) - 1)
 
     def _set_legend(self) -> None:
-        names, colours = self.film.names(), self.film.colours()
+        names, colours = self.film.format_names(), self.film.choose_colours()
         if len(names) > 20:
             return
         handles = [Patch(color=colour, label=name) for name, colour in zip(names, colours, strict=True)]
@@ -223,7 +223,7 @@ class _MovieFigure:
         for text in legend.get_texts():
             text.set_parse_math(False)
 
-    def _freeze(self) -> None:
+    def _freeze_background(self) -> None:
         """Make one picture of all that stays the same, and leave the rest: drawing axes anew takes most of the time."""
         lines = [line for line, _ in [*self.lines, *self.dots]]
         moving = [self.points, self.title, *self.texts, *self.bars, *lines]
@@ -239,7 +239,7 @@ class _MovieFigure:
 
     def _set_limits(self) -> None:
         """Lay the figure out, once and for all, and show the whole view with the same unit on both axes."""
-        middle, half = self.film.view()
+        middle, half = self.film.find_view()
         for _ in range(2):  # the labels of the ticks change the layout
             self.figure.draw_without_rendering()
             size = self.plane.get_window_extent().size
@@ -247,11 +247,11 @@ class _MovieFigure:
             self.plane.set(xlim=middle[0] + wide[0] * np.array([-1, 1]), ylim=middle[1] + wide[1] * np.array([-1, 1]))
         self.figure.set_layout_engine("none")
 
-    def show(self, t: int) -> None:
+    def show_frame(self, t: int) -> None:
         """Set everything to frame t."""
         self._show_inputs(t)
         self._show_names(t)
-        self.title.set_text(self.film.title(t))
+        self.title.set_text(self.film.format_title(t))
         for patch, height in zip(self.bars, self.film.timeline.pics[t], strict=False):
             patch.set_height(height)
         for line, values in self.lines:
@@ -262,7 +262,7 @@ class _MovieFigure:
     def _show_inputs(self, t: int) -> None:
         film = self.film
         guesses = film.guesses[t]
-        own = self.colours[guesses if film.labels is None else film.labels]
+        own = self.choose_colours[guesses if film.labels is None else film.labels]
         inside = own.copy()
         if film.labels is not None:
             inside[guesses != film.labels, 3] = 0  # a ring: believed to be another class
@@ -274,7 +274,7 @@ class _MovieFigure:
         """Names above the means of the classes, within the axes; they fade where they would cover each other."""
         xy = self.plane.transData.transform(self.film.positions[t]) / self.figure.dpi * 72  # in points, as all here
         width = 9.0 * np.array([len(text.get_text()) for text in self.texts]) + 5  # about, of bold letters
-        alphas = _clear(xy, width)
+        alphas = _find_name_alphas(xy, width)
         size = np.column_stack([width, np.full(len(width), 16.0)]) / 2
         low, high = self.plane.bbox.get_points() / self.figure.dpi * 72
         offset = np.minimum(np.maximum(xy + np.array([0, 10]), low + size), high - size) - xy
@@ -301,7 +301,7 @@ class _MovieFigure:
         style: dict[str, Any] = {"fontsize": 13, "fontweight": "bold", "ha": "center", "va": "center", "zorder": 3}
         self.texts = [
             ax.annotate(name, (0, 0), (0, 10), textcoords="offset points", color=colour, parse_math=False, **style)
-            for name, colour in zip(film.names(), film.colours(), strict=True)
+            for name, colour in zip(film.format_names(), film.choose_colours(), strict=True)
         ]
         for text in self.texts:
             text.set_in_layout(False)
@@ -309,7 +309,7 @@ class _MovieFigure:
         ax.set_title(said, loc="right", fontsize=9, color=GREY)
         ax.set_title(" ", fontsize=13)  # room for the one that changes
         self.title = ax.text(0, 1.012, "", fontsize=13, transform=ax.transAxes)
-        plain(ax)
+        simplify_frame(ax)
 
     def _set_bars(self, ax: Axes) -> None:
         pics = self.film.timeline.pics
@@ -318,7 +318,7 @@ class _MovieFigure:
         ax.set(ylim=(0, 1), xlim=(0.4, max(shown, 3) + 0.6), xlabel="Component")
         ax.set_xticks(np.arange(1, shown + 1, 1 if shown <= 10 else 2))
         ax.set_title("PICs of the beliefs", loc="left", fontsize=11)
-        plain(ax)
+        simplify_frame(ax)
 
     def _set_curves(self, ax: Axes) -> None:
         timeline = self.film.timeline
@@ -333,10 +333,10 @@ class _MovieFigure:
             self.dots.append((ax.plot([], [], "o", color=colour, ms=5)[0], values))
         ax.set(ylim=(0, 1.02), xlabel="Step")
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, frameon=False, fontsize=10, borderaxespad=0.2)
-        plain(ax)
+        simplify_frame(ax)
 
 
-def _clear(xy: np.ndarray, width: np.ndarray) -> np.ndarray:
+def _find_name_alphas(xy: np.ndarray, width: np.ndarray) -> np.ndarray:
     """How visible names at these places may be: 0 where they would cover each other, 1 where there is room."""
     room = np.stack([(width[:, None] + width) / 2, np.full((len(xy), len(xy)), 14.0)], axis=2)
     apart = np.max(np.abs(xy[:, None] - xy[None]) / room, axis=2)
@@ -350,22 +350,22 @@ def _clear(xy: np.ndarray, width: np.ndarray) -> np.ndarray:
 
 def _page(film: Film, fps: float) -> str:
     environment = Environment(loader=PackageLoader("correspondence.recording", "."), autoescape=True)
-    return environment.get_template("movie.html.j2").render(data=_describe(film, fps))
+    return environment.get_template("movie.html.j2").render(data=describe_film(film, fps))
 
 
-def _describe(film: Film, fps: float) -> dict[str, Any]:
+def describe_film(film: Film, fps: float) -> dict[str, Any]:
     """Everything the page shows, as plain values and texts of bytes."""
     timeline = film.timeline
     accuracy = timeline.accuracy
-    middle, half = film.view()
-    scale = FAR * half
+    middle, half = film.find_view()
+    scale = MAX_HALF_WIDTHS * half
     code = "uint8" if len(timeline.classes) <= 256 else "uint16"
     return {
         "fps": fps,
         "frames": len(film),
         "points": film.inputs.shape[1],
-        "classes": film.names(),
-        "colours": film.colours(),
+        "classes": film.format_names(),
+        "colours": film.choose_colours(),
         "middle": middle.tolist(),
         "half": half.tolist(),
         "isLine": film.is_line,
@@ -376,16 +376,16 @@ def _describe(film: Film, fps: float) -> dict[str, Any]:
         "chi2": timeline.chi2.round(4).tolist(),
         "accuracy": None if accuracy is None else accuracy.round(5).tolist(),
         "transitions": [[t.start, t.end] for t in timeline.transitions],
-        "inputs": _packed((film.inputs - middle) / scale * 32767, "int16"),
-        "positions": _packed(np.nan_to_num((film.positions - middle) / scale, nan=-2) * 32767, "int16"),
-        "guesses": _packed(film.guesses, code),
-        "belief": _packed(255 * film.belief, "uint8"),
-        "labels": None if film.labels is None else _packed(film.labels, code),
-        "index": _packed(film.index, "int32"),
+        "inputs": _pack_numbers((film.inputs - middle) / scale * 32767, "int16"),
+        "positions": _pack_numbers(np.nan_to_num((film.positions - middle) / scale, nan=-2) * 32767, "int16"),
+        "guesses": _pack_numbers(film.guesses, code),
+        "belief": _pack_numbers(255 * film.belief, "uint8"),
+        "labels": None if film.labels is None else _pack_numbers(film.labels, code),
+        "index": _pack_numbers(film.index, "int32"),
     }
 
 
-def _packed(values: np.ndarray, kind: str) -> str:
+def _pack_numbers(values: np.ndarray, kind: str) -> str:
     """Whole numbers of few bytes as base64; -32768 is left for what is not there."""
     limits = np.iinfo(kind)
     whole = np.clip(np.rint(values), limits.min, limits.max).astype(np.dtype(kind).newbyteorder("<"))

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from correspondence._util.arguments import check_seed, check_whole, length, outside, take
-from correspondence._util.labels import as_labels, encode, objects
-from correspondence._util.progress import bar
+from correspondence._util.arguments import check_seed, check_whole, count_observations, find_user_stacklevel, take_rows
+from correspondence._util.labels import as_labels, encode_labels, to_object_array
+from correspondence._util.progress import make_progress_bar
 from correspondence._util.user_warnings import LeftOut
 from correspondence.classifiers.beliefs import Beliefs, is_stream
 from correspondence.classifiers.estimator import label_codes
@@ -111,7 +111,7 @@ class TrainingRecorder:
             raise TypeError(
                 "X_probe must be the inputs themselves, an array, a tensor or a frame, not batches of them."
             )
-        n = length(X_probe, "X_probe")
+        n = count_observations(X_probe, "X_probe")
         if n < 2:
             raise ValueError(f"X_probe has {n} input(s): beliefs of at least two are needed.")
         every = check_whole(every, "every", 1)
@@ -119,15 +119,15 @@ class TrainingRecorder:
         self.model, self.X_probe, self.outputs, self.batch_size = model, X_probe, outputs, batch_size
         self._given = classes
         self._labels = None if y is None else _check_labels(y, n)
-        self._ask = self._beliefs()
-        self._recording = Recording.new(path, n, every)
+        self._ask = self._make_beliefs()
+        self._recording = Recording.create_empty(path, n, every)
         self._step = 0
         try:
             self.record()
         except NotFittedError:  # it can be asked after its first step
             pass
         except BaseException:
-            self._recording.discard()
+            self._recording.discard_folder()
             raise
 
     @classmethod
@@ -144,7 +144,7 @@ class TrainingRecorder:
         TrainingRecorder
         """
         recorder = cls.__new__(cls)
-        recorder._recording = Recording.read(path)
+        recorder._recording = Recording.read_folder(path)
         recorder.model = recorder.X_probe = None
         recorder.max_frames = len(recorder._recording.steps)
         return recorder
@@ -171,22 +171,22 @@ class TrainingRecorder:
         if self._recording.steps and self._recording.steps[-1] == self._step:
             return
         if self._recording.classes is None:
-            self._ask = self._beliefs()  # only now a model of scikit-learn may know its classes
+            self._ask = self._make_beliefs()  # only now a model of scikit-learn may know its classes
         try:
             P = self._ask(self.X_probe)
         except ValueError as error:
             if not len(self) or error.__cause__ is not None:  # the model itself has failed
                 raise
-            warnings.warn(f"Step {self._step} is not recorded: {error}", LeftOut, stacklevel=outside())
+            warnings.warn(f"Step {self._step} is not recorded: {error}", LeftOut, stacklevel=find_user_stacklevel())
             return
         if self._recording.classes is None:
-            classes = self._ask.classes(P.shape[1])
-            self._recording.start(
+            classes = self._ask.name_classes(P.shape[1])
+            self._recording.set_classes(
                 classes, None if self._labels is None else label_codes(self._labels, classes, name="y")
             )
-        self._recording.append(self._step, P)
+        self._recording.append_frame(self._step, P)
         while len(self) > self.max_frames:
-            self._recording.thin()
+            self._recording.thin_frames()
 
     def partial_fit(
         self, X: Any, y: Any, *, batch_size: int = 100, epochs: int = 1, random_state: int = 0
@@ -212,21 +212,21 @@ class TrainingRecorder:
         self._check_live()
         if not hasattr(self.model, "partial_fit"):
             raise TypeError(f"{type(self.model).__name__} has no partial_fit: train it yourself and call step().")
-        n = length(X, "X")
+        n = count_observations(X, "X")
         labels = _check_labels(y, n, "X")
         check_whole(batch_size, "batch_size", 1)
         rng = check_seed(random_state)
-        first = {} if hasattr(self.model, "classes_") else {"classes": self._training_classes(labels)}
+        first = {} if hasattr(self.model, "classes_") else {"classes": self._collect_training_classes(labels)}
         for _ in range(check_whole(epochs, "epochs", 1)):
             order = rng.permutation(n)
             for rows in np.split(order, range(batch_size, n, batch_size)):
-                self.model.partial_fit(take(X, rows), labels[rows], **first)
+                self.model.partial_fit(take_rows(X, rows), labels[rows], **first)
                 first = {}
                 self.step()
         self.record()
         return self
 
-    def _training_classes(self, labels: np.ndarray) -> np.ndarray:
+    def _collect_training_classes(self, labels: np.ndarray) -> np.ndarray:
         """Classes that a model must be told of before its first batch: those given, if they are labels, or all seen."""
         seen = set(labels.tolist())
         if self._given is not None:
@@ -234,9 +234,9 @@ class TrainingRecorder:
             more = given if seen <= set(given) else []
         else:
             more = [] if self._labels is None else self._labels.tolist()
-        return np.array(encode(objects([*labels.tolist(), *more]), "y")[1].tolist())
+        return np.array(encode_labels(to_object_array([*labels.tolist(), *more]), "y")[1].tolist())
 
-    def _beliefs(self) -> Beliefs:
+    def _make_beliefs(self) -> Beliefs:
         return Beliefs(self.model, self.outputs, batch_size=self.batch_size, classes=self._given)
 
     def _check_live(self) -> None:
@@ -296,7 +296,7 @@ class TrainingRecorder:
         ndarray of shape (n, k)
             In half precision on the disk, so they are rounded.
         """
-        return self._recording.frame(self._check_frame(i))
+        return self._recording.read_beliefs(self._check_frame(i))
 
     def decomposition(self, i: int = -1) -> Decomposition:
         """Decomposition of the beliefs of frame i, as `ClassifierCA.from_beliefs` finds it.
@@ -311,7 +311,7 @@ class TrainingRecorder:
         Decomposition
             Of beliefs and classes.
         """
-        return analyse_frame(self.beliefs(i), self._recording.names()).decomposition_
+        return analyse_frame(self.beliefs(i), self._recording.get_classes()).decomposition_
 
     def coordinates(self, i: int = -1) -> tuple[np.ndarray, np.ndarray]:
         """Principal coordinates of the probes in frame i, and where the classes are, turned so that frames compare.
@@ -333,7 +333,7 @@ class TrainingRecorder:
         classes : ndarray of shape (k, k - 1)
             Where an input would be that is wholly believed to be of a class; NaN for a class that is never believed.
         """
-        return find_coordinates(self.beliefs(i), *self._last_axes())
+        return find_coordinates(self.beliefs(i), *self._find_last_axes())
 
     def timeline(self, progress: bool | None = None) -> Timeline:
         """What was learnt when.
@@ -351,7 +351,7 @@ class TrainingRecorder:
             that overlap most at the end.
         """
         self._check_frame(-1)
-        return self._measure(np.arange(len(self)), progress)
+        return self._measure_timeline(np.arange(len(self)), progress)
 
     def movie(
         self,
@@ -412,10 +412,10 @@ class TrainingRecorder:
         shown = np.unique(np.linspace(0, len(self) - 1, min(max_frames, len(self))).round().astype(int))
         n, codes = self._recording.n, self._recording.codes
         points = np.sort(np.random.default_rng(0).permutation(n)[:max_points])
-        pictures = [self._picture(i, points) for i in shown]
+        pictures = [self._make_picture(i, points) for i in shown]
         inputs, positions, guesses, belief = (np.stack(parts) for parts in zip(*pictures, strict=True))
         return Film(
-            timeline=self._measure(shown, progress),
+            timeline=self._measure_timeline(shown, progress),
             index=points,
             labels=None if codes is None else codes[points],
             inputs=inputs,
@@ -424,13 +424,13 @@ class TrainingRecorder:
             belief=belief,
         )
 
-    def _picture(self, i: int, points: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _make_picture(self, i: int, points: np.ndarray) -> tuple[np.ndarray, ...]:
         """Frame i: where some of the inputs and the classes are in the plane, the likeliest classes and their beliefs.
 
         A class is at the mean of all its inputs: those with its label, or without labels those it is likeliest of.
         """
         P = self.beliefs(i)
-        inputs = find_coordinates(P, *self._last_axes())[0][:, :2]
+        inputs = find_coordinates(P, *self._find_last_axes())[0][:, :2]
         if inputs.shape[1] == 1:  # two classes lie on a line: spread out across it, always in the same way
             inputs = np.column_stack([inputs, np.random.default_rng(0).uniform(-1, 1, len(inputs))])
         guesses = P.argmax(axis=1)
@@ -447,22 +447,22 @@ class TrainingRecorder:
             raise ValueError("There are no frames yet: train the model and call step().")
         return check_whole(i, "i", -size, size - 1) % size
 
-    def _last_axes(self) -> tuple[np.ndarray, np.ndarray]:
+    def _find_last_axes(self) -> tuple[np.ndarray, np.ndarray]:
         """Axes of the last frame: V_T, completed to k - 1 columns, and sqrt(p_T). Kept until there is another frame."""
         key = (self._recording.file, len(self))
         if getattr(self, "_axes_of", None) != key:
-            self._axes_of, self._axes = key, find_axes(self.beliefs(-1), self._recording.names())
+            self._axes_of, self._axes = key, find_axes(self.beliefs(-1), self._recording.get_classes())
         return self._axes
 
-    def _measure(self, frames: np.ndarray, progress: bool | None) -> Timeline:
+    def _measure_timeline(self, frames: np.ndarray, progress: bool | None) -> Timeline:
         """Timeline of some of the frames."""
-        classes, codes = self._recording.names(), self._recording.codes
+        classes, codes = self._recording.get_classes(), self._recording.codes
         k = len(classes)
-        pairs = self._pairs()
+        pairs = self._choose_pairs()
         pics, certainty = np.zeros((len(frames), k - 1)), np.empty((len(frames), k))
         separation, accuracy = np.empty((len(frames), len(pairs))), np.empty(len(frames))
         told = np.empty(certainty.shape, dtype=bool)
-        with bar(len(frames), "timeline", progress) as shown:
+        with make_progress_bar(len(frames), "timeline", progress) as shown:
             for t, i in enumerate(frames):
                 P = self.beliefs(i)
                 fit = analyse_frame(P, classes)
@@ -475,13 +475,13 @@ class TrainingRecorder:
         known = None if codes is None else accuracy
         return Timeline.of(self.steps[frames], pics, known, classes, certainty, told, pairs, separation)
 
-    def _pairs(self) -> np.ndarray:
+    def _choose_pairs(self) -> np.ndarray:
         """Positions of the two classes of each pair that is followed."""
-        k = len(self._recording.names())
+        k = len(self._recording.get_classes())
         pairs = np.column_stack(np.triu_indices(k, 1))
         if len(pairs) <= MOST_PAIRS:
             return pairs
-        overlaps = analyse_frame(self.beliefs(-1), self._recording.names()).overlap_[tuple(pairs.T)]
+        overlaps = analyse_frame(self.beliefs(-1), self._recording.get_classes()).overlap_[tuple(pairs.T)]
         return pairs[np.sort(np.argsort(-overlaps, kind="stable")[:MOST_PAIRS])]
 
 

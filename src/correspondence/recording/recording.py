@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 from typing import TYPE_CHECKING
 
-from correspondence._util.labels import label_from_json, objects
+from correspondence._util.labels import label_from_json, to_object_array
 
 if TYPE_CHECKING:
     pass
 
-__all__ = ["FORMAT", "INDEX", "VERSION", "Recording"]
+__all__ = ["FORMAT_NAME", "FORMAT_VERSION", "INDEX_FILE", "Recording"]
 
-FORMAT, VERSION = "correspondence recording", 1
-INDEX = "recording.json"
+FORMAT_NAME, FORMAT_VERSION = "correspondence recording", 1
+INDEX_FILE = "recording.json"
 
 
 class Recording:
@@ -44,20 +44,20 @@ class Recording:
         self.every: int = description["every"]
         self.steps: list[int] = list(description["steps"])
         names, labels = description["classes"], description["labels"]
-        self.classes = None if names is None else _restored(names)
+        self.classes = None if names is None else _restore_classes(names)
         self.codes = None if labels is None else np.array(labels, dtype=np.intp)
         self._made: Path | None = None
         """The folder, if it was made for this recording."""
 
     @classmethod
-    def new(cls, path: str | Path | None, n: int, every: int) -> Recording:
+    def create_empty(cls, path: str | Path | None, n: int, every: int) -> Recording:
         """Empty recording in a new folder, or in a temporary one."""
         description = {"file": "frames-0.f16", "n": n, "every": every, "steps": [], "classes": None, "labels": None}
         if path is None:
             folder = Path(tempfile.mkdtemp(prefix="correspondence-"))
         else:
             folder = Path(path)
-            if (folder / INDEX).exists():
+            if (folder / INDEX_FILE).exists():
                 raise FileExistsError(f"path: there is a recording in {folder} already: choose another folder.")
             if folder.exists() and not folder.is_dir():
                 raise NotADirectoryError(f"path: {folder} is a file: give the name of a folder.")
@@ -69,33 +69,33 @@ class Recording:
         return recording
 
     @classmethod
-    def read(cls, path: str | Path) -> Recording:
+    def read_folder(cls, path: str | Path) -> Recording:
         """Recording of an earlier run."""
         folder = Path(path)
         try:
-            description = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+            description = json.loads((folder / INDEX_FILE).read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             raise FileNotFoundError(f"path: there is no recording in {folder}: give the recorder's folder.") from None
         except ValueError as error:
-            raise ValueError(f"path: {folder / INDEX} is damaged ({error}).") from None
-        if not isinstance(description, dict) or description.get("format") != FORMAT:
-            raise ValueError(f"path: {folder / INDEX} was not written by a TrainingRecorder.")
-        if description.get("version") != VERSION:
+            raise ValueError(f"path: {folder / INDEX_FILE} is damaged ({error}).") from None
+        if not isinstance(description, dict) or description.get("format") != FORMAT_NAME:
+            raise ValueError(f"path: {folder / INDEX_FILE} was not written by a TrainingRecorder.")
+        if description.get("version") != FORMAT_VERSION:
             raise ValueError(
                 f"path: the recording in {folder} has version {description.get('version')} of the format, this package "
-                f"reads {VERSION}: use the release that wrote it."
+                f"reads {FORMAT_VERSION}: use the release that wrote it."
             )
         try:
             recording = cls(folder, description)
-            recording._check()
+            recording._check_consistency()
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"path: {folder / INDEX} is damaged ({error}).") from None
+            raise ValueError(f"path: {folder / INDEX_FILE} is damaged ({error}).") from None
         frames = folder / recording.file
-        if not frames.is_file() or frames.stat().st_size < len(recording.steps) * recording._frame_bytes():
+        if not frames.is_file() or frames.stat().st_size < len(recording.steps) * recording._count_frame_bytes():
             raise ValueError(f"path: {frames} is missing or cut short: copy the whole folder of the recording.")
         return recording
 
-    def _check(self) -> None:
+    def _check_consistency(self) -> None:
         """Whether what was read fits together."""
         k, codes = len(self.classes) if self.classes is not None else 0, self.codes
         if k < 2 or not self.steps:
@@ -103,43 +103,43 @@ class Recording:
         if codes is not None and (len(codes) != self.n or not set(codes.tolist()) <= set(range(k))):
             raise ValueError("the labels do not fit")
 
-    def discard(self) -> None:
+    def discard_folder(self) -> None:
         """Delete the folder if it was made for this recording."""
         if self._made is not None:
             shutil.rmtree(self._made, ignore_errors=True)
 
-    def names(self) -> np.ndarray:
+    def get_classes(self) -> np.ndarray:
         """Classes of a recording that has frames."""
         assert self.classes is not None
         return self.classes
 
-    def start(self, classes: np.ndarray, codes: np.ndarray | None) -> None:
+    def set_classes(self, classes: np.ndarray, codes: np.ndarray | None) -> None:
         """Say what the columns of the frames are, and the labels of the rows."""
         for label in classes.tolist():
             label_to_json(label)  # an error now is better than after the first frame
         self.classes, self.codes = classes, codes
 
-    def append(self, step: int, P: np.ndarray) -> None:
+    def append_frame(self, step: int, P: np.ndarray) -> None:
         """Add a frame."""
-        if P.shape != (self.n, len(self.names())):
+        if P.shape != (self.n, len(self.get_classes())):
             raise ValueError(
-                f"The model returned beliefs of shape {P.shape} after ({self.n}, {len(self.names())}): "
+                f"The model returned beliefs of shape {P.shape} after ({self.n}, {len(self.get_classes())}): "
                 "neither the probes nor the classes may change during a recording."
             )
         with open(self.folder / self.file, "ab") as file:
-            file.truncate(len(self.steps) * self._frame_bytes())  # whatever an interrupted step has left
+            file.truncate(len(self.steps) * self._count_frame_bytes())  # whatever an interrupted step has left
             P.astype("<f2").tofile(file)
         self.steps.append(step)
-        self._write_index()
+        self.write_index()
 
-    def frame(self, i: int) -> np.ndarray:
+    def read_beliefs(self, i: int) -> np.ndarray:
         """Frame i, counted from 0; the rounding to half precision is made good, so that rows sum to 1."""
-        size = self.n * len(self.names())
-        values = np.fromfile(self.folder / self.file, "<f2", size, offset=i * self._frame_bytes())
+        size = self.n * len(self.get_classes())
+        values = np.fromfile(self.folder / self.file, "<f2", size, offset=i * self._count_frame_bytes())
         P = values.reshape(self.n, -1).astype(np.float64)
         return P / P.sum(axis=1, keepdims=True)
 
-    def thin(self) -> None:
+    def thin_frames(self) -> None:
         """Drop every second frame, but neither the first nor the newest, and record half as often from now on."""
         every, last = 2 * self.every, len(self.steps) - 1
         kept = [i for i, step in enumerate(self.steps) if step % every == 0 or i in (0, last)]
@@ -153,32 +153,34 @@ class Recording:
             open(temporary, "wb") as target,
         ):
             for i in kept:
-                source.seek(i * self._frame_bytes())
-                target.write(source.read(self._frame_bytes()))
+                source.seek(i * self._count_frame_bytes())
+                target.write(source.read(self._count_frame_bytes()))
         self.file, self.every, self.steps = new, every, [self.steps[i] for i in kept]
-        self._write_index()
+        self.write_index()
         (self.folder / old).unlink()
 
-    def _frame_bytes(self) -> int:
+    def _count_frame_bytes(self) -> int:
         return 2 * self.n * (0 if self.classes is None else len(self.classes))
 
-    def _write_index(self) -> None:
+    def write_index(self) -> None:
         description = {
-            "format": FORMAT,
-            "version": VERSION,
+            "format": FORMAT_NAME,
+            "version": FORMAT_VERSION,
             "file": self.file,
             "n": self.n,
-            "k": len(self.names()),
+            "k": len(self.get_classes()),
             "every": self.every,
             "steps": self.steps,
-            "classes": [label_to_json(label) for label in self.names().tolist()],
+            "classes": [label_to_json(label) for label in self.get_classes().tolist()],
             "labels": None if self.codes is None else self.codes.tolist(),
         }
-        with new_file(self.folder / INDEX) as temporary:
+        with new_file(self.folder / INDEX_FILE) as temporary:
             temporary.write_text(json.dumps(description), encoding="utf-8")
 
 
-def _restored(names: list[Any]) -> np.ndarray:
+def _restore_classes(names: list[Any]) -> np.ndarray:
     """Classes as they were: numbers keep their type."""
     values = [label_from_json(name) for name in names]
-    return np.array(values) if {type(value) for value in values} in ({int}, {float}, {bool}) else objects(values)
+    return (
+        np.array(values) if {type(value) for value in values} in ({int}, {float}, {bool}) else to_object_array(values)
+    )

@@ -74,7 +74,7 @@ class Bootstrap:
         Ellipses
             One for each label.
         """
-        return _ellipses(self.row_covariance, self._draws(self.row_draws), axes, level)
+        return compute_ellipses(self.row_covariance, self._count_draws(self.row_draws), axes, level)
 
     def column_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
         """Confidence ellipses of the columns in the plane of two axes.
@@ -91,9 +91,9 @@ class Bootstrap:
         Ellipses
             One for each label.
         """
-        return _ellipses(self.column_covariance, self._draws(self.column_draws), axes, level)
+        return compute_ellipses(self.column_covariance, self._count_draws(self.column_draws), axes, level)
 
-    def _draws(self, draws: np.ndarray | None) -> np.ndarray:
+    def _count_draws(self, draws: np.ndarray | None) -> np.ndarray:
         return np.array([self.n_resamples]) if draws is None else draws
 
     def __repr__(self) -> str:
@@ -101,7 +101,7 @@ class Bootstrap:
         return f"Bootstrap of {m} rows and {columns} columns on {k} axes, {self.n_resamples} resamples"
 
 
-def _ellipses(covariance: np.ndarray, draws: np.ndarray, axes: tuple[int, int], level: float) -> Ellipses:
+def compute_ellipses(covariance: np.ndarray, draws: np.ndarray, axes: tuple[int, int], level: float) -> Ellipses:
     k = covariance.shape[1]
     if not all(1 <= axis <= k for axis in axes):
         raise ValueError(f"axes {axes} are not among the {k} of this bootstrap: ask for more n_components.")

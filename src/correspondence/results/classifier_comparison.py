@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import check_whole, read_only
-from correspondence._util.text import brief
+from correspondence._util.text import short_repr
 from correspondence.data.table import Backend, Table, to_frame
 
 __all__ = ["ClassifierComparison"]
@@ -91,7 +91,7 @@ class ClassifierComparison:
         ndarray of shape (n, d)
             In the order of the inputs.
         """
-        return self.common.locate(self.beliefs[self._index(name)])
+        return self.common.locate(self.beliefs[self._find_model(name)])
 
     def table(self, first: str | None = None, second: str | None = None) -> Table:
         """How often one model predicts a class and another a class: a table for `CA`.
@@ -106,8 +106,8 @@ class ClassifierComparison:
         Table
             Predictions of the first in the rows, of the second in the columns.
         """
-        i = 0 if first is None else self._index(first)
-        j = int(i == 0) if second is None else self._index(second)
+        i = 0 if first is None else self._find_model(first)
+        j = int(i == 0) if second is None else self._find_model(second)
         counts = np.zeros((len(self.classes),) * 2)
         top = self.beliefs.argmax(axis=2)
         np.add.at(counts, (top[i], top[j]), 1)
@@ -147,9 +147,9 @@ class ClassifierComparison:
         """
         return np.argsort(-self.disagreement, kind="stable")[: check_whole(n, "n", 1)]
 
-    def _index(self, name: str) -> int:
+    def _find_model(self, name: str) -> int:
         if not isinstance(name, str) or name not in self.names:
-            raise ValueError(f"There is no model {brief(name)}: choose one of {', '.join(self.names)}.")
+            raise ValueError(f"There is no model {short_repr(name)}: choose one of {', '.join(self.names)}.")
         return self.names.index(name)
 
     def __repr__(self) -> str:

@@ -11,12 +11,12 @@ import numpy as np
 from correspondence._util.files import csv_text
 from correspondence.data.table import to_frame
 from correspondence.results.cross_fit import CrossFit
-from correspondence.results.held_out import gain
+from correspondence.results.held_out import compute_gain
 
-__all__ = ["CLEAR", "ROUNDING", "Comparison", "MethodResult", "pick_simplest"]
+__all__ = ["MIN_CAPTURED_SHOWN", "MIN_STANDARD_ERRORS_AHEAD", "Comparison", "MethodResult", "pick_simplest"]
 
-ROUNDING = 5e-4  # captured dependence that is shown as 0
-CLEAR = 1.0  # standard errors by which a more flexible method must be ahead
+MIN_CAPTURED_SHOWN = 5e-4  # captured dependence that is shown as 0
+MIN_STANDARD_ERRORS_AHEAD = 1.0  # standard errors by which a more flexible method must be ahead
 
 
 def pick_simplest(results: Mapping[str, MethodResult | CrossFit]) -> str:
@@ -28,7 +28,11 @@ def pick_simplest(results: Mapping[str, MethodResult | CrossFit]) -> str:
         Results by method, from simple to flexible.
     """
     ahead = max(results, key=lambda name: results[name].captured)
-    return next(name for name, r in results.items() if name == ahead or gain(r.terms, results[ahead].terms) <= CLEAR)
+    return next(
+        name
+        for name, r in results.items()
+        if name == ahead or compute_gain(r.terms, results[ahead].terms) <= MIN_STANDARD_ERRORS_AHEAD
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +80,7 @@ class Comparison:
         frame
             One row for each method: captured, seconds, held-out correlations with intervals, training correlations.
         """
-        return to_frame(self._columns(), backend)
+        return to_frame(self._collect_columns(), backend)
 
     def to_csv(self) -> str:
         """Write the same table as text.
@@ -86,10 +90,10 @@ class Comparison:
         str
             With commas, and a first line of names.
         """
-        columns = self._columns()
+        columns = self._collect_columns()
         return csv_text([list(columns), *zip(*columns.values(), strict=True)])
 
-    def _columns(self) -> dict[str, np.ndarray]:
+    def _collect_columns(self) -> dict[str, np.ndarray]:
         results = self.results.values()
         d = max(len(result.correlations) for result in results)
         columns = {
@@ -137,7 +141,7 @@ class MethodResult:
     crossfit: CrossFit
 
     @classmethod
-    def of(cls, method: str, result: CrossFit, n_components: int | None) -> MethodResult:
+    def from_cross_fit(cls, method: str, result: CrossFit, n_components: int | None) -> MethodResult:
         """Judge a cross-fit by the components asked for, or by the first ones that capture most."""
         d = len(result.correlations)
         if not d:
@@ -151,4 +155,4 @@ class MethodResult:
         """Write what is captured with three digits; each component captures 1 at most, unless a few pairs decide."""
         if self.captured > len(self.crossfit.correlations):
             return "more than possible"
-        return f"{self.captured:.3g}" if abs(self.captured) >= ROUNDING else "0"
+        return f"{self.captured:.3g}" if abs(self.captured) >= MIN_CAPTURED_SHOWN else "0"

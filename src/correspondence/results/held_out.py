@@ -8,7 +8,7 @@ import numpy as np
 
 from correspondence.results.evidence import Evidence
 
-__all__ = ["HeldOut", "gain"]
+__all__ = ["HeldOut", "compute_gain"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +71,7 @@ class HeldOut:
         return "\n".join(lines)
 
 
-def gain(first: np.ndarray, second: np.ndarray) -> float:
+def compute_gain(first: np.ndarray, second: np.ndarray) -> float:
     """How many standard errors the second of two `captured` values is above the first, from their terms."""
     difference = second - first
     if np.abs(difference).max(initial=0) <= 1e-9 * np.abs(first).max(initial=0):

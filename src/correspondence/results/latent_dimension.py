@@ -151,10 +151,10 @@ class LatentDimension:
             One line.
         """
         if self.at_least:
-            return f"at least {_components(self.n_components)}, as many as were tested"
+            return f"at least {_format_components(self.n_components)}, as many as were tested"
         if not self.n_components:
             return "0 components: none is more than chance"
-        return f"{_components(self.n_components)}, as many as {self.n_classes} classes share"
+        return f"{_format_components(self.n_components)}, as many as {self.n_classes} classes share"
 
     def __repr__(self) -> str:
         low, high = self.interval
@@ -171,5 +171,5 @@ class LatentDimension:
         return "\n".join(lines)
 
 
-def _components(n: int) -> str:
+def _format_components(n: int) -> str:
     return "1 component" if n == 1 else f"{n} components"

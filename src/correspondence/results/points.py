@@ -12,7 +12,7 @@ from correspondence.data.table import Backend, to_frame
 
 __all__ = ["Points"]
 
-CENTRE = 1e-13  # a distance below this is the rounding error of 0: such a point has no direction
+MIN_CHI2_DISTANCE = 1e-13  # a distance below this is the rounding error of 0: such a point has no direction
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +70,7 @@ class Points:
     def cos2(self) -> np.ndarray:
         """Quality of representation: share of each axis in a label's squared distance from the centre."""
         squares = self.chi2_distance[:, None] ** 2
-        is_centre = squares < CENTRE**2
+        is_centre = squares < MIN_CHI2_DISTANCE**2
         return np.where(is_centre, 0.0, self.principal**2 / np.where(is_centre, 1.0, squares))
 
     def to_frame(self, backend: Backend | None = None) -> Any:

@@ -12,15 +12,19 @@ from scipy.signal import find_peaks, peak_widths
 from correspondence._util.arguments import read_only
 from correspondence.data.table import Backend, to_frame
 
-__all__ = ["Timeline", "Transition", "find_transitions", "lasting"]
+__all__ = ["Timeline", "Transition", "find_lasting_steps", "find_transitions"]
 
-KNOWN = 0.5  # certainty and separation from which a class is learnt and a pair separated
-LASTING = 0.9  # share of the frames from then on in which they must be so: a net that learns fast forgets for moments
-PROMINENCE = 0.25  # of a peak of the speed, as a share of the greatest speed
-RISE = 0.1  # of chi2 during a transition, as a share of its largest value
-LASTS = 0.75  # share of the time before and after a transition with chi2 below and above the middle of its rise
+MIN_KNOWN_CERTAINTY = 0.5  # certainty and separation from which a class is learnt and a pair separated
+MIN_LASTING_SHARE = (
+    0.9  # share of the frames from then on in which they must be so: a net that learns fast forgets for moments
+)
+MIN_PEAK_PROMINENCE = 0.25  # of a peak of the speed, as a share of the greatest speed
+MIN_RISE_SHARE = 0.1  # of chi2 during a transition, as a share of its largest value
+MIN_SUSTAINED_SHARE = (
+    0.75  # share of the time before and after a transition with chi2 below and above the middle of its rise
+)
 LEAST_RISE = 0.01  # the same in absolute terms, above the rounding of what is recorded
-SUDDEN = 2.0  # how many times faster than the mean of the whole recording
+MIN_SPEED_RATIO = 2.0  # how many times faster than the mean of the whole recording
 MOST_POINTS = 4000  # of the grid on which the speed is taken
 
 
@@ -143,10 +147,10 @@ class Timeline:
             accuracy=accuracy,
             classes=classes,
             certainty=certainty,
-            learnt=lasting(steps, (certainty >= KNOWN) & told),
+            learnt=find_lasting_steps(steps, (certainty >= MIN_KNOWN_CERTAINTY) & told),
             pairs=pairs,
             separation=separation,
-            separated=lasting(steps, separation >= KNOWN),
+            separated=find_lasting_steps(steps, separation >= MIN_KNOWN_CERTAINTY),
             transitions=find_transitions(steps, chi2),
         )
 
@@ -181,49 +185,51 @@ class Timeline:
         return to_frame(columns | dict(zip(names, self.certainty.T, strict=True)), backend)
 
     def __repr__(self) -> str:
-        return "\n".join([self._head(), *self._class_lines(), *self._pair_lines(), *self._transition_lines()])
+        return "\n".join(
+            [self._format_head(), *self._format_classes(), *self._format_pairs(), *self._transition_lines()]
+        )
 
-    def _head(self) -> str:
+    def _format_head(self) -> str:
         end = "" if self.accuracy is None else f", accuracy {self.accuracy[0]:.3f} to {self.accuracy[-1]:.3f}"
         return (
             f"Timeline: {len(self)} frames, steps {self.steps[0]} to {self.steps[-1]}, {len(self.classes)} classes, "
             f"chi2 {self.chi2[0]:.3g} to {self.chi2[-1]:.3g}{end}"
         )
 
-    def _class_lines(self, most: int = 20) -> list[str]:
+    def _format_classes(self, most: int = 20) -> list[str]:
         order = np.argsort(self.learnt, kind="stable")
         width = max([len(str(self.classes[i])) for i in order[:most]] + [5])
         lines = [f"  {'class':<{width}}  {'learnt at':>9}  certainty at the end"]
         lines += [
-            f"  {self.classes[i]!s:<{width}}  {_step(self.learnt[i]):>9}  {self.certainty[-1, i]:.3f}"
+            f"  {self.classes[i]!s:<{width}}  {_format_step(self.learnt[i]):>9}  {self.certainty[-1, i]:.3f}"
             for i in order[:most]
         ]
         return lines + ([f"  ... and {len(order) - most} more"] if len(order) > most else [])
 
-    def _pair_lines(self, most: int = 3) -> list[str]:
+    def _format_pairs(self, most: int = 3) -> list[str]:
         order = np.argsort(self.separated, kind="stable")  # NaN last: never separated
         if not len(order):
             return []
         if np.isfinite(self.separated).all() and np.ptp(self.separated) == 0:
-            return [f"  separated: all {len(order)} pairs at step {_step(self.separated[0])}"]
+            return [f"  separated: all {len(order)} pairs at step {_format_step(self.separated[0])}"]
         if len(order) <= 2 * most:
-            return [f"  separated: {', '.join(map(self._pair, order))}"]
+            return [f"  separated: {', '.join(map(self._format_pair, order))}"]
         first, last = order[:most], order[-most:][::-1]
         return [
-            f"  separated first: {', '.join(map(self._pair, first))}",
-            f"  separated last: {', '.join(map(self._pair, last))}",
+            f"  separated first: {', '.join(map(self._format_pair, first))}",
+            f"  separated last: {', '.join(map(self._format_pair, last))}",
         ]
 
-    def _pair(self, i: int) -> str:
+    def _format_pair(self, i: int) -> str:
         a, b = self.classes[self.pairs[i]].tolist()
-        return f"{a} | {b} ({_step(self.separated[i])})"
+        return f"{a} | {b} ({_format_step(self.separated[i])})"
 
     def _transition_lines(self) -> list[str]:
         lines = [f"  transition: steps {t.start:.0f} to {t.end:.0f}, chi2 + {t.rise:.3g}" for t in self.transitions]
         return lines or ["  no sudden transition"]
 
 
-def lasting(steps: np.ndarray, holds: np.ndarray) -> np.ndarray:
+def find_lasting_steps(steps: np.ndarray, holds: np.ndarray) -> np.ndarray:
     """First step at which something holds, as it does in nine of ten frames from then on and at the end; else NaN.
 
     Parameters
@@ -235,12 +241,12 @@ def lasting(steps: np.ndarray, holds: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> lasting(np.array([0, 10, 20]), np.array([[True, False], [False, True], [True, False]]))
+    >>> find_lasting_steps(np.array([0, 10, 20]), np.array([[True, False], [False, True], [True, False]]))
     array([20., nan])
     """
     left = np.arange(len(steps), 0, -1)[:, None]
     share = np.cumsum(holds[::-1], axis=0)[::-1] / left
-    lasts = holds & (share >= LASTING) & holds[-1]
+    lasts = holds & (share >= MIN_LASTING_SHARE) & holds[-1]
     return np.where(lasts.any(axis=0), np.asarray(steps, float)[lasts.argmax(axis=0)], np.nan)
 
 
@@ -276,32 +282,32 @@ def find_transitions(steps: np.ndarray, chi2: np.ndarray) -> list[Transition]:
     """
     if len(steps) < 4 or chi2.max() < LEAST_RISE:
         return []
-    grid, now = _even(np.asarray(steps, float), chi2)
-    values = _even(np.asarray(steps, float), np.maximum.accumulate(median_filter(chi2, 3, mode="nearest")))[1]
+    grid, now = resample_evenly(np.asarray(steps, float), chi2)
+    values = resample_evenly(np.asarray(steps, float), np.maximum.accumulate(median_filter(chi2, 3, mode="nearest")))[1]
     frame = np.median(np.diff(steps)) / (grid[1] - grid[0])  # points of the grid between two frames
     smooth = gaussian_filter1d(values, max(1.0, 0.01 * len(steps)) * frame, mode="nearest")
     speed = np.concatenate([[0.0], np.gradient(smooth), [0.0]])  # so that a rise from the first step on is a peak too
     greatest = speed.max()
     if greatest <= 0:
         return []
-    peaks, _ = find_peaks(speed, prominence=PROMINENCE * greatest)
+    peaks, _ = find_peaks(speed, prominence=MIN_PEAK_PROMINENCE * greatest)
     _, _, left, right = peak_widths(speed, peaks, rel_height=0.5)
     spans = np.interp(np.array([left, right]) - 1, np.arange(len(grid)), grid).T
-    found = [_transition(grid, values, *span) for span in spans]
-    least = max(RISE * chi2.max(), LEAST_RISE)
+    found = [measure_transition(grid, values, *span) for span in spans]
+    least = max(MIN_RISE_SHARE * chi2.max(), LEAST_RISE)
     mean = max(smooth.max() - smooth.min(), least) / (grid[-1] - grid[0])
-    sudden = [t for t in found if t.rise >= max(least, SUDDEN * mean * (t.end - t.start))]
-    return [t for t in sudden if _lasts(t, grid, now)]
+    sudden = [t for t in found if t.rise >= max(least, MIN_SPEED_RATIO * mean * (t.end - t.start))]
+    return [t for t in sudden if is_lasting(t, grid, now)]
 
 
-def _lasts(t: Transition, grid: np.ndarray, values: np.ndarray) -> bool:
+def is_lasting(t: Transition, grid: np.ndarray, values: np.ndarray) -> bool:
     """Whether chi2 is on the whole lower before a transition and higher after it."""
     middle = np.interp(t.end, grid, values) - t.rise / 2
     is_low, is_high = values[grid < t.start] <= middle, values[grid > t.end] >= middle
-    return all(np.mean(part) >= LASTS for part in (is_low, is_high) if len(part))
+    return all(np.mean(part) >= MIN_SUSTAINED_SHARE for part in (is_low, is_high) if len(part))
 
 
-def _even(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def resample_evenly(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Values at equal distances of steps, as close as the closest two frames."""
     span = steps[-1] - steps[0]
     size = int(min(MOST_POINTS, np.ceil(span / np.diff(steps).min()) + 1))
@@ -309,12 +315,12 @@ def _even(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return grid, np.interp(grid, steps, values)
 
 
-def _transition(grid: np.ndarray, values: np.ndarray, start: float, end: float) -> Transition:
+def measure_transition(grid: np.ndarray, values: np.ndarray, start: float, end: float) -> Transition:
     low, high = np.interp([start, end], grid, values)
     inside = np.linspace(start, end, 201)
     highest = np.maximum.accumulate(np.interp(inside, grid, values))
     return Transition(float(start), float(np.interp((low + high) / 2, highest, inside)), float(end), float(high - low))
 
 
-def _step(step: float) -> str:
+def _format_step(step: float) -> str:
     return "never" if np.isnan(step) else f"{step:.0f}"

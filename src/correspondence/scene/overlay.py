@@ -11,17 +11,17 @@ from matplotlib.axes import Axes
 from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from matplotlib.patheffects import withStroke
 
-from correspondence._util.arguments import length, take
+from correspondence._util.arguments import count_observations, take_rows
 from correspondence.results.confusing import Confusing
 from correspondence.scene.style import class_colours
 
-__all__ = ["Scene", "Thumbnail", "boundary_pairs", "draw_boundaries", "scene", "shown_images", "thumbnails_of"]
+__all__ = ["Scene", "Thumbnail", "boundary_pairs", "draw_boundaries", "make_scene", "shown_images", "thumbnails_of"]
 
 MOST_BOUNDARIES = 10
 MOST_CONFUSING = 12
-SIZE = 34.0  # of a thumbnail, in points
-DARK = "0.15"
-DASHES = (0, (5, 2))
+THUMBNAIL_SIZE_POINTS = 34.0  # of a thumbnail, in points
+BOUNDARY_COLOUR = "0.15"
+BOUNDARY_DASHES = (0, (5, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Scene:
     """Of the classes."""
 
 
-def scene(est: Any, X: Any, classes: Any, confusing: Any, thumbnails: Any) -> Scene:
+def make_scene(est: Any, X: Any, classes: Any, confusing: Any, thumbnails: Any) -> Scene:
     """Ask a classifier for what is to be drawn; anything else is left as it is."""
     is_classifier = hasattr(est, "on_beliefs")
     if is_classifier and not hasattr(est, "decomposition_"):
@@ -49,7 +49,7 @@ def scene(est: Any, X: Any, classes: Any, confusing: Any, thumbnails: Any) -> Sc
         for name, value in (("confusing needs", confusing), ("thumbnails need", thumbnails)):
             if value is not None and value is not False:
                 raise TypeError(f"{name} a fitted ClassifierCA, got {type(est).__name__}.")
-        return Scene(est, X, classes, None, None, ("rows", "columns"), _colours_of(np.empty(0, object), classes))
+        return Scene(est, X, classes, None, None, ("rows", "columns"), _choose_colours(np.empty(0, object), classes))
     is_found = isinstance(confusing, Confusing)
     is_same = confusing is not None and not is_found and (X is None or X is confusing)
     inputs = confusing if X is None and not is_found else X
@@ -58,14 +58,14 @@ def scene(est: Any, X: Any, classes: Any, confusing: Any, thumbnails: Any) -> Sc
     found = confusing
     if confusing is not None and not is_found:
         found = of_beliefs.confusing(P if is_same else est.beliefs(confusing), MOST_CONFUSING)
-    images = _images(thumbnails, confusing, found)
+    images = choose_pictures(thumbnails, confusing, found)
     if P is not None and classes is None:
         classes = of_beliefs.predict(P)
-    colours = _colours_of(est.classes_, classes)
+    colours = _choose_colours(est.classes_, classes)
     return Scene(of_beliefs, P, classes, found, images, ("inputs", "classes"), colours)
 
 
-def _colours_of(known: np.ndarray, classes: Any) -> dict[Any, str]:
+def _choose_colours(known: np.ndarray, classes: Any) -> dict[Any, str]:
     """The same colours for the same classes, whichever of them occur, unless other things than them are shown."""
     values = np.asarray(classes, dtype=object)
     if classes is None or values.ndim != 1:
@@ -89,13 +89,20 @@ def draw_boundaries(ax: Axes, est: Any, boundaries: Any, index: list[int], facto
         points = est.boundary(a, b, 30)[:, index] * factor
         style: dict[str, Any] = {"lw": 1.2, "zorder": 2.5, "label": "_" if i else "boundary"}
         if len(index) == 1:
-            ax.axvline(points[0, 0], color=DARK, ls=DASHES, **style)
+            ax.axvline(points[0, 0], color=BOUNDARY_COLOUR, ls=BOUNDARY_DASHES, **style)
             continue
         if colours:  # of many lines one must see whose they are: dashes in the colours of both classes
             below = style | {"label": "_", "zorder": 2.4}
             ax.plot(points[:, 0], points[:, 1], path_effects=outline, color=colours[b], **below)
-        colour = colours.get(a, DARK)
-        ax.plot(points[:, 0], points[:, 1], path_effects=[] if colours else outline, color=colour, ls=DASHES, **style)
+        colour = colours.get(a, BOUNDARY_COLOUR)
+        ax.plot(
+            points[:, 0],
+            points[:, 1],
+            path_effects=[] if colours else outline,
+            color=colour,
+            ls=BOUNDARY_DASHES,
+            **style,
+        )
         drawn.append(points)
     return np.vstack(drawn)
 
@@ -124,7 +131,7 @@ class Thumbnail(AnnotationBbox):
     """Small picture beside a point; where, is decided like the place of a label."""
 
     def __init__(self, image: np.ndarray, xy: Sequence[float], colour: Any) -> None:
-        zoom = SIZE / max(image.shape[:2])
+        zoom = THUMBNAIL_SIZE_POINTS / max(image.shape[:2])
         shown = OffsetImage(image, zoom=zoom, cmap="gray", interpolation="nearest")
         frame = {"edgecolor": colour, "linewidth": 1.2}
         super().__init__(
@@ -146,7 +153,7 @@ def thumbnails_of(ax: Axes, images: np.ndarray, xy: np.ndarray, colours: Sequenc
     return made
 
 
-def _images(thumbnails: Any, confusing: Any, found: Confusing | None) -> np.ndarray | None:
+def choose_pictures(thumbnails: Any, confusing: Any, found: Confusing | None) -> np.ndarray | None:
     """Pictures of the confusing inputs: the inputs themselves, or given one for each of them."""
     if thumbnails is False or thumbnails is None:
         return None
@@ -156,12 +163,12 @@ def _images(thumbnails: Any, confusing: Any, found: Confusing | None) -> np.ndar
         if isinstance(confusing, Confusing):
             raise ValueError("thumbnails must be the images themselves where confusing was found before.")
         thumbnails = confusing
-    n = length(thumbnails, "thumbnails")
+    n = count_observations(thumbnails, "thumbnails")
     if n == len(found) and isinstance(confusing, Confusing):
         return shown_images(np.asarray(thumbnails))
     if n <= found.index.max(initial=-1):
         raise ValueError(f"thumbnails must be one image for each input, got {n}.")
-    return shown_images(np.asarray(take(thumbnails, found.index)))
+    return shown_images(np.asarray(take_rows(thumbnails, found.index)))
 
 
 def shown_images(images: np.ndarray, name: str = "thumbnails") -> np.ndarray:

@@ -20,7 +20,7 @@ __all__ = [
     "class_colours",
     "distinct_colours",
     "new_axes",
-    "plain",
+    "simplify_frame",
 ]
 
 ROWS, COLUMNS = "#0067A5", "#C1440E"  # told apart by colour-blind readers, and by marker
@@ -63,11 +63,11 @@ def _is_number(value: Any) -> bool:
 def distinct_colours(n: int) -> list[str]:
     """Colours far from each other."""
     if n <= 30:
-        return [_shaded(i) for i in range(n)]
+        return [_shade_colour(i) for i in range(n)]
     return [to_hex(plt.get_cmap("turbo")(i / (n - 1))) for i in range(n)]
 
 
-def _shaded(i: int) -> str:
+def _shade_colour(i: int) -> str:
     """Ten colours, then the same darker."""
     red, green, blue, _ = plt.get_cmap("tab10")(i % 10)
     shade = (1.0, 0.55, 0.8)[min(i // 10, 2)]
@@ -81,7 +81,7 @@ def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
-def plain(ax: Axes) -> None:
+def simplify_frame(ax: Axes) -> None:
     """Take away the frame's upper and right line."""
     ax.spines[["top", "right"]].set_visible(False)
 

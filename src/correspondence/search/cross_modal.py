@@ -14,11 +14,11 @@ from correspondence._util import files
 from correspondence._util.arguments import (
     check_flag,
     check_weights,
-    length,
+    count_observations,
     to_floats,
 )
 from correspondence._util.labels import as_labels, label_from_json, label_to_json
-from correspondence._util.text import brief
+from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import PrincipalFunctions, label_shares
 from correspondence.results.matches import Matches
@@ -27,9 +27,9 @@ from correspondence.search.nearest_items import check_engine
 
 __all__ = ["CrossModalIndex"]
 
-FORMAT, VERSION = "correspondence.CrossModalIndex", 1
+FILE_FORMAT, FILE_VERSION = "correspondence.CrossModalIndex", 1
 Items = tuple[Any, np.ndarray, np.ndarray]  # labels, places and priors
-RANKINGS = ("posterior", "gaussian", "ratio", "distance")
+RANKING_NAMES = ("posterior", "gaussian", "ratio", "distance")
 
 
 class CrossModalIndex:
@@ -111,13 +111,15 @@ class CrossModalIndex:
         d = as_decomposition(d)
         if items_x is not None and X is None:
             raise ValueError("X is missing: give the values of items_x.")
-        g = _places(d.g, Y, "Y")
-        f = None if X is None else _places(d.f, X, "X")
-        priors = _priors(d.g, Y, len(g)) if prior is None else _normed(check_weights(prior, len(g), "prior"))
+        g = find_places(d.g, Y, "Y")
+        f = None if X is None else find_places(d.f, X, "X")
+        priors = (
+            find_priors(d.g, Y, len(g)) if prior is None else _normalise_weights(check_weights(prior, len(g), "prior"))
+        )
         if isinstance(by, str) and by == "auto":
             by = "gaussian" if label_shares(d.g) is None else "posterior"
-        x = None if f is None else (items_x, f, _priors(d.f, X, len(f)))
-        self._set(d, (items_y, g, priors), x, by, scaled, engine)
+        x = None if f is None else (items_x, f, find_priors(d.f, X, len(f)))
+        self._set_sides(d, (items_y, g, priors), x, by, scaled, engine)
 
     @classmethod
     def of_tags(
@@ -168,29 +170,31 @@ class CrossModalIndex:
         array([['rain']], dtype=object)
         """
         d = as_decomposition(d)
-        members = _members(has_tag, length(Y, "Y"))
+        members = check_members(has_tag, count_observations(Y, "Y"))
         counts = np.asarray(members.sum(axis=0)).ravel()
         if not counts.all():
             raise ValueError(f"has_tag has {int((counts == 0).sum())} tag(s) that no y has: leave them out.")
-        g = (members.T @ _places(d.g, Y, "Y")) / counts[:, None]
-        f = None if X is None else _places(d.f, X, "X")
+        g = (members.T @ find_places(d.g, Y, "Y")) / counts[:, None]
+        f = None if X is None else find_places(d.f, X, "X")
         by = "posterior" if by == "auto" else by
         index = cls.__new__(cls)
-        x = None if f is None else (items_x, f, _priors(d.f, X, len(f)))
-        index._set(d, (tags, g, counts / members.shape[0]), x, by, scaled, engine, "tags")
+        x = None if f is None else (items_x, f, find_priors(d.f, X, len(f)))
+        index._set_sides(d, (tags, g, counts / members.shape[0]), x, by, scaled, engine, "tags")
         return index
 
-    def _set(
+    def _set_sides(
         self, d: Decomposition, y: Items, x: Items | None, by: str, scaled: bool, engine: str, name: str = "items_y"
     ) -> None:
-        if not isinstance(by, str) or by not in RANKINGS:
-            raise ValueError(f"by must be one of {', '.join(map(repr, RANKINGS))}, got {brief(by)}.")
+        if not isinstance(by, str) or by not in RANKING_NAMES:
+            raise ValueError(f"by must be one of {', '.join(map(repr, RANKING_NAMES))}, got {short_repr(by)}.")
         check_flag(scaled, "scaled")
         check_engine(engine)
 
         def side(items: Items, name: str) -> ItemSide:
             labels, places, prior = items
-            return ItemSide(_labels(labels, len(places), name), places, prior, d.correlations, by, bool(scaled), engine)
+            return ItemSide(
+                _check_labels(labels, len(places), name), places, prior, d.correlations, by, bool(scaled), engine
+            )
 
         self.decomposition = d
         self._y, self._x = side(y, name), None if x is None else side(x, "items_x")
@@ -211,7 +215,7 @@ class CrossModalIndex:
         """
         index = type(self).__new__(type(self))
         x = None if self._x is None else (self._x.labels, self._x.places, self._x.prior)
-        index._set(self.decomposition, (self.items_y, self.g, self.prior), x, by, scaled, self._y.engine)
+        index._set_sides(self.decomposition, (self.items_y, self.g, self.prior), x, by, scaled, self._y.engine)
         return index
 
     # --- searching
@@ -232,7 +236,7 @@ class CrossModalIndex:
         -------
         Matches
         """
-        return self._y.find(_places(self.decomposition.f, x, "x"), k, radius)
+        return self._y.find_matches(find_places(self.decomposition.f, x, "x"), k, radius)
 
     def items(self, y: Any = None, k: int | None = None, radius: float | None = None, *, tags: Any = None) -> Matches:
         """Find the x of the index that belong to each y.
@@ -256,21 +260,21 @@ class CrossModalIndex:
             raise ValueError("This index has no x to find: make it with items_x and X.")
         if (y is None) == (tags is None):
             raise ValueError("Give either y or tags: values of y, or labels among items_y.")
-        return self._x.find(self._places_of(tags) if y is None else self._places_at(y), k, radius)
+        return self._x.find_matches(self._locate_tags(tags) if y is None else self._locate_values(y), k, radius)
 
-    def _places_at(self, y: Any) -> np.ndarray:
+    def _locate_values(self, y: Any) -> np.ndarray:
         try:
-            return _places(self.decomposition.g, y, "y")
+            return find_places(self.decomposition.g, y, "y")
         except (TypeError, ValueError):
             names = [y] if isinstance(y, str) else y if isinstance(y, list | tuple) else []
             known = self.items_y.tolist()
             if names and all(isinstance(name, str | int) and name in known for name in names):
                 raise ValueError(
-                    f"y: {brief(names[0])} is a label of items_y, write tags=[...] to ask by label."
+                    f"y: {short_repr(names[0])} is a label of items_y, write tags=[...] to ask by label."
                 ) from None
             raise
 
-    def _places_of(self, tags: Any) -> np.ndarray:
+    def _locate_tags(self, tags: Any) -> np.ndarray:
         wanted = as_labels(tags, "tags").tolist()
         try:
             unknown = [tag for tag in wanted if tag not in self._position]
@@ -280,8 +284,8 @@ class CrossModalIndex:
             raise ValueError("tags must be a list of labels among items_y, and not empty.")
         if unknown:
             similar = get_close_matches(str(unknown[0]), map(str, self._position), 1)
-            hint = f": do you mean {brief(similar[0])}?" if similar else "."
-            raise ValueError(f"tags: {brief(unknown[0])} is not among items_y{hint}")
+            hint = f": do you mean {short_repr(similar[0])}?" if similar else "."
+            raise ValueError(f"tags: {short_repr(unknown[0])} is not among items_y{hint}")
         return self.g[[self._position[tag] for tag in wanted]]
 
     @cached_property
@@ -348,10 +352,10 @@ class CrossModalIndex:
         arrays = {f"decomposition.{name}": value for name, value in state.items()}
         for name, side in (("y", self._y), ("x", self._x)):
             if side is not None:
-                labels = files.encode([label_to_json(label) for label in side.labels.tolist()])
+                labels = files.encode_json([label_to_json(label) for label in side.labels.tolist()])
                 arrays |= {f"{name}.labels": labels, f"{name}.places": side.places, f"{name}.prior": side.prior}
         how = {"by": self.by, "scaled": self.scaled, "decomposition": description}
-        files.write(path, arrays, how, FORMAT, VERSION)
+        files.write_safetensors(path, arrays, how, FILE_FORMAT, FILE_VERSION)
 
     @classmethod
     def load(cls, path: str | Path, x_net: Any = None, y_net: Any = None, engine: str = "auto") -> CrossModalIndex:
@@ -370,18 +374,20 @@ class CrossModalIndex:
         -------
         CrossModalIndex
         """
-        arrays, how = files.read(path, FORMAT, VERSION)
-        with files.restoring(path):
-            d = Decomposition.from_state(how["decomposition"], files.below(arrays, "decomposition."), x_net, y_net)
-            y = _items(arrays, "y", d.n_components)
-            x = _items(arrays, "x", d.n_components) if "x.labels" in arrays else None
+        arrays, how = files.read_safetensors(path, FILE_FORMAT, FILE_VERSION)
+        with files.explain_damage(path):
+            d = Decomposition.from_state(
+                how["decomposition"], files.strip_prefix(arrays, "decomposition."), x_net, y_net
+            )
+            y = read_items(arrays, "y", d.n_components)
+            x = read_items(arrays, "x", d.n_components) if "x.labels" in arrays else None
             by, scaled = how["by"], how["scaled"]
         index = cls.__new__(cls)
-        index._set(d, y, x, by, scaled, engine)
+        index._set_sides(d, y, x, by, scaled, engine)
         return index
 
 
-def _items(arrays: dict[str, np.ndarray], name: str, d: int) -> Items:
+def read_items(arrays: dict[str, np.ndarray], name: str, d: int) -> Items:
     """Items of one side, as a file has them."""
     labels, places, prior = (arrays[f"{name}.{part}"] for part in ("labels", "places", "prior"))
     if places.shape != (len(prior), d) or prior.ndim != 1 or not np.isfinite(np.column_stack([places, prior])).all():
@@ -390,12 +396,12 @@ def _items(arrays: dict[str, np.ndarray], name: str, d: int) -> Items:
 
 
 def _decoded(array: np.ndarray) -> np.ndarray:
-    return as_labels([label_from_json(label) for label in files.decode(array)], "labels")
+    return as_labels([label_from_json(label) for label in files.decode_json(array)], "labels")
 
 
-def _places(functions: Any, values: Any, name: str) -> np.ndarray:
+def find_places(functions: Any, values: Any, name: str) -> np.ndarray:
     """Values of principal functions, which must exist and be finite."""
-    if not length(values, name):
+    if not count_observations(values, name):
         raise ValueError(f"{name} is empty: give at least one value.")
     places = functions(values)
     lost = int((~np.isfinite(places).all(axis=1)).sum())
@@ -406,7 +412,7 @@ def _places(functions: Any, values: Any, name: str) -> np.ndarray:
     return places
 
 
-def _priors(functions: PrincipalFunctions, values: Any, m: int) -> np.ndarray:
+def find_priors(functions: PrincipalFunctions, values: Any, m: int) -> np.ndarray:
     """Probability of each value: that of labels in the fit, equal ones for anything else."""
     shares = label_shares(functions)
     if shares is None:
@@ -414,19 +420,19 @@ def _priors(functions: PrincipalFunctions, values: Any, m: int) -> np.ndarray:
     return np.array([shares[label] for label in as_labels(values, "labels").tolist()])
 
 
-def _normed(weights: np.ndarray) -> np.ndarray:
+def _normalise_weights(weights: np.ndarray) -> np.ndarray:
     weights = weights / weights.max()
     return weights / weights.sum()
 
 
-def _labels(items: Any, m: int, name: str) -> np.ndarray:
+def _check_labels(items: Any, m: int, name: str) -> np.ndarray:
     labels = np.arange(m) if items is None else as_labels(items, name).copy()
     if len(labels) != m:
         raise ValueError(f"{name} must have a label for each of the {m} values, got {len(labels)}.")
     return labels
 
 
-def _members(has_tag: Any, n: int) -> Any:
+def check_members(has_tag: Any, n: int) -> Any:
     """0 or 1 for each y and tag."""
     members = sp.csr_array(has_tag) if sp.issparse(has_tag) else to_floats(has_tag, "has_tag")
     values = members.data if sp.issparse(members) else members

@@ -13,15 +13,15 @@ from correspondence._util.arguments import (
     is_number,
     read_only,
 )
-from correspondence._util.labels import objects
-from correspondence._util.text import brief
+from correspondence._util.labels import to_object_array
+from correspondence._util.text import short_repr
 from correspondence.results.matches import Matches
-from correspondence.search.nearest_items import ItemScores, within
+from correspondence.search.nearest_items import ItemScores, find_within_radius
 
-__all__ = ["BLOCK", "FEW", "LIMIT", "ItemSide", "find_gaussian_weights"]
+__all__ = ["MAX_GAUSSIAN_CORRELATION", "QUERIES_PER_BLOCK", "QUERIES_PER_SOFTMAX", "ItemSide", "find_gaussian_weights"]
 
-BLOCK, FEW = 4096, 16  # queries at a time
-LIMIT = 0.995  # of correlations in the Gaussian ratio, which has no density at 1
+QUERIES_PER_BLOCK, QUERIES_PER_SOFTMAX = 4096, 16  # queries at a time
+MAX_GAUSSIAN_CORRELATION = 0.995  # of correlations in the Gaussian ratio, which has no density at 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,51 +39,59 @@ class ItemSide:
     def __post_init__(self) -> None:
         read_only(self, "labels", "places", "prior")
 
-    def find(self, queries: np.ndarray, k: int | None, radius: float | None) -> Matches:
+    def find_matches(self, queries: np.ndarray, k: int | None, radius: float | None) -> Matches:
         """Items that belong to places of the other side."""
         if k is not None:
             check_whole(k, "k", 1)
         if radius is None:
-            blocks = [self._nearest(queries[i : i + BLOCK], k or 5) for i in range(0, len(queries), BLOCK)]
-            return self._matches(queries, *(np.vstack(column) for column in zip(*blocks, strict=True)))
+            blocks = [
+                self._find_nearest(queries[i : i + QUERIES_PER_BLOCK], k or 5)
+                for i in range(0, len(queries), QUERIES_PER_BLOCK)
+            ]
+            return self._make_matches(queries, *(np.vstack(column) for column in zip(*blocks, strict=True)))
         if not is_number(radius) or radius < 0:
-            raise ValueError(f"radius must be a number of at least 0, got {brief(radius)}.")
-        inside = within(self._in_space(self.places), self._in_space(queries), radius)
-        each = [self._matched(q[None], self._ordered(q[None], i)[:, :k]) for q, i in zip(queries, inside, strict=True)]
-        return self._matches(queries, *(objects([found[j][0] for found in each]) for j in range(4)))
+            raise ValueError(f"radius must be a number of at least 0, got {short_repr(radius)}.")
+        inside = find_within_radius(self._to_distance_space(self.places), self._to_distance_space(queries), radius)
+        each = [
+            self._measure_items(q[None], self._order_items(q[None], i)[:, :k])
+            for q, i in zip(queries, inside, strict=True)
+        ]
+        return self._make_matches(queries, *(to_object_array([found[j][0] for found in each]) for j in range(4)))
 
-    def _matches(
+    def _make_matches(
         self, queries: np.ndarray, labels: np.ndarray, index: np.ndarray, distances: np.ndarray, ratios: np.ndarray
     ) -> Matches:
-        return Matches(labels, index, distances, ratios, partial(self._probabilities, queries, index, ratios))
+        return Matches(labels, index, distances, ratios, partial(self._find_probabilities, queries, index, ratios))
 
-    def _nearest(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
-        return self._matched(queries, self._scores.best(self._asked(queries), min(k, len(self.labels))))
+    def _find_nearest(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
+        return self._measure_items(
+            queries, self._scores.find_best(self._to_score_space(queries), min(k, len(self.labels)))
+        )
 
-    def _matched(self, queries: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _measure_items(self, queries: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, ...]:
         """Labels, index, distances and ratios of items chosen for each query, all of shape (n, k)."""
         places = self.places[index]
-        distances = np.linalg.norm(self._in_space(queries)[:, None] - self._in_space(places), axis=2)
-        return self.labels[index], index, distances, self._ratios(queries, places)
+        distances = np.linalg.norm(self._to_distance_space(queries)[:, None] - self._to_distance_space(places), axis=2)
+        return self.labels[index], index, distances, self._find_ratios(queries, places)
 
-    def _probabilities(self, queries: np.ndarray, index: np.ndarray, ratios: np.ndarray) -> np.ndarray:
+    def _find_probabilities(self, queries: np.ndarray, index: np.ndarray, ratios: np.ndarray) -> np.ndarray:
         """Probabilities of the items chosen, as an array of arrays if `index` is one."""
         if self.by == "gaussian":
-            return self._among_all(queries, index)
+            return self._find_gaussian_probabilities(queries, index)
         if index.dtype != object:
             return np.clip(self.prior[index] * ratios, 0, 1)
-        return objects([np.clip(self.prior[i] * r, 0, 1) for i, r in zip(index, ratios, strict=True)])
+        return to_object_array([np.clip(self.prior[i] * r, 0, 1) for i, r in zip(index, ratios, strict=True)])
 
-    def _among_all(self, queries: np.ndarray, index: np.ndarray) -> np.ndarray:
+    def _find_gaussian_probabilities(self, queries: np.ndarray, index: np.ndarray) -> np.ndarray:
         """Probabilities that sum to 1 over all items."""
         found = []
-        for start in range(0, len(queries), FEW):  # all items take part: a few queries at a time
-            scores = queries[start : start + FEW] @ self._scores.positions.T + self._scores.offsets
+        for start in range(0, len(queries), QUERIES_PER_SOFTMAX):  # all items take part: a few queries at a time
+            scores = queries[start : start + QUERIES_PER_SOFTMAX] @ self._scores.positions.T + self._scores.offsets
             shares = softmax(scores, axis=1)
-            found += [share[i] for share, i in zip(shares, index[start : start + FEW], strict=True)]
-        return objects(found) if index.dtype == object else np.array(found)
+            found += [share[i] for share, i in zip(shares, index[start : start + QUERIES_PER_SOFTMAX], strict=True)]
+        return to_object_array(found) if index.dtype == object else np.array(found)
 
-    def _ratios(self, queries: np.ndarray, places: np.ndarray) -> np.ndarray:
+    def _find_ratios(self, queries: np.ndarray, places: np.ndarray) -> np.ndarray:
         """Density ratios, of Gaussian functions if items are ranked by these, otherwise by Lancaster's formula."""
         if self.by != "gaussian":
             return 1 + np.einsum("nd,nkd->nk", queries * self.correlations, places)
@@ -92,15 +100,17 @@ class ItemSide:
         squares = (queries**2)[:, None] @ (s**2 * precision) + places**2 @ (s**2 * precision)
         return np.exp(np.minimum(products - squares / 2 + np.log(precision).sum() / 2, 700))
 
-    def _ordered(self, query: np.ndarray, index: np.ndarray) -> np.ndarray:
+    def _order_items(self, query: np.ndarray, index: np.ndarray) -> np.ndarray:
         """Chosen items of one query, the best first."""
         index = np.sort(index)[None]
-        return np.take_along_axis(index, np.argsort(-self._scores.of(self._asked(query), index), kind="stable"), axis=1)
+        return np.take_along_axis(
+            index, np.argsort(-self._scores.score_items(self._to_score_space(query), index), kind="stable"), axis=1
+        )
 
     @cached_property
     def _scores(self) -> ItemScores:
         if self.by == "distance":
-            places = self._in_space(self.places)
+            places = self._to_distance_space(self.places)
             return ItemScores(places, -0.5 * (places**2).sum(axis=1), self.engine)
         if self.by == "gaussian":
             s, precision = find_gaussian_weights(self.correlations)
@@ -109,15 +119,15 @@ class ItemSide:
         weights = self.prior if self.by == "posterior" else np.ones(len(self.places))
         return ItemScores(weights[:, None] * self.places * self.correlations, weights, self.engine)
 
-    def _asked(self, queries: np.ndarray) -> np.ndarray:
-        return self._in_space(queries) if self.by == "distance" else queries
+    def _to_score_space(self, queries: np.ndarray) -> np.ndarray:
+        return self._to_distance_space(queries) if self.by == "distance" else queries
 
-    def _in_space(self, places: np.ndarray) -> np.ndarray:
+    def _to_distance_space(self, places: np.ndarray) -> np.ndarray:
         """Places in the space in which distances are taken."""
         return places * self.correlations if self.scaled else places
 
 
 def find_gaussian_weights(correlations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Correlations s, held below 1, and 1 / (1 - s^2): what Mehler's formula for the density ratio is made of."""
-    s = np.minimum(correlations, LIMIT)
+    s = np.minimum(correlations, MAX_GAUSSIAN_CORRELATION)
     return s, 1 / (1 - s**2)

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from correspondence._util.text import brief
+from correspondence._util.text import short_repr
 
-__all__ = ["ItemScores", "check_engine", "within"]
+__all__ = ["ItemScores", "check_engine", "find_within_radius"]
 
-ENGINES = ("auto", "sklearn", "faiss")
+ENGINE_NAMES = ("auto", "sklearn", "faiss")
 # faiss wins from this many items on, for at most FEW queries per call (benchmarks/retrieval.py)
-LARGE = 100_000
-FEW = 16
-SPARE = 16  # items more than asked for, so that rounding in single precision loses none
+MIN_ITEMS_FOR_FAISS = 100_000
+MAX_QUERIES_FOR_FAISS = 16
+N_SPARE_ITEMS = 16  # items more than asked for, so that rounding in single precision loses none
 
 
 class ItemScores:
@@ -36,17 +36,17 @@ class ItemScores:
     offsets : ndarray of shape (m,)
         c of each item.
     engine : {"auto", "sklearn", "faiss"}
-        "auto" takes faiss, if it is installed, for at most `FEW` queries at once of at least `LARGE` items.
+        "auto" takes faiss, if it is installed, for at most `MAX_QUERIES_FOR_FAISS` queries at once of at least `MIN_ITEMS_FOR_FAISS` items.
     """
 
     def __init__(self, positions: np.ndarray, offsets: np.ndarray, engine: str = "auto") -> None:
         self.positions, self.offsets, self.engine = positions, offsets, check_engine(engine)
 
-    def of(self, queries: np.ndarray, index: np.ndarray) -> np.ndarray:
+    def score_items(self, queries: np.ndarray, index: np.ndarray) -> np.ndarray:
         """Scores of chosen items, of shape (n, k) as `index` is."""
         return np.einsum("nd,nkd->nk", queries, self.positions[index]) + self.offsets[index]
 
-    def best(self, queries: np.ndarray, k: int) -> np.ndarray:
+    def find_best(self, queries: np.ndarray, k: int) -> np.ndarray:
         """Positions of the k items with the largest scores, the largest first; of equal ones the first.
 
         Parameters
@@ -60,44 +60,44 @@ class ItemScores:
         -------
         ndarray of shape (n, k)
         """
-        found = self._candidates(queries, min(k + SPARE, len(self.positions)))
+        found = self._find_candidates(queries, min(k + N_SPARE_ITEMS, len(self.positions)))
         found.sort(axis=1)
-        order = np.argsort(-self.of(queries, found), axis=1, kind="stable")
+        order = np.argsort(-self.score_items(queries, found), axis=1, kind="stable")
         return np.take_along_axis(found, order, axis=1)[:, :k]
 
-    def _candidates(self, queries: np.ndarray, k: int) -> np.ndarray:
+    def _find_candidates(self, queries: np.ndarray, k: int) -> np.ndarray:
         lifted = np.column_stack([queries, np.zeros(len(queries))])
-        if not self._takes_faiss(len(queries)):
+        if not self.uses_faiss(len(queries)):
             return self._neighbours.kneighbors(lifted, k, return_distance=False)
-        found = self._faiss.search(np.ascontiguousarray(lifted, dtype=np.float32), k)[1].astype(np.intp)
+        found = self._faiss_index.search(np.ascontiguousarray(lifted, dtype=np.float32), k)[1].astype(np.intp)
         if (found < 0).any():  # beyond single precision
             return self._neighbours.kneighbors(lifted, k, return_distance=False)
         return found
 
-    def _takes_faiss(self, n_queries: int) -> bool:
-        is_fast = n_queries <= FEW and len(self.positions) >= LARGE
-        return self.engine == "faiss" or (self.engine == "auto" and is_fast and _has_faiss())
+    def uses_faiss(self, n_queries: int) -> bool:
+        is_fast = n_queries <= MAX_QUERIES_FOR_FAISS and len(self.positions) >= MIN_ITEMS_FOR_FAISS
+        return self.engine == "faiss" or (self.engine == "auto" and is_fast and has_faiss())
 
     @cached_property
-    def _lifted(self) -> np.ndarray:
+    def _lifted_positions(self) -> np.ndarray:
         squares = (self.positions**2).sum(axis=1) + 2 * self.offsets
         extra = np.sqrt(squares.max() - squares)
         return np.column_stack([self.positions, extra])
 
     @cached_property
     def _neighbours(self) -> NearestNeighbors:
-        return NearestNeighbors(algorithm="brute").fit(self._lifted)
+        return NearestNeighbors(algorithm="brute").fit(self._lifted_positions)
 
     @cached_property
-    def _faiss(self) -> Any:
+    def _faiss_index(self) -> Any:
         import faiss
 
-        index = faiss.IndexFlatL2(self._lifted.shape[1])
-        index.add(np.ascontiguousarray(self._lifted, dtype=np.float32))
+        index = faiss.IndexFlatL2(self._lifted_positions.shape[1])
+        index.add(np.ascontiguousarray(self._lifted_positions, dtype=np.float32))
         return index
 
 
-def within(positions: np.ndarray, queries: np.ndarray, radius: float) -> list[np.ndarray]:
+def find_within_radius(positions: np.ndarray, queries: np.ndarray, radius: float) -> list[np.ndarray]:
     """For each query, the items that are at most `radius` away, in no order."""
     if not positions.shape[1]:  # a space without dimensions: all are in the same place
         return [np.arange(len(positions))] * len(queries)
@@ -107,12 +107,12 @@ def within(positions: np.ndarray, queries: np.ndarray, radius: float) -> list[np
 
 def check_engine(engine: Any) -> str:
     """Name of an engine that is there."""
-    if not isinstance(engine, str) or engine not in ENGINES:
-        raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {brief(engine)}.")
-    if engine == "faiss" and not _has_faiss():
+    if not isinstance(engine, str) or engine not in ENGINE_NAMES:
+        raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINE_NAMES))}, got {short_repr(engine)}.")
+    if engine == "faiss" and not has_faiss():
         raise ImportError('engine="faiss" needs faiss: pip install faiss-cpu.')
     return engine
 
 
-def _has_faiss() -> bool:
+def has_faiss() -> bool:
     return importlib.util.find_spec("faiss") is not None

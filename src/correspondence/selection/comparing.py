@@ -10,13 +10,13 @@ import numpy as np
 
 from correspondence._util.arguments import check_whole
 from correspondence._util.labels import find_labels
-from correspondence._util.text import brief
+from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.counting import as_counted, find_obstacle, take_apart
-from correspondence.data.splits import Split, group_codes, splits
+from correspondence.data.splits import Split, group_codes, make_splits
 from correspondence.results.comparison import Comparison
 from correspondence.results.cross_fit import CrossFit
-from correspondence.selection.method_registry import PairsProfile, estimator, sensible
+from correspondence.selection.method_registry import PairsProfile, list_sensible_methods, make_estimator
 from correspondence.selection.race import default_folds
 from correspondence.validation.crossfit import crossfit
 from correspondence.validation.fitting import check_in_memory
@@ -87,23 +87,23 @@ def compare(
     """
     check_in_memory(X)
     if Y is None:
-        X, Y = _list_counted(X)
-    pairs = PairsProfile.of(X, Y)
+        X, Y = _list_counted_pairs(X)
+    pairs = PairsProfile.from_data(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together = None if groups is None else group_codes(groups, pairs.n, "groups")
-    chosen = _chosen(methods, pairs, n_components, random_state)
+    chosen = choose_estimators(methods, pairs, n_components, random_state)
     folds = default_folds(pairs, together, random_state) if cv is None else cv
-    parts = splits(folds, pairs.n, labels=find_labels(Y), groups=together, random_state=random_state)
+    parts = make_splits(folds, pairs.n, labels=find_labels(Y), groups=together, random_state=random_state)
     options: dict[str, Any] = {"groups": together, "n_jobs": n_jobs, "progress": progress}
     if methods is not None:
         return Comparison({name: crossfit(est, X, Y, parts, **options) for name, est in chosen.items()}, chosen)
-    results, failed = _crossfit_possible(chosen, X, Y, parts, options)
+    results, failed = crossfit_possible_methods(chosen, X, Y, parts, options)
     for name, error in failed.items():
         warnings.warn(f"Left out, because it cannot be compared: {name}. {error}", LeftOut, stacklevel=2)
     return Comparison(results, {name: chosen[name] for name in results})
 
 
-def _crossfit_possible(
+def crossfit_possible_methods(
     chosen: dict[str, Any], X: Any, Y: Any, parts: list[Split], options: dict[str, Any]
 ) -> tuple[dict[str, CrossFit], dict[str, ValueError]]:
     """Cross-fit the methods that can be fitted to every part, and keep what is wrong with the others."""
@@ -118,7 +118,7 @@ def _crossfit_possible(
     return results, failed
 
 
-def _list_counted(X: Any) -> tuple[np.ndarray, np.ndarray]:
+def _list_counted_pairs(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Pairs that a table of counts counts."""
     table = as_counted(X)
     why = find_obstacle(table)
@@ -127,17 +127,19 @@ def _list_counted(X: Any) -> tuple[np.ndarray, np.ndarray]:
     return take_apart(table)
 
 
-def _chosen(methods: Any, pairs: PairsProfile, n_components: int | None, random_state: int) -> dict[str, Any]:
+def choose_estimators(methods: Any, pairs: PairsProfile, n_components: int | None, random_state: int) -> dict[str, Any]:
     if isinstance(methods, str) or not (methods is None or isinstance(methods, Iterable)):
-        raise ValueError(f"methods must be a list of names or a dictionary, got {brief(methods)}.")
+        raise ValueError(f"methods must be a list of names or a dictionary, got {short_repr(methods)}.")
     if isinstance(methods, Mapping):
         if not methods or not all(isinstance(name, str) for name in methods):
-            raise ValueError(f"methods must have at least one name, a text, with its estimator, got {brief(methods)}.")
+            raise ValueError(
+                f"methods must have at least one name, a text, with its estimator, got {short_repr(methods)}."
+            )
         return dict(methods)
-    d = pairs.most if n_components is None else check_whole(n_components, "n_components", 1)
-    names = sensible(pairs) if methods is None else list(methods)
+    d = pairs.max_components_compared if n_components is None else check_whole(n_components, "n_components", 1)
+    names = list_sensible_methods(pairs) if methods is None else list(methods)
     if not all(isinstance(name, str) for name in names):
-        raise ValueError(f"methods must be names; give estimators in a dictionary, got {brief(names)}.")
+        raise ValueError(f"methods must be names; give estimators in a dictionary, got {short_repr(names)}.")
     if not names:
         raise ValueError("methods is empty: name at least one.")
-    return {name: estimator(name, pairs, d, random_state) for name in names}
+    return {name: make_estimator(name, pairs, d, random_state) for name in names}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import check_whole
-from correspondence._util.text import brief
+from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning, NothingFound
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, run_in_turn
@@ -23,22 +23,22 @@ from correspondence.data.thinning import are_whole
 from correspondence.estimators.ca.estimator import CA
 from correspondence.results.latent_dimension import LatentDimension
 from correspondence.results.permutation_test import PermutationTest
-from correspondence.selection.method_registry import METHODS, PairsProfile, estimator, sensible
+from correspondence.selection.method_registry import METHODS, PairsProfile, list_sensible_methods, make_estimator
 from correspondence.selection.race import Race, limit_components, race_again, run_race
 from correspondence.validation.fitting import fit_copy
 from correspondence.validation.latent_dimension import assess_components, latent_dimension
 from correspondence.validation.permutation import MIN_FOR_BLOCKS
 
-__all__ = ["MIN_PAIRS", "NOTHING", "Choice", "choose", "decompose"]
+__all__ = ["MIN_PAIRS", "NOTHING_FOUND_TEXT", "Choice", "choose_decomposition", "decompose"]
 
-ALPHA = 0.05  # level of the tests of components
+SIGNIFICANCE_LEVEL = 0.05  # level of the tests of components
 N_DRAWS = 499  # of each test
-NOTHING = "Nothing was found: no component is clearly more than chance, and what is kept may be chance."
+NOTHING_FOUND_TEXT = "Nothing was found: no component is clearly more than chance, and what is kept may be chance."
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What `choose` has decided, and found."""
+    """What `choose_decomposition` has decided, and found."""
 
     method: str
     reason: str
@@ -131,17 +131,17 @@ def decompose(
     """
     if isinstance(X, sources.Pairs):
         raise ValueError("X is a Pairs source, for which decompose() does not choose a method. Fit one: ACE(3).fit(X).")
-    choice = choose(
+    choice = choose_decomposition(
         X, Y, n_components, method, groups=groups, random_state=random_state, n_jobs=n_jobs, progress=progress
     )
     if choice.is_nothing:
-        warnings.warn(NOTHING, NothingFound, stacklevel=2)
+        warnings.warn(NOTHING_FOUND_TEXT, NothingFound, stacklevel=2)
     if verbose:
         print(choice.origin, file=sys.stderr)
     return choice.decomposition
 
 
-def choose(
+def choose_decomposition(
     X: Any,
     Y: Any = None,
     n_components: int | None = None,
@@ -165,18 +165,18 @@ def choose(
         groups, random_state, n_jobs and progress, as for `decompose`.
     """
     if not isinstance(method, str) or (method != "auto" and method not in METHODS):
-        raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {brief(method)}.")
+        raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {short_repr(method)}.")
     if n_components is not None:
         check_whole(n_components, "n_components", 1)
     check_whole(options.get("random_state", 0), "random_state", 0, 2**32 - 1)
     wanted = _Wanted(n_components, method, among, test, **options)
-    choice = _choose_for_table(X, wanted) if Y is None else _choose_for_pairs(X, Y, wanted)
+    choice = choose_for_table(X, wanted) if Y is None else choose_for_pairs(X, Y, wanted)
     return replace(choice, decomposition=replace(choice.decomposition, origin=choice.origin))
 
 
 @dataclass(frozen=True, eq=False)
 class _Wanted:
-    """What `choose` was asked for."""
+    """What `choose_decomposition` was asked for."""
 
     n_components: int | None
     method: str
@@ -193,7 +193,7 @@ class _Wanted:
         return {name: getattr(self, name) for name in ("groups", "random_state", "n_jobs", "progress")}
 
     @property
-    def tests(self) -> bool:
+    def tests_components(self) -> bool:
         """Whether components are tested."""
         return self.test or self.n_components is None
 
@@ -201,15 +201,15 @@ class _Wanted:
         """Methods that may take part, from simple to flexible."""
         if self.method != "auto":
             return [self.method]
-        return [name for name in sensible(pairs) if name in self.among] or ["kernel"]
+        return [name for name in list_sensible_methods(pairs) if name in self.among] or ["kernel"]
 
 
 # --- tables of counts
 
 
-def _choose_for_table(X: Any, wanted: _Wanted) -> Choice:
+def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
     if wanted.method not in ("auto", "ca", "ridge-ca"):
-        raise ValueError(f"Y is missing: method {brief(wanted.method)} needs pairs (x, y).")
+        raise ValueError(f"Y is missing: method {short_repr(wanted.method)} needs pairs (x, y).")
     if wanted.groups is not None:
         raise ValueError("groups must be None for a table of counts, got others. Give the pairs themselves as X and Y.")
     table = as_counted(X)
@@ -218,46 +218,46 @@ def _choose_for_table(X: Any, wanted: _Wanted) -> Choice:
         name = "ca" if wanted.method == "auto" else wanted.method
         if name != "ca" and not are_whole(table.counts):
             raise ValueError(
-                f'method must be "ca" for a table whose counts are not whole numbers, got {brief(name)}. '
+                f'method must be "ca" for a table whose counts are not whole numbers, got {short_repr(name)}. '
                 "Give the counts themselves to choose a ridge."
             )
         est = CA(wanted.n_components, regularization=None if name == "ca" else "auto")
         return Choice(name, "X is a table of counts", est.fit(table).decomposition_, not_tested=why)
     x, y = take_apart(table)
-    return _choose_for_pairs(x, y, wanted, table)
+    return choose_for_pairs(x, y, wanted, table)
 
 
 # --- pairs
 
 
-def _choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None) -> Choice:
-    pairs = PairsProfile.of(X, Y)
+def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None) -> Choice:
+    pairs = PairsProfile.from_data(X, Y)
     if wanted.groups is not None:
         wanted = replace(wanted, groups=group_codes(wanted.groups, pairs.n, "groups"))
     dependence = _test_dependence(X, Y, pairs, wanted)
     is_short = dependence.is_absent and wanted.n_components is None
-    race, method, reason = _pick_method(X, Y, pairs, wanted, is_short=is_short)
+    race, method, reason = pick_method(X, Y, pairs, wanted, is_short=is_short)
     is_compared, seen_by = race is not None, dependence.find_method(method)
     if race is not None and wanted.n_components is None and (more := dependence.find_more(race, pairs)):
         race = _decide_by_more(X, Y, race, more, pairs, wanted)
         method = race.winner.method
     elif seen_by != method:
-        reason = f"finds dependence that {method} misses" + (f", which {race.describe()}" if race else "")
+        reason = f"finds dependence that {method} misses" + (f", which {race.describe_winner()}" if race else "")
         race, method = None, seen_by
-    k, counted = _count_components(X, Y, pairs, method, race, dependence.pvalue, wanted)
+    k, counted = count_components(X, Y, pairs, method, race, dependence.pvalue, wanted)
     if race is not None:
-        reason = race.describe(k)
+        reason = race.describe_winner(k)
     if counted.found is not None:
         reason += f"; {_describe_count(counted.found, k)}"
     elif counted.not_tested:
         reason += f"; not tested, because {counted.not_tested}"
-    est = estimator(method, pairs, k, wanted.random_state)
+    est = make_estimator(method, pairs, k, wanted.random_state)
     d = (est.fit(table) if table is not None else fit_copy(est, X, Y, wanted.groups)).decomposition_
     dimension = counted.dimension and counted.dimension.limit(d.n_components)
     return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested)
 
 
-def _pick_method(
+def pick_method(
     X: Any, Y: Any, pairs: PairsProfile, wanted: _Wanted, *, is_short: bool
 ) -> tuple[Race | None, str, str]:
     """The race, if there was one, the method, and why it was taken if there was none."""
@@ -280,7 +280,7 @@ class _Counted:
     not_tested: str = ""
 
 
-def _count_components(
+def count_components(
     X: Any, Y: Any, pairs: PairsProfile, method: str, race: Race | None, first: float, wanted: _Wanted
 ) -> tuple[int, _Counted]:
     """Number of components to fit, and the test behind it, given the p-value of the first."""
@@ -297,30 +297,32 @@ def _count_components(
         return wanted.n_components or 1, _Counted(not_tested=why)
     if wanted.n_components is not None and not wanted.test:
         return wanted.n_components, _Counted()
-    limit = wanted.n_components or pairs.limit
-    views = [] if wanted.groups is not None else _list_views(X, Y, [method], pairs)
+    limit = wanted.n_components or pairs.max_components
+    views = [] if wanted.groups is not None else list_views(X, Y, [method], pairs)
     if not views:
-        est = estimator(method, pairs, limit, wanted.random_state)
+        est = make_estimator(method, pairs, limit, wanted.random_state)
         try:
             with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-                dimension = latent_dimension(est, X, Y, ALPHA, n_permutations=999, **wanted.options)
+                dimension = latent_dimension(est, X, Y, SIGNIFICANCE_LEVEL, n_permutations=999, **wanted.options)
         except ValueError:  # a rare label may be missing in a part; what is wrong with all pairs is told by the fit
             is_tested = first < 1
             why = "" if is_tested else "a part of the pairs has too few labels to be fitted"
-            return wanted.n_components or 1, _Counted(int(first <= ALPHA) if is_tested else None, not_tested=why)
-        found = max(dimension.n_components, int(first <= ALPHA))
+            return wanted.n_components or 1, _Counted(
+                int(first <= SIGNIFICANCE_LEVEL) if is_tested else None, not_tested=why
+            )
+        found = max(dimension.n_components, int(first <= SIGNIFICANCE_LEVEL))
         k = wanted.n_components or max(1, found)
         return k, _Counted(found, replace(dimension, n_components=found).take_first(k))
-    test = _test_in_turn(views, first, limit, wanted.random_state)
-    found = int((test.pvalues <= ALPHA).sum())
+    test = _test_components(views, first, limit, wanted.random_state)
+    found = int((test.pvalues <= SIGNIFICANCE_LEVEL).sum())
     k = wanted.n_components or max(1, found)
     if wanted.n_components is None and found > 1 and race is not None:
         with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
             k = limit_components(X, Y, race.winner, found, pairs, **wanted.options)
     if not wanted.test:
         return k, _Counted(found)
-    est = estimator(method, pairs, min(k + 1, limit), wanted.random_state)
-    return k, _Counted(found, assess_components(est, X, Y, test, ALPHA, **wanted.options).take_first(k))
+    est = make_estimator(method, pairs, min(k + 1, limit), wanted.random_state)
+    return k, _Counted(found, assess_components(est, X, Y, test, SIGNIFICANCE_LEVEL, **wanted.options).take_first(k))
 
 
 def _describe_count(found: int, kept: int) -> str:
@@ -342,38 +344,38 @@ class _Dependence:
     @property
     def is_absent(self) -> bool:
         """Whether it was looked for, and not found."""
-        return bool(self.views) and self.pvalue > ALPHA
+        return bool(self.views) and self.pvalue > SIGNIFICANCE_LEVEL
 
     def find_method(self, winner: str) -> str:
         """Name the winner of the race, or where it does not see what is there, the method that sees it best."""
-        if self.pvalue > ALPHA or len(self.views) < 2 or winner not in self.views:
+        if self.pvalue > SIGNIFICANCE_LEVEL or len(self.views) < 2 or winner not in self.views:
             return winner
-        if _test_first(self.views[winner], self.seed) <= ALPHA:
+        if _test_first_component(self.views[winner], self.seed) <= SIGNIFICANCE_LEVEL:
             return winner
-        seen = {name: _test_first(own, self.seed) for name, own in self.views.items()}
+        seen = {name: _test_first_component(own, self.seed) for name, own in self.views.items()}
         best = min(seen, key=lambda name: seen[name])
-        return best if seen[best] <= ALPHA else winner
+        return best if seen[best] <= SIGNIFICANCE_LEVEL else winner
 
     def find_more(self, race: Race, pairs: PairsProfile) -> str | None:
         """Name the best of the methods that see a component which the winner, such as a line, cannot have."""
         rank = race.winner.crossfit.correlations.size
         others = [result for result in race.others if result.method in self.views]
-        if rank < pairs.most:  # the race has seen it
+        if rank < pairs.max_components_compared:  # the race has seen it
             others = [result for result in others if result.captured > race.winner.captured]
         elif race.winner.method == "cca":
             rank = pairs.n_linear
         else:
             return None
-        if self.pvalue > ALPHA or not others or rank >= pairs.limit:
+        if self.pvalue > SIGNIFICANCE_LEVEL or not others or rank >= pairs.max_components:
             return None
         other = max(others, key=lambda result: result.captured).method
-        tested = run_in_turn(self.views[other], rank + 1, N_DRAWS, self.seed, stop_above=ALPHA)
-        return other if tested.pvalues[-1] <= ALPHA else None
+        tested = run_in_turn(self.views[other], rank + 1, N_DRAWS, self.seed, stop_above=SIGNIFICANCE_LEVEL)
+        return other if tested.pvalues[-1] <= SIGNIFICANCE_LEVEL else None
 
 
 def _decide_by_more(X: Any, Y: Any, race: Race, other: str, pairs: PairsProfile, wanted: _Wanted) -> Race:
     """Let a method that sees more components win, if with all of them it captures more."""
-    if race.winner.crossfit.correlations.size < pairs.most:
+    if race.winner.crossfit.correlations.size < pairs.max_components_compared:
         return race.lead_by_captured()
     with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
         return race_again(X, Y, [race.winner.method, other], pairs, **wanted.options) or race
@@ -384,30 +386,30 @@ def _test_dependence(X: Any, Y: Any, pairs: PairsProfile, wanted: _Wanted) -> _D
 
     A weak one may well be seen by another method than the winner of the race, which is then taken.
     """
-    if wanted.groups is not None or pairs.n < MIN_PAIRS or not wanted.tests:
+    if wanted.groups is not None or pairs.n < MIN_PAIRS or not wanted.tests_components:
         return _Dependence()
     names = wanted.list_names(pairs)
     names = names[:1] if pairs.are_labels else [name for name in names if not METHODS[name].is_costly]
-    views = {name: own for name in names if (own := _list_views(X, Y, [name], pairs))}
+    views = {name: own for name in names if (own := list_views(X, Y, [name], pairs))}
     together = [view for own in views.values() for view in own]
-    pvalue = _test_first(together, wanted.random_state) if together else 1.0
+    pvalue = _test_first_component(together, wanted.random_state) if together else 1.0
     return _Dependence(pvalue, views, wanted.random_state)
 
 
-def _test_first(views: list[View], seed: int) -> float:
+def _test_first_component(views: list[View], seed: int) -> float:
     return float(run_in_turn(views, 1, N_DRAWS, seed).pvalues[0])
 
 
-def _test_in_turn(views: list[View], first: float, limit: int, seed: int) -> PermutationTest:
+def _test_components(views: list[View], first: float, limit: int, seed: int) -> PermutationTest:
     """Test of the components of a method, given the p-value of the first."""
-    d = limit if first <= ALPHA else 1
-    later = run_in_turn(views, d, N_DRAWS, seed, stop_above=ALPHA, start=1)
+    d = limit if first <= SIGNIFICANCE_LEVEL else 1
+    later = run_in_turn(views, d, N_DRAWS, seed, stop_above=SIGNIFICANCE_LEVEL, start=1)
     pvalues = np.maximum.accumulate([first, *later.pvalues[1:], *np.ones(limit - d)])
     statistics, null = np.zeros(limit), np.zeros((len(later.null), limit))
     statistics[:d], null[:, :d] = later.statistics, later.null
     return PermutationTest(pvalues, np.full(limit, np.nan), statistics, null, len(null), "all pairs")
 
 
-def _list_views(X: Any, Y: Any, names: Sequence[str], pairs: PairsProfile) -> list[View]:
+def list_views(X: Any, Y: Any, names: Sequence[str], pairs: PairsProfile) -> list[View]:
     with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-        return [view for name in names for view in estimator(name, pairs, 1)._test_views(X, Y)]
+        return [view for name in names for view in make_estimator(name, pairs, 1)._make_test_views(X, Y)]

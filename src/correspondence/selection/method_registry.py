@@ -12,28 +12,28 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
-from correspondence._util.arguments import check_index, length
-from correspondence._util.text import brief
+from correspondence._util.arguments import check_index, count_observations
+from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.estimator import Estimator
 from correspondence.data.encoders.choosing import encoder_for
-from correspondence.data.encoders.columns import WIDE, Columns, discrete
+from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, find_only_category
 from correspondence.data.encoders.images import Images
 from correspondence.estimators.ace import ACE
 from correspondence.estimators.ca.estimator import CA
 from correspondence.estimators.cca import CCA
-from correspondence.estimators.conditional_expectations import LABELS
+from correspondence.estimators.conditional_expectations import MAX_LABELS_REGRESSED
 from correspondence.estimators.kernel import KernelCCA
 from correspondence.selection.method_names import METHOD_TEXTS
 from correspondence.validation.fitting import check_in_memory
 
-__all__ = ["ENOUGH", "METHODS", "PairsProfile", "estimator", "sensible"]
+__all__ = ["METHODS", "MIN_PAIRS_FOR_NET", "PairsProfile", "list_sensible_methods", "make_estimator"]
 
-MOST = 10  # components, where the user does not say how many
-FEW_LABELS = 20  # pairs, below which counts cannot be dealt out to folds
-FEW = 100  # pairs, below which only the simplest methods are tried
-ENOUGH = 1000  # pairs, from which on a net is
-LANDMARKS = 200  # of the kernel: quick enough to take part in every race
+MAX_COMPONENTS = 10  # components, where the user does not say how many
+MIN_PAIRS_FOR_RIDGE = 20  # pairs, below which counts cannot be dealt out to folds
+MIN_PAIRS_FOR_MODELS = 100  # pairs, below which only the simplest methods are tried
+MIN_PAIRS_FOR_NET = 1000  # pairs, from which on a net is
+N_LANDMARKS = 200  # of the kernel: quick enough to take part in every race
 N_TREES = 100  # of each forest: new data get the mean over the forests of five folds, which more trees do not better
 IMAGE_STEPS = 600  # of a net of images, each of which takes long
 
@@ -49,19 +49,19 @@ class VariableProfile:
     are_images: bool = False
 
     @classmethod
-    def of(cls, values: Any, name: str) -> VariableProfile:
+    def from_values(cls, values: Any, name: str) -> VariableProfile:
         """Kind of data, found as an estimator would."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CorrespondenceWarning)
             encoder = encoder_for(values, name)
-        labels = discrete(encoder)
+        labels = find_only_category(encoder)
         columns = encoder.width if isinstance(encoder, Columns) else None
         return cls(labels.width if labels else None, columns, isinstance(encoder, Images))
 
     @property
     def is_table(self) -> bool:
         """Whether splines and trees can take it."""
-        return self.columns is not None and self.columns <= WIDE
+        return self.columns is not None and self.columns <= MAX_DENSE_COLUMNS
 
     @property
     def is_number(self) -> bool:
@@ -71,7 +71,7 @@ class VariableProfile:
     @property
     def has_few_labels(self) -> bool:
         """Whether a classifier can tell them apart."""
-        return self.labels is not None and self.labels <= LABELS
+        return self.labels is not None and self.labels <= MAX_LABELS_REGRESSED
 
 
 @dataclass(frozen=True)
@@ -83,33 +83,33 @@ class PairsProfile:
     y: VariableProfile
 
     @classmethod
-    def of(cls, X: Any, Y: Any) -> PairsProfile:
+    def from_data(cls, X: Any, Y: Any) -> PairsProfile:
         """Look at data."""
         check_in_memory(X)
         if isinstance(Y, str):
-            raise ValueError(f"Y must be data, not the name of a column: give X[{brief(Y)}].")
-        n, m = length(X, "X"), length(Y, "Y")
+            raise ValueError(f"Y must be data, not the name of a column: give X[{short_repr(Y)}].")
+        n, m = count_observations(X, "X"), count_observations(Y, "Y")
         if n != m:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
         check_index(X, Y)
-        return cls(n, VariableProfile.of(X, "X"), VariableProfile.of(Y, "Y"))
+        return cls(n, VariableProfile.from_values(X, "X"), VariableProfile.from_values(Y, "Y"))
 
     @property
-    def limit(self) -> int:
+    def max_components(self) -> int:
         """Components that can be looked for: ten, or as few as labels or pairs allow."""
         labels = [kind.labels - 1 for kind in (self.x, self.y) if kind.labels is not None]
-        return min([MOST, max(1, self.n // 10), *labels])
+        return min([MAX_COMPONENTS, max(1, self.n // 10), *labels])
 
     @property
-    def most(self) -> int:
+    def max_components_compared(self) -> int:
         """Components by which methods are compared: without labels those beyond the third are mostly noise."""
         has_labels = self.x.labels is not None or self.y.labels is not None
-        return self.limit if has_labels else min(3, self.limit)
+        return self.max_components if has_labels else min(3, self.max_components)
 
     @property
     def n_linear(self) -> int:
         """Components that linear functions of the columns can have at most."""
-        return min(side.columns if side.columns is not None else self.limit for side in (self.x, self.y))
+        return min(side.columns if side.columns is not None else self.max_components for side in (self.x, self.y))
 
     @property
     def has_images(self) -> bool:
@@ -136,48 +136,50 @@ class Method:
     """Whether it takes so long that it is tried only where the others leave something to find."""
 
 
-def _ca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
+def _make_ca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     return CA(n_components=d)
 
 
-def _ridge_ca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
+def _make_ridge_ca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     return CA(n_components=d, regularization="auto")
 
 
-def _cca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
+def _make_cca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     return CCA(n_components=d)
 
 
-def _ace(pairs: PairsProfile, d: int, seed: int) -> Estimator:
+def _make_ace(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     return ACE(n_components=d)
 
 
-def _kernel(pairs: PairsProfile, d: int, seed: int) -> Estimator:
-    return KernelCCA(n_components=d, n_landmarks=LANDMARKS, random_state=seed)
+def _make_kernel_cca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
+    return KernelCCA(n_components=d, n_landmarks=N_LANDMARKS, random_state=seed)
 
 
-def _logistic(pairs: PairsProfile, d: int, seed: int) -> Estimator:
-    return _by_regressor(LogisticRegression(max_iter=1000), pairs, d, seed)
+def _make_logistic(pairs: PairsProfile, d: int, seed: int) -> Estimator:
+    return _make_regressor_ace(LogisticRegression(max_iter=1000), pairs, d, seed)
 
 
-def _forest(pairs: PairsProfile, d: int, seed: int) -> Estimator:
+def _make_forest(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     kind = RandomForestClassifier if _has_labels(pairs) else RandomForestRegressor
-    return _by_regressor(kind(N_TREES, min_samples_leaf=3, max_features="sqrt", random_state=seed), pairs, d, seed)
+    return _make_regressor_ace(
+        kind(N_TREES, min_samples_leaf=3, max_features="sqrt", random_state=seed), pairs, d, seed
+    )
 
 
-def _mlp(pairs: PairsProfile, d: int, seed: int) -> Estimator:
+def _make_mlp(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     net = MLPClassifier((500,), alpha=0.01, early_stopping=True, n_iter_no_change=2, random_state=seed)
-    return _by_regressor(net, pairs, d, seed)
+    return _make_regressor_ace(net, pairs, d, seed)
 
 
-def _pice(pairs: PairsProfile, d: int, seed: int) -> Estimator:
+def _make_pice(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     from correspondence.estimators.pice import PICE
 
     est = PICE(n_components=d, random_state=seed)
     return est.set_params(max_steps=IMAGE_STEPS) if pairs.has_images else est
 
 
-def _by_regressor(model: Any, pairs: PairsProfile, d: int, seed: int) -> Estimator:
+def _make_regressor_ace(model: Any, pairs: PairsProfile, d: int, seed: int) -> Estimator:
     """ACE that learns from the side that has no labels, where there is one."""
     if pairs.x.has_few_labels and not pairs.y.has_few_labels:
         return ACE(n_components=d, y_regressor=model, random_state=seed)
@@ -193,56 +195,65 @@ def _needs_one_regression(pairs: PairsProfile) -> bool:
 
 
 METHODS: dict[str, Method] = {
-    "ca": Method(METHOD_TEXTS["ca"], _ca, lambda p: p.are_labels),
-    "ridge-ca": Method(METHOD_TEXTS["ridge-ca"], _ridge_ca, lambda p: p.are_labels and p.n >= FEW_LABELS),
+    "ca": Method(METHOD_TEXTS["ca"], _make_ca, lambda p: p.are_labels),
+    "ridge-ca": Method(METHOD_TEXTS["ridge-ca"], _make_ridge_ca, lambda p: p.are_labels and p.n >= MIN_PAIRS_FOR_RIDGE),
     "cca": Method(
         METHOD_TEXTS["cca"],
-        _cca,
+        _make_cca,
         lambda p: p.x.columns is not None and p.y.columns is not None,
     ),
     "ace": Method(
         METHOD_TEXTS["ace"],
-        _ace,
+        _make_ace,
         lambda p: p.x.is_table and p.y.is_table,
     ),
-    "kernel": Method(METHOD_TEXTS["kernel"], _kernel, lambda p: p.n >= FEW),
+    "kernel": Method(METHOD_TEXTS["kernel"], _make_kernel_cca, lambda p: p.n >= MIN_PAIRS_FOR_MODELS),
     "logistic": Method(
         METHOD_TEXTS["logistic"],
-        _logistic,
-        lambda p: p.n >= FEW and _has_labels(p) and not p.are_labels,
+        _make_logistic,
+        lambda p: p.n >= MIN_PAIRS_FOR_MODELS and _has_labels(p) and not p.are_labels,
         is_costly=True,
     ),
     "forest": Method(
         METHOD_TEXTS["forest"],
-        _forest,
-        lambda p: p.n >= FEW and p.x.is_table and p.y.is_table and _needs_one_regression(p) and not p.are_labels,
+        _make_forest,
+        lambda p: (
+            p.n >= MIN_PAIRS_FOR_MODELS
+            and p.x.is_table
+            and p.y.is_table
+            and _needs_one_regression(p)
+            and not p.are_labels
+        ),
         is_costly=True,
     ),
     "mlp": Method(
         METHOD_TEXTS["mlp"],
-        _mlp,
-        lambda p: p.n >= ENOUGH and _has_labels(p) and not p.are_labels,
+        _make_mlp,
+        lambda p: p.n >= MIN_PAIRS_FOR_NET and _has_labels(p) and not p.are_labels,
         is_costly=True,
     ),
     "pice": Method(
         METHOD_TEXTS["pice"],
-        _pice,
-        lambda p: p.n >= (ENOUGH if p.has_images else FEW) and importlib.util.find_spec("torch") is not None,
+        _make_pice,
+        lambda p: (
+            p.n >= (MIN_PAIRS_FOR_NET if p.has_images else MIN_PAIRS_FOR_MODELS)
+            and importlib.util.find_spec("torch") is not None
+        ),
         is_costly=True,
     ),
 }
 """From simple to flexible."""
 
 
-def sensible(pairs: PairsProfile) -> list[str]:
+def list_sensible_methods(pairs: PairsProfile) -> list[str]:
     """Names of the methods worth trying, from simple to flexible."""
     if pairs.are_labels:
         return [name for name in ("ca", "ridge-ca") if METHODS[name].suits(pairs)]
     return [name for name, method in METHODS.items() if method.suits(pairs)] or ["kernel"]
 
 
-def estimator(method: str, pairs: PairsProfile, n_components: int, random_state: int = 0) -> Estimator:
+def make_estimator(method: str, pairs: PairsProfile, n_components: int, random_state: int = 0) -> Estimator:
     """Unfitted estimator of a method for given data."""
     if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {brief(method)}.")
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {short_repr(method)}.")
     return METHODS[method].make(pairs, n_components, random_state)

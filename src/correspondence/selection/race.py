@@ -12,26 +12,28 @@ from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
-from correspondence._util.arguments import length, take
-from correspondence.core.feature_maps import dense
+from correspondence._util.arguments import count_observations, take_rows
+from correspondence.core.feature_maps import to_dense
 from correspondence.core.splines import SplineBasis
 from correspondence.data.encoders.choosing import encoder_for
-from correspondence.data.encoders.columns import WIDE, Columns
-from correspondence.data.splits import Split, splits
-from correspondence.results.comparison import CLEAR, MethodResult, pick_simplest
-from correspondence.results.held_out import gain
-from correspondence.selection.method_registry import ENOUGH, METHODS, PairsProfile, estimator
+from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns
+from correspondence.data.splits import Split, make_splits
+from correspondence.results.comparison import MIN_STANDARD_ERRORS_AHEAD, MethodResult, pick_simplest
+from correspondence.results.held_out import compute_gain
+from correspondence.selection.method_registry import METHODS, MIN_PAIRS_FOR_NET, PairsProfile, make_estimator
 from correspondence.validation.crossfit import crossfit
 
 __all__ = ["Race", "default_folds", "leaves_dependence", "limit_components", "race_again", "run_race"]
 
-HOPELESS = 3.0  # standard errors behind the leader after the first fold, from which on a method is dropped
+MAX_STANDARD_ERRORS_BEHIND = (
+    3.0  # standard errors behind the leader after the first fold, from which on a method is dropped
+)
 TRAINING_ROWS, TEST_ROWS = 2000, 1000  # at most, for the trees that look for what additive functions leave
 MAX_TARGETS = 8
 N_TREES = 50
 FEW_FOLDS, ENOUGH_FOR_FEW_FOLDS = 3, 400  # folds that are judged first, from so many pairs on
-SMALL = 2e6  # numbers in all columns, up to which a logistic regression is quick
-RARE = 0.005  # share of the values at each end that may be outliers
+MAX_NUMBERS_FOR_LOGISTIC = 2e6  # numbers in all columns, up to which a logistic regression is quick
+OUTLIER_SHARE = 0.005  # share of the values at each end that may be outliers
 STANDS_OUT = 3.5  # standard errors of a correlation with what additive functions leave
 
 
@@ -47,7 +49,7 @@ class Race:
         results = sorted([self.winner, *self.others], key=lambda result: -result.captured)
         return Race(results[0], results[1:])
 
-    def describe(self, n_components: int | None = None) -> str:
+    def describe_winner(self, n_components: int | None = None) -> str:
         """Say what the winner and the others capture, and of how many pairs.
 
         Parameters
@@ -100,13 +102,13 @@ def run_race(
     """
     folds = _split_pairs(pairs, groups, random_state)
     options = {"groups": groups, "n_jobs": n_jobs, "progress": progress}
-    judge = _RaceJudge(X, Y, n_components, pairs, random_state, options, pairs.most)
+    judge = _RaceJudge(X, Y, n_components, pairs, random_state, options, pairs.max_components_compared)
     first, others = _part_by_cost(names, pairs)
     survivors = judge.run_heat(first, [], folds[:1])
     if not survivors:
         return None
     # A kernel that keeps up sees the interactions that nets would see, at a fraction of their cost.
-    if pairs.n < ENOUGH or "kernel" in {result.method for result in survivors}:
+    if pairs.n < MIN_PAIRS_FOR_NET or "kernel" in {result.method for result in survivors}:
         others = [name for name in others if name != "pice"]
     # Where a classifier is ahead of functions of columns, other classifiers may be further ahead.
     leads = max(survivors, key=lambda result: result.captured).method == "logistic"
@@ -120,11 +122,11 @@ def run_race(
         few = folds if pairs.n < ENOUGH_FOR_FEW_FOLDS else folds[:FEW_FOLDS]
         survivors = judge.judge_all([result.method for result in survivors], few) or survivors
         if len(few) < len(folds):
-            survivors = judge.settle(survivors, folds)
-    return _crown(survivors)
+            survivors = judge.judge_leaders(survivors, folds)
+    return crown_simplest(survivors)
 
 
-def _crown(results: Sequence[MethodResult]) -> Race:
+def crown_simplest(results: Sequence[MethodResult]) -> Race:
     """Let the simplest method win that is not clearly behind the best."""
     winner = pick_simplest({result.method: result for result in results})
     return Race(
@@ -135,7 +137,7 @@ def _crown(results: Sequence[MethodResult]) -> Race:
 
 def _part_by_cost(names: Sequence[str], pairs: PairsProfile) -> tuple[list[str], list[str]]:
     """Methods that always take part, and those that do only where the others leave something to find."""
-    is_small = pairs.n * sum(side.columns or np.inf for side in (pairs.x, pairs.y)) <= SMALL
+    is_small = pairs.n * sum(side.columns or np.inf for side in (pairs.x, pairs.y)) <= MAX_NUMBERS_FOR_LOGISTIC
     quick = {name for name in names if not METHODS[name].is_costly or (name == "logistic" and is_small)}
     first = [name for name in names if name in quick] or list(names)
     return first, [name for name in names if name not in first]
@@ -156,8 +158,10 @@ class _RaceJudge:
 
     def judge_one(self, name: str, parts: list[Split]) -> MethodResult:
         """MethodResult of one method."""
-        est = estimator(name, self.pairs, self.n_components or self.most, self.random_state)
-        return MethodResult.of(name, crossfit(est, self.X, self.Y, parts, **self.options), self.n_components)
+        est = make_estimator(name, self.pairs, self.n_components or self.most, self.random_state)
+        return MethodResult.from_cross_fit(
+            name, crossfit(est, self.X, self.Y, parts, **self.options), self.n_components
+        )
 
     def judge_all(self, names: Sequence[str], parts: list[Split]) -> list[MethodResult]:
         """Results of the methods that can be fitted: a rare label may be missing in a part of the pairs."""
@@ -173,9 +177,9 @@ class _RaceJudge:
         if not ahead:
             return []
         leader = max(ahead, key=lambda result: result.captured)
-        return [result for result in ahead if gain(result.terms, leader.terms) <= HOPELESS]
+        return [result for result in ahead if compute_gain(result.terms, leader.terms) <= MAX_STANDARD_ERRORS_BEHIND]
 
-    def settle(self, results: list[MethodResult], parts: list[Split]) -> list[MethodResult]:
+    def judge_leaders(self, results: list[MethodResult], parts: list[Split]) -> list[MethodResult]:
         """Judge the simplest method that keeps up and the leader by all parts, if they are not the same."""
         simplest = pick_simplest({result.method: result for result in results})
         leader = max(results, key=lambda result: result.captured).method
@@ -205,8 +209,8 @@ def race_again(
     """
     folds = _split_pairs(pairs, groups, random_state)[:FEW_FOLDS]
     options = {"groups": groups, "n_jobs": n_jobs, "progress": progress}
-    results = _RaceJudge(X, Y, None, pairs, random_state, options, pairs.limit).judge_all(names, folds)
-    return _crown(results) if results else None
+    results = _RaceJudge(X, Y, None, pairs, random_state, options, pairs.max_components).judge_all(names, folds)
+    return crown_simplest(results) if results else None
 
 
 def limit_components(
@@ -238,23 +242,25 @@ def limit_components(
     judged = result.crossfit
     if found > len(judged.correlations) and not METHODS[result.method].is_costly:
         folds = _split_pairs(pairs, groups, random_state)
-        est = estimator(result.method, pairs, found, random_state)
+        est = make_estimator(result.method, pairs, found, random_state)
         judged = crossfit(est, X, Y, folds[:2], groups=groups, n_jobs=n_jobs, progress=progress)
     nested = {k: judged.captured_first(k) for k in range(1, min(found, len(judged.correlations)) + 1)}
     best = max(nested, key=lambda k: nested[k][0])
-    most = max(k for k in nested if k == best or gain(nested[k][1], nested[best][1]) <= CLEAR)
+    most = max(
+        k for k in nested if k == best or compute_gain(nested[k][1], nested[best][1]) <= MIN_STANDARD_ERRORS_AHEAD
+    )
     return found if most == len(judged.correlations) < found else most
 
 
 def _split_pairs(pairs: PairsProfile, groups: np.ndarray | None, random_state: int) -> list[Split]:
     """Folds of a race."""
-    return splits(default_folds(pairs, groups, random_state), pairs.n, groups=groups, random_state=random_state)
+    return make_splits(default_folds(pairs, groups, random_state), pairs.n, groups=groups, random_state=random_state)
 
 
 def default_folds(pairs: PairsProfile, groups: np.ndarray | None, random_state: int) -> Any:
     """Five folds, three from 2000 pairs on, and from 20,000 on (of images 1000) a single quarter."""
     n = pairs.n
-    if n < (ENOUGH if pairs.has_images else 20_000):
+    if n < (MIN_PAIRS_FOR_NET if pairs.has_images else 20_000):
         most = n if groups is None else int(groups.max()) + 1
         return max(2, min(5 if n < 2000 else 3, most))
     kind = ShuffleSplit if groups is None else GroupShuffleSplit
@@ -288,10 +294,10 @@ def leaves_dependence(X: Any, Y: Any, seed: int = 0) -> bool:
     False
     """
     x, y = (encoder_for(values, name) for values, name in ((X, "X"), (Y, "Y")))
-    if not (isinstance(x, Columns) and isinstance(y, Columns) and max(x.width, y.width) <= WIDE):
+    if not (isinstance(x, Columns) and isinstance(y, Columns) and max(x.width, y.width) <= MAX_DENSE_COLUMNS):
         return True
-    order = np.random.default_rng(seed).permutation(length(X, "X"))[: TRAINING_ROWS + TEST_ROWS]
-    rows_x, rows_y = dense(x(take(X, order), "X")), dense(y(take(Y, order), "Y"))
+    order = np.random.default_rng(seed).permutation(count_observations(X, "X"))[: TRAINING_ROWS + TEST_ROWS]
+    rows_x, rows_y = to_dense(x(take_rows(X, order), "X")), to_dense(y(take_rows(Y, order), "Y"))
     sides = ((x, rows_x, rows_y), (y, rows_y, rows_x))
     return any(
         _trees_find_more(own, encoder.coordinates, _list_targets(other), seed)
@@ -303,7 +309,7 @@ def leaves_dependence(X: Any, Y: Any, seed: int = 0) -> bool:
 def _list_targets(rows: np.ndarray) -> np.ndarray:
     """First columns of a variable that vary, without the outliers that would decide a regression on their own."""
     first = rows[:, :MAX_TARGETS]
-    first = np.clip(first, *np.quantile(first, [RARE, 1 - RARE], axis=0))
+    first = np.clip(first, *np.quantile(first, [OUTLIER_SHARE, 1 - OUTLIER_SHARE], axis=0))
     return first[:, first.std(axis=0) > 1e-9]
 
 
@@ -313,16 +319,16 @@ def _trees_find_more(x: np.ndarray, is_number: np.ndarray, targets: np.ndarray, 
         return False
     train, test = slice(0, 2 * len(x) // 3), slice(2 * len(x) // 3, None)
     basis = SplineBasis.for_columns(x[train], is_number, 8)
-    features = basis(basis.tempered(x))
+    features = basis(basis.temper_extremes(x))
     scale = np.maximum(features[train].std(axis=0), 1e-9)
 
-    def leave(values: np.ndarray) -> np.ndarray:
+    def find_residuals(values: np.ndarray) -> np.ndarray:
         additive = RidgeCV(10.0 ** np.arange(-1, 5)).fit(features[train] / scale, values[train])
         return values - additive.predict(features / scale).reshape(values.shape)
 
     # Squares of what is left, not of the targets: the square of a sum is full of products that say nothing new.
-    left = leave(targets)
-    left = np.hstack([left, leave(left**2)])
+    left = find_residuals(targets)
+    left = np.hstack([left, find_residuals(left**2)])
     trees = ExtraTreesRegressor(N_TREES, min_samples_leaf=5, random_state=seed).fit(x[train], left[train])
     predicted = trees.predict(x).reshape(left.shape)
     # What the ridge has left of additive functions is found by trees too, but is no interaction: it is taken off.

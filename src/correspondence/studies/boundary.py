@@ -11,19 +11,19 @@ from matplotlib.figure import Figure
 from scipy.stats import spearmanr
 
 import correspondence as co
-from correspondence.studies.catalogue import TITLES
+from correspondence.studies.catalogue import STUDY_TITLES
 from correspondence.studies.report import Exhibit, Line, Report, markdown_table
 from correspondence.studies.runs import Settings
 
-__all__ = ["TITLE", "run"]
+__all__ = ["STUDY_TITLE", "run_study"]
 
-TITLE = TITLES["boundary"]
-CLASSES = ("truck", "automobile", "ship")
-PAPER = {"training": 0.9024, "test": 0.8683}
-SHOWN = 12  # confusing images in the plane
-MORE = 8  # confusing images of each pair of classes in the second figure
+STUDY_TITLE = STUDY_TITLES["boundary"]
+CLASS_NAMES = ("truck", "automobile", "ship")
+PAPER_ACCURACIES = {"training": 0.9024, "test": 0.8683}
+IMAGES_IN_PLANE = 12  # confusing images in the plane
+IMAGES_PER_PAIR = 8  # confusing images of each pair of classes in the second figure
 
-ERRATA = """\
+ERRATA_SECTION = """\
 ## What it corrects
 
 - The paper's equation for the boundary lacks a root and a transpose; here it is F = P (diag(sqrt(lambda)) G^T
@@ -47,40 +47,40 @@ class _BoundaryRun:
     seconds: float
 
 
-def run(settings: Settings) -> Report:
+def run_study(settings: Settings) -> Report:
     """Train a small net for each seed, and draw the plane of the first."""
-    data = _data(settings.quick)
-    runs = [_run(data, seed, settings.quick) for seed in range(settings.seeds)]
+    data = load_images(settings.quick)
+    runs = [train_and_judge(data, seed, settings.quick) for seed in range(settings.seeds)]
     first = runs[0]
-    confusing = first.cca.confusing(first.P, SHOWN)
+    confusing = first.cca.confusing(first.P, IMAGES_IN_PLANE)
     sections = [
         f"A net of 3x3 convolutions, trained on {len(data.train_images)} images with flips and crops, and asked about "
         f"{len(data.test_images)} test images.",
-        f"![Factoring plane](boundary.png)\n\n{CAPTION}",
-        _accuracy_table(runs),
-        _component_table(first),
+        f"![Factoring plane](boundary.png)\n\n{PLANE_CAPTION}",
+        _make_accuracy_table(runs),
+        make_component_table(first),
         f"![Confusing images](boundary-confusing.png)\n\n{CONFUSING_CAPTION}",
-        _confusing_table(confusing, first.cca.correlations_, data.test_labels),
-        _blue(first, data),
+        make_confusing_table(confusing, first.cca.correlations_, data.test_labels),
+        describe_use_of_blue(first, data),
         f"## Can its beliefs be trusted?\n\n```\n{first.calibration}\n```",
-        ERRATA,
+        ERRATA_SECTION,
     ]
-    figures = {"": _plane(first, data), "-confusing": _grid(first, data)}
-    rows = [row for each in runs for row in _rows(each)]
-    return Report(TITLE, rows, "\n\n".join(sections), figures, exhibits=[_exhibit(runs)])
+    figures = {"": draw_plane(first, data), "-confusing": draw_confusing_images(first, data)}
+    rows = [row for each in runs for row in make_csv_rows(each)]
+    return Report(STUDY_TITLE, rows, "\n\n".join(sections), figures, exhibits=[make_exhibit(runs)])
 
 
-def _exhibit(runs: list[_BoundaryRun]) -> Exhibit:
+def make_exhibit(runs: list[_BoundaryRun]) -> Exhibit:
     first = runs[0]
     cca = first.cca
     assert cca.held_out_ is not None
     training, test = (float(np.mean([getattr(each, part) for each in runs])) for part in ("training", "test"))
-    G = cca.transform_y(list(CLASSES))[:, 0]
+    G = cca.transform_y(list(CLASS_NAMES))[:, 0]
     ship_apart = np.sign(G[0]) == np.sign(G[1]) != np.sign(G[2])
     off = np.abs(cca.beliefs_at(cca.locate(first.P)) - first.P).max()
     lines = [
-        Line("accuracy on test images", PAPER["test"], held_out=test),
-        Line("accuracy on training images", PAPER["training"], training),
+        Line("accuracy on test images", PAPER_ACCURACIES["test"], held_out=test),
+        Line("accuracy on training images", PAPER_ACCURACIES["training"], training),
         *(
             Line(f"correlation {i + 1}: claimed by the net on test images, and shown by their labels", None, None, text)
             for i, text in enumerate(
@@ -97,17 +97,17 @@ def _exhibit(runs: list[_BoundaryRun]) -> Exhibit:
     return Exhibit("Figure 6: decision boundaries of a classifier", lines, sentence, "")
 
 
-CAPTION = f"""\
+PLANE_CAPTION = f"""\
 *Test images in principal coordinates, in the colour of their true class; classes where an image that is certainly one
-of them would lie; the three boundaries; the {SHOWN} most ambiguous images, framed in the colour of the class that the
+of them would lie; the three boundaries; the {IMAGES_IN_PLANE} most ambiguous images, framed in the colour of the class that the
 net prefers.*"""
 CONFUSING_CAPTION = """\
 *The most ambiguous test images of each pair of classes: the two beliefs, and the truth where it is another class than
 the one preferred.*"""
 
 
-def _data(quick: bool) -> co.datasets.ImageClasses:
-    data = co.datasets.fetch_cifar10().only(*CLASSES)
+def load_images(quick: bool) -> co.datasets.ImageClasses:
+    data = co.datasets.fetch_cifar10().only(*CLASS_NAMES)
     if not quick:
         return data
     return data._replace(
@@ -118,21 +118,21 @@ def _data(quick: bool) -> co.datasets.ImageClasses:
     )
 
 
-def _run(data: co.datasets.ImageClasses, seed: int, quick: bool) -> _BoundaryRun:
+def train_and_judge(data: co.datasets.ImageClasses, seed: int, quick: bool) -> _BoundaryRun:
     from correspondence.studies import nets  # here, because they need torch
     from correspondence.studies.lesson import Lesson
 
     recipe = replace(nets.BOUNDARY, widths=(16, 32, 32, 64, 64)) if quick else nets.BOUNDARY
-    lesson = Lesson.of(recipe, data, seed)
+    lesson = Lesson.from_images(recipe, data, seed)
     start = time.perf_counter()
-    lesson.train(epochs=2 if quick else None)
+    lesson.train_net(epochs=2 if quick else None)
     seconds = time.perf_counter() - start
     P = co.ClassifierCA(lesson.net, classes=data.classes).fit(lesson.X_test).beliefs(lesson.X_test)
     cca = co.ClassifierCA(classes=data.classes).fit(P, data.test_labels)
-    return _BoundaryRun(seed, cca, P, cca.calibration(P, data.test_labels), *lesson.accuracies(), seconds)
+    return _BoundaryRun(seed, cca, P, cca.calibration(P, data.test_labels), *lesson.measure_accuracies(), seconds)
 
 
-def _rows(each: _BoundaryRun) -> list[dict[str, Any]]:
+def make_csv_rows(each: _BoundaryRun) -> list[dict[str, Any]]:
     assert each.cca.held_out_ is not None
     return [
         {
@@ -151,13 +151,13 @@ def _rows(each: _BoundaryRun) -> list[dict[str, Any]]:
     ]
 
 
-def _accuracy_table(runs: list[_BoundaryRun]) -> str:
+def _make_accuracy_table(runs: list[_BoundaryRun]) -> str:
     lines = [[f"seed {each.seed}", each.training, each.test, f"{each.seconds:.0f}"] for each in runs]
-    lines.append(["paper, VGG-16", PAPER["training"], PAPER["test"], ""])
+    lines.append(["paper, VGG-16", PAPER_ACCURACIES["training"], PAPER_ACCURACIES["test"], ""])
     return "## Accuracy\n\n" + markdown_table(["", "training", "test", "seconds of training"], lines)
 
 
-def _component_table(each: _BoundaryRun) -> str:
+def make_component_table(each: _BoundaryRun) -> str:
     assert each.cca.held_out_ is not None
     G = each.cca.transform_y(each.cca.classes_)
     lines = [
@@ -171,7 +171,7 @@ def _component_table(each: _BoundaryRun) -> str:
     )
 
 
-def _confusing_table(confusing: co.Confusing, scale: np.ndarray, truth: np.ndarray) -> str:
+def make_confusing_table(confusing: co.Confusing, scale: np.ndarray, truth: np.ndarray) -> str:
     lines = [
         [int(i), a, b, float(margin), truth[i], *(float(value) for value in at)]
         for i, (a, b), margin, at in zip(
@@ -182,7 +182,7 @@ def _confusing_table(confusing: co.Confusing, scale: np.ndarray, truth: np.ndarr
     return f"## The images in the plane\n\n{markdown_table(header, lines)}"
 
 
-def _blue(each: _BoundaryRun, data: co.datasets.ImageClasses) -> str:
+def describe_use_of_blue(each: _BoundaryRun, data: co.datasets.ImageClasses) -> str:
     """Whether it goes by the blue of an image, as the paper supposes."""
     is_car = data.test_labels != "ship"
     red, _, blue = data.test_images[is_car].reshape(int(is_car.sum()), 3, -1).mean(axis=2).T
@@ -199,7 +199,7 @@ def _blue(each: _BoundaryRun, data: co.datasets.ImageClasses) -> str:
     )
 
 
-def _plane(each: _BoundaryRun, data: co.datasets.ImageClasses) -> Figure:
+def draw_plane(each: _BoundaryRun, data: co.datasets.ImageClasses) -> Figure:
     figure = Figure(figsize=(10, 8), layout="constrained")
     co.plot.plane(
         each.cca,
@@ -215,13 +215,13 @@ def _plane(each: _BoundaryRun, data: co.datasets.ImageClasses) -> Figure:
     return figure
 
 
-def _grid(each: _BoundaryRun, data: co.datasets.ImageClasses) -> Figure:
+def draw_confusing_images(each: _BoundaryRun, data: co.datasets.ImageClasses) -> Figure:
     """Images of each pair of classes, with beliefs."""
     names = each.cca.classes_.tolist()
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    figure = Figure(figsize=(1.45 * MORE, 2.1 * len(pairs)), layout="constrained")
-    for row, (a, b) in zip(figure.subplots(len(pairs), MORE), pairs, strict=True):
-        found = each.cca.confusing(each.P, MORE, between=(a, b))
+    figure = Figure(figsize=(1.45 * IMAGES_PER_PAIR, 2.1 * len(pairs)), layout="constrained")
+    for row, (a, b) in zip(figure.subplots(len(pairs), IMAGES_PER_PAIR), pairs, strict=True):
+        found = each.cca.confusing(each.P, IMAGES_PER_PAIR, between=(a, b))
         for ax in row:
             ax.axis("off")
         for ax, index, P in zip(row, found.index, found.beliefs, strict=False):

@@ -8,14 +8,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import correspondence as co
-from correspondence.studies.catalogue import TITLES
+from correspondence.studies.catalogue import STUDY_TITLES
 from correspondence.studies.report import Exhibit, Line, Report, markdown_table
 from correspondence.studies.runs import Settings
 
-__all__ = ["TITLE", "run"]
+__all__ = ["STUDY_TITLE", "run_study"]
 
-TITLE = TITLES["brands"]
-BRANDS = (
+STUDY_TITLE = STUDY_TITLES["brands"]
+BRAND_NAMES = (
     "Porsche",
     "Mercedes",
     "IBM computers",
@@ -33,9 +33,9 @@ BRANDS = (
     "Campbell's soup",
 )
 """15 of 42, among them all that the paper names; which others it drew, it does not say."""
-RESPONDENTS = 3173
+N_RESPONDENTS = 3173
 
-ERRATA = """\
+ERRATA_SECTION = """\
 ## What it corrects
 
 - The paper reads "Mercedes and Arnott's are upper class" off its picture. In a symmetric map the distance of a brand
@@ -44,29 +44,29 @@ ERRATA = """\
 - Its picture is of 15 brands drawn at random, without saying which; with others the plane is another."""
 
 
-def run(settings: Settings) -> Report:
+def run_study(settings: Settings) -> Report:
     """Analyse 15 brands, and place the other 27 as supplementary rows."""
     table = co.datasets.fetch_brands()
-    chosen = np.array([int(np.flatnonzero(table.rows == brand)[0]) for brand in BRANDS])
+    chosen = np.array([int(np.flatnonzero(table.rows == brand)[0]) for brand in BRAND_NAMES])
     others = np.setdiff1d(np.arange(len(table.rows)), chosen)
-    ca = co.CA().fit(_part(table, chosen))
+    ca = co.CA().fit(_take_rows(table, chosen))
     sections = [
-        f"{len(BRANDS)} brands x {len(table.columns)} traits: the share of {RESPONDENTS} Australians who gave the "
+        f"{len(BRAND_NAMES)} brands x {len(table.columns)} traits: the share of {N_RESPONDENTS} Australians who gave the "
         "trait to the brand (2005).",
         "![Brands and traits in the first factoring plane](brands.png)\n\n*Symmetric map, with 95 % ellipses for "
-        f"{RESPONDENTS} answers. Brands may be compared with brands and traits with traits.*",
-        _axes(ca),
-        _claims(ca),
-        _ratios(ca),
-        ERRATA,
+        f"{N_RESPONDENTS} answers. Brands may be compared with brands and traits with traits.*",
+        _make_axis_table(ca),
+        check_claims(ca),
+        make_ratio_table(ca),
+        ERRATA_SECTION,
     ]
-    figures = {"": _figure(ca), "-others": _figure_of_others(ca, _part(table, others))}
-    return Report(TITLE, _rows(ca), "\n\n".join(sections), figures, exhibits=[_exhibit(ca)])
+    figures = {"": _draw_plane(ca), "-others": draw_other_brands(ca, _take_rows(table, others))}
+    return Report(STUDY_TITLE, make_csv_rows(ca), "\n\n".join(sections), figures, exhibits=[make_exhibit(ca)])
 
 
-def _exhibit(ca: co.CA) -> Exhibit:
+def make_exhibit(ca: co.CA) -> Exhibit:
     ratios = [f"{100 * ratio:.1f} %" for ratio in ca.decomposition_.inertia_ratios[:2]]
-    upper = _upper_class(ca)
+    upper = _find_upper_class_ratios(ca)
     lines = [
         Line("share of the first factor in chi2", "31.7 %", ratios[0]),
         Line("share of the second factor in chi2", "23.2 %", ratios[1]),
@@ -84,17 +84,17 @@ def _exhibit(ca: co.CA) -> Exhibit:
     return Exhibit("Figure 1: brands and traits", lines, sentence, "")
 
 
-def _upper_class(ca: co.CA) -> dict[str, float]:
+def _find_upper_class_ratios(ca: co.CA) -> dict[str, float]:
     brands = ["Mercedes", "Arnott's"]
     ratios = ca.decomposition_.density_ratio(brands, ["Upper class"] * len(brands))
     return dict(zip(brands, map(float, ratios), strict=True))
 
 
-def _part(table: co.Table, rows: np.ndarray) -> co.Table:
+def _take_rows(table: co.Table, rows: np.ndarray) -> co.Table:
     return co.Table(np.asarray(table.counts)[rows], table.rows[rows], table.columns)
 
 
-def _rows(ca: co.CA) -> list[dict[str, Any]]:
+def make_csv_rows(ca: co.CA) -> list[dict[str, Any]]:
     return [
         {
             "side": side,
@@ -109,29 +109,35 @@ def _rows(ca: co.CA) -> list[dict[str, Any]]:
     ]
 
 
-def _axes(ca: co.CA) -> str:
+def _make_axis_table(ca: co.CA) -> str:
     header = ["axis", "PIC", "% of chi2", "brands", "traits"]
     d = ca.decomposition_
     lines = [
-        [i + 1, float(d.pics[i]), f"{100 * d.inertia_ratios[i]:.1f}", _ends(ca.rows_, i), _ends(ca.columns_, i)]
+        [
+            i + 1,
+            float(d.pics[i]),
+            f"{100 * d.inertia_ratios[i]:.1f}",
+            _list_ends(ca.rows_, i),
+            _list_ends(ca.columns_, i),
+        ]
         for i in range(3)
     ]
     return f"## What the axes separate\n\n{markdown_table(header, lines)}"
 
 
-def _ends(points: co.Points, axis: int) -> str:
+def _list_ends(points: co.Points, axis: int) -> str:
     order = points.labels[np.argsort(points.principal[:, axis])]
     return f"{', '.join(order[:2])} ... {', '.join(order[::-1][:2])}"
 
 
-def _claims(ca: co.CA) -> str:
+def check_claims(ca: co.CA) -> str:
     """What the paper reads off its picture, in numbers."""
     traits = ca.columns_
     distance = dict(zip(traits.labels, np.linalg.norm(traits.principal[:, :2], axis=1), strict=True))
     order = sorted(distance, key=distance.__getitem__)
     ratio = ca.decomposition_.density_ratio(["Porsche"], traits.labels, pairwise=True)[0]
     strongest = traits.labels[np.argsort(-ratio)][:4]
-    mercedes, arnotts = _upper_class(ca).values()
+    mercedes, arnotts = _find_upper_class_ratios(ca).values()
     return (
         "## The paper's reading, checked\n\n"
         f"- Mercedes and Arnott's as upper class: of all traits given to Mercedes, upper class is {mercedes:.1f} "
@@ -144,7 +150,7 @@ def _claims(ca: co.CA) -> str:
     )
 
 
-def _ratios(ca: co.CA) -> str:
+def make_ratio_table(ca: co.CA) -> str:
     table = ca.decomposition_.density_ratio(ca.rows_.labels, ca.columns_.labels, pairwise=True)
     lines = []
     for brand, row in zip(ca.rows_.labels, table, strict=True):
@@ -156,14 +162,14 @@ def _ratios(ca: co.CA) -> str:
     return f"## Each brand in words\n\nDensity ratios p(x, y) / (p(x) p(y)).\n\n{markdown_table(header, lines)}"
 
 
-def _figure(ca: co.CA) -> Figure:
+def _draw_plane(ca: co.CA) -> Figure:
     figure = Figure(figsize=(10, 8), layout="constrained")
-    ellipses = ca.bootstrap(n=round(ca.decomposition_.n * RESPONDENTS), random_state=0, progress=False)
+    ellipses = ca.bootstrap(n=round(ca.decomposition_.n * N_RESPONDENTS), random_state=0, progress=False)
     co.plot.plane(ca, names=("brand", "trait"), ellipses=ellipses, ax=figure.subplots())
     return figure
 
 
-def _figure_of_others(ca: co.CA, others: co.Table) -> Figure:
+def draw_other_brands(ca: co.CA, others: co.Table) -> Figure:
     figure = Figure(figsize=(10, 8), layout="constrained")
     co.plot.plane(
         ca,

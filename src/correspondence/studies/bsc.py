@@ -10,16 +10,16 @@ from matplotlib.figure import Figure
 
 import correspondence as co
 from correspondence.studies import problems
-from correspondence.studies.catalogue import TITLES
+from correspondence.studies.catalogue import STUDY_TITLES
 from correspondence.studies.report import Exhibit, Report, correlation_lines, correlation_rows, markdown_table
-from correspondence.studies.runs import Runs, Settings, measure
+from correspondence.studies.runs import Runs, Settings, measure_problem
 
-__all__ = ["TITLE", "run"]
+__all__ = ["STUDY_TITLE", "run_study"]
 
-TITLE = TITLES["bsc"]
-PAPER = (0.8011, 0.7942, 0.7918, 0.7883)
+STUDY_TITLE = STUDY_TITLES["bsc"]
+PAPER_CORRELATIONS = (0.8011, 0.7942, 0.7918, 0.7883)
 
-ERRATA = """\
+ERRATA_SECTION = """\
 ## What it corrects
 
 - The paper's Table 1 calls its numbers PICs, but they are correlations, the square roots of PICs: a channel that flips
@@ -33,70 +33,77 @@ ERRATA = """\
   "training" is what the fit itself reports. Held out, two given functions show the correlation that they really have,
   so but for the noise of the fresh sample none exceeds the largest exact one."""
 
-CAPTION = """\
+FIGURE_CAPTION = """\
 *Lines are the exact correlations. Dots are ours on fresh pairs, the mean over the seeds, with bars from the smallest to
 the largest; rings are the same functions on their training data; crosses are the row that the paper prints,
 which its text says is for p = 0.1.*"""
 
 
-def run(settings: Settings) -> Report:
+def run_study(settings: Settings) -> Report:
     """Fit both channels and compare."""
-    fair = measure(problems.bsc(), settings)
-    rare = measure(problems.bsc(p=0.1, d=5), settings)
+    fair = measure_problem(problems.make_bsc(), settings)
+    rare = measure_problem(problems.make_bsc(p=0.1, d=5), settings)
     sections = [
         "X are five bits, Y the same bits after a channel that flips each of them with probability 0.1.",
-        f"![Exact levels, and ours with the range over the seeds](bsc.png)\n\n{CAPTION}",
-        _section("Fair bits (p = 0.5)", fair),
-        _section("Bits that are 1 with probability p = 0.1", rare),
-        ERRATA,
+        f"![Exact levels, and ours with the range over the seeds](bsc.png)\n\n{FIGURE_CAPTION}",
+        _make_section("Fair bits (p = 0.5)", fair),
+        _make_section("Bits that are 1 with probability p = 0.1", rare),
+        ERRATA_SECTION,
     ]
-    rows = [row for runs in (fair, rare) for row in correlation_rows(runs, paper=PAPER)]
+    rows = [row for runs in (fair, rare) for row in correlation_rows(runs, paper=PAPER_CORRELATIONS)]
     exhibits = [
-        _exhibit("Table 1, upper half: bits through a channel, fair bits as in the paper's code", fair),
-        _exhibit("Table 1, upper half: the same with p = 0.1 as in the paper's text", rare),
+        _make_exhibit("Table 1, upper half: bits through a channel, fair bits as in the paper's code", fair),
+        _make_exhibit("Table 1, upper half: the same with p = 0.1 as in the paper's text", rare),
     ]
-    return Report(TITLE, rows, "\n\n".join(sections), {"": _figure(fair, rare)}, exhibits=exhibits)
+    return Report(STUDY_TITLE, rows, "\n\n".join(sections), {"": _draw_figure(fair, rare)}, exhibits=exhibits)
 
 
-def _exhibit(name: str, runs: Runs) -> Exhibit:
+def _make_exhibit(name: str, runs: Runs) -> Exhibit:
     exact = runs.problem.correlations
     held_out, training = (values.mean(axis=0) for values in (runs.held_out, runs.training))
-    return Exhibit(name, correlation_lines(held_out, paper=PAPER, training=training, exact=exact), _finding(runs), "")
+    return Exhibit(
+        name,
+        correlation_lines(held_out, paper=PAPER_CORRELATIONS, training=training, exact=exact),
+        describe_findings(runs),
+        "",
+    )
 
 
-def _section(title: str, runs: Runs) -> str:
+def _make_section(title: str, runs: Runs) -> str:
     header = ["component", "paper", "exact", "exact PIC", "ours, held out", "range over seeds", "ours, training"]
-    table = markdown_table(header, [_line(row) for row in correlation_rows(runs, paper=PAPER)[:-1]])
-    return f"## {title}\n\n{table}\n\n{_finding(runs)}"
+    table = markdown_table(
+        header, [_make_table_line(row) for row in correlation_rows(runs, paper=PAPER_CORRELATIONS)[:-1]]
+    )
+    return f"## {title}\n\n{table}\n\n{describe_findings(runs)}"
 
 
-def _line(row: dict[str, Any]) -> list[Any]:
+def _make_table_line(row: dict[str, Any]) -> list[Any]:
     spread = f"{row['held_out_low']:.4f} to {row['held_out_high']:.4f}"
     return [*(row[name] for name in ("component", "paper", "exact", "exact_pic", "held_out")), spread, row["training"]]
 
 
-def _finding(runs: Runs) -> str:
+def describe_findings(runs: Runs) -> str:
     exact = runs.problem.correlations
-    paper = np.abs(PAPER - exact[: len(PAPER)]).mean()
+    paper = np.abs(PAPER_CORRELATIONS - exact[: len(PAPER_CORRELATIONS)]).mean()
     return (
         f"On {runs.fresh:,} fresh pairs our values are off the exact ones by {runs.errors.mean():.4f} on average over "
-        f"{len(exact)} components and {runs.drawn}; the paper's four values are off by {paper:.4f}. "
+        f"{len(exact)} components and {runs.seeds_in_words}; the paper's four values are off by {paper:.4f}. "
         f"Training values are {runs.optimism:+.4f} from held-out ones on average. "
         f"Each fit saw {runs.n:,} pairs and took {runs.seconds.mean():.2f} seconds."
     )
 
 
-def _figure(fair: Runs, rare: Runs) -> Figure:
+def _draw_figure(fair: Runs, rare: Runs) -> Figure:
     figure = Figure(figsize=(10, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(15, 7))
-    handles = _draw(left, fair, "Fair bits (p = 0.5)")
-    _draw(right, rare, "Bits with p = 0.1")
+    handles = draw_panel(left, fair, "Fair bits (p = 0.5)")
+    draw_panel(right, rare, "Bits with p = 0.1")
     left.set_ylabel("Correlation, sqrt(PIC)")
     figure.legend(handles=handles, loc="outside upper center", ncols=4, frameon=False)
     return figure
 
 
-def _draw(ax: Axes, runs: Runs, title: str) -> list[Any]:
+def draw_panel(ax: Axes, runs: Runs, title: str) -> list[Any]:
     """Draw one panel and return what the legend is to show, in its order."""
     exact = runs.problem.correlations
     component = np.arange(1, len(exact) + 1)
@@ -107,7 +114,14 @@ def _draw(ax: Axes, runs: Runs, title: str) -> list[Any]:
         ax.stairs(exact, np.arange(len(exact) + 1) + 0.5, baseline=None, color="black", label="exact"),
         _draw_held_out(ax, component - 0.18, runs.held_out),
         ax.scatter(*rings, s=24, facecolors="none", edgecolors=co.plot.COLUMNS, label="ours, training"),
-        ax.scatter(component[: len(PAPER)], PAPER, marker="x", s=26, color=co.plot.GREY, label="printed in the paper"),
+        ax.scatter(
+            component[: len(PAPER_CORRELATIONS)],
+            PAPER_CORRELATIONS,
+            marker="x",
+            s=26,
+            color=co.plot.GREY,
+            label="printed in the paper",
+        ),
     ]
 
 

@@ -19,11 +19,11 @@ from torch.nn import functional
 
 __all__ = ["CaptionNet", "PhotoNet", "Terms", "colours_and_edges"]
 
-FILLERS = (
+FILLER_WORDS = (
     "coming does doing gets getting goes going like make making near nearby takes taking tries trying using whilst"
 )
-MEAN, DEVIATION = 115, 65  # of a pixel, about
-STOP_WORDS = ENGLISH_STOP_WORDS | set(FILLERS.split())
+PIXEL_MEAN, PIXEL_DEVIATION = 115, 65  # of a pixel, about
+STOP_WORDS = ENGLISH_STOP_WORDS | set(FILLER_WORDS.split())
 
 
 class Terms:
@@ -45,7 +45,7 @@ class Terms:
 
     def fit(self, captions: Iterable[list[str]]) -> Terms:
         """Choose the terms from the captions of some photographs."""
-        counts = Counter(word for each in captions for caption in each for word in _words(caption))
+        counts = Counter(word for each in captions for caption in each for word in _iterate_words(caption))
         # A word in -s is the same as the one without, unless that is rare beside it: "shorts" are not "short".
         self._same = {word: word[:-1] for word in counts if word[-1] == "s" and 4 * counts[word[:-1]] >= counts[word]}
         merged: Counter[str] = Counter()
@@ -60,12 +60,12 @@ class Terms:
         counts = np.zeros((len(captions), len(column)), np.float32)
         for row, each in zip(counts, captions, strict=True):
             for caption in each:
-                found = {self._same.get(word, word) for word in _words(caption)}
+                found = {self._same.get(word, word) for word in _iterate_words(caption)}
                 row[[column[word] for word in found if word in column]] += 1
         return counts
 
 
-def _words(caption: str) -> Iterator[str]:
+def _iterate_words(caption: str) -> Iterator[str]:
     return (word for word in re.findall("[a-z]{2,}", caption.lower()) if word not in STOP_WORDS)
 
 
@@ -87,48 +87,52 @@ class PhotoNet(nn.Module):
 
     def __init__(self, outputs: int, width: int = 32) -> None:
         super().__init__()
-        layers = [*_convolution(3, width, 5, stride=2)]
+        layers = [*_make_convolution(3, width, 5, stride=2)]
         for i in range(3):
             inside, outside = width * 2**i, width * 2 ** (i + 1)
-            layers += [nn.MaxPool2d(2), *_convolution(inside, outside), *_convolution(outside, outside)]
+            layers += [nn.MaxPool2d(2), *_make_convolution(inside, outside), *_make_convolution(outside, outside)]
         self.shapes = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.3))
         self.colours = nn.Sequential(
-            nn.BatchNorm1d(FEATURES), nn.Dropout(0.5), nn.Linear(FEATURES, 8 * width), nn.SiLU(), nn.Dropout(0.3)
+            nn.BatchNorm1d(N_FEATURES), nn.Dropout(0.5), nn.Linear(N_FEATURES, 8 * width), nn.SiLU(), nn.Dropout(0.3)
         )
         self.head = nn.Linear(16 * width, outputs)
 
     def forward(self, photos: Tensor) -> Tensor:
         """Outputs of shape (n, outputs); without training the mean of those for a photograph and its mirror image."""
         if self.training:
-            return self._outputs(self._varied(photos))
+            return self._compute_outputs(self._vary_photos(photos))
         whole = functional.interpolate(photos, size=(self.WHOLE, self.WHOLE), mode="bilinear", antialias=True)
-        return (self._outputs(whole) + self._outputs(whole.flip(3))) / 2
+        return (self._compute_outputs(whole) + self._compute_outputs(whole.flip(3))) / 2
 
-    def _outputs(self, photos: Tensor) -> Tensor:
-        x = ((photos - MEAN) / DEVIATION).contiguous(memory_format=torch.channels_last)  # faster for colours
+    def _compute_outputs(self, photos: Tensor) -> Tensor:
+        x = ((photos - PIXEL_MEAN) / PIXEL_DEVIATION).contiguous(
+            memory_format=torch.channels_last
+        )  # faster for colours
         return self.head(torch.cat([self.shapes(x), self.colours(colours_and_edges(photos))], dim=1))
 
-    def _varied(self, photos: Tensor) -> Tensor:
+    def _vary_photos(self, photos: Tensor) -> Tensor:
         """A random part of each photograph, half of them flipped, in another light."""
         n = len(photos)
-        scale, stretch = 1 - self.ZOOM * torch.rand(n), torch.exp(self.STRETCH * _sides(n))
+        scale, stretch = 1 - self.ZOOM * torch.rand(n), torch.exp(self.STRETCH * _draw_uniform(n))
         part = torch.stack([scale * stretch, scale / stretch], dim=1).clamp(max=1.1)
         place = torch.zeros(n, 2, 3)
-        place[:, :, 2] = _sides(n, 2) * (1 - part).clamp(min=0.05)
+        place[:, :, 2] = _draw_uniform(n, 2) * (1 - part).clamp(min=0.05)
         place[:, 0, 0] = part[:, 0] * torch.where(torch.rand(n) < 0.5, -1.0, 1.0)
         place[:, 1, 1] = part[:, 1]
         grid = functional.affine_grid(place, [n, 3, self.SIZE, self.SIZE], align_corners=False)
         x = functional.grid_sample(photos, grid, padding_mode="reflection", align_corners=False)
-        contrast, light, tint = _sides(n, 1, 1, 1), _sides(n, 1, 1, 1), 0.5 * _sides(n, 3, 1, 1)
-        return MEAN + (1 + self.LIGHT * contrast) * (x - MEAN) + DEVIATION * self.LIGHT * (light + tint)
+        contrast, light, tint = _draw_uniform(n, 1, 1, 1), _draw_uniform(n, 1, 1, 1), 0.5 * _draw_uniform(n, 3, 1, 1)
+        return (
+            PIXEL_MEAN + (1 + self.LIGHT * contrast) * (x - PIXEL_MEAN) + PIXEL_DEVIATION * self.LIGHT * (light + tint)
+        )
 
 
-def _convolution(inside: int, outside: int, kernel: int = 3, stride: int = 1) -> list[nn.Module]:
+def _make_convolution(inside: int, outside: int, kernel: int = 3, stride: int = 1) -> list[nn.Module]:
     convolution = nn.Conv2d(inside, outside, kernel, stride, kernel // 2, bias=False)
     return [convolution, nn.BatchNorm2d(outside), nn.SiLU()]
 
 
-def _sides(*shape: int) -> Tensor:
+def _draw_uniform(*shape: int) -> Tensor:
     """Random numbers between -1 and 1."""
     return 2 * torch.rand(*shape) - 1
 
@@ -146,26 +150,26 @@ def colours_and_edges(photos: Tensor) -> Tensor:
     down[:, 1:-1] = grey[:, 2:] - grey[:, :-2]
     across[:, :, 1:-1] = grey[:, :, 2:] - grey[:, :, :-2]
     turn = torch.atan2(down, across) % math.pi / math.pi
-    edges = _shares((9 * turn).long().clamp(max=8), torch.hypot(across, down), 9, grid=6)
+    edges = _average_by_kind((9 * turn).long().clamp(max=8), torch.hypot(across, down), 9, grid=6)
     parts = [
-        _shares(_colour(x, 4), torch.ones_like(grey), 64, grid=2),
-        _shares(_colour(x, 3), torch.ones_like(grey), 27, grid=4),
+        _average_by_kind(_number_colours(x, 4), torch.ones_like(grey), 64, grid=2),
+        _average_by_kind(_number_colours(x, 3), torch.ones_like(grey), 27, grid=4),
         edges / (edges.sum((1, 2, 3), keepdim=True) + 1e-3),
         edges / (edges.sum(1, keepdim=True) + 1e-2),
     ]
     return torch.cat([part.sqrt().flatten(1) for part in parts], dim=1)
 
 
-FEATURES = 4 * 64 + 16 * 27 + 2 * 36 * 9
+N_FEATURES = 4 * 64 + 16 * 27 + 2 * 36 * 9
 
 
-def _colour(x: Tensor, levels: int) -> Tensor:
+def _number_colours(x: Tensor, levels: int) -> Tensor:
     """Number of the colour of each pixel if each channel has so many levels."""
     red, green, blue = (levels * x).long().unbind(1)
     return (red * levels + green) * levels + blue
 
 
-def _shares(kinds: Tensor, weights: Tensor, n_kinds: int, grid: int) -> Tensor:
+def _average_by_kind(kinds: Tensor, weights: Tensor, n_kinds: int, grid: int) -> Tensor:
     """Mean weight of the pixels of each kind in each cell of a grid: (n, n_kinds, grid, grid)."""
     n, height, width = kinds.shape
     spread = torch.zeros(n, n_kinds, height, width).scatter_(1, kinds[:, None], weights[:, None])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["TITLES"]
+__all__ = ["STUDY_TITLES"]
 
 # In the order of the paper, and what goes beyond it last.
-TITLES: dict[str, str] = {
+STUDY_TITLES: dict[str, str] = {
     "brands": "Brands x personality traits: the paper's introductory example",
     "bsc": "Table 1, binary symmetric channel: paper, exact, ours",
     "gaussian": "Table 1 and Hermite figure, Gaussian pair: paper, exact, ours",

@@ -9,20 +9,20 @@ from matplotlib.figure import Figure
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 import correspondence as co
-from correspondence.studies.catalogue import TITLES
+from correspondence.studies.catalogue import STUDY_TITLES
 from correspondence.studies.report import Exhibit, Line, Report, markdown_table
 from correspondence.studies.runs import Settings
 
-__all__ = ["TITLE", "run"]
+__all__ = ["STUDY_TITLE", "run_study"]
 
-TITLE = TITLES["compas"]
-BINS = 4
+STUDY_TITLE = STUDY_TITLES["compas"]
+N_BINS = 4
 
 
-def run(settings: Settings) -> Report:
+def run_study(settings: Settings) -> Report:
     """Fit both models with their default settings, and compare their beliefs of defendants that they have not seen."""
     data = co.datasets.fetch_compas()
-    comparisons = [_comparison(data, seed, settings.quick) for seed in range(settings.seeds)]
+    comparisons = [_compare_models(data, seed, settings.quick) for seed in range(settings.seeds)]
     first = comparisons[0]
     calibrations = {
         name: cca.calibration(P, data.y_test)
@@ -31,19 +31,19 @@ def run(settings: Settings) -> Report:
     sections = [
         f"Five attributes of {len(data.X_train)} defendants, and a risk of low, medium or high; {len(data.X_test)} "
         "others that the models have not seen. Settings are scikit-learn's defaults, with 500 trees in the forest.",
-        f"![Both models in their common plane](compas.png)\n\n{CAPTION}",
+        f"![Both models in their common plane](compas.png)\n\n{PLANE_CAPTION}",
         f"```\n{first}\n```",
-        _table_of_predictions(first),
-        _calibration_table(calibrations),
+        _make_prediction_table(first),
+        make_calibration_table(calibrations),
         f"![Where they disagree](compas-where.png)\n\n{WHERE_CAPTION}",
-        _most(first, data),
+        make_disagreement_table(first, data),
     ]
-    rows = [row for seed, comparison in enumerate(comparisons) for row in _rows(seed, comparison)]
-    figures = {"": co.plot.classifiers(first), "-where": _where(first, data)}
-    return Report(TITLE, rows, "\n\n".join(sections), figures, exhibits=[_exhibit(first, calibrations)])
+    rows = [row for seed, comparison in enumerate(comparisons) for row in make_csv_rows(seed, comparison)]
+    figures = {"": co.plot.classifiers(first), "-where": draw_disagreement(first, data)}
+    return Report(STUDY_TITLE, rows, "\n\n".join(sections), figures, exhibits=[make_exhibit(first, calibrations)])
 
 
-def _exhibit(comparison: co.ClassifierComparison, calibrations: dict[str, co.Calibration]) -> Exhibit:
+def make_exhibit(comparison: co.ClassifierComparison, calibrations: dict[str, co.Calibration]) -> Exhibit:
     lines = [
         Line("share of defendants on whom both models agree", held_out=float(comparison.agreement[0, 1])),
         *(
@@ -63,7 +63,7 @@ def _exhibit(comparison: co.ClassifierComparison, calibrations: dict[str, co.Cal
     return Exhibit("Beyond the paper: two classifiers of COMPAS", lines, sentence, "")
 
 
-CAPTION = """\
+PLANE_CAPTION = """\
 *The same defendants as each model sees them, in the colour of the class that it predicts; the boundaries are the same
 for both. Right: the largest moves from one model to the other.*"""
 WHERE_CAPTION = """\
@@ -71,7 +71,7 @@ WHERE_CAPTION = """\
 errors.*"""
 
 
-def _comparison(data: co.datasets.Compas, seed: int, quick: bool) -> co.ClassifierComparison:
+def _compare_models(data: co.datasets.Compas, seed: int, quick: bool) -> co.ClassifierComparison:
     models = {
         "forest": RandomForestClassifier(20 if quick else 500, random_state=seed),
         "boosting": HistGradientBoostingClassifier(max_iter=10 if quick else 100, random_state=seed),
@@ -80,7 +80,7 @@ def _comparison(data: co.datasets.Compas, seed: int, quick: bool) -> co.Classifi
     return co.compare_classifiers(fitted, data.X_test, data.y_test)
 
 
-def _rows(seed: int, comparison: co.ClassifierComparison) -> list[dict[str, Any]]:
+def make_csv_rows(seed: int, comparison: co.ClassifierComparison) -> list[dict[str, Any]]:
     return [
         {
             "seed": seed,
@@ -94,7 +94,7 @@ def _rows(seed: int, comparison: co.ClassifierComparison) -> list[dict[str, Any]
     ]
 
 
-def _table_of_predictions(comparison: co.ClassifierComparison) -> str:
+def _make_prediction_table(comparison: co.ClassifierComparison) -> str:
     counts = comparison.table().toarray().astype(int)
     a, b = comparison.names
     header = [f"{a} \\ {b}", *map(str, comparison.classes)]
@@ -102,7 +102,7 @@ def _table_of_predictions(comparison: co.ClassifierComparison) -> str:
     return f"## Predictions of both\n\n{markdown_table(header, lines)}"
 
 
-def _calibration_table(calibrations: dict[str, co.Calibration]) -> str:
+def make_calibration_table(calibrations: dict[str, co.Calibration]) -> str:
     header = ["model", "", "claimed", "on labels", "captured", "log loss", "calibration error"]
     lines: list[list[Any]] = []
     for name, result in calibrations.items():
@@ -119,9 +119,9 @@ def _calibration_table(calibrations: dict[str, co.Calibration]) -> str:
     )
 
 
-def _groups(values: np.ndarray) -> list[tuple[str, np.ndarray]]:
+def group_by_value(values: np.ndarray) -> list[tuple[str, np.ndarray]]:
     """Parts of about equal size by value, named by their range."""
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)))
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, N_BINS + 1)))
     part = np.searchsorted(edges[1:-1], values, side="left" if len(edges) > 2 else "right")
     members = [np.flatnonzero(part == i) for i in np.unique(part)]
     named = []
@@ -131,12 +131,16 @@ def _groups(values: np.ndarray) -> list[tuple[str, np.ndarray]]:
     return named
 
 
-def _where(comparison: co.ClassifierComparison, data: co.datasets.Compas) -> Figure:
+def draw_disagreement(comparison: co.ClassifierComparison, data: co.datasets.Compas) -> Figure:
     figure = Figure(figsize=(12, 3.4), layout="constrained")
     for ax, name, values in zip(
         figure.subplots(1, len(data.features), sharey=True), data.features, data.X_test.T, strict=True
     ):
-        groups = _groups(values) if len(np.unique(values)) > 2 else [(f"{v:g}", values == v) for v in np.unique(values)]
+        groups = (
+            group_by_value(values)
+            if len(np.unique(values)) > 2
+            else [(f"{v:g}", values == v) for v in np.unique(values)]
+        )
         parts = [comparison.disagreement[rows] for _, rows in groups]
         errors = [2 * part.std() / np.sqrt(len(part)) for part in parts]
         ax.errorbar(range(len(parts)), [part.mean() for part in parts], errors, fmt="o", color=co.plot.ROWS, capsize=3)
@@ -148,7 +152,7 @@ def _where(comparison: co.ClassifierComparison, data: co.datasets.Compas) -> Fig
     return figure
 
 
-def _most(comparison: co.ClassifierComparison, data: co.datasets.Compas) -> str:
+def make_disagreement_table(comparison: co.ClassifierComparison, data: co.datasets.Compas) -> str:
     rows = comparison.most_index(10)
     lines = [
         [

@@ -17,25 +17,25 @@ from sklearn.neural_network import MLPClassifier
 from tqdm import tqdm
 
 import correspondence as co
-from correspondence.studies.catalogue import TITLES
+from correspondence.studies.catalogue import STUDY_TITLES
 from correspondence.studies.ingredients import Ingredients
-from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, framed, markdown_table
+from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, markdown_table, to_frame_or_array
 from correspondence.studies.runs import Settings, one_thread_each
 
-__all__ = ["TITLE", "run"]
+__all__ = ["STUDY_TITLE", "run_study"]
 
-TITLE = TITLES["cooking"]
-COMPONENTS, INGREDIENTS, TEST = 10, 146, 0.2
-QUICK = 1000  # recipes
-PAPER = {
+STUDY_TITLE = STUDY_TITLES["cooking"]
+N_COMPONENTS, N_INGREDIENTS, TEST_SHARE = 10, 146, 0.2
+QUICK_RECIPES = 1000  # recipes
+PAPER_CORRELATIONS = {
     "paper: PICE": (0.9092, 0.8667, 0.8412, 0.7932, 0.7391, 0.6413, 0.6018, 0.4792, 0.4508, 0.2821),
     "paper: SVD": (0.4504, 0.3894, 0.3149, 0.2943, 0.2413, 0.1958, 0.1547, 0.1191, 0.1146, 0.1035),
     "paper: CCA": (0.1915, 0.1751, 0.1342, 0.1083, 0.1050, 0.0823, 0.0623, 0.0488, 0.0485, 0.0431),
     "paper: KCCA": (0.6585, 0.1223, 0.0860, 0.0636, 0.0320, 0.0131, 0.0090, 0.0089, 0.0051, 0.0011),
 }
-SHOWN = 60  # ingredients in the plane
+MAX_INGREDIENTS_SHOWN = 60  # ingredients in the plane
 
-ERRATA = """\
+ERRATA_SECTION = """\
 ## What it corrects
 
 - The paper's values are those of the recipes that its networks were trained on. Here every method is fitted to 80 % of
@@ -48,13 +48,13 @@ ERRATA = """\
   placed at all (others are placed at the mean)."""
 
 
-CHOICE = (
+CHOICE_NOTE = (
     "Size and penalty of the net in ACE were chosen by us on one other split of the same recipes, and which names are "
     "variants of the same ingredient (`ingredient_rules.py`) was written by hand with an eye on another one, so both "
     "have seen some of what is held out here; the rest is default settings."
 )
 
-CAPTION = """\
+METHODS_CAPTION = """\
 *Filled: held-out recipes, mean and standard deviation over the splits. Hollow: training recipes. Crosses: the paper's
 PICE, on training recipes.*"""
 
@@ -65,17 +65,17 @@ def _net(seed: int) -> Any:
 
 METHODS: dict[str, tuple[str, Callable[[int], Any]]] = {
     "CA": ("of the observed combinations, as the paper's SVD", lambda seed: _Combinations()),
-    "CCA": ("co.CCA", lambda seed: co.CCA(COMPONENTS)),
-    "KernelCCA": ("1000 landmarks", lambda seed: co.KernelCCA(COMPONENTS, n_landmarks=1000, random_state=seed)),
+    "CCA": ("co.CCA", lambda seed: co.CCA(N_COMPONENTS)),
+    "KernelCCA": ("1000 landmarks", lambda seed: co.KernelCCA(N_COMPONENTS, n_landmarks=1000, random_state=seed)),
     "ACE, additive": (
         "for columns of 0 and 1 the same as CCA, but for a penalty",
-        lambda seed: co.ACE(COMPONENTS),
+        lambda seed: co.ACE(N_COMPONENTS),
     ),
     "ACE, net": (
         "E[g(Y) | X] by the beliefs of scikit-learn's MLPClassifier, cross-fitted",
-        lambda seed: co.ACE(COMPONENTS, x_regressor=_net(seed), random_state=seed, progress=False),
+        lambda seed: co.ACE(N_COMPONENTS, x_regressor=_net(seed), random_state=seed, progress=False),
     ),
-    "PICE": ("default settings", lambda seed: co.PICE(COMPONENTS, random_state=seed, progress=False)),
+    "PICE": ("default settings", lambda seed: co.PICE(N_COMPONENTS, random_state=seed, progress=False)),
     "auto": ("co.decompose, which chooses on the training recipes", lambda seed: _Auto(seed)),
 }
 
@@ -84,15 +84,15 @@ class _Combinations:
     """CA of the combinations of ingredients that occur."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> _Combinations:
-        self.ca = co.CA(n_components=COMPONENTS, handle_unknown="nan").fit(self._labels(X), y)
+        self.ca = co.CA(n_components=N_COMPONENTS, handle_unknown="nan").fit(self._join_ingredients(X), y)
         self.decomposition_ = self.ca.decomposition_
         return self
 
     def evaluate(self, X: np.ndarray, y: np.ndarray) -> co.HeldOut:
-        return self.ca.evaluate(self._labels(X), y)
+        return self.ca.evaluate(self._join_ingredients(X), y)
 
     @staticmethod
-    def _labels(X: np.ndarray) -> list[str]:
+    def _join_ingredients(X: np.ndarray) -> list[str]:
         return [" ".join(map(str, np.flatnonzero(row))) or "nothing" for row in X]
 
 
@@ -103,7 +103,7 @@ class _Auto:
         self.seed = seed
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> _Auto:
-        self.decomposition_ = co.decompose(X, y, COMPONENTS, random_state=self.seed, progress=False, verbose=False)
+        self.decomposition_ = co.decompose(X, y, N_COMPONENTS, random_state=self.seed, progress=False, verbose=False)
         return self
 
     def evaluate(self, X: np.ndarray, y: np.ndarray) -> co.HeldOut:
@@ -140,37 +140,40 @@ class _Plane:
         return self.whole.truncate(2)
 
 
-def run(settings: Settings) -> Report:
+def run_study(settings: Settings) -> Report:
     """Compare all methods on random splits, and draw the factoring plane of the best."""
     recipes = co.datasets.fetch_recipes()
-    n = QUICK if settings.quick else len(recipes.cuisine)
-    tasks = (delayed(_split)(recipes, n, seed) for seed in range(settings.seeds))
+    n = QUICK_RECIPES if settings.quick else len(recipes.cuisine)
+    tasks = (delayed(run_split)(recipes, n, seed) for seed in range(settings.seeds))
     with one_thread_each():
         done = Parallel(n_jobs=2, return_as="generator")(tasks)
         splits = list(tqdm(done, desc="cooking", total=settings.seeds, unit="split", disable=None))
     results = {name: [results[name] for results, _ in splits] for name in METHODS}
-    best = max(("CCA", "KernelCCA", "ACE, additive", "ACE, net", "PICE", "auto"), key=lambda name: _mean(results[name]))
-    rows = [row for name in METHODS for row in _rows(name, results[name])]
+    best = max(
+        ("CCA", "KernelCCA", "ACE, additive", "ACE, net", "PICE", "auto"),
+        key=lambda name: _average_held_out_sum(results[name]),
+    )
+    rows = [row for name in METHODS for row in make_csv_rows(name, results[name])]
     sections = [
-        f"X are {n:,} recipes as {INGREDIENTS} ingredients (0 or 1), Y their {len(set(recipes.cuisine))} cuisines; "
+        f"X are {n:,} recipes as {N_INGREDIENTS} ingredients (0 or 1), Y their {len(set(recipes.cuisine))} cuisines; "
         f"{settings.seeds} random splits into 80 % to learn from and 20 % to judge on.",
         "![Cuisines, recipes and ingredients in the first factoring plane](cooking-plane.png)\n\n"
-        + _caption(splits[0][1])
+        + _make_plane_caption(splits[0][1])
         + " [A page to explore it](cooking-explore.html) has all ten components and all ingredients.",
-        _table(results),
-        _finding(results, best),
-        f"![Held-out and training correlations of each method](cooking.png)\n\n{CAPTION}",
-        _observations(splits[0][1]),
-        ERRATA,
+        make_correlation_table(results),
+        describe_findings(results, best),
+        f"![Held-out and training correlations of each method](cooking.png)\n\n{METHODS_CAPTION}",
+        describe_plane(splits[0][1]),
+        ERRATA_SECTION,
     ]
     plane = splits[0][1]
-    figures = {"": _figure(results), "-plane": _plane_figure(plane)}
-    exhibits = [_table_exhibit(results, best), _plane_exhibit(plane)]
-    page = {"-explore.html": lambda path: _page(plane, path)}
-    return Report(TITLE, rows, "\n\n".join(sections), figures, page, exhibits)
+    figures = {"": draw_methods(results), "-plane": draw_plane(plane)}
+    exhibits = [make_table_exhibit(results, best), make_plane_exhibit(plane)]
+    page = {"-explore.html": lambda path: write_explorer_page(plane, path)}
+    return Report(STUDY_TITLE, rows, "\n\n".join(sections), figures, page, exhibits)
 
 
-def _table_exhibit(results: dict[str, list[_SplitResult]], best: str) -> Exhibit:
+def make_table_exhibit(results: dict[str, list[_SplitResult]], best: str) -> Exhibit:
     """Sums for each method beside the paper's of the same kind, and the ten correlations of the best."""
     held_out, training = (
         {name: np.mean([getattr(r, data) for r in of_splits], axis=0) for name, of_splits in results.items()}
@@ -180,18 +183,18 @@ def _table_exhibit(results: dict[str, list[_SplitResult]], best: str) -> Exhibit
     sums = [
         Line(
             f"sum of ten correlations, {name}",
-            float(sum(PAPER[printed[name]])) if name in printed else None,
+            float(sum(PAPER_CORRELATIONS[printed[name]])) if name in printed else None,
             float(training[name].sum()),
             float(held_out[name].sum()),
         )
         for name in sorted(results, key=lambda name: name != "PICE")
     ]
-    single = correlation_lines(held_out[best], paper=PAPER["paper: PICE"], training=training[best])
+    single = correlation_lines(held_out[best], paper=PAPER_CORRELATIONS["paper: PICE"], training=training[best])
     lines = [*sums, *(replace(line, quantity=f"{line.quantity}, {best}") for line in single)]
-    return Exhibit("Table 2: recipes and cuisines", lines, _finding(results, best), "")
+    return Exhibit("Table 2: recipes and cuisines", lines, describe_findings(results, best), "")
 
 
-def _plane_exhibit(plane: _Plane) -> Exhibit:
+def make_plane_exhibit(plane: _Plane) -> Exhibit:
     """Where the paper sees cuisines on the first axis."""
     g = {name: float(plane.d.g([name])[0, 0]) for name in np.unique(plane.cuisine)}
     groups = {
@@ -216,11 +219,11 @@ def _plane_exhibit(plane: _Plane) -> Exhibit:
     return Exhibit("Figure 4: recipes, cuisines and ingredients in the first plane", lines, sentence, "-plane")
 
 
-def _split(recipes: Any, n: int, seed: int) -> tuple[dict[str, _SplitResult], _Plane]:
+def run_split(recipes: Any, n: int, seed: int) -> tuple[dict[str, _SplitResult], _Plane]:
     """All methods on one split."""
     order = np.random.default_rng(seed).permutation(len(recipes.cuisine))[:n]
-    test, train = np.split(order, [round(TEST * n)])
-    ingredients = Ingredients(INGREDIENTS).fit([recipes.ingredients[i] for i in train])
+    test, train = np.split(order, [round(TEST_SHARE * n)])
+    ingredients = Ingredients(N_INGREDIENTS).fit([recipes.ingredients[i] for i in train])
     X, y = ingredients.transform(recipes.ingredients), recipes.cuisine
     results = {}
     for name, (_, make) in METHODS.items():
@@ -239,11 +242,11 @@ def _split(recipes: Any, n: int, seed: int) -> tuple[dict[str, _SplitResult], _P
     return results, plane
 
 
-def _mean(results: list[_SplitResult]) -> float:
+def _average_held_out_sum(results: list[_SplitResult]) -> float:
     return float(np.mean([result.held_out.sum() for result in results]))
 
 
-def _rows(name: str, results: list[_SplitResult]) -> list[dict[str, Any]]:
+def make_csv_rows(name: str, results: list[_SplitResult]) -> list[dict[str, Any]]:
     """Lines of the CSV file: one for each split, held out and training, and their sums."""
     return [
         {
@@ -261,17 +264,24 @@ def _rows(name: str, results: list[_SplitResult]) -> list[dict[str, Any]]:
     ]
 
 
-def _table(results: dict[str, list[_SplitResult]]) -> str:
-    header = ["method", "data", *map(str, range(1, COMPONENTS + 1)), "sum", "captured", "seconds"]
+def make_correlation_table(results: dict[str, list[_SplitResult]]) -> str:
+    header = ["method", "data", *map(str, range(1, N_COMPONENTS + 1)), "sum", "captured", "seconds"]
     lines: list[list[Any]] = []
     for name, of_splits in results.items():
         held_out, training = (np.array([getattr(r, data) for r in of_splits]) for data in ("held_out", "training"))
         captured, seconds = ([getattr(r, data) for r in of_splits] for data in ("captured", "seconds"))
-        figures = [_pm(held_out.sum(axis=1)), _pm(captured), f"{np.mean(seconds):.1f}"]
+        figures = [
+            _format_mean_and_deviation(held_out.sum(axis=1)),
+            _format_mean_and_deviation(captured),
+            f"{np.mean(seconds):.1f}",
+        ]
         means = training.mean(axis=0)
         lines.append([f"**{name}**", "held out", *_spread(held_out), *figures])
         lines.append(["", "training", *(f"{v:.3f}" for v in means), f"{means.sum():.2f}", "", ""])
-    lines += [[name, "training", *(f"{v:.3f}" for v in row), f"{sum(row):.2f}", "", ""] for name, row in PAPER.items()]
+    lines += [
+        [name, "training", *(f"{v:.3f}" for v in row), f"{sum(row):.2f}", "", ""]
+        for name, row in PAPER_CORRELATIONS.items()
+    ]
     notes = "\n".join(f"- {name}: {text}." for name, (text, _) in METHODS.items())
     return (
         "## Correlations of ten components\n\nMean over the splits, with their standard deviation.\n\n"
@@ -283,25 +293,25 @@ def _spread(values: np.ndarray) -> list[str]:
     return [f"{mean:.3f} ± {sd:.3f}" for mean, sd in zip(values.mean(axis=0), values.std(axis=0), strict=True)]
 
 
-def _pm(values: Any) -> str:
+def _format_mean_and_deviation(values: Any) -> str:
     return f"{np.mean(values):.2f} ± {np.std(values):.2f}"
 
 
-def _finding(results: dict[str, list[_SplitResult]], best: str) -> str:
+def describe_findings(results: dict[str, list[_SplitResult]], best: str) -> str:
     held_out = np.array([result.held_out for result in results[best]]).mean(axis=0)
-    paper = np.array(PAPER["paper: PICE"])
+    paper = np.array(PAPER_CORRELATIONS["paper: PICE"])
     above = int((held_out > paper).sum())
     chosen = [result.origin.split(":")[0] for result in results["auto"]]
     counts = ", ".join(f"{name} in {chosen.count(name)} of {len(chosen)} splits" for name in dict.fromkeys(chosen))
     return (
         f"The best row is {best}: held-out correlations sum to {held_out.sum():.2f} "
-        f"(PICE {_mean(results['PICE']):.2f}, auto {_mean(results['auto']):.2f}), where the paper's training values "
-        f"sum to {paper.sum():.2f}; {above} of {COMPONENTS} are above the paper's. `co.decompose` chose {counts}. "
-        f"{CHOICE}"
+        f"(PICE {_average_held_out_sum(results['PICE']):.2f}, auto {_average_held_out_sum(results['auto']):.2f}), where the paper's training values "
+        f"sum to {paper.sum():.2f}; {above} of {N_COMPONENTS} are above the paper's. `co.decompose` chose {counts}. "
+        f"{CHOICE_NOTE}"
     )
 
 
-def _caption(plane: _Plane) -> str:
+def _make_plane_caption(plane: _Plane) -> str:
     return (
         f'*First factoring plane of "ACE, net" on the first split. Dots: {len(plane.X):,} recipes that it has not '
         "seen, in the colour of their cuisine. Triangles: the cuisines. Diamonds: ingredients, each as a recipe of "
@@ -309,7 +319,7 @@ def _caption(plane: _Plane) -> str:
     )
 
 
-def _observations(plane: _Plane) -> str:
+def describe_plane(plane: _Plane) -> str:
     """What the paper reads off its picture, checked in ours."""
     d = plane.d
     cuisines = np.unique(plane.cuisine)
@@ -321,14 +331,14 @@ def _observations(plane: _Plane) -> str:
         f"- The first axis goes from {', '.join(order[:4])} to {', '.join(order[-4:])}; the second from "
         f"{', '.join(second[:3])} to {', '.join(second[-3:])}.",
     ]
-    signatures = [(name, _nearest(f[name], g)) for name in SIGNATURES if name in f]
+    signatures = [(name, _find_nearest_direction(f[name], g)) for name in SIGNATURE_INGREDIENTS if name in f]
     if signatures:
         listed = ", ".join(f"{name}: {cuisine.replace('_', ' ')}" for name, cuisine in signatures)
         lines.append(f"- Ingredients and the cuisine whose direction is nearest to theirs: {listed}.")
     return "## What the plane shows\n\n" + "\n".join(lines)
 
 
-SIGNATURES = (
+SIGNATURE_INGREDIENTS = (
     "ginger",
     "soy sauce",
     "corn tortilla",
@@ -340,42 +350,42 @@ SIGNATURES = (
 )
 
 
-def _nearest(point: np.ndarray, others: dict[str, np.ndarray]) -> str:
+def _find_nearest_direction(point: np.ndarray, others: dict[str, np.ndarray]) -> str:
     """Whose direction from the origin is nearest: in a symmetric map distances between the two sides mean nothing."""
     return max(others, key=lambda name: point @ others[name] / np.linalg.norm(others[name]))
 
 
-def _figure(results: dict[str, list[_SplitResult]]) -> Figure:
+def draw_methods(results: dict[str, list[_SplitResult]]) -> Figure:
     figure = Figure(figsize=(11, 5), layout="constrained")
     ax = figure.subplots()
     places = np.linspace(-0.36, 0.36, len(results))
     for place, (name, of_splits), (colour, marker) in zip(places, results.items(), co.plot.STYLES, strict=False):
-        at = np.arange(1, COMPONENTS + 1) + place
+        at = np.arange(1, N_COMPONENTS + 1) + place
         held_out, training = (np.array([getattr(r, data) for r in of_splits]) for data in ("held_out", "training"))
         ax.errorbar(at, held_out.mean(0), held_out.std(0), fmt=marker, color=colour, ms=6, lw=1.2, label=name)
         ax.plot(at, training.mean(0), marker, mfc="none", mec=colour, ms=6, alpha=0.7)
-    paper = PAPER["paper: PICE"]
+    paper = PAPER_CORRELATIONS["paper: PICE"]
     ax.hlines(paper, np.arange(1, 11) - 0.45, np.arange(1, 11) + 0.45, color="0.6", lw=1, zorder=0)
     ax.plot(np.arange(1, 11), paper, "x", color="0.4", ms=7, label="paper: PICE, training")
-    _tidy(ax)
+    _tidy_axes(ax)
     return figure
 
 
-def _tidy(ax: Axes) -> None:
-    for boundary in np.arange(1.5, COMPONENTS):
+def _tidy_axes(ax: Axes) -> None:
+    for boundary in np.arange(1.5, N_COMPONENTS):
         ax.axvline(boundary, color="0.92", lw=0.8, zorder=0)
-    ax.set_xticks(np.arange(1, COMPONENTS + 1))
-    ax.set(xlim=(0.5, COMPONENTS + 0.5), xlabel="Component", ylabel="Correlation")
+    ax.set_xticks(np.arange(1, N_COMPONENTS + 1))
+    ax.set(xlim=(0.5, N_COMPONENTS + 0.5), xlabel="Component", ylabel="Correlation")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _plane_figure(plane: _Plane) -> Figure:
+def draw_plane(plane: _Plane) -> Figure:
     figure = Figure(figsize=(11, 9), layout="constrained")
     ax = figure.subplots()
     common = np.argsort(-plane.counts)
     far = np.linalg.norm(plane.d.f(np.eye(len(plane.names))) * plane.d.correlations, axis=1)
-    chosen = sorted(common, key=lambda i: -far[i])[:SHOWN]
+    chosen = sorted(common, key=lambda i: -far[i])[:MAX_INGREDIENTS_SHOWN]
     marks = [plane.names[i] for i in chosen], np.eye(len(plane.names))[chosen]
     co.plot.plane(
         plane.d,
@@ -389,10 +399,10 @@ def _plane_figure(plane: _Plane) -> Figure:
     return figure
 
 
-def _page(plane: _Plane, path: Path) -> Path:
+def write_explorer_page(plane: _Plane, path: Path) -> Path:
     return co.explore(
         plane.whole,
-        framed(plane.X, plane.names),
+        to_frame_or_array(plane.X, plane.names),
         np.unique(plane.cuisine),
         path,
         held_out=plane.held_out,

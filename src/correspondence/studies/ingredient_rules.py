@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["DROPPED", "RULES", "SPELLED"]
+__all__ = ["DROPPED_WORDS", "MERGING_RULES", "STANDARD_SPELLINGS"]
 
 
-def _word_set(text: str) -> frozenset[str]:
+def make_word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 # Of no importance for what the thing is: preparation, quality, size, packing. Endings cut off are in the Kaggle data.
-DROPPED = _word_set("""
+DROPPED_WORDS = make_word_set("""
     active added aged all at baby baked base beaten bite blanched boiled boiling bone boned boneless bottled brewed bulb
     bunch can canned center chop chopped chunk chunky clear coarse coarsely cob cold cook cooked cooking country cracked
     crumble crumbled crush crushed cube cubed cut dark deveined dice diced drain drained dri dried dry ear extra fat
@@ -29,7 +29,7 @@ DROPPED = _word_set("""
 
 
 # One of several spellings of a word; the plural has been taken off.
-SPELLED = {
+STANDARD_SPELLINGS = {
     variant: word
     for word, variants in {
         "artichoke": "artichok",
@@ -70,7 +70,7 @@ SPELLED = {
 
 
 # A name and what else it is called, if it is. Words bound by _ are one thing: no part of them stands for it.
-RULES = """
+MERGING_RULES = """
     bay_leaf: bay
     black_pepper: ground pepper, pepper powder, peppercorn, black peppercorn
     white_pepper: white peppercorn

@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_whole
-from correspondence.studies.ingredient_rules import DROPPED, RULES, SPELLED, _word_set
+from correspondence.studies.ingredient_rules import DROPPED_WORDS, MERGING_RULES, STANDARD_SPELLINGS, make_word_set
 
 __all__ = ["Ingredients", "plain_name"]
 
-ROUNDS = 10
-SINGULAR = {
+MAX_ROUNDS = 10
+IRREGULAR_SINGULARS = {
     "chilies": "chili", "chillies": "chili", "chiles": "chili", "cookies": "cookie", "halves": "half", "leaves": "leaf",
     "loaves": "loaf", "anchovies": "anchovy", "bitters": "bitters", "brussels": "brussels", "greens": "greens",
     "grits": "grits", "herbes": "herbes", "madras": "madras", "molasses": "molasses", "schnapps": "schnapps",
@@ -27,7 +27,7 @@ SINGULAR = {
 
 
 # What is made of something is not that thing: tomato soup is no tomato, corn syrup no corn.
-PRODUCTS = _word_set("""
+PRODUCT_WORDS = make_word_set("""
     ale bark bean biscuit bitters bran bread broth bun butter cake candy cereal chip chutney concentrate cookie cracker
     cream crumb crust curd custard dough dressing dumpling extract filling flour frosting gelatin germ glaze gnocchi
     gravy greens gum husk jam jelly juice leaf liqueur marinade marmalade marshmallow meal milk mix mustard nectar
@@ -37,7 +37,7 @@ PRODUCTS = _word_set("""
 """)
 
 # As a whole name only: within a longer name these words are too general.
-ALONE = {
+WHOLE_NAMES = {
     "curd": "yogurt",
     "oil": "vegetable_oil",
     "pepper": "black_pepper",
@@ -94,19 +94,19 @@ class Ingredients(TransformerMixin, BaseEstimator):
             The same object.
         """
         check_whole(self.n_ingredients, "n_ingredients", 1)
-        recipe, name, spellings = _listed(X)
+        recipe, name, spellings = index_spellings(X)
         if not spellings:
             raise ValueError("X has no ingredients: give recipes with at least one name between them.")
-        plain = [_plain(spelling) for spelling in spellings]
+        plain = [_list_plain_words(spelling) for spelling in spellings]
         commonest: list[str] = []
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             known = set(commonest)
-            merged = [_merged(words, known) or " ".join(words) for words in plain]
-            previous, commonest = commonest, _commonest(recipe, name, merged, self.n_ingredients)
+            merged = [_find_known_part(words, known) or " ".join(words) for words in plain]
+            previous, commonest = commonest, _list_commonest(recipe, name, merged, self.n_ingredients)
             if set(commonest) == set(previous):
                 break
         self._columns = {ingredient: j for j, ingredient in enumerate(commonest)}
-        self.names_ = [_shown(ingredient) for ingredient in commonest]
+        self.names_ = [_replace_underscores(ingredient) for ingredient in commonest]
         return self
 
     def transform(self, X: Sequence[Sequence[str]]) -> np.ndarray:
@@ -123,22 +123,22 @@ class Ingredients(TransformerMixin, BaseEstimator):
             1 where the recipe has the ingredient in any variant, otherwise 0.
         """
         check_is_fitted(self, "names_")
-        recipe, name, spellings = _listed(X)
-        column = np.array([self._column(spelling) for spelling in spellings], dtype=np.intp)[name]
+        recipe, name, spellings = index_spellings(X)
+        column = np.array([self._find_column(spelling) for spelling in spellings], dtype=np.intp)[name]
         found = np.zeros((len(X), len(self.names_)))
         found[recipe[column >= 0], column[column >= 0]] = 1
         return found
 
-    def merged(self, name: str) -> str | None:
+    def find_ingredient(self, name: str) -> str | None:
         """The ingredient of `names_` as which a name counts, or None.
 
         Examples
         --------
-        >>> Ingredients().fit([["soy sauce"], ["salt"]]).merged("low sodium soy sauce")
+        >>> Ingredients().fit([["soy sauce"], ["salt"]]).find_ingredient("low sodium soy sauce")
         'soy sauce'
         """
         check_is_fitted(self, "names_")
-        column = self._column(name)
+        column = self._find_column(name)
         return self.names_[column] if column >= 0 else None
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -146,8 +146,8 @@ class Ingredients(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "names_")
         return np.array(self.names_, dtype=object)
 
-    def _column(self, name: str) -> int:
-        return self._columns.get(_merged(_plain(name), self._columns) or "", -1)
+    def _find_column(self, name: str) -> int:
+        return self._columns.get(_find_known_part(_list_plain_words(name), self._columns) or "", -1)
 
 
 def plain_name(name: str) -> str:
@@ -158,19 +158,19 @@ def plain_name(name: str) -> str:
     >>> [plain_name(name) for name in ("2% Low-Fat Milk", "finely chopped scallions", "ground cloves", "garlic cloves")]
     ['milk', 'green onion', 'clove', 'garlic']
     """
-    return _shown(" ".join(_plain(name)))
+    return _replace_underscores(" ".join(_list_plain_words(name)))
 
 
-def _plain(name: str) -> tuple[str, ...]:
+def _list_plain_words(name: str) -> tuple[str, ...]:
     """Words of the plain name; those that are bound together count as one."""
-    words = _replaced([_singular(word) for word in _words(name)])
-    kept = _replaced([word for word in words if word not in DROPPED])
+    words = apply_rules([_make_singular(word) for word in _split_name(name)])
+    kept = apply_rules([word for word in words if word not in DROPPED_WORDS])
     words = kept or words
-    alone = ALONE.get(" ".join(words))
+    alone = WHOLE_NAMES.get(" ".join(words))
     return tuple(alone.split() if alone else words)
 
 
-def _words(name: str) -> list[str]:
+def _split_name(name: str) -> list[str]:
     name = re.sub(r"[®™©'\u2019`!]|\(.*?\)", "", name.lower())  # first, as folding makes letters of the trade mark
     name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     words = re.sub(r"[^a-z]+", " ", name).split()
@@ -178,12 +178,12 @@ def _words(name: str) -> list[str]:
     return words[:cut]
 
 
-def _singular(word: str) -> str:
-    word = SINGULAR.get(word) or _without_plural(word)
-    return SPELLED.get(word, word)
+def _make_singular(word: str) -> str:
+    word = IRREGULAR_SINGULARS.get(word) or _strip_plural(word)
+    return STANDARD_SPELLINGS.get(word, word)
 
 
-def _without_plural(word: str) -> str:
+def _strip_plural(word: str) -> str:
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -191,12 +191,12 @@ def _without_plural(word: str) -> str:
     return word[:-2] if word.endswith(("oes", "ches", "shes", "xes", "sses")) else word[:-1]
 
 
-def _replaced(words: list[str]) -> list[str]:
+def apply_rules(words: list[str]) -> list[str]:
     """Words with what has a rule replaced, the longest from the left first."""
     result, i = [], 0
     while i < len(words):
-        for end in range(min(len(words), i + LONGEST), i, -1):
-            replacement = SAME.get(_shown(" ".join(words[i:end])))
+        for end in range(min(len(words), i + MAX_WORDS_OF_VARIANT), i, -1):
+            replacement = NAMES_OF_VARIANTS.get(_replace_underscores(" ".join(words[i:end])))
             if replacement:
                 break
         result.extend(replacement or words[i:end])
@@ -204,13 +204,13 @@ def _replaced(words: list[str]) -> list[str]:
     return result
 
 
-def _merged(words: tuple[str, ...], known: Iterable[str]) -> str | None:
-    return next((part for part in _parts(words) if part in known), None)
+def _find_known_part(words: tuple[str, ...], known: Iterable[str]) -> str | None:
+    return next((part for part in _iterate_parts(words) if part in known), None)
 
 
-def _parts(words: tuple[str, ...]) -> Iterator[str]:
+def _iterate_parts(words: tuple[str, ...]) -> Iterator[str]:
     """Runs of words, the longest first and of those the last; of a product only those with its last word."""
-    is_product = bool(words) and words[-1].split("_")[-1] in PRODUCTS
+    is_product = bool(words) and words[-1].split("_")[-1] in PRODUCT_WORDS
     for length in range(len(words), 0, -1):
         for start in range(len(words) - length, -1, -1):
             yield " ".join(words[start : start + length])
@@ -218,7 +218,7 @@ def _parts(words: tuple[str, ...]) -> Iterator[str]:
                 break
 
 
-def _commonest(recipe: np.ndarray, name: np.ndarray, merged: list[str], most: int) -> list[str]:
+def _list_commonest(recipe: np.ndarray, name: np.ndarray, merged: list[str], most: int) -> list[str]:
     """Ingredients of most recipes; each recipe counts once."""
     labels, code = np.unique(np.array(merged), return_inverse=True)
     counts = np.bincount(np.unique(recipe * len(labels) + code[name]) % len(labels), minlength=len(labels))
@@ -226,20 +226,20 @@ def _commonest(recipe: np.ndarray, name: np.ndarray, merged: list[str], most: in
     return [str(label) for label in labels[order] if label][:most]
 
 
-def _listed(X: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def index_spellings(X: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """For each mention of an ingredient the recipe and the position in the list of all spellings."""
     if isinstance(X, str) or not hasattr(X, "__len__"):
         raise TypeError(f"X must be a list of recipes, each a list of names, got {type(X).__name__}.")
     seen: dict[str, int] = {}
     recipes, names = [], []
     for i, ingredients in enumerate(X):
-        for name in _checked(ingredients, i):
+        for name in check_recipe(ingredients, i):
             recipes.append(i)
             names.append(seen.setdefault(name, len(seen)))
     return np.array(recipes, dtype=np.intp), np.array(names, dtype=np.intp), list(seen)
 
 
-def _checked(ingredients: Any, i: int) -> Iterable[str]:
+def check_recipe(ingredients: Any, i: int) -> Iterable[str]:
     if isinstance(ingredients, str):
         raise TypeError(f"X[{i}] must be a list of names, got the text {ingredients!r}: write [{ingredients!r}].")
     if not isinstance(ingredients, Iterable):
@@ -251,7 +251,7 @@ def _checked(ingredients: Any, i: int) -> Iterable[str]:
     return names
 
 
-def _shown(name: str) -> str:
+def _replace_underscores(name: str) -> str:
     return name.replace("_", " ")
 
 
@@ -259,9 +259,9 @@ def _read_rules(rules: str) -> dict[str, list[str]]:
     """The words of the name for each variant and for the name itself; a line indented further goes on."""
     lines = re.sub(r"\n {8,}", " ", rules).strip().splitlines()
     split = (line.strip().partition(":") for line in lines)
-    named = ((name, [_shown(name), *variants.split(",")]) for name, _, variants in split)
+    named = ((name, [_replace_underscores(name), *variants.split(",")]) for name, _, variants in split)
     return {variant.strip(): name.split() for name, variants in named for variant in variants if variant}
 
 
-SAME = _read_rules(RULES)
-LONGEST = max(len(variant.split()) for variant in SAME)
+NAMES_OF_VARIANTS = _read_rules(MERGING_RULES)
+MAX_WORDS_OF_VARIANT = max(len(variant.split()) for variant in NAMES_OF_VARIANTS)

@@ -13,7 +13,7 @@ from correspondence.studies.nets import torch
 
 __all__ = ["Lesson"]
 
-ENOUGH = 10_000  # training images over which the accuracy is taken
+MAX_IMAGES_FOR_ACCURACY = 10_000  # training images over which the accuracy is taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,17 +29,17 @@ class Lesson:
     y_test: np.ndarray
 
     @classmethod
-    def of(cls, recipe: nets.NetRecipe, data: ImageClasses, seed: int) -> Lesson:
+    def from_images(cls, recipe: nets.NetRecipe, data: ImageClasses, seed: int) -> Lesson:
         """Lesson with a net whose start is drawn from the seed."""
         X, X_test = nets.to_inputs(data.train_images), nets.to_inputs(data.test_images)
         X_test = X_test.contiguous(memory_format=torch.channels_last)  # recorded often: a third less time
         position = {name: i for i, name in enumerate(data.classes)}
         y, y_test = (np.array([position[label] for label in part]) for part in (data.train_labels, data.test_labels))
         torch.manual_seed(seed)
-        net = nets.cnn(X.shape[1], len(data.classes), recipe.widths)
+        net = nets.make_cnn(X.shape[1], len(data.classes), recipe.widths)
         return cls(recipe, seed, net, X, y, X_test, y_test)
 
-    def train(self, epochs: int | None = None, after_step: Callable[[], None] | None = None) -> None:
+    def train_net(self, epochs: int | None = None, after_step: Callable[[], None] | None = None) -> None:
         """Train the net, for as many epochs as its recipe says unless told.
 
         Parameters
@@ -50,11 +50,11 @@ class Lesson:
             Called after every step.
         """
         settings = self.recipe.training | ({} if epochs is None else {"epochs": epochs})
-        nets.train(self.net, self.X, self.y, **settings, seed=self.seed, after_step=after_step)
+        nets.train_net(self.net, self.X, self.y, **settings, seed=self.seed, after_step=after_step)
 
-    def accuracies(self) -> tuple[float, float]:
-        """Of training images, at most `ENOUGH`, and of all test images."""
+    def measure_accuracies(self) -> tuple[float, float]:
+        """Of training images, at most `MAX_IMAGES_FOR_ACCURACY`, and of all test images."""
         return (
-            nets.accuracy(self.net, self.X[:ENOUGH], self.y[:ENOUGH]),
-            nets.accuracy(self.net, self.X_test, self.y_test),
+            nets.measure_accuracy(self.net, self.X[:MAX_IMAGES_FOR_ACCURACY], self.y[:MAX_IMAGES_FOR_ACCURACY]),
+            nets.measure_accuracy(self.net, self.X_test, self.y_test),
         )

@@ -13,20 +13,26 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 import correspondence as co
-from correspondence.studies.catalogue import TITLES
-from correspondence.studies.multiview_runs import CHANCE, LinearBaseline, ViewRun, linear, measure
+from correspondence.studies.catalogue import STUDY_TITLES
+from correspondence.studies.multiview_runs import (
+    FALSE_ALARM_RATE,
+    LinearBaseline,
+    ViewRun,
+    fit_linear_baseline,
+    measure_views,
+)
 from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, markdown_table
 from correspondence.studies.runs import Settings
 
 __all__ = ["CIFAR_TITLE", "MNIST_TITLE", "NOISY_TITLE", "run_cifar", "run_mnist", "run_noisy"]
 
-MNIST_TITLE = TITLES["multiview-mnist"]
-NOISY_TITLE = TITLES["multiview-noisy-mnist"]
-CIFAR_TITLE = TITLES["multiview-cifar"]
-DRAWN = 3000  # test images in the plane
-OTHERS = 1000  # of the other view on the page
-ANIMALS = {"bird", "cat", "deer", "dog", "frog", "horse"}
-VEHICLES = {"airplane", "automobile", "ship", "truck"}
+MNIST_TITLE = STUDY_TITLES["multiview-mnist"]
+NOISY_TITLE = STUDY_TITLES["multiview-noisy-mnist"]
+CIFAR_TITLE = STUDY_TITLES["multiview-cifar"]
+IMAGES_IN_PLANE = 3000  # test images in the plane
+OTHER_IMAGES_ON_PAGE = 1000  # of the other view on the page
+ANIMAL_CLASSES = {"bird", "cat", "deer", "dog", "frog", "horse"}
+VEHICLE_CLASSES = {"airplane", "automobile", "ship", "truck"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class _Case:
     """From elsewhere: error of a linear SVM and accuracy of k-means, in %."""
 
 
-MNIST = _Case(
+MNIST_CASE = _Case(
     "multiview-mnist",
     MNIST_TITLE,
     "MNIST",
@@ -59,7 +65,7 @@ MNIST = _Case(
     "two images of the same digit (MNIST)",
     "10",
 )
-NOISY = _Case(
+NOISY_CASE = _Case(
     "multiview-noisy-mnist",
     NOISY_TITLE,
     "NOISY",
@@ -72,7 +78,7 @@ NOISY = _Case(
     "seven, after ten, tried once on the test images, had taken too long.",
     (("best deep CCA autoencoder (Wang et al. 2015)", 2.2, 97.5), ("the paper's notebook", None, 83.3)),
 )
-CIFAR = _Case(
+CIFAR_CASE = _Case(
     "multiview-cifar",
     CIFAR_TITLE,
     "CIFAR",
@@ -86,31 +92,31 @@ CIFAR = _Case(
 
 def run_mnist(settings: Settings) -> Report:
     """Two images of the same digit."""
-    return _run_case(MNIST, co.datasets.fetch_mnist(), settings)
+    return run_case(MNIST_CASE, co.datasets.fetch_mnist(), settings)
 
 
 def run_noisy(settings: Settings) -> Report:
     """The same with rotation and noise."""
-    return _run_case(NOISY, co.datasets.fetch_mnist(), settings)
+    return run_case(NOISY_CASE, co.datasets.fetch_mnist(), settings)
 
 
 def run_cifar(settings: Settings) -> Report:
     """Two photographs of the same class."""
-    return _run_case(CIFAR, co.datasets.fetch_cifar10(), settings)
+    return run_case(CIFAR_CASE, co.datasets.fetch_cifar10(), settings)
 
 
-def _run_case(case: _Case, data: co.datasets.ImageClasses, settings: Settings) -> Report:
+def run_case(case: _Case, data: co.datasets.ImageClasses, settings: Settings) -> Report:
     from correspondence.studies import views  # here, because it needs torch
 
     recipe = getattr(views, case.recipe)
     if settings.quick:
-        data = _some(data)
+        data = _limit_images(data)
         recipe = replace(recipe, held_out=500, passes=4, batch_size=128, widths=tuple(w // 2 for w in recipe.widths))
-    runs = [measure(recipe, data, seed) for seed in range(settings.seeds)]
-    return _report(case, data, runs, linear(recipe, data, runs[0]))
+    runs = [measure_views(recipe, data, seed) for seed in range(settings.seeds)]
+    return make_report(case, data, runs, fit_linear_baseline(recipe, data, runs[0]))
 
 
-def _some(data: co.datasets.ImageClasses, n: int = 3000, n_test: int = 1000) -> co.datasets.ImageClasses:
+def _limit_images(data: co.datasets.ImageClasses, n: int = 3000, n_test: int = 1000) -> co.datasets.ImageClasses:
     return data._replace(
         train_images=data.train_images[:n],
         train_labels=data.train_labels[:n],
@@ -122,7 +128,7 @@ def _some(data: co.datasets.ImageClasses, n: int = 3000, n_test: int = 1000) -> 
 # --- the report
 
 
-def _report(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun], found: LinearBaseline) -> Report:
+def make_report(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun], found: LinearBaseline) -> Report:
     first = runs[0]
     nets = "a convolutional net for each" if case.recipe == "NOISY" else "one convolutional net for both"
     sections = [
@@ -131,23 +137,23 @@ def _report(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun], fo
         f"only. Pairs of {first.checked} other training images tell how many components are shared. All else is on "
         f"{len(first.labels)} test images, each paired with another one of its class. Training took "
         f"{' and '.join(f'{each.seconds:.0f}' for each in runs)} seconds.",
-        f"![Correlations and plane]({case.name}.png)\n\n{CAPTION}"
-        + (f" [A page to explore]({case.name}-explore.html)." if case is NOISY else ""),
-        _shared(case, data, first, found),
-        _correlation_table(runs, found),
+        f"![Correlations and plane]({case.name}.png)\n\n{FIGURE_CAPTION}"
+        + (f" [A page to explore]({case.name}-explore.html)." if case is NOISY_CASE else ""),
+        describe_shared_components(case, data, first, found),
+        make_correlation_table(runs, found),
         f"![Pairs]({case.name}-pairs.png)\n\n*Pairs of test images: x above, y below.*",
         *filter(None, [case.choice]),
-        _use_table(case, runs),
-        _end_table(first),
-        ERRATA,
+        make_use_table(case, runs),
+        _make_end_table(first),
+        ERRATA_SECTION,
     ]
-    figures = {"": _figure(first), "-pairs": _pairs_figure(first)}
-    page = {"-explore.html": lambda path: _noisy_page(first, path)} if case is NOISY else {}
-    rows = [row for each in runs for row in _rows(each, found)]
-    return Report(case.title, rows, "\n\n".join(sections), figures, page, [_exhibit(case, data, runs)])
+    figures = {"": _draw_figure(first), "-pairs": draw_pairs(first)}
+    page = {"-explore.html": lambda path: write_noisy_page(first, path)} if case is NOISY_CASE else {}
+    rows = [row for each in runs for row in make_csv_rows(each, found)]
+    return Report(case.title, rows, "\n\n".join(sections), figures, page, [make_exhibit(case, data, runs)])
 
 
-def _exhibit(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun]) -> Exhibit:
+def make_exhibit(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun]) -> Exhibit:
     first, most = runs[0], len(data.classes) - 1
     shown = most + 1
     held_out, training = first.held.correlations[:shown], first.pice.correlations_[:shown]
@@ -155,26 +161,26 @@ def _exhibit(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun]) -
         ", ".join(f"{values[i]} % ({name})" for name, *values in case.quoted if values[i]) or None for i in range(2)
     )
     lines = [
-        Line("components shared", case.drop, held_out=first.found, exact=f"at most {most}"),
+        Line("components shared", case.drop, held_out=first.n_found, exact=f"at most {most}"),
         *correlation_lines(held_out, training=training),
         Line("error of a linear SVM on f(x)", errors, held_out=f"{100 * first.svm_error:.2f} %"),
         Line("accuracy of k-means on f(x)", accuracies, held_out=f"{100 * first.cluster_accuracy:.2f} %"),
     ]
     sentence = (
         f"{len(data.classes)} classes can share {most} components and the constant, which the paper counts too. "
-        f"On test pairs the number of those that are more than chance is {first.found}; the largest after {most} is "
+        f"On test pairs the number of those that are more than chance is {first.n_found}; the largest after {most} is "
         f"{first.held.correlations[most:].max():.3f}; on its training pairs the fit claims "
         f"{first.pice.correlations_[most]:.3f} for component {most + 1}."
     )
     return Exhibit(f"Figure 7: {case.short}", lines, f"{sentence} {case.choice}".strip(), "")
 
 
-CAPTION = f"""\
+FIGURE_CAPTION = f"""\
 *Left: correlations of all components on training pairs and on pairs of test images, with 95 % intervals; grey: what
-the largest of them stays below in {100 * (1 - CHANCE):.0f} % of cases if partners are exchanged at random. Right: test
+the largest of them stays below in {100 * (1 - FALSE_ALARM_RATE):.0f} % of cases if partners are exchanged at random. Right: test
 images x in the plane of the first two functions, in principal coordinates and in the colours of their classes.*"""
 
-ERRATA = """\
+ERRATA_SECTION = """\
 ## What it corrects
 
 - Two views of an object with M classes share at most M - 1 components; the paper's M counts the constant as well.
@@ -182,7 +188,7 @@ ERRATA = """\
   images, and so was the number of functions that SVM and k-means see."""
 
 
-def _rows(each: ViewRun, found: LinearBaseline) -> list[dict[str, Any]]:
+def make_csv_rows(each: ViewRun, found: LinearBaseline) -> list[dict[str, Any]]:
     return [
         {
             "seed": each.seed,
@@ -204,12 +210,14 @@ def _rows(each: ViewRun, found: LinearBaseline) -> list[dict[str, Any]]:
     ]
 
 
-def _shared(case: _Case, data: co.datasets.ImageClasses, first: ViewRun, found: LinearBaseline) -> str:
+def describe_shared_components(
+    case: _Case, data: co.datasets.ImageClasses, first: ViewRun, found: LinearBaseline
+) -> str:
     classes = len(data.classes)
     return (
         f"## How many components are shared\n\nPairs of held-out training images show {first.shared.sum()}, pairs of "
-        f"test images {first.found} (correlation above {first.band:.3f}, which chance lets any of them exceed in "
-        f"{100 * CHANCE:.0f} % of cases). So many need at least {first.found + 1} classes, as the "
+        f"test images {first.n_found} (correlation above {first.band:.3f}, which chance lets any of them exceed in "
+        f"{100 * FALSE_ALARM_RATE:.0f} % of cases). So many need at least {first.n_found + 1} classes, as the "
         f"constant counts as one more; there are {classes}, which can share {classes - 1} components and no more. "
         f"{case.paper}\n\nOf the dependence, chi2, which is at most {classes - 1} here, the functions capture "
         f"{first.held.captured:.3f} on test pairs. Linear CCA, fitted to {found.n} pairs of {found.columns} values "
@@ -218,7 +226,7 @@ def _shared(case: _Case, data: co.datasets.ImageClasses, first: ViewRun, found: 
     )
 
 
-def _correlation_table(runs: list[ViewRun], found: LinearBaseline) -> str:
+def make_correlation_table(runs: list[ViewRun], found: LinearBaseline) -> str:
     first = runs[0]
     shown = min(int(first.shared.sum()) + 3, len(first.held.correlations))
     lines: list[list[Any]] = [
@@ -240,7 +248,7 @@ def _correlation_table(runs: list[ViewRun], found: LinearBaseline) -> str:
     return f"## Correlations\n\n{markdown_table([*header, 'linear CCA, held out'], lines)}"
 
 
-def _use_table(case: _Case, runs: list[ViewRun]) -> str:
+def make_use_table(case: _Case, runs: list[ViewRun]) -> str:
     lines = [
         [
             f"seed {each.seed}, functions used: {each.shared.sum()}",
@@ -258,26 +266,26 @@ def _use_table(case: _Case, runs: list[ViewRun]) -> str:
     )
 
 
-def _end_table(each: ViewRun) -> str:
+def _make_end_table(each: ViewRun) -> str:
     names = sorted(set(each.labels.tolist()))
     means = np.array([each.F[each.labels == name].mean(axis=0) for name in names])
-    lines = [[i + 1, *_ends(names, means[:, i])] for i in np.flatnonzero(each.shared)]
+    lines = [[i + 1, *list_end_classes(names, means[:, i])] for i in np.flatnonzero(each.shared)]
     return (
         "## What the components tell apart\n\nClasses by the mean of f over their test images: at each end those that "
         f"are at least half as far out as the last.\n\n{markdown_table(['component', 'one end', 'other end'], lines)}"
     )
 
 
-def _ends(names: Sequence[str], means: np.ndarray) -> list[str]:
+def list_end_classes(names: Sequence[str], means: np.ndarray) -> list[str]:
     """Classes at the two ends of a function, the outermost first; in a word where they are all of a kind."""
     order = np.argsort(means)
     ends = [order[means[order] <= means.min() / 2], order[::-1][means[order[::-1]] >= means.max() / 2]]
-    return [_in_words([names[i] for i in end]) for end in ends]
+    return [_describe_classes([names[i] for i in end]) for end in ends]
 
 
-def _in_words(names: list[str]) -> str:
+def _describe_classes(names: list[str]) -> str:
     listed = ", ".join(names)
-    for word, kind in (("animals", ANIMALS), ("vehicles", VEHICLES)):
+    for word, kind in (("animals", ANIMAL_CLASSES), ("vehicles", VEHICLE_CLASSES)):
         if len(names) > 1 and set(names) <= kind:
             return f"{word}: {listed}"
     return listed
@@ -286,15 +294,15 @@ def _in_words(names: list[str]) -> str:
 # --- pictures
 
 
-def _figure(each: ViewRun) -> Figure:
+def _draw_figure(each: ViewRun) -> Figure:
     figure = Figure(figsize=(14, 6), layout="constrained")
     left, right = figure.subplots(1, 2)
-    _draw_correlations(left, each)
-    _draw_plane(right, each)
+    draw_correlations(left, each)
+    draw_plane(right, each)
     return figure
 
 
-def _draw_correlations(ax: Axes, each: ViewRun) -> None:
+def draw_correlations(ax: Axes, each: ViewRun) -> None:
     r, component = each.held.correlations, np.arange(1, len(each.held.correlations) + 1)
     ax.axhspan(0, each.band, color="0.85", lw=0, label="chance")
     ax.plot(component, each.pice.correlations_, "_", color="0.3", ms=9, mew=1.6, label="training pairs")
@@ -306,9 +314,9 @@ def _draw_correlations(ax: Axes, each: ViewRun) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_plane(ax: Axes, each: ViewRun) -> None:
+def draw_plane(ax: Axes, each: ViewRun) -> None:
     """Test images in principal coordinates."""
-    xy, labels = (each.F[:, :2] * each.pice.correlations_[:2])[:DRAWN], each.labels[:DRAWN]
+    xy, labels = (each.F[:, :2] * each.pice.correlations_[:2])[:IMAGES_IN_PLANE], each.labels[:IMAGES_IN_PLANE]
     outline = [withStroke(linewidth=3, foreground="white")]
     written: list[np.ndarray] = []
     for i, name in enumerate(sorted(set(labels.tolist()))):
@@ -325,7 +333,7 @@ def _draw_plane(ax: Axes, each: ViewRun) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _pairs_figure(each: ViewRun, n: int = 10) -> Figure:
+def draw_pairs(each: ViewRun, n: int = 10) -> Figure:
     """Pairs of test images, the first of each class."""
     chosen = [int(np.flatnonzero(each.labels == name)[0]) for name in sorted(set(each.labels.tolist()))][:n]
     figure = Figure(figsize=(1.1 * len(chosen), 2.5), layout="constrained")
@@ -342,23 +350,25 @@ def _pairs_figure(each: ViewRun, n: int = 10) -> Figure:
 # --- page
 
 
-def _noisy_page(each: ViewRun, path: Path) -> Path:
+def write_noisy_page(each: ViewRun, path: Path) -> Path:
     """Test images of both views; those of the other view are known by their classes."""
-    digits = [f"digit {label}" for label in each.labels[:DRAWN]]  # bare numbers would get colours in their order
+    digits = [
+        f"digit {label}" for label in each.labels[:IMAGES_IN_PLANE]
+    ]  # bare numbers would get colours in their order
     return co.explore(
         each.pice,
-        each.X[:DRAWN],
-        each.Y[:OTHERS],
+        each.X[:IMAGES_IN_PLANE],
+        each.Y[:OTHER_IMAGES_ON_PAGE],
         path,
         held_out=each.held,
         classes=digits,
         names=("turned digit", "noisy digit"),
-        y_labels=digits[:OTHERS],
-        x_images=_dark_on_white(each.X[:DRAWN]),
-        y_images=_dark_on_white(each.Y[:OTHERS]),
+        y_labels=digits[:OTHER_IMAGES_ON_PAGE],
+        x_images=_invert_images(each.X[:IMAGES_IN_PLANE]),
+        y_images=_invert_images(each.Y[:OTHER_IMAGES_ON_PAGE]),
         title="Noisy MNIST: what two views of a digit share",
     )
 
 
-def _dark_on_white(images: np.ndarray) -> np.ndarray:
+def _invert_images(images: np.ndarray) -> np.ndarray:
     return np.rint(255 * (1 - images)).astype(np.uint8)

@@ -12,11 +12,11 @@ from sklearn.svm import LinearSVC
 
 import correspondence as co
 
-__all__ = ["CHANCE", "LinearBaseline", "ViewRun", "linear", "measure"]
+__all__ = ["FALSE_ALARM_RATE", "LinearBaseline", "ViewRun", "fit_linear_baseline", "measure_views"]
 
-PERMUTATIONS = 999
-CHANCE = 0.01  # that a component of nothing but noise is taken for one that the views share
-LINEAR = 20_000  # pairs that linear CCA learns from
+N_PERMUTATIONS = 999
+FALSE_ALARM_RATE = 0.01  # that a component of nothing but noise is taken for one that the views share
+MAX_LINEAR_PAIRS = 20_000  # pairs that linear CCA learns from
 TEST_SEED = 10_000  # of the partners and views of test images
 
 
@@ -48,19 +48,19 @@ class ViewRun:
     cluster_accuracy: float
 
     @property
-    def found(self) -> int:
+    def n_found(self) -> int:
         """Number of components that are more than chance on pairs of test images."""
         return int((self.held.correlations > self.band).sum())
 
 
-def measure(recipe: Any, data: co.datasets.ImageClasses, seed: int) -> ViewRun:
+def measure_views(recipe: Any, data: co.datasets.ImageClasses, seed: int) -> ViewRun:
     """Fit to views of training images, and try the functions on those of test images."""
     from correspondence.studies import views  # here, because it needs torch
 
-    pice, seconds = views.fit(recipe, data.train_images, data.train_labels, seed)
+    pice, seconds = views.fit_views(recipe, data.train_images, data.train_labels, seed)
     rest = slice(len(data.train_labels) - recipe.held_out, None)
     checked = views.all_pairs(recipe, data.train_images[rest], data.train_labels[rest], seed)
-    shared = pice.evaluate(*checked).correlations > _band(*pice.transform(*checked))
+    shared = pice.evaluate(*checked).correlations > find_chance_band(*pice.transform(*checked))
     X, Y = views.all_pairs(recipe, data.test_images, data.test_labels, TEST_SEED)
     F, G = pice.transform(X, Y)
     seen, labels = data.train_images[: -recipe.held_out], data.train_labels[: -recipe.held_out]
@@ -73,31 +73,31 @@ def measure(recipe: Any, data: co.datasets.ImageClasses, seed: int) -> ViewRun:
         recipe.held_out,
         shared,
         pice.evaluate(X, Y),
-        _band(F, G),
+        find_chance_band(F, G),
         X,
         Y,
         F,
         data.test_labels,
-        _svm_error(F_seen[:, shared], labels, F[:, shared], data.test_labels),
-        _cluster_accuracy(F[:, shared], data.test_labels, seed),
+        _measure_svm_error(F_seen[:, shared], labels, F[:, shared], data.test_labels),
+        measure_cluster_accuracy(F[:, shared], data.test_labels, seed),
     )
 
 
-def _band(F: np.ndarray, G: np.ndarray) -> float:
-    """What the largest correlation of all components exceeds with probability `CHANCE` if partners are exchanged."""
+def find_chance_band(F: np.ndarray, G: np.ndarray) -> float:
+    """What the largest correlation of all components exceeds with probability `FALSE_ALARM_RATE` if partners are exchanged."""
     rng = np.random.default_rng(0)
     f, g = ((values - values.mean(axis=0)) / values.std(axis=0) for values in (F, G))
-    largest = [np.einsum("ij,ij->j", f, g[rng.permutation(len(g))]).max() / len(g) for _ in range(PERMUTATIONS)]
-    return float(np.quantile(largest, 1 - CHANCE))
+    largest = [np.einsum("ij,ij->j", f, g[rng.permutation(len(g))]).max() / len(g) for _ in range(N_PERMUTATIONS)]
+    return float(np.quantile(largest, 1 - FALSE_ALARM_RATE))
 
 
-def _svm_error(F: np.ndarray, labels: np.ndarray, F_test: np.ndarray, truth: np.ndarray) -> float:
+def _measure_svm_error(F: np.ndarray, labels: np.ndarray, F_test: np.ndarray, truth: np.ndarray) -> float:
     """Share of test images that a linear SVM on the functions gets wrong."""
     guesses = LinearSVC(dual=False).fit(F, labels.astype(str)).predict(F_test)
     return float((guesses != truth.astype(str)).mean())
 
 
-def _cluster_accuracy(F: np.ndarray, truth: np.ndarray, seed: int) -> float:
+def measure_cluster_accuracy(F: np.ndarray, truth: np.ndarray, seed: int) -> float:
     """Share of images in the right one of as many clusters as there are classes, matched one to one."""
     names, classes = np.unique(truth.astype(str), return_inverse=True)
     clusters = KMeans(len(names), n_init=10, random_state=seed).fit_predict(F)
@@ -116,18 +116,18 @@ class LinearBaseline:
     training: np.ndarray
 
 
-def linear(recipe: Any, data: co.datasets.ImageClasses, run: ViewRun) -> LinearBaseline:
+def fit_linear_baseline(recipe: Any, data: co.datasets.ImageClasses, run: ViewRun) -> LinearBaseline:
     """Linear CCA on the same kind of pairs, tried on the same test pairs."""
     from correspondence.studies import views
 
-    n = min(LINEAR, run.n)
-    X, Y = map(_pixels, views.all_pairs(recipe, data.train_images[:n], data.train_labels[:n], run.seed))
+    n = min(MAX_LINEAR_PAIRS, run.n)
+    X, Y = map(_average_pixels, views.all_pairs(recipe, data.train_images[:n], data.train_labels[:n], run.seed))
     cca = co.CCA(n_components=len(run.held.correlations)).fit(X, Y)
-    held = cca.evaluate(_pixels(run.X), _pixels(run.Y))
+    held = cca.evaluate(_average_pixels(run.X), _average_pixels(run.Y))
     return LinearBaseline(n, int(np.prod(X.shape[1:])), held, cca.correlations_)
 
 
-def _pixels(images: np.ndarray) -> np.ndarray:
+def _average_pixels(images: np.ndarray) -> np.ndarray:
     """Images for CCA: means of 2 x 2 pixels, whose number is moderate also with colours."""
     n, channels, height, width = images.shape
     return images.reshape(n, channels, height // 2, 2, width // 2, 2).mean(axis=(3, 5))

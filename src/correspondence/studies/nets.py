@@ -15,11 +15,21 @@ except ImportError as error:
 from torch import nn
 from torch.nn import functional
 
-from correspondence._util.progress import bar
+from correspondence._util.progress import make_progress_bar
 
-__all__ = ["BOUNDARY", "CIFAR", "MNIST", "NetRecipe", "accuracy", "cnn", "moved", "to_inputs", "train"]
+__all__ = [
+    "BOUNDARY",
+    "CIFAR",
+    "MNIST",
+    "NetRecipe",
+    "make_cnn",
+    "measure_accuracy",
+    "shift_and_flip",
+    "to_inputs",
+    "train_net",
+]
 
-PAD = 4  # pixels by which a crop moves an image at most
+MAX_SHIFT_PIXELS = 4  # pixels by which a crop moves an image at most
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,7 @@ class NetRecipe:
 
     @property
     def training(self) -> dict[str, Any]:
-        """Arguments of `train`."""
+        """Arguments of `train_net`."""
         return {name: value for name, value in asdict(self).items() if name != "widths"}
 
 
@@ -49,7 +59,7 @@ CIFAR = NetRecipe((24, 48, 48, 96, 96, 192, 192), epochs=12, batch_size=128, lr=
 MNIST = NetRecipe((16, 32, 32, 64, 64), epochs=1, batch_size=64, lr=5e-3, weight_decay=0.01, augment=False)
 
 
-def cnn(in_channels: int, classes: int, widths: Sequence[int] = BOUNDARY.widths) -> nn.Module:
+def make_cnn(in_channels: int, classes: int, widths: Sequence[int] = BOUNDARY.widths) -> nn.Module:
     """Net of 3x3 convolutions that gives logits; height and width are halved before every second one."""
     layers: list[nn.Module] = []
     for i, width in enumerate(widths):
@@ -69,7 +79,7 @@ def to_inputs(images: np.ndarray) -> torch.Tensor:
     return X.unsqueeze(1) if X.ndim == 3 else X
 
 
-def train(
+def train_net(
     net: nn.Module,
     X: torch.Tensor,
     y: np.ndarray,
@@ -88,7 +98,7 @@ def train(
     Parameters
     ----------
     net : torch.nn.Module
-        Gives logits (`cnn`). Trained in place and left in evaluation mode.
+        Gives logits (`make_cnn`). Trained in place and left in evaluation mode.
     X : torch.Tensor
         Images (`to_inputs`).
     y : array of int, shape (n,)
@@ -96,7 +106,7 @@ def train(
     epochs, batch_size, lr, weight_decay, augment
         As in `Recipe`.
     seed : int
-        Of the order of the images and of their augmentation, not of the weights that ``net`` starts with.
+        Of the order of the images and of their augmentation, not of the weights that ``make_net`` starts with.
     after_step : callable, optional
         Called after every step of the optimizer. It may put the net in evaluation mode.
     progress : bool, optional
@@ -104,15 +114,15 @@ def train(
     """
     torch.manual_seed(seed)
     rng = torch.Generator().manual_seed(seed)
-    labels = _labels(y)
+    labels = _to_label_tensor(y)
     steps = epochs * -(-len(X) // batch_size)
     optimizer = torch.optim.AdamW(net.parameters(), lr=lr, weight_decay=weight_decay)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=lr, total_steps=steps)
-    with bar(steps, "training", progress) as shown:
+    with make_progress_bar(steps, "training", progress) as shown:
         for _ in range(epochs):
             for batch in torch.randperm(len(X), generator=rng).split(batch_size):
-                images = moved(X[batch], rng) if augment else X[batch]
-                _step(net, optimizer, images, labels[batch])
+                images = shift_and_flip(X[batch], rng) if augment else X[batch]
+                _take_step(net, optimizer, images, labels[batch])
                 schedule.step()
                 shown.update()
                 if after_step is not None:
@@ -120,32 +130,32 @@ def train(
     net.eval()
 
 
-def _labels(y: np.ndarray) -> torch.Tensor:
+def _to_label_tensor(y: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(np.array(y, dtype=np.int64))
 
 
-def _step(net: nn.Module, optimizer: torch.optim.Optimizer, X: torch.Tensor, y: torch.Tensor) -> None:
+def _take_step(net: nn.Module, optimizer: torch.optim.Optimizer, X: torch.Tensor, y: torch.Tensor) -> None:
     net.train()
     optimizer.zero_grad()
     functional.cross_entropy(net(X.to(memory_format=torch.channels_last)), y).backward()
     optimizer.step()
 
 
-def moved(X: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
-    """Each image moved by up to `PAD` pixels, with its edge reflected, and half of them flipped left to right."""
+def shift_and_flip(X: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
+    """Each image moved by up to `MAX_SHIFT_PIXELS` pixels, with its edge reflected, and half of them flipped left to right."""
     n, channels, height, width = X.shape
-    rows = torch.randint(2 * PAD + 1, (n, 1), generator=rng) + torch.arange(height)
-    columns = torch.randint(2 * PAD + 1, (n, 1), generator=rng) + torch.arange(width)
+    rows = torch.randint(2 * MAX_SHIFT_PIXELS + 1, (n, 1), generator=rng) + torch.arange(height)
+    columns = torch.randint(2 * MAX_SHIFT_PIXELS + 1, (n, 1), generator=rng) + torch.arange(width)
     flipped = torch.rand(n, 1, generator=rng) < 0.5
     columns = torch.where(flipped, columns.flip(1), columns)
-    padded = functional.pad(X, (PAD,) * 4, mode="reflect")
+    padded = functional.pad(X, (MAX_SHIFT_PIXELS,) * 4, mode="reflect")
     each, channel = torch.arange(n)[:, None, None, None], torch.arange(channels)[:, None, None]
     return padded[each, channel, rows[:, None, :, None], columns[:, None, None, :]]
 
 
-def accuracy(net: nn.Module, X: torch.Tensor, y: np.ndarray) -> float:
+def measure_accuracy(net: nn.Module, X: torch.Tensor, y: np.ndarray) -> float:
     """Share of images whose class has the largest logit."""
     net.eval()
     with torch.inference_mode():
         guesses = torch.cat([net(batch).argmax(1) for batch in X.split(1000)])
-    return float((guesses == _labels(y)).double().mean())
+    return float((guesses == _to_label_tensor(y)).double().mean())

@@ -12,11 +12,11 @@ from correspondence.studies.report import Exhibit, Line, Value, markdown_table
 
 __all__ = ["write_page"]
 
-PAGE, TABLE = "index.md", "results.csv"
-COLUMNS = ("paper", "training", "held_out", "exact")
-HEADER = ("the paper", "ours, training data", "ours, held out", "exact")
+PAGE_FILE, TABLE_FILE = "index.md", "results.csv"
+VALUE_COLUMNS = ("paper", "training", "held_out", "exact")
+VALUE_HEADER = ("the paper", "ours, training data", "ours, held out", "exact")
 
-INTRODUCTION = """\
+INTRODUCTION_TEXT = """\
 # The paper's results, computed again
 
 Hsu, Salamatian and Calmon, *Generalizing Correspondence Analysis for Applications in Machine Learning*: each table and
@@ -49,18 +49,18 @@ def write_page(folder: Path, records: list[Record], missing: Mapping[str, str], 
     list of Path
         The page and its table.
     """
-    page, table = folder / PAGE, folder / TABLE
+    page, table = folder / PAGE_FILE, folder / TABLE_FILE
     with new_file(table) as temporary:
-        temporary.write_text(csv_text(_rows(records), floats=".4f"), encoding="utf-8", newline="\n")
+        temporary.write_text(csv_text(make_table_rows(records), floats=".4f"), encoding="utf-8", newline="\n")
     with new_file(page) as temporary:
-        temporary.write_text(_text(records, missing, command), encoding="utf-8")
+        temporary.write_text(make_page_text(records, missing, command), encoding="utf-8")
     return [page, table]
 
 
-def _rows(records: list[Record]) -> list[list[Any]]:
-    header = ["study", "exhibit", "quantity", *COLUMNS, "seconds_of_the_study", "load_average"]
+def make_table_rows(records: list[Record]) -> list[list[Any]]:
+    header = ["study", "exhibit", "quantity", *VALUE_COLUMNS, "seconds_of_the_study", "load_average"]
     lines = [
-        [record.study, exhibit.name, line.quantity, *_values(line), record.seconds, record.load]
+        [record.study, exhibit.name, line.quantity, *_list_values(line), record.seconds, record.load]
         for record in records
         for exhibit in record.exhibits
         for line in exhibit.lines
@@ -68,54 +68,61 @@ def _rows(records: list[Record]) -> list[list[Any]]:
     return [header, *lines]
 
 
-def _values(line: Line) -> list[Value]:
-    return [getattr(line, column) for column in COLUMNS]
+def _list_values(line: Line) -> list[Value]:
+    return [getattr(line, column) for column in VALUE_COLUMNS]
 
 
-def _text(records: list[Record], missing: Mapping[str, str], command: str) -> str:
+def make_page_text(records: list[Record], missing: Mapping[str, str], command: str) -> str:
     sections = [
-        INTRODUCTION,
-        _overview(records),
-        *(_section(record, exhibit) for record in records for exhibit in record.exhibits),
+        INTRODUCTION_TEXT,
+        _make_overview(records),
+        *(_make_section(record, exhibit) for record in records for exhibit in record.exhibits),
         _absent(missing),
-        _origin(records, command),
+        describe_origin(records, command),
     ]
     return "\n\n".join(filter(None, sections)) + "\n"
 
 
-def _overview(records: list[Record]) -> str:
+def _make_overview(records: list[Record]) -> str:
     lines = [
-        [exhibit.name, exhibit.lines[0].quantity, *map(_shown, _values(exhibit.lines[0])), _study(record)]
+        [
+            exhibit.name,
+            exhibit.lines[0].quantity,
+            *map(_format_value, _list_values(exhibit.lines[0])),
+            _link_study(record),
+        ]
         for record in records
         for exhibit in record.exhibits
     ]
-    return f"## At a glance\n\n{markdown_table(['', 'quantity', *HEADER, 'study'], lines)}" if lines else ""
+    return f"## At a glance\n\n{markdown_table(['', 'quantity', *VALUE_HEADER, 'study'], lines)}" if lines else ""
 
 
-def _section(record: Record, exhibit: Exhibit) -> str:
-    table = markdown_table(["", *HEADER], [[line.quantity, *map(_shown, _values(line))] for line in exhibit.lines])
+def _make_section(record: Record, exhibit: Exhibit) -> str:
+    table = markdown_table(
+        ["", *VALUE_HEADER], [[line.quantity, *map(_format_value, _list_values(line))] for line in exhibit.lines]
+    )
     parts = [f"## {exhibit.name}", exhibit.sentence, table]
     if exhibit.picture is not None:
         parts.append(f"![{exhibit.name}]({record.study}/{record.study}{exhibit.picture}.png)")
-    parts.append(f"{_study(record)}, {_time(record)}.")
+    parts.append(f"{_link_study(record)}, {_describe_run(record)}.")
     return "\n\n".join(parts)
 
 
-def _study(record: Record) -> str:
+def _link_study(record: Record) -> str:
     return f"[`reproduce {record.study}`]({record.study}/{record.study}.md)"
 
 
-def _time(record: Record) -> str:
+def _describe_run(record: Record) -> str:
     seeds = "one seed" if record.seeds == 1 else f"{record.seeds} seeds"
     load = "" if record.load is None else f", load average {record.load:g}"
-    return f"{seeds}, {_duration(record.seconds)}{load}"
+    return f"{seeds}, {_format_duration(record.seconds)}{load}"
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     return f"{seconds:.1f} seconds" if seconds < 100 else f"{seconds / 60:.1f} minutes"
 
 
-def _shown(value: Value) -> str | None:
+def _format_value(value: Value) -> str | None:
     return f"{value:.3f}" if isinstance(value, float) else None if value is None else str(value)
 
 
@@ -124,7 +131,7 @@ def _absent(missing: Mapping[str, str]) -> str:
     return "## Not computed\n\n" + "\n".join(lines) if lines else ""
 
 
-def _origin(records: list[Record], command: str) -> str:
+def describe_origin(records: list[Record], command: str) -> str:
     """Command, versions and time; each different set of versions once."""
     section = f"## How this was made\n\n```\n{command}\n```"
     if not records:
@@ -138,4 +145,4 @@ def _origin(records: list[Record], command: str) -> str:
         if any(record.quick for record in records)
         else ""
     )
-    return f"{section}\n\n{'; '.join(used)}. {_duration(seconds)} in all.{note}"
+    return f"{section}\n\n{'; '.join(used)}. {_format_duration(seconds)} in all.{note}"

@@ -12,16 +12,16 @@ from scipy.stats import norm
 
 __all__ = [
     "Problem",
-    "bsc",
-    "circular",
-    "gamma_poisson",
-    "gaussian",
-    "gaussian_vectors",
-    "heavy_tails",
-    "mixture",
-    "random_table",
-    "single_index",
-    "unrelated",
+    "make_bsc",
+    "make_circular",
+    "make_gamma_poisson",
+    "make_gaussian",
+    "make_gaussian_vectors",
+    "make_heavy_tails",
+    "make_mixture",
+    "make_random_table",
+    "make_single_index",
+    "make_unrelated",
 ]
 
 Pair = tuple[np.ndarray, np.ndarray]
@@ -45,7 +45,7 @@ class Problem:
     Examples
     --------
     >>> import numpy as np
-    >>> problem = gaussian()
+    >>> problem = make_gaussian()
     >>> problem.correlations.round(4)
     array([0.7071, 0.5   , 0.3536, 0.25  ])
     >>> X, Y = problem.draw(100, np.random.default_rng(0))
@@ -64,17 +64,17 @@ class Problem:
         return len(self.correlations)
 
 
-def gaussian(noise: float = 1.0, n: int = 5000, d: int = 4) -> Problem:
+def make_gaussian(noise: float = 1.0, n: int = 5000, d: int = 4) -> Problem:
     """Y = X + noise N(0, 1) with X standard normal: powers of the correlation, Hermite polynomials."""
 
     def draw(size: int, rng: np.random.Generator) -> Pair:
         X = rng.normal(size=(size, 1))
         return X, X + noise * rng.normal(size=(size, 1))
 
-    return Problem(f"Gaussian, noise {noise:g}", n, _powers(1 / np.hypot(1, noise), d), draw)
+    return Problem(f"Gaussian, noise {noise:g}", n, _list_powers(1 / np.hypot(1, noise), d), draw)
 
 
-def bsc(p: float = 0.5, delta: float = 0.1, bits: int = 5, n: int = 15000, d: int = 15) -> Problem:
+def make_bsc(p: float = 0.5, delta: float = 0.1, bits: int = 5, n: int = 15000, d: int = 15) -> Problem:
     """Independent bits that are 1 with probability p, each flipped with probability delta.
 
     A bit and its copy have correlation r = (1 - 2 delta) sqrt(p (1 - p) / (q (1 - q))), q the probability of a 1 in
@@ -87,10 +87,10 @@ def bsc(p: float = 0.5, delta: float = 0.1, bits: int = 5, n: int = 15000, d: in
 
     q = p * (1 - delta) + (1 - p) * delta
     r = (1 - 2 * delta) * np.sqrt(p * (1 - p) / (q * (1 - q)))
-    return Problem(f"BSC({delta:g}), {bits} bits, p {p:g}", n, _products([r] * bits, 1, d), draw)
+    return Problem(f"BSC({delta:g}), {bits} bits, p {p:g}", n, _find_largest_products([r] * bits, 1, d), draw)
 
 
-def random_table(
+def make_random_table(
     rows: int = 30, columns: int = 20, alpha: float = 0.3, n: int = 50000, d: int = 5, seed: int = 0
 ) -> Problem:
     """Two columns of labels; the probabilities of their pairs are drawn once from a Dirichlet distribution."""
@@ -103,10 +103,10 @@ def random_table(
         i, j = np.divmod(rng.choice(len(joint), size, p=joint), columns)
         return row_names[i], column_names[j]
 
-    return Problem(f"labels, {rows} x {columns} table", n, _of_table(joint.reshape(rows, columns), d), draw)
+    return Problem(f"labels, {rows} x {columns} table", n, _decompose_table(joint.reshape(rows, columns), d), draw)
 
 
-def single_index(n: int = 20000, d: int = 2, reach: float = 8.0) -> Problem:
+def make_single_index(n: int = 20000, d: int = 2, reach: float = 8.0) -> Problem:
     """Y = h + 0.3 N(0, 1), where h = sin(3 X1) + X2 X3 and X has ten standard normal columns.
 
     X acts on Y only through h, so the exact values are those of the pair (h, Y). They are computed on a grid of step
@@ -121,10 +121,10 @@ def single_index(n: int = 20000, d: int = 2, reach: float = 8.0) -> Problem:
         X = rng.normal(size=(size, 10))
         return X, _index(X) + 0.3 * rng.normal(size=(size, 1))
 
-    return Problem("single index of 10 inputs", n, _index_correlations(reach, d), draw)
+    return Problem("single index of 10 inputs", n, _compute_index_correlations(reach, d), draw)
 
 
-def unrelated(columns: int = 10, n: int = 5000, d: int = 5) -> Problem:
+def make_unrelated(columns: int = 10, n: int = 5000, d: int = 5) -> Problem:
     """X and Y are independent: every correlation is 0."""
 
     def draw(size: int, rng: np.random.Generator) -> Pair:
@@ -133,17 +133,17 @@ def unrelated(columns: int = 10, n: int = 5000, d: int = 5) -> Problem:
     return Problem("unrelated", n, np.zeros(d), draw)
 
 
-def gamma_poisson(shape: float = 2.0, rate: float = 1.0, n: int = 5000, d: int = 4) -> Problem:
+def make_gamma_poisson(shape: float = 2.0, rate: float = 1.0, n: int = 5000, d: int = 4) -> Problem:
     """Y is Poisson with a mean X of Gamma distribution: Laguerre and Meixner polynomials."""
 
     def draw(size: int, rng: np.random.Generator) -> Pair:
         X = rng.gamma(shape, 1 / rate, size=(size, 1))
         return X, rng.poisson(X)
 
-    return Problem(f"Gamma-Poisson, rate {rate:g}", n, _powers((1 + rate) ** -0.5, d), draw)
+    return Problem(f"Gamma-Poisson, rate {rate:g}", n, _list_powers((1 + rate) ** -0.5, d), draw)
 
 
-def circular(kappa: float = 2.0, n: int = 5000, d: int = 4) -> Problem:
+def make_circular(kappa: float = 2.0, n: int = 5000, d: int = 4) -> Problem:
     """X is a uniform angle and Y is X turned by von Mises noise, both from -pi to pi: sines and cosines."""
 
     def draw(size: int, rng: np.random.Generator) -> Pair:
@@ -155,7 +155,7 @@ def circular(kappa: float = 2.0, n: int = 5000, d: int = 4) -> Problem:
     return Problem(f"circular, kappa {kappa:g}", n, ive(orders, kappa) / ive(0, kappa), draw)
 
 
-def mixture(n: int = 5000) -> Problem:
+def make_mixture(n: int = 5000) -> Problem:
     """Four round clusters in the plane, within which x and y are independent: three components."""
     centres = np.array([[-3.0, 1.0], [-1.0, -3.0], [1.0, 3.0], [3.0, -1.0]])
     weights, spread = np.array([0.4, 0.3, 0.2, 0.1]), 0.8
@@ -166,12 +166,12 @@ def mixture(n: int = 5000) -> Problem:
 
     grid = np.linspace(-8, 8, 801)
     in_x, in_y = (norm.pdf(grid[:, None], column, spread) for column in centres.T)
-    return Problem("mixture of 4 clusters", n, _of_table(in_x * weights @ in_y.T, 3), draw)
+    return Problem("mixture of 4 clusters", n, _decompose_table(in_x * weights @ in_y.T, 3), draw)
 
 
-def heavy_tails(noise: float = 1.0, n: int = 5000, d: int = 4) -> Problem:
+def make_heavy_tails(noise: float = 1.0, n: int = 5000, d: int = 4) -> Problem:
     """A Gaussian pair seen through sinh(2 x) and exp(y), which change nothing but the margins."""
-    plain = gaussian(noise, n, d)
+    plain = make_gaussian(noise, n, d)
 
     def draw(size: int, rng: np.random.Generator) -> Pair:
         X, Y = plain.draw(size, rng)
@@ -180,7 +180,7 @@ def heavy_tails(noise: float = 1.0, n: int = 5000, d: int = 4) -> Problem:
     return Problem(f"heavy tails, noise {noise:g}", n, plain.correlations, draw)
 
 
-def gaussian_vectors(
+def make_gaussian_vectors(
     canonical: tuple[float, ...] = (0.9, 0.6, 0.3), n: int = 5000, d: int = 4, seed: int = 0
 ) -> Problem:
     """Gaussian vectors with these canonical correlations, each mixed by a random matrix: products of their powers."""
@@ -192,20 +192,20 @@ def gaussian_vectors(
         Y = X * canonical + noise * np.sqrt(1 - np.square(canonical))
         return X @ mix_x, Y @ mix_y
 
-    return Problem(f"Gaussian vectors, {k} columns", n, _products(canonical, d, d), draw)
+    return Problem(f"Gaussian vectors, {k} columns", n, _find_largest_products(canonical, d, d), draw)
 
 
-def _powers(r: float, d: int) -> np.ndarray:
+def _list_powers(r: float, d: int) -> np.ndarray:
     return r ** np.arange(1, d + 1)
 
 
-def _products(factors: tuple[float, ...] | list[float], highest: int, d: int) -> np.ndarray:
+def _find_largest_products(factors: tuple[float, ...] | list[float], highest: int, d: int) -> np.ndarray:
     """The d largest products of powers of the factors up to the highest, that of all zeroth powers left out."""
     powers = [np.power(r, np.arange(highest + 1)) for r in factors]
     return np.sort([np.prod(chosen) for chosen in product(*powers)])[::-1][1 : d + 1]
 
 
-def _of_table(joint: np.ndarray, d: int) -> np.ndarray:
+def _decompose_table(joint: np.ndarray, d: int) -> np.ndarray:
     """Singular values of a joint distribution after the trivial one."""
     joint = joint / joint.sum()
     scale = np.sqrt(np.outer(joint.sum(axis=1), joint.sum(axis=0)))
@@ -216,15 +216,15 @@ def _index(X: np.ndarray) -> np.ndarray:
     return np.sin(3 * X[:, :1]) + X[:, 1:2] * X[:, 2:3]
 
 
-def _index_correlations(reach: float, d: int, step: float = 0.02) -> np.ndarray:
+def _compute_index_correlations(reach: float, d: int, step: float = 0.02) -> np.ndarray:
     h = step * np.arange(-round(reach / step), round(reach / step) + 1)
     margin = 1.5  # five times the noise
     y = step * np.arange(-round((reach + margin) / step), round((reach + margin) / step) + 1)
-    joint = _index_masses(len(h) // 2, step)[:, None] * norm.pdf(y, h[:, None], 0.3)
-    return _of_table(joint, d)
+    joint = compute_index_masses(len(h) // 2, step)[:, None] * norm.pdf(y, h[:, None], 0.3)
+    return _decompose_table(joint, d)
 
 
-def _index_masses(half: int, step: float) -> np.ndarray:
+def compute_index_masses(half: int, step: float) -> np.ndarray:
     """Masses of h = sin(3 X1) + X2 X3 in the cells around -half * step, ..., half * step."""
     sine = np.sin(3 * norm.ppf((np.arange(400_000) + 0.5) / 400_000))
     bound = round(1 / step)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from correspondence._util.files import new_file
-from correspondence.studies.report import Exhibit, Line, versions
+from correspondence.studies.report import Exhibit, Line, list_versions
 from correspondence.studies.runs import Settings
 
 __all__ = ["Record"]
@@ -29,23 +29,23 @@ class Record:
     exhibits: list[Exhibit]
 
     @classmethod
-    def of(cls, study: str, title: str, settings: Settings, seconds: float, exhibits: list[Exhibit]) -> Record:
+    def from_run(cls, study: str, title: str, settings: Settings, seconds: float, exhibits: list[Exhibit]) -> Record:
         """Record of a run that has just ended."""
         load = round(os.getloadavg()[1], 1) if hasattr(os, "getloadavg") else None
-        return cls(study, title, settings.seeds, settings.quick, round(seconds, 1), load, versions(), exhibits)
+        return cls(study, title, settings.seeds, settings.quick, round(seconds, 1), load, list_versions(), exhibits)
 
-    def write(self, folder: Path) -> Path:
+    def write_json(self, folder: Path) -> Path:
         """Write it to the folder of the study."""
-        path = _path(folder, self.study)
+        path = _make_path(folder, self.study)
         with new_file(path) as temporary:
             temporary.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         return path
 
     @classmethod
-    def read(cls, folder: Path, study: str) -> Record | None:
-        """Read what `write` wrote; None if there is no such file, or another one."""
+    def read_json(cls, folder: Path, study: str) -> Record | None:
+        """Read what `write_json` wrote; None if there is no such file, or another one."""
         try:
-            values = json.loads(_path(folder, study).read_text(encoding="utf-8"))
+            values = json.loads(_make_path(folder, study).read_text(encoding="utf-8"))
             exhibits = [
                 Exhibit(**each | {"lines": [Line(**line) for line in each["lines"]]}) for each in values.pop("exhibits")
             ]
@@ -54,15 +54,15 @@ class Record:
             return None
 
     @staticmethod
-    def remove(folder: Path, study: str) -> None:
+    def remove_json(folder: Path, study: str) -> None:
         """Take away that of an earlier run, before its files are replaced."""
-        _path(folder, study).unlink(missing_ok=True)
+        _make_path(folder, study).unlink(missing_ok=True)
 
     def is_of(self, settings: Settings) -> bool:
         """Whether a run with these settings, by this version of the package, would be the same."""
-        wanted = settings.seeds, settings.quick, versions()["correspondence"]
+        wanted = settings.seeds, settings.quick, list_versions()["correspondence"]
         return (self.seeds, self.quick, self.versions.get("correspondence")) == wanted
 
 
-def _path(folder: Path, study: str) -> Path:
+def _make_path(folder: Path, study: str) -> Path:
     return folder / f"{study}.json"

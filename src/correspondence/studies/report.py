@@ -26,15 +26,15 @@ __all__ = [
     "Report",
     "correlation_lines",
     "correlation_rows",
-    "framed",
+    "describe_provenance",
+    "list_versions",
     "markdown_table",
-    "provenance",
-    "versions",
-    "write",
+    "to_frame_or_array",
+    "write_report",
 ]
 
 Value = float | int | str | None
-NUMBER = re.compile(r"[-+]?\.?[0-9]")
+NUMBER_PATTERN = re.compile(r"[-+]?\.?[0-9]")
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Report:
     """What of the paper it computes again, for the page of all results."""
 
 
-def write(report: Report, name: str, folder: Path, origin: str) -> list[Path]:
+def write_report(report: Report, name: str, folder: Path, origin: str) -> list[Path]:
     """Write the files of a report; those of an earlier run are replaced one by one, and only by complete ones.
 
     Parameters
@@ -123,20 +123,20 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     rows = [list(row) for row in rows]
     marks = ["---" if any(_is_text(row[i]) for row in rows) else "---:" for i in range(len(header))]
     lines = [header, marks, *rows]
-    return "\n".join("| " + " | ".join(_shown(value) for value in line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(_format_cell(value) for value in line) + " |" for line in lines)
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value) and not NUMBER.match(value)
+    return isinstance(value, str) and bool(value) and not NUMBER_PATTERN.match(value)
 
 
-def _shown(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def framed(X: np.ndarray, names: Sequence[str]) -> Any:
+def to_frame_or_array(X: np.ndarray, names: Sequence[str]) -> Any:
     """Array with names of its columns, for a page; as it is where no library of frames is installed."""
     try:
         return to_frame(dict(zip(names, X.T, strict=True)))
@@ -154,25 +154,25 @@ def correlation_rows(runs: Runs, **printed: Sequence[float]) -> list[dict[str, A
     **printed : sequences of float
         Columns with the numbers that the paper prints for the first components.
     """
-    rows = [_component(runs, i, printed) for i in range(len(runs.problem.correlations))]
+    rows = [make_component_row(runs, i, printed) for i in range(len(runs.problem.correlations))]
     mean = dict.fromkeys(rows[0]) | {"component": "mean", "error": float(runs.errors.mean())}
     return [{"problem": runs.problem.name, **row} for row in [*rows, mean]]
 
 
-def _component(runs: Runs, i: int, printed: dict[str, Sequence[float]]) -> dict[str, Any]:
+def make_component_row(runs: Runs, i: int, printed: dict[str, Sequence[float]]) -> dict[str, Any]:
     exact = float(runs.problem.correlations[i])
     return {
         "component": i + 1,
         **{column: values[i] if i < len(values) else None for column, values in printed.items()},
         "exact": exact,
         "exact_pic": exact**2,
-        **_summary("held_out", runs.held_out[:, i]),
-        **_summary("training", runs.training[:, i]),
+        **_summarise_values("held_out", runs.held_out[:, i]),
+        **_summarise_values("training", runs.training[:, i]),
         "error": float(runs.errors[i]),
     }
 
 
-def _summary(name: str, values: np.ndarray) -> dict[str, float]:
+def _summarise_values(name: str, values: np.ndarray) -> dict[str, float]:
     return {name: float(values.mean()), f"{name}_low": float(values.min()), f"{name}_high": float(values.max())}
 
 
@@ -191,7 +191,7 @@ def correlation_lines(held_out: ArrayLike, **others: ArrayLike) -> list[Line]:
     ]
 
 
-def provenance(name: str, settings: Settings, seconds: float, use_of_seeds: str) -> str:
+def describe_provenance(name: str, settings: Settings, seconds: float, use_of_seeds: str) -> str:
     """Last section of the text: command, seeds, versions and time."""
     quick = " --quick" if settings.quick else ""
     command = f"correspondence reproduce {name} --seeds {settings.seeds}{quick}"
@@ -200,7 +200,7 @@ def provenance(name: str, settings: Settings, seconds: float, use_of_seeds: str)
     lines = [
         "## How this was made",
         f"```\n{command}\n```",
-        f"{drawn}{', '.join(f'{package} {number}' for package, number in versions().items())}; "
+        f"{drawn}{', '.join(f'{package} {number}' for package, number in list_versions().items())}; "
         f"{seconds:.1f} seconds in all.",
     ]
     if settings.quick:
@@ -210,7 +210,7 @@ def provenance(name: str, settings: Settings, seconds: float, use_of_seeds: str)
     return "\n\n".join(lines)
 
 
-def versions() -> dict[str, str]:
+def list_versions() -> dict[str, str]:
     """Versions of this package and of those that its numbers may depend on."""
     found = {"correspondence": co.__version__, "Python": platform.python_version()}
     for package in ("numpy", "scipy", "scikit-learn", "torch"):

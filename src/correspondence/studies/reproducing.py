@@ -23,18 +23,18 @@ from correspondence.studies import (
     training,
     wine,
 )
-from correspondence.studies.catalogue import TITLES
+from correspondence.studies.catalogue import STUDY_TITLES
 from correspondence.studies.page import write_page
 from correspondence.studies.record import Record
-from correspondence.studies.report import Report, provenance, write
+from correspondence.studies.report import Report, describe_provenance, write_report
 from correspondence.studies.runs import Settings
 
-__all__ = ["STUDIES", "Outcome", "Study", "reproduce", "reproduce_all"]
+__all__ = ["STUDIES", "Outcome", "Study", "reproduce_all", "reproduce_study"]
 
 
 @dataclass(frozen=True)
 class Study:
-    """What `reproduce` can run."""
+    """What `reproduce_study` can run."""
 
     title: str
     """One line, for the list of all studies."""
@@ -45,24 +45,26 @@ class Study:
 
 
 STUDIES: dict[str, Study] = {
-    "brands": Study(TITLES["brands"], brands.run, default_seeds=1),
-    "bsc": Study(TITLES["bsc"], bsc.run, "for the data and for the start of its fit"),
-    "gaussian": Study(TITLES["gaussian"], gaussian.run, "for the data and for the start of its fit"),
-    "cooking": Study(TITLES["cooking"], cooking.run, "for a split and for the fits to it"),
-    "wine": Study(TITLES["wine"], wine.run, "for the folds"),
-    "boundary": Study(TITLES["boundary"], boundary.run, "for a net and its training", 1),
-    "training-mnist": Study(TITLES["training-mnist"], training.run_mnist, "for a net and its training", 1),
-    "training-cifar": Study(TITLES["training-cifar"], training.run_cifar, "for a net and its training", 1),
-    "multiview-mnist": Study(TITLES["multiview-mnist"], multiview.run_mnist, "for nets and pairs", 1),
-    "multiview-noisy-mnist": Study(TITLES["multiview-noisy-mnist"], multiview.run_noisy, "for nets and pairs", 1),
-    "multiview-cifar": Study(TITLES["multiview-cifar"], multiview.run_cifar, "for nets and pairs", 1),
-    "flickr": Study(TITLES["flickr"], flickr.run, "for the nets and their training", 1),
-    "compas": Study(TITLES["compas"], compas.run, "for both models", 1),
-    "latent": Study(TITLES["latent"], latent.run, "for a data set of each problem and for its test", 20),
+    "brands": Study(STUDY_TITLES["brands"], brands.run_study, default_seeds=1),
+    "bsc": Study(STUDY_TITLES["bsc"], bsc.run_study, "for the data and for the start of its fit"),
+    "gaussian": Study(STUDY_TITLES["gaussian"], gaussian.run_study, "for the data and for the start of its fit"),
+    "cooking": Study(STUDY_TITLES["cooking"], cooking.run_study, "for a split and for the fits to it"),
+    "wine": Study(STUDY_TITLES["wine"], wine.run_study, "for the folds"),
+    "boundary": Study(STUDY_TITLES["boundary"], boundary.run_study, "for a net and its training", 1),
+    "training-mnist": Study(STUDY_TITLES["training-mnist"], training.run_mnist, "for a net and its training", 1),
+    "training-cifar": Study(STUDY_TITLES["training-cifar"], training.run_cifar, "for a net and its training", 1),
+    "multiview-mnist": Study(STUDY_TITLES["multiview-mnist"], multiview.run_mnist, "for nets and pairs", 1),
+    "multiview-noisy-mnist": Study(STUDY_TITLES["multiview-noisy-mnist"], multiview.run_noisy, "for nets and pairs", 1),
+    "multiview-cifar": Study(STUDY_TITLES["multiview-cifar"], multiview.run_cifar, "for nets and pairs", 1),
+    "flickr": Study(STUDY_TITLES["flickr"], flickr.run_study, "for the nets and their training", 1),
+    "compas": Study(STUDY_TITLES["compas"], compas.run_study, "for both models", 1),
+    "latent": Study(STUDY_TITLES["latent"], latent.run_study, "for a data set of each problem and for its test", 20),
 }
 
 
-def reproduce(name: str, output: str | Path | None = None, seeds: int | None = None, quick: bool = False) -> list[Path]:
+def reproduce_study(
+    name: str, output: str | Path | None = None, seeds: int | None = None, quick: bool = False
+) -> list[Path]:
     """Run a study and write its table, figures and text to a folder.
 
     Parameters
@@ -85,7 +87,7 @@ def reproduce(name: str, output: str | Path | None = None, seeds: int | None = N
     if name not in STUDIES:
         raise ValueError(f"There is no study {name!r}: choose one of {', '.join(STUDIES)}.")
     folder = Path("results", name) if output is None else Path(output)
-    settings = Settings.of(seeds, quick, STUDIES[name].default_seeds)
+    settings = Settings.from_options(seeds, quick, STUDIES[name].default_seeds)
     is_new = not folder.exists()
     _check_folder(folder)
     start = time.perf_counter()
@@ -96,9 +98,9 @@ def reproduce(name: str, output: str | Path | None = None, seeds: int | None = N
             folder.rmdir()
         raise
     seconds = time.perf_counter() - start
-    Record.remove(folder, name)
-    files = write(report, name, folder, provenance(name, settings, seconds, STUDIES[name].seeds))
-    return [*files, Record.of(name, report.title, settings, seconds, report.exhibits).write(folder)]
+    Record.remove_json(folder, name)
+    files = write_report(report, name, folder, describe_provenance(name, settings, seconds, STUDIES[name].seeds))
+    return [*files, Record.from_run(name, report.title, settings, seconds, report.exhibits).write_json(folder)]
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def reproduce_all(
     output : path, optional
         The folder; each study gets a folder in it. ``results`` by default.
     seeds, quick : optional
-        As in `reproduce`, for all of them.
+        As in `reproduce_study`, for all of them.
     again : bool
         Run also what is finished.
     tell : callable
@@ -142,10 +144,10 @@ def reproduce_all(
         The files, and the studies that could not be run.
     """
     folder = Path("results") if output is None else Path(output)
-    Settings.of(seeds, quick)  # an error now, not one for each study
+    Settings.from_options(seeds, quick)  # an error now, not one for each study
     _check_folder(folder)
     command = "correspondence reproduce all" + (f" --seeds {seeds}" if seeds else "") + (" --quick" if quick else "")
-    records = {} if again else _finished(folder, seeds, quick)
+    records = {} if again else _read_finished_records(folder, seeds, quick)
     missing: dict[str, str] = {}
     failed: dict[str, str] = {}
     for number, (name, study) in enumerate(STUDIES.items(), start=1):
@@ -154,7 +156,7 @@ def reproduce_all(
             if name in records:
                 tell("    finished before")
             else:
-                records[name] = _record(name, folder / name, seeds, quick)
+                records[name] = _run_and_read_record(name, folder / name, seeds, quick)
                 tell(f"    done in {records[name].seconds:.0f} seconds")
         except (ImportError, MissingDataError) as error:
             missing[name] = str(error)
@@ -168,19 +170,19 @@ def reproduce_all(
     return Outcome(files, missing, failed)
 
 
-def _finished(folder: Path, seeds: int | None, quick: bool) -> dict[str, Record]:
+def _read_finished_records(folder: Path, seeds: int | None, quick: bool) -> dict[str, Record]:
     """Records of earlier runs with these settings."""
-    found = {name: Record.read(folder / name, name) for name in STUDIES}
+    found = {name: Record.read_json(folder / name, name) for name in STUDIES}
     return {
         name: record
         for name, record in found.items()
-        if record is not None and record.is_of(Settings.of(seeds, quick, STUDIES[name].default_seeds))
+        if record is not None and record.is_of(Settings.from_options(seeds, quick, STUDIES[name].default_seeds))
     }
 
 
-def _record(name: str, folder: Path, seeds: int | None, quick: bool) -> Record:
-    reproduce(name, folder, seeds, quick)
-    record = Record.read(folder, name)
+def _run_and_read_record(name: str, folder: Path, seeds: int | None, quick: bool) -> Record:
+    reproduce_study(name, folder, seeds, quick)
+    record = Record.read_json(folder, name)
     assert record is not None
     return record
 

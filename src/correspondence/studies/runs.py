@@ -13,7 +13,7 @@ from tqdm import tqdm
 import correspondence as co
 from correspondence.studies.problems import Problem
 
-__all__ = ["Runs", "Settings", "measure", "one_thread_each"]
+__all__ = ["Runs", "Settings", "measure_problem", "one_thread_each"]
 
 
 def one_thread_each() -> AbstractContextManager[object]:
@@ -29,7 +29,7 @@ class Settings:
     quick: bool
 
     @classmethod
-    def of(cls, seeds: int | None = None, quick: bool = False, default: int = 10) -> Settings:
+    def from_options(cls, seeds: int | None = None, quick: bool = False, default: int = 10) -> Settings:
         """Settings with the default number of seeds."""
         if seeds is not None and seeds < 1:
             raise ValueError(f"seeds must be at least 1, got {seeds}.")
@@ -40,7 +40,7 @@ class Settings:
         """Number of fresh pairs that each fit is judged on."""
         return 20_000 if self.quick else 200_000
 
-    def training(self, problem: Problem) -> int:
+    def count_training_pairs(self, problem: Problem) -> int:
         """Number of pairs that each fit sees."""
         return min(problem.n, 1_000) if self.quick else problem.n
 
@@ -66,7 +66,7 @@ class Runs:
         return np.abs(self.held_out - self.problem.correlations).mean(axis=0)
 
     @property
-    def drawn(self) -> str:
+    def seeds_in_words(self) -> str:
         """How many seeds, in words."""
         return "one seed" if len(self.held_out) == 1 else f"{len(self.held_out)} seeds"
 
@@ -76,9 +76,9 @@ class Runs:
         return float((self.training - self.held_out).mean())
 
 
-def measure(problem: Problem, settings: Settings) -> Runs:
+def measure_problem(problem: Problem, settings: Settings) -> Runs:
     """Fit PICE with its default settings to a new sample for each seed and evaluate it on fresh pairs."""
-    n, fresh, fits = settings.training(problem), settings.fresh, []
+    n, fresh, fits = settings.count_training_pairs(problem), settings.fresh, []
     for seed in tqdm(range(settings.seeds), desc=problem.name, unit="seed", disable=None):
         rng = np.random.default_rng(seed)
         X, Y = problem.draw(n, rng)

@@ -19,25 +19,25 @@ __all__ = [
     "ViewPairs",
     "ViewRecipe",
     "all_pairs",
-    "fit",
-    "noisy",
-    "partners",
-    "plain",
-    "rotated",
+    "draw_partners",
+    "fit_views",
+    "keep_images",
+    "rotate_and_add_noise",
+    "rotate_images",
     "view_net",
 ]
 
-COMPONENTS = 40
+N_COMPONENTS = 40
 View = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 """From images with values from 0 to 1, and a source of chance, to what is seen of them."""
 
 
-def plain(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
+def keep_images(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
     """Return the images as they are."""
     return images
 
 
-def rotated(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
+def rotate_images(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
     """Each image turned about its centre by a uniform angle between -pi/4 and pi/4."""
     angle = (torch.rand(len(images), generator=chance) - 0.5) * (torch.pi / 2)
     cos, sin, zero = angle.cos(), angle.sin(), torch.zeros(len(images))
@@ -46,9 +46,9 @@ def rotated(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
     return nn.functional.grid_sample(images, grid, align_corners=False)
 
 
-def noisy(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
-    """Each image turned (`rotated`), with uniform noise from 0 to 1 added to its pixels and cut off at 1."""
-    turned = rotated(images, chance)
+def rotate_and_add_noise(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
+    """Each image turned (`rotate_images`), with uniform noise from 0 to 1 added to its pixels and cut off at 1."""
+    turned = rotate_images(images, chance)
     return (turned + torch.rand(turned.shape, generator=chance)).clamp(0, 1)
 
 
@@ -65,8 +65,8 @@ class ViewRecipe:
     weight_decay: float
     held_out: int
     """Last training images that are not trained on."""
-    view_x: View = plain
-    view_y: View = plain
+    view_x: View = keep_images
+    view_y: View = keep_images
     normalised: bool = False
     """Whether the outputs have variance 1 in each batch. From small outputs faint components grow too slowly."""
     train_view: View | None = None
@@ -86,8 +86,8 @@ NOISY = ViewRecipe(
     lr=3e-3,
     weight_decay=0.01,
     held_out=10_000,
-    view_x=rotated,
-    view_y=noisy,
+    view_x=rotate_images,
+    view_y=rotate_and_add_noise,
 )
 CIFAR = ViewRecipe(
     (16, 32, 32, 64, 64, 128),
@@ -97,11 +97,11 @@ CIFAR = ViewRecipe(
     weight_decay=0.01,
     held_out=5_000,
     normalised=True,
-    train_view=nets.moved,
+    train_view=nets.shift_and_flip,
 )
 
 
-def partners(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_partners(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """For each image the index of another one of its class; each is the partner of one."""
     chosen = np.arange(len(labels))
     for label in np.unique(labels):
@@ -110,7 +110,7 @@ def partners(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return chosen
 
 
-def _unit(images: np.ndarray) -> torch.Tensor:
+def _to_unit_range(images: np.ndarray) -> torch.Tensor:
     """Images with values from 0 to 1, of shape (n, channels, height, width)."""
     X = torch.from_numpy(images.astype(np.float32)).div_(255)
     return X.unsqueeze(1) if X.ndim == 3 else X
@@ -136,7 +136,7 @@ class ViewPairs:
     Examples
     --------
     >>> images = np.arange(4, dtype=np.uint8)[:, None, None].repeat(2, 1).repeat(2, 2)
-    >>> (x, y), = ViewPairs(images, np.array(["a", "a", "b", "b"]), plain, plain, 4, 0)
+    >>> (x, y), = ViewPairs(images, np.array(["a", "a", "b", "b"]), keep_images, keep_images, 4, 0)
     >>> np.sort((x + y)[:, 0, 0, 0] * 255).round().tolist()   # 0 with 1, and 2 with 3
     [1.0, 1.0, 5.0, 5.0]
     """
@@ -155,9 +155,9 @@ class ViewPairs:
         self.passes += 1
         rng = np.random.default_rng([self.seed, self.passes])
         chance = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        order, other = rng.permutation(len(self.labels)), partners(self.labels, rng)
+        order, other = rng.permutation(len(self.labels)), draw_partners(self.labels, rng)
         for rows in np.array_split(order, -(-len(order) // self.batch_size)):
-            x, y = _unit(self.images[rows]), _unit(self.images[other[rows]])
+            x, y = _to_unit_range(self.images[rows]), _to_unit_range(self.images[other[rows]])
             yield self.view_x(x, chance).numpy(), self.view_y(y, chance).numpy()
 
 
@@ -165,8 +165,10 @@ def all_pairs(recipe: ViewRecipe, images: np.ndarray, labels: np.ndarray, seed: 
     """Views of all images in their order, and of one partner each."""
     rng = np.random.default_rng(seed)
     chance = torch.Generator().manual_seed(int(rng.integers(2**62)))
-    other = partners(labels, rng)
-    return recipe.view_x(_unit(images), chance).numpy(), recipe.view_y(_unit(images[other]), chance).numpy()
+    other = draw_partners(labels, rng)
+    return recipe.view_x(_to_unit_range(images), chance).numpy(), recipe.view_y(
+        _to_unit_range(images[other]), chance
+    ).numpy()
 
 
 class ViewNet(nn.Sequential):
@@ -180,15 +182,15 @@ class ViewNet(nn.Sequential):
 def view_net(shape: tuple[int, ...], outputs: int, widths: tuple[int, ...], normalised: bool = False) -> nn.Module:
     """Convolutions, and a layer behind them that has the last of the widths.
 
-    For images with colours they are those of `nets.cnn`; for others fewer, most with steps of 2 pixels.
+    For images with colours they are those of `nets.make_cnn`; for others fewer, most with steps of 2 pixels.
     """
     *convolutions, last = widths
-    body = nets.cnn(shape[0], last, convolutions) if shape[0] > 1 else _strided(shape, last, convolutions)
+    body = nets.make_cnn(shape[0], last, convolutions) if shape[0] > 1 else _make_strided_net(shape, last, convolutions)
     last_layers = [nn.BatchNorm1d(outputs, affine=False)] if normalised else []
     return ViewNet(body, nn.BatchNorm1d(last), nn.ReLU(), nn.Linear(last, outputs), *last_layers)
 
 
-def _strided(shape: tuple[int, ...], outputs: int, widths: Sequence[int]) -> nn.Module:
+def _make_strided_net(shape: tuple[int, ...], outputs: int, widths: Sequence[int]) -> nn.Module:
     channels, height, width = shape
     layers: list[nn.Module] = []
     for i, more in enumerate(widths):
@@ -198,7 +200,7 @@ def _strided(shape: tuple[int, ...], outputs: int, widths: Sequence[int]) -> nn.
     return nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels * height * width, outputs, bias=False))
 
 
-def fit(recipe: ViewRecipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tuple[co.PICE, float]:
+def fit_views(recipe: ViewRecipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tuple[co.PICE, float]:
     """Learn the functions of the views, and tell the seconds that it takes.
 
     Parameters
@@ -224,7 +226,7 @@ def fit(recipe: ViewRecipe, images: np.ndarray, labels: np.ndarray, seed: int) -
         return made[-1]
 
     pice = co.PICE(
-        COMPONENTS,
+        N_COMPONENTS,
         net,
         net,
         "lowrank",

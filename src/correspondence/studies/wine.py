@@ -15,21 +15,21 @@ from sklearn.model_selection import GroupShuffleSplit
 from tqdm import tqdm
 
 import correspondence as co
-from correspondence.studies.catalogue import TITLES
-from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, framed, markdown_table
+from correspondence.studies.catalogue import STUDY_TITLES
+from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, markdown_table, to_frame_or_array
 from correspondence.studies.runs import Settings, one_thread_each
 
-__all__ = ["TITLE", "run"]
+__all__ = ["STUDY_TITLE", "run_study"]
 
-TITLE = TITLES["wine"]
-COMPONENTS = 4
-PAPER = {"paper's code, training": (0.998, 0.994, 0.057), "paper's code, held out": (0.319, 0.152, 0.088)}
-BEST = "ACE, trees"
-SAMPLE = 400  # wines over which the effect of an attribute is averaged
-NAMED = 5  # attributes named in the figure
-LOW, HIGH = 0.05, 0.95  # quantiles from which to which an attribute is moved
+STUDY_TITLE = STUDY_TITLES["wine"]
+N_COMPONENTS = 4
+PAPER_CORRELATIONS = {"paper's code, training": (0.998, 0.994, 0.057), "paper's code, held out": (0.319, 0.152, 0.088)}
+BEST_METHOD = "ACE, trees"
+N_SAMPLE_WINES = 400  # wines over which the effect of an attribute is averaged
+MAX_ATTRIBUTES_NAMED = 5  # attributes named in the figure
+LOW_QUANTILE, HIGH_QUANTILE = 0.05, 0.95  # quantiles from which to which an attribute is moved
 
-ERRATA = """\
+ERRATA_SECTION = """\
 ## What it corrects
 
 - The red set has 1599 wines of quality 3 to 8; 4898 is the size of the white set.
@@ -39,7 +39,7 @@ ERRATA = """\
   other part of its data: it memorised. Its picture is one of training wines."""
 
 
-def _white(quick: bool) -> co.Comparison:
+def compare_on_white_wines(quick: bool) -> co.Comparison:
     """Kinds of trees on the white wines, which are no part of what is judged here."""
     white = co.datasets.fetch_wine("white")
     rows = np.random.default_rng(0).permutation(len(white.X))[: 500 if quick else None]
@@ -52,31 +52,31 @@ def _white(quick: bool) -> co.Comparison:
     return co.compare(white.X[rows], quality, candidates, cv=cv, groups=white.groups[rows], n_jobs=2, progress=False)
 
 
-def _chosen(white: co.Comparison) -> str:
+def _find_best_trees(white: co.Comparison) -> str:
     return max(white.results, key=lambda name: white.results[name].captured)
 
 
-def _choice(white: co.Comparison) -> str:
+def _describe_choice(white: co.Comparison) -> str:
     captured = {name: f"{result.captured:.3f}" for name, result in white.results.items()}
-    best = _chosen(white)
+    best = _find_best_trees(white)
     others = ", ".join(f"{name} {value}" for name, value in captured.items() if name != best)
     return (
-        f"The trees of {BEST} were chosen on the white wines, of which none is judged here: {best}, which capture "
+        f"The trees of {BEST_METHOD} were chosen on the white wines, of which none is judged here: {best}, which capture "
         f"{captured[best]} of held-out white wines ({others}). The other methods have their default settings."
     )
 
 
 def _with_trees(trees: Any) -> Any:
-    return co.ACE(COMPONENTS, x_regressor=trees.set_params(random_state=0), progress=False)
+    return co.ACE(N_COMPONENTS, x_regressor=trees.set_params(random_state=0), progress=False)
 
 
-def _methods(trees: Any, quick: bool = False) -> dict[str, Any]:
-    pice = co.PICE(COMPONENTS, progress=False)
+def make_methods(trees: Any, quick: bool = False) -> dict[str, Any]:
+    pice = co.PICE(N_COMPONENTS, progress=False)
     return {
-        "CCA": co.CCA(COMPONENTS),
-        "KernelCCA": co.KernelCCA(COMPONENTS),
-        "ACE, additive": co.ACE(COMPONENTS),
-        BEST: trees,
+        "CCA": co.CCA(N_COMPONENTS),
+        "KernelCCA": co.KernelCCA(N_COMPONENTS),
+        "ACE, additive": co.ACE(N_COMPONENTS),
+        BEST_METHOD: trees,
         "PICE": pice.set_params(max_steps=100) if quick else pice,
     }
 
@@ -93,14 +93,14 @@ class _Planes:
     attributes: list[str]
 
 
-def run(settings: Settings) -> Report:
+def run_study(settings: Settings) -> Report:
     """Compare methods, count components, and draw the planes of the best method."""
     wine = co.datasets.fetch_wine("red")
     X, y, groups = wine.X, wine.quality.astype(str).astype(object), wine.groups
     folds = 3 if settings.quick else 10
     with one_thread_each():
-        white = _white(settings.quick)
-        methods = _methods(white.estimators[_chosen(white)], settings.quick)
+        white = compare_on_white_wines(settings.quick)
+        methods = make_methods(white.estimators[_find_best_trees(white)], settings.quick)
         comparisons = [
             co.compare(
                 X,
@@ -119,30 +119,33 @@ def run(settings: Settings) -> Report:
             name: co.pic_intervals(est, X, y, resamples, groups=groups, n_jobs=2, progress=False)
             for name, est in tqdm(methods.items(), desc="wine, intervals", unit="method", disable=None)
         }
-        dimension = co.latent_dimension(methods[BEST], X, y, groups=groups, n_jobs=2, progress=False)
-    planes = _planes(methods[BEST], X, y, groups, wine.attributes)
-    effects = _effects(planes)
+        dimension = co.latent_dimension(methods[BEST_METHOD], X, y, groups=groups, n_jobs=2, progress=False)
+    planes = _fit_planes(methods[BEST_METHOD], X, y, groups, wine.attributes)
+    effects = compute_effects(planes)
     sections = [
         f"X are the 11 attributes of {len(X)} red wines, Y the quality from 3 to 8 as a label. "
         f"{folds} folds, {settings.seeds} times, copies of a wine always together.",
-        f"![Factoring planes](wine.png)\n\n{_caption(planes)} [A page to explore them](wine-explore.html).",
-        _table(comparisons, intervals, _choice(white)),
-        f"![Held-out and training correlations](wine-methods.png)\n\n{CAPTION}",
-        _count(dimension),
-        _effect_table(effects),
-        ERRATA,
+        f"![Factoring planes](wine.png)\n\n{_make_plane_caption(planes)} [A page to explore them](wine-explore.html).",
+        make_correlation_table(comparisons, intervals, _describe_choice(white)),
+        f"![Held-out and training correlations](wine-methods.png)\n\n{METHODS_CAPTION}",
+        describe_dimension(dimension),
+        make_effect_table(effects),
+        ERRATA_SECTION,
     ]
-    rows = [row for seed, c in enumerate(comparisons) for row in _rows(seed, c)]
-    figures = {"": _figure(planes, effects), "-methods": _comparison_figure(comparisons[0])}
-    page = {"-explore.html": lambda path: _page(planes, dimension, path)}
-    exhibits = [_exhibit(comparisons, dimension, _choice(white))]
-    return Report(TITLE, rows, "\n\n".join(sections), figures, page, exhibits)
+    rows = [row for seed, c in enumerate(comparisons) for row in make_csv_rows(seed, c)]
+    figures = {"": draw_figure(planes, effects), "-methods": _draw_comparison(comparisons[0])}
+    page = {"-explore.html": lambda path: write_explorer_page(planes, dimension, path)}
+    exhibits = [make_exhibit(comparisons, dimension, _describe_choice(white))]
+    return Report(STUDY_TITLE, rows, "\n\n".join(sections), figures, page, exhibits)
 
 
-def _exhibit(comparisons: list[co.Comparison], dimension: co.LatentDimension, choice: str) -> Exhibit:
-    results = [comparison.results[BEST] for comparison in comparisons]
-    held_out, training = _mean([r.correlations for r in results]), _mean([r.training for r in results])
-    paper, claimed = PAPER["paper's code, held out"], PAPER["paper's code, training"]
+def make_exhibit(comparisons: list[co.Comparison], dimension: co.LatentDimension, choice: str) -> Exhibit:
+    results = [comparison.results[BEST_METHOD] for comparison in comparisons]
+    held_out, training = (
+        _average_arrays([r.correlations for r in results]),
+        _average_arrays([r.training for r in results]),
+    )
+    paper, claimed = PAPER_CORRELATIONS["paper's code, held out"], PAPER_CORRELATIONS["paper's code, training"]
     lines = [
         *correlation_lines(
             held_out, paper=[f"{b} (training {a})" for a, b in zip(claimed, paper, strict=True)], training=training
@@ -151,7 +154,7 @@ def _exhibit(comparisons: list[co.Comparison], dimension: co.LatentDimension, ch
         Line("wines", 4898, exact=1599),
     ]
     sentence = (
-        f"The paper prints no correlations; those of its published run stand in its column. {BEST} has a first "
+        f"The paper prints no correlations; those of its published run stand in its column. {BEST_METHOD} has a first "
         f"correlation of {held_out[0]:.3f} on wines that it has not seen, and "
         f"{dimension.n_components} components are real where the paper reads two off its picture of training wines. "
         f"{choice}"
@@ -159,22 +162,22 @@ def _exhibit(comparisons: list[co.Comparison], dimension: co.LatentDimension, ch
     return Exhibit("Figure 5: red wine", lines, sentence, "")
 
 
-CAPTION = """\
+METHODS_CAPTION = """\
 *Of the first seed. Filled: held-out wines with 95 % intervals. Hollow: the training.*"""
 
 
-def _planes(est: Any, X: np.ndarray, y: np.ndarray, groups: np.ndarray, attributes: list[str]) -> _Planes:
+def _fit_planes(est: Any, X: np.ndarray, y: np.ndarray, groups: np.ndarray, attributes: list[str]) -> _Planes:
     train, test = next(GroupShuffleSplit(1, test_size=0.3, random_state=0).split(X, y, groups))
     d = est.fit(X[train], y[train], groups=groups[train]).decomposition_
-    sample = np.random.default_rng(0).choice(train, SAMPLE, replace=False)
+    sample = np.random.default_rng(0).choice(train, N_SAMPLE_WINES, replace=False)
     return _Planes(d, X[test], y[test], X[sample], list(attributes))
 
 
-def _effects(planes: _Planes) -> dict[str, np.ndarray]:
+def compute_effects(planes: _Planes) -> dict[str, np.ndarray]:
     """Mean position of wines of which one attribute is moved from low to high, in principal coordinates."""
     effects = {}
     for j, attribute in enumerate(planes.attributes):
-        grid = np.quantile(planes.sample[:, j], np.linspace(LOW, HIGH, 10))
+        grid = np.quantile(planes.sample[:, j], np.linspace(LOW_QUANTILE, HIGH_QUANTILE, 10))
         moved = np.repeat(planes.sample, len(grid), axis=0)
         moved[:, j] = np.tile(grid, len(planes.sample))
         f = planes.d.f(moved) * planes.d.correlations
@@ -182,7 +185,7 @@ def _effects(planes: _Planes) -> dict[str, np.ndarray]:
     return effects
 
 
-def _rows(seed: int, comparison: co.Comparison) -> list[dict[str, Any]]:
+def make_csv_rows(seed: int, comparison: co.Comparison) -> list[dict[str, Any]]:
     return [
         {
             "method": name,
@@ -200,13 +203,13 @@ def _rows(seed: int, comparison: co.Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def _table(comparisons: list[co.Comparison], intervals: dict[str, co.PicIntervals], choice: str) -> str:
-    header = ["method", "data", *(f"{i + 1}" for i in range(COMPONENTS)), "captured", "seconds"]
+def make_correlation_table(comparisons: list[co.Comparison], intervals: dict[str, co.PicIntervals], choice: str) -> str:
+    header = ["method", "data", *(f"{i + 1}" for i in range(N_COMPONENTS)), "captured", "seconds"]
     lines: list[list[Any]] = []
     for name in comparisons[0].results:
         results = [comparison.results[name] for comparison in comparisons]
         held_out, low, high, training = (
-            _mean([values(r) for r in results])
+            _average_arrays([values(r) for r in results])
             for values in (
                 lambda r: r.correlations,
                 lambda r: r.intervals[:, 0],
@@ -216,12 +219,14 @@ def _table(comparisons: list[co.Comparison], intervals: dict[str, co.PicInterval
         )
         captured, seconds = (float(np.mean([getattr(r, what) for r in results])) for what in ("captured", "seconds"))
         cells = [f"{r:.3f} [{a:.3f}, {b:.3f}]" for r, a, b in zip(held_out, low, high, strict=True)]
-        lines.append([f"**{name}**", "held out", *_filled(cells), f"{captured:.3f}", f"{seconds:.1f}"])
-        lines.append(["", "training", *_filled([f"{r:.3f}" for r in training]), "", ""])
+        lines.append([f"**{name}**", "held out", *_pad_cells(cells), f"{captured:.3f}", f"{seconds:.1f}"])
+        lines.append(["", "training", *_pad_cells([f"{r:.3f}" for r in training]), "", ""])
         pics = intervals[name]
         cells = [f"{p:.3f} [{a:.3f}, {b:.3f}]" for p, (a, b) in zip(pics.pics, pics.intervals, strict=True)]
-        lines.append(["", "PIC", *_filled(cells), "", ""])
-    lines += [[name, "", *_filled([f"{v:.3f}" for v in values]), "", ""] for name, values in PAPER.items()]
+        lines.append(["", "PIC", *_pad_cells(cells), "", ""])
+    lines += [
+        [name, "", *_pad_cells([f"{v:.3f}" for v in values]), "", ""] for name, values in PAPER_CORRELATIONS.items()
+    ]
     return (
         "## Correlations and PICs\n\nHeld-out correlations with 95 % intervals, both averaged over the seeds; training "
         "correlations (with regressors, as for the trees, they are cross-fitted); PICs of the population with 95 % "
@@ -229,16 +234,16 @@ def _table(comparisons: list[co.Comparison], intervals: dict[str, co.PicInterval
     )
 
 
-def _mean(values: list[np.ndarray]) -> np.ndarray:
+def _average_arrays(values: list[np.ndarray]) -> np.ndarray:
     d = min(map(len, values))
     return np.mean([v[:d] for v in values], axis=0)
 
 
-def _filled(cells: list[str]) -> list[str]:
-    return [*cells, *[""] * (COMPONENTS - len(cells))]
+def _pad_cells(cells: list[str]) -> list[str]:
+    return [*cells, *[""] * (N_COMPONENTS - len(cells))]
 
 
-def _count(dimension: co.LatentDimension) -> str:
+def describe_dimension(dimension: co.LatentDimension) -> str:
     header = ["component", "held-out correlation", "p-value"]
     lines = [
         [i + 1, float(r), float(p)]
@@ -246,41 +251,41 @@ def _count(dimension: co.LatentDimension) -> str:
     ]
     return (
         f"## How many components are real?\n\n{dimension.n_components}, at a level of {dimension.alpha:g} "
-        f"(`co.latent_dimension`, {BEST}: blocks of wines, each judged by a fit to the blocks before it, one copy of "
+        f"(`co.latent_dimension`, {BEST_METHOD}: blocks of wines, each judged by a fit to the blocks before it, one copy of "
         f"each wine).\n\n{markdown_table(header, lines)}"
     )
 
 
-def _effect_table(effects: dict[str, np.ndarray]) -> str:
+def make_effect_table(effects: dict[str, np.ndarray]) -> str:
     header = ["attribute", "f1 low", "f1 high", "f2 low", "f2 high"]
     order = sorted(effects, key=lambda name: -abs(effects[name][-1, 0] - effects[name][0, 0]))
     lines = [[name, *(float(effects[name][end, axis]) for axis in (0, 1) for end in (0, -1))] for name in order]
     return (
-        f"## What each attribute does\n\nMean position (in principal coordinates) of {SAMPLE} wines of which one "
-        f"attribute is moved from its {100 * LOW:.0f} % to its {100 * HIGH:.0f} % quantile, largest effect on axis 1 "
+        f"## What each attribute does\n\nMean position (in principal coordinates) of {N_SAMPLE_WINES} wines of which one "
+        f"attribute is moved from its {100 * LOW_QUANTILE:.0f} % to its {100 * HIGH_QUANTILE:.0f} % quantile, largest effect on axis 1 "
         f"first.\n\n{markdown_table(header, lines)}"
     )
 
 
-def _caption(planes: _Planes) -> str:
+def _make_plane_caption(planes: _Planes) -> str:
     return (
-        f"*{BEST}, fitted to 70 % of the wines. Above: the {len(planes.X)} others in the first (left) and second "
+        f"*{BEST_METHOD}, fitted to 70 % of the wines. Above: the {len(planes.X)} others in the first (left) and second "
         "(right) factoring plane, coloured by quality, whose labels stand at g(y). Below left: the path of the mean "
         "wine when one attribute is moved from low (dot) to high (arrow). Below right: the straight line from a bad "
         "to a good wine in the space of the attributes, drawn in the plane.*"
     )
 
 
-def _figure(planes: _Planes, effects: dict[str, np.ndarray]) -> Figure:
+def draw_figure(planes: _Planes, effects: dict[str, np.ndarray]) -> Figure:
     figure = Figure(figsize=(13, 11), layout="constrained")
     (first, second), (paths, way) = figure.subplots(2, 2)
     d = planes.d
     for ax, axes in ((first, (1, 2)), (second, (2, 3))):
         if max(axes) <= d.n_components:
-            _draw_plane(ax, planes, axes)
-    _draw_effects(paths, d, effects)
-    _draw_plane(way, planes, (1, 2))
-    _draw_way(way, planes)
+            draw_plane(ax, planes, axes)
+    draw_effects(paths, d, effects)
+    draw_plane(way, planes, (1, 2))
+    draw_quality_path(way, planes)
     for ax, title in (
         (first, "First plane"),
         (second, "Second plane"),
@@ -291,7 +296,7 @@ def _figure(planes: _Planes, effects: dict[str, np.ndarray]) -> Figure:
     return figure
 
 
-def _draw_plane(ax: Axes, planes: _Planes, axes: tuple[int, int]) -> None:
+def draw_plane(ax: Axes, planes: _Planes, axes: tuple[int, int]) -> None:
     co.plot.plane(
         planes.d,
         axes,
@@ -303,11 +308,11 @@ def _draw_plane(ax: Axes, planes: _Planes, axes: tuple[int, int]) -> None:
     )
 
 
-def _draw_effects(ax: Axes, d: co.Decomposition, effects: dict[str, np.ndarray]) -> None:
+def draw_effects(ax: Axes, d: co.Decomposition, effects: dict[str, np.ndarray]) -> None:
     ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     ax.axvline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     reach = {name: float(np.linalg.norm(np.ptp(path[:, :2], axis=0))) for name, path in effects.items()}
-    largest = sorted(reach, key=lambda name: -reach[name])[:NAMED]
+    largest = sorted(reach, key=lambda name: -reach[name])[:MAX_ATTRIBUTES_NAMED]
     for name in [name for name in effects if name not in largest]:
         ax.plot(effects[name][:, 0], effects[name][:, 1], color="0.8", lw=1, zorder=1)
     for name, (colour, _) in zip(largest, co.plot.STYLES, strict=False):
@@ -322,7 +327,7 @@ def _draw_effects(ax: Axes, d: co.Decomposition, effects: dict[str, np.ndarray])
     ax.margins(0.1)
 
 
-def _draw_way(ax: Axes, planes: _Planes) -> None:
+def draw_quality_path(ax: Axes, planes: _Planes) -> None:
     """From the wine of the lowest to that of the highest quality, the first of each in the part not seen."""
     quality = planes.quality.astype(int)
     bad, good = planes.X[np.argmin(quality)], planes.X[np.argmax(quality)]
@@ -346,16 +351,16 @@ def _draw_way(ax: Axes, planes: _Planes) -> None:
         ax.plot(*way[place, :2], "s", color="black", ms=6, zorder=4)
 
 
-def _comparison_figure(comparison: co.Comparison) -> Figure:
+def _draw_comparison(comparison: co.Comparison) -> Figure:
     figure = Figure(figsize=(8, 5), layout="constrained")
     co.plot.comparison(comparison, ax=figure.subplots())
     return figure
 
 
-def _page(planes: _Planes, dimension: co.LatentDimension, path: Path) -> Path:
+def write_explorer_page(planes: _Planes, dimension: co.LatentDimension, path: Path) -> Path:
     return co.explore(
         planes.d,
-        framed(planes.X, planes.attributes),
+        to_frame_or_array(planes.X, planes.attributes),
         np.unique(planes.quality),
         path,
         held_out=dimension,

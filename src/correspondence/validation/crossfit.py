@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import (
-    length,
-    take,
+    count_observations,
+    take_rows,
 )
 from correspondence._util.labels import find_labels
 from correspondence.core.scoring import (
@@ -25,7 +25,7 @@ from correspondence.core.scoring import (
     scaled_differences,
     warn_of_few,
 )
-from correspondence.data.splits import splits
+from correspondence.data.splits import make_splits
 from correspondence.results.cross_fit import CrossFit
 from correspondence.results.held_out import HeldOut
 from correspondence.validation.fitting import (
@@ -38,7 +38,7 @@ from correspondence.validation.fitting import (
 
 __all__ = ["crossfit"]
 
-CLUSTERS = 10  # pairs or groups, at least, that second moments are taken of
+MIN_CLUSTERS_FOR_MOMENTS = 10  # pairs or groups, at least, that second moments are taken of
 
 
 def crossfit(
@@ -88,18 +88,18 @@ def crossfit(
               1    0.8839    0.8791 [0.8392, 0.9096]
     """
     n, together = check_pairs(est, X, Y, groups, random_state)
-    parts = splits(cv, n, labels=find_labels(Y), groups=together, random_state=random_state)
+    parts = make_splits(cv, n, labels=find_labels(Y), groups=together, random_state=random_state)
     fits = run_tasks(
         fit_and_apply, [(est, X, Y, train, test, together) for train, test in parts], n_jobs, "cross-fit", progress
     )
     d = max(fit.d.n_components for fit in fits)
-    fits, agreement = zip(*(_turn(fit, fits[0], X, Y, d) for fit in fits), strict=True)
+    fits, agreement = zip(*(_align_with_first(fit, fits[0], X, Y, d) for fit in fits), strict=True)
     F, G = np.full((n, d), np.nan), np.full((n, d), np.nan)
     for (_, test), fit in zip(parts, fits, strict=True):
         F[test], G[test] = pad_columns(fit.F, d), pad_columns(fit.G, d)
-    shared = _share_noise(np.array(agreement), [train for train, _ in parts])
+    shared = _find_variance_inflation(np.array(agreement), [train for train, _ in parts])
     groups_of_pairs = np.arange(n) if together is None else together
-    pooled, nested, spread = _pooled([test for _, test in parts], fits, groups_of_pairs, shared)
+    pooled, nested, spread = pool_splits([test for _, test in parts], fits, groups_of_pairs, shared)
     warn_of_few(spread, fewest=0.5, stacklevel=3)  # splits are small, and their terms spread more
     training = np.mean([pad_columns(fit.d.correlations[None], d)[0] for fit in fits], axis=0)
     each = [held_out(fit.F, fit.G, fit.d.correlations) for fit in fits]
@@ -118,11 +118,11 @@ def crossfit(
     )
 
 
-def _turn(fit: Fit, first: Fit, X: Any, Y: Any, d: int) -> tuple[Fit, np.ndarray]:
+def _align_with_first(fit: Fit, first: Fit, X: Any, Y: Any, d: int) -> tuple[Fit, np.ndarray]:
     """Give functions the signs of the first fit, and say how far they agree with its functions, from 0 to 1."""
-    some = np.arange(min(2000, length(X, "X")))
-    of_x = _correlate_functions(fit.d.f, first.d.f, take(X, some), d)
-    of_y = _correlate_functions(fit.d.g, first.d.g, take(Y, some), d)
+    some = np.arange(min(2000, count_observations(X, "X")))
+    of_x = _correlate_functions(fit.d.f, first.d.f, take_rows(X, some), d)
+    of_y = _correlate_functions(fit.d.g, first.d.g, take_rows(Y, some), d)
     sign = np.where(of_x < 0, -1.0, 1.0)[: fit.d.n_components]
     return replace(fit, F=fit.F * sign, G=fit.G * sign), np.clip(of_x * of_y, 0, 1)
 
@@ -130,11 +130,11 @@ def _turn(fit: Fit, first: Fit, X: Any, Y: Any, d: int) -> tuple[Fit, np.ndarray
 def _correlate_functions(one: Any, other: Any, values: Any, d: int) -> np.ndarray:
     """Correlations of functions, a component each; 0 where one of them is constant or not there."""
     functions = (one.accept_unknown(), other.accept_unknown())
-    a, b = (pad_columns(_standardised(np.nan_to_num(function(values))), d) for function in functions)
+    a, b = (pad_columns(_standardise_columns(np.nan_to_num(function(values))), d) for function in functions)
     return (a * b).mean(axis=0)
 
 
-def _share_noise(agreement: np.ndarray, trains: list[np.ndarray]) -> np.ndarray:
+def _find_variance_inflation(agreement: np.ndarray, trains: list[np.ndarray]) -> np.ndarray:
     """By what the variance of each component's correlation is larger because the fits see each other's held-out pairs.
 
     If there is nothing to find, a fit to fold 1 judged by fold 2 and one to fold 2 judged by fold 1 are nearly the same
@@ -147,7 +147,7 @@ def _share_noise(agreement: np.ndarray, trains: list[np.ndarray]) -> np.ndarray:
     return 1 + np.clip((1 - agreement[1:].mean(axis=0)) / max(1 - common, 1e-9), 0, 1)
 
 
-def _pooled(
+def pool_splits(
     tests: list[np.ndarray], fits: Sequence[Fit], groups: np.ndarray, shared: np.ndarray
 ) -> tuple[HeldOut, np.ndarray, Spread]:
     """All splits together, the terms of what is captured by the first 1, 2, ... components, and their spread.
@@ -164,25 +164,27 @@ def _pooled(
     claims = np.vstack([np.tile(pad_columns(fit.d.correlations[None], d), (len(fit.F), 1)) for fit in fits])
     held = held_out(F, G, np.zeros(d), weights)
     is_defined = np.diff(held.intervals, axis=1)[:, 0] < 2  # a constant has no correlation
-    terms = _leave_out_clusters(F, G, held.correlations, weights, cluster)
-    spread = Spread.of_terms(terms).widened(shared)
+    terms = leave_out_clusters(F, G, held.correlations, weights, cluster)
+    spread = Spread.of_terms(terms).scale_variance(shared)
     intervals = correlation_intervals(held.correlations, spread, is_defined, held.level)
-    split = _join_small_splits(np.repeat(np.arange(len(tests)), [len(test) for test in tests]), cluster)
-    nested = _nested_terms(F, G, claims, weights, cluster, split)
+    split = join_small_splits(np.repeat(np.arange(len(tests)), [len(test) for test in tests]), cluster)
+    nested = compute_nested_terms(F, G, claims, weights, cluster, split)
     # Components count by the squares of their claims, as they do in `captured`.
     claimed = (claims**2).mean(axis=0)
     factor = 1 + (claimed @ (shared - 1)) / claimed.sum() if claimed.any() else 1.0
     of_all = nested[-1] if d else np.zeros(nested.shape[1])  # no component captures nothing
-    captured, spread = float(of_all.mean()), Spread.of_terms(of_all).widened(factor)
-    pooled = HeldOut(held.correlations, intervals, captured, captured + spread.reach(held.level), held.n, held.level)
+    captured, spread = float(of_all.mean()), Spread.of_terms(of_all).scale_variance(factor)
+    pooled = HeldOut(
+        held.correlations, intervals, captured, captured + spread.compute_reach(held.level), held.n, held.level
+    )
     return pooled, nested, spread
 
 
-def _leave_out_clusters(
+def leave_out_clusters(
     F: np.ndarray, G: np.ndarray, r: np.ndarray, weights: np.ndarray, cluster: np.ndarray
 ) -> np.ndarray:
     """Jackknife terms of the correlations on Fisher's z scale, a row for each cluster."""
-    f, g = (_standardised(values, weights / weights.sum()) for values in (F, G))
+    f, g = (_standardise_columns(values, weights / weights.sum()) for values in (F, G))
 
     def left(values: np.ndarray) -> np.ndarray:
         return (weights @ values) - _sum_clusters(weights[:, None] * values, cluster)
@@ -202,7 +204,7 @@ def _sum_clusters(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     return sums
 
 
-def _join_small_splits(split: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+def join_small_splits(split: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     """Number of the split of each pair, small ones joined to the next.
 
     A second moment of few pairs is too uncertain to be multiplied with another, and of one there is none without the
@@ -212,13 +214,13 @@ def _join_small_splits(split: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     for k in range(int(split.max()) + 1):
         joined[split == k] = number
         seen = np.union1d(seen, cluster[split == k])
-        if len(seen) >= CLUSTERS:
+        if len(seen) >= MIN_CLUSTERS_FOR_MOMENTS:
             number, seen = number + 1, seen[:0]
     joined[joined == number] = max(number - 1, 0)  # what is left at the end is too small as well
     return joined
 
 
-def _nested_terms(
+def compute_nested_terms(
     F: np.ndarray, G: np.ndarray, claims: np.ndarray, weights: np.ndarray, cluster: np.ndarray, split: np.ndarray
 ) -> np.ndarray:
     """Terms of each cluster (columns) whose mean is what the first 1, 2, ... components (rows) capture.
@@ -231,13 +233,13 @@ def _nested_terms(
     for k in range(int(split.max()) + 1):
         rows = split == k
         part = np.unique(cluster[rows], return_inverse=True)[1]
-        terms[rows] = _terms_of_split(f[rows], g[rows], weights[rows], part)
+        terms[rows] = compute_split_terms(f[rows], g[rows], weights[rows], part)
     captured = np.average(terms, axis=0, weights=weights)
     sums = _sum_clusters(weights[:, None] * (terms - captured), cluster)
     return (captured + sums * len(sums) / weights.sum()).T
 
 
-def _terms_of_split(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+def compute_split_terms(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     """Terms of each pair (rows) whose weighted mean is what the first 1, 2, ... components (columns) capture.
 
     The mean of r(x_k, y_l)^2 is taken over k and l of different clusters: x and y of the same one are dependent.
@@ -245,7 +247,7 @@ def _terms_of_split(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: 
     ratio = np.cumsum(f * g, axis=1)[:, 1:]
     own = _sum_clusters(weights, cluster)
     alone = len(own) == 1  # a single cluster has no others, so that nothing can be left out
-    of_x, of_y = (_sum_over_others(*sides, weights, None if alone else cluster) for sides in ((f, g), (g, f)))
+    of_x, of_y = (sum_over_others(*sides, weights, None if alone else cluster) for sides in ((f, g), (g, f)))
     others = weights.sum() - (0 if alone else own[cluster])
     influence = 2 * ratio - (of_x + of_y) / np.reshape(others, (-1, 1))
     captured = 2 * np.average(ratio, axis=0, weights=weights) - weights @ of_x / np.sum(weights * others) - 1
@@ -253,7 +255,7 @@ def _terms_of_split(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: 
     return captured + inflation * (influence - np.average(influence, axis=0, weights=weights))
 
 
-def _sum_over_others(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray | None) -> np.ndarray:
+def sum_over_others(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray | None) -> np.ndarray:
     """Sum weights times r(x_k, y_l)^2 over all l of other clusters, for each k, by the first 1, 2, ... components.
 
     r(x_k, y_l)^2 summed over l is a quadratic form in f(x_k), whose matrix is the sum of g g^T. Summing up its columns
@@ -276,7 +278,7 @@ def _sum_leading_blocks(f: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     return np.cumsum(f * (2 * f @ np.triu(matrix, 1) + np.diag(matrix) * f), axis=1)[:, 1:]
 
 
-def _standardised(F: np.ndarray, share: np.ndarray | None = None) -> np.ndarray:
+def _standardise_columns(F: np.ndarray, share: np.ndarray | None = None) -> np.ndarray:
     """Mean 0 and variance 1, under the shares of the pairs."""
     share = np.full(len(F), 1 / len(F)) if share is None else share
     centred = F - share @ F

@@ -13,16 +13,16 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from correspondence._util.arguments import check_index, check_whole, is_number, length, take
-from correspondence._util.progress import bar
-from correspondence._util.text import brief
+from correspondence._util.arguments import check_index, check_whole, count_observations, is_number, take_rows
+from correspondence._util.progress import make_progress_bar
+from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval
 from correspondence.core.decomposition import Decomposition
 from correspondence.data.pairs.pairs import Pairs
 from correspondence.data.splits import group_codes, select_groups
 
 __all__ = [
-    "EXPECTED",
+    "EXPECTED_WARNINGS",
     "Fit",
     "check_in_memory",
     "check_pairs",
@@ -35,7 +35,7 @@ __all__ = [
 
 
 # Warnings that say nothing new when they are of a part of the data.
-EXPECTED = (FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval)
+EXPECTED_WARNINGS = (FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +61,10 @@ class Fit:
 def fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray, groups: np.ndarray | None) -> Fit:
     """Fit a copy of an estimator to some pairs, and apply it to others; labels that it does not know are the mean."""
     start = time.perf_counter()
-    d = fit_copy(est, take(X, train), take(Y, train), select_groups(groups, train)).decomposition_
+    d = fit_copy(est, take_rows(X, train), take_rows(Y, train), select_groups(groups, train)).decomposition_
     seconds = time.perf_counter() - start
     f, g = d.f.accept_unknown(), d.g.accept_unknown()
-    F, G = np.nan_to_num(f(take(X, test))), np.nan_to_num(g(take(Y, test)))
+    F, G = np.nan_to_num(f(take_rows(X, test))), np.nan_to_num(g(take_rows(Y, test)))
     return Fit(d, F, G, seconds)
 
 
@@ -96,7 +96,7 @@ def fit_copy(est: Any, X: Any, Y: Any, groups: Any = None) -> Any:
     """
     model = clone(est)
     with warnings.catch_warnings():
-        for category in EXPECTED:
+        for category in EXPECTED_WARNINGS:
             warnings.simplefilter("ignore", category)
         if groups is not None and "groups" in inspect.signature(model.fit).parameters:
             return model.fit(X, Y, groups=groups)
@@ -109,18 +109,18 @@ def run_tasks(
     """Results of a task for all arguments, several at a time, with a bar."""
     arguments = list(arguments)
     results = []
-    with warnings.catch_warnings(), bar(len(arguments), text, progress) as done:
+    with warnings.catch_warnings(), make_progress_bar(len(arguments), text, progress) as done:
         # Of joblib, when a process has grown and another takes its place; as an error it would leave all waiting.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-        for result in _in_parallel(task, arguments, n_jobs):
+        for result in _iterate_results(task, arguments, n_jobs):
             results.append(result)
             done.update()
     return results
 
 
-def _in_parallel(task: Callable[..., Any], arguments: list[tuple[Any, ...]], n_jobs: int | None) -> Iterator[Any]:
+def _iterate_results(task: Callable[..., Any], arguments: list[tuple[Any, ...]], n_jobs: int | None) -> Iterator[Any]:
     if n_jobs is not None and (not is_number(n_jobs) or n_jobs != int(n_jobs) or not n_jobs):
-        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {brief(n_jobs)}.")
+        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {short_repr(n_jobs)}.")
     if n_jobs in (None, 1):
         return (task(*a) for a in arguments)
     return Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*a) for a in arguments)
@@ -154,11 +154,11 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
     (3, array([0, 1, 0]))
     """
     if isinstance(est, type) or not all(hasattr(est, name) for name in ("fit", "get_params", "evaluate")):
-        raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {brief(est)}.")
+        raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {short_repr(est)}.")
     check_in_memory(X)
     if Y is None:
         raise ValueError("Y is missing: give pairs (x, y). Count tables have no pairs to hold out.")
-    n, m = length(X, "X"), length(Y, "Y")
+    n, m = count_observations(X, "X"), count_observations(Y, "Y")
     if n != m:
         raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
     if n < 2:

@@ -20,8 +20,8 @@ from correspondence.core.scoring import held_out
 
 __all__ = ["Block", "BlockTest", "Exchanges", "run_on_blocks"]
 
-TINY = 1e-6  # singular values, sums of squares and differences of statistics that are rounding
-NOTHING = 0.1  # residual standard deviation (the function has 1) below which a component adds nothing
+ROUNDING_TOLERANCE = 1e-6  # singular values, sums of squares and differences of statistics that are rounding
+MIN_RESIDUAL_DEVIATION = 0.1  # residual standard deviation (the function has 1) below which a component adds nothing
 
 
 class Exchanges:
@@ -40,7 +40,7 @@ class Exchanges:
         ]
         self.drawn = 1 + rng.choice(self.n_orders * size - 1, n, replace=False)  # the first of all are the given pairs
 
-    def sums(self, pairs: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, np.ndarray]:
+    def sum_products(self, pairs: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, np.ndarray]:
         """Sum of f g over all blocks for the given pairs, and for those drawn."""
         total = np.sum([_moved(f, g[orders]) for (f, g), orders in zip(pairs, self.orders, strict=True)], axis=0)
         return float(total[0]), total[self.drawn]
@@ -61,29 +61,29 @@ class Block:
     training: np.ndarray
 
     @classmethod
-    def of(cls, F: np.ndarray, G: np.ndarray, size: int, training: np.ndarray) -> Block:
+    def from_functions(cls, F: np.ndarray, G: np.ndarray, size: int, training: np.ndarray) -> Block:
         """Functions in units of the block."""
-        return cls(_in_units(F, size), _in_units(G, size), size, training)
+        return cls(_standardise_on_block(F, size), _standardise_on_block(G, size), size, training)
 
-    def pad(self, d: int) -> Block:
+    def pad_components(self, d: int) -> Block:
         """Return the same with d components, those that are missing 0."""
         more = max(0, d - self.F.shape[1])
         F, G = (np.pad(values, ((0, 0), (0, more))) for values in (self.F, self.G))
         return Block(F, G, self.size, np.pad(self.training, (0, more)))
 
-    def left(self, i: int, found: int) -> tuple[np.ndarray, np.ndarray]:
+    def find_residuals(self, i: int, found: int) -> tuple[np.ndarray, np.ndarray]:
         """What the first components leave of f_i and g_i, on the block."""
         k = min(i, found)
         if k == 0:
             return self.F[: self.size, i], self.G[: self.size, i]
         C = self.F.T @ self.G / len(self.F)
-        inverse = np.linalg.pinv(C[:k, :k], rcond=TINY)
+        inverse = np.linalg.pinv(C[:k, :k], rcond=ROUNDING_TOLERANCE)
         f = self.F[: self.size, i] - self.F[: self.size, :k] @ (C[i, :k] @ inverse)
         g = self.G[: self.size, i] - self.G[: self.size, :k] @ (inverse @ C[:k, i])
         return f, g
 
 
-def _in_units(F: np.ndarray, size: int) -> np.ndarray:
+def _standardise_on_block(F: np.ndarray, size: int) -> np.ndarray:
     """Mean 0 and variance 1 on the block; what is constant there is 0 everywhere."""
     mean, scale = F[:size].mean(axis=0), F[:size].std(axis=0)
     return np.where(scale > 1e-12, (F - mean) / np.where(scale > 1e-12, scale, 1), 0)
@@ -116,30 +116,30 @@ def run_on_blocks(blocks: list[Block], exchanges: Exchanges, alpha: float, found
     tests: list[BlockTest] = []
     decided = 0 if found is None else found
     for i in range(blocks[0].F.shape[1]):
-        tests.append(_run_test([block.left(i, decided) for block in blocks], exchanges, alpha))
+        tests.append(run_component_test([block.find_residuals(i, decided) for block in blocks], exchanges, alpha))
         decided += found is None and decided == i and tests[-1].pvalue <= alpha
     return tests
 
 
-def _run_test(left: list[tuple[np.ndarray, np.ndarray]], exchanges: Exchanges, alpha: float) -> BlockTest:
+def run_component_test(left: list[tuple[np.ndarray, np.ndarray]], exchanges: Exchanges, alpha: float) -> BlockTest:
     """Studentised sum of products against that of pairs whose partners are exchanged."""
-    units = [(_unit(f), _unit(g)) for f, g in left]
-    total, totals = exchanges.sums(units)
-    squares, null_squares = exchanges.sums([(f**2, g**2) for f, g in units])
-    z, null = _studentised(total, squares), _studentised(totals, null_squares)
-    pvalue = (1 + int((null >= z - TINY).sum())) / (1 + len(null))
+    units = [(_scale_to_unit(f), _scale_to_unit(g)) for f, g in left]
+    total, totals = exchanges.sum_products(units)
+    squares, null_squares = exchanges.sum_products([(f**2, g**2) for f, g in units])
+    z, null = _studentise_sum(total, squares), _studentise_sum(totals, null_squares)
+    pvalue = (1 + int((null >= z - ROUNDING_TOLERANCE).sum())) / (1 + len(null))
     F, G = (np.concatenate(side)[:, None] for side in zip(*units, strict=True))
     # In units of f and g, not of what is left of them: noise of what was taken off would make the correlation smaller.
     scales = [f.std() * g.std() for f, g in left]
-    weight = sum(len(left[0][0]) / scale for scale in scales if scale > NOTHING**2) or len(F)
+    weight = sum(len(left[0][0]) / scale for scale in scales if scale > MIN_RESIDUAL_DEVIATION**2) or len(F)
     interval = held_out(F, G, np.zeros(1), level=1 - alpha).intervals[0] * len(F) / weight
     return BlockTest(pvalue, float(np.clip(total / weight, -1, 1)), np.clip(interval, -1, 1), totals / weight)
 
 
-def _unit(f: np.ndarray) -> np.ndarray:
+def _scale_to_unit(f: np.ndarray) -> np.ndarray:
     scale = f.std()
-    return f / scale if scale > NOTHING else np.zeros_like(f)
+    return f / scale if scale > MIN_RESIDUAL_DEVIATION else np.zeros_like(f)
 
 
-def _studentised(total: Any, squares: Any) -> Any:
-    return total / np.sqrt(np.maximum(squares, TINY))
+def _studentise_sum(total: Any, squares: Any) -> Any:
+    return total / np.sqrt(np.maximum(squares, ROUNDING_TOLERANCE))

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.base import clone
 
-from correspondence._util.arguments import check_whole, is_number, take
-from correspondence._util.text import brief
+from correspondence._util.arguments import check_whole, is_number, take_rows
+from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.scoring import held_out
 from correspondence.data.splits import select_groups
@@ -22,12 +22,15 @@ from correspondence.validation.fitting import (
     run_tasks,
 )
 
-__all__ = ["CHOSEN", "GROUPS", "TIED", "pic_intervals", "with_chosen_settings"]
+__all__ = ["CHOSEN_SETTINGS", "MIN_GROUPS_FOR_HALVES", "TIE_STANDARD_ERRORS", "pic_intervals", "with_chosen_settings"]
 
 
-GROUPS = 10  # at least, to be drawn in halves
-CHOSEN = ("regularization", "smoothing")  # settings that estimators choose for themselves unless they are given
-TIED = 2.0  # standard errors of their difference, up to which two PICs may be equal
+MIN_GROUPS_FOR_HALVES = 10  # at least, to be drawn in halves
+CHOSEN_SETTINGS = (
+    "regularization",
+    "smoothing",
+)  # settings that estimators choose for themselves unless they are given
+TIE_STANDARD_ERRORS = 2.0  # standard errors of their difference, up to which two PICs may be equal
 
 
 def pic_intervals(
@@ -88,28 +91,31 @@ def pic_intervals(
     """
     check_whole(n_resamples, "n_resamples", 5)
     if not is_number(level) or not 0 < level < 1:
-        raise ValueError(f"level must be a number between 0 and 1, got {brief(level)}.")
+        raise ValueError(f"level must be a number between 0 and 1, got {short_repr(level)}.")
     n, together = check_pairs(est, X, Y, groups, random_state)
-    if together is not None and together.max() < GROUPS - 1:
+    if together is not None and together.max() < MIN_GROUPS_FOR_HALVES - 1:
         raise ValueError(
-            f"groups must have at least {GROUPS} different values to be drawn in halves, got {int(together.max()) + 1}."
+            f"groups must have at least {MIN_GROUPS_FOR_HALVES} different values to be drawn in halves, got {int(together.max()) + 1}."
         )
     whole = fit_copy(est, X, Y, together)
     d, same = whole.decomposition_, with_chosen_settings(est, whole)
     rng = np.random.default_rng(random_state)
     tasks = ((same, X, Y, _half(n, together, rng), together) for _ in range(n_resamples))
     halves = np.array(
-        [pad_columns(r[None], d.n_components)[0] for r in run_tasks(_of_rows, tasks, n_jobs, "halves", progress)]
+        [
+            pad_columns(r[None], d.n_components)[0]
+            for r in run_tasks(_fit_correlations, tasks, n_jobs, "halves", progress)
+        ]
     )
     # Noise columns on both sides make a canonical correlation larger by as much as there are columns for each pair (Bao
     # and others, 2019), so that the line through whole and halves leads to no noise; the spread is that of Fisher's z.
     centre = np.arctanh(np.clip(2 * d.correlations - halves.mean(axis=0), 0, 1 - 1e-12))
     of_halves = np.arctanh(np.minimum(halves, 1 - 1e-12))
-    error = np.maximum(of_halves.std(axis=0, ddof=1), _error(d, X, Y))
+    error = np.maximum(of_halves.std(axis=0, ddof=1), _estimate_standard_error(d, X, Y))
     # Taking off the bias magnifies the error: noise moves a correlation that it has made larger by less.
     error *= np.clip(d.correlations / np.maximum(np.tanh(centre), 1e-12), 1, 2)
     reach = float(norm.ppf((1 + level) / 2))
-    low, high = _reach_of_ties(centre, error, of_halves, reach)
+    low, high = _widen_tied_intervals(centre, error, of_halves, reach)
     values = np.tanh(np.maximum(np.column_stack([centre, low, high]), 0)) ** 2
     return PicIntervals(values[:, 0], values[:, 1:], d.pics, level, n_resamples)
 
@@ -142,11 +148,13 @@ def with_chosen_settings(est: Any, fit: Any) -> Any:
     CCA(n_components=1, regularization=array([0.]))
     """
     same, parameters = clone(est), est.get_params(deep=False)
-    chosen = {name: getattr(fit, f"{name}_") for name in CHOSEN if name in parameters and hasattr(fit, f"{name}_")}
+    chosen = {
+        name: getattr(fit, f"{name}_") for name in CHOSEN_SETTINGS if name in parameters and hasattr(fit, f"{name}_")
+    }
     return same.set_params(**chosen)
 
 
-def _reach_of_ties(
+def _widen_tied_intervals(
     centre: np.ndarray, error: np.ndarray, of_halves: np.ndarray, reach: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ends of the intervals on Fisher's z scale, which of PICs that may be equal contain that of their mean.
@@ -155,7 +163,7 @@ def _reach_of_ties(
     off only a part of it. Their mean is free of that.
     """
     low, high = centre - reach * error, centre + reach * error
-    apart = -np.diff(centre) > TIED * np.sqrt(error[1:] ** 2 + error[:-1] ** 2)
+    apart = -np.diff(centre) > TIE_STANDARD_ERRORS * np.sqrt(error[1:] ** 2 + error[:-1] ** 2)
     for tied in np.split(np.arange(len(centre)), np.flatnonzero(apart) + 1):
         half = reach * max(of_halves[:, tied].mean(axis=1).std(ddof=1), np.sqrt((error[tied] ** 2).sum()) / len(tied))
         low[tied] = np.minimum(low[tied], centre[tied].mean() - half)
@@ -168,11 +176,13 @@ def _half(n: int, groups: np.ndarray | None, rng: np.random.Generator) -> np.nda
     return np.sort(order[: n // 2])
 
 
-def _of_rows(est: Any, X: Any, Y: Any, rows: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
-    return fit_copy(est, take(X, rows), take(Y, rows), select_groups(groups, rows)).decomposition_.correlations
+def _fit_correlations(est: Any, X: Any, Y: Any, rows: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    return fit_copy(
+        est, take_rows(X, rows), take_rows(Y, rows), select_groups(groups, rows)
+    ).decomposition_.correlations
 
 
-def _error(d: Decomposition, X: Any, Y: Any) -> np.ndarray:
+def _estimate_standard_error(d: Decomposition, X: Any, Y: Any) -> np.ndarray:
     """Standard error of arctanh of the correlations, for given functions."""
     F, G = np.nan_to_num(d.f(X)), np.nan_to_num(d.g(Y))
     intervals = held_out(F, G, d.correlations, level=0.6826894921370859).intervals  # one standard error to each side

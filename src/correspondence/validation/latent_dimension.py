@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import check_whole, is_number, outside
-from correspondence._util.text import brief
+from correspondence._util.arguments import check_whole, find_user_stacklevel, is_number
+from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import NotHeldOut
 from correspondence.results.latent_dimension import LatentDimension
 from correspondence.results.permutation_test import PermutationTest
@@ -16,15 +16,15 @@ from correspondence.validation.fitting import check_pairs
 from correspondence.validation.held_out_blocks import Block
 from correspondence.validation.permutation import (
     UnfittablePartError,
+    fit_sequential_blocks,
     held_out_blocks,
     run_on_all_pairs,
     run_test_on_blocks,
-    sequential,
 )
 
 __all__ = ["latent_dimension"]
 
-RESOLUTION = 4  # so many times finer than alpha are p-values at least
+PVALUE_STEPS_PER_ALPHA = 4  # so many times finer than alpha are p-values at least
 
 
 def latent_dimension(
@@ -84,19 +84,21 @@ def latent_dimension(
     '2 components, as many as 3 classes share'
     """
     if not is_number(alpha) or not 1e-4 <= alpha < 1:
-        raise ValueError(f"alpha must be a number from 0.0001 to below 1, got {brief(alpha)}.")
+        raise ValueError(f"alpha must be a number from 0.0001 to below 1, got {short_repr(alpha)}.")
     if not is_number(negligible) or not 0 < negligible < 1:
-        raise ValueError(f"negligible must be a number between 0 and 1, got {brief(negligible)}.")
+        raise ValueError(f"negligible must be a number between 0 and 1, got {short_repr(negligible)}.")
     check_whole(n_permutations, "n_permutations", 19, 10**6)
-    n_permutations = max(n_permutations, round(RESOLUTION / alpha) - 1)
+    n_permutations = max(n_permutations, round(PVALUE_STEPS_PER_ALPHA / alpha) - 1)
     _, together = check_pairs(est, X, Y, groups, random_state)
     on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, alpha) if groups is None else None
     options = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
     if on_all is not None:
         return assess_components(est, X, Y, on_all, alpha, negligible=negligible, **options)
-    blocks = held_out_blocks(sequential(est, X, Y, together, random_state, n_jobs, progress, later=True), est)
+    blocks = held_out_blocks(
+        fit_sequential_blocks(est, X, Y, together, random_state, n_jobs, progress, later=True), est
+    )
     test, intervals = run_test_on_blocks(blocks, n_permutations, random_state, alpha)
-    return _summarise(test, test, intervals, est, alpha, negligible, blocks)
+    return summarise_held_out_test(test, test, intervals, est, alpha, negligible, blocks)
 
 
 def assess_components(
@@ -136,28 +138,28 @@ def assess_components(
     _, together = check_pairs(est, X, Y, groups, random_state)
     d = min(len(test.pvalues), getattr(est, "n_components", None) or len(test.pvalues))
     try:
-        fits = sequential(est, X, Y, together, random_state, n_jobs, progress, later=True)
+        fits = fit_sequential_blocks(est, X, Y, together, random_state, n_jobs, progress, later=True)
     except UnfittablePartError as error:
         text = f"Held-out correlations are not judged, because a part of the pairs cannot be fitted: {error}"
-        warnings.warn(text, NotHeldOut, stacklevel=outside())
-        return _leave_unjudged(test.take_first(d), est, alpha, negligible)
-    blocks = [block.pad(d) for block in held_out_blocks(fits, est, are_tested=False)]
-    found = min(d, _count(test.pvalues, alpha))
+        warnings.warn(text, NotHeldOut, stacklevel=find_user_stacklevel())
+        return summarise_unjudged_test(test.take_first(d), est, alpha, negligible)
+    blocks = [block.pad_components(d) for block in held_out_blocks(fits, est, are_tested=False)]
+    found = min(d, _count_significant(test.pvalues, alpha))
     held, intervals = run_test_on_blocks(blocks, test.n_permutations, random_state, alpha, found)
-    return _summarise(test.take_first(d), held, intervals, est, alpha, negligible, blocks)
+    return summarise_held_out_test(test.take_first(d), held, intervals, est, alpha, negligible, blocks)
 
 
-def _count(pvalues: np.ndarray, alpha: float) -> int:
+def _count_significant(pvalues: np.ndarray, alpha: float) -> int:
     return int((pvalues <= alpha).sum())
 
 
-def _leave_unjudged(test: PermutationTest, est: Any, alpha: float, negligible: float) -> LatentDimension:
+def summarise_unjudged_test(test: PermutationTest, est: Any, alpha: float, negligible: float) -> LatentDimension:
     """Result of a test on all pairs whose components no held-out pair can judge."""
     d = len(test.pvalues)
-    pvalues = np.where(np.arange(d) > _count(test.pvalues, alpha), 1.0, test.pvalues)
+    pvalues = np.where(np.arange(d) > _count_significant(test.pvalues, alpha), 1.0, test.pvalues)
     return LatentDimension(
-        _count(test.pvalues, alpha),
-        (_count(pvalues, alpha / 2), d),
+        _count_significant(test.pvalues, alpha),
+        (_count_significant(pvalues, alpha / 2), d),
         pvalues,
         np.zeros(d),
         np.tile([-1.0, 1.0], (d, 1)),
@@ -170,7 +172,7 @@ def _leave_unjudged(test: PermutationTest, est: Any, alpha: float, negligible: f
     )
 
 
-def _summarise(
+def summarise_held_out_test(
     test: PermutationTest,
     held: PermutationTest,
     intervals: np.ndarray,
@@ -180,14 +182,14 @@ def _summarise(
     blocks: list[Block],
 ) -> LatentDimension:
     """Result of a test, with correlations and intervals of held-out pairs."""
-    found, d = _count(test.pvalues, alpha), len(test.pvalues)
+    found, d = _count_significant(test.pvalues, alpha), len(test.pvalues)
     failed = np.arange(d) > found
     pvalues = np.where(failed, 1.0, test.pvalues)
     not_ruled_out = int((intervals[found:d, 1] >= negligible).sum())
     asked = getattr(est, "n_components", None)
     return LatentDimension(
         found,
-        (_count(pvalues, alpha / 2), found + not_ruled_out),
+        (_count_significant(pvalues, alpha / 2), found + not_ruled_out),
         pvalues,
         held.correlations[:d],
         intervals[:d],

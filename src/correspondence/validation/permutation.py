@@ -11,11 +11,11 @@ import numpy as np
 from correspondence._util.arguments import (
     check_flag,
     check_whole,
-    length,
-    take,
+    count_observations,
+    take_rows,
 )
 from correspondence._util.user_warnings import FewerComponents
-from correspondence.core.dependence_views import HOPELESS, run_in_turn
+from correspondence.core.dependence_views import HOPELESS_PVALUE, run_in_turn
 from correspondence.results.permutation_test import PermutationTest
 from correspondence.validation.fitting import (
     Fit,
@@ -29,21 +29,21 @@ from correspondence.validation.fitting import (
 from correspondence.validation.held_out_blocks import Block, Exchanges, run_on_blocks
 
 __all__ = [
-    "BLOCKS",
-    "BLOCK_OF_MANY",
-    "MANY",
+    "BLOCK_BOUNDS",
     "MIN_FOR_BLOCKS",
+    "MIN_PAIRS_FOR_ONE_BLOCK",
+    "SINGLE_BLOCK_BOUNDS",
+    "fit_sequential_blocks",
     "held_out_blocks",
     "permutation_test",
     "run_on_all_pairs",
     "run_test_on_blocks",
-    "sequential",
 ]
 
 
-BLOCKS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
-BLOCK_OF_MANY = (0.6, 1.0)  # from MANY pairs or groups on: one fit, and still thousands of pairs to judge it by
-MANY = 10_000
+BLOCK_BOUNDS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
+SINGLE_BLOCK_BOUNDS = (0.6, 1.0)  # from MANY pairs or groups on: one fit, and still thousands of pairs to judge it by
+MIN_PAIRS_FOR_ONE_BLOCK = 10_000
 MIN_FOR_BLOCKS = 15  # pairs, or groups: from here on each block has at least three
 
 
@@ -123,11 +123,13 @@ def permutation_test(
         check_flag(refit, "refit")
     _, together = check_pairs(est, X, Y, groups, random_state)
     if refit:
-        return _refitted(est, X, Y, n_permutations, groups, random_state, n_jobs, progress)
+        return run_with_refits(est, X, Y, n_permutations, groups, random_state, n_jobs, progress)
     on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state) if refit is None and groups is None else None
     if on_all is not None:
         return on_all
-    blocks = held_out_blocks(sequential(est, X, Y, together, random_state, n_jobs, progress, later=True), est)
+    blocks = held_out_blocks(
+        fit_sequential_blocks(est, X, Y, together, random_state, n_jobs, progress, later=True), est
+    )
     return run_test_on_blocks(blocks, n_permutations, random_state)[0]
 
 
@@ -143,23 +145,23 @@ def run_on_all_pairs(
     alpha : float, optional
         Level above which a component ends the tests, if only their number matters.
     """
-    views = est._test_views(X, Y)
+    views = est._make_test_views(X, Y)
     if not views:
         return None
     d = fit_copy(est, X, Y).decomposition_
     if not d.n_components:
         return None
-    found = run_in_turn(views, d.n_components, n_permutations, seed, HOPELESS if alpha is None else alpha)
+    found = run_in_turn(views, d.n_components, n_permutations, seed, HOPELESS_PVALUE if alpha is None else alpha)
     return PermutationTest(found.pvalues, d.correlations, found.statistics, found.null, len(found.null), "all pairs")
 
 
 def held_out_blocks(fits: list[tuple[Fit, int]], est: Any, *, are_tested: bool = True) -> list[Block]:
-    """Functions of the fits of `sequential` on their blocks; components that a fit does not have are 0.
+    """Functions of the fits of `fit_sequential_blocks` on their blocks; components that a fit does not have are 0.
 
     Parameters
     ----------
     fits : list of (Fit, int)
-        From `sequential`.
+        From `fit_sequential_blocks`.
     est : estimator
         The estimator that was asked for.
     are_tested : bool
@@ -176,9 +178,9 @@ def held_out_blocks(fits: list[tuple[Fit, int]], est: Any, *, are_tested: bool =
         )
     most = max(1, *(fit.d.n_components for fit, _ in fits))
     return [
-        Block.of(pad_columns(fit.F, d), pad_columns(fit.G, d), size, pad_columns(fit.d.correlations[None], d)[0]).pad(
-            most
-        )
+        Block.from_functions(
+            pad_columns(fit.F, d), pad_columns(fit.G, d), size, pad_columns(fit.d.correlations[None], d)[0]
+        ).pad_components(most)
         for fit, _ in fits
     ]
 
@@ -201,7 +203,7 @@ def run_test_on_blocks(
     tests = run_on_blocks(blocks, exchanges, alpha, found)
     correlations = np.array([test.correlation for test in tests])
     test = PermutationTest(
-        _running(np.array([test.pvalue for test in tests])),
+        _make_monotone(np.array([test.pvalue for test in tests])),
         correlations,
         correlations,
         np.array([test.null for test in tests]).reshape(-1, n_permutations).T,
@@ -211,7 +213,7 @@ def run_test_on_blocks(
     return test, np.array([test.interval for test in tests]).reshape(-1, 2)
 
 
-def sequential(
+def fit_sequential_blocks(
     est: Any,
     X: Any,
     Y: Any,
@@ -242,16 +244,16 @@ def sequential(
     >>> import correspondence as co
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(100, 1)); y = x + rng.normal(size=(100, 1))
-    >>> blocks = sequential(co.CCA(n_components=1), x, y, None, 0, None, False)
+    >>> blocks = fit_sequential_blocks(co.CCA(n_components=1), x, y, None, 0, None, False)
     >>> [(fit.d.n, size) for fit, size in blocks]           # pairs of each fit, and of the block that it is judged by
     [(40.0, 20), (60.0, 20), (80.0, 20)]
     """
-    n = length(X, "X")
+    n = count_observations(X, "X")
     order, is_first = order_by_groups(n, groups, np.random.default_rng(seed))
     firsts = np.flatnonzero(is_first)
-    _check_enough_for_blocks(len(firsts), groups is not None)
+    check_enough_for_blocks(len(firsts), groups is not None)
     # Blocks begin where a group does and have as many groups each, however large some groups are.
-    shares = np.array(BLOCKS if len(firsts) < MANY else BLOCK_OF_MANY)
+    shares = np.array(BLOCK_BOUNDS if len(firsts) < MIN_PAIRS_FOR_ONE_BLOCK else SINGLE_BLOCK_BOUNDS)
     ends = np.r_[firsts, n][np.round(shares * len(firsts)).astype(int)]
     tasks, sizes = [], []
     for begin, end in pairwise(ends):
@@ -266,7 +268,7 @@ def sequential(
     return list(zip(fits, sizes, strict=True))
 
 
-def _check_enough_for_blocks(n: int, are_groups: bool) -> None:
+def check_enough_for_blocks(n: int, are_groups: bool) -> None:
     if n >= MIN_FOR_BLOCKS:
         return
     if are_groups:
@@ -280,24 +282,24 @@ def _check_enough_for_blocks(n: int, are_groups: bool) -> None:
     )
 
 
-def _running(pvalues: np.ndarray) -> np.ndarray:
+def _make_monotone(pvalues: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(pvalues)
 
 
-def _refitted(
+def run_with_refits(
     est: Any, X: Any, Y: Any, n_permutations: int, groups: Any, seed: int, n_jobs: Any, progress: Any
 ) -> PermutationTest:
     if groups is not None:
         raise ValueError("groups cannot be kept together when partners are exchanged: use refit=False.")
     observed = fit_copy(est, X, Y).decomposition_.correlations
-    rng, n = np.random.default_rng(seed), length(X, "X")
+    rng, n = np.random.default_rng(seed), count_observations(X, "X")
     tasks = ((est, X, Y, rng.permutation(n)) for _ in range(n_permutations))
-    largest = np.array(run_tasks(_largest, tasks, n_jobs, "permutations", progress))
+    largest = np.array(run_tasks(_fit_permuted_pairs, tasks, n_jobs, "permutations", progress))
     exceeded = (largest[:, None] >= observed - 1e-12).sum(axis=0)
     null = np.tile(largest[:, None], (1, len(observed)))
-    pvalues = _running((1 + exceeded) / (1 + n_permutations))
+    pvalues = _make_monotone((1 + exceeded) / (1 + n_permutations))
     return PermutationTest(pvalues, observed, observed, null, n_permutations, "refitted")
 
 
-def _largest(est: Any, X: Any, Y: Any, order: np.ndarray) -> float:
-    return fit_copy(est, X, take(Y, order)).decomposition_.maximal_correlation
+def _fit_permuted_pairs(est: Any, X: Any, Y: Any, order: np.ndarray) -> float:
+    return fit_copy(est, X, take_rows(Y, order)).decomposition_.maximal_correlation

@@ -11,7 +11,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 import correspondence as co
-from correspondence.estimators.pice.checkpoint import FILE
+from correspondence.estimators.pice.checkpoint import CHECKPOINT_FILE
 
 pytestmark = pytest.mark.slow
 
@@ -42,13 +42,15 @@ def test_killed_at_any_moment_it_ends_with_the_same_numbers(tmp_path):
     folder = tmp_path / "run"
     for _ in range(2):
         process = start(folder)
-        seen = (folder / FILE).stat().st_mtime_ns if (folder / FILE).exists() else 0
-        while process.poll() is None and not ((folder / FILE).exists() and (folder / FILE).stat().st_mtime_ns > seen):
+        seen = (folder / CHECKPOINT_FILE).stat().st_mtime_ns if (folder / CHECKPOINT_FILE).exists() else 0
+        while process.poll() is None and not (
+            (folder / CHECKPOINT_FILE).exists() and (folder / CHECKPOINT_FILE).stat().st_mtime_ns > seen
+        ):
             time.sleep(0.01)
         time.sleep(0.1)
         process.kill()
         process.communicate()
-        assert (folder / FILE).exists()
+        assert (folder / CHECKPOINT_FILE).exists()
     assert finish(folder) == whole
     assert finish(folder) == whole
 
@@ -99,14 +101,14 @@ def test_warm_starts_go_beyond_a_finished_run(tmp_path, rng):
 def test_a_damaged_checkpoint_is_named(tmp_path, rng):
     X, Y = data(rng)
     co.PICE(**options(tmp_path)).fit(X, Y)
-    (tmp_path / FILE).write_bytes((tmp_path / FILE).read_bytes()[:-100])
+    (tmp_path / CHECKPOINT_FILE).write_bytes((tmp_path / CHECKPOINT_FILE).read_bytes()[:-100])
     with pytest.raises(ValueError, match="damaged"):
         co.PICE(**options(tmp_path)).fit(X, Y)
 
 
 def test_nothing_but_the_checkpoint_is_left(tmp_path, rng):
     co.PICE(**options(tmp_path / "new" / "folder")).fit(*data(rng))
-    assert [path.name for path in (tmp_path / "new" / "folder").iterdir()] == [FILE]
+    assert [path.name for path in (tmp_path / "new" / "folder").iterdir()] == [CHECKPOINT_FILE]
 
 
 def test_a_stream_goes_on_too(tmp_path, rng):
@@ -119,7 +121,7 @@ def test_a_stream_goes_on_too(tmp_path, rng):
 
     with pytest.raises(KeyboardInterrupt):
         co.PICE(**options(tmp_path, evaluate_every=15, callbacks=[interrupt], checkpoint_every=5)).fit(loader)
-    assert (tmp_path / FILE).exists()
+    assert (tmp_path / CHECKPOINT_FILE).exists()
     resumed = co.PICE(**options(tmp_path, evaluate_every=15)).fit(loader)
     assert resumed.history_ == whole.history_
     np.testing.assert_array_equal(resumed.transform(X), whole.transform(X))

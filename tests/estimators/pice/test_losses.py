@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from correspondence.core.moments import Moments
-from correspondence.estimators.pice.losses import EPSILON, LOSSES, RIDGE, Covariances
+from correspondence.estimators.pice.losses import DCCA_RELATIVE_RIDGE, LOSS_FUNCTIONS, PICE_EPSILON, Covariances
 
 
 @pytest.fixture
@@ -32,16 +32,16 @@ def test_covariances_of_a_large_batch_are_its_own(outputs):
 
 def test_pice_is_the_loss_of_the_paper(outputs):
     cov_f, cov_g, cov_fg = covariances(*outputs)
-    whitened = power(cov_f + EPSILON * np.eye(3), -0.5) @ cov_fg
+    whitened = power(cov_f + PICE_EPSILON * np.eye(3), -0.5) @ cov_fg
     exact = -2 * np.linalg.svd(whitened)[1].sum() + np.trace(cov_g)
-    assert LOSSES["pice"](*Covariances()(*outputs)).item() == pytest.approx(exact)
+    assert LOSS_FUNCTIONS["pice"](*Covariances()(*outputs)).item() == pytest.approx(exact)
 
 
 def test_dcca_is_minus_the_sum_of_the_canonical_correlations(outputs):
     cov_f, cov_g, cov_fg = covariances(*outputs)
-    roots = [power(c + RIDGE * np.trace(c) / 3 * np.eye(3), -0.5) for c in (cov_f, cov_g)]
+    roots = [power(c + DCCA_RELATIVE_RIDGE * np.trace(c) / 3 * np.eye(3), -0.5) for c in (cov_f, cov_g)]
     exact = -np.linalg.svd(roots[0] @ cov_fg @ roots[1])[1].sum()
-    assert LOSSES["dcca"](*Covariances()(*outputs)).item() == pytest.approx(exact)
+    assert LOSS_FUNCTIONS["dcca"](*Covariances()(*outputs)).item() == pytest.approx(exact)
 
 
 def test_lowrank_is_least_at_the_decomposition(outputs):
@@ -50,9 +50,9 @@ def test_lowrank_is_least_at_the_decomposition(outputs):
     d = Moments().update(f.numpy(), g.numpy()).decompose()
     root = np.sqrt(d.correlations)
     best = torch.tensor(d.f(f.numpy()) * root), torch.tensor(d.g(g.numpy()) * root)
-    assert LOSSES["lowrank"](*Covariances()(*best)).item() == pytest.approx(-d.pics.sum())
+    assert LOSS_FUNCTIONS["lowrank"](*Covariances()(*best)).item() == pytest.approx(-d.pics.sum())
     for scale in (0.9, 1.1):
-        assert LOSSES["lowrank"](*Covariances()(best[0] * scale, best[1])).item() > -d.pics.sum()
+        assert LOSS_FUNCTIONS["lowrank"](*Covariances()(best[0] * scale, best[1])).item() > -d.pics.sum()
 
 
 def test_outputs_are_clipped():
@@ -70,6 +70,6 @@ def test_small_batches_remember_the_ones_before(outputs):
     for ours, exact in zip(small, covariances(f, g), strict=True):
         assert np.abs(ours.numpy() - exact).max() < 0.5 * np.abs(exact).max()
     f.requires_grad_()
-    LOSSES["dcca"](*memory(f[:2], g[:2])).backward()
+    LOSS_FUNCTIONS["dcca"](*memory(f[:2], g[:2])).backward()
     assert torch.isfinite(f.grad).all()
     assert f.grad[:2].abs().sum() > 0

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import correspondence as co
 from correspondence.core.scoring import held_out
-from correspondence.estimators.pice.estimator import _is_something_found
+from correspondence.estimators.pice.estimator import is_something_found
 from correspondence.studies import problems
 
 pytestmark = pytest.mark.slow
@@ -35,12 +35,12 @@ def pairs(problem, n, seed=0):
 @pytest.mark.parametrize(
     ("problem", "tolerance"),
     [
-        (problems.gaussian(0.5, d=2), 0.03),
-        (problems.circular(d=2), 0.03),
-        (problems.mixture(), 0.03),
-        (problems.heavy_tails(d=2), 0.05),
-        (problems.bsc(0.1, d=3), 0.05),
-        (problems.random_table(8, 6, d=2), 0.05),
+        (problems.make_gaussian(0.5, d=2), 0.03),
+        (problems.make_circular(d=2), 0.03),
+        (problems.make_mixture(), 0.03),
+        (problems.make_heavy_tails(d=2), 0.05),
+        (problems.make_bsc(0.1, d=3), 0.05),
+        (problems.make_random_table(8, 6, d=2), 0.05),
     ],
     ids=lambda value: value.name if isinstance(value, problems.Problem) else "",
 )
@@ -61,7 +61,7 @@ def test_interactions_need_the_net(rng):
 
 def test_functions_of_one_index_are_found():
     """Nets find the leading pair quickly, and the other pairs are functions of it."""
-    problem = problems.single_index()
+    problem = problems.make_single_index()
     est = fit(*pairs(problem, 20_000), 2, max_steps=500)
     assert est.model_ == "index"
     np.testing.assert_allclose(est.evaluate(*pairs(problem, 50_000, 1)).correlations, problem.correlations, rtol=0.05)
@@ -142,10 +142,10 @@ def test_a_pair_far_out_does_not_hide_what_is_found(rng, d):
     G = F + 0.3 * noise
     F[0] = G[0] = 60
     assert held_out(F, G, np.ones(d), level=0.99).intervals[0, 0] < 0
-    assert _is_something_found(F, G, np.full(d, 0.9))
-    found = sum(_is_something_found(*rng.normal(size=(2, 60, d)), np.full(d, 0.9)) for _ in range(200))
+    assert is_something_found(F, G, np.full(d, 0.9))
+    found = sum(is_something_found(*rng.normal(size=(2, 60, d)), np.full(d, 0.9)) for _ in range(200))
     assert found <= 10  # 1 % each of the score, the correlations and the ranks
-    assert not _is_something_found(np.zeros((60, d)), F[:60], np.full(d, 0.9))
+    assert not is_something_found(np.zeros((60, d)), F[:60], np.full(d, 0.9))
 
 
 def test_many_labels(rng):

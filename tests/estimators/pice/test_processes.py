@@ -14,9 +14,9 @@ from torch import nn
 import correspondence as co
 from correspondence.core.moments import Moments
 from correspondence.estimators.pice import processes
-from correspondence.estimators.pice.checkpoint import FILE
+from correspondence.estimators.pice.checkpoint import CHECKPOINT_FILE
 from correspondence.estimators.pice.data import Blocks, Stream
-from correspondence.estimators.pice.losses import LOSSES, Covariances
+from correspondence.estimators.pice.losses import LOSS_FUNCTIONS, Covariances
 from correspondence.estimators.pice.nets import ImageNet
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ranks")]  # which share two processes
@@ -48,12 +48,12 @@ def steps(nets, loss, n, split):
     """Losses and gradients of a few steps on given weights; the last value are those of the buffers."""
     memory, losses, gradients = Covariances(), [], []
     for x, y in batches(n):
-        start = sum(split[: processes.rank()])
-        mine = slice(start, start + split[processes.rank()]) if processes.size() > 1 else slice(None)
+        start = sum(split[: processes.get_rank()])
+        mine = slice(start, start + split[processes.get_rank()]) if processes.count_processes() > 1 else slice(None)
         nets.zero_grad()
         with processes.joint_batch_norm(nets):
             f, g = nets[0](torch.from_numpy(x[mine])), nets[1](torch.from_numpy(y[mine]))
-        value = LOSSES[loss](*memory(f, g))
+        value = LOSS_FUNCTIONS[loss](*memory(f, g))
         value.backward()
         processes.sum_gradients(nets.parameters())
         losses.append(value.item())
@@ -65,7 +65,7 @@ def joint_steps(loss, n, split, batch_norm):
     return steps(two_nets(0, batch_norm), loss, n, split)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", LOSS_FUNCTIONS)
 @pytest.mark.parametrize("batch_norm", [False, True])
 @pytest.mark.parametrize("split", [*SPLITS, [3, 5]], ids=str)
 def test_loss_and_gradients_are_those_of_the_joint_batch(ranks, loss, batch_norm, split):
@@ -89,7 +89,7 @@ def images(channels_last):
 def image_gradients(mine):
     torch.manual_seed(0)
     net = ImageNet((1, 16, 16), 3).train()
-    outputs = net(images(True)[mine]) if processes.size() == 1 else None
+    outputs = net(images(True)[mine]) if processes.count_processes() == 1 else None
     if outputs is None:
         with processes.joint_batch_norm(net):
             outputs = net(images(True)[mine])
@@ -157,7 +157,7 @@ def assert_same(found, exact, atol):
         np.testing.assert_allclose(sign * found[name], exact[name], rtol=0, atol=200 * atol, err_msg=name)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", LOSS_FUNCTIONS)
 def test_two_processes_fit_what_one_does(ranks, loss):
     options = {
         "loss": loss,
@@ -203,7 +203,7 @@ def broken_off(folder, options):
     try:
         co.PICE(2, progress=False, checkpoint=folder, callbacks=[stop], **options).fit(X, Y)
     except StopError:
-        return processes.rank()
+        return processes.get_rank()
 
 
 def test_a_checkpoint_of_two_processes_is_continued_by_two_or_one(ranks, tmp_path):
@@ -211,14 +211,14 @@ def test_a_checkpoint_of_two_processes_is_continued_by_two_or_one(ranks, tmp_pat
     whole, _ = ranks(fit_table, options)
     assert ranks(broken_off, tmp_path / "run", options) == [0, 1]
     (tmp_path / "copy").mkdir()
-    (tmp_path / "copy" / FILE).write_bytes((tmp_path / "run" / FILE).read_bytes())
+    (tmp_path / "copy" / CHECKPOINT_FILE).write_bytes((tmp_path / "run" / CHECKPOINT_FILE).read_bytes())
     resumed, _ = ranks(fit_table, options | {"checkpoint": tmp_path / "run"})
     assert_same(resumed, whole, 0)
     assert_same(fit_table(options | {"checkpoint": tmp_path / "copy"}), whole, 1e-5)
 
 
 def test_a_damaged_checkpoint_is_told_by_all(ranks, tmp_path):
-    (tmp_path / FILE).write_bytes(b"nothing")
+    (tmp_path / CHECKPOINT_FILE).write_bytes(b"nothing")
     assert all("damaged" in text for text in ranks(error_of_fit, {"checkpoint": tmp_path}))
 
 
@@ -355,9 +355,9 @@ def test_a_run_on_blocks_goes_on(ranks, tmp_path):
 
 
 def gathered_moments():
-    draws = np.random.default_rng(processes.rank())
-    F = draws.normal(size=(50 + processes.rank(), 2)) + 1e3
-    return sum(processes.gathered(Moments().update(F, F)))
+    draws = np.random.default_rng(processes.get_rank())
+    F = draws.normal(size=(50 + processes.get_rank(), 2)) + 1e3
+    return sum(processes.all_gather(Moments().update(F, F)))
 
 
 def test_moments_are_merged(ranks):
@@ -367,10 +367,10 @@ def test_moments_are_merged(ranks):
 
 
 def test_alone_nothing_is_asked():
-    assert (processes.size(), processes.rank(), processes.is_first()) == (1, 0, True)
+    assert (processes.count_processes(), processes.get_rank(), processes.is_first()) == (1, 0, True)
     value = torch.ones(2)
-    assert processes.total(value)[0] is value
-    assert processes.gathered(3) == [3]
+    assert processes.all_reduce_own(value)[0] is value
+    assert processes.all_gather(3) == [3]
     assert processes.all_have(True)
     assert not processes.all_have(False)
     net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))

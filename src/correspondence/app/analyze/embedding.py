@@ -13,7 +13,14 @@ import narwhals as nw
 import numpy as np
 
 from correspondence._util.files import csv_text, new_file
-from correspondence.app.analyze.files import FORMAT, MODEL, SUMMARY, coordinates, to_parquet, with_names
+from correspondence.app.analyze.files import (
+    MODEL_FILE,
+    SUMMARY_FILE,
+    SUMMARY_FORMAT,
+    make_coordinate_columns,
+    to_parquet,
+    with_names,
+)
 from correspondence.app.analyze.inputs import SUM_ERROR
 from correspondence.app.analyze.variables import array_values, frame_values
 from correspondence.core.decomposition import Decomposition, load
@@ -22,7 +29,7 @@ from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.columns import Category, Columns
 from correspondence.data.encoders.images import Images
 from correspondence.data.file_formats import (
-    ARRAYS,
+    ARRAY_ENDINGS,
     as_label_texts,
     check_columns,
     complete_rows,
@@ -34,7 +41,7 @@ from correspondence.data.file_formats import (
 )
 from correspondence.data.image_files import image_files, read_images
 
-__all__ = ["Embedding", "LoadedModel", "embed", "load_model", "write_columns"]
+__all__ = ["Embedding", "LoadedModel", "embed_file", "load_model", "write_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +53,7 @@ class LoadedModel:
     columns: dict[str, list[str]] = field(default_factory=lambda: {"x": [], "y": []})
     id: str | None = None
 
-    def functions(self, role: str) -> PrincipalFunctions:
+    def get_functions(self, role: str) -> PrincipalFunctions:
         """Return f or g."""
         return self.decomposition.f if role == "x" else self.decomposition.g
 
@@ -61,21 +68,23 @@ class Embedding:
 
 def load_model(path: Path) -> LoadedModel:
     """Read the folder of an analysis, or a model alone."""
-    file = path / MODEL if path.is_dir() else path
+    file = path / MODEL_FILE if path.is_dir() else path
     if path.is_dir() and not file.is_file():
-        raise ValueError(f"There is no {MODEL} in {path}: give a folder written by analyze, or the file of a model.")
+        raise ValueError(
+            f"There is no {MODEL_FILE} in {path}: give a folder written by analyze, or the file of a model."
+        )
     if file.suffix != ".safetensors":
-        raise ValueError(f"MODEL must be a folder written by analyze, or its {MODEL}, got {path}.")
+        raise ValueError(f"MODEL must be a folder written by analyze, or its {MODEL_FILE}, got {path}.")
     d = load(file)
-    summary = file.with_name(SUMMARY)
-    return _described(d, summary) if file.name == MODEL and summary.is_file() else LoadedModel(d)
+    summary = file.with_name(SUMMARY_FILE)
+    return attach_summary(d, summary) if file.name == MODEL_FILE and summary.is_file() else LoadedModel(d)
 
 
-def _described(d: Decomposition, path: Path) -> LoadedModel:
+def attach_summary(d: Decomposition, path: Path) -> LoadedModel:
     """Model with what analyze has written beside it."""
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
-        if known["format"] != FORMAT:
+        if known["format"] != SUMMARY_FORMAT:
             return LoadedModel(d)
         if known["form"] == "table" and not isinstance(d.g, LabelFunctions):
             raise ValueError("This is not the model of a table.")
@@ -84,7 +93,7 @@ def _described(d: Decomposition, path: Path) -> LoadedModel:
         raise ValueError(f"{path} is damaged: give the file of the model, with --x or --y.") from None
 
 
-def embed(
+def embed_file(
     model: LoadedModel,
     file: Path,
     x: Sequence[str] = (),
@@ -115,16 +124,16 @@ def embed(
     Embedding
         f_1, ... if the columns of x are there, g_1, ... if those of y are, and the density ratio if both are.
     """
-    rows = _read(model, file, x, images, progress)
+    rows = read_rows(model, file, x, images, progress)
     if model.form == "table":
-        return _new_table_rows(model, rows)
-    return _embedded(model, rows, {"x": list(x), "y": list(y)}, id)
+        return embed_table_rows(model, rows)
+    return embed_rows(model, rows, {"x": list(x), "y": list(y)}, id)
 
 
-def _read(model: LoadedModel, file: Path, x: Sequence[str], images: Path | None, progress: bool | None) -> _Rows:
+def read_rows(model: LoadedModel, file: Path, x: Sequence[str], images: Path | None, progress: bool | None) -> _Rows:
     if images is not None or file.is_dir():
-        return _image_rows(model, file, images, x, progress)
-    if file.suffix.lower() in ARRAYS:
+        return read_image_rows(model, file, images, x, progress)
+    if file.suffix.lower() in ARRAY_ENDINGS:
         return _ArrayRows(read_arrays(file), file)
     return _Frame(read_frame(file), file)
 
@@ -143,11 +152,11 @@ class _Rows(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
+    def select_values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
         """Values of the rows that are complete, in the form in which functions take them, and which rows these are."""
 
     @abstractmethod
-    def ids(self, name: str | None) -> list[Any]:
+    def get_ids(self, name: str | None) -> list[Any]:
         """Values of a column, or the numbers of the rows."""
 
 
@@ -158,23 +167,23 @@ class _Frame(_Rows):
     def __len__(self) -> int:
         return len(self.frame)
 
-    def ids(self, name: str | None) -> list[Any]:
+    def get_ids(self, name: str | None) -> list[Any]:
         return list(range(1, len(self) + 1)) if name is None else plain_values(self.frame[name])
 
-    def values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
+    def select_values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
         part = self.frame.select(names)
         complete = complete_rows(part)
         if not complete.any():
             return None, complete
         part = part.filter(complete.tolist())
-        encoder = _encoder(functions)
+        encoder = _get_encoder(functions)
         if isinstance(encoder, Images):
             raise ValueError(f"{names[0]!r} must be images: --images names the folder of those that {self.path} lists.")
         if isinstance(encoder, Columns) and len(encoder.names) == len(names) and len(names) > 1:
             part = part.rename(dict(zip(names, map(str, encoder.names), strict=True)))
         part = as_label_texts(part, [name for name in part.columns if _are_texts(functions, name, len(names))])
         if _is_beliefs(functions):
-            return _normalised(for_numpy(part).to_numpy()), complete
+            return _remove_rounding(for_numpy(part).to_numpy()), complete
         return frame_values(part), complete
 
 
@@ -185,18 +194,18 @@ class _ArrayRows(_Rows):
     def __len__(self) -> int:
         return next(iter(self.arrays.values())).shape[0]
 
-    def ids(self, name: str | None) -> list[Any]:
+    def get_ids(self, name: str | None) -> list[Any]:
         if name is None:
             return list(range(1, len(self) + 1))
         self._check_length(self.arrays[name])
         return self.arrays[name].tolist()
 
-    def values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
+    def select_values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
         values = array_values(self.arrays[names[0]], names[0], _are_texts(functions, names[0], 1))
-        if values.ndim > 1 and _known_labels(functions).keys() == {None}:
+        if values.ndim > 1 and find_known_labels(functions).keys() == {None}:
             raise ValueError(f"The array {names[0]!r} of {self.path} must hold one label for each row.")
         self._check_length(values)
-        values = _normalised(values) if _is_beliefs(functions) else values
+        values = _remove_rounding(values) if _is_beliefs(functions) else values
         is_float = values.dtype.kind == "f"
         complete = (
             np.isfinite(values).all(axis=tuple(range(1, values.ndim))) if is_float else np.ones(len(values), bool)
@@ -209,7 +218,7 @@ class _ArrayRows(_Rows):
             raise ValueError(f"The arrays of {self.path} must have the same length, got {n} and {len(self)}.")
 
 
-def _normalised(P: np.ndarray) -> np.ndarray:
+def _remove_rounding(P: np.ndarray) -> np.ndarray:
     """Beliefs without rounding errors; others are left for the functions to refuse."""
     sums = P.sum(axis=1, keepdims=True)
     return P / sums if (np.abs(sums - 1) <= SUM_ERROR).all() else P
@@ -222,20 +231,20 @@ class _ImageRows(_Frame):
         super().__init__(frame, path)
         self.id_name, self.pixels, self.is_read = column, pixels, is_read
 
-    def ids(self, name: str | None) -> list[Any]:
-        return super().ids(self.id_name if name is None else name)
+    def get_ids(self, name: str | None) -> list[Any]:
+        return super().get_ids(self.id_name if name is None else name)
 
-    def values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
+    def select_values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
         if names == [self.id_name]:
             return self.pixels, self.is_read
-        return super().values(names, functions)
+        return super().select_values(names, functions)
 
 
-def _image_rows(
+def read_image_rows(
     model: LoadedModel, file: Path, images: Path | None, x: Sequence[str], progress: bool | None
 ) -> _ImageRows:
     folder, listing = (file, images) if file.is_dir() else (images, file)
-    encoder = _encoder(model.decomposition.f)
+    encoder = _get_encoder(model.decomposition.f)
     if folder is None or not isinstance(encoder, Images):
         raise ValueError(f"{folder} is a folder, but x of the model are no images: give a file.")
     files = image_files(folder)
@@ -256,7 +265,7 @@ def _image_rows(
 # --- what functions take
 
 
-def _encoder(functions: PrincipalFunctions) -> Encoder | None:
+def _get_encoder(functions: PrincipalFunctions) -> Encoder | None:
     return getattr(getattr(functions, "features", None), "encoder", None)
 
 
@@ -264,11 +273,11 @@ def _is_beliefs(functions: PrincipalFunctions) -> bool:
     return getattr(getattr(functions, "features", None), "kind", "") == "beliefs"
 
 
-def _known_labels(functions: PrincipalFunctions) -> dict[Any, list[Any]]:
+def find_known_labels(functions: PrincipalFunctions) -> dict[Any, list[Any]]:
     """Labels that the fit has seen, by column; a variable of one column is None."""
     if isinstance(functions, LabelFunctions):
         return {None: functions.labels.tolist()}
-    encoder = _encoder(functions)
+    encoder = _get_encoder(functions)
     if not isinstance(encoder, Columns):
         return {}
     is_single = len(encoder.names) == 1
@@ -278,15 +287,15 @@ def _known_labels(functions: PrincipalFunctions) -> dict[Any, list[Any]]:
 
 def _are_texts(functions: PrincipalFunctions, name: str, width: int) -> bool:
     """Whether the labels of a column are texts, so that numbers have to become texts as well."""
-    labels = _known_labels(functions).get(None if width == 1 else name, [])
+    labels = find_known_labels(functions).get(None if width == 1 else name, [])
     return bool(labels) and all(isinstance(label, str) for label in labels)
 
 
-def _is_known(functions: PrincipalFunctions, values: Any) -> np.ndarray:
+def find_known_rows(functions: PrincipalFunctions, values: Any) -> np.ndarray:
     """Whether all labels of a row are among those of the fit."""
     n = len(values)
     known = np.ones(n, dtype=bool)
-    for key, labels in _known_labels(functions).items():
+    for key, labels in find_known_labels(functions).items():
         seen = set(labels)
         column = values if key is None else nw.from_native(values, eager_only=True)[str(key)].to_list()
         column = column.tolist() if isinstance(column, np.ndarray) else _as_list(column)
@@ -302,30 +311,30 @@ def _as_list(column: Any) -> list[Any]:
 # --- coordinates
 
 
-def _embedded(model: LoadedModel, rows: _Rows, given: dict[str, list[str]], id_column: str | None) -> Embedding:
+def embed_rows(model: LoadedModel, rows: _Rows, given: dict[str, list[str]], id_column: str | None) -> Embedding:
     check_columns([*given["x"], *given["y"], *([id_column] if id_column else [])], rows.names, rows.path)
     notes: list[str] = []
     placed = {}
     for role, letter in (("x", "f"), ("y", "g")):
-        names = _present(model, rows, role, given[role])
+        names = find_role_columns(model, rows, role, given[role])
         if names:
-            placed[letter] = _placed(model.functions(role), rows, names, role, notes)
+            placed[letter] = place_rows(model.get_functions(role), rows, names, role, notes)
     if not placed:
-        raise ValueError(_nothing(model, rows))
+        raise ValueError(_explain_missing_columns(model, rows))
     name = id_column if id_column is not None else model.id if model.id in rows.names else None
     columns: dict[str, list[Any]] = {}
     for letter, values in placed.items():
-        columns |= coordinates(values, letter)
+        columns |= make_coordinate_columns(values, letter)
     if len(placed) == 2:
         ratio = 1 + (placed["f"] * model.decomposition.correlations * placed["g"]).sum(axis=1)
         columns["density_ratio"] = [None if np.isnan(v) else v for v in ratio.tolist()]
-    return Embedding(with_names({name or rows.id_name: rows.ids(name)}, columns), notes)
+    return Embedding(with_names({name or rows.id_name: rows.get_ids(name)}, columns), notes)
 
 
-def _present(model: LoadedModel, rows: _Rows, role: str, given: list[str]) -> list[str]:
+def find_role_columns(model: LoadedModel, rows: _Rows, role: str, given: list[str]) -> list[str]:
     """Columns of a variable, if the file has all of them."""
     wanted = model.columns[role]
-    if isinstance(rows, _ArrayRows) and _is_beliefs(model.functions(role)):
+    if isinstance(rows, _ArrayRows) and _is_beliefs(model.get_functions(role)):
         return given or [name for name, array in rows.arrays.items() if array.ndim == 2][:1]
     if given and wanted and len(given) != len(wanted):
         raise ValueError(f"--{role} must name {len(wanted)} column(s), as in the fit ({', '.join(wanted)}).")
@@ -336,9 +345,9 @@ def _present(model: LoadedModel, rows: _Rows, role: str, given: list[str]) -> li
     return names if all(name in rows.names for name in names) else []
 
 
-def _nothing(model: LoadedModel, rows: _Rows) -> str:
+def _explain_missing_columns(model: LoadedModel, rows: _Rows) -> str:
     if not model.columns["x"]:
-        return f"--x or --y is needed: which columns the model takes is not known without {SUMMARY}."
+        return f"--x or --y is needed: which columns the model takes is not known without {SUMMARY_FILE}."
     missing = {role: [name for name in model.columns[role] if name not in rows.names] for role in "xy"}
     has = ", ".join(map(repr, rows.names[:20]))
     return (
@@ -346,32 +355,32 @@ def _nothing(model: LoadedModel, rows: _Rows) -> str:
     )
 
 
-def _placed(functions: PrincipalFunctions, rows: _Rows, names: list[str], role: str, notes: list[str]) -> np.ndarray:
+def place_rows(functions: PrincipalFunctions, rows: _Rows, names: list[str], role: str, notes: list[str]) -> np.ndarray:
     """Coordinates of all rows, NaN for those that cannot be placed."""
-    values, complete = rows.values(names, functions)
+    values, complete = rows.select_values(names, functions)
     places = np.full((len(rows), functions.width), np.nan)
     missing = int((~complete).sum())
     if missing:
         notes.append(f"{role}: {missing} row(s) without a value, or whose image cannot be read, have no coordinates.")
     if not complete.any():
         return places
-    known = _is_known(functions, values)
+    known = find_known_rows(functions, values)
     if not known.all():
         notes.append(
             f"{role}: {int((~known).sum())} row(s) with a label that the fit has not seen have no coordinates."
         )
     if known.any():
-        places[np.flatnonzero(complete)[known]] = functions(_some(values, known))
+        places[np.flatnonzero(complete)[known]] = functions(_filter_values(values, known))
     return places
 
 
-def _some(values: Any, known: np.ndarray) -> Any:
+def _filter_values(values: Any, known: np.ndarray) -> Any:
     if known.all() or isinstance(values, np.ndarray):
         return values[known] if isinstance(values, np.ndarray) else values
     return nw.from_native(values, eager_only=True).filter(known.tolist()).to_native()
 
 
-def _new_table_rows(model: LoadedModel, rows: _Rows) -> Embedding:
+def embed_table_rows(model: LoadedModel, rows: _Rows) -> Embedding:
     """Rows of counts, placed among the columns of the table: f(x) = E[g(Y) | x] / correlation."""
     g = model.decomposition.g
     assert isinstance(g, LabelFunctions)
@@ -393,10 +402,12 @@ def _new_table_rows(model: LoadedModel, rows: _Rows) -> Embedding:
     with np.errstate(invalid="ignore", divide="ignore"):
         F = counts @ np.nan_to_num(g.values) / np.where(total > 0, total, np.nan) / model.decomposition.correlations
     first = rows.names[0]
-    ids = rows.ids(first) if first not in columns else rows.ids(None)
+    ids = rows.get_ids(first) if first not in columns else rows.get_ids(None)
     empty = int((total == 0).sum())
     notes = [f"{empty} row(s) without any count have no coordinates."] if empty else []
-    return Embedding(with_names({(first if first not in columns else "") or "row": ids}, coordinates(F, "f")), notes)
+    return Embedding(
+        with_names({(first if first not in columns else "") or "row": ids}, make_coordinate_columns(F, "f")), notes
+    )
 
 
 def write_columns(columns: dict[str, list[Any]], path: Path) -> None:

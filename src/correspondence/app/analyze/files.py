@@ -32,33 +32,33 @@ from correspondence.results.held_out import HeldOut
 from correspondence.results.latent_dimension import LatentDimension
 
 __all__ = [
-    "FORMAT",
-    "HISTORY",
-    "MODEL",
-    "SUMMARY",
+    "HISTORY_FILE",
+    "MODEL_FILE",
+    "SUMMARY_FILE",
+    "SUMMARY_FORMAT",
     "check_folder",
-    "coordinates",
-    "described_variable",
+    "describe_variable",
+    "make_coordinate_columns",
     "new_files",
-    "summary",
+    "summarise_analysis",
     "to_json",
     "to_parquet",
     "with_names",
-    "write",
+    "write_analysis",
 ]
 
-FORMAT = "correspondence.analysis 1"
-REPORT, PICS, X, Y = "report.html", "pics.csv", "x.parquet", "y.parquet"
-MODEL, SUMMARY = "model.safetensors", "summary.json"
-FILES = (REPORT, PICS, X, Y, MODEL, SUMMARY)
-HISTORY = "history.csv"
-OWNED = (*FILES, HISTORY)  # of a folder of results: what one command writes, another takes away
+SUMMARY_FORMAT = "correspondence.analysis 1"
+REPORT_FILE, PICS_FILE, X_FILE, Y_FILE = "report.html", "pics.csv", "x.parquet", "y.parquet"
+MODEL_FILE, SUMMARY_FILE = "model.safetensors", "summary.json"
+RESULT_FILES = (REPORT_FILE, PICS_FILE, X_FILE, Y_FILE, MODEL_FILE, SUMMARY_FILE)
+HISTORY_FILE = "history.csv"
+OWNED_FILES = (*RESULT_FILES, HISTORY_FILE)  # of a folder of results: what one command writes, another takes away
 
 
 # --- what is written
 
 
-def write(analysis: Analysis, request: Request, folder: Path, title: str, seed: int) -> dict[str, Any]:
+def write_analysis(analysis: Analysis, request: Request, folder: Path, title: str, seed: int) -> dict[str, Any]:
     """Write all files; the summary is also returned.
 
     Parameters
@@ -74,19 +74,19 @@ def write(analysis: Analysis, request: Request, folder: Path, title: str, seed: 
     seed : int
         That was used.
     """
-    content = summary(analysis, request, folder, title, seed)
+    content = summarise_analysis(analysis, request, folder, title, seed)
     with new_files(folder) as temporary:
-        _page(analysis, temporary / REPORT, title)
-        (temporary / PICS).write_text(_pics(analysis.components), encoding="utf-8")
-        for name, columns in zip((X, Y), _both_sides(analysis), strict=True):
+        write_page(analysis, temporary / REPORT_FILE, title)
+        (temporary / PICS_FILE).write_text(_pics(analysis.components), encoding="utf-8")
+        for name, columns in zip((X_FILE, Y_FILE), _both_sides(analysis), strict=True):
             to_parquet(columns, temporary / name)
         if analysis.is_saved:
-            analysis.decomposition.save(temporary / MODEL)
-        (temporary / SUMMARY).write_text(to_json(content) + "\n", encoding="utf-8")
+            analysis.decomposition.save(temporary / MODEL_FILE)
+        (temporary / SUMMARY_FILE).write_text(to_json(content) + "\n", encoding="utf-8")
     return content
 
 
-def _page(analysis: Analysis, path: Path, title: str) -> None:
+def write_page(analysis: Analysis, path: Path, title: str) -> None:
     data = analysis.data
     X, Y = (data.x.values, data.y.values) if data.form in ("pairs", "beliefs") else (None, None)
     explore(
@@ -97,13 +97,13 @@ def _page(analysis: Analysis, path: Path, title: str) -> None:
         held_out=analysis.held_out,
         classes=Y if data.form == "beliefs" else None,
         names=analysis.names,
-        x_labels=_shown_ids(analysis),
+        x_labels=_make_x_labels(analysis),
         title=title,
         about=analysis.sentences,
     )
 
 
-def _shown_ids(analysis: Analysis) -> list[str] | None:
+def _make_x_labels(analysis: Analysis) -> list[str] | None:
     """A text for each x that has none of its own."""
     data = analysis.data
     if data.form in ("counts", "table") or data.x.kind in ("labels", "texts"):
@@ -119,7 +119,7 @@ def _pics(components: Sequence[Component]) -> str:
 # --- coordinates
 
 
-def coordinates(values: np.ndarray, letter: str) -> dict[str, list[float | None]]:
+def make_coordinate_columns(values: np.ndarray, letter: str) -> dict[str, list[float | None]]:
     """Columns f_1, ... or g_1, ...; None where there is no place."""
     return {f"{letter}_{i + 1}": [None if np.isnan(v) else v for v in c.tolist()] for i, c in enumerate(values.T)}
 
@@ -127,20 +127,23 @@ def coordinates(values: np.ndarray, letter: str) -> dict[str, list[float | None]
 def _both_sides(analysis: Analysis) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
     d, data = analysis.decomposition, analysis.data
     named = {data.id_name: data.ids}
-    return _side(d.f, data.x, named, "f"), _side(d.g, data.y, named, "g")
+    return make_side_columns(d.f, data.x, named, "f"), make_side_columns(d.g, data.y, named, "g")
 
 
-def _side(
+def make_side_columns(
     functions: PrincipalFunctions, variable: Variable, named: dict[str, list[Any]], letter: str
 ) -> dict[str, list[Any]]:
     """One row for each label with its mass, or for each row of the file with its id."""
     if isinstance(functions, LabelFunctions):
         labels, mass = functions.labels, functions.mass
     elif variable.kind == "labels":
-        labels, mass = variable.different
+        labels, mass = variable.labels_with_shares
     else:
-        return with_names(named, coordinates(functions(variable.values), letter))
-    return with_names({variable.name: _alike(labels)}, {"mass": mass.tolist()} | coordinates(functions(labels), letter))
+        return with_names(named, make_coordinate_columns(functions(variable.values), letter))
+    return with_names(
+        {variable.name: _unify_types(labels)},
+        {"mass": mass.tolist()} | make_coordinate_columns(functions(labels), letter),
+    )
 
 
 def with_names(named: dict[str, list[Any]], columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
@@ -148,10 +151,10 @@ def with_names(named: dict[str, list[Any]], columns: dict[str, list[Any]]) -> di
     ((name, values),) = named.items()
     while name in columns:
         name += "_"
-    return {name: _alike(values), **columns}
+    return {name: _unify_types(values), **columns}
 
 
-def _alike(values: Any) -> list[Any]:
+def _unify_types(values: Any) -> list[Any]:
     """As they are if all have one type, otherwise as texts."""
     values = list(values.tolist() if isinstance(values, np.ndarray) else values)
     kinds = {type(value) for value in values} - {type(None)}
@@ -168,19 +171,19 @@ def to_parquet(columns: dict[str, list[Any]], path: Path) -> None:
 # --- the summary
 
 
-def summary(analysis: Analysis, request: Request, folder: Path, title: str, seed: int) -> dict[str, Any]:
+def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title: str, seed: int) -> dict[str, Any]:
     """Everything that is said, as plain values, and what `embed` needs."""
     data, d = analysis.data, analysis.decomposition
     n = d.n if data.table is not None else len(data.ids)
     return {
-        "format": FORMAT,
+        "format": SUMMARY_FORMAT,
         "title": title,
         "file": str(request.file),
         "folder": str(folder.resolve()),
-        "files": [name for name in FILES if name != MODEL or analysis.is_saved],
+        "files": [name for name in RESULT_FILES if name != MODEL_FILE or analysis.is_saved],
         "form": data.form,
-        "x": described_variable(data.x),
-        "y": described_variable(data.y),
+        "x": describe_variable(data.x),
+        "y": describe_variable(data.y),
         "id": request.id,
         "size": data.size,
         "n": int(n) if float(n).is_integer() else float(n),
@@ -190,12 +193,17 @@ def summary(analysis: Analysis, request: Request, folder: Path, title: str, seed
         "seed": seed,
         "seconds": round(analysis.seconds, 2),
         "chi2": d.chi2,
-        "significant": analysis.significant,
-        "held_out": _evidence(analysis.held_out),
+        "significant": analysis.n_significant,
+        "held_out": _describe_held_out(analysis.held_out),
         "not_held_out": analysis.not_held_out,
         "components": [component.to_record() for component in analysis.components],
         "axes": [
-            {"axis": w.axis, "sentence": w.sentence(analysis.names), "x": _ends(w.x), "y": _ends(w.y)}
+            {
+                "axis": w.axis,
+                "sentence": w.write_sentence(analysis.names),
+                "x": _describe_ends(w.x),
+                "y": _describe_ends(w.y),
+            }
             for w in analysis.words
         ],
         "sentences": list(analysis.sentences),
@@ -203,13 +211,13 @@ def summary(analysis: Analysis, request: Request, folder: Path, title: str, seed
     }
 
 
-def described_variable(variable: Variable) -> dict[str, Any]:
+def describe_variable(variable: Variable) -> dict[str, Any]:
     """What is told of a variable, as plain values."""
     names = ("name", "kind", "text")
     return {name: getattr(variable, name) for name in names} | {"columns": list(variable.columns)}
 
 
-def _evidence(held_out: Any) -> dict[str, Any] | None:
+def _describe_held_out(held_out: Any) -> dict[str, Any] | None:
     """How the held-out figures were made."""
     if isinstance(held_out, LatentDimension):
         numbers = {"alpha": held_out.alpha, "n_permutations": held_out.test.n_permutations}
@@ -220,7 +228,7 @@ def _evidence(held_out: Any) -> dict[str, Any] | None:
     return None
 
 
-def _ends(ends: Ends | None) -> dict[str, Any] | None:
+def _describe_ends(ends: Ends | None) -> dict[str, Any] | None:
     if ends is None:
         return None
     return {name: [asdict(word) for word in getattr(ends, name)] for name in ("negative", "positive")}
@@ -228,14 +236,14 @@ def _ends(ends: Ends | None) -> dict[str, Any] | None:
 
 def to_json(content: dict[str, Any]) -> str:
     """JSON that every reader takes: NaN and infinity are null."""
-    return json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(_to_json_value(content), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _finite(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _finite(v) for key, v in value.items()}
+        return {str(key): _to_json_value(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
+        return [_to_json_value(v) for v in value]
     if isinstance(value, float | np.floating):
         return float(value) if np.isfinite(value) else None
     return value.item() if isinstance(value, np.generic) else value
@@ -249,15 +257,15 @@ def check_folder(folder: Path) -> None:
     parquet_backend()
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file")
-    for place in {folder, _existing(folder)}:
+    for place in {folder, _find_existing_parent(folder)}:
         if place.exists() and not os.access(place, os.W_OK | os.X_OK):
             raise PermissionError(f"{place} may not be written to")
-    blocked = next((name for name in OWNED if (folder / name).is_dir()), None)
+    blocked = next((name for name in OWNED_FILES if (folder / name).is_dir()), None)
     if blocked:
         raise IsADirectoryError(f"{folder / blocked} is a folder")
 
 
-def _existing(folder: Path) -> Path:
+def _find_existing_parent(folder: Path) -> Path:
     """The nearest folder above that is there."""
     return next(parent for parent in folder.absolute().parents if parent.exists())
 
@@ -265,34 +273,34 @@ def _existing(folder: Path) -> Path:
 @contextmanager
 def new_files(folder: Path) -> Iterator[Path]:
     """Temporary folder, whose files are moved to their place at the end; if anything goes wrong, none is."""
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=_existing(folder)))
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=_find_existing_parent(folder)))
     try:
         (temporary / "new").mkdir()
         yield temporary / "new"
-        with _alone(_existing(folder)), _uninterrupted():
-            _move(temporary, folder)
+        with lock_folder(_find_existing_parent(folder)), ignore_interrupts():
+            move_files(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _move(temporary: Path, folder: Path) -> None:
+def move_files(temporary: Path, folder: Path) -> None:
     """Put new files in the place of old ones, of which those that do not belong to them are taken away."""
     is_new, placed = not folder.exists(), []
     folder.mkdir(parents=True, exist_ok=True)
     (temporary / "old").mkdir()
     try:
-        for name in OWNED:
+        for name in OWNED_FILES:
             if (folder / name).exists():
                 os.replace(folder / name, temporary / "old" / name)
             if (temporary / "new" / name).exists():
                 os.replace(temporary / "new" / name, folder / name)
                 placed.append(folder / name)
     except BaseException:
-        _restore(temporary / "old", folder, placed, is_new)
+        _restore_files(temporary / "old", folder, placed, is_new)
         raise
 
 
-def _restore(old: Path, folder: Path, placed: list[Path], is_new: bool) -> None:
+def _restore_files(old: Path, folder: Path, placed: list[Path], is_new: bool) -> None:
     for path in placed:
         path.unlink()
     for path in old.iterdir():
@@ -302,7 +310,7 @@ def _restore(old: Path, folder: Path, placed: list[Path], is_new: bool) -> None:
 
 
 @contextmanager
-def _alone(place: Path) -> Iterator[None]:
+def lock_folder(place: Path) -> Iterator[None]:
     """Other runs wait that move files below the same place, so that those of two runs are never mixed."""
     if not find_spec("fcntl"):  # on Windows
         yield
@@ -318,7 +326,7 @@ def _alone(place: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
+def ignore_interrupts() -> Iterator[None]:
     """Ctrl-C waits no longer than it takes to move files: it is not heard."""
     if threading.current_thread() is not threading.main_thread():
         yield

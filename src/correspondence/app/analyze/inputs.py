@@ -11,13 +11,13 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence._util.arguments import take
-from correspondence._util.labels import objects
+from correspondence._util.arguments import take_rows
+from correspondence._util.labels import to_object_array
 from correspondence.app.analyze.roles import Roles, array_roles, frame_roles, image_roles
-from correspondence.app.analyze.variables import Variable, array_values, described, frame_values, labels_variable
+from correspondence.app.analyze.variables import Variable, array_values, frame_values, labels_variable, make_variable
 from correspondence.data.counting import count_columns
 from correspondence.data.file_formats import (
-    ARRAYS,
+    ARRAY_ENDINGS,
     as_label_texts,
     check_columns,
     complete_rows,
@@ -29,9 +29,9 @@ from correspondence.data.file_formats import (
 from correspondence.data.image_files import image_files, read_images
 from correspondence.data.table import Table, as_table
 
-__all__ = ["SUM_ERROR", "Data", "Request", "read"]
+__all__ = ["SUM_ERROR", "Data", "Request", "read_data"]
 
-COUNTS = ("count", "counts", "freq", "frequency", "n", "weight", "weights")  # what counted pairs are called
+COUNT_COLUMN_NAMES = ("count", "counts", "freq", "frequency", "n", "weight", "weights")  # what counted pairs are called
 SUM_ERROR = 0.01  # by which beliefs may be off, as rounded ones are
 
 
@@ -52,7 +52,7 @@ class Request:
     size: int = 32
 
     @property
-    def named(self) -> list[str]:
+    def other_columns(self) -> list[str]:
         """Columns that are neither x nor y."""
         return [name for name in (self.id, self.groups, self.weights) if name is not None]
 
@@ -95,38 +95,40 @@ class Data:
         return [f"x: {self.x.text}", f"y: {self.y.text}", *self.notes, *filter(None, [missing])]
 
 
-def read(request: Request, progress: bool | None = None) -> Data:
+def read_data(request: Request, progress: bool | None = None) -> Data:
     """Read what is asked for; anything that is wrong with it is a ValueError of one sentence."""
-    is_array = request.file.suffix.lower() in ARRAYS
+    is_array = request.file.suffix.lower() in ARRAY_ENDINGS
     if request.images is not None:
-        return _images(request, progress)
+        return read_image_pairs(request, progress)
     if request.table:
-        return _table_of_arrays(request) if is_array else _table_of_frame(request)
+        return read_array_table(request) if is_array else read_frame_table(request)
     if request.beliefs:
-        return _beliefs_of_arrays(request) if is_array else _beliefs_of_frame(request)
-    return _pairs_of_arrays(request) if is_array else _pairs_of_frame(request, read_frame(request.file))
+        return read_array_beliefs(request) if is_array else read_frame_beliefs(request)
+    return read_array_pairs(request) if is_array else read_frame_pairs(request, read_frame(request.file))
 
 
 # --- pairs
 
 
-def _pairs_of_frame(request: Request, frame: nw.DataFrame) -> Data:
-    check_columns([*request.x, *request.y, *request.labels, *request.named], frame.columns, request.file)
-    roles = frame_roles(frame, request.x, request.y, request.named, request.file)
+def read_frame_pairs(request: Request, frame: nw.DataFrame) -> Data:
+    check_columns([*request.x, *request.y, *request.labels, *request.other_columns], frame.columns, request.file)
+    roles = frame_roles(frame, request.x, request.y, request.other_columns, request.file)
     used = [name for name in (*roles.x, *roles.y, request.groups, request.weights) if name is not None]
     complete = complete_rows(frame.select(list(dict.fromkeys(used))))
     _check_rows(complete, request.file)
     rows = as_label_texts(frame.filter(complete.tolist()), request.labels)
-    x, x_notes = described("x", frame_values(rows.select(roles.x)), roles.x)
-    y, y_notes = described("y", frame_values(rows.select(roles.y)), roles.y)
-    notes = (*roles.notes, *x_notes, *y_notes, *_counted(frame, x, y, request))
+    x, x_notes = make_variable("x", frame_values(rows.select(roles.x)), roles.x)
+    y, y_notes = make_variable("y", frame_values(rows.select(roles.y)), roles.y)
+    notes = (*roles.notes, *x_notes, *y_notes, *_suggest_weights(frame, x, y, request))
     if request.weights is not None:
-        return _weighted(request, x, y, for_numpy(rows.select(request.weights))[:, 0], notes, int((~complete).sum()))
+        return count_weighted_pairs(
+            request, x, y, for_numpy(rows.select(request.weights))[:, 0], notes, int((~complete).sum())
+        )
     return Data(
         "pairs",
         x,
         y,
-        _row_ids(complete) if request.id is None else plain_values(rows[request.id]),
+        _number_rows(complete) if request.id is None else plain_values(rows[request.id]),
         request.id or "row",
         rows[request.groups].to_list() if request.groups is not None else None,
         notes=notes,
@@ -134,16 +136,22 @@ def _pairs_of_frame(request: Request, frame: nw.DataFrame) -> Data:
     )
 
 
-def _counted(frame: nw.DataFrame, x: Variable, y: Variable, request: Request) -> list[str]:
+def _suggest_weights(frame: nw.DataFrame, x: Variable, y: Variable, request: Request) -> list[str]:
     """A hint where pairs of labels look as if they were counted already."""
-    used = (*x.columns, *y.columns, *request.named)
-    names = [name for name in frame.columns if name.lower() in COUNTS and name not in used and _is_number(frame[name])]
+    used = (*x.columns, *y.columns, *request.other_columns)
+    names = [
+        name
+        for name in frame.columns
+        if name.lower() in COUNT_COLUMN_NAMES and name not in used and _is_number(frame[name])
+    ]
     if request.weights is not None or not names or (x.kind, y.kind) != ("labels", "labels"):
         return []
     return [f"{names[0]} is not used: --weights {names[0]}, if it says how often each pair was counted."]
 
 
-def _weighted(request: Request, x: Variable, y: Variable, weights: nw.Series, notes: Any, n_missing: int) -> Data:
+def count_weighted_pairs(
+    request: Request, x: Variable, y: Variable, weights: nw.Series, notes: Any, n_missing: int
+) -> Data:
     """Pairs of labels that are counted already."""
     if x.kind != "labels" or y.kind != "labels":
         raise ValueError(f"--weights is for two columns of labels: x are {x.text}, y are {y.text}.")
@@ -154,27 +162,27 @@ def _weighted(request: Request, x: Variable, y: Variable, weights: nw.Series, no
     return Data("counts", x, y, [], "row", table=table, notes=notes, n_missing=n_missing)
 
 
-def _pairs_of_arrays(request: Request) -> Data:
+def read_array_pairs(request: Request) -> Data:
     arrays = read_arrays(request.file)
-    check_columns([*request.x, *request.y, *request.labels, *request.named], list(arrays), request.file)
+    check_columns([*request.x, *request.y, *request.labels, *request.other_columns], list(arrays), request.file)
     if request.weights is not None:
         raise ValueError("--weights is for tables with columns, such as a CSV file.")
-    roles = array_roles(arrays, request.x, request.y, request.named, request.file)
+    roles = array_roles(arrays, request.x, request.y, request.other_columns, request.file)
     values = [array_values(arrays[name], name, name in request.labels) for name in (*roles.x, *roles.y)]
-    others = {name: np.asarray(arrays[name]) for name in request.named}
+    others = {name: np.asarray(arrays[name]) for name in request.other_columns}
     lengths = {len(value) for value in (*values, *others.values())}
     if len(lengths) != 1:
         raise ValueError(f"The arrays of {request.file} must have the same length, got {_sizes(lengths)}.")
-    complete = np.logical_and.reduce([_complete(value) for value in values])
+    complete = np.logical_and.reduce([_find_complete_rows(value) for value in values])
     _check_rows(complete, request.file)
     kept = np.flatnonzero(complete)
-    x, x_notes = described("x", take(values[0], kept), roles.x)
-    y, y_notes = described("y", take(values[1], kept), roles.y)
+    x, x_notes = make_variable("x", take_rows(values[0], kept), roles.x)
+    y, y_notes = make_variable("y", take_rows(values[1], kept), roles.y)
     return Data(
         "pairs",
         x,
         y,
-        _row_ids(complete) if request.id is None else others[request.id][kept].tolist(),
+        _number_rows(complete) if request.id is None else others[request.id][kept].tolist(),
         request.id or "row",
         others[request.groups][kept].tolist() if request.groups is not None else None,
         notes=(*roles.notes, *x_notes, *y_notes),
@@ -186,7 +194,7 @@ def _sizes(lengths: Iterable[int]) -> str:
     return " and ".join(map(str, sorted(lengths)))
 
 
-def _complete(values: np.ndarray) -> np.ndarray:
+def _find_complete_rows(values: np.ndarray) -> np.ndarray:
     if not len(values):
         return np.zeros(0, dtype=bool)
     flat = values.reshape(len(values), -1)
@@ -195,7 +203,7 @@ def _complete(values: np.ndarray) -> np.ndarray:
     return (flat != "").all(axis=1) if values.dtype == object else np.ones(len(values), dtype=bool)
 
 
-def _row_ids(complete: np.ndarray) -> list[Any]:
+def _number_rows(complete: np.ndarray) -> list[Any]:
     """Numbers of the rows in the file, from 1."""
     return (np.flatnonzero(complete) + 1).tolist()
 
@@ -211,7 +219,7 @@ def _check_rows(complete: np.ndarray, path: Any) -> None:
 # --- images with labels, captions or numbers
 
 
-def _images(request: Request, progress: bool | None) -> Data:
+def read_image_pairs(request: Request, progress: bool | None) -> Data:
     assert request.images is not None
     if not request.images.exists():
         raise ValueError(f"--images: there is no folder or file {request.images}.")
@@ -220,19 +228,19 @@ def _images(request: Request, progress: bool | None) -> Data:
     if not files:
         raise ValueError(f"There is no image in {folder}.")
     frame = read_frame(listing)
-    check_columns([*request.x, *request.y, *request.labels, *request.named], frame.columns, listing)
-    roles = image_roles(frame, files, request.x, request.y, request.named, folder, listing)
+    check_columns([*request.x, *request.y, *request.labels, *request.other_columns], frame.columns, listing)
+    roles = image_roles(frame, files, request.x, request.y, request.other_columns, folder, listing)
     used = [*roles.x, *roles.y, *([request.groups] if request.groups else [])]
     complete = complete_rows(frame.select(list(dict.fromkeys(used))))
     _check_rows(complete, listing)
-    rows = _captions_joined(as_label_texts(frame.filter(complete.tolist()), request.labels), roles)
+    rows = join_captions(as_label_texts(frame.filter(complete.tolist()), request.labels), roles)
     names = as_label_texts(rows, roles.x)[roles.x[0]].to_list()
-    found = _pixels(names, files, request.size, progress)
+    found = read_listed_images(names, files, request.size, progress)
     _check_images(found.rows, names, folder, listing)
     rows = rows[found.rows.tolist()]
-    x, _ = described("x", found.pixels, roles.x)
-    y, notes = described("y", frame_values(rows.select(roles.y)), roles.y)
-    groups, together = _image_groups(rows, [str(files[names[i]]) for i in found.rows], request.groups)
+    x, _ = make_variable("x", found.pixels, roles.x)
+    y, notes = make_variable("y", frame_values(rows.select(roles.y)), roles.y)
+    groups, together = _group_images(rows, [str(files[names[i]]) for i in found.rows], request.groups)
     return Data(
         "pairs",
         replace(x, name="image"),
@@ -246,7 +254,7 @@ def _images(request: Request, progress: bool | None) -> Data:
     )
 
 
-def _image_groups(rows: nw.DataFrame, paths: list[str], column: str | None) -> tuple[list[Any] | None, list[str]]:
+def _group_images(rows: nw.DataFrame, paths: list[str], column: str | None) -> tuple[list[Any] | None, list[str]]:
     """Groups, and what is to be said: an image that several rows name would be learnt by heart and held out as well."""
     if column is not None:
         return rows[column].to_list(), []
@@ -263,7 +271,7 @@ class _FoundImages:
     notes: list[str]
 
 
-def _pixels(names: list[str], files: dict[str, Path], size: int, progress: bool | None) -> _FoundImages:
+def read_listed_images(names: list[str], files: dict[str, Path], size: int, progress: bool | None) -> _FoundImages:
     """Image of each row, and which rows have one; a file that several rows name is read once."""
     paths = [files.get(name) for name in names]
     different = list(dict.fromkeys(path for path in paths if path is not None))
@@ -282,7 +290,7 @@ def _check_images(rows: np.ndarray, names: list[str], folder: Path, listing: Pat
         raise ValueError(f"Of the {len(names)} images of {listing}, {what} in {folder} can be read.")
 
 
-def _captions_joined(rows: nw.DataFrame, roles: Roles) -> nw.DataFrame:
+def join_captions(rows: nw.DataFrame, roles: Roles) -> nw.DataFrame:
     """One row for each image, if its rows are captions of it."""
     image, caption = roles.x[0], roles.y[0]
     texts = rows[caption].to_list() if len(roles.y) == 1 and rows[caption].dtype == nw.String else []
@@ -304,27 +312,27 @@ def _captions_joined(rows: nw.DataFrame, roles: Roles) -> nw.DataFrame:
 # --- tables of counts
 
 
-def _table_of_frame(request: Request) -> Data:
+def read_frame_table(request: Request) -> Data:
     frame = read_frame(request.file)
     check_columns(request.x, frame.columns, request.file)
     first = frame[:, 0]
     has_labels = len(frame.columns) > 1 and (frame.columns[0] == "" or not _is_number(first))
     counts = frame.select(frame.columns[has_labels:])
     for name, column in zip(counts.columns, counts.iter_columns(), strict=True):
-        _check_counts(column, name, first, has_labels, request.file)
+        check_counts(column, name, first, has_labels, request.file)
     if not len(frame):
         raise ValueError(f"{request.file} has no row.")
     names = as_label_texts(frame.select(frame.columns[0]).rename({frame.columns[0]: "row"}), ["row"])["row"].to_list()
-    rows = objects(names) if has_labels else objects([str(i + 1) for i in range(len(frame))])
-    table = Table(for_numpy(counts).to_numpy(), rows, objects(counts.columns))
-    return _of_table(table, request, frame.columns[0] if has_labels else "")
+    rows = to_object_array(names) if has_labels else to_object_array([str(i + 1) for i in range(len(frame))])
+    table = Table(for_numpy(counts).to_numpy(), rows, to_object_array(counts.columns))
+    return make_table_data(table, request, frame.columns[0] if has_labels else "")
 
 
 def _is_number(column: nw.Series) -> bool:
     return column.dtype.is_numeric()
 
 
-def _check_counts(column: nw.Series, name: str, rows: nw.Series, has_labels: bool, path: Path) -> None:
+def check_counts(column: nw.Series, name: str, rows: nw.Series, has_labels: bool, path: Path) -> None:
     where = f"column {name!r} of {path}"
     if not _is_number(column):
         raise ValueError(f"--table: {where} must hold counts, but it holds {_first_text(column)!r}.")
@@ -339,7 +347,7 @@ def _first_text(column: nw.Series) -> Any:
     return next((value for value in plain_values(column) if value is not None), "nothing")
 
 
-def _table_of_arrays(request: Request) -> Data:
+def read_array_table(request: Request) -> Data:
     arrays = read_arrays(request.file)
     check_columns(request.x, list(arrays), request.file)
     tables = list(request.x) or [name for name, array in arrays.items() if array.ndim == 2]
@@ -350,19 +358,21 @@ def _table_of_arrays(request: Request) -> Data:
     counts = arrays[tables[0]]
     if counts.ndim != 2:
         raise ValueError(f"--table: the array {tables[0]!r} of {request.file} must have rows and columns.")
-    rows, columns = (_names(arrays, name, size) for name, size in zip(("rows", "columns"), counts.shape, strict=True))
-    return _of_table(Table(counts, rows, columns), request, "")
+    rows, columns = (
+        _make_axis_labels(arrays, name, size) for name, size in zip(("rows", "columns"), counts.shape, strict=True)
+    )
+    return make_table_data(Table(counts, rows, columns), request, "")
 
 
-def _names(arrays: dict[str, Any], name: str, size: int) -> np.ndarray:
+def _make_axis_labels(arrays: dict[str, Any], name: str, size: int) -> np.ndarray:
     """Labels, if the file has as many as are needed."""
     given = arrays.get(name)
     if given is not None and given.shape == (size,):
-        return objects([str(label) for label in given.tolist()])
-    return objects([str(i + 1) for i in range(size)])
+        return to_object_array([str(label) for label in given.tolist()])
+    return to_object_array([str(i + 1) for i in range(size)])
 
 
-def _of_table(table: Table, request: Request, name: str) -> Data:
+def make_table_data(table: Table, request: Request, name: str) -> Data:
     table = as_table(table, f"The table {request.file}")
     if min(table.shape) < 2:
         rows, columns = table.shape
@@ -378,10 +388,10 @@ def _of_table(table: Table, request: Request, name: str) -> Data:
 # --- beliefs of a model
 
 
-def _beliefs_of_frame(request: Request) -> Data:
+def read_frame_beliefs(request: Request) -> Data:
     frame = read_frame(request.file)
-    check_columns([*request.x, *request.y, *request.labels, *request.named], frame.columns, request.file)
-    taken = {*request.y, *request.named, ""}
+    check_columns([*request.x, *request.y, *request.labels, *request.other_columns], frame.columns, request.file)
+    taken = {*request.y, *request.other_columns, ""}
     classes = list(request.x) or [n for n in frame.columns if n not in taken and _is_number(frame[n])]
     texts = [name for name in classes if not _is_number(frame[name])]
     if texts:
@@ -391,18 +401,23 @@ def _beliefs_of_frame(request: Request) -> Data:
     complete = complete_rows(used)
     _check_rows(complete, request.file)
     rows = as_label_texts(frame.filter(complete.tolist()), request.y)
-    labels = objects(rows[request.y[0]].to_list()) if request.y else None
-    ids = _row_ids(complete) if request.id is None else plain_values(rows[request.id])
-    data = _beliefs(
-        request, for_numpy(rows.select(classes)).to_numpy(), objects(classes), labels, ids, _row_ids(complete)
+    labels = to_object_array(rows[request.y[0]].to_list()) if request.y else None
+    ids = _number_rows(complete) if request.id is None else plain_values(rows[request.id])
+    data = make_beliefs_data(
+        request,
+        for_numpy(rows.select(classes)).to_numpy(),
+        to_object_array(classes),
+        labels,
+        ids,
+        _number_rows(complete),
     )
     hint = f"Not used: {', '.join(unused)} (--y names the column of true labels)." if unused and not request.y else ""
     return replace(data, notes=(*data.notes, *filter(None, [hint])), n_missing=int((~complete).sum()))
 
 
-def _beliefs_of_arrays(request: Request) -> Data:
+def read_array_beliefs(request: Request) -> Data:
     arrays = read_arrays(request.file)
-    check_columns([*request.x, *request.y, *request.named], list(arrays), request.file)
+    check_columns([*request.x, *request.y, *request.other_columns], list(arrays), request.file)
     tables = list(request.x) or [name for name, array in arrays.items() if array.ndim == 2]
     if len(tables) != 1:
         raise ValueError(
@@ -412,15 +427,15 @@ def _beliefs_of_arrays(request: Request) -> Data:
     if sp.issparse(P) or P.ndim != 2 or P.dtype.kind not in "fiu":
         raise ValueError(f"--beliefs: {request.file} must hold an array of probabilities with a column for each class.")
     given = arrays.get("classes")
-    classes = objects([str(c) for c in (range(P.shape[1]) if given is None else given.tolist())])
+    classes = to_object_array([str(c) for c in (range(P.shape[1]) if given is None else given.tolist())])
     if len(classes) != P.shape[1]:
         raise ValueError(f"--beliefs: {request.file} has {len(classes)} classes for {P.shape[1]} columns of beliefs.")
-    labels = objects([str(v) for v in arrays[request.y[0]].tolist()]) if request.y else None
+    labels = to_object_array([str(v) for v in arrays[request.y[0]].tolist()]) if request.y else None
     ids = arrays[request.id].tolist() if request.id is not None else list(range(1, len(P) + 1))
-    return _beliefs(request, P, classes, labels, ids, range(1, len(P) + 1))
+    return make_beliefs_data(request, P, classes, labels, ids, range(1, len(P) + 1))
 
 
-def _beliefs(
+def make_beliefs_data(
     request: Request,
     P: np.ndarray,
     classes: np.ndarray,
@@ -432,7 +447,7 @@ def _beliefs(
         raise ValueError("--beliefs: --y must name one column, that of the true labels.")
     if len(classes) < 2:
         raise ValueError(f"--beliefs: {request.file} must have a column for each of at least two classes.")
-    P = _checked(P, numbers, request.file)
+    P = normalise_beliefs(P, numbers, request.file)
     if labels is not None:
         _check_labels(labels, classes, len(P), request)
     name = request.y[0] if request.y else "class"
@@ -445,7 +460,7 @@ def _beliefs(
     return Data("beliefs", x, Variable("y", name, "labels", labels, tuple(request.y), text), ids, request.id or "row")
 
 
-def _checked(P: np.ndarray, numbers: Sequence[int], path: Path) -> np.ndarray:
+def normalise_beliefs(P: np.ndarray, numbers: Sequence[int], path: Path) -> np.ndarray:
     """Beliefs whose rows, which have these numbers in the file, sum to 1, but for rounding, which is taken off."""
     P = np.asarray(P, dtype=np.float64)
     sums = P.sum(axis=1)

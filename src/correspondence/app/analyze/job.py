@@ -15,17 +15,24 @@ from correspondence.app.analyze.inputs import Data
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.decomposition import Decomposition
 from correspondence.describe.axis_words import AxisWords, axis_words
-from correspondence.describe.sentences import sentences
+from correspondence.describe.sentences import write_sentences
 from correspondence.results.evidence import Component, list_components
 from correspondence.results.held_out import HeldOut
 from correspondence.results.latent_dimension import LatentDimension
-from correspondence.selection.decompose import NOTHING, Choice, choose
+from correspondence.selection.decompose import NOTHING_FOUND_TEXT, Choice, choose_decomposition
 
-__all__ = ["SAVED", "Analysis", "analyze"]
+__all__ = ["SAVABLE_METHODS", "Analysis", "analyze_data"]
 
-SAVED = ("ca", "ridge-ca", "cca", "ace", "kernel", "pice")  # methods whose functions can be written without pickle
-MOST = 10  # components of correspondence analysis
-CHOSEN = (
+SAVABLE_METHODS = (
+    "ca",
+    "ridge-ca",
+    "cca",
+    "ace",
+    "kernel",
+    "pice",
+)  # methods whose functions can be written without pickle
+MAX_CA_COMPONENTS = 10  # components of correspondence analysis
+CHOSEN_METHOD_NOTE = (
     "The method was chosen by the same pairs, so its held-out figures may be a little too high; --method skips that."
 )
 
@@ -77,10 +84,10 @@ class Analysis:
     @property
     def is_saved(self) -> bool:
         """Whether the functions can be written to a file."""
-        return self.method in (*SAVED, "beliefs")
+        return self.method in (*SAVABLE_METHODS, "beliefs")
 
     @property
-    def significant(self) -> int | None:
+    def n_significant(self) -> int | None:
         """How many components are more than chance, if that was tested."""
         return self.held_out.n_components if isinstance(self.held_out, LatentDimension) else None
 
@@ -103,7 +110,7 @@ class _WayResult:
     note: str = ""
 
 
-def analyze(
+def analyze_data(
     data: Data,
     method: str = "auto",
     n_components: int | None = None,
@@ -131,9 +138,9 @@ def analyze(
     Analysis
     """
     begin = time.perf_counter()
-    _check(data, method, n_components)
-    ways = {"pairs": _pairs, "counts": _counts, "table": _counts, "beliefs": _beliefs}
-    with _collected() as notes:
+    check_options(data, method, n_components)
+    ways = {"pairs": _analyze_pairs, "counts": _analyze_counts, "table": _analyze_counts, "beliefs": _analyze_beliefs}
+    with collect_warnings() as notes:
         found = ways[data.form](data, method, n_components, random_state, progress)
     d = replace(found.decomposition, origin=f"{found.method}: {found.reason}.")
     if not d.n_components:
@@ -144,7 +151,7 @@ def analyze(
         notes.append(found.note)
     held_out = _bounded(found.held_out, data)
     if isinstance(held_out, LatentDimension) and not held_out.n_components:
-        notes.append(NOTHING)
+        notes.append(NOTHING_FOUND_TEXT)
     words, said = _in_words(d, data, held_out)
     est = found.est or d
     seconds = time.perf_counter() - begin
@@ -156,13 +163,13 @@ def analyze(
 
 def _bounded(held_out: Any, data: Data) -> Any:
     """The same test, which knows that labels allow no more components than were tested."""
-    if isinstance(held_out, LatentDimension) and len(held_out.pvalues) >= _most(data)[0]:
+    if isinstance(held_out, LatentDimension) and len(held_out.pvalues) >= find_component_limit(data)[0]:
         return replace(held_out, can_be_more=False)
     return held_out
 
 
 @contextmanager
-def _collected() -> Iterator[list[str]]:
+def collect_warnings() -> Iterator[list[str]]:
     """Warnings of this package as texts; those of others say nothing to users."""
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
@@ -177,10 +184,10 @@ def _collected() -> Iterator[list[str]]:
 def _in_words(d: Decomposition, data: Data, held_out: Any) -> tuple[list[AxisWords], list[str]]:
     X, Y = (data.x.values, data.y.values) if data.form == "pairs" else (None, None)
     words = axis_words(d, X, Y)
-    return words, sentences(d, words, held_out, (data.x.name, data.y.name))
+    return words, write_sentences(d, words, held_out, (data.x.name, data.y.name))
 
 
-def _check(data: Data, method: str, n_components: int | None) -> None:
+def check_options(data: Data, method: str, n_components: int | None) -> None:
     """Say what cannot work before anything takes long."""
     if data.form == "beliefs" and method != "auto":
         raise ValueError("--method must be left out with --beliefs: their analysis is exact.")
@@ -192,12 +199,12 @@ def _check(data: Data, method: str, n_components: int | None) -> None:
         raise ValueError(f"--method ca needs labels for x and y, but {other.role} has {other.text}: {hint}.")
     if method == "pice":
         importlib.import_module("correspondence.estimators.pice")  # which says how to install torch
-    most, why = _most(data)
+    most, why = find_component_limit(data)
     if n_components is not None and n_components > most:
         raise ValueError(f"--components {n_components} is too many: there can be at most {most}, because {why}.")
 
 
-def _most(data: Data) -> tuple[int, str]:
+def find_component_limit(data: Data) -> tuple[int, str]:
     """How many components there can be, and why."""
     if data.form == "beliefs":
         k = len(data.x.columns)
@@ -209,25 +216,25 @@ def _most(data: Data) -> tuple[int, str]:
     limits = [(n - 1, f"there are {n} rows")]
     for side in (data.x, data.y):
         if side.kind == "labels":
-            k = len(side.different[0])
+            k = len(side.labels_with_shares[0])
             limits.append((k - 1, f"{side.role} has {k} labels"))
     return min(limits, key=lambda limit: limit[0])
 
 
-def _pairs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
+def _analyze_pairs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
     options = {"groups": data.groups, "random_state": seed, "progress": progress}
     are_labels = data.x.kind == data.y.kind == "labels"
-    return _choose(data, data.x.values, data.y.values, method, n_components, are_labels, options)
+    return choose_method(data, data.x.values, data.y.values, method, n_components, are_labels, options)
 
 
-def _counts(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
+def _analyze_counts(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
     options = {"random_state": seed, "progress": progress}
-    found = _choose(data, data.table, None, method, n_components, True, options)
+    found = choose_method(data, data.table, None, method, n_components, True, options)
     what = "x and y are labels, and counted" if data.form == "counts" else "a table of counts"
     return replace(found, reason=f"{what}; {found.reason}" if found.held_out is not None else what)
 
 
-def _choose(
+def choose_method(
     data: Data, X: Any, Y: Any, method: str, n_components: int | None, are_labels: bool, options: dict[str, Any]
 ) -> _WayResult:
     """Choose a method, and judge its components on held-out pairs.
@@ -237,16 +244,16 @@ def _choose(
     """
     first = None
     if n_components is None and are_labels:
-        first = choose(X, Y, None, method, among=SAVED, **options)
-        method, most = first.method, _most(data)[0]
-        n_components = max(1, min(most, MOST if method == "ca" else max(2, first.found or 1)))
-    choice: Choice = choose(X, Y, n_components, method, among=SAVED, test=True, **options)
+        first = choose_decomposition(X, Y, None, method, among=SAVABLE_METHODS, **options)
+        method, most = first.method, find_component_limit(data)[0]
+        n_components = max(1, min(most, MAX_CA_COMPONENTS if method == "ca" else max(2, first.found or 1)))
+    choice: Choice = choose_decomposition(X, Y, n_components, method, among=SAVABLE_METHODS, test=True, **options)
     reason, is_compared = (first.reason, first.is_compared) if first else (choice.reason, choice.is_compared)
-    note = CHOSEN if is_compared and choice.dimension else ""
+    note = CHOSEN_METHOD_NOTE if is_compared and choice.dimension else ""
     return _WayResult(choice.method, reason, choice.decomposition, choice.dimension, choice.not_tested, note=note)
 
 
-def _beliefs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
+def _analyze_beliefs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
     est = ClassifierCA(n_components=n_components, classes=list(data.x.columns), progress=progress)
     est.fit(data.x.values, data.y.values)
     why = "" if est.held_out_ is not None else "the true labels are not given"

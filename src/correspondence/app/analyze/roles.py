@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from correspondence._util.labels import objects
+from correspondence._util.labels import to_object_array
 from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.text import Text
 from correspondence.data.file_formats import plain_values
 
 __all__ = ["Roles", "array_roles", "frame_roles", "image_roles"]
 
-IDS = ("", "id")  # names of columns that number the rows, in lower case
+ID_COLUMN_NAMES = ("", "id")  # names of columns that number the rows, in lower case
 
 
 class Roles(NamedTuple):
@@ -37,23 +37,23 @@ def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: 
     if x and y:
         return Roles(x, y)
     is_choice = len(free) + bool(x) + bool(y) > 2  # if not, what looks like an id must be a variable
-    useful, notes = _useful(frame, free, 1 if x or y else 2) if is_choice else (free, ())
+    useful, notes = find_useful_columns(frame, free, 1 if x or y else 2) if is_choice else (free, ())
     if not y:
         wanted = 1 if x else 2
         if len(useful) != wanted:
             raise ValueError(
-                f"--y must name at least one column of {path}, which has {_listed(frame.columns)}; "
+                f"--y must name at least one column of {path}, which has {_quote_names(frame.columns)}; "
                 "for a table of counts write --table."
             )
         return Roles(x or useful[:1], useful[-1:], notes)
     if not useful:
-        raise ValueError(f"--x must name at least one column of {path}, which has {_listed(frame.columns)}.")
+        raise ValueError(f"--x must name at least one column of {path}, which has {_quote_names(frame.columns)}.")
     return Roles(useful, y, notes)
 
 
-def _useful(frame: nw.DataFrame, names: list[str], variables: int) -> tuple[list[str], tuple[str, ...]]:
+def find_useful_columns(frame: nw.DataFrame, names: list[str], variables: int) -> tuple[list[str], tuple[str, ...]]:
     """Columns that can be used for so many variables, and why others are not."""
-    reasons = {name: _reason(frame[name], name) for name in names}
+    reasons = {name: find_exclusion_reason(frame[name], name) for name in names}
     useful = [name for name in names if not reasons[name]]
     texts = [name for name in names if reasons[name] == "texts"]
     if len(useful) + len(texts) <= variables:  # each stands alone
@@ -69,9 +69,9 @@ def _useful(frame: nw.DataFrame, names: list[str], variables: int) -> tuple[list
     return useful, tuple(notes)
 
 
-def _reason(column: nw.Series, name: str) -> str:
+def find_exclusion_reason(column: nw.Series, name: str) -> str:
     """Why a column is no variable beside others: "id", "dates" or "texts"; "" if it is one."""
-    if name.lower() in IDS:
+    if name.lower() in ID_COLUMN_NAMES:
         return "id"
     if column.dtype.is_temporal():
         return "dates"
@@ -85,7 +85,7 @@ def _reason(column: nw.Series, name: str) -> str:
 
 def _are_texts(values: list[str]) -> bool:
     try:
-        return isinstance(encoder_for(objects(values), "x"), Text)
+        return isinstance(encoder_for(to_object_array(values), "x"), Text)
     except ValueError:
         return False  # a constant, or without a word
 
@@ -96,13 +96,13 @@ def array_roles(
     """Roles of arrays: X and Y, x and y, or the only two."""
     for option, names in (("--x", x), ("--y", y)):
         if len(names) > 1:
-            raise ValueError(f"{option} must name one array of {path}, got {_listed(names)}.")
+            raise ValueError(f"{option} must name one array of {path}, got {_quote_names(names)}.")
     free = [name for name in arrays if name not in (*x, *y, *named)]
     pair = next(([a, b] for a, b in (("X", "Y"), ("x", "y"), ("X", "y")) if a in free and b in free), free)
     wanted = (not x) + (not y)
     found = free if wanted == 1 else pair
     if wanted and len(found) != wanted:
-        raise ValueError(f"--x and --y must name two arrays of {path}, which has {_listed(list(arrays))}.")
+        raise ValueError(f"--x and --y must name two arrays of {path}, which has {_quote_names(list(arrays))}.")
     return Roles(list(x) or found[:1], list(y) or found[-1:])
 
 
@@ -116,24 +116,24 @@ def image_roles(
     listing: Path,
 ) -> Roles:
     """The column that names image files is x, the other one y."""
-    shares = {name: _share(frame[name], files) for name in (x or frame.columns) if name not in y}
+    shares = {name: _compute_file_share(frame[name], files) for name in (x or frame.columns) if name not in y}
     best = max(shares, key=lambda name: shares[name], default=None)
     if best is None or not shares[best]:
         raise ValueError(
-            f"No column of {listing} names image files of {folder}: its columns are {_listed(frame.columns)}."
+            f"No column of {listing} names image files of {folder}: its columns are {_quote_names(frame.columns)}."
         )
     others = list(y) or [name for name in frame.columns if name != best and name not in named and name != ""]
     if len(others) != 1 and not y:
-        raise ValueError(f"--y must name the labels or captions in {listing}, which has {_listed(frame.columns)}.")
+        raise ValueError(f"--y must name the labels or captions in {listing}, which has {_quote_names(frame.columns)}.")
     return Roles([best], others)
 
 
-def _share(column: nw.Series, files: Mapping[str, Path]) -> float:
+def _compute_file_share(column: nw.Series, files: Mapping[str, Path]) -> float:
     """Share of the values that name a file."""
     values = [str(value) for value in plain_values(column) if value is not None]
     return float(np.mean([value in files for value in values])) if values else 0.0
 
 
-def _listed(names: Sequence[str]) -> str:
+def _quote_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
     return ", ".join(map(repr, names[:20])) + more or "none"

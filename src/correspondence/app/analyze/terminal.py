@@ -6,17 +6,17 @@ from typing import Any
 
 from correspondence.app.messages import make_safe
 
-__all__ = ["table", "told"]
+__all__ = ["format_components", "format_summary"]
 
 
-def told(summary: dict[str, Any]) -> str:
+def format_summary(summary: dict[str, Any]) -> str:
     """Components, sentences and paths, from the summary of an analysis."""
     return "\n".join(
         [
-            _head(summary),
+            _format_heading(summary),
             "",
-            *table(summary["components"]),
-            *_comments(summary),
+            *format_components(summary["components"]),
+            *explain_figures(summary),
             "",
             *(make_safe(sentence) for sentence in summary["sentences"]),
             "",
@@ -25,13 +25,13 @@ def told(summary: dict[str, Any]) -> str:
     )
 
 
-def _head(summary: dict[str, Any]) -> str:
+def _format_heading(summary: dict[str, Any]) -> str:
     unit = {"pairs": "pairs", "beliefs": "inputs"}.get(summary["form"], "counts")
     how = f"{summary['method']}: {make_safe(summary['reason'])}"
     return f"{make_safe(summary['title'])}, {summary['n']:,.10g} {unit}, {summary['seconds']:.1f} s, {how}."
 
 
-def table(components: list[dict[str, Any]]) -> list[str]:
+def format_components(components: list[dict[str, Any]]) -> list[str]:
     """Components, one line each."""
     has_held_out = any(c["held_out"] is not None for c in components)
     has_pvalues = any(c["pvalue"] is not None for c in components)
@@ -53,7 +53,7 @@ def _p_value(p: float) -> str:
     return f"{p:.2g}" if p < 0.0095 else f"{p:.3f}"
 
 
-def _comments(summary: dict[str, Any]) -> list[str]:
+def explain_figures(summary: dict[str, Any]) -> list[str]:
     """Why figures are missing, and how many components are significant."""
     if summary["not_held_out"]:
         return [f"No held-out figures: {make_safe(summary['not_held_out'])}."]

@@ -13,20 +13,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame
-from correspondence._util.labels import encode, objects
+from correspondence._util.labels import encode_labels, to_object_array
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for
-from correspondence.data.encoders.columns import Category, Columns, discrete
+from correspondence.data.encoders.columns import Category, Columns, find_only_category
 from correspondence.data.encoders.images import Images
 from correspondence.data.encoders.text import Bag, Text
 from correspondence.data.file_formats import check_plain, for_numpy
 
-__all__ = ["Variable", "array_values", "described", "frame_values", "labels_variable", "listed"]
+__all__ = ["Variable", "array_values", "frame_values", "labels_variable", "list_few_names", "make_variable"]
 
-FEW = 20  # different whole numbers that may be grades or codes
-WRITTEN = re.compile(r"\s*[-+]?[€$£]?\s?(\d{1,3}([.,' ]\d{3})+|\d+)([.,]\d+)?\s?[%€$£]?\s*")  # numbers as people do
-PLAIN = re.compile(r"[-+]?\d+(\.\d+)?")
+MAX_DIFFERENT_CODES = 20  # different whole numbers that may be grades or codes
+WRITTEN_NUMBER = re.compile(
+    r"\s*[-+]?[€$£]?\s?(\d{1,3}([.,' ]\d{3})+|\d+)([.,]\d+)?\s?[%€$£]?\s*"
+)  # numbers as people do
+PLAIN_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +58,15 @@ class Variable:
     text: str
 
     @property
-    def different(self) -> tuple[np.ndarray, np.ndarray]:
+    def labels_with_shares(self) -> tuple[np.ndarray, np.ndarray]:
         """Labels, and the share of rows that have each."""
-        codes, labels = encode(self.values, self.role)
+        codes, labels = encode_labels(self.values, self.role)
         return labels, np.bincount(codes, minlength=len(labels)) / len(codes)
 
 
 def labels_variable(role: str, labels: np.ndarray, columns: Sequence[str]) -> Variable:
     """Labels that a table has counted."""
-    name = _name(role, columns)
+    name = _choose_name(role, columns)
     return Variable(role, name, "labels", labels, tuple(columns), f"labels, {len(labels)} different ({name})")
 
 
@@ -74,7 +76,7 @@ def frame_values(frame: nw.DataFrame) -> Any:
     column = frame[:, 0]
     if len(frame.columns) > 1 or column.dtype.is_numeric() or column.dtype.is_temporal():
         return for_numpy(frame).to_native()
-    return objects(column.to_list())
+    return to_object_array(column.to_list())
 
 
 def array_values(array: Any, name: str, as_labels: bool) -> Any:
@@ -87,7 +89,7 @@ def array_values(array: Any, name: str, as_labels: bool) -> Any:
         array = np.char.decode(array, "utf-8", "replace")
     if as_labels and array.ndim == 1:
         is_whole = array.dtype.kind == "f" and bool((array == np.round(array)).all())
-        return objects([str(value) for value in (array.astype(np.int64) if is_whole else array).tolist()])
+        return to_object_array([str(value) for value in (array.astype(np.int64) if is_whole else array).tolist()])
     if array.dtype.kind in "UO":
         return array.astype(object)
     if array.ndim == 3:
@@ -96,7 +98,7 @@ def array_values(array: Any, name: str, as_labels: bool) -> Any:
     return np.moveaxis(array, 3, 1) if is_last else array
 
 
-def described(role: str, values: Any, columns: Sequence[str]) -> tuple[Variable, list[str]]:
+def make_variable(role: str, values: Any, columns: Sequence[str]) -> tuple[Variable, list[str]]:
     """Variable of the kind that an estimator would find, and what else is to be said."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -106,18 +108,18 @@ def described(role: str, values: Any, columns: Sequence[str]) -> tuple[Variable,
         columns = [str(name) for name in encoder.columns]  # without constants and names of rows
         values = frame_values(frame.select(columns))
         encoder = encoder_for(values, role)
-    kind, text = _kind(encoder, values, columns)
+    kind, text = describe_kind(encoder, values, columns)
     own = [warning for warning in caught if issubclass(warning.category, CorrespondenceWarning)]
-    notes = [str(warning.message) for warning in own] + _hints(encoder, values, columns)
-    return Variable(role, _name(role, columns), kind, values, tuple(columns), text), notes
+    notes = [str(warning.message) for warning in own] + find_kind_hints(encoder, values, columns)
+    return Variable(role, _choose_name(role, columns), kind, values, tuple(columns), text), notes
 
 
-def _name(role: str, columns: Sequence[str]) -> str:
+def _choose_name(role: str, columns: Sequence[str]) -> str:
     return columns[0] if len(columns) == 1 and columns[0] else role
 
 
-def _kind(encoder: Encoder, values: Any, columns: Sequence[str]) -> tuple[str, str]:
-    called = f" ({listed(columns)})" if any(columns) else ""
+def describe_kind(encoder: Encoder, values: Any, columns: Sequence[str]) -> tuple[str, str]:
+    called = f" ({list_few_names(columns)})" if any(columns) else ""
     if isinstance(encoder, Text):
         return "texts", f"texts{called}"
     if isinstance(encoder, Images):
@@ -127,36 +129,36 @@ def _kind(encoder: Encoder, values: Any, columns: Sequence[str]) -> tuple[str, s
     if isinstance(encoder, Bag):
         return "sparse", f"sparse matrix with {encoder.width} columns{called}"
     assert isinstance(encoder, Columns)
-    labels = discrete(encoder)
+    labels = find_only_category(encoder)
     if labels is not None and len(encoder.names) == 1:
         return "labels", f"labels, {labels.width} different{called}"
-    return _table_kind(encoder, columns, called)
+    return describe_table_kind(encoder, columns, called)
 
 
-def _table_kind(encoder: Columns, columns: Sequence[str], called: str) -> tuple[str, str]:
+def describe_table_kind(encoder: Columns, columns: Sequence[str], called: str) -> tuple[str, str]:
     n_labels = sum(isinstance(column, Category) for column in encoder.columns.values())
     n_numbers = len(encoder.columns) - n_labels
     used = [str(key) for key in encoder.columns] if len(columns) == len(encoder.names) else []
-    called = f" ({listed(used)})" if used and len(columns) > 1 else called
+    called = f" ({list_few_names(used)})" if used and len(columns) > 1 else called
     if len(encoder.names) == 1:
         return "numbers", f"numbers{called}"
     if not n_labels:
-        return "numbers", f"{_columns(n_numbers)} of numbers{called}"
+        return "numbers", f"{_format_column_count(n_numbers)} of numbers{called}"
     if not n_numbers:
-        return "columns", f"{_columns(n_labels)} of labels{called}"
-    return "columns", f"{_columns(n_numbers)} of numbers, {n_labels} of labels{called}"
+        return "columns", f"{_format_column_count(n_labels)} of labels{called}"
+    return "columns", f"{_format_column_count(n_numbers)} of numbers, {n_labels} of labels{called}"
 
 
-def _columns(n: int) -> str:
+def _format_column_count(n: int) -> str:
     return "1 column" if n == 1 else f"{n} columns"
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
+def list_few_names(names: Sequence[str], most: int = 3) -> str:
     """The first few names."""
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
-def _hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> list[str]:
+def find_kind_hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> list[str]:
     """Columns of numbers that may have been meant as labels, and of labels that may have been meant as numbers."""
     if not isinstance(encoder, Columns) or sp.issparse(values):
         return []
@@ -165,7 +167,7 @@ def _hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> list[str]:
     if frame is None and values.ndim == 1:
         data = {columns[0]: values}
     codes = [name for name, column in data.items() if column.dtype.kind in "iuf" and _is_code(column)]
-    written = {name: text for name, column in data.items() if (text := _odd_number(column)) is not None}
+    written = {name: text for name, column in data.items() if (text := _find_odd_number(column)) is not None}
     hints = [
         f"{name} is taken as labels, though {text!r} looks like a number: write it with digits and a point only."
         for name, text in list(written.items())[:3]
@@ -173,18 +175,20 @@ def _hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> list[str]:
     if codes:
         are = "is taken as numbers: it has" if len(codes) == 1 else "are taken as numbers: they have"
         hints.append(
-            f"{listed(codes)} {are} few different whole numbers, and --labels {codes[0]} would make labels of them."
+            f"{list_few_names(codes)} {are} few different whole numbers, and --labels {codes[0]} would make labels of them."
         )
     return hints
 
 
-def _odd_number(column: np.ndarray) -> str | None:
+def _find_odd_number(column: np.ndarray) -> str | None:
     """A text of a column in which all look like numbers that computers do not read, such as 1,234.5 or 20 %."""
-    if column.dtype != object or not all(isinstance(text, str) and WRITTEN.fullmatch(text) for text in column):
+    if column.dtype != object or not all(isinstance(text, str) and WRITTEN_NUMBER.fullmatch(text) for text in column):
         return None
-    return next((text for text in column if not PLAIN.fullmatch(text)), None)
+    return next((text for text in column if not PLAIN_NUMBER.fullmatch(text)), None)
 
 
 def _is_code(column: np.ndarray) -> bool:
     different = np.unique(column)
-    return 2 < len(different) <= min(FEW, len(column) / 5) and bool((different == np.round(different)).all())
+    return 2 < len(different) <= min(MAX_DIFFERENT_CODES, len(column) / 5) and bool(
+        (different == np.round(different)).all()
+    )

@@ -25,7 +25,7 @@ from correspondence.selection.method_names import METHOD_TEXTS
 
 __all__ = ["analyze_command"]
 
-EXAMPLES = """\b
+EXAMPLES_TEXT = """\b
 Examples:
   correspondence analyze winequality-red.csv --y quality --labels quality
   correspondence analyze housetasks.csv --table -o tasks
@@ -41,7 +41,7 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 @click.command(
     "analyze",
     short_help="Analyse a file: a page, tables, a model and three sentences.",
-    epilog=EXAMPLES + METHODS_LISTED,
+    epilog=EXAMPLES_TEXT + METHODS_LISTED,
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @columns_option(
@@ -105,11 +105,11 @@ def analyze_command(
     """
     import matplotlib
 
-    from correspondence.app.analyze.files import check_folder, to_json, write
-    from correspondence.app.analyze.inputs import Request, read
-    from correspondence.app.analyze.job import analyze
-    from correspondence.app.analyze.terminal import told
-    from correspondence.selection.method_registry import ENOUGH
+    from correspondence.app.analyze.files import check_folder, to_json, write_analysis
+    from correspondence.app.analyze.inputs import Request, read_data
+    from correspondence.app.analyze.job import analyze_data
+    from correspondence.app.analyze.terminal import format_summary
+    from correspondence.selection.method_registry import MIN_PAIRS_FOR_NET
 
     matplotlib.use("Agg")
     request = Request(file=file, **options)
@@ -118,16 +118,16 @@ def analyze_command(
     with one_sentence(), writing_to(folder):
         check_folder(folder)
     with one_sentence():
-        data = read(request)
+        data = read_data(request)
         tell_lines(data.lines)
-        if data.x.kind == "images" and method == "auto" and len(data.ids) >= ENOUGH and find_spec("torch"):
+        if data.x.kind == "images" and method == "auto" and len(data.ids) >= MIN_PAIRS_FOR_NET and find_spec("torch"):
             tell_lines(["Nets are tried on so many images, which takes minutes; --method kernel takes seconds."])
-        analysis = analyze(data, method, components, random_state=seed)
+        analysis = analyze_data(data, method, components, random_state=seed)
     tell_lines(analysis.notes)
     if not analysis.is_saved:
         tell_lines(
             [f"The model of method {analysis.method} cannot be saved without pickle: model.safetensors is not written."]
         )
     with one_sentence(), writing_to(folder):
-        summary = write(analysis, request, folder, title or file.stem, seed)
-    click.echo(to_json(summary) if as_json else told(summary))
+        summary = write_analysis(analysis, request, folder, title or file.stem, seed)
+    click.echo(to_json(summary) if as_json else format_summary(summary))

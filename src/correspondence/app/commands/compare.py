@@ -84,14 +84,14 @@ def compare_command(
     figures, picture = output / "comparison.csv", output / "comparison.png"
     with writing_to(output):
         output.mkdir(parents=True, exist_ok=True)
-        _write_comparison(comparison, figures, picture)
+        write_comparison(comparison, figures, picture)
     click.echo(f"\nTable:  {figures.resolve()}\nFigure: {picture.resolve()}")
 
 
 def _read_table(file: Path, x: list[str]) -> tuple[Any, None, None]:
-    from correspondence.app.analyze.inputs import Request, read
+    from correspondence.app.analyze.inputs import Request, read_data
 
-    return read(Request(file, x, table=True)).table, None, None
+    return read_data(Request(file, x, table=True)).table, None, None
 
 
 def _read_columns(
@@ -105,7 +105,7 @@ def _read_columns(
     return data.X, data.Y, data.groups
 
 
-def _write_comparison(comparison: Comparison, table: Path, picture: Path) -> None:
+def write_comparison(comparison: Comparison, table: Path, picture: Path) -> None:
     import matplotlib.pyplot as plt
 
     from correspondence import plot

@@ -24,8 +24,8 @@ def demo_command(output: Path) -> None:
     """Train a small net on images of digits and see what it confuses; and a table: who does which task at home."""
     import matplotlib
 
-    from correspondence.app.demo import demo
+    from correspondence.app.demo import run_demo
 
     matplotlib.use("Agg")
     with writing_to(output):
-        click.echo(demo(output))
+        click.echo(run_demo(output))

@@ -44,13 +44,13 @@ def embed_command(
     density ratio p(x, y) / (p(x) p(y)). A row with a label that the model does not know, or without a value, has empty
     coordinates. FILE may also be a folder of images, or new rows of a table of counts, if the model is of such.
     """
-    from correspondence.app.analyze.embedding import embed, load_model, write_columns
+    from correspondence.app.analyze.embedding import embed_file, load_model, write_columns
 
     target = Path(f"{file.stem}-embedded.parquet") if output is None else output
     if target.suffix.lower() not in (".parquet", ".csv"):
         raise click.UsageError(f"--output must end in .parquet or .csv, got {target}.")
     with one_sentence():
-        found = embed(load_model(model), file, x, y, id, images)
+        found = embed_file(load_model(model), file, x, y, id, images)
     tell_lines(found.notes)
     with one_sentence(), writing_to(target.parent):
         write_columns(found.columns, target)

@@ -21,12 +21,12 @@ from correspondence.selection.method_names import METHOD_TEXTS
 if TYPE_CHECKING:
     from correspondence.app.analyze.inputs import Request
 
-NAME = re.compile(r'\s*"(?P<quoted>(?:[^"]|"")+)"\s*(?=,|$)|(?P<plain>[^,]+)')
+NAME_PATTERN = re.compile(r'\s*"(?P<quoted>(?:[^"]|"")+)"\s*(?=,|$)|(?P<plain>[^,]+)')
 
 
 def names_of(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
     """Names given one by one or separated by commas; one that has a comma in it stands in double quotes."""
-    found = [match for value in values for match in NAME.finditer(value)]
+    found = [match for value in values for match in NAME_PATTERN.finditer(value)]
     names = [m["plain"].strip() if m["quoted"] is None else m["quoted"].replace('""', '"') for m in found]
     names = [name for name in names if name]
     if values and not names:
@@ -34,7 +34,7 @@ def names_of(context: click.Context, parameter: click.Parameter, values: tuple[s
     return names
 
 
-def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_column_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of the columns of FILE."""
     before, comma, begin = incomplete.rpartition(",")
     known = [context.params.get("file"), *(context.params.get("files") or ())]
@@ -51,12 +51,14 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 
 def columns_option(name: str, help: str) -> Callable[[Any], Any]:
     """Option for the names of several columns."""
-    return click.option(f"--{name}", name, multiple=True, callback=names_of, shell_complete=_complete, help=help)
+    return click.option(
+        f"--{name}", name, multiple=True, callback=names_of, shell_complete=complete_column_names, help=help
+    )
 
 
 def column_option(name: str, help: str) -> Callable[[Any], Any]:
     """Option for the name of one column."""
-    return click.option(f"--{name}", name, shell_complete=_complete, help=help)
+    return click.option(f"--{name}", name, shell_complete=complete_column_names, help=help)
 
 
 labels_option = columns_option("labels", "Columns of numbers that are labels, such as grades.")

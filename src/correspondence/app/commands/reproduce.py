@@ -8,7 +8,7 @@ import click
 
 from correspondence.app.commands.options import writing_to
 from correspondence.app.messages import explain_error
-from correspondence.studies.catalogue import TITLES
+from correspondence.studies.catalogue import STUDY_TITLES
 
 __all__ = ["reproduce_command"]
 
@@ -18,10 +18,10 @@ __all__ = ["reproduce_command"]
     "reproduce",
     short_help="Compute a table or figure of the paper again.",
     epilog="\b\nStudies:\n"
-    + "\n".join(f"  {name:<23}{title}" for name, title in TITLES.items())
+    + "\n".join(f"  {name:<23}{title}" for name, title in STUDY_TITLES.items())
     + "\n  all                    All of them, one after the other, and one page of what they found",
 )
-@click.argument("name", metavar="NAME", type=click.Choice([*TITLES, "all"]))
+@click.argument("name", metavar="NAME", type=click.Choice([*STUDY_TITLES, "all"]))
 @click.option(
     "-o",
     "--output",
@@ -44,23 +44,23 @@ def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: 
     and writes a page with all results, index.md, which is there from the first study on.
     """
     from correspondence.datasets import DamagedDataError, MissingDataError
-    from correspondence.studies.reproducing import reproduce
+    from correspondence.studies.reproducing import reproduce_study
 
     folder = output or (Path("results") if name == "all" else Path("results", name))
     if name == "all":
-        _reproduce_all(folder, seeds, quick, again)
+        run_all_studies(folder, seeds, quick, again)
         return
     if again:
         raise click.UsageError("--again goes with all: a single study is always run.")
     try:
         with writing_to(folder):
-            files = reproduce(name, folder, seeds, quick)
+            files = reproduce_study(name, folder, seeds, quick)
     except (ImportError, DamagedDataError, MissingDataError) as error:
         raise click.ClickException(explain_error(error)) from None
     click.echo(f"Written to {folder.resolve()}: {', '.join(path.name for path in files)}")
 
 
-def _reproduce_all(folder: Path, seeds: int | None, quick: bool, again: bool) -> None:
+def run_all_studies(folder: Path, seeds: int | None, quick: bool, again: bool) -> None:
     from correspondence.studies.reproducing import reproduce_all
 
     with writing_to(folder):

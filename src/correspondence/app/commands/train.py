@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["train_command"]
 
-LOSSES = ("dcca", "lowrank", "pice")
+LOSS_NAMES = ("dcca", "lowrank", "pice")
 
 
 @click.command(
@@ -58,7 +58,7 @@ Exit codes: as for analyze.""",
     show_default=True,
     help="Pairs in a step, of all processes.",
 )
-@click.option("--loss", type=click.Choice(LOSSES), default="dcca", show_default=True, help="What is minimised.")
+@click.option("--loss", type=click.Choice(LOSS_NAMES), default="dcca", show_default=True, help="What is minimised.")
 @click.option(
     "--learning-rate", type=click.FloatRange(1e-12, 10), default=3e-3, show_default=True, help="Of AdamW, at first."
 )
@@ -109,10 +109,10 @@ def train_command(files: tuple[str, ...], output: Path | None, overwrite: bool, 
     thread of its own unless OMP_NUM_THREADS says otherwise. Written are: model.safetensors (for `correspondence embed`
     and co.load), history.csv (each look at the held-out pairs) and summary.json; and, if something goes wrong, logs.
     """
-    from correspondence.app.analyze.files import SUMMARY, check_folder, to_json
+    from correspondence.app.analyze.files import SUMMARY_FILE, check_folder, to_json
     from correspondence.app.train.launch import check_torch, is_first, is_worker
     from correspondence.app.train.options import Job
-    from correspondence.app.train.terminal import told
+    from correspondence.app.train.terminal import format_summary
 
     folder = Path(f"{Path(files[0]).stem.strip('*?-_.') or 'pairs'}-training") if output is None else output
     job = Job(files=list(files), folder=str(folder), **options)
@@ -123,18 +123,18 @@ def train_command(files: tuple[str, ...], output: Path | None, overwrite: bool, 
         job.paths  # noqa: B018 - whether there are any
     with one_sentence(), writing_to(folder):
         check_folder(folder)
-        is_new = is_worker() or job.prepare(overwrite)
+        is_new = is_worker() or job.prepare_folder(overwrite)
     if is_new:
-        _train(job, overwrite)
+        run_training(job, overwrite)
     else:
         tell_lines([f"{folder} holds the result of this command already: --overwrite would train anew."])
     if is_first():
-        summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-        click.echo(to_json(summary) if as_json else told(summary))
+        summary = json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8"))
+        click.echo(to_json(summary) if as_json else format_summary(summary))
 
 
-def _train(job: Job, overwrite: bool) -> None:
-    from correspondence.app.train.launch import TrainingError, is_worker, launch, work_as_one_of
+def run_training(job: Job, overwrite: bool) -> None:
+    from correspondence.app.train.launch import TrainingError, is_worker, launch_processes, work_as_one_of
     from correspondence.app.train.terminal import Progress
 
     with one_sentence(), Progress(job.steps) as progress:
@@ -142,6 +142,6 @@ def _train(job: Job, overwrite: bool) -> None:
             if is_worker():
                 work_as_one_of(job, progress, overwrite)
             else:
-                launch(job, progress)
+                launch_processes(job, progress)
         except TrainingError as error:
             raise click.ClickException(make_safe(error)) from None

@@ -9,10 +9,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from correspondence._util.arguments import length, take
-from correspondence.app.analyze.inputs import Request, read
+from correspondence._util.arguments import count_observations, take_rows
+from correspondence.app.analyze.inputs import Request, read_data
 from correspondence.app.analyze.roles import frame_roles
-from correspondence.app.analyze.variables import Variable, described, frame_values
+from correspondence.app.analyze.variables import Variable, frame_values, make_variable
 from correspondence.app.train.options import Job
 from correspondence.data.file_formats import as_label_texts, check_columns, complete_rows
 from correspondence.data.pairs.opening import open_source, translate_engine_errors
@@ -21,8 +21,8 @@ from correspondence.estimators.pice.data import Blocks
 
 __all__ = ["Input", "read_input"]
 
-HEAD = 20_000  # rows, from which it is found out what the columns hold
-HELD_OUT = 20_000  # rows at most: more say no more
+HEAD_ROWS = 20_000  # rows, from which it is found out what the columns hold
+MAX_HELD_OUT_ROWS = 20_000  # rows at most: more say no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,31 +40,37 @@ class Input:
 
 def read_input(job: Job) -> Input:
     """Read what a job asks for."""
-    return _blocks(job) if job.is_streamed else _memory(job)
+    return read_blocks(job) if job.is_streamed else _memory(job)
 
 
 def _memory(job: Job) -> Input:
-    data = read(Request(file=job.paths[0], x=job.x, y=job.y, labels=job.labels), progress=False)
+    data = read_data(Request(file=job.paths[0], x=job.x, y=job.y, labels=job.labels), progress=False)
     return Input(data.x, data.y, data.x.values, data.y.values, None, data.lines, data.n_missing)
 
 
-def _blocks(job: Job) -> Input:
+def read_blocks(job: Job) -> Input:
     name = ", ".join(job.files)
     with translate_engine_errors(name):
         lazy = open_source([str(path) for path in job.paths], name)
         columns = lazy.collect_schema().names()
         check_columns([*job.x, *job.y, *job.labels], columns, name)
-        head = lazy.head(HEAD).collect()
+        head = lazy.head(HEAD_ROWS).collect()
     if not len(head):
         raise ValueError(f"{name} has no rows.")
     roles = frame_roles(head, job.x, job.y, (), name)
     head = head.filter(complete_rows(head.select([*roles.x, *roles.y])).tolist())
     if len(head) < 2:
-        raise ValueError(f"{name}: fewer than two of the first {HEAD:,} rows have all values in the columns asked for.")
+        raise ValueError(
+            f"{name}: fewer than two of the first {HEAD_ROWS:,} rows have all values in the columns asked for."
+        )
     head = as_label_texts(head, job.labels)
-    x, x_notes = described("x", frame_values(head.select(roles.x)), roles.x)
-    y, y_notes = described("y", frame_values(head.select(roles.y)), roles.y)
-    split = Split(Pairs(_complete(lazy, job, x, y).to_native(), _given(x), _given(y)), job.held_out, job.seed)
+    x, x_notes = make_variable("x", frame_values(head.select(roles.x)), roles.x)
+    y, y_notes = make_variable("y", frame_values(head.select(roles.y)), roles.y)
+    split = Split(
+        Pairs(drop_incomplete_rows(lazy, job, x, y).to_native(), _choose_columns(x), _choose_columns(y)),
+        job.held_out,
+        job.seed,
+    )
     told = (
         f"Read in blocks, from {len(job.paths)} file(s), {split.n:,} rows; what the columns hold is that of the first."
     )
@@ -72,13 +78,13 @@ def _blocks(job: Job) -> Input:
     return Input(x, y, split, None, split.held_out(), lines, None)
 
 
-def _given(variable: Variable) -> str | list[str]:
+def _choose_columns(variable: Variable) -> str | list[str]:
     """One column of labels or texts as such, anything else as a table."""
     is_array = isinstance(variable.values, np.ndarray)
     return variable.columns[0] if is_array else list(variable.columns)
 
 
-def _complete(lazy: nw.LazyFrame, job: Job, x: Variable, y: Variable) -> nw.LazyFrame:
+def drop_incomplete_rows(lazy: nw.LazyFrame, job: Job, x: Variable, y: Variable) -> nw.LazyFrame:
     """Rows without missing values, labels as texts: what `complete_rows` and `as_label_texts` do of frames."""
     names = list(dict.fromkeys([*x.columns, *y.columns]))
     lazy = lazy.select(names)
@@ -103,31 +109,31 @@ class Split(Blocks):
 
     def __init__(self, pairs: Pairs, fraction: float, seed: int) -> None:
         self.pairs, self.seed, self.n = pairs, seed, pairs.layout.n
-        self.fraction = min(fraction, HELD_OUT / max(1, self.n))
+        self.fraction = min(fraction, MAX_HELD_OUT_ROWS / max(1, self.n))
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        for x, y, is_held in self._read():
-            yield _some(x, ~is_held), _some(y, ~is_held)
+        for x, y, is_held in self._iterate_blocks():
+            yield _keep_rows(x, ~is_held), _keep_rows(y, ~is_held)
 
     def held_out(self) -> tuple[Any, Any] | None:
         """Pairs that training never sees."""
         if not self.fraction:
             return None
-        parts = [(_some(x, is_held), _some(y, is_held)) for x, y, is_held in self._read()]
+        parts = [(_keep_rows(x, is_held), _keep_rows(y, is_held)) for x, y, is_held in self._iterate_blocks()]
         xs, ys = zip(*parts, strict=True)
-        return _joined(xs), _joined(ys)
+        return _join_parts(xs), _join_parts(ys)
 
-    def _read(self) -> Iterator[tuple[Any, Any, np.ndarray]]:
+    def _iterate_blocks(self) -> Iterator[tuple[Any, Any, np.ndarray]]:
         for number, (x, y) in enumerate(self.pairs):
-            drawn = np.random.default_rng([self.seed, number]).random(length(x, "X"))
+            drawn = np.random.default_rng([self.seed, number]).random(count_observations(x, "X"))
             yield x, y, drawn < self.fraction
 
 
-def _some(values: Any, keep: np.ndarray) -> Any:
-    return values if keep.all() else take(values, np.flatnonzero(keep))
+def _keep_rows(values: Any, keep: np.ndarray) -> Any:
+    return values if keep.all() else take_rows(values, np.flatnonzero(keep))
 
 
-def _joined(parts: Any) -> Any:
+def _join_parts(parts: Any) -> Any:
     import pyarrow as pa
 
     if isinstance(parts[0], pa.Table):

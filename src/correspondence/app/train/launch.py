@@ -16,13 +16,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from correspondence.app.train.options import LOGS, Job
+from correspondence.app.train.options import LOGS_FOLDER, Job
 
-__all__ = ["TrainingError", "check_torch", "is_first", "is_worker", "launch", "work_as_one_of"]
+__all__ = ["TrainingError", "check_torch", "is_first", "is_worker", "launch_processes", "work_as_one_of"]
 
-POLL = 0.1  # seconds
-PATIENCE = 10  # seconds that processes have to end
-SIGNALS = (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP, signal.SIGQUIT) if os.name == "posix" else ()))
+POLL_SECONDS = 0.1  # seconds
+GRACE_SECONDS = 10  # seconds that processes have to end
+RESTORED_SIGNALS = (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP, signal.SIGQUIT) if os.name == "posix" else ()))
 Tell = Callable[[dict[str, Any]], None]
 
 
@@ -43,9 +43,9 @@ def is_first() -> bool:
 def work_as_one_of(job: Job, tell: Tell, overwrite: bool) -> None:
     """Train in this process, which torchrun has started."""
     check_torch()
-    from correspondence.app.train.worker import work
+    from correspondence.app.train.worker import train_job
 
-    work(job, tell if is_first() else lambda event: None, overwrite)
+    train_job(job, tell if is_first() else lambda event: None, overwrite)
 
 
 def check_torch() -> None:
@@ -54,7 +54,7 @@ def check_torch() -> None:
         raise ImportError('Training needs torch: pip install "correspondence[neural]".')
 
 
-def launch(job: Job, tell: Tell) -> None:
+def launch_processes(job: Job, tell: Tell) -> None:
     """Train by `job.nproc` processes, until all of them are done.
 
     Parameters
@@ -77,10 +77,10 @@ def launch(job: Job, tell: Tell) -> None:
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException, Std, start_processes
 
     logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # it is told in a sentence
-    logs = job.output / LOGS
-    with _handlers(), tempfile.TemporaryDirectory(prefix="correspondence-train-") as temporary:
+    logs = job.output / LOGS_FOLDER
+    with restore_signal_handlers(), tempfile.TemporaryDirectory(prefix="correspondence-train-") as temporary:
         description, events = Path(temporary, "job.json"), Path(temporary, "events.jsonl")
-        job.write(description)
+        job.write_json(description)
         events.touch()
         store = TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
         ranks = range(job.nproc)
@@ -92,39 +92,39 @@ def launch(job: Job, tell: Tell) -> None:
                 rank: ("-m", "correspondence.app.train.worker", str(description), str(events), str(os.getpid()))
                 for rank in ranks
             },
-            {rank: _environment(rank, job.nproc, store.port) for rank in ranks},
+            {rank: make_environment(rank, job.nproc, store.port) for rank in ranks},
             specs,
         )
         try:
             with events.open(encoding="utf-8") as file:
                 while (result := processes.wait(0)) is None:
-                    _pass_on(file, tell)
-                    threading.Event().wait(POLL)
-                _pass_on(file, tell)
+                    _pass_on_events(file, tell)
+                    threading.Event().wait(POLL_SECONDS)
+                _pass_on_events(file, tell)
         except (SignalException, KeyboardInterrupt) as stop:
             number = getattr(stop, "sigval", signal.SIGINT)
-            processes.close(timeout=PATIENCE)
-            tell({"line": _rest(job)})
+            processes.close(timeout=GRACE_SECONDS)
+            tell({"line": describe_checkpoint(job)})
             if number == signal.SIGINT:
                 raise KeyboardInterrupt from None
             raise SystemExit(128 + number) from None
         finally:
-            processes.close(timeout=PATIENCE)
+            processes.close(timeout=GRACE_SECONDS)
         if result.is_failed():
-            error = _error(job, result.failures)
+            error = _make_error(job, result.failures)
             if isinstance(error, ValueError):
-                _clear(job)
+                remove_run_files(job)
             raise error
         shutil.rmtree(logs, ignore_errors=True)
 
 
 @contextmanager
-def _handlers() -> Iterator[None]:
+def restore_signal_handlers() -> Iterator[None]:
     """Torch's launcher takes the handlers of signals for itself."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: signal.getsignal(number) for number in RESTORED_SIGNALS}
     try:
         yield
     finally:
@@ -132,7 +132,7 @@ def _handlers() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _environment(rank: int, size: int, port: int) -> dict[str, str]:
+def make_environment(rank: int, size: int, port: int) -> dict[str, str]:
     numbers = {
         "RANK": rank,
         "LOCAL_RANK": rank,
@@ -149,7 +149,7 @@ def _environment(rank: int, size: int, port: int) -> dict[str, str]:
     }
 
 
-def _pass_on(file: Any, tell: Tell) -> None:
+def _pass_on_events(file: Any, tell: Tell) -> None:
     """Tell what has been written since."""
     while True:
         place = file.tell()
@@ -163,43 +163,43 @@ def _pass_on(file: Any, tell: Tell) -> None:
 # --- what went wrong
 
 
-def _error(job: Job, failures: dict[int, Any]) -> Exception:
-    failure = min(failures.values(), key=_order)
+def _make_error(job: Job, failures: dict[int, Any]) -> Exception:
+    failure = min(failures.values(), key=_get_failure_order)
     if failure.error_file_data.get("kind") == "data":
         return ValueError(failure.message)
-    return TrainingError(f"{_cause(job, failure)}. {_rest(job)}")
+    return TrainingError(f"{explain_failure(job, failure)}. {describe_checkpoint(job)}")
 
 
-def _order(failure: Any) -> tuple[int, int]:
+def _get_failure_order(failure: Any) -> tuple[int, int]:
     """The first of these is the one that others have followed."""
     kind = failure.error_file_data.get("kind")
     was_ended = failure.exitcode == -signal.SIGTERM
     return (1 if was_ended else 2 if kind == "lost" else 0), failure.local_rank
 
 
-def _cause(job: Job, failure: Any) -> str:
+def explain_failure(job: Job, failure: Any) -> str:
     who = f"Process {failure.local_rank} (of 0 to {job.nproc - 1}) of the training" if job.nproc > 1 else "The training"
     if failure.exitcode < 0:
         hint = ", perhaps because memory has run out" if failure.exitcode == -signal.SIGKILL else ""
         return f"{who} was killed ({failure.signal_name()}{hint})"
     if failure.error_file_data.get("kind"):
-        return f"{who} failed: {failure.message.rstrip('.')} (all of it is in {job.output / LOGS})"
-    return f"{who} ended with exit code {failure.exitcode} (what it said is in {job.output / LOGS})"
+        return f"{who} failed: {failure.message.rstrip('.')} (all of it is in {job.output / LOGS_FOLDER})"
+    return f"{who} ended with exit code {failure.exitcode} (what it said is in {job.output / LOGS_FOLDER})"
 
 
-def _clear(job: Job) -> None:
+def remove_run_files(job: Job) -> None:
     """Remove what a run over unusable data has made, unless an earlier run has left a checkpoint."""
     from correspondence.estimators.pice.checkpoint import last_step
 
     with suppress(ValueError):  # a checkpoint that is damaged is for the user to look at
         if last_step(job.checkpoint) is None:
             shutil.rmtree(job.checkpoint, ignore_errors=True)
-    shutil.rmtree(job.output / LOGS, ignore_errors=True)
+    shutil.rmtree(job.output / LOGS_FOLDER, ignore_errors=True)
     with suppress(OSError):  # it is not empty
         job.output.rmdir()
 
 
-def _rest(job: Job) -> str:
+def describe_checkpoint(job: Job) -> str:
     from correspondence.estimators.pice.checkpoint import last_step
 
     try:

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from correspondence._util.files import new_file
-from correspondence.app.analyze.files import SUMMARY
+from correspondence.app.analyze.files import SUMMARY_FILE
 
-__all__ = ["CHECKPOINT", "LOGS", "Job"]
+__all__ = ["CHECKPOINT_FOLDER", "LOGS_FOLDER", "Job"]
 
-CHECKPOINT, LOGS, SETTINGS = "checkpoint", "logs", "settings.json"
-LARGE = 10**9  # bytes, from which on files are read in blocks
-INFERRED = (".parquet", ".pq", ".csv", ".tsv")  # that can be read so
-OUTSIDE = ("folder", "nproc", "checkpoint_every")  # may change when a run goes on
+CHECKPOINT_FOLDER, LOGS_FOLDER, SETTINGS_FILE = "checkpoint", "logs", "settings.json"
+MAX_BYTES_IN_MEMORY = 10**9  # bytes, from which on files are read in blocks
+STREAMABLE_SUFFIXES = (".parquet", ".pq", ".csv", ".tsv")  # that can be read so
+CHANGEABLE_SETTINGS = ("folder", "nproc", "checkpoint_every")  # may change when a run goes on
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Job:
     @property
     def checkpoint(self) -> Path:
         """Folder of the state of the training."""
-        return self.output / CHECKPOINT
+        return self.output / CHECKPOINT_FOLDER
 
     @property
     def paths(self) -> list[Path]:
@@ -73,13 +73,16 @@ class Job:
     def is_streamed(self) -> bool:
         """Whether the files are read in blocks, instead of into memory."""
         paths = self.paths
-        is_large = paths[0].suffix.lower() in INFERRED and sum(path.stat().st_size for path in paths) > LARGE
+        is_large = (
+            paths[0].suffix.lower() in STREAMABLE_SUFFIXES
+            and sum(path.stat().st_size for path in paths) > MAX_BYTES_IN_MEMORY
+        )
         return self.stream or len(paths) > 1 or is_large
 
     @property
     def settings(self) -> dict[str, Any]:
         """What must be the same for a run to go on, or to be done already."""
-        return {name: value for name, value in asdict(self).items() if name not in OUTSIDE}
+        return {name: value for name, value in asdict(self).items() if name not in CHANGEABLE_SETTINGS}
 
     @property
     def data(self) -> list[list[Any]]:
@@ -87,16 +90,16 @@ class Job:
         return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in self.paths]
 
     @classmethod
-    def read(cls, path: Path) -> Job:
-        """Inverse of `write`."""
+    def read_json(cls, path: Path) -> Job:
+        """Inverse of `write_json`."""
         return cls(**json.loads(path.read_text(encoding="utf-8")))
 
-    def write(self, path: Path) -> None:
+    def write_json(self, path: Path) -> None:
         """Write it to a file."""
         with new_file(path) as temporary:
             temporary.write_text(json.dumps(asdict(self)), encoding="utf-8")
 
-    def prepare(self, overwrite: bool = False) -> bool:
+    def prepare_folder(self, overwrite: bool = False) -> bool:
         """Make the folders, and say whether there is something to do: not if the result is there.
 
         The result of another command, or a run with other settings that was left in the folder, is an error.
@@ -106,31 +109,31 @@ class Job:
         elif self._is_done():
             return False
         self.checkpoint.mkdir(parents=True, exist_ok=True)
-        before = _loaded(self.checkpoint / SETTINGS)
-        differs = _difference(before, self.settings)
+        before = _load_json(self.checkpoint / SETTINGS_FILE)
+        differs = _describe_difference(before, self.settings)
         if before is not None and differs:
             raise ValueError(
                 f"--output: {self.folder} holds an unfinished run with other settings ({differs}): give the same ones, "
                 "another folder, or --overwrite."
             )
-        with new_file(self.checkpoint / SETTINGS) as temporary:
+        with new_file(self.checkpoint / SETTINGS_FILE) as temporary:
             temporary.write_text(json.dumps(self.settings), encoding="utf-8")
         return True
 
     def _is_done(self) -> bool:
-        summary = _loaded(self.output / SUMMARY)
+        summary = _load_json(self.output / SUMMARY_FILE)
         if summary is None:
             return False
         if summary.get("settings") == self.settings and summary.get("data") == self.data:
             return True
-        differs = _difference(summary.get("settings"), self.settings)
+        differs = _describe_difference(summary.get("settings"), self.settings)
         why = f" ({differs})" if differs else ", or of files that have changed since" if "settings" in summary else ""
         raise ValueError(
             f"--output: {self.folder} holds the result of another command{why}: give another folder, or --overwrite."
         )
 
 
-def _loaded(path: Path) -> dict[str, Any] | None:
+def _load_json(path: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
@@ -140,7 +143,7 @@ def _loaded(path: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else {}
 
 
-def _difference(before: Any, now: dict[str, Any]) -> str:
+def _describe_difference(before: Any, now: dict[str, Any]) -> str:
     """The first setting that differs, in words."""
     if not isinstance(before, dict):
         return ""

@@ -7,26 +7,31 @@ from typing import Any, Self
 
 from tqdm import tqdm
 
-from correspondence.app.analyze.terminal import table
+from correspondence.app.analyze.terminal import format_components
 from correspondence.app.messages import make_safe
 
-__all__ = ["Progress", "told"]
+__all__ = ["Progress", "format_summary"]
 
-CHOSEN = "The held-out pairs also chose the model and when to stop, so their figures may be a little too high."
+CHOSEN_MODEL_NOTE = (
+    "The held-out pairs also chose the model and when to stop, so their figures may be a little too high."
+)
 
 
-def told(summary: dict[str, Any]) -> str:
+def format_summary(summary: dict[str, Any]) -> str:
     """Components and paths, from the summary of a run."""
-    lines = [_head(summary), "", *table(summary["components"])]
+    lines = [_format_heading(summary), "", *format_components(summary["components"])]
     if summary["held_out"] is not None:
         low, high = summary["held_out"]["captured_interval"]
-        lines += [f"captured, held out: {summary['held_out']['captured']:.4f} [{low:.4f}, {high:.4f}]", CHOSEN]
+        lines += [
+            f"captured, held out: {summary['held_out']['captured']:.4f} [{low:.4f}, {high:.4f}]",
+            CHOSEN_MODEL_NOTE,
+        ]
     else:
         lines.append("No held-out figures: nothing was held out.")
     return "\n".join([*lines, "", f"Written to {make_safe(summary['folder'])}: {', '.join(summary['files'])}"])
 
 
-def _head(summary: dict[str, Any]) -> str:
+def _format_heading(summary: dict[str, Any]) -> str:
     n = summary["processes"]
     speed = summary["samples_per_second"]
     parts = [
@@ -53,7 +58,7 @@ class Progress:
         self._bar.close()
 
     def __call__(self, event: dict[str, Any]) -> None:
-        """Tell an event of `launch`."""
+        """Tell an event of `launch_processes`."""
         if "line" in event:
             tqdm.write(make_safe(event["line"]), file=sys.stderr)
             return

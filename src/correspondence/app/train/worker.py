@@ -20,21 +20,29 @@ import torch.distributed as dist
 
 from correspondence._util.files import csv_text
 from correspondence._util.user_warnings import CorrespondenceWarning
-from correspondence.app.analyze.files import FORMAT, HISTORY, MODEL, SUMMARY, described_variable, new_files, to_json
+from correspondence.app.analyze.files import (
+    HISTORY_FILE,
+    MODEL_FILE,
+    SUMMARY_FILE,
+    SUMMARY_FORMAT,
+    describe_variable,
+    new_files,
+    to_json,
+)
 from correspondence.app.messages import explain_error
 from correspondence.app.train.inputs import Input, read_input
 from correspondence.app.train.options import Job
 from correspondence.estimators.pice import PICE, processes
 from correspondence.results.evidence import list_components
 
-__all__ = ["work"]
+__all__ = ["train_job"]
 
 Tell = Callable[[dict[str, Any]], None]
-WATCH = 0.5  # seconds
-KNOWN = (ImportError, MemoryError, OSError, TypeError, ValueError)
+WATCH_SECONDS = 0.5  # seconds
+DATA_ERRORS = (ImportError, MemoryError, OSError, TypeError, ValueError)
 
 
-def work(job: Job, tell: Tell, overwrite: bool | None = None) -> None:
+def train_job(job: Job, tell: Tell, overwrite: bool | None = None) -> None:
     """Train, unless that is done, and write the files in the first process.
 
     Parameters
@@ -47,20 +55,20 @@ def work(job: Job, tell: Tell, overwrite: bool | None = None) -> None:
         Whether to begin anew; left out, the folder is prepared already.
     """
     start = time.perf_counter()
-    with _group():
-        if overwrite is not None and not processes.from_first(lambda: job.prepare(overwrite)):
+    with join_process_group():
+        if overwrite is not None and not processes.from_first(lambda: job.prepare_folder(overwrite)):
             return
         data = read_input(job)
         if processes.is_first():
             _tell_lines(data.lines, tell)
-        est = _estimator(job, tell)
+        est = make_pice_estimator(job, tell)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             est.fit(data.X, data.Y, validation=data.validation)
         if processes.is_first():
             notes = list(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, CorrespondenceWarning)))
             _tell_lines(notes, tell)
-            _write(job, data, est, notes, time.perf_counter() - start)
+            _write_results(job, data, est, notes, time.perf_counter() - start)
         processes.wait_for_all()
 
 
@@ -70,7 +78,7 @@ def _tell_lines(lines: Sequence[str], tell: Tell) -> None:
 
 
 @contextmanager
-def _group() -> Iterator[None]:
+def join_process_group() -> Iterator[None]:
     """Process group of all processes, as the variables of torchrun describe it; none of a single one."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield
@@ -90,7 +98,7 @@ def _has_gpus() -> bool:
     return torch.cuda.is_available() and torch.cuda.device_count() >= int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
 
 
-def _estimator(job: Job, tell: Tell) -> PICE:
+def make_pice_estimator(job: Job, tell: Tell) -> PICE:
     parent = os.getppid()
 
     def report(row: dict[str, Any], speed: float) -> None:
@@ -118,34 +126,34 @@ def _estimator(job: Job, tell: Tell) -> PICE:
 # --- what is written
 
 
-def _write(job: Job, data: Input, est: PICE, notes: list[str], seconds: float) -> None:
+def _write_results(job: Job, data: Input, est: PICE, notes: list[str], seconds: float) -> None:
     with new_files(job.output) as temporary:
-        est.decomposition_.save(temporary / MODEL)
-        (temporary / HISTORY).write_text(_history(est, job.components), encoding="utf-8")
-        content = _summary(job, data, est, notes, seconds)
-        (temporary / SUMMARY).write_text(to_json(content) + "\n", encoding="utf-8")
+        est.decomposition_.save(temporary / MODEL_FILE)
+        (temporary / HISTORY_FILE).write_text(_format_history(est, job.components), encoding="utf-8")
+        content = summarise_training(job, data, est, notes, seconds)
+        (temporary / SUMMARY_FILE).write_text(to_json(content) + "\n", encoding="utf-8")
     shutil.rmtree(job.checkpoint, ignore_errors=True)
 
 
-def _history(est: PICE, k: int) -> str:
+def _format_history(est: PICE, k: int) -> str:
     names = ["step", "loss", "learning_rate", "captured"]
     head = [*names, *(f"correlation_{i + 1}" for i in range(k))]
     rows = [[*(row[name] for name in names), *(row["correlations"] + [None] * k)[:k]] for row in est.history_]
     return csv_text([head, *rows], floats=".10g")
 
 
-def _summary(job: Job, data: Input, est: PICE, notes: list[str], seconds: float) -> dict[str, Any]:
+def summarise_training(job: Job, data: Input, est: PICE, notes: list[str], seconds: float) -> dict[str, Any]:
     held = est.validation_
     return {
-        "format": FORMAT,
+        "format": SUMMARY_FORMAT,
         "command": "train",
         "title": ", ".join(job.files),
         "file": ", ".join(job.files),
         "folder": str(job.output.resolve()),
-        "files": [MODEL, HISTORY, SUMMARY],
+        "files": [MODEL_FILE, HISTORY_FILE, SUMMARY_FILE],
         "form": "pairs",
-        "x": described_variable(data.x),
-        "y": described_variable(data.y),
+        "x": describe_variable(data.x),
+        "y": describe_variable(data.y),
         "id": None,
         "n": int(est.decomposition_.n),
         "n_missing": data.n_missing,
@@ -153,7 +161,7 @@ def _summary(job: Job, data: Input, est: PICE, notes: list[str], seconds: float)
         "model": est.model_,
         "seed": job.seed,
         "seconds": round(seconds, 2),
-        "processes": processes.size(),
+        "processes": processes.count_processes(),
         "threads": torch.get_num_threads(),
         "steps": est.history_[-1]["step"] if est.history_ else 0,
         "samples_per_second": est.samples_per_second_,
@@ -175,12 +183,12 @@ def _summary(job: Job, data: Input, est: PICE, notes: list[str], seconds: float)
     }
 
 
-# --- a process of `launch`
+# --- a process of `launch_processes`
 
 
 def main(job: str, events: str, parent: str) -> None:
     """Work, and leave what has happened in files for the process that watches."""
-    threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
+    threading.Thread(target=_watch_parent, args=(int(parent),), daemon=True).start()
     try:
         with Path(events).open("a", encoding="utf-8") as file:
 
@@ -188,31 +196,33 @@ def main(job: str, events: str, parent: str) -> None:
                 file.write(json.dumps(event) + "\n")
                 file.flush()
 
-            work(Job.read(Path(job)), tell)
+            train_job(Job.read_json(Path(job)), tell)
     except Exception as error:
-        _leave(error)
+        _write_error_file(error)
         traceback.print_exc()
-        _end_now(1)
-    _end_now(0)
+        _end_process(1)
+    _end_process(0)
 
 
-def _end_now(code: int) -> NoReturn:
+def _end_process(code: int) -> NoReturn:
     """End this process without taking Python down, during which threads of torch now and then abort it."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
 
 
-def _end_with(parent: int) -> None:
+def _watch_parent(parent: int) -> None:
     """End this process, whatever it does, when the one that started it is gone: nobody would look after it."""
     while os.getppid() == parent:
-        time.sleep(WATCH)
+        time.sleep(WATCH_SECONDS)
     os._exit(1)
 
 
-def _leave(error: Exception) -> None:
+def _write_error_file(error: Exception) -> None:
     """Write the error to the file that torch's launcher reads."""
-    kind = "data" if isinstance(error, KNOWN) else "lost" if isinstance(error, processes.LostProcessError) else "bug"
+    kind = (
+        "data" if isinstance(error, DATA_ERRORS) else "lost" if isinstance(error, processes.LostProcessError) else "bug"
+    )
     text = explain_error(error) if kind == "data" else f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     path = os.environ.get("TORCHELASTIC_ERROR_FILE")
     if path:

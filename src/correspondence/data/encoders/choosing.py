@@ -67,14 +67,14 @@ def encoders_for(pairs: Parts, linear: bool = False) -> tuple[Encoder, Encoder]:
     x, y = surveys_of(pairs)
     assert x is not None
     assert y is not None
-    return Columns.of(x, "X", linear), Columns.of(y, "Y", linear)
+    return Columns.from_survey(x, "X", linear), Columns.from_survey(y, "Y", linear)
 
 
 def surveys_of(pairs: Parts) -> tuple[Survey | None, Survey | None]:
     """Surveys of both sides of pairs; None for data in memory that are not a table."""
     if isinstance(pairs, Memory):
         x, y = (
-            Survey.of(columns_of(values, name)) if is_table(values, name) else None
+            Survey.from_columns(columns_of(values, name)) if is_table(values, name) else None
             for values, name in ((pairs.x, "X"), (pairs.y, "Y"))
         )
         return x, y
@@ -91,12 +91,12 @@ def surveys_of(pairs: Parts) -> tuple[Survey | None, Survey | None]:
 
 def summarise_rows(n: int, x: Any, y: Any, first: int) -> tuple[Survey, Survey]:
     """Summarise the columns of a part of the pairs."""
-    return Survey.of(columns_of(x, "X"), first, n), Survey.of(columns_of(y, "Y"), first, n)
+    return Survey.from_columns(columns_of(x, "X"), first, n), Survey.from_columns(columns_of(y, "Y"), first, n)
 
 
 def merge_summaries(parts: list[tuple[Survey, Survey]]) -> tuple[Survey, Survey]:
     """Merge the summaries of all parts."""
-    x, y = (Survey.merged(side, name) for side, name in zip(zip(*parts, strict=True), "XY", strict=True))
+    x, y = (Survey.merge_parts(side, name) for side, name in zip(zip(*parts, strict=True), "XY", strict=True))
     return x, y
 
 

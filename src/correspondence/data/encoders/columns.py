@@ -15,20 +15,20 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtri
 
-from correspondence._util.arguments import as_frame, outside, to_array
-from correspondence._util.labels import as_labels, in_order, label_from_json, label_to_json, objects
-from correspondence._util.text import brief
+from correspondence._util.arguments import as_frame, find_user_stacklevel, to_array
+from correspondence._util.labels import as_labels, in_order, label_from_json, label_to_json, to_object_array
+from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.column_summary import Survey
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.text import as_sparse, is_text
-from correspondence.data.pairs.opening import floats
+from correspondence.data.pairs.opening import series_to_floats
 
-__all__ = ["Columns", "columns_of", "discrete", "kept"]
+__all__ = ["Columns", "columns_of", "copy_for_expectations", "find_only_category"]
 
-LINEAR = 3.5  # robust standard deviations within which a coordinate is the value itself
-TAIL = 6.0  # a column whose coordinates go beyond is turned into normal scores
-WIDE = 300  # encoded columns; with more, tables with categories become sparse
+MAX_LINEAR_DEVIATIONS = 3.5  # robust standard deviations within which a coordinate is the value itself
+HEAVY_TAIL_COORDINATE = 6.0  # a column whose coordinates go beyond is turned into normal scores
+MAX_DENSE_COLUMNS = 300  # encoded columns; with more, tables with categories become sparse
 
 
 def is_table(values: Any, name: str) -> bool:
@@ -43,7 +43,7 @@ def is_table(values: Any, name: str) -> bool:
 
 @dataclass(frozen=True)
 class Number:
-    """Column of numbers: robustly standardised, logarithmic beyond `LINEAR` standard deviations."""
+    """Column of numbers: robustly standardised, logarithmic beyond `MAX_LINEAR_DEVIATIONS` standard deviations."""
 
     center: float
     scale: float
@@ -61,7 +61,13 @@ class Number:
     def __call__(self, values: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
             t = np.clip((values - self.center) / self.scale, -1e100, 1e100)
-        return (np.sign(t) * (np.minimum(np.abs(t), LINEAR) + np.log1p(np.maximum(np.abs(t) - LINEAR, 0))))[:, None]
+        return (
+            np.sign(t)
+            * (
+                np.minimum(np.abs(t), MAX_LINEAR_DEVIATIONS)
+                + np.log1p(np.maximum(np.abs(t) - MAX_LINEAR_DEVIATIONS, 0))
+            )
+        )[:, None]
 
 
 @dataclass(frozen=True)
@@ -133,7 +139,9 @@ class Category:
             raise ValueError(f"has a label that cannot be hashed ({error}): use strings or numbers.") from None
         unknown = np.flatnonzero(codes < 0)
         if len(unknown) and not self.is_unknown_accepted:
-            raise ValueError(f"has the label {brief(values[unknown[0]])}, which the fit has not seen: leave it out.")
+            raise ValueError(
+                f"has the label {short_repr(values[unknown[0]])}, which the fit has not seen: leave it out."
+            )
         known = np.flatnonzero(codes >= 0)
         shape = (len(codes), self.width)
         rows = sp.csr_array((np.ones(len(known)), (known, codes[known])), shape=shape)
@@ -164,15 +172,15 @@ class Columns(Encoder):
 
     @classmethod
     def fit(cls, values: Any, name: str, linear: bool = False) -> Columns:  # noqa: D102
-        return cls.of(Survey.of(columns_of(values, name)), name, linear)
+        return cls.from_survey(Survey.from_columns(columns_of(values, name)), name, linear)
 
     @classmethod
-    def of(cls, survey: Survey, name: str, linear: bool = False) -> Columns:
+    def from_survey(cls, survey: Survey, name: str, linear: bool = False) -> Columns:
         """Encoder of columns that were surveyed."""
         rows = survey.rows
-        encoders = {key: _column_encoder(summary, rows[key], linear) for key, summary in survey.columns.items()}
+        encoders = {key: fit_column_encoder(summary, rows[key], linear) for key, summary in survey.columns.items()}
         varying = {key: encoder for key, encoder in encoders.items() if encoder is not None}
-        columns = {key: c for key, c in varying.items() if not _is_name(c, survey.n)} or varying
+        columns = {key: c for key, c in varying.items() if not _is_row_name(c, survey.n)} or varying
         constant, names = [key for key in rows if key not in varying], [key for key in varying if key not in columns]
         if not columns:
             what = "one class only" if isinstance(next(iter(survey.columns.values())), dict) else "one value only"
@@ -181,7 +189,9 @@ class Columns(Encoder):
             if keys:
                 listed = ", ".join(repr(key) for key in keys[:5]) + (", ..." if len(keys) > 5 else "")
                 warnings.warn(
-                    f"Left out, because {reason}: column(s) {listed} of {name}.", LeftOut, stacklevel=outside()
+                    f"Left out, because {reason}: column(s) {listed} of {name}.",
+                    LeftOut,
+                    stacklevel=find_user_stacklevel(),
                 )
         return cls(columns, list(rows))
 
@@ -200,7 +210,7 @@ class Columns(Encoder):
     @property
     def is_sparse(self) -> bool:
         """Whether the encoded array is sparse."""
-        return self.width > WIDE and any(isinstance(c, Category) for c in self.columns.values())
+        return self.width > MAX_DENSE_COLUMNS and any(isinstance(c, Category) for c in self.columns.values())
 
     @property
     def coordinates(self) -> np.ndarray:
@@ -212,21 +222,21 @@ class Columns(Encoder):
 
     def of_columns(self, data: dict[Any, np.ndarray], name: str) -> np.ndarray | sp.csr_array:
         """Rows for columns as `columns_of` makes them."""
-        columns = self._matched(data, name)
-        parts = [_encoded(c, columns[key], key, name) for key, c in self.columns.items()]
+        columns = self._match_columns(data, name)
+        parts = [encode_column(c, columns[key], key, name) for key, c in self.columns.items()]
         if self.is_sparse:
             return sp.hstack([sp.csr_array(part) for part in parts], format="csr")
         return np.hstack([_dense(part) for part in parts])
 
-    def _matched(self, data: dict[Any, np.ndarray], name: str) -> dict[Any, np.ndarray]:
+    def _match_columns(self, data: dict[Any, np.ndarray], name: str) -> dict[Any, np.ndarray]:
         """Columns of new data under the names of the fit: by name if both have names, otherwise by position."""
         by_name = _has_names(self.names) and _has_names(data)
         if by_name and set(self.names) <= set(data):
             return {key: data[key] for key in self.names}
         if by_name or len(data) != len(self.names):
             raise ValueError(
-                f"{name} has {len(data)} features ({_listed(data)}), but the fit had {len(self.names)} features "
-                f"({_listed(self.names)}): give the same columns."
+                f"{name} has {len(data)} features ({_list_keys(data)}), but the fit had {len(self.names)} features "
+                f"({_list_keys(self.names)}): give the same columns."
             )
         return dict(zip(self.names, data.values(), strict=True))
 
@@ -240,7 +250,7 @@ class Columns(Encoder):
         return cls(columns, [label_from_json(key) for key in state["names"]])
 
 
-def _column_encoder(summary: Any, values: np.ndarray, linear: bool) -> Column | None:
+def fit_column_encoder(summary: Any, values: np.ndarray, linear: bool) -> Column | None:
     """None for a constant."""
     if isinstance(summary, dict):
         category = Category.fit(summary)
@@ -251,16 +261,16 @@ def _column_encoder(summary: Any, values: np.ndarray, linear: bool) -> Column | 
     if linear:
         return Linear.fit(values)
     number = Number.fit(values)
-    return NormalScores.fit(values) if np.abs(number(extremes)).max() > TAIL else number
+    return NormalScores.fit(values) if np.abs(number(extremes)).max() > HEAVY_TAIL_COORDINATE else number
 
 
-def _is_name(encoder: Column, n: int) -> bool:
+def _is_row_name(encoder: Column, n: int) -> bool:
     """Whether the labels name the rows, instead of grouping them."""
     return isinstance(encoder, Category) and n >= 20 and encoder.width > n / 2
 
 
-def _encoded(encoder: Column, column: np.ndarray, key: Any, name: str) -> np.ndarray | sp.csr_array:
-    where = f"Column {brief(key)} of {name}"
+def encode_column(encoder: Column, column: np.ndarray, key: Any, name: str) -> np.ndarray | sp.csr_array:
+    where = f"Column {short_repr(key)} of {name}"
     if isinstance(encoder, Category):
         column = _as_objects(column)  # 1, 1.0 and True are the same label
     elif column.dtype == object:
@@ -293,7 +303,7 @@ def _has_names(keys: Any) -> bool:
     return all(isinstance(key, str) for key in keys)
 
 
-def _listed(keys: Any) -> str:
+def _list_keys(keys: Any) -> str:
     keys = list(keys)
     return ", ".join(map(str, keys[:5])) + (", ..." if len(keys) > 5 else "")
 
@@ -306,11 +316,11 @@ def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
     data: dict[Any, np.ndarray]
     if frame is not None:
         columns = zip(frame.columns, frame.iter_columns(), strict=True)
-        data = {key: _series(series, f"Column {brief(key)} of {name}") for key, series in columns}
+        data = {key: read_series(series, f"Column {short_repr(key)} of {name}") for key, series in columns}
     elif isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series):
-        data = {0: _series(nw.from_native(values, series_only=True), name)}
+        data = {0: read_series(nw.from_native(values, series_only=True), name)}
     else:
-        data = _array_columns(values, name)
+        data = split_array_columns(values, name)
     n = len(next(iter(data.values()))) if data else len(values)
     if not data:
         raise ValueError(f"{name} is empty: it has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
@@ -319,28 +329,28 @@ def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
     return data
 
 
-def _array_columns(values: Any, name: str) -> dict[Any, np.ndarray]:
+def split_array_columns(values: Any, name: str) -> dict[Any, np.ndarray]:
     array = to_array(values, name)
     if array.ndim == 0:
-        raise ValueError(f"{name} must have one row for each observation, got the single value {brief(values)}.")
+        raise ValueError(f"{name} must have one row for each observation, got the single value {short_repr(values)}.")
     if array.ndim > 2:
         raise ValueError(f"{name} must have rows and columns, got an array of shape {array.shape}.")
     if array.ndim == 1:
-        return {0: _column(array, name)}
-    return {j: _column(array[:, j], f"Column {j} of {name}") for j in range(array.shape[1])}
+        return {0: read_array_column(array, name)}
+    return {j: read_array_column(array[:, j], f"Column {j} of {name}") for j in range(array.shape[1])}
 
 
-def _series(series: nw.Series, where: str) -> np.ndarray:
+def read_series(series: nw.Series, where: str) -> np.ndarray:
     if series.dtype.is_numeric():
-        return check_finite(floats(series), where)
+        return check_finite(series_to_floats(series), where)
     if series.dtype.is_temporal():
         raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
     if series.dtype == nw.Object:
-        return _column(objects(series.to_list()), where)
+        return read_array_column(to_object_array(series.to_list()), where)
     return _as_objects(as_labels(series, where))
 
 
-def _column(values: np.ndarray, where: str) -> np.ndarray:
+def read_array_column(values: np.ndarray, where: str) -> np.ndarray:
     if values.dtype.kind in "iuf":
         return check_finite(values.astype(np.float64), where)
     if values.dtype.kind == "c":
@@ -349,16 +359,16 @@ def _column(values: np.ndarray, where: str) -> np.ndarray:
         raise ValueError(f"{where} is a structured array: give a frame, or a plain array.")
     if values.dtype.kind in "mM":
         raise ValueError(f"{where} holds dates or times: turn them into numbers, or into labels by casting to text.")
-    if values.dtype.kind == "O" and all(_is_number(v) for v in values.tolist()):
-        return check_finite(np.array([_as_float(v) for v in values.tolist()]), where)
+    if values.dtype.kind == "O" and all(_is_number_or_none(v) for v in values.tolist()):
+        return check_finite(np.array([_to_float(v) for v in values.tolist()]), where)
     return _as_objects(as_labels(values, where))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number_or_none(value: Any) -> bool:
     return value is None or (isinstance(value, numbers.Number) and not isinstance(value, bool | complex))
 
 
-def _as_float(value: Any) -> float:
+def _to_float(value: Any) -> float:
     try:
         return np.nan if value is None else float(value)
     except (OverflowError, ValueError):  # 10**400, or a signalling NaN
@@ -366,7 +376,7 @@ def _as_float(value: Any) -> float:
 
 
 def _as_objects(values: np.ndarray) -> np.ndarray:
-    return values if values.dtype == object else objects(values.tolist())
+    return values if values.dtype == object else to_object_array(values.tolist())
 
 
 def check_finite(values: np.ndarray, where: str) -> np.ndarray:
@@ -377,7 +387,7 @@ def check_finite(values: np.ndarray, where: str) -> np.ndarray:
     return values
 
 
-def kept(Y: Any) -> Any:
+def copy_for_expectations(Y: Any) -> Any:
     """Copy of Y for expectations over it, so that changing Y later changes nothing; large arrays are not copied."""
     if hasattr(Y, "detach"):
         Y = to_array(Y, "Y")
@@ -388,7 +398,7 @@ def kept(Y: Any) -> Any:
     return Y.copy() if (isinstance(Y, np.ndarray) and is_small) or (is_pandas and hasattr(Y, "copy")) else Y
 
 
-def discrete(encoder: Encoder) -> Category | None:
+def find_only_category(encoder: Encoder) -> Category | None:
     """The one column of labels that the encoded data consist of, if that is so."""
     columns = list(encoder.columns.values()) if isinstance(encoder, Columns) else []
     return columns[0] if len(columns) == 1 and isinstance(columns[0], Category) else None

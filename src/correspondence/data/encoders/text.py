@@ -11,14 +11,14 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence._util.arguments import as_frame, to_array
-from correspondence._util.labels import as_labels, objects
+from correspondence._util.labels import as_labels, to_object_array
 from correspondence.data.encoders.base import Encoder
 
-__all__ = ["WORD", "WORDS", "Bag", "Text", "are_texts", "as_sparse", "is_text", "read_texts"]
+__all__ = ["MAX_WORDS", "WORD_PATTERN", "Bag", "Text", "are_texts", "as_sparse", "is_text", "read_texts"]
 
 
-WORDS = 5000
-WORD = r"(?u)\b\w+\b"
+MAX_WORDS = 5000
+WORD_PATTERN = r"(?u)\b\w+\b"
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,9 @@ class Text(Encoder):
     def fit(cls, values: Any, name: str) -> Text:  # noqa: D102
         texts = read_texts(values, name)
         try:
-            counter = CountVectorizer(max_features=WORDS, min_df=2 if len(texts) >= 100 else 1, token_pattern=WORD)
+            counter = CountVectorizer(
+                max_features=MAX_WORDS, min_df=2 if len(texts) >= 100 else 1, token_pattern=WORD_PATTERN
+            )
             counter.fit(texts)
         except ValueError:
             raise ValueError(f"{name} has no word that occurs twice: longer texts are needed.") from None
@@ -96,7 +98,7 @@ class Text(Encoder):
         return len(self.words)
 
     def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
-        counter = CountVectorizer(vocabulary=self.words, token_pattern=WORD)
+        counter = CountVectorizer(vocabulary=self.words, token_pattern=WORD_PATTERN)
         return self._bag(sp.csr_array(counter.transform(read_texts(values, name))), name)
 
     def state(self) -> dict[str, Any]:  # noqa: D102
@@ -120,7 +122,7 @@ def is_text(values: Any) -> bool:
     frame = as_frame(values, "the data")
     if frame is not None and frame.shape[1] != 1:
         return False
-    array = objects(frame[:, 0].to_list()) if frame is not None else to_array(values, "the data")
+    array = to_object_array(frame[:, 0].to_list()) if frame is not None else to_array(values, "the data")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 or array.dtype.kind not in "UTO" or not all(isinstance(v, str) for v in array.tolist()):

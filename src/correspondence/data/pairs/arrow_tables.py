@@ -16,14 +16,14 @@ from correspondence.data.pairs.opening import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BATCH", "apply_to_sides", "cut_batches", "read_tables", "select_side", "to_arrow"]
+__all__ = ["ROWS_PER_BATCH", "apply_to_sides", "cut_batches", "read_tables", "select_side", "to_arrow"]
 
 
-BATCH = 65_536  # rows that are read at a time
+ROWS_PER_BATCH = 65_536  # rows that are read at a time
 
 
 def read_tables(frame: nw.LazyFrame) -> Generator[pa.Table, None, None]:
-    """Tables of at most `BATCH` rows, none of them empty; of exactly so many but the last, if there are no parts."""
+    """Tables of at most `ROWS_PER_BATCH` rows, none of them empty; of exactly so many but the last, if there are no parts."""
     native = frame.to_native()
     if frame.implementation.is_dask():
         for i in range(native.npartitions):
@@ -33,34 +33,34 @@ def read_tables(frame: nw.LazyFrame) -> Generator[pa.Table, None, None]:
             yield from cut_batches([deserialise_table(row["batch"])])
     elif frame.implementation.is_duckdb():
         read = native.to_arrow_reader if hasattr(native, "to_arrow_reader") else native.fetch_record_batch
-        with read(BATCH) as batches:
+        with read(ROWS_PER_BATCH) as batches:
             yield from cut_batches(import_pyarrow().Table.from_batches([batch]) for batch in batches)
     elif frame.implementation.is_polars():
-        yield from cut_batches(batch.to_arrow() for batch in _polars_batches(native))
+        yield from cut_batches(batch.to_arrow() for batch in _collect_polars_batches(native))
     else:
         eager = frame.collect()
-        for start in range(0, len(eager), BATCH):
-            yield to_arrow(eager[start : start + BATCH].to_native())
+        for start in range(0, len(eager), ROWS_PER_BATCH):
+            yield to_arrow(eager[start : start + ROWS_PER_BATCH].to_native())
 
 
-def _polars_batches(frame: Any) -> Iterable[Any]:
+def _collect_polars_batches(frame: Any) -> Iterable[Any]:
     if hasattr(frame, "collect_batches"):
-        return frame.collect_batches(chunk_size=BATCH, maintain_order=True, engine="streaming")
-    return frame.collect().iter_slices(BATCH)
+        return frame.collect_batches(chunk_size=ROWS_PER_BATCH, maintain_order=True, engine="streaming")
+    return frame.collect().iter_slices(ROWS_PER_BATCH)
 
 
 def cut_batches(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The same rows in tables of exactly `BATCH` rows, but for the last."""
+    """The same rows in tables of exactly `ROWS_PER_BATCH` rows, but for the last."""
     waiting: list[pa.Table] = []
     rows = 0
     for table in tables:
         waiting.append(table)
         rows += table.num_rows
-        if rows < BATCH:
+        if rows < ROWS_PER_BATCH:
             continue
         table = import_pyarrow().concat_tables(waiting)
-        full = rows - rows % BATCH
-        yield from (table.slice(start, BATCH) for start in range(0, full, BATCH))
+        full = rows - rows % ROWS_PER_BATCH
+        yield from (table.slice(start, ROWS_PER_BATCH) for start in range(0, full, ROWS_PER_BATCH))
         waiting, rows = [table.slice(full)], rows - full
     if rows:
         yield import_pyarrow().concat_tables(waiting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from correspondence._util.progress import bar
+from correspondence._util.progress import make_progress_bar
 from correspondence.data.pairs.arrow_tables import to_arrow
 
 if TYPE_CHECKING:
@@ -20,29 +20,29 @@ def map_dask(frame: Any, function: Callable[[pa.Table, int], Any], text: str) ->
     import dask
 
     shared = dask.delayed(cloudpickle.dumps(function))  # once, not with every partition; a lost copy is made again
-    run = dask.delayed(_run_dask)
+    run = dask.delayed(_run_on_partition)
     tasks = [run(shared, part, number) for number, part in enumerate(frame.to_delayed())]
-    client = _dask_client()
+    client = _find_dask_client()
     if client is None:
         results = dask.compute(*tasks)
     else:
         from distributed import as_completed
 
         futures = client.compute(tasks)
-        with bar(len(futures), text) as done:
+        with make_progress_bar(len(futures), text) as done:
             for _ in as_completed(futures):
                 done.update()
         results = client.gather(futures)
     return [result for (result,) in filter(None, results)]
 
 
-def _run_dask(function: bytes, frame: Any, number: int) -> tuple[Any] | None:
+def _run_on_partition(function: bytes, frame: Any, number: int) -> tuple[Any] | None:
     import cloudpickle
 
     return (cloudpickle.loads(function)(to_arrow(frame), number),) if len(frame) else None
 
 
-def _dask_client() -> Any:
+def _find_dask_client() -> Any:
     """The client of a cluster, if one was made: without it, Dask computes on the threads of this process."""
     try:
         from distributed import default_client

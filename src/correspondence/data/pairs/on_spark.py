@@ -18,7 +18,7 @@ def map_spark(frame: Any, function: Callable[[pa.Table, int], Any]) -> list[Any]
     """Apply a function to each partition, on the workers that hold them, and collect what it returns."""
     from pyspark import cloudpickle
 
-    rows = map_in_arrow(frame, partial(_run_spark, function), "number int, result binary").collect()
+    rows = map_in_arrow(frame, partial(run_on_partition, function), "number int, result binary").collect()
     results = [cloudpickle.loads(row["result"]) for row in sorted(rows, key=lambda row: row["number"])]
     for result in results:
         if isinstance(result, _Failure):
@@ -30,13 +30,13 @@ def map_in_arrow(frame: Any, function: Callable[[Any], Any], schema: str) -> Any
     """Apply a function to the record batches of each partition, with the columns' own names."""
     names = frame.columns
     frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # PySpark itself stumbles over dots in names
-    function = partial(_with_names, function, names)
+    function = partial(_call_with_names, function, names)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # none is used
         return frame.mapInArrow(function, schema)
 
 
-def _with_names(function: Callable[[Any], Any], names: list[str], batches: Iterable[pa.RecordBatch]) -> Any:
+def _call_with_names(function: Callable[[Any], Any], names: list[str], batches: Iterable[pa.RecordBatch]) -> Any:
     import pyarrow as pa
 
     return function(pa.RecordBatch.from_arrays(batch.columns, names) for batch in batches)
@@ -49,7 +49,9 @@ class _Failure:
         self.error = error
 
 
-def _run_spark(function: Callable[[pa.Table, int], Any], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def run_on_partition(
+    function: Callable[[pa.Table, int], Any], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
     from pyspark import TaskContext, cloudpickle
 

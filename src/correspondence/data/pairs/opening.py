@@ -25,28 +25,35 @@ if TYPE_CHECKING:
     pass
 
 __all__ = [
-    "ENDS",
-    "ENGINES",
-    "FORMATS",
+    "BYTES_READ_AT_ENDS",
+    "ENGINE_MODULES",
+    "FORMATS_BY_ENDING",
     "LEAST_MEMORY",
-    "SHARE",
+    "MEMORY_SHARE",
     "are_files",
-    "column",
-    "floats",
     "import_pyarrow",
     "is_spark",
     "list_files",
     "names_listed",
     "open_source",
+    "select_column",
+    "series_to_floats",
     "translate_engine_errors",
 ]
 
 
-ENDS = 1 << 22  # bytes in which the names of columns are looked for
+BYTES_READ_AT_ENDS = 1 << 22  # bytes in which the names of columns are looked for
 LEAST_MEMORY = 2e9  # bytes that DuckDB may take
-SHARE = 1 / 8  # of the memory, if that is more
-FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
-ENGINES = ("_duckdb", "duckdb", "narwhals", "polars", "pyspark", "py4j")  # modules whose errors are put into words
+MEMORY_SHARE = 1 / 8  # of the memory, if that is more
+FORMATS_BY_ENDING = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
+ENGINE_MODULES = (
+    "_duckdb",
+    "duckdb",
+    "narwhals",
+    "polars",
+    "pyspark",
+    "py4j",
+)  # modules whose errors are put into words
 
 
 @contextmanager
@@ -56,7 +63,7 @@ def translate_engine_errors(name: str) -> Iterator[None]:
         yield
     except Exception as error:
         is_arrow = type(error) is OSError and error.errno is None  # what DuckDB says while arrow reads from it
-        if type(error).__module__.split(".")[0] not in ENGINES and not is_arrow:
+        if type(error).__module__.split(".")[0] not in ENGINE_MODULES and not is_arrow:
             raise
         said = " ".join(str(error).partition("\n\n")[0].split())[:300].rstrip(".")
         raise ValueError(
@@ -69,14 +76,14 @@ def is_spark(frame: nw.LazyFrame) -> bool:
     return frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
 
 
-def column(frame: nw.LazyFrame, name: str) -> nw.Expr:
+def select_column(frame: nw.LazyFrame, name: str) -> nw.Expr:
     """A column by its name, which Spark reads as an expression: dots in it are quoted."""
     if is_spark(frame):
         name = "`" + name.replace("`", "``") + "`"
     return nw.col(name)
 
 
-def floats(series: nw.Series) -> np.ndarray:
+def series_to_floats(series: nw.Series) -> np.ndarray:
     """Numbers of a column; whole ones beyond 2**53 are rounded, which pyarrow refuses to do."""
     if series.implementation.is_pyarrow() and series.dtype.is_integer():
         return series.to_numpy().astype(np.float64)
@@ -92,7 +99,7 @@ def are_files(source: Any) -> bool:
 def open_source(source: Any, name: str = "source") -> nw.LazyFrame:
     """Frame of any engine, or of files, without reading it."""
     if are_files(source):
-        return nw.from_native(_open_files(source, name))
+        return nw.from_native(open_files(source, name))
     frame = nw.from_native(source, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         return frame
@@ -105,23 +112,23 @@ def open_source(source: Any, name: str = "source") -> nw.LazyFrame:
     return eager.lazy()
 
 
-def _open_files(source: Any, name: str) -> Any:
+def open_files(source: Any, name: str) -> Any:
     """Relation of DuckDB over files."""
     files = list_files(source, name)
-    kinds = {FORMATS.get(Path(file).suffix.lower()) for file in files}
+    kinds = {FORMATS_BY_ENDING.get(Path(file).suffix.lower()) for file in files}
     if len(kinds) > 1 or None in kinds:
         raise ValueError(f"{name} must be Parquet or CSV files, all of one kind, got {', '.join(files[:3])}.")
-    connection, names = _connect(), [glob.escape(file) for file in files]  # DuckDB knows globs as well
+    connection, names = connect_duckdb(), [glob.escape(file) for file in files]  # DuckDB knows globs as well
     with translate_engine_errors(name):
         if kinds == {"parquet"}:
             relation = connection.read_parquet(names)
         else:
             relation = connection.read_csv(names, union_by_name=len(names) > 1)  # else by the order of the columns
-    _check_renamed(relation.columns, files, name)
+    check_renamed_columns(relation.columns, files, name)
     return relation
 
 
-def _check_renamed(columns: Sequence[str], files: Sequence[str], name: str) -> None:
+def check_renamed_columns(columns: Sequence[str], files: Sequence[str], name: str) -> None:
     """Complain if DuckDB has given a new name, such as a_1, to the second of two columns of the same name."""
     known = {column.lower() for column in columns}
     numbered = [column.rpartition("_") for column in columns]
@@ -129,18 +136,18 @@ def _check_renamed(columns: Sequence[str], files: Sequence[str], name: str) -> N
     for file in files:
         if not odd:
             return
-        ends = _ends(file)
+        ends = _read_ends(file)
         odd = [column for column in odd if column.encode() not in ends]
     if odd:
         where = files[0] if len(files) == 1 else f"one of the {len(files)} files"
         raise ValueError(f"{name}: two columns of {where} have the name {odd[0].rpartition('_')[0]!r}, so rename one.")
 
 
-def _ends(file: str) -> bytes:
+def _read_ends(file: str) -> bytes:
     """The begin of a file, where CSV files have the names of their columns, and the end, where Parquet files do."""
     with open(file, "rb") as stream:
-        head = stream.read(ENDS)
-        stream.seek(max(0, os.path.getsize(file) - ENDS))
+        head = stream.read(BYTES_READ_AT_ENDS)
+        stream.seek(max(0, os.path.getsize(file) - BYTES_READ_AT_ENDS))
         return head + stream.read()
 
 
@@ -158,14 +165,14 @@ def list_files(source: Any, name: str) -> list[str]:
     return files
 
 
-def _connect() -> Any:
+def connect_duckdb() -> Any:
     """Connection of DuckDB that leaves room for others and goes to the disk beyond that."""
     try:
         import duckdb
     except ImportError as error:
         raise ImportError('Files are read by duckdb: pip install "correspondence[scale]".') from error
     folder = Path(tempfile.gettempdir()) / f"correspondence-duckdb-{uuid.uuid4().hex}"
-    memory = max(LEAST_MEMORY, SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    memory = max(LEAST_MEMORY, MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     config: Any = {"temp_directory": str(folder), "memory_limit": f"{memory / 1e9:.2f}GB", "threads": n_threads()}
     return duckdb.connect(config=config)
 

@@ -13,17 +13,17 @@ import narwhals as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from correspondence._util.progress import bar
-from correspondence.data.pairs.arrow_tables import BATCH, apply_to_sides, read_tables, select_side
+from correspondence._util.progress import make_progress_bar
+from correspondence.data.pairs.arrow_tables import ROWS_PER_BATCH, apply_to_sides, read_tables, select_side
 from correspondence.data.pairs.on_dask import map_dask
 from correspondence.data.pairs.on_spark import map_spark
 from correspondence.data.pairs.opening import (
     are_files,
-    column,
     is_spark,
     list_files,
     names_listed,
     open_source,
+    select_column,
     translate_engine_errors,
 )
 
@@ -60,15 +60,15 @@ class Layout:
     n: int
     starts: dict[int, tuple[int, int]] | None = None
 
-    def first(self, number: int, rows: int) -> int:
+    def find_first_row(self, number: int, rows: int) -> int:
         """Number of the first row of a partition, which must have as many rows as at the first reading."""
-        before = min(number * BATCH, self.n)
-        start, expected = (before, min(BATCH, self.n - before)) if self.starts is None else self.starts[number]
-        _check_same(rows == expected)
+        before = min(number * ROWS_PER_BATCH, self.n)
+        start, expected = (before, min(ROWS_PER_BATCH, self.n - before)) if self.starts is None else self.starts[number]
+        _check_same_rows(rows == expected)
         return start
 
 
-def _check_same(is_same: bool) -> None:
+def _check_same_rows(is_same: bool) -> None:
     if not is_same:
         raise ValueError(
             "source gave other rows when it was read again: write it to files, or persist it, and give those."
@@ -149,14 +149,14 @@ class Parts(ABC):
         list
             In the order of the rows.
         """
-        return self.sums(partial(_alone, function), _joined, numbered=False)
+        return self.sums(partial(_call_without_number, function), _join_lists, numbered=False)
 
 
-def _alone(function: Callable[[Any, Any], Any], x: Any, y: Any, first: int) -> list[Any]:
+def _call_without_number(function: Callable[[Any, Any], Any], x: Any, y: Any, first: int) -> list[Any]:
     return [function(x, y)]
 
 
-def _joined(parts: list[list[Any]]) -> list[Any]:
+def _join_lists(parts: list[list[Any]]) -> list[Any]:
     return [result for part in parts for result in part]
 
 
@@ -192,16 +192,16 @@ class _Through(Parts):
         return self.parts.layout
 
     def map(self, function: Function, text: str = "pairs") -> list[Any]:
-        return self.parts.map(partial(_composed, function, *self.functions), text)
+        return self.parts.map(partial(_call_composed, function, *self.functions), text)
 
     def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:
-        return self.parts.sums(partial(_composed, function, *self.functions), merge, text, numbered)
+        return self.parts.sums(partial(_call_composed, function, *self.functions), merge, text, numbered)
 
     def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:
         return _Through(self, x_function, y_function)
 
 
-def _composed(
+def _call_composed(
     function: Function, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any], x: Any, y: Any, number: int
 ) -> Any:
     return function(x_function(x), y_function(y), number)
@@ -279,16 +279,16 @@ class Pairs(Parts):
 
     def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:  # noqa: D102
         if self.has_partitions:
-            return merge(self.map(partial(_sums, function, merge, self.layout if numbered else None), text))
+            return merge(self.map(partial(_reduce_partition, function, merge, self.layout if numbered else None), text))
         parts: list[Any] = []
         rows = 0
-        with bar(0, text) as done:
+        with make_progress_bar(0, text) as done:
             for x, y in self:
                 parts = [merge([*parts, function(x, y, rows)])]  # one at a time: there may be very many
                 rows += len(x)
                 done.update(len(x))
         if numbered:
-            _check_same(rows == self.layout.n)
+            _check_same_rows(rows == self.layout.n)
         return merge(parts)
 
     def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:  # noqa: D102
@@ -313,13 +313,13 @@ class Pairs(Parts):
         list
             In the order of the partitions.
         """
-        frame = self._frame(keep)
+        frame = self._open_columns(keep)
         if frame.implementation.is_dask():
             return map_dask(frame.to_native(), function, text)
         if _has_partitions(frame):
             return map_spark(frame.to_native(), function)
         results = []
-        with bar(0, text) as done:
+        with make_progress_bar(0, text) as done:
             for number, table in enumerate(self.tables(keep)):
                 results.append(function(table, number))
                 done.update(table.num_rows)
@@ -328,18 +328,18 @@ class Pairs(Parts):
     @cached_property
     def layout(self) -> Layout:
         """How many rows there are, and where each partition begins."""
-        frame = self._frame()
+        frame = self._open_columns()
         if not _has_partitions(frame):
             with translate_engine_errors("source"):
                 return Layout(int(frame.select(nw.len()).collect().item()))
-        lengths = dict(self.map_tables(_length, "rows"))
+        lengths = dict(self.map_tables(_count_table_rows, "rows"))
         starts = np.cumsum([0, *lengths.values()]).tolist()
         return Layout(starts[-1], {k: (first, n) for (k, n), first in zip(lengths.items(), starts, strict=False)})
 
     @cached_property
     def frame(self) -> nw.LazyFrame:
         """The columns that are needed, not yet read."""
-        return self._frame()
+        return self._open_columns()
 
     @property
     def files(self) -> list[Path]:
@@ -354,13 +354,13 @@ class Pairs(Parts):
         keep : list of str
             Columns beside x, y and weights.
         """
-        self._frame(keep)
+        self._open_columns(keep)
 
-    def _frame(self, keep: Sequence[str] = ()) -> nw.LazyFrame:
+    def _open_columns(self, keep: Sequence[str] = ()) -> nw.LazyFrame:
         """The columns that are needed, and some more; of files opened anew, so that several loops can read them."""
-        names = [name for part in (self.x, self.y, self.weights or [], keep) for name in _listed(part)]
+        names = [name for part in (self.x, self.y, self.weights or [], keep) for name in _as_list(part)]
         for argument, side in (("x", self.x), ("y", self.y)):
-            if not _listed(side):
+            if not _as_list(side):
                 raise ValueError(f"{argument} must have at least one column, got {side!r}.")
         with translate_engine_errors("source"):
             frame = open_source(self.source)
@@ -372,7 +372,7 @@ class Pairs(Parts):
                 shown = name if len(name) <= 60 else name[:59] + "…"
                 raise ValueError(f"There is no column {shown!r} in source: it has {names_listed(known)}.")
         with translate_engine_errors("source"):
-            return frame.select([column(frame, name).alias(name) for name in dict.fromkeys(names)])
+            return frame.select([select_column(frame, name).alias(name) for name in dict.fromkeys(names)])
 
     def tables(self, keep: Sequence[str] = ()) -> Iterator[pa.Table]:
         """Batches as tables with all columns that are needed, and some more.
@@ -389,14 +389,14 @@ class Pairs(Parts):
         pyarrow.Table
             Of at most 65,536 rows.
         """
-        frame = self._frame(keep)
+        frame = self._open_columns(keep)
         if not frame.implementation.is_duckdb():
             yield from read_tables(frame)
             return
         if self._reading is not None and not are_files(self.source):
             self._reading.close()
         mine = self._reading = read_tables(frame)
-        while (table := _next(mine)) is not None:
+        while (table := _read_next_table(mine)) is not None:
             yield table
             if self._reading is not mine and not are_files(self.source):
                 raise RuntimeError(
@@ -404,17 +404,17 @@ class Pairs(Parts):
                 )
 
 
-def _next(tables: Iterator[pa.Table]) -> pa.Table | None:
+def _read_next_table(tables: Iterator[pa.Table]) -> pa.Table | None:
     with translate_engine_errors("source"):
         return next(tables, None)
 
 
-def _sums(function: Function, merge: Merge, layout: Layout | None, x: Any, y: Any, number: int) -> Any:
+def _reduce_partition(function: Function, merge: Merge, layout: Layout | None, x: Any, y: Any, number: int) -> Any:
     """Sums over a partition, `BATCH` rows at a time: their features may take much more memory than they do."""
-    first = 0 if layout is None else layout.first(number, len(x))
-    total = function(x.slice(0, BATCH), y.slice(0, BATCH), first)
-    for start in range(BATCH, len(x), BATCH):
-        total = merge([total, function(x.slice(start, BATCH), y.slice(start, BATCH), first + start)])
+    first = 0 if layout is None else layout.find_first_row(number, len(x))
+    total = function(x.slice(0, ROWS_PER_BATCH), y.slice(0, ROWS_PER_BATCH), first)
+    for start in range(ROWS_PER_BATCH, len(x), ROWS_PER_BATCH):
+        total = merge([total, function(x.slice(start, ROWS_PER_BATCH), y.slice(start, ROWS_PER_BATCH), first + start)])
     return total
 
 
@@ -422,7 +422,7 @@ def _has_partitions(frame: nw.LazyFrame) -> bool:
     return frame.implementation.is_dask() or is_spark(frame)
 
 
-def _length(table: pa.Table, number: int) -> tuple[int, int]:
+def _count_table_rows(table: pa.Table, number: int) -> tuple[int, int]:
     return number, table.num_rows
 
 
@@ -436,5 +436,5 @@ def is_source(values: Any) -> bool:
         return False
 
 
-def _listed(names: Any) -> list[Any]:
+def _as_list(names: Any) -> list[Any]:
     return list(names) if isinstance(names, list | tuple) else [names]

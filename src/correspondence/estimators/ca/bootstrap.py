@@ -15,17 +15,17 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from correspondence._util.arguments import check_seed, check_whole
-from correspondence._util.progress import bar
-from correspondence._util.text import brief
+from correspondence._util.progress import make_progress_bar
+from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.data.table import Table
 from correspondence.data.thinning import are_whole
 from correspondence.results.bootstrap import Bootstrap
 
-__all__ = ["bootstrap"]
+__all__ = ["bootstrap_points"]
 
 
-def bootstrap(
+def bootstrap_points(
     ca: Any,
     n_resamples: int,
     *,
@@ -37,32 +37,32 @@ def bootstrap(
 ) -> Bootstrap:
     """Refit a correspondence analysis to resampled tables; see ``CA.bootstrap``."""
     check_whole(n_resamples, "n_resamples", 3)
-    if not isinstance(align, str) or align not in ALIGNMENTS:
-        raise ValueError(f'align must be "signs" or "rotation", got {brief(align)}.')
+    if not isinstance(align, str) or align not in ALIGNMENT_FUNCTIONS:
+        raise ValueError(f'align must be "signs" or "rotation", got {short_repr(align)}.')
     k = min(check_whole(n_components, "n_components", 1), len(ca.pics_))
     if k < 1:
         raise ValueError("There are no components whose spread could be estimated.")
-    draw = _sampler(ca._unweighted, n, check_seed(random_state))
+    draw = make_sampler(ca._unweighted, n, check_seed(random_state))
     # Of a ridge chosen by "auto" the strength is kept, and what its claims are of those of that strength alone.
     refit = clone(ca).set_params(n_components=k, regularization=ca.regularization_)
-    target, mass = _stacked(ca, k), np.concatenate([ca.rows_.mass, ca.columns_.mass])
+    target, mass = stack_points(ca, k), np.concatenate([ca.rows_.mass, ca.columns_.mass])
     spread = _PointSpread(target)
-    with bar(n_resamples, "bootstrap", progress) as done:
+    with make_progress_bar(n_resamples, "bootstrap", progress) as done:
         for _ in range(n_resamples):
             resample = draw()
             done.update()
-            if not _occurs(resample, ca):
+            if not has_drawn_labels(resample, ca):
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", CorrespondenceWarning)  # labels that were not drawn
                 refit.fit(resample, row_weights=ca._rows.weights, column_weights=ca._columns.weights)
-            points = _stacked(refit, k) * ca._claimed_share[:k]
-            spread.add(ALIGNMENTS[align](points, target, mass))
-    covariance, m = spread.covariance(), len(ca.rows_)
+            points = stack_points(refit, k) * ca._claimed_share[:k]
+            spread.add_points(ALIGNMENT_FUNCTIONS[align](points, target, mass))
+    covariance, m = spread.compute_covariance(), len(ca.rows_)
     return Bootstrap(covariance[:m], covariance[m:], n_resamples, spread.count[:m], spread.count[m:], align)
 
 
-def _sampler(table: Table, n: int | None, rng: np.random.Generator) -> Any:
+def make_sampler(table: Table, n: int | None, rng: np.random.Generator) -> Any:
     cells = sp.coo_array(table.counts)
     if n is None and not are_whole(cells):
         raise ValueError("n is needed: the table does not hold whole counts, so say how many observations it is of.")
@@ -77,7 +77,7 @@ def _sampler(table: Table, n: int | None, rng: np.random.Generator) -> Any:
     return draw
 
 
-def _occurs(resample: Table, ca: Any) -> bool:
+def has_drawn_labels(resample: Table, ca: Any) -> bool:
     """Whether any label of the analysis was drawn, on both sides: those of a rare subset may all be missing."""
     r, c = resample.counts.sum(axis=1), resample.counts.sum(axis=0)
     return bool(
@@ -85,27 +85,27 @@ def _occurs(resample: Table, ca: Any) -> bool:
     )
 
 
-def _stacked(ca: Any, k: int) -> np.ndarray:
+def stack_points(ca: Any, k: int) -> np.ndarray:
     """Principal coordinates of rows and columns; missing axes, if a resample has fewer, are 0."""
     points = np.vstack([ca.rows_.principal, ca.columns_.principal])[:, :k]
     return np.pad(points, ((0, 0), (0, k - points.shape[1])))
 
 
-def _turned(points: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.ndarray:
+def rotate_points(points: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """Points rotated and reflected on to the target (orthogonal Procrustes, weighted by mass)."""
     known = np.isfinite(points).all(axis=1) & np.isfinite(target).all(axis=1)
     U, _, Vt = np.linalg.svd((points[known] * mass[known, None]).T @ target[known])
     return points @ (U @ Vt)
 
 
-def _reflected(points: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.ndarray:
+def reflect_points(points: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """Points with the sign of each axis that lies closer to the target (weighted by mass)."""
     known = np.isfinite(points).all(axis=1) & np.isfinite(target).all(axis=1)
     along = np.einsum("ij,ij,i->j", points[known], target[known], mass[known])
     return points * np.where(along < 0, -1.0, 1.0)
 
 
-ALIGNMENTS = {"signs": _reflected, "rotation": _turned}
+ALIGNMENT_FUNCTIONS = {"signs": reflect_points, "rotation": rotate_points}
 
 
 class _PointSpread:
@@ -117,11 +117,11 @@ class _PointSpread:
         self.count = np.zeros(m)
         self.products = np.zeros((m, k, k))
 
-    def add(self, points: np.ndarray) -> None:
+    def add_points(self, points: np.ndarray) -> None:
         seen = np.isfinite(points).all(axis=1)
         deviation = points[seen] - self.target[seen]
         self.count[seen] += 1
         self.products[seen] += deviation[:, :, None] * deviation[:, None, :]
 
-    def covariance(self) -> np.ndarray:
+    def compute_covariance(self) -> np.ndarray:
         return self.products / np.where(self.count > 2, self.count, np.nan)[:, None, None]

@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import check_weights, check_whole, is_number, outside
-from correspondence._util.labels import encode
-from correspondence._util.text import brief
+from correspondence._util.arguments import check_weights, check_whole, find_user_stacklevel, is_number
+from correspondence._util.labels import encode_labels
+from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import FewerComponents, LeftOut
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, label_view
@@ -21,11 +21,11 @@ from correspondence.core.estimator import Estimator
 from correspondence.core.functions import LabelFunctions
 from correspondence.core.residual_svd import Residuals, leading_axes
 from correspondence.core.scoring import held_out
-from correspondence.core.signs import signs
+from correspondence.core.signs import choose_signs
 from correspondence.data.pairs.pairs import is_source
-from correspondence.data.table import Table, as_table, listed
+from correspondence.data.table import Table, as_table, list_first_labels
 from correspondence.data.thinning import are_whole
-from correspondence.estimators.ca.bootstrap import bootstrap
+from correspondence.estimators.ca.bootstrap import bootstrap_points
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
 from correspondence.estimators.ca.inputs import is_column_of_labels, is_table_of_counts, read_table, weigh_table
 from correspondence.estimators.ca.ridge import Ridge, RidgeResiduals, choose_ridge, shrink_labels
@@ -37,7 +37,7 @@ from correspondence.results.points import Points
 __all__ = ["CA", "Chi2Test"]
 
 ALL_UP_TO = 1000  # components that there may be for None to mean all of them
-OTHERWISE = 10
+N_COMPONENTS_IF_LARGE = 10
 JUDGED_UP_TO = 50  # components that the search for a ridge looks at, if there may be all of them
 
 
@@ -157,13 +157,13 @@ class CA(Estimator):
         """
         before = self.__dict__.copy()
         try:
-            self._fit(X, Y, sample_weight, row_weights, column_weights)
+            self._fit_table(X, Y, sample_weight, row_weights, column_weights)
         except BaseException:  # a fit that fails leaves everything as it was
             self.__dict__ = before
             raise
         return self
 
-    def _fit(self, X: Any, Y: Any, sample_weight: Any, row_weights: Any, column_weights: Any) -> None:
+    def _fit_table(self, X: Any, Y: Any, sample_weight: Any, row_weights: Any, column_weights: Any) -> None:
         self._check_parameters()
         table, codes = read_table(X, Y, sample_weight)
         self._from_pairs = codes is not None or is_source(X)
@@ -178,19 +178,19 @@ class CA(Estimator):
             column_weights = check_weights(column_weights, table.shape[1], "column_weights")
         self._unweighted = table
         self.table_ = weigh_table(table, row_weights, column_weights)
-        self._rows = TableSide.of(self.table_, "rows", row_weights, self.subset_rows)
-        self._columns = TableSide.of(self.table_, "columns", column_weights, self.subset_columns)
-        _warn_dropped(self._rows, self._columns)
-        self._decompose(codes, sample_weight)
+        self._rows = TableSide.from_table(self.table_, "rows", row_weights, self.subset_rows)
+        self._columns = TableSide.from_table(self.table_, "columns", column_weights, self.subset_columns)
+        warn_of_dropped_labels(self._rows, self._columns)
+        self._decompose_table(codes, sample_weight)
 
     def _check_parameters(self) -> None:
         if self.n_components is not None:
             check_whole(self.n_components, "n_components", 0)
         if not isinstance(self.handle_unknown, str) or self.handle_unknown not in ("error", "nan"):
-            raise ValueError(f'handle_unknown must be "error" or "nan", got {brief(self.handle_unknown)}.')
+            raise ValueError(f'handle_unknown must be "error" or "nan", got {short_repr(self.handle_unknown)}.')
         c = self.regularization
         if not (c is None or c == "auto" if isinstance(c, str | None) else is_number(c) and c >= 0):
-            raise ValueError(f'regularization must be None, "auto" or a number of at least 0, got {brief(c)}.')
+            raise ValueError(f'regularization must be None, "auto" or a number of at least 0, got {short_repr(c)}.')
 
     def _remember_features(self, table: Table) -> None:
         self.n_features_in_ = 1 if self._from_pairs else table.shape[1]
@@ -199,28 +199,28 @@ class CA(Estimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _decompose(self, codes: tuple[np.ndarray, np.ndarray] | None, sample_weight: Any) -> None:
+    def _decompose_table(self, codes: tuple[np.ndarray, np.ndarray] | None, sample_weight: Any) -> None:
         rows, columns, total = self._rows, self._columns, self.table_.total
-        Q = self._residuals(rows.kept, columns.kept)
+        Q = self._compute_residuals(rows.kept, columns.kept)
         whole = (rows.is_whole, columns.is_whole)
         limit = min(len(rows.kept) - rows.is_whole, len(columns.kept) - columns.is_whole)
-        k, ridge = self._count(limit), self._find_ridge(limit)
+        k, ridge = self._count_components(limit), self._find_ridge(limit)
         if ridge.claims is not None and self.n_components is None:
             k = min(limit, max(1, ridge.n_supported))
-        matrix = self._regularize(Q, ridge.strength)
+        matrix = self._regularize_residuals(Q, ridge.strength)
         U, s, V = leading_axes(matrix, k, centred=whole)
         s = np.minimum(s, 1.0)
-        sign = signs(V, columns.labels[columns.kept])
+        sign = choose_signs(V, columns.labels[columns.kept])
         for vectors in (U, V):
             vectors *= sign
         claims = self._remember_transitions(Q, matrix, ridge, (U, s, V))
         for vectors, root in ((U, Q.row_root), (V, Q.column_root)):
             vectors /= root[:, None]
-        self.rows_ = rows.points(Q.row_inertia, U, claims)
-        self.columns_ = columns.points(Q.column_inertia, V, claims)
-        f, g = self._functions(self.rows_), self._functions(self.columns_)
+        self.rows_ = rows.make_points(Q.row_inertia, U, claims)
+        self.columns_ = columns.make_points(Q.column_inertia, V, claims)
+        f, g = self._make_functions(self.rows_), self._make_functions(self.columns_)
         if codes is not None and all(whole):
-            weights = self._observation_weights(codes, sample_weight)
+            weights = self._compute_observation_weights(codes, sample_weight)
             f, g = (replace(side, codes=own, code_weights=weights) for side, own in ((f, codes[0]), (g, codes[1])))
         inertia = float(Q.row_inertia.sum())
         self.decomposition_ = Decomposition(claims**2, f, g, chi2=_sum_pics(matrix, ridge, inertia), n=total)
@@ -229,7 +229,11 @@ class CA(Estimator):
     def _remember_statistic(self, inertia: float, is_whole: bool) -> None:
         """Keep chi-square of the whole table, also of a subset, for the test."""
         if not is_whole:
-            inertia = float(self._residuals(self._rows.occurring, self._columns.occurring).row_inertia.sum())
+            inertia = float(
+                self._compute_residuals(
+                    self._rows.occurring_positions, self._columns.occurring_positions
+                ).row_inertia.sum()
+            )
         self._statistic = inertia * self.table_.total
         self.__dict__.pop("chi2_test_", None)  # of an earlier fit
 
@@ -248,10 +252,10 @@ class CA(Estimator):
             )
         if limit == 0:
             return Ridge(0.0)
-        k = max(self.n_components or 0, JUDGED_UP_TO if limit <= ALL_UP_TO else OTHERWISE)
-        return choose_ridge(self._counts_of(self._rows.kept, self._columns.kept), min(k, limit))
+        k = max(self.n_components or 0, JUDGED_UP_TO if limit <= ALL_UP_TO else N_COMPONENTS_IF_LARGE)
+        return choose_ridge(self._select_counts(self._rows.kept, self._columns.kept), min(k, limit))
 
-    def _regularize(self, Q: Residuals, strength: float) -> Any:
+    def _regularize_residuals(self, Q: Residuals, strength: float) -> Any:
         """Matrix to be decomposed: the residuals themselves without a ridge."""
         if not strength:
             return Q
@@ -266,8 +270,8 @@ class CA(Estimator):
         self.regularization_ = ridge.strength
         self._to_rows, self._to_columns, trained = TransitionFormula(s), TransitionFormula(s), s
         if ridge.strength:
-            self._to_rows = _transition(matrix, s, V)
-            self._to_columns = _transition(matrix.T, s, U)
+            self._to_rows = _make_transition(matrix, s, V)
+            self._to_columns = _make_transition(matrix.T, s, U)
             # No claim is larger than the correlation of the functions on the table itself.
             trained = np.minimum.accumulate(np.clip(np.einsum("ij,ij->j", U, Q @ V), 0, 1))
         shrunk = np.minimum(s, trained)
@@ -284,10 +288,12 @@ class CA(Estimator):
         """Test of independence of the whole table; computed when asked for, within some tenths of a second."""
         check_is_fitted(self)
         sides = (self._rows, self._columns)
-        r, c = (side.mass[side.occurring] * self.table_.total for side in sides)
+        r, c = (side.mass[side.occurring_positions] * self.table_.total for side in sides)
         return assess_independence(self._statistic, r, c, are_counts=self._are_counts())
 
-    def _observation_weights(self, codes: tuple[np.ndarray, np.ndarray], sample_weight: Any) -> np.ndarray | None:
+    def _compute_observation_weights(
+        self, codes: tuple[np.ndarray, np.ndarray], sample_weight: Any
+    ) -> np.ndarray | None:
         """What each pair of labels counts, with the weights of its row and column."""
         factors = [
             side.weights[own]
@@ -298,30 +304,32 @@ class CA(Estimator):
             factors.append(np.asarray(sample_weight, dtype=np.float64))
         return np.prod(factors, axis=0) if factors else None
 
-    def _residuals(self, rows: np.ndarray, columns: np.ndarray) -> Residuals:
-        counts = self._counts_of(rows, columns)
-        return Residuals.of(counts, self._rows.mass[rows], self._columns.mass[columns], self.table_.total)
+    def _compute_residuals(self, rows: np.ndarray, columns: np.ndarray) -> Residuals:
+        counts = self._select_counts(rows, columns)
+        return Residuals.from_counts(counts, self._rows.mass[rows], self._columns.mass[columns], self.table_.total)
 
-    def _counts_of(self, rows: np.ndarray, columns: np.ndarray) -> Any:
+    def _select_counts(self, rows: np.ndarray, columns: np.ndarray) -> Any:
         counts = self.table_.counts
         return counts if (len(rows), len(columns)) == counts.shape else counts[rows][:, columns]
 
-    def _functions(self, points: Points) -> LabelFunctions:
+    def _make_functions(self, points: Points) -> LabelFunctions:
         return LabelFunctions(points.labels, points.standard, points.mass, unknown=self.handle_unknown)
 
-    def _count(self, limit: int) -> int:
-        """How many components to compute of the `limit` that there are."""
+    def _count_components(self, limit: int) -> int:
+        """How many components to compute of the `max_components` that there are."""
         if limit == 0:
             warnings.warn(
-                "The table has one row or one column: there are no components.", FewerComponents, stacklevel=outside()
+                "The table has one row or one column: there are no components.",
+                FewerComponents,
+                stacklevel=find_user_stacklevel(),
             )
         if self.n_components is None:
-            return limit if limit <= ALL_UP_TO else OTHERWISE
+            return limit if limit <= ALL_UP_TO else N_COMPONENTS_IF_LARGE
         if self.n_components > limit > 0:
             warnings.warn(
                 f"n_components={self.n_components} is more than the table has: {limit} are kept.",
                 FewerComponents,
-                stacklevel=outside(),
+                stacklevel=find_user_stacklevel(),
             )
         return min(int(self.n_components), limit)
 
@@ -342,16 +350,16 @@ class CA(Estimator):
         """
         return super().transform(X, Y)
 
-    def _test_views(self, X: Any, Y: Any) -> list[View]:
+    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         if self.subset_rows is not None or self.subset_columns is not None:
             return []
-        view = label_view(encode(X, "X")[0], encode(Y, "Y")[0])
+        view = label_view(encode_labels(X, "X")[0], encode_labels(Y, "Y")[0])
         return [] if view is None else [view]
 
-    def _f(self, X: Any) -> np.ndarray:
+    def _evaluate_f(self, X: Any) -> np.ndarray:
         return self.decomposition_.f(X) if self._are_labels(X) else self._place_rows(X, "X").standard
 
-    def _g(self, Y: Any) -> np.ndarray:
+    def _evaluate_g(self, Y: Any) -> np.ndarray:
         return self.decomposition_.g(Y) if self._are_labels(Y) else self._place_columns(Y, "Y").standard
 
     def _are_labels(self, values: Any) -> bool:
@@ -391,11 +399,11 @@ class CA(Estimator):
 
     def _place_rows(self, rows: Any, name: str) -> Points:
         table = as_table(rows, name, positive=False)
-        return _warn_empty(self._columns.place(table, self.columns_, name, self._to_rows), name)
+        return warn_of_empty_points(self._columns.place_labels(table, self.columns_, name, self._to_rows), name)
 
     def _place_columns(self, columns: Any, name: str) -> Points:
         table = as_table(columns, name, positive=False).T
-        return _warn_empty(self._rows.place(table, self.rows_, name, self._to_columns), name)
+        return warn_of_empty_points(self._rows.place_labels(table, self.rows_, name, self._to_columns), name)
 
     def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
         """Evaluate the functions on pairs, ideally pairs that were not used in the fit.
@@ -420,12 +428,12 @@ class CA(Estimator):
             raise ValueError(
                 "A subset cannot be evaluated: its functions do not describe all pairs. Fit the whole table."
             )
-        table = self._table_of_pairs(X, Y, sample_weight)
+        table = self._read_evaluation_table(X, Y, sample_weight)
         d = self.decomposition_
         F, G = np.nan_to_num(d.f(table.rows), nan=0.0), np.nan_to_num(d.g(table.columns), nan=0.0)
         return held_out(F, G, d.correlations, table.counts, warn=True)
 
-    def _table_of_pairs(self, X: Any, Y: Any, sample_weight: Any) -> Table:
+    def _read_evaluation_table(self, X: Any, Y: Any, sample_weight: Any) -> Table:
         """Counts of pairs to be evaluated, with labels of the fit."""
         if Y is None and self._from_pairs and not is_source(X) and not is_table_of_counts(X):
             raise ValueError("Y is missing: give the other label of each pair.")
@@ -495,7 +503,7 @@ class CA(Estimator):
         Bootstrap of 13 rows and 4 columns on 2 axes, 50 resamples
         """
         check_is_fitted(self)
-        return bootstrap(
+        return bootstrap_points(
             self,
             n_resamples,
             n_components=n_components,
@@ -513,22 +521,28 @@ class CA(Estimator):
         return tags
 
 
-def _warn_dropped(rows: TableSide, columns: TableSide) -> None:
+def warn_of_dropped_labels(rows: TableSide, columns: TableSide) -> None:
     dropped = [
-        f"{side.name} {listed(side.labels[side.mass == 0].tolist())}"
+        f"{side.name} {list_first_labels(side.labels[side.mass == 0].tolist())}"
         for side in (rows, columns)
-        if len(side.occurring) < len(side.labels)
+        if len(side.occurring_positions) < len(side.labels)
     ]
     if dropped:
         warnings.warn(
-            f"Left out, because all their counts are zero: {'; '.join(dropped)}.", LeftOut, stacklevel=outside()
+            f"Left out, because all their counts are zero: {'; '.join(dropped)}.",
+            LeftOut,
+            stacklevel=find_user_stacklevel(),
         )
 
 
-def _warn_empty(points: Points, name: str) -> Points:
+def warn_of_empty_points(points: Points, name: str) -> Points:
     empty = points.labels[np.isnan(points.chi2_distance)].tolist()
     if empty:
-        warnings.warn(f"{name}: without any count, so placed at NaN: {listed(empty)}.", LeftOut, stacklevel=outside())
+        warnings.warn(
+            f"{name}: without any count, so placed at NaN: {list_first_labels(empty)}.",
+            LeftOut,
+            stacklevel=find_user_stacklevel(),
+        )
     return points
 
 
@@ -539,7 +553,7 @@ def _sum_pics(matrix: Any, ridge: Ridge, inertia: float) -> float:
     return matrix.inertia if ridge.strength else inertia
 
 
-def _transition(matrix: RidgeResiduals, s: np.ndarray, V: np.ndarray) -> TransitionFormula:
+def _make_transition(matrix: RidgeResiduals, s: np.ndarray, V: np.ndarray) -> TransitionFormula:
     """From the functions of the columns to those of the rows."""
     offset = matrix.row_root @ matrix.shrunk_times(V) if matrix.centred[0] else np.zeros(len(s))
     return TransitionFormula(s, matrix.strength, matrix.column_shrink, offset)

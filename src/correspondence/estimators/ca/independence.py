@@ -21,7 +21,7 @@ MIN_DRAWS, MAX_DRAWS = 1999, 9999
 CELLS_AT_ONCE = 1_000_000
 MAX_MARGIN_TO_ENUMERATE = 1_000_000  # pairs in the rarest label of a 2 x 2 table whose permutations are all enumerated
 MIN_SHAPE = 5.0  # of a gamma distribution: below, a few rare cells may make up the whole variance
-ROUNDING = 1e-9  # relative difference between equal statistics
+RELATIVE_TOLERANCE = 1e-9  # relative difference between equal statistics
 LARGEST_WHOLE = 2.0**53  # total up to which floats hold every whole number
 
 
@@ -115,28 +115,30 @@ def assess_independence(statistic: float, rows: np.ndarray, columns: np.ndarray,
     # The same tables are drawn whatever the order of the labels, and for the transposed table.
     sides = (np.sort(np.rint(side)) for side in (rows, columns))
     r, c = sorted(sides, key=lambda side: (len(side), side.tolist()))
-    pvalue, distribution = _compute_pvalue(statistic, r, c)
+    pvalue, distribution = compute_pvalue(statistic, r, c)
     return Chi2Test(statistic, dof, pvalue, distribution)
 
 
-def _compute_pvalue(statistic: float, r: np.ndarray, c: np.ndarray) -> tuple[float, str]:
+def compute_pvalue(statistic: float, r: np.ndarray, c: np.ndarray) -> tuple[float, str]:
     n_cells, rarest = len(r) * len(c), r[0] * c[0] / r.sum()
     if n_cells == 4 and min(r[0], c[0]) <= MAX_MARGIN_TO_ENUMERATE:
-        return _enumerate_two_by_two(statistic, r, c), "exact"
+        return enumerate_two_by_two(statistic, r, c), "exact"
     if rarest >= ENOUGH_EXPECTED or n_cells > MAX_CELLS_TO_DRAW:
-        return _gamma_pvalue(statistic, r, c), "gamma"
+        return compute_gamma_pvalue(statistic, r, c), "gamma"
     n_draws = int(np.clip(CELLS_DRAWN // n_cells, MIN_DRAWS, MAX_DRAWS))
-    n_reached = _count_draws_at_least(statistic, r, c, n_draws)
+    n_reached = count_draws_at_least(statistic, r, c, n_draws)
     pvalue = (1 + n_reached) / (1 + n_draws)
     if not n_reached:  # all that the draws say is that p is small: how small, the gamma distribution says
-        pvalue = min(pvalue, _gamma_pvalue(statistic, r, c, MIN_SHAPE))
+        pvalue = min(pvalue, compute_gamma_pvalue(statistic, r, c, MIN_SHAPE))
     return pvalue, "permutations"
 
 
-def _gamma_pvalue(statistic: float, r: np.ndarray, c: np.ndarray, min_shape: float = 0.0) -> float:
+def compute_gamma_pvalue(statistic: float, r: np.ndarray, c: np.ndarray, min_shape: float = 0.0) -> float:
     """Compute the p-value of the gamma distribution with the exact moments; 1 if its shape is below `min_shape`."""
     mean, variance = permutation_moments(r, c)
-    if not ROUNDING * mean < variance < np.inf:  # every permutation has the same statistic, or there are too few
+    if (
+        not RELATIVE_TOLERANCE * mean < variance < np.inf
+    ):  # every permutation has the same statistic, or there are too few
         return 1.0
     shape = mean**2 / variance
     return float(gamma.sf(statistic, shape, scale=variance / mean)) if shape >= min_shape else 1.0
@@ -163,18 +165,18 @@ def permutation_moments(r: np.ndarray, c: np.ndarray) -> tuple[float, float]:
     n, dof = float(r.sum()), (len(r) - 1) * (len(c) - 1)
     if n <= 3:
         return n / max(n - 1, 1) * dof, np.inf
-    (v_r, w_r), (v_c, w_c) = _side_terms(r, n), _side_terms(c, n)
+    (v_r, w_r), (v_c, w_c) = _compute_side_terms(r, n), _compute_side_terms(c, n)
     return n / (n - 1) * dof, 2 * n / (n - 3) * (v_r - w_r) * (v_c - w_c) + n**2 / (n - 1) * w_r * w_c
 
 
-def _side_terms(margin: np.ndarray, n: float) -> tuple[float, float]:
+def _compute_side_terms(margin: np.ndarray, n: float) -> tuple[float, float]:
     """Dawson's two terms of a margin; n sum 1/m - k^2 is written as a sum of squares, which does not cancel."""
     k = len(margin)
     spread = float(((n - k * margin) ** 2 / margin).sum()) / n
     return (k - 1) * (n - k) / (n - 1), spread / (n - 2)
 
 
-def _enumerate_two_by_two(statistic: float, r: np.ndarray, c: np.ndarray) -> float:
+def enumerate_two_by_two(statistic: float, r: np.ndarray, c: np.ndarray) -> float:
     """Add up the probabilities of all tables that are at least as far from the expected one."""
     n, expected = r.sum(), r[0] * c[0] / r.sum()
     cell = np.arange(max(0, r[0] + c[0] - n), min(r[0], c[0]) + 1)
@@ -184,11 +186,11 @@ def _enumerate_two_by_two(statistic: float, r: np.ndarray, c: np.ndarray) -> flo
     logs = np.concatenate([[0.0], np.cumsum(ratios)])
     probabilities = np.exp(logs - logs.max())
     distance = np.sqrt(statistic * r[0] * r[1] / n * c[0] * c[1] / n / n)
-    reached = np.abs(cell - expected) >= distance - ROUNDING * (distance + expected)
+    reached = np.abs(cell - expected) >= distance - RELATIVE_TOLERANCE * (distance + expected)
     return float(probabilities[reached].sum() / probabilities.sum())
 
 
-def _count_draws_at_least(statistic: float, r: np.ndarray, c: np.ndarray, n_draws: int) -> int:
+def count_draws_at_least(statistic: float, r: np.ndarray, c: np.ndarray, n_draws: int) -> int:
     """Count how many random tables with these margins reach the statistic."""
     rng, expected = np.random.default_rng(0), np.outer(r, c) / r.sum()
     tables: Any = random_table(r.astype(np.int64), c.astype(np.int64))
@@ -197,5 +199,5 @@ def _count_draws_at_least(statistic: float, r: np.ndarray, c: np.ndarray, n_draw
     for start in range(0, n_draws, size):
         drawn = tables.rvs(min(size, n_draws - start), random_state=rng)
         values = ((drawn - expected) ** 2 / expected).sum(axis=(1, 2))
-        count += int(np.count_nonzero(values >= statistic * (1 - ROUNDING) - ROUNDING))
+        count += int(np.count_nonzero(values >= statistic * (1 - RELATIVE_TOLERANCE) - RELATIVE_TOLERANCE))
     return count

@@ -10,12 +10,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from correspondence._util.arguments import as_frame, outside
+from correspondence._util.arguments import as_frame, find_user_stacklevel
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.counting import count_pairs, count_with_codes
 from correspondence.data.pairs.opening import open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import Pairs, is_source
-from correspondence.data.table import Table, as_table, listed, weighted_columns
+from correspondence.data.table import Table, as_table, list_first_labels, weighted_columns
 
 __all__ = ["is_column_of_labels", "is_table_of_counts", "read_table", "weigh_table"]
 
@@ -23,19 +23,19 @@ __all__ = ["is_column_of_labels", "is_table_of_counts", "read_table", "weigh_tab
 def read_table(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, np.ndarray] | None]:
     """The table, and for pairs of labels in memory the row and column of each."""
     if is_source(X):
-        return _count_source(X, Y, sample_weight), None
+        return count_source_pairs(X, Y, sample_weight), None
     if Y is not None and not is_table_of_counts(X):
         return count_with_codes(X, Y, sample_weight, "sample_weight")
     if Y is not None:
         warnings.warn(
             "Y is ignored: X is a table of counts. For pairs give one column of labels each.",
             LeftOut,
-            stacklevel=outside(),
+            stacklevel=find_user_stacklevel(),
         )
     return as_table(X), None
 
 
-def _count_source(X: Any, Y: Any, sample_weight: Any) -> Table:
+def count_source_pairs(X: Any, Y: Any, sample_weight: Any) -> Table:
     """Table of pairs that are in files or in an engine."""
     if Y is not None or sample_weight is not None:
         raise ValueError("X is a source of pairs: name its columns, X = Pairs(source, x=..., y=..., weights=...).")
@@ -44,7 +44,7 @@ def _count_source(X: Any, Y: Any, sample_weight: Any) -> Table:
             names = open_source(X, "X").collect_schema().names()
         if len(names) != 2:
             raise ValueError(
-                f"X has the columns {listed(names)}: say which are the pair, fit(Pairs(source, x=..., y=...))."
+                f"X has the columns {list_first_labels(names)}: say which are the pair, fit(Pairs(source, x=..., y=...))."
             )
         X = Pairs(X, *names)
     return count_pairs(X.source, X.x, X.y, X.weights)
@@ -52,16 +52,16 @@ def _count_source(X: Any, Y: Any, sample_weight: Any) -> Table:
 
 def is_table_of_counts(X: Any) -> bool:
     """Whether X has rows and columns, and not just one column."""
-    shape = _shape(X)
+    shape = find_shape(X)
     return len(shape) == 2 and shape[1] != 1
 
 
 def is_column_of_labels(values: Any) -> bool:
     """Whether it is one column."""
-    return len(_shape(values)) == 1
+    return len(find_shape(values)) == 1
 
 
-def _shape(values: Any) -> tuple[int, ...]:
+def find_shape(values: Any) -> tuple[int, ...]:
     """Shape of anything that holds a table or labels; a list of lists has two dimensions, one of tuples only one."""
     frame = as_frame(values, "X")
     native = frame if frame is not None else nw.from_native(values, series_only=True, pass_through=True)

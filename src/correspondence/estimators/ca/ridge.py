@@ -30,14 +30,16 @@ from correspondence.data.thinning import thin_counts
 
 __all__ = ["Ridge", "RidgeResiduals", "choose_ridge", "shrink_labels"]
 
-STRENGTHS = (0.0, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0)  # what is captured changes slowly
-PATIENCE = 2  # strengths in a row that do not improve on the best one, before the search ends
-FOLDS, LARGE_FOLDS = 5, 3
+RIDGE_STRENGTHS = (0.0, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0)  # what is captured changes slowly
+MAX_WORSE_STRENGTHS = 2  # strengths in a row that do not improve on the best one, before the search ends
+N_FOLDS, LARGE_FOLDS = 5, 3
 LARGE_CELLS = 400_000  # of a table for which dense algebra would take too long in the search
-OVERLAP = 2.0  # by which means over all folds vary more than over as many separate pairs: the fits share their pairs
+FOLD_OVERLAP_FACTOR = (
+    2.0  # by which means over all folds vary more than over as many separate pairs: the fits share their pairs
+)
 SPARE_AXES = 6  # beyond those wanted, which makes the subspace iteration converge sooner
 FIRST_STEPS, NEXT_STEPS = 8, 3  # of the subspace iteration: from random vectors, from the axes of the strength before
-NOISE = 1e-7  # singular value, relative to the first, below which a Gram matrix knows nothing
+MIN_SINGULAR_VALUE_RATIO = 1e-7  # singular value, relative to the first, below which a Gram matrix knows nothing
 
 
 def shrink_labels(counts: np.ndarray, strength: float) -> np.ndarray:
@@ -106,24 +108,24 @@ class RidgeResiduals:
         )
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
-        product = self.shrunk_times(V - self._along(V, self.column_root) if self.centred[1] else V)
-        return product - self._along(product, self.row_root) if self.centred[0] else product
+        product = self.shrunk_times(V - self._project_on_trivial(V, self.column_root) if self.centred[1] else V)
+        return product - self._project_on_trivial(product, self.row_root) if self.centred[0] else product
 
     def shrunk_times(self, V: np.ndarray) -> np.ndarray:
         """Multiply A_r^(1/2) Q A_c^(1/2) by V, without the projections."""
-        return _scale(self.base @ _scale(V, self.column_shrink), self.row_shrink)
+        return _scale_rows(self.base @ _scale_rows(V, self.column_shrink), self.row_shrink)
 
     @staticmethod
-    def _along(V: np.ndarray, trivial: np.ndarray) -> np.ndarray:
+    def _project_on_trivial(V: np.ndarray, trivial: np.ndarray) -> np.ndarray:
         return np.multiply.outer(trivial, trivial @ V)
 
-    def gram(self, v: np.ndarray) -> np.ndarray:
+    def multiply_gram(self, v: np.ndarray) -> np.ndarray:
         """M^T M v."""
         return self.T @ (self @ v)
 
     def toarray(self) -> np.ndarray:
         """M as a dense array."""
-        M = _scale(self.base.toarray(), self.row_shrink) * self.column_shrink
+        M = _scale_rows(self.base.toarray(), self.row_shrink) * self.column_shrink
         if self.centred[0]:
             M -= np.outer(self.row_root, self.row_root @ M)
         if self.centred[1]:
@@ -138,10 +140,10 @@ class RidgeResiduals:
         a, b = (root * wanted for root, wanted in zip((self.row_root, self.column_root), self.centred, strict=True))
         # By Pythagoras: the squares before the projections, less those along the trivial axes.
         left, right = self.T.shrunk_times(a), self.shrunk_times(b)
-        return self._squares - float(left @ left) - float(right @ right) + float(a @ right) ** 2
+        return self._sum_of_squares - float(left @ left) - float(right @ right) + float(a @ right) ** 2
 
     @property
-    def _squares(self) -> float:
+    def _sum_of_squares(self) -> float:
         """Sum of squares before the projections; a cell that is zero has the square r c times its shrinkage."""
         cells = sp.coo_array(self.counts)
         r, c = self.row_root[cells.row] ** 2, self.column_root[cells.col] ** 2
@@ -151,7 +153,7 @@ class RidgeResiduals:
         return float(shrink @ above + rest.sum() * ((self.column_root * self.column_shrink) ** 2).sum())
 
 
-def _scale(V: np.ndarray, factors: np.ndarray) -> np.ndarray:
+def _scale_rows(V: np.ndarray, factors: np.ndarray) -> np.ndarray:
     return V * (factors if V.ndim == 1 else factors[:, None])
 
 
@@ -197,23 +199,23 @@ def choose_ridge(counts: Any, k: int) -> Ridge:
     >>> choose_ridge(table, 3).claims.round(1)
     array([0., 0., 0.])
     """
-    counts = _orient(counts)
+    counts = orient_table(counts)
     is_large = counts.shape[0] * counts.shape[1] > LARGE_CELLS
     folds = list(_make_folds(counts, k, is_large))
     if not folds:  # too few observations for any to be left out
         return Ridge(0.0, np.zeros(k))
     best, best_score, n_worse = Ridge(0.0, np.zeros(k)), -np.inf, 0
-    for strength in STRENGTHS:
-        score, claims = _judge([fold.check(strength) for fold in folds], float(counts.sum()))
+    for strength in RIDGE_STRENGTHS:
+        score, claims = judge_folds([fold.check_strength(strength) for fold in folds], float(counts.sum()))
         n_worse = n_worse + 1 if score <= best_score else 0
         if score >= best_score:
             best, best_score = Ridge(strength, claims), score
-        if n_worse == PATIENCE:
+        if n_worse == MAX_WORSE_STRENGTHS:
             break
     return best
 
 
-def _orient(counts: Any) -> Any:
+def orient_table(counts: Any) -> Any:
     """Put the table into an order that its counts decide: exchanging labels, or x and y, gives the same folds.
 
     Rows and columns are sorted by their totals, those with equal ones by their squares and cubes, and the side of more
@@ -242,25 +244,25 @@ def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_DenseFold | _L
     """Pair each fold that has pairs on both sides of the cut with all the others."""
     if not is_large and sp.issparse(counts):
         counts = counts.toarray()
-    for part in thin_counts(counts, LARGE_FOLDS if is_large else FOLDS, np.random.default_rng(0)):
+    for part in thin_counts(counts, LARGE_FOLDS if is_large else N_FOLDS, np.random.default_rng(0)):
         rest = counts - part
         if part.sum() and rest.sum():
             yield (_LargeFold if is_large else _DenseFold)(rest, part, k)
 
 
-def _judge(checks: list[_Check], n: float) -> tuple[float, np.ndarray]:
+def judge_folds(checks: list[_Check], n: float) -> tuple[float, np.ndarray]:
     """What the folds capture with correlations claimed by the other folds, and the claims of all folds together."""
     products = np.array([check.products for check in checks])
     squares = np.mean([check.squares for check in checks], axis=0) - products.mean(axis=0) ** 2
-    noise = np.maximum(np.mean([check.noise for check in checks], axis=0), squares) * OVERLAP / n
+    noise = np.maximum(np.mean([check.noise for check in checks], axis=0), squares) * FOLD_OVERLAP_FACTOR / n
     score = 0.0
     for i, check in enumerate(checks):
         others = np.delete(products, i, axis=0) if len(checks) > 1 else products
-        score += check.capture(_claim(others.mean(axis=0), noise * len(checks) / len(others)))
-    return score / len(checks), _claim(products.mean(axis=0), noise)
+        score += check.compute_captured(claim_correlations(others.mean(axis=0), noise * len(checks) / len(others)))
+    return score / len(checks), claim_correlations(products.mean(axis=0), noise)
 
 
-def _claim(products: np.ndarray, noise: np.ndarray) -> np.ndarray:
+def claim_correlations(products: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Correlations to claim, from means of f_i g_i over pairs left out and the variance of these means.
 
     The square of a mean is too large by its variance. What is left after subtracting it (as James and Stein would)
@@ -294,7 +296,7 @@ class _Check:
     second_g: np.ndarray
 
     @classmethod
-    def of(cls, counts: Any, F: np.ndarray, G: np.ndarray) -> _Check:
+    def from_functions(cls, counts: Any, F: np.ndarray, G: np.ndarray) -> _Check:
         """Moments of functions with values F and G at the labels."""
         p, q = (np.asarray(counts.sum(axis=axis)).ravel() for axis in (1, 0))
         n = p.sum()
@@ -307,7 +309,7 @@ class _Check:
         """Variance of f_i g_i if x and y were independent."""
         return np.diag(self.second_f) * np.diag(self.second_g)
 
-    def capture(self, claims: np.ndarray) -> float:
+    def compute_captured(self, claims: np.ndarray) -> float:
         """Compute `captured` for the given correlations; the constant's own terms add up to 1."""
         crossed = 2 * claims @ (self.mean_f * self.mean_g)
         return float(2 * claims @ self.products - crossed - claims @ (self.second_f * self.second_g) @ claims)
@@ -323,10 +325,10 @@ class _DenseFold:
         self.rows, self.columns = (np.flatnonzero(rest.sum(axis=axis)) for axis in (1, 0))
         counts = rest[np.ix_(self.rows, self.columns)]
         self.n_r, self.n_c, total = counts.sum(axis=1), counts.sum(axis=0), float(counts.sum())
-        self.base = Residuals.of(counts, self.n_r / total, self.n_c / total, total)
+        self.base = Residuals.from_counts(counts, self.n_r / total, self.n_c / total, total)
         self.Q = self.base.toarray()
 
-    def check(self, strength: float) -> _Check:
+    def check_strength(self, strength: float) -> _Check:
         """Fit the other folds and compute the moments of the functions on this one."""
         a, b = self.base.row_root, self.base.column_root
         M = self.Q * shrink_labels(self.n_r, strength)[:, None]
@@ -336,10 +338,12 @@ class _DenseFold:
         m = M.shape[1]
         values, V = scipy.linalg.eigh(M.T @ M, subset_by_index=(max(0, m - self.k), m - 1), check_finite=False)
         values, V = values[::-1], V[:, ::-1]
-        known = values > max(NOISE**2 * values[0], 1e-300)
+        known = values > max(MIN_SINGULAR_VALUE_RATIO**2 * values[0], 1e-300)
         U = (M @ V[:, known]) / np.sqrt(values[known])
-        F = _spread(U / a[:, None], self.rows, self.part.shape[0], self.k)
-        return _Check.of(self.part, F, _spread(V[:, known] / b[:, None], self.columns, self.part.shape[1], self.k))
+        F = _spread_values(U / a[:, None], self.rows, self.part.shape[0], self.k)
+        return _Check.from_functions(
+            self.part, F, _spread_values(V[:, known] / b[:, None], self.columns, self.part.shape[1], self.k)
+        )
 
 
 class _LargeFold:
@@ -351,11 +355,11 @@ class _LargeFold:
         self.rows, self.columns = np.flatnonzero(self.n_r), np.flatnonzero(self.n_c)
         self.n_r, self.n_c = self.n_r[self.rows], self.n_c[self.columns]
         counts, total = rest[self.rows][:, self.columns], float(self.n_r.sum())
-        self.S = _standardise(counts, self.n_r / total, self.n_c / total, total)
+        self.S = standardise_counts(counts, self.n_r / total, self.n_c / total, total)
         self.a, self.b = np.sqrt(self.n_r / total), np.sqrt(self.n_c / total)
         self.start: np.ndarray | None = None
 
-    def check(self, strength: float) -> _Check:
+    def check_strength(self, strength: float) -> _Check:
         """Fit the other folds, not quite exactly, and compute the moments of the functions on this one."""
         shrink_r, shrink_c = shrink_labels(self.n_r, strength), shrink_labels(self.n_c, strength)
         V, n_steps = self.start, NEXT_STEPS
@@ -363,28 +367,30 @@ class _LargeFold:
             size = min(self.k + SPARE_AXES, *self.S.shape)
             V, n_steps = np.random.default_rng(0).standard_normal((len(self.b), size)), FIRST_STEPS
         for _ in range(n_steps):
-            V = self._times(scipy.linalg.qr(V, mode="economic")[0], shrink_r, shrink_c)
-            V = self._transposed_times(V, shrink_r, shrink_c)
+            V = self._multiply_matrix(scipy.linalg.qr(V, mode="economic")[0], shrink_r, shrink_c)
+            V = self._multiply_transposed(V, shrink_r, shrink_c)
         V = scipy.linalg.qr(V, mode="economic")[0]
-        U, s, Vt = scipy.linalg.svd(self._times(V, shrink_r, shrink_c), full_matrices=False)
+        U, s, Vt = scipy.linalg.svd(self._multiply_matrix(V, shrink_r, shrink_c), full_matrices=False)
         self.start = V = V @ Vt.T
-        known = s[: self.k] > NOISE * s[0]
+        known = s[: self.k] > MIN_SINGULAR_VALUE_RATIO * s[0]
         U, V = U[:, : self.k][:, known], V[:, : self.k][:, known]
-        F = _spread(U / self.a[:, None], self.rows, self.part.shape[0], self.k)
-        return _Check.of(self.part, F, _spread(V / self.b[:, None], self.columns, self.part.shape[1], self.k))
+        F = _spread_values(U / self.a[:, None], self.rows, self.part.shape[0], self.k)
+        return _Check.from_functions(
+            self.part, F, _spread_values(V / self.b[:, None], self.columns, self.part.shape[1], self.k)
+        )
 
-    def _times(self, V: np.ndarray, shrink_r: np.ndarray, shrink_c: np.ndarray) -> np.ndarray:
+    def _multiply_matrix(self, V: np.ndarray, shrink_r: np.ndarray, shrink_c: np.ndarray) -> np.ndarray:
         V = (V - np.outer(self.b, self.b @ V)) * shrink_c[:, None]
         W = (self.S @ V - np.outer(self.a, self.b @ V)) * shrink_r[:, None]
         return W - np.outer(self.a, self.a @ W)
 
-    def _transposed_times(self, U: np.ndarray, shrink_r: np.ndarray, shrink_c: np.ndarray) -> np.ndarray:
+    def _multiply_transposed(self, U: np.ndarray, shrink_r: np.ndarray, shrink_c: np.ndarray) -> np.ndarray:
         U = U * shrink_r[:, None]
         W = (self.S.T @ U - np.outer(self.b, self.a @ U)) * shrink_c[:, None]
         return W - np.outer(self.b, self.b @ W)
 
 
-def _standardise(counts: Any, r: np.ndarray, c: np.ndarray, total: float) -> Any:
+def standardise_counts(counts: Any, r: np.ndarray, c: np.ndarray, total: float) -> Any:
     """S = D_r^(-1/2) P D_c^(-1/2)."""
     if not sp.issparse(counts):
         return counts / (total * np.sqrt(r)[:, None]) / np.sqrt(c)
@@ -393,7 +399,7 @@ def _standardise(counts: Any, r: np.ndarray, c: np.ndarray, total: float) -> Any
     return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def _spread(values: np.ndarray, index: np.ndarray, size: int, k: int) -> np.ndarray:
+def _spread_values(values: np.ndarray, index: np.ndarray, size: int, k: int) -> np.ndarray:
     """Values at all labels and for k components; 0, the mean, where the fit knows nothing."""
     result = np.zeros((size, k))
     result[index, : values.shape[1]] = values

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.labels import as_labels
-from correspondence._util.text import brief
+from correspondence._util.text import short_repr
 from correspondence.core.residual_svd import absent_mass
-from correspondence.data.table import Table, listed, weighted_columns
+from correspondence.data.table import Table, list_first_labels, weighted_columns
 from correspondence.estimators.ca.ridge import shrink_labels
 from correspondence.results.points import Points
 
@@ -40,7 +40,7 @@ class TransitionFormula:
     shrinkage: np.ndarray | None = None
     offset: np.ndarray | None = None
 
-    def apply(self, profiles: Any, totals: np.ndarray, mass: np.ndarray, standard: np.ndarray) -> np.ndarray:
+    def place_profiles(self, profiles: Any, totals: np.ndarray, mass: np.ndarray, standard: np.ndarray) -> np.ndarray:
         """Standard coordinates of profiles of given totals; 0 on axes without inertia."""
         if self.shrinkage is not None:
             standard = standard * self.shrinkage[:, None]
@@ -79,12 +79,12 @@ class TableSide:
     kept: np.ndarray
 
     @classmethod
-    def of(cls, table: Table, name: str, weights: np.ndarray | None, subset: Iterable[Any] | None) -> TableSide:
+    def from_table(cls, table: Table, name: str, weights: np.ndarray | None, subset: Iterable[Any] | None) -> TableSide:
         """Rows or columns of a table, restricted to a subset of the labels if there is one."""
         labels, axis = (table.rows, 1) if name == "rows" else (table.columns, 0)
         mass = np.asarray(table.counts.sum(axis=axis)).ravel() / table.total
         everything = np.arange(len(labels)) if table.named else labels  # which are positions then
-        shown = everything if subset is None else _positions(labels, subset, name)
+        shown = everything if subset is None else find_positions(labels, subset, name)
         _check_mass(mass, labels, name)
         occurs = mass[shown] > 0
         kept = shown if occurs.all() else shown[occurs]  # the same array where it can be: there may be millions
@@ -93,46 +93,48 @@ class TableSide:
         return cls(name, labels, mass, table.named, weights, shown, kept)
 
     @property
-    def occurring(self) -> np.ndarray:
+    def occurring_positions(self) -> np.ndarray:
         """Positions of all labels with a count."""
         return np.flatnonzero(self.mass > 0)
 
     @property
     def is_whole(self) -> bool:
         """Whether all labels with a count take part."""
-        return len(self.kept) == len(self.occurring)
+        return len(self.kept) == len(self.occurring_positions)
 
     @property
     def is_weighted(self) -> bool:
         """Whether weights changed the counts: a weight of 0 only leaves a label out."""
         return self.weights is not None and not np.isin(self.weights, (0, 1)).all()
 
-    def points(self, inertia: np.ndarray, standard: np.ndarray, correlations: np.ndarray) -> Points:
+    def make_points(self, inertia: np.ndarray, standard: np.ndarray, correlations: np.ndarray) -> Points:
         """Points of all labels shown, from inertias and coordinates of those kept."""
         position = np.searchsorted(self.shown, self.kept)
         mass = self.mass[self.shown]
         distance = np.sqrt(inertia / mass[position])
         if len(self.kept) < len(self.shown):
             inertia, distance, standard = (
-                _spread(values, position, len(mass), fill)
+                _spread_values(values, position, len(mass), fill)
                 for values, fill in ((inertia, 0.0), (distance, np.nan), (standard, np.nan))
             )
         return Points(self.labels[self.shown], mass, distance, inertia, standard, correlations)
 
-    def place(self, table: Table, own: Points, name: str, transition: TransitionFormula) -> Points:
+    def place_labels(self, table: Table, own: Points, name: str, transition: TransitionFormula) -> Points:
         """Points of new labels of the other side, given by a table whose columns are the labels of this one.
 
         By the transition formula: principal coordinates are averages of this side's standard ones.
         """
-        profiles, totals = self._profiles(self.align(table, name))
+        profiles, totals = self._compute_profiles(self.align_counts(table, name))
         mass = self.mass[self.kept]
-        standard = transition.apply(profiles, totals, mass, own.standard[np.searchsorted(self.shown, self.kept)])
-        distance = _distances(profiles, mass)
+        standard = transition.place_profiles(
+            profiles, totals, mass, own.standard[np.searchsorted(self.shown, self.kept)]
+        )
+        distance = compute_distances(profiles, mass)
         standard[totals == 0], distance[totals == 0] = np.nan, np.nan
         unknown = np.full(len(distance), np.nan)
         return Points(table.rows, unknown, distance, unknown, standard, own.correlations)
 
-    def align(self, table: Table, name: str) -> Any:
+    def align_counts(self, table: Table, name: str) -> Any:
         """Counts of a table with its columns in the order of the labels of this side."""
         if not (table.named and self.named):
             if table.shape[1] != len(self.labels):
@@ -143,13 +145,13 @@ class TableSide:
         positions = {label: i for i, label in enumerate(table.columns.tolist())}
         missing = [label for label in self.labels.tolist() if label not in positions]
         if missing:
-            raise ValueError(f"{name} lacks {self.name} of the fit: {listed(missing)}.")
+            raise ValueError(f"{name} lacks {self.name} of the fit: {list_first_labels(missing)}.")
         extra = sorted(set(positions) - set(self.labels.tolist()), key=str)
         if extra:
-            raise ValueError(f"{name} has {self.name} that were not in the fit: {listed(extra)}.")
+            raise ValueError(f"{name} has {self.name} that were not in the fit: {list_first_labels(extra)}.")
         return table.counts[:, [positions[label] for label in self.labels.tolist()]]
 
-    def _profiles(self, counts: Any) -> tuple[Any, np.ndarray]:
+    def _compute_profiles(self, counts: Any) -> tuple[Any, np.ndarray]:
         """Rows divided by their sums, over the labels kept; and these sums."""
         weights = np.ones(len(self.labels)) if self.weights is None else self.weights
         counts = weighted_columns(counts, np.where(self.mass > 0, weights, 0))
@@ -163,22 +165,22 @@ def _check_mass(mass: np.ndarray, labels: np.ndarray, name: str) -> None:
     tiny = np.flatnonzero((mass > 0) & (mass < 1e-100))
     if len(tiny):
         raise ValueError(
-            f"The {name} {listed([brief(label) for label in labels[tiny[:3]].tolist()])} have next to no share of all "
+            f"The {name} {list_first_labels([short_repr(label) for label in labels[tiny[:3]].tolist()])} have next to no share of all "
             f"counts, {mass[tiny[0]]:.1g}: leave them out, or give them as supplementary."
         )
 
 
-def _positions(labels: np.ndarray, subset: Iterable[Any], name: str) -> np.ndarray:
+def find_positions(labels: np.ndarray, subset: Iterable[Any], name: str) -> np.ndarray:
     """Where the labels of a subset stand, in the order of the table."""
     if isinstance(subset, str | bytes | Iterator) or not isinstance(subset, Iterable):
-        raise ValueError(f"subset_{name} must be a list of labels, got {brief(subset)}.")
+        raise ValueError(f"subset_{name} must be a list of labels, got {short_repr(subset)}.")
     known = {label: i for i, label in enumerate(labels.tolist())}
     wanted = as_labels(subset, f"subset_{name}").tolist()
     if any(isinstance(label, bool) for label in wanted) and not any(isinstance(label, bool) for label in known):
         raise ValueError(f"subset_{name} looks like a mask: give the labels instead.")
     unknown = [label for label in wanted if not _is_among(label, known)]
     if unknown:
-        raise ValueError(f"subset_{name}: there is no label {brief(unknown[0])} among the {name}.")
+        raise ValueError(f"subset_{name}: there is no label {short_repr(unknown[0])} among the {name}.")
     return np.unique(np.array([known[label] for label in wanted], dtype=np.intp))
 
 
@@ -189,13 +191,13 @@ def _is_among(label: Any, known: dict[Any, int]) -> bool:
         return False
 
 
-def _spread(values: np.ndarray, position: np.ndarray, size: int, fill: float) -> np.ndarray:
+def _spread_values(values: np.ndarray, position: np.ndarray, size: int, fill: float) -> np.ndarray:
     result = np.full((size, *values.shape[1:]), fill)
     result[position] = values
     return result
 
 
-def _distances(profiles: Any, mass: np.ndarray) -> np.ndarray:
+def compute_distances(profiles: Any, mass: np.ndarray) -> np.ndarray:
     """Chi-square distances of profiles from the average one."""
     if not sp.issparse(profiles):
         return np.sqrt(((profiles - mass) ** 2 / mass).sum(axis=1))

@@ -15,13 +15,13 @@ from correspondence.estimators.pice import processes
 if TYPE_CHECKING:
     from correspondence.estimators.pice.training import Trainer, TrainingSettings
 
-__all__ = ["FILE", "last_step", "restore", "save"]
+__all__ = ["CHECKPOINT_FILE", "last_step", "restore_trainer", "save_trainer"]
 
-FORMAT, VERSION = "correspondence.PICE.training", 1
-FILE = "training.safetensors"
+FILE_FORMAT, FILE_VERSION = "correspondence.PICE.training", 1
+CHECKPOINT_FILE = "training.safetensors"
 
 
-def save(trainer: Trainer) -> None:
+def save_trainer(trainer: Trainer) -> None:
     """Write the state of a run to its folder, if it has one; the first of several processes does."""
     folder = trainer.settings.checkpoint
     if folder is None or not processes.is_first():
@@ -39,27 +39,29 @@ def save(trainer: Trainer) -> None:
         "scale": trainer.scale,
     }
     arrays |= {"best_terms": trainer.best_terms, "last_clear": trainer.last_clear}
-    files.write(folder / FILE, arrays, description, FORMAT, VERSION)
+    files.write_safetensors(folder / CHECKPOINT_FILE, arrays, description, FILE_FORMAT, FILE_VERSION)
 
 
 def last_step(folder: Path) -> int | None:
     """Step from which a run would go on; None if there is no checkpoint."""
-    if not (folder / FILE).is_file():
+    if not (folder / CHECKPOINT_FILE).is_file():
         return None
-    _, description = files.read(folder / FILE, FORMAT, VERSION)
+    _, description = files.read_safetensors(folder / CHECKPOINT_FILE, FILE_FORMAT, FILE_VERSION)
     return int(description["counts"]["step"])
 
 
-def restore(trainer: Trainer) -> None:
+def restore_trainer(trainer: Trainer) -> None:
     """Take up the run that the folder holds, if there is one; the first of several processes reads it for all."""
-    found = processes.from_first(lambda: _read(trainer.settings))
+    found = processes.from_first(lambda: read_checkpoint(trainer.settings))
     if found is None:
         return
     arrays, description = found
     for name in ("nets", "averages", "best"):
-        _load(getattr(trainer, name), files.below(arrays, f"{name}."))
-    trainer.covariances.running = {k: torch.from_numpy(v.copy()) for k, v in files.below(arrays, "running.").items()}
-    _load_optimizer(trainer.optimizer, files.below(arrays, "optimizer."))
+        _load(getattr(trainer, name), files.strip_prefix(arrays, f"{name}."))
+    trainer.covariances.running = {
+        k: torch.from_numpy(v.copy()) for k, v in files.strip_prefix(arrays, "running.").items()
+    }
+    _load_optimizer(trainer.optimizer, files.strip_prefix(arrays, "optimizer."))
     trainer.counts.update(description["counts"])
     trainer.history = description["history"]
     trainer.scale, trainer.best_terms, trainer.last_clear = (
@@ -69,11 +71,11 @@ def restore(trainer: Trainer) -> None:
     )
 
 
-def _read(settings: TrainingSettings) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+def read_checkpoint(settings: TrainingSettings) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
     folder = settings.checkpoint
-    if folder is None or not (folder / FILE).exists():
+    if folder is None or not (folder / CHECKPOINT_FILE).exists():
         return None
-    arrays, description = files.read(folder / FILE, FORMAT, VERSION)
+    arrays, description = files.read_safetensors(folder / CHECKPOINT_FILE, FILE_FORMAT, FILE_VERSION)
     if settings.warm and description["counts"]["done"]:
         return None  # that run is what this one starts from
     if description["fingerprint"] != settings.fingerprint:

@@ -17,11 +17,11 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from correspondence._util.arguments import as_frame, length, take, to_array
+from correspondence._util.arguments import as_frame, count_observations, take_rows, to_array
 from correspondence.data.encoders.images import Images
 from correspondence.data.pairs import pairs as sources
 from correspondence.estimators.pice import processes
-from correspondence.estimators.pice.feature_net import BLOCK, NetSide, Sides
+from correspondence.estimators.pice.feature_net import MAX_ROWS_PER_BLOCK, NetSide, Sides
 
 __all__ = ["Blocks", "Stream", "TrainingArrays", "TrainingPairs", "first_rows"]
 
@@ -32,10 +32,10 @@ Reader = Callable[[], Batch]
 class TrainingPairs(Protocol):
     """What training asks of its data."""
 
-    def blocks(self) -> Iterator[Batch]:
+    def iterate_blocks(self) -> Iterator[Batch]:
         """All pairs of this process once, some rows at a time."""
 
-    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:
+    def iterate_batches(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:
         """Endless random batches, this process's share of them, the same for the same seed, without the first ones."""
 
 
@@ -60,19 +60,19 @@ class TrainingArrays:
         self.n = x.shape[0]
 
     @classmethod
-    def encoded(cls, sides: Sides, X: Any, Y: Any) -> TrainingArrays:
+    def encode_pairs(cls, sides: Sides, X: Any, Y: Any) -> TrainingArrays:
         """Pairs of two data sets."""
-        x, y = (_rows(side, values) for side, values in zip(sides, (X, Y), strict=True))
+        x, y = (encode_side_rows(side, values) for side, values in zip(sides, (X, Y), strict=True))
         return cls(x, y)
 
-    def take(self, index: np.ndarray) -> TrainingArrays:
+    def take_pairs(self, index: np.ndarray) -> TrainingArrays:
         """Some of the pairs."""
-        return TrainingArrays(_take(self.x, index), _take(self.y, index))
+        return TrainingArrays(_take_rows(self.x, index), _take_rows(self.y, index))
 
     def __len__(self) -> int:
         return self.n
 
-    def extended(self, sides: Sides) -> TrainingArrays:
+    def append_known_functions(self, sides: Sides) -> TrainingArrays:
         """The same pairs with the known functions of the sides, found since, behind the rows."""
         x, y = (
             rows if side.known is None else np.hstack([rows, side.known(rows)])
@@ -80,23 +80,23 @@ class TrainingArrays:
         )
         return TrainingArrays(x, y)
 
-    def blocks(self) -> Iterator[Batch]:  # noqa: D102
-        return self._blocks(processes.mine(self.n))
+    def iterate_blocks(self) -> Iterator[Batch]:  # noqa: D102
+        return self._iterate_slice(processes.slice_own_rows(self.n))
 
-    def all_blocks(self) -> Iterator[Batch]:
+    def iterate_all_blocks(self) -> Iterator[Batch]:
         """All pairs once, for what must be the same to the last bit, however many processes there are."""
-        return self._blocks(slice(0, self.n))
+        return self._iterate_slice(slice(0, self.n))
 
-    def _blocks(self, part: slice) -> Iterator[Batch]:
-        for start in range(part.start, part.stop, BLOCK):
-            rows = slice(start, min(start + BLOCK, part.stop))
+    def _iterate_slice(self, part: slice) -> Iterator[Batch]:
+        for start in range(part.start, part.stop, MAX_ROWS_PER_BLOCK):
+            rows = slice(start, min(start + MAX_ROWS_PER_BLOCK, part.stop))
             yield self.x[rows], self.y[rows]
 
-    def first(self, n: int) -> TrainingArrays:
+    def take_first(self, n: int) -> TrainingArrays:
         """The first n pairs."""
-        return self if n >= self.n else self.take(np.arange(n))
+        return self if n >= self.n else self.take_pairs(np.arange(n))
 
-    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
+    def iterate_batches(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
         size = min(size, self.n)
         each = self.n // size
         step = skip
@@ -104,7 +104,7 @@ class TrainingArrays:
             epoch, first = divmod(step, each)
             order = np.random.default_rng([seed, epoch]).permutation(self.n)
             for i in range(first, each):
-                rows = order[i * size : (i + 1) * size][processes.mine(size)]
+                rows = order[i * size : (i + 1) * size][processes.slice_own_rows(size)]
                 yield self.x[rows], self.y[rows]
                 step += 1
 
@@ -116,15 +116,19 @@ class _EncodedRows:
         self.side, self.values, self.shape = side, values, values.shape
 
     def __getitem__(self, rows: Any) -> np.ndarray:
-        return self.side.rows(self.values[rows])
+        return self.side.encode_rows(self.values[rows])
 
 
-def _take(rows: Any, index: np.ndarray) -> Any:
+def _take_rows(rows: Any, index: np.ndarray) -> Any:
     return _EncodedRows(rows.side, rows.values[index]) if isinstance(rows, _EncodedRows) else rows[index]
 
 
-def _rows(side: NetSide, values: Any) -> Any:
-    return _EncodedRows(side, to_array(values, side.name)) if isinstance(side.encoder, Images) else side.rows(values)
+def encode_side_rows(side: NetSide, values: Any) -> Any:
+    return (
+        _EncodedRows(side, to_array(values, side.name))
+        if isinstance(side.encoder, Images)
+        else side.encode_rows(values)
+    )
 
 
 class Stream:
@@ -140,18 +144,20 @@ class Stream:
         self.sides, self.source = sides, source
         self.is_cut = isinstance(source, Blocks | sources.Pairs)
 
-    def blocks(self) -> Iterator[Batch]:  # noqa: D102
-        for x, y in self._read():
-            if not self.is_cut or processes.size() == 1:
-                yield self._rows(x, y)
-            elif len(share := np.arange(length(x, "X"))[processes.mine(length(x, "X"))]):
-                yield self._rows(take(x, share), take(y, share))
+    def iterate_blocks(self) -> Iterator[Batch]:  # noqa: D102
+        for x, y in self._read_batches():
+            if not self.is_cut or processes.count_processes() == 1:
+                yield self.encode_batch(x, y)
+            elif len(
+                share := np.arange(count_observations(x, "X"))[processes.slice_own_rows(count_observations(x, "X"))]
+            ):
+                yield self.encode_batch(take_rows(x, share), take_rows(y, share))
 
-    def shuffled(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
+    def iterate_batches(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
         step, epoch = 0, 0
         while True:
             torch.manual_seed(seed + epoch)  # a DataLoader that shuffles takes its order from here
-            batches = self._cut(size, [seed, epoch]) if self.is_cut else self._whole()
+            batches = self._cut_batches(size, [seed, epoch]) if self.is_cut else self._iterate_whole_batches()
             before = step
             for read in batches:
                 step += 1
@@ -159,36 +165,40 @@ class Stream:
                     yield read()
             if step == before:
                 raise ValueError(
-                    f"X gives fewer batches than there are processes, {processes.size()}: make them smaller."
+                    f"X gives fewer batches than there are processes, {processes.count_processes()}: make them smaller."
                 )
             epoch += 1
 
-    def _read(self) -> Iterator[Batch]:
+    def _read_batches(self) -> Iterator[Batch]:
         """Batches that this process reads."""
-        batches = _checked(self.source)
-        return batches if self.is_cut else islice(batches, processes.rank(), None, processes.size())
+        batches = iterate_checked_batches(self.source)
+        return batches if self.is_cut else islice(batches, processes.get_rank(), None, processes.count_processes())
 
-    def _whole(self) -> Iterator[Reader]:
+    def _iterate_whole_batches(self) -> Iterator[Reader]:
         """Batches as they come, as long as each process has one; they are encoded once they are needed."""
-        batches = self._read()
+        batches = self._read_batches()
         while processes.all_have((batch := next(batches, None)) is not None):
             assert batch is not None
-            yield partial(self._rows, *batch)
+            yield partial(self.encode_batch, *batch)
 
-    def _cut(self, size: int, seed: list[int]) -> Iterator[Reader]:
+    def _cut_batches(self, size: int, seed: list[int]) -> Iterator[Reader]:
         """Batches of about a size, cut from shuffled blocks."""
-        for number, (x, y) in enumerate(self._read()):
-            n = length(x, "X")
+        for number, (x, y) in enumerate(self._read_batches()):
+            n = count_observations(x, "X")
             order = np.random.default_rng([*seed, number]).permutation(n)
-            parts = [part for part in np.array_split(order, max(1, n // size)) if len(part) >= processes.size()]
-            shares = [part[processes.mine(len(part))] for part in parts]
+            parts = [
+                part for part in np.array_split(order, max(1, n // size)) if len(part) >= processes.count_processes()
+            ]
+            shares = [part[processes.slice_own_rows(len(part))] for part in parts]
             if shares:
                 block = _EncodedBlock(self, x, y, np.concatenate(shares))
                 ends = np.cumsum([len(share) for share in shares])
-                yield from (partial(block.take, slice(end - len(s), end)) for end, s in zip(ends, shares, strict=True))
+                yield from (
+                    partial(block.take_slice, slice(end - len(s), end)) for end, s in zip(ends, shares, strict=True)
+                )
 
-    def _rows(self, x: Any, y: Any) -> Batch:
-        return self.sides[0].rows(x), self.sides[1].rows(y)
+    def encode_batch(self, x: Any, y: Any) -> Batch:
+        return self.sides[0].encode_rows(x), self.sides[1].encode_rows(y)
 
 
 class _EncodedBlock:
@@ -198,16 +208,16 @@ class _EncodedBlock:
         self._stream, self._values, self._index = stream, (x, y), index
 
     @cached_property
-    def _rows(self) -> Batch:
-        x, y = (take(values, self._index) for values in self._values)
-        return self._stream._rows(x, y)
+    def _encoded_rows(self) -> Batch:
+        x, y = (take_rows(values, self._index) for values in self._values)
+        return self._stream.encode_batch(x, y)
 
-    def take(self, part: slice) -> Batch:
-        x, y = self._rows
+    def take_slice(self, part: slice) -> Batch:
+        x, y = self._encoded_rows
         return x[part], y[part]
 
 
-def _checked(batches: Iterable[Any]) -> Iterator[Batch]:
+def iterate_checked_batches(batches: Iterable[Any]) -> Iterator[Batch]:
     if iter(batches) is batches:
         raise ValueError(
             "X is an iterator, which can be read only once: give a DataLoader, a list of batches or another iterable "
@@ -219,12 +229,12 @@ def _checked(batches: Iterable[Any]) -> Iterator[Batch]:
             raise ValueError(
                 f"X without Y must give batches (x, y), got {type(batch).__name__}: pass Y, or such batches."
             )
-        if length(batch[0], "X") != length(batch[1], "Y"):
+        if count_observations(batch[0], "X") != count_observations(batch[1], "Y"):
             raise ValueError(
                 "x and y of a batch must have the same length, "
-                f"got {length(batch[0], 'X')} and {length(batch[1], 'Y')}."
+                f"got {count_observations(batch[0], 'X')} and {count_observations(batch[1], 'Y')}."
             )
-        if length(batch[0], "X"):
+        if count_observations(batch[0], "X"):
             empty = False
             yield batch[0], batch[1]
     if empty:
@@ -234,21 +244,23 @@ def _checked(batches: Iterable[Any]) -> Iterator[Batch]:
 def first_rows(batches: Iterable[Any], limit: int) -> Batch:
     """The first rows of a stream as one batch."""
     xs, ys, n = [], [], 0
-    for x, y in _checked(batches):
+    for x, y in iterate_checked_batches(batches):
         xs.append(x)
         ys.append(y)
-        n += length(x, "X")
+        n += count_observations(x, "X")
         if n >= limit:
             break
-    return _joined(xs), _joined(ys)
+    return join_batches(xs), join_batches(ys)
 
 
-def _joined(parts: list[Any]) -> Any:
+def join_batches(parts: list[Any]) -> Any:
     first = parts[0]
     if as_frame(first, "X") is not None:
         return nw.concat([nw.from_native(part) for part in parts]).to_native()
     if isinstance(nw.from_native(first, series_only=True, pass_through=True), nw.Series):
-        return _joined([nw.from_native(part, series_only=True).alias("value").to_frame().to_native() for part in parts])
+        return join_batches(
+            [nw.from_native(part, series_only=True).alias("value").to_frame().to_native() for part in parts]
+        )
     if sp.issparse(first):
         return sp.vstack(parts, format="csr")
     if isinstance(first, list | tuple):

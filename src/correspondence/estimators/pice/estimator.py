@@ -16,38 +16,38 @@ import torch
 from scipy.stats import norm, rankdata
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import as_frame, check_whole, is_number, length, outside
-from correspondence._util.text import brief
+from correspondence._util.arguments import as_frame, check_whole, count_observations, find_user_stacklevel, is_number
+from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import NotHeldOut, NothingFound
 from correspondence.core.estimator import PairsEstimator
 from correspondence.core.scoring import held_out
 from correspondence.data.encoders.choosing import encoder_for
-from correspondence.data.encoders.columns import kept
+from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.data.pairs.pairs import Pairs as Source
 from correspondence.data.pairs.pairs import check_source
 from correspondence.estimators.pice import models, processes
 from correspondence.estimators.pice.data import Stream, TrainingArrays, TrainingPairs, first_rows
 from correspondence.estimators.pice.feature_net import NetSide, Sides
-from correspondence.estimators.pice.losses import LOSSES
+from correspondence.estimators.pice.losses import LOSS_FUNCTIONS
 from correspondence.estimators.pice.models import FunctionModel
 from correspondence.estimators.pice.training import (
-    SCHEDULES,
+    SCHEDULE_NAMES,
     Callback,
     HeldOutJudge,
     Report,
     Trainer,
     TrainingSettings,
-    decompose,
-    threads,
+    decompose_features,
+    limit_torch_threads,
 )
 from correspondence.results.held_out import HeldOut
 
 __all__ = ["PICE"]
 
-SAMPLE = 20_000  # pairs on which nets are judged while they are trained
-HELD_OUT = 20  # pairs at least; fewer cannot choose between models
-CHANCE = 0.01  # that the held-out pairs show something where there is nothing
-FEW = 100  # pairs, from which on some are held out
+MAX_PAIRS_JUDGED = 20_000  # pairs on which nets are judged while they are trained
+MIN_HELD_OUT_PAIRS = 20  # pairs at least; fewer cannot choose between models
+MAX_FALSE_FINDING_RATE = 0.01  # that the held-out pairs show something where there is nothing
+MIN_PAIRS_FOR_VALIDATION = 100  # pairs, from which on some are held out
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,18 +224,18 @@ class PICE(PairsEstimator):
         self.samples_per_second_: float | None = None
         gpus = range(torch.cuda.device_count())
         n_threads = 1 if self._is_small(X, Y) else torch.get_num_threads()
-        with torch.random.fork_rng(devices=gpus), threads(n_threads), processes.quiet():
+        with torch.random.fork_rng(devices=gpus), limit_torch_threads(n_threads), processes.limit_warnings_to_first():
             torch.manual_seed(self.random_state)
-            data = self._prepare(X, Y, validation)
-            model, history, nets = self._choose(data.sides, data.pairs, data.judge)
-            self._finish(model, data, X if Y is not None else None, kept(Y))
+            data = self._prepare_data(X, Y, validation)
+            model, history, nets = self._choose_model(data.sides, data.pairs, data.judge)
+            self._finish_fit(model, data, X if Y is not None else None, copy_for_expectations(Y))
         self.history_, self._nets = history, nets
-        self._trained = self._kind() if nets[0].net is not None else None
+        self._trained = self._make_warm_start_key() if nets[0].net is not None else None
         return self
 
     # --- data
 
-    def _prepare(self, X: Any, Y: Any, validation: Any) -> _TrainingData:
+    def _prepare_data(self, X: Any, Y: Any, validation: Any) -> _TrainingData:
         if Y is None:
             return self._prepare_stream(X, validation)
         n = self._check_pairs(X, Y)
@@ -245,15 +245,23 @@ class PICE(PairsEstimator):
             raise ValueError(
                 f"validation_fraction = {self.validation_fraction} leaves only {len(rest)} pairs to train on."
             )
-        if len(rest) < processes.size():
-            raise ValueError(f"There are {len(rest)} pairs to train on, fewer than the {processes.size()} processes.")
-        sides = self._sides(X, Y)
-        everything = TrainingArrays.encoded(sides, X, Y)
-        pairs = everything.take(np.sort(rest))
-        sides = self._with_known(sides, pairs, pairs)
-        pairs = pairs.extended(sides)
-        tried = everything.take(np.sort(held)).extended(sides) if len(held) else _held_out(sides, validation)
-        return _TrainingData(sides, pairs, HeldOutJudge(pairs.first(SAMPLE), tried, self.n_components), everything)
+        if len(rest) < processes.count_processes():
+            raise ValueError(
+                f"There are {len(rest)} pairs to train on, fewer than the {processes.count_processes()} processes."
+            )
+        sides = self._make_sides(X, Y)
+        everything = TrainingArrays.encode_pairs(sides, X, Y)
+        pairs = everything.take_pairs(np.sort(rest))
+        sides = self._add_known_functions(sides, pairs, pairs)
+        pairs = pairs.append_known_functions(sides)
+        tried = (
+            everything.take_pairs(np.sort(held)).append_known_functions(sides)
+            if len(held)
+            else encode_validation_pairs(sides, validation)
+        )
+        return _TrainingData(
+            sides, pairs, HeldOutJudge(pairs.take_first(MAX_PAIRS_JUDGED), tried, self.n_components), everything
+        )
 
     def _prepare_stream(self, batches: Any, validation: Any) -> _TrainingData:
         if not _is_stream(batches):
@@ -262,19 +270,25 @@ class PICE(PairsEstimator):
             )
         if isinstance(batches, Source):
             check_source(batches)
-        X, Y = first_rows(batches, SAMPLE)
+        X, Y = first_rows(batches, MAX_PAIRS_JUDGED)
         self._check_pairs(X, Y)
-        sides = self._sides(X, Y)
-        sample = TrainingArrays.encoded(sides, X, Y)
-        sides = self._with_known(sides, sample, Stream(sides, batches))
-        judge = HeldOutJudge(sample.extended(sides), _held_out(sides, validation), self.n_components)
+        sides = self._make_sides(X, Y)
+        sample = TrainingArrays.encode_pairs(sides, X, Y)
+        sides = self._add_known_functions(sides, sample, Stream(sides, batches))
+        judge = HeldOutJudge(
+            sample.append_known_functions(sides), encode_validation_pairs(sides, validation), self.n_components
+        )
         stream = Stream(sides, batches)
         return _TrainingData(sides, stream, judge, None)
 
     def _n_held_out(self, n: int) -> int:
-        return max(round(n * self.validation_fraction), HELD_OUT) if self.validation_fraction and n >= FEW else 0
+        return (
+            max(round(n * self.validation_fraction), MIN_HELD_OUT_PAIRS)
+            if self.validation_fraction and n >= MIN_PAIRS_FOR_VALIDATION
+            else 0
+        )
 
-    def _sides(self, X: Any, Y: Any) -> Sides:
+    def _make_sides(self, X: Any, Y: Any) -> Sides:
         if self._is_warm():
             x, y = (NetSide(side.name, side.encoder) for side in self._nets)
             return x, y
@@ -284,7 +298,7 @@ class PICE(PairsEstimator):
         )
         return x, y
 
-    def _with_known(self, sides: Sides, sample: TrainingArrays, pairs: TrainingPairs) -> Sides:
+    def _add_known_functions(self, sides: Sides, sample: TrainingArrays, pairs: TrainingPairs) -> Sides:
         if self._is_warm():
             x, y = (replace(side, known=before.known) for side, before in zip(sides, self._nets, strict=True))
             return x, y
@@ -294,7 +308,7 @@ class PICE(PairsEstimator):
 
     # --- models
 
-    def _choose(
+    def _choose_model(
         self, sides: Sides, pairs: TrainingPairs, judge: HeldOutJudge
     ) -> tuple[FunctionModel, list[dict[str, Any]], Sides]:
         """The most flexible of the three models that is clearly worth it, the history of training, and the nets."""
@@ -302,7 +316,7 @@ class PICE(PairsEstimator):
         if additive and judge.validation is None and isinstance(pairs, TrainingArrays) and self.validation_fraction:
             return additive, [], sides
         start = models.with_nets(
-            sides, judge.training, (self.x_net, self.y_net), self.n_components, _device(self.device)
+            sides, judge.training, (self.x_net, self.y_net), self.n_components, find_device(self.device)
         )
         if self._is_warm():
             for side, before in zip(start, self._nets, strict=True):
@@ -310,37 +324,37 @@ class PICE(PairsEstimator):
         if not any(p.requires_grad for side in start for p in side.network.parameters()):
             return FunctionModel("net", start, judge(start)), [], start
         baseline = additive.judgement if additive and judge.validation is not None else None
-        settings, callbacks = self._settings(judge, start), list(self.callbacks or [])
+        settings, callbacks = self._make_settings(judge, start), list(self.callbacks or [])
         trainer = Trainer(start, pairs, judge, baseline, settings, callbacks, self.progress)
-        nets = trainer.run()
+        nets = trainer.train_nets()
         self.samples_per_second_ = trainer.samples_per_second
         net = FunctionModel("net", nets, judge(nets))
-        if additive and not net.beats(additive):
+        if additive and not net.is_better_than(additive):
             return additive, trainer.history, nets
         return models.with_index(net, judge) if judge.validation is not None else net, trainer.history, nets
 
-    def _finish(self, model: FunctionModel, data: _TrainingData, X: Any, y_sample: Any) -> None:
+    def _finish_fit(self, model: FunctionModel, data: _TrainingData, X: Any, y_sample: Any) -> None:
         """Whiten once more, on all pairs; what was held out has been judged before."""
         sides, pairs, judge = model.sides, data.pairs, data.judge
         result, before = None, model.judgement.decomposition
         if judge.validation is not None:
-            F, G = judge.apply(before, sides)
+            F, G = judge.evaluate_functions(before, sides)
             result = held_out(F, G, before.correlations)
-            if not _is_something_found(F, G, before.correlations):
+            if not is_something_found(F, G, before.correlations):
                 self._warn_of_nothing(result)
         if data.everything is not None:
             if model.name == "additive" and not self._is_warm():
                 sides = models.with_additive(sides, data.everything, data.everything, self.n_components)
-            pairs = data.everything.extended(sides)
-        d = decompose(sides, pairs, self.n_components, y_sample)
+            pairs = data.everything.append_known_functions(sides)
+        d = decompose_features(sides, pairs, self.n_components, y_sample)
         if result is None and isinstance(data.pairs, TrainingArrays) and self.validation_fraction:
             warnings.warn(
-                f"Nothing is held out of fewer than {FEW} pairs, so the training correlations are too high: "
+                f"Nothing is held out of fewer than {MIN_PAIRS_FOR_VALIDATION} pairs, so the training correlations are too high: "
                 "evaluate on other pairs, or give `validation`.",
                 NotHeldOut,
-                stacklevel=outside(),
+                stacklevel=find_user_stacklevel(),
             )
-        self._set(d, X)
+        self._set_decomposition(d, X)
         self.validation_, self.model_ = result, model.name
         self._compared = before.correlations
 
@@ -350,7 +364,7 @@ class PICE(PairsEstimator):
             f"Nothing was found: of {result.n:g} pairs held out the functions capture {result.captured:.3g} "
             f"[{low:.3g}, {high:.3g}], which may be 0; the correlations on the training pairs may be chance.",
             NothingFound,
-            stacklevel=outside(),
+            stacklevel=find_user_stacklevel(),
         )
 
     def summary(self) -> str:
@@ -380,35 +394,39 @@ class PICE(PairsEstimator):
         for name in ("batch_size", "max_steps", "evaluate_every", "patience", "checkpoint_every"):
             check_whole(getattr(self, name), name, 1)
         check_whole(self.random_state, "random_state", 0, 2**32 - 1)
-        if self.batch_size < processes.size():
+        if self.batch_size < processes.count_processes():
             raise ValueError(
-                f"batch_size = {self.batch_size} must be at least the number of processes, {processes.size()}."
+                f"batch_size = {self.batch_size} must be at least the number of processes, {processes.count_processes()}."
             )
-        if not isinstance(self.loss, str) or self.loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {brief(self.loss)}.")
-        if not isinstance(self.schedule, str) or self.schedule not in SCHEDULES:
-            raise ValueError(f"schedule must be one of {', '.join(map(repr, SCHEDULES))}, got {brief(self.schedule)}.")
+        if not isinstance(self.loss, str) or self.loss not in LOSS_FUNCTIONS:
+            raise ValueError(
+                f"loss must be one of {', '.join(map(repr, LOSS_FUNCTIONS))}, got {short_repr(self.loss)}."
+            )
+        if not isinstance(self.schedule, str) or self.schedule not in SCHEDULE_NAMES:
+            raise ValueError(
+                f"schedule must be one of {', '.join(map(repr, SCHEDULE_NAMES))}, got {short_repr(self.schedule)}."
+            )
         for name, low in (("learning_rate", 1e-12), ("weight_decay", 0.0)):
             value: Any = getattr(self, name)
             if not is_number(value) or value < low:
-                raise ValueError(f"{name} must be a number of at least {low:g}, got {brief(value)}.")
+                raise ValueError(f"{name} must be a number of at least {low:g}, got {short_repr(value)}.")
         fraction: Any = self.validation_fraction
         if not is_number(fraction) or not 0 <= fraction < 1:
-            raise ValueError(f"validation_fraction must be a number from 0 to below 1, got {brief(fraction)}.")
+            raise ValueError(f"validation_fraction must be a number from 0 to below 1, got {short_repr(fraction)}.")
         for name in ("x_net", "y_net"):
             net = getattr(self, name)
             if not (net == "auto" if isinstance(net, str) else callable(net)):
                 raise ValueError(
-                    f'{name} must be "auto", a torch.nn.Module or a callable that makes one, got {brief(net)}.'
+                    f'{name} must be "auto", a torch.nn.Module or a callable that makes one, got {short_repr(net)}.'
                 )
         if self.callbacks is not None and not all(map(callable, _listed(self.callbacks))):
             raise ValueError(
-                f"callbacks must be a list of functions of (step, decomposition), got {brief(self.callbacks)}."
+                f"callbacks must be a list of functions of (step, decomposition), got {short_repr(self.callbacks)}."
             )
-        _device(self.device)
+        find_device(self.device)
 
-    def _settings(self, judge: HeldOutJudge, start: Sides) -> TrainingSettings:
-        folder = _folder(self.checkpoint)
+    def _make_settings(self, judge: HeldOutJudge, start: Sides) -> TrainingSettings:
+        folder = make_checkpoint_folder(self.checkpoint)
         return TrainingSettings(
             n_components=self.n_components,
             loss=self.loss,
@@ -422,11 +440,11 @@ class PICE(PairsEstimator):
             seed=int(self.random_state),
             checkpoint=folder,
             checkpoint_every=self.checkpoint_every,
-            fingerprint=self._fingerprint(judge, start) if folder is not None else "",
+            fingerprint=self._compute_fingerprint(judge, start) if folder is not None else "",
             warm=self._is_warm(),
         )
 
-    def _fingerprint(self, judge: HeldOutJudge, start: Sides) -> str:
+    def _compute_fingerprint(self, judge: HeldOutJudge, start: Sides) -> str:
         """Of data, settings and untrained nets, so that a checkpoint is not continued with others."""
         outside = ("x_net", "y_net", "checkpoint", "checkpoint_every", "callbacks", "progress", "warm_start", "device")
         settings = {k: str(v) for k, v in self.get_params(deep=False).items() if k not in outside}
@@ -451,16 +469,16 @@ class PICE(PairsEstimator):
         return not own and Y is not None and all(getattr(values, "ndim", 1) < 3 for values in (X, Y))
 
     def _is_warm(self) -> bool:
-        return bool(self.warm_start and getattr(self, "_trained", None) == self._kind())
+        return bool(self.warm_start and getattr(self, "_trained", None) == self._make_warm_start_key())
 
-    def _kind(self) -> tuple[Any, ...]:
+    def _make_warm_start_key(self) -> tuple[Any, ...]:
         """What must be the same for a fit to go on from the one before."""
         return self.n_components, self.x_net, self.y_net
 
 
-def _is_something_found(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -> bool:
+def is_something_found(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -> bool:
     """Whether the score or a correlation is above 0, at a level that allows for the choices made."""
-    level = 1 - CHANCE / max(1, F.shape[1])
+    level = 1 - MAX_FALSE_FINDING_RATE / max(1, F.shape[1])
     strict = held_out(F, G, correlations, level=level)
     if strict.captured_interval[0] > 0 or (strict.intervals[:, 0] > 0).any():
         return True
@@ -475,14 +493,14 @@ def _listed(callbacks: Any) -> list[Any]:
     return list(callbacks) if isinstance(callbacks, list | tuple) else [None]
 
 
-def _folder(checkpoint: Any) -> Path | None:
+def make_checkpoint_folder(checkpoint: Any) -> Path | None:
     if checkpoint is None:
         return None
     try:
         folder = Path(checkpoint)
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, TypeError, ValueError) as error:
-        raise ValueError(f"checkpoint: {brief(checkpoint)} cannot be made a folder, {error}.") from None
+        raise ValueError(f"checkpoint: {short_repr(checkpoint)} cannot be made a folder, {error}.") from None
     return folder
 
 
@@ -491,21 +509,25 @@ def _is_stream(values: Any) -> bool:
     return isinstance(values, Iterable) and not is_table and as_frame(values, "X") is None
 
 
-def _held_out(sides: Sides, pair: Any) -> TrainingArrays | None:
+def encode_validation_pairs(sides: Sides, pair: Any) -> TrainingArrays | None:
     if pair is None:
         return None
-    if not isinstance(pair, tuple | list) or len(pair) != 2 or length(pair[0], "X") != length(pair[1], "Y"):
+    if (
+        not isinstance(pair, tuple | list)
+        or len(pair) != 2
+        or count_observations(pair[0], "X") != count_observations(pair[1], "Y")
+    ):
         raise ValueError("validation must be a pair (X, Y) of the same length.")
-    return TrainingArrays.encoded(sides, pair[0], pair[1])
+    return TrainingArrays.encode_pairs(sides, pair[0], pair[1])
 
 
-def _device(device: Any) -> torch.device:
+def find_device(device: Any) -> torch.device:
     if device == "auto":
-        own = f":{os.environ.get('LOCAL_RANK', 0)}" if processes.size() > 1 else ""
+        own = f":{os.environ.get('LOCAL_RANK', 0)}" if processes.count_processes() > 1 else ""
         return torch.device(f"cuda{own}" if torch.cuda.is_available() else "cpu")
     try:
         return torch.empty(0, device=device).device
     except (RuntimeError, TypeError, AssertionError):
         raise ValueError(
-            f'device must be "auto" or one that torch has here, such as "cpu", got {brief(device)}.'
+            f'device must be "auto" or one that torch has here, such as "cpu", got {short_repr(device)}.'
         ) from None

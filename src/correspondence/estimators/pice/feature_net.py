@@ -13,7 +13,7 @@ from torch import nn
 
 from correspondence._util import files
 from correspondence._util.arguments import to_array
-from correspondence._util.text import brief
+from correspondence._util.text import short_repr
 from correspondence.core.functions import FeatureMap
 from correspondence.core.splines import AdditiveFunctions
 from correspondence.data.encoders.base import Encoder
@@ -21,13 +21,13 @@ from correspondence.data.encoders.choosing import encoder_from_state
 from correspondence.data.encoders.columns import Columns
 from correspondence.data.encoders.images import Images
 from correspondence.data.encoders.text import Bag, Text
-from correspondence.estimators.pice.nets import BagNet, ColumnNet, ImageNet, build
+from correspondence.estimators.pice.nets import BagNet, ColumnNet, ImageNet, build_net
 
-__all__ = ["BLOCK", "Index", "NetSide", "Sides"]
+__all__ = ["MAX_ROWS_PER_BLOCK", "Index", "NetSide", "Sides"]
 
-BLOCK = 4096
-STEP = 64  # rows
-VALUES = 2**19  # in a block that a net is applied to: caches like small blocks of large rows
+MAX_ROWS_PER_BLOCK = 4096
+ROW_MULTIPLE = 64  # rows
+MAX_VALUES_PER_BLOCK = 2**19  # in a block that a net is applied to: caches like small blocks of large rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +38,14 @@ class Index:
     direction: np.ndarray
     functions: AdditiveFunctions | None = None
 
-    def values(self, outputs: np.ndarray) -> np.ndarray:
+    def compute_leading_output(self, outputs: np.ndarray) -> np.ndarray:
         """Leading output, of shape (n, 1)."""
         return (outputs - self.mean) @ self.direction
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         """Functions of the leading output."""
         assert self.functions is not None
-        return self.functions(self.values(outputs))
+        return self.functions(self.compute_leading_output(outputs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,36 +86,43 @@ class NetSide(FeatureMap):
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
         if not isinstance(self.encoder, Images):
-            return self.features(self.rows(values))
+            return self.compute_features(self.encode_rows(values))
         values = to_array(values, self.name)  # encoded block by block: it is large
-        blocks = [self.features(self.rows(values[i : i + BLOCK])) for i in range(0, max(1, len(values)), BLOCK)]
+        blocks = [
+            self.compute_features(self.encode_rows(values[i : i + MAX_ROWS_PER_BLOCK]))
+            for i in range(0, max(1, len(values)), MAX_ROWS_PER_BLOCK)
+        ]
         return np.vstack(blocks)
 
-    def rows(self, values: Any) -> Any:
+    def encode_rows(self, values: Any) -> Any:
         """Encoded values, with the known functions behind them."""
         rows = self.encoder(values, self.name)
         return rows if self.known is None else np.hstack([rows, self.known(rows)])
 
-    def features(self, rows: Any) -> np.ndarray:
+    def compute_features(self, rows: Any) -> np.ndarray:
         """Features of rows, in float64."""
         if self.net is None:
             assert self.known is not None
             return rows[:, -self.known.weights.shape[1] :]
-        outputs = self.outputs(rows)
+        outputs = self.compute_outputs(rows)
         return outputs if self.index is None else self.index(outputs)
 
     @torch.no_grad()
-    def outputs(self, rows: Any) -> np.ndarray:
+    def compute_outputs(self, rows: Any) -> np.ndarray:
         """Outputs of the net, in float64."""
         net = self.network.eval()
-        size = int(np.clip(VALUES // np.prod(rows.shape[1:]), 128, BLOCK)) // STEP * STEP  # only the last is filled
-        blocks = [net(self.tensors(_filled(rows[i : i + size]))) for i in range(0, rows.shape[0], size)]
+        size = (
+            int(np.clip(MAX_VALUES_PER_BLOCK // np.prod(rows.shape[1:]), 128, MAX_ROWS_PER_BLOCK))
+            // ROW_MULTIPLE
+            * ROW_MULTIPLE
+        )  # only the last is filled
+        blocks = [net(self.to_tensors(fill_last_block(rows[i : i + size]))) for i in range(0, rows.shape[0], size)]
         outputs = torch.cat(blocks)[: rows.shape[0]].cpu().double().numpy()
         if not np.isfinite(outputs).all():
             raise ValueError(f"{self.argument} returns NaN or infinity for some of {self.name}: check its layers.")
         return outputs
 
-    def tensors(self, rows: Any) -> Any:
+    def to_tensors(self, rows: Any) -> Any:
         """Rows as the net takes them, on its device."""
         device = _device(self.net)
         if not sp.issparse(rows):
@@ -140,7 +147,7 @@ class NetSide(FeatureMap):
         """Copy that can be sent to any worker."""
         return self if self.net is None else replace(self, net=copy.deepcopy(self.net).cpu())
 
-    def frozen(self) -> NetSide:
+    def copy_side(self) -> NetSide:
         """Copy that further training does not change."""
         return replace(self, net=copy.deepcopy(self.net))
 
@@ -163,38 +170,38 @@ class NetSide(FeatureMap):
     def from_state(  # noqa: D102
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
     ) -> NetSide:
-        known, index, weights = (files.below(arrays, prefix) for prefix in ("known.", "index.", "net."))
+        known, index, weights = (files.strip_prefix(arrays, prefix) for prefix in ("known.", "index.", "net."))
         return cls(
             description["name"],
             encoder_from_state(description["encoder"]),
             AdditiveFunctions.from_state(known) if known else None,
-            _net_from_state(description, weights, net),
+            restore_net(description, weights, net),
             Index(arrays["index_mean"], arrays["index_direction"], AdditiveFunctions.from_state(index))
             if index
             else None,
         )
 
 
-def _filled(rows: Any) -> Any:
-    """Rows of a table, the last repeated up to a multiple of `STEP`: outputs then do not depend on how many they are.
+def fill_last_block(rows: Any) -> Any:
+    """Rows of a table, the last repeated up to a multiple of `ROW_MULTIPLE`: outputs then do not depend on how many they are.
 
     A few rows are multiplied by matrices in another way than many, with other rounding errors.
     """
     n = rows.shape[0]
-    if n % STEP == 0 or rows.ndim > 2:
+    if n % ROW_MULTIPLE == 0 or rows.ndim > 2:
         return rows
-    return rows[np.minimum(np.arange(n - n % STEP + STEP), n - 1)]
+    return rows[np.minimum(np.arange(n - n % ROW_MULTIPLE + ROW_MULTIPLE), n - 1)]
 
 
 Sides = tuple[NetSide, NetSide]
 
 
-def _net_from_state(description: dict[str, Any], weights: dict[str, np.ndarray], net: Any) -> nn.Module | None:
+def restore_net(description: dict[str, Any], weights: dict[str, np.ndarray], net: Any) -> nn.Module | None:
     config, argument = description["net"], f"{description['name'].lower()}_net"
     if config is None:
         return None
     if config["type"] != "own":
-        return _with_weights(build(config), weights)
+        return _load_weights(build_net(config), weights)
     if net is None:
         raise files.NetError(
             f"{argument} is missing: the model was fitted with a net of your own, {config['name']}, so pass one "
@@ -203,15 +210,17 @@ def _net_from_state(description: dict[str, Any], weights: dict[str, np.ndarray],
     if not isinstance(net, nn.Module):
         raise files.NetError(f"{argument} must be a torch.nn.Module, got {type(net).__name__}.")
     try:
-        return _with_weights(copy.deepcopy(net), weights)
+        return _load_weights(copy.deepcopy(net), weights)
     except RuntimeError as error:
         reason = " ".join(str(error).split())[:200]
         raise files.NetError(f"{argument} does not have the shape of the net that was saved: {reason}.") from None
     except Exception as error:  # of the user's own class
-        raise files.NetError(f"{argument} cannot take the weights that were saved ({brief(error, 200)}).") from error
+        raise files.NetError(
+            f"{argument} cannot take the weights that were saved ({short_repr(error, 200)})."
+        ) from error
 
 
-def _with_weights(net: nn.Module, weights: dict[str, np.ndarray]) -> nn.Module:
+def _load_weights(net: nn.Module, weights: dict[str, np.ndarray]) -> nn.Module:
     net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
     return net.eval()
 

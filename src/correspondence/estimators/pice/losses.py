@@ -13,39 +13,43 @@ from torch import Tensor
 
 from correspondence.estimators.pice import processes
 
-__all__ = ["LOSSES", "Covariances"]
+__all__ = ["LOSS_FUNCTIONS", "Covariances"]
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
-EPSILON = 1e-3  # the paper's
-RIDGE = 1e-2  # of DCCA, relative to the mean variance of the outputs
-CLIP = 10_000.0
+PICE_EPSILON = 1e-3  # the paper's
+DCCA_RELATIVE_RIDGE = 1e-2  # of DCCA, relative to the mean variance of the outputs
+MAX_ABSOLUTE_OUTPUT = 10_000.0
 
 
-def pice(cov_f: Tensor, cov_g: Tensor, cov_fg: Tensor) -> Tensor:
+def compute_pice_loss(cov_f: Tensor, cov_g: Tensor, cov_fg: Tensor) -> Tensor:
     """Return the paper's loss (opti4): -2 ||(C_f + eps I)^(-1/2) C_fg||_d + E ||g||^2."""
-    root = torch.linalg.cholesky(cov_f + EPSILON * torch.eye(len(cov_f), dtype=cov_f.dtype, device=cov_f.device))
+    root = torch.linalg.cholesky(cov_f + PICE_EPSILON * torch.eye(len(cov_f), dtype=cov_f.dtype, device=cov_f.device))
     whitened = torch.linalg.solve_triangular(root, cov_fg, upper=False)
     return -2 * torch.linalg.svdvals(whitened).sum() + cov_g.trace()
 
 
-def lowrank(cov_f: Tensor, cov_g: Tensor, cov_fg: Tensor) -> Tensor:
+def compute_lowrank_loss(cov_f: Tensor, cov_g: Tensor, cov_fg: Tensor) -> Tensor:
     """Return the distance of the density ratio from sum_i f_i g_i, up to a constant: -2 tr C_fg + tr C_f C_g."""
     return -2 * cov_fg.trace() + (cov_f * cov_g).sum()
 
 
-def dcca(cov_f: Tensor, cov_g: Tensor, cov_fg: Tensor) -> Tensor:
+def compute_dcca_loss(cov_f: Tensor, cov_g: Tensor, cov_fg: Tensor) -> Tensor:
     """Return minus the sum of the canonical correlations of the outputs: -||C_f^(-1/2) C_fg C_g^(-1/2)||_d."""
-    half = torch.linalg.solve_triangular(_root(cov_f), cov_fg, upper=False)
-    return -torch.linalg.svdvals(torch.linalg.solve_triangular(_root(cov_g), half.T, upper=False)).sum()
+    half = torch.linalg.solve_triangular(factor_covariance(cov_f), cov_fg, upper=False)
+    return -torch.linalg.svdvals(torch.linalg.solve_triangular(factor_covariance(cov_g), half.T, upper=False)).sum()
 
 
-def _root(cov: Tensor) -> Tensor:
+def factor_covariance(cov: Tensor) -> Tensor:
     """Cholesky factor of a covariance with a ridge in proportion to its size."""
-    ridge = RIDGE * cov.trace() / len(cov) + torch.finfo(cov.dtype).tiny
+    ridge = DCCA_RELATIVE_RIDGE * cov.trace() / len(cov) + torch.finfo(cov.dtype).tiny
     return torch.linalg.cholesky(cov + ridge * torch.eye(len(cov), dtype=cov.dtype, device=cov.device))
 
 
-LOSSES: dict[str, Loss] = {"pice": pice, "lowrank": lowrank, "dcca": dcca}
+LOSS_FUNCTIONS: dict[str, Loss] = {
+    "pice": compute_pice_loss,
+    "lowrank": compute_lowrank_loss,
+    "dcca": compute_dcca_loss,
+}
 
 
 class Covariances:
@@ -65,19 +69,25 @@ class Covariances:
 
     def __call__(self, f: Tensor, g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Covariances (C_f, C_g, C_fg) of a batch of outputs, in float64."""
-        f, g = f.double().clamp(-CLIP, CLIP), g.double().clamp(-CLIP, CLIP)
-        count, *sums = processes.total(f.new_tensor(len(f)), f.sum(0), g.sum(0))
+        f, g = (
+            f.double().clamp(-MAX_ABSOLUTE_OUTPUT, MAX_ABSOLUTE_OUTPUT),
+            g.double().clamp(-MAX_ABSOLUTE_OUTPUT, MAX_ABSOLUTE_OUTPUT),
+        )
+        count, *sums = processes.all_reduce_own(f.new_tensor(len(f)), f.sum(0), g.sum(0))
         self.n = n = int(count)
         weight = min(1.0, n / (self.FULL * f.shape[1]))
-        f, g = (x - self._blend(f"mean_{name}", s / n, weight) for name, x, s in zip("fg", (f, g), sums, strict=True))
-        products = processes.agreed(f.T @ f, g.T @ g, f.T @ g)
+        f, g = (
+            x - self._blend_with_running(f"mean_{name}", s / n, weight)
+            for name, x, s in zip("fg", (f, g), sums, strict=True)
+        )
+        products = processes.all_reduce_shared(f.T @ f, g.T @ g, f.T @ g)
         blended = {
-            name: self._blend(name, product / n, weight)
+            name: self._blend_with_running(name, product / n, weight)
             for name, product in zip(("cov_f", "cov_g", "cov_fg"), products, strict=True)
         }
         return blended["cov_f"], blended["cov_g"], blended["cov_fg"]
 
-    def _blend(self, name: str, value: Tensor, weight: float) -> Tensor:
+    def _blend_with_running(self, name: str, value: Tensor, weight: float) -> Tensor:
         if weight < 1 and name in self.running:
             value = weight * value + (1 - weight) * self.running[name].to(value.device)
         self.running[name] = value.detach()

@@ -12,17 +12,17 @@ from torch import Tensor, nn
 
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.splines import AdditiveSums, SplineBasis, fit_additive, solve_additive
-from correspondence.data.encoders.columns import WIDE, Columns
+from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns
 from correspondence.estimators.pice import processes
 from correspondence.estimators.pice.data import TrainingArrays, TrainingPairs
 from correspondence.estimators.pice.feature_net import Index, NetSide, Sides
 from correspondence.estimators.pice.nets import ColumnNet
-from correspondence.estimators.pice.training import CLEAR, HeldOutJudge, Judgement
-from correspondence.results.held_out import gain
+from correspondence.estimators.pice.training import MIN_STANDARD_ERRORS_TO_WIN, HeldOutJudge, Judgement
+from correspondence.results.held_out import compute_gain
 
 __all__ = ["FunctionModel", "with_additive", "with_index", "with_nets"]
 
-EXTRA = 4  # outputs of a net beyond n_components: training converges faster with some to spare
+N_EXTRA_OUTPUTS = 4  # outputs of a net beyond n_components: training converges faster with some to spare
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +33,16 @@ class FunctionModel:
     sides: Sides
     judgement: Judgement
 
-    def beats(self, simpler: FunctionModel) -> bool:
+    def is_better_than(self, simpler: FunctionModel) -> bool:
         """Whether it captures clearly more of the held-out pairs; always, if there are none."""
         mine, other = self.judgement.terms, simpler.judgement.terms
-        return mine is None or other is None or gain(other, mine) > CLEAR
+        return mine is None or other is None or compute_gain(other, mine) > MIN_STANDARD_ERRORS_TO_WIN
 
 
 def with_additive(sides: Sides, sample: TrainingArrays, pairs: TrainingPairs, n_components: int) -> Sides:
     """Sides with additive functions in closed form, if both are tables of a moderate number of columns."""
     encoders = [side.encoder for side in sides]
-    tables = [encoder for encoder in encoders if isinstance(encoder, Columns) and encoder.width <= WIDE]
+    tables = [encoder for encoder in encoders if isinstance(encoder, Columns) and encoder.width <= MAX_DENSE_COLUMNS]
     if len(tables) < 2:
         return sides
     basis_x = SplineBasis.for_columns(sample.x, tables[0].coordinates)
@@ -50,9 +50,11 @@ def with_additive(sides: Sides, sample: TrainingArrays, pairs: TrainingPairs, n_
     if isinstance(
         pairs, TrainingArrays
     ):  # all rows: rounding may turn the signs of functions, from which the nets start
-        sums = AdditiveSums.of(pairs.all_blocks(), basis_x, basis_y)
+        sums = AdditiveSums.from_batches(pairs.iterate_all_blocks(), basis_x, basis_y)
     else:
-        sums = AdditiveSums.merged(processes.gathered(AdditiveSums.of(pairs.blocks(), basis_x, basis_y)))
+        sums = AdditiveSums.merge_parts(
+            processes.all_gather(AdditiveSums.from_batches(pairs.iterate_blocks(), basis_x, basis_y))
+        )
     fit = solve_additive(sums, basis_x, basis_y, n_components)
     return replace(sides[0], known=fit.f), replace(sides[1], known=fit.g)
 
@@ -61,33 +63,33 @@ def with_nets(
     sides: Sides, sample: TrainingArrays, own: tuple[Any, Any], n_components: int, device: torch.device
 ) -> Sides:
     """Sides with new nets, ready to be trained: the user's own, or such as suit the data."""
-    rows, outputs = (sample.x, sample.y), n_components + EXTRA
+    rows, outputs = (sample.x, sample.y), n_components + N_EXTRA_OUTPUTS
     widths = [
-        None if isinstance(net, str) else _width(side, some, net, n_components)
+        None if isinstance(net, str) else count_module_outputs(side, some, net, n_components)
         for side, some, net in zip(sides, rows, own, strict=True)
     ]
     outputs = next((width for width in widths if width is not None), outputs)
-    made = [_with_net(side, some, net, outputs) for side, some, net in zip(sides, rows, own, strict=True)]
+    made = [add_net(side, some, net, outputs) for side, some, net in zip(sides, rows, own, strict=True)]
     for side in made:
         side.network.to(device)
-    found = [_check_outputs(side, some[:8], n_components) for side, some in zip(made, rows, strict=True)]
+    found = [check_outputs(side, some[:8], n_components) for side, some in zip(made, rows, strict=True)]
     if found[0] != found[1]:
         raise ValueError(f"x_net and y_net must return as many columns, got {found[0]} and {found[1]}.")
     return made[0], made[1]
 
 
-def _width(side: NetSide, rows: Any, own: Any, n_components: int) -> int | None:
+def count_module_outputs(side: NetSide, rows: Any, own: Any, n_components: int) -> int | None:
     """Columns that the user's module returns; None for a function, which is told."""
     if not isinstance(own, nn.Module):
         return None
-    return _check_outputs(replace(side, net=copy.deepcopy(own)), rows[:8], n_components)
+    return check_outputs(replace(side, net=copy.deepcopy(own)), rows[:8], n_components)
 
 
-def _with_net(side: NetSide, rows: Any, own: Any, outputs: int) -> NetSide:
+def add_net(side: NetSide, rows: Any, own: Any, outputs: int) -> NetSide:
     if isinstance(own, str):
         side = side.with_net(outputs)
         if isinstance(side.net, ColumnNet):
-            side.net.standardise(side.tensors(rows))
+            side.net.standardise_columns(side.to_tensors(rows))
         return side
     if isinstance(own, nn.Module):
         return replace(side, net=copy.deepcopy(own))
@@ -95,20 +97,22 @@ def _with_net(side: NetSide, rows: Any, own: Any, outputs: int) -> NetSide:
     try:
         net = own(shape[0] if len(shape) == 1 else shape, outputs)
     except Exception as error:
-        raise ValueError(f"{side.argument} could not be made: {_reason(error)}.") from error
+        raise ValueError(f"{side.argument} could not be made: {format_reason(error)}.") from error
     if not isinstance(net, nn.Module):
         raise ValueError(f"{side.argument} must be or make a torch.nn.Module, but it made {type(net).__name__}.")
     return replace(side, net=net)
 
 
-def _check_outputs(side: NetSide, rows: Any, n_components: int) -> int:
+def check_outputs(side: NetSide, rows: Any, n_components: int) -> int:
     """Number of outputs, after checking that the net can be trained."""
     n = rows.shape[0]
     try:
         with torch.no_grad():
-            outputs = side.network.eval()(side.tensors(rows))
+            outputs = side.network.eval()(side.to_tensors(rows))
     except Exception as error:
-        raise ValueError(f"{side.argument} cannot be applied to {n} rows of {side.name}: {_reason(error)}.") from error
+        raise ValueError(
+            f"{side.argument} cannot be applied to {n} rows of {side.name}: {format_reason(error)}."
+        ) from error
     if not isinstance(outputs, Tensor) or outputs.ndim != 2 or len(outputs) != n:
         got = f"shape {tuple(outputs.shape)}" if isinstance(outputs, Tensor) else type(outputs).__name__
         raise ValueError(f"{side.argument} must return a tensor of shape (n, k), got {got} for n = {n}.")
@@ -123,7 +127,7 @@ def _check_outputs(side: NetSide, rows: Any, n_components: int) -> int:
     return outputs.shape[1]
 
 
-def _reason(error: Exception) -> str:
+def format_reason(error: Exception) -> str:
     return f"{type(error).__name__}, {' '.join(str(error).split())[:200]}".rstrip(".")
 
 
@@ -133,7 +137,7 @@ def with_index(net: FunctionModel, judge: HeldOutJudge) -> FunctionModel:
     if not d.n_components:
         return net
     (x, u), (y, v) = (
-        _leading(side, functions, rows)
+        find_leading_index(side, functions, rows)
         for side, functions, rows in zip(net.sides, (d.f, d.g), (judge.training.x, judge.training.y), strict=True)
     )
     number = np.array([True])
@@ -149,7 +153,7 @@ def with_index(net: FunctionModel, judge: HeldOutJudge) -> FunctionModel:
     return index if index.judgement.terms.mean() > net.judgement.terms.mean() else net
 
 
-def _leading(side: NetSide, functions: Any, rows: Any) -> tuple[Index, np.ndarray]:
+def find_leading_index(side: NetSide, functions: Any, rows: Any) -> tuple[Index, np.ndarray]:
     assert isinstance(functions, LinearFunctions)
     index = Index(functions.mean, functions.weights[:, :1])
-    return index, index.values(side.outputs(rows))
+    return index, index.compute_leading_output(side.compute_outputs(rows))

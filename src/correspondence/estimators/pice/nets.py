@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-__all__ = ["BagNet", "ColumnNet", "ImageNet", "build"]
+__all__ = ["BagNet", "ColumnNet", "ImageNet", "build_net"]
 
-WIDTH = 128
-LIMIT = 4.0  # of the coordinates that a net sees: beyond, all values look the same to it
-DROPOUT = 0.2
+HIDDEN_WIDTH = 128
+MAX_ABSOLUTE_COORDINATE = 4.0  # of the coordinates that a net sees: beyond, all values look the same to it
+DROPOUT_RATE = 0.2
 
 
 class ColumnNet(nn.Module):
@@ -36,7 +36,11 @@ class ColumnNet(nn.Module):
         self.config = {"type": "columns", "inputs": inputs, "outputs": outputs, "known": known}
         self.inputs = inputs
         self.body = nn.Sequential(
-            nn.Linear(inputs, WIDTH), nn.SiLU(), nn.Linear(WIDTH, WIDTH), nn.SiLU(), nn.Linear(WIDTH, outputs)
+            nn.Linear(inputs, HIDDEN_WIDTH),
+            nn.SiLU(),
+            nn.Linear(HIDDEN_WIDTH, HIDDEN_WIDTH),
+            nn.SiLU(),
+            nn.Linear(HIDDEN_WIDTH, outputs),
         )
         self.skip = nn.Linear(known, outputs, bias=False) if known else None
         if self.skip is not None:
@@ -49,15 +53,17 @@ class ColumnNet(nn.Module):
         self.register_buffer("mean", torch.zeros(inputs))
         self.register_buffer("scale", torch.ones(inputs))
 
-    def standardise(self, rows: Tensor) -> None:
+    def standardise_columns(self, rows: Tensor) -> None:
         """Take mean and scale of the columns from a sample."""
-        columns = rows[:, : self.inputs].clamp(-LIMIT, LIMIT)
+        columns = rows[:, : self.inputs].clamp(-MAX_ABSOLUTE_COORDINATE, MAX_ABSOLUTE_COORDINATE)
         self.mean.copy_(columns.mean(0))
         self.scale.copy_(columns.std(0).clamp_min(1e-3))
 
     def forward(self, rows: Tensor) -> Tensor:
         """Outputs of shape (n, outputs)."""
-        columns = (rows[:, : self.inputs].clamp(-LIMIT, LIMIT) - self.mean) / self.scale
+        columns = (
+            rows[:, : self.inputs].clamp(-MAX_ABSOLUTE_COORDINATE, MAX_ABSOLUTE_COORDINATE) - self.mean
+        ) / self.scale
         learned = self.body(columns)
         return learned if self.skip is None else learned + self.skip(rows[:, self.inputs :])
 
@@ -68,10 +74,14 @@ class BagNet(nn.Module):
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
         self.config = {"type": "bag", "inputs": inputs, "outputs": outputs}
-        self.words = nn.EmbeddingBag(inputs, WIDTH, mode="sum")
+        self.words = nn.EmbeddingBag(inputs, HIDDEN_WIDTH, mode="sum")
         nn.init.normal_(self.words.weight, std=0.3)
         self.body = nn.Sequential(
-            nn.Dropout(DROPOUT), nn.SiLU(), nn.Linear(WIDTH, WIDTH), nn.SiLU(), nn.Linear(WIDTH, outputs)
+            nn.Dropout(DROPOUT_RATE),
+            nn.SiLU(),
+            nn.Linear(HIDDEN_WIDTH, HIDDEN_WIDTH),
+            nn.SiLU(),
+            nn.Linear(HIDDEN_WIDTH, outputs),
         )
 
     def forward(self, rows: tuple[Tensor, Tensor, Tensor]) -> Tensor:
@@ -90,18 +100,18 @@ class ImageNet(nn.Module):
         halvings = min(4, max(1, math.ceil(math.log2(size / 4)))) if size > 4 else 1
         layers: list[nn.Module] = []
         for i in range(halvings):
-            width = min(32 * 2**i, WIDTH)
+            width = min(32 * 2**i, HIDDEN_WIDTH)
             layers += [nn.Conv2d(channels, width, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(width), nn.SiLU()]
             channels = width
-        self.body = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(4 * channels, WIDTH))
-        self.head = nn.Sequential(nn.BatchNorm1d(WIDTH), nn.SiLU(), nn.Linear(WIDTH, outputs))
+        self.body = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(4 * channels, HIDDEN_WIDTH))
+        self.head = nn.Sequential(nn.BatchNorm1d(HIDDEN_WIDTH), nn.SiLU(), nn.Linear(HIDDEN_WIDTH, outputs))
 
     def forward(self, rows: Tensor) -> Tensor:
         """Outputs of shape (n, outputs)."""
         return self.head(self.body(rows.contiguous(memory_format=torch.channels_last)))
 
 
-def build(config: dict[str, Any]) -> nn.Module:
+def build_net(config: dict[str, Any]) -> nn.Module:
     """Net from its ``config``."""
     kwargs = {name: value for name, value in config.items() if name != "type"}
     return {"columns": ColumnNet, "bag": BagNet, "images": ImageNet}[config["type"]](**kwargs)

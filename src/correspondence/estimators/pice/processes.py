@@ -4,8 +4,8 @@ Every function also works in a single process, where it is a no-op. Several are 
 of torch.distributed, if there is one (``torchrun`` and `correspondence train` make one). Each takes a share of the rows
 of a joint batch, and all compute the same loss from sums over all rows:
 
-- `total` of what each process goes on to use for its own rows (a mean, say): gradients are summed on the way back;
-- `agreed` for the sums from which all compute the same loss: gradients go back as they are;
+- `all_reduce_own` of what each process goes on to use for its own rows (a mean, say): gradients are summed on the way back;
+- `all_reduce_shared` for the sums from which all compute the same loss: gradients go back as they are;
 - `sum_gradients`, at last, of the parameters.
 """
 
@@ -24,19 +24,19 @@ from torch.overrides import TorchFunctionMode
 
 __all__ = [
     "LostProcessError",
-    "agreed",
+    "all_gather",
     "all_have",
+    "all_reduce_own",
+    "all_reduce_shared",
+    "count_processes",
     "from_first",
-    "gathered",
+    "get_rank",
     "is_first",
     "joint_batch_norm",
-    "mine",
-    "quiet",
-    "rank",
+    "limit_warnings_to_first",
     "same_start",
-    "size",
+    "slice_own_rows",
     "sum_gradients",
-    "total",
     "wait_for_all",
 ]
 
@@ -47,28 +47,28 @@ class LostProcessError(RuntimeError):
     """Another process of the run is gone, or does not answer."""
 
 
-def size() -> int:
+def count_processes() -> int:
     """Number of processes."""
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
-def rank() -> int:
+def get_rank() -> int:
     """Number of this process, from 0."""
-    return dist.get_rank() if size() > 1 else 0
+    return dist.get_rank() if count_processes() > 1 else 0
 
 
 def is_first() -> bool:
     """Whether this is the process that writes, warns and shows progress."""
-    return rank() == 0
+    return get_rank() == 0
 
 
-def mine(n: int) -> slice:
+def slice_own_rows(n: int) -> slice:
     """Which of n rows are this process's share."""
-    return slice(n * rank() // size(), n * (rank() + 1) // size())
+    return slice(n * get_rank() // count_processes(), n * (get_rank() + 1) // count_processes())
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def limit_warnings_to_first() -> Iterator[None]:
     """Warnings of the first process only: the others would say the same."""
     if is_first():
         yield
@@ -79,7 +79,7 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _together() -> Iterator[None]:
+def _translate_process_errors() -> Iterator[None]:
     """One sentence for the many ways in which backends say that a process is gone."""
     try:
         yield
@@ -91,9 +91,9 @@ def _together() -> Iterator[None]:
 # --- numbers
 
 
-def _summed(value: Tensor) -> Tensor:
+def _all_reduce_tensor(value: Tensor) -> Tensor:
     value = value.detach().clone(memory_format=torch.contiguous_format)
-    with _together():
+    with _translate_process_errors():
         dist.all_reduce(value)
     return value
 
@@ -102,35 +102,35 @@ class _Sum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, value: Tensor, back: bool) -> Tensor:
         ctx.back = back
-        return _summed(value)
+        return _all_reduce_tensor(value)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return (_summed(gradients[0]) if ctx.back else gradients[0]), None
+        return (_all_reduce_tensor(gradients[0]) if ctx.back else gradients[0]), None
 
 
-def _sums(values: Sequence[Tensor], back: bool) -> list[Tensor]:
+def _all_reduce_together(values: Sequence[Tensor], back: bool) -> list[Tensor]:
     """Sums over the processes of tensors of one type, all in one go."""
-    if size() == 1:
+    if count_processes() == 1:
         return list(values)
     flat = _Sum.apply(torch.cat([value.reshape(-1) for value in values]), back)
     parts = flat.split([value.numel() for value in values])
     return [part.reshape(value.shape) for part, value in zip(parts, values, strict=True)]
 
 
-def total(*values: Tensor) -> list[Tensor]:
+def all_reduce_own(*values: Tensor) -> list[Tensor]:
     """Sums over all processes, which each goes on to use for its own rows."""
-    return _sums(values, back=True)
+    return _all_reduce_together(values, back=True)
 
 
-def agreed(*values: Tensor) -> list[Tensor]:
+def all_reduce_shared(*values: Tensor) -> list[Tensor]:
     """Sums over all processes, from which all compute the same."""
-    return _sums(values, back=False)
+    return _all_reduce_together(values, back=False)
 
 
 def sum_gradients(parameters: Iterable[Tensor]) -> None:
     """Sum the gradients over the processes, in one buffer for each type and device."""
-    if size() == 1:
+    if count_processes() == 1:
         return
     kinds: dict[Any, list[Tensor]] = {}
     for p in parameters:
@@ -138,7 +138,7 @@ def sum_gradients(parameters: Iterable[Tensor]) -> None:
             kinds.setdefault((p.dtype, p.device), []).append(p)
     for some in kinds.values():
         flat = torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).reshape(-1) for p in some])
-        for p, part in zip(some, _summed(flat).split([p.numel() for p in some]), strict=True):
+        for p, part in zip(some, _all_reduce_tensor(flat).split([p.numel() for p in some]), strict=True):
             if p.grad is not None:
                 p.grad.copy_(part.view_as(p))
             elif part.any():  # a layer that only the rows of others have used
@@ -147,8 +147,8 @@ def sum_gradients(parameters: Iterable[Tensor]) -> None:
 
 def same_start(module: nn.Module) -> None:
     """Weights and buffers of the first process for all of them."""
-    if size() > 1:
-        with _together():
+    if count_processes() > 1:
+        with _translate_process_errors():
             for value in module.state_dict().values():
                 dist.broadcast(value, 0)
 
@@ -156,19 +156,19 @@ def same_start(module: nn.Module) -> None:
 # --- other values
 
 
-def gathered(part: T) -> list[T]:
+def all_gather(part: T) -> list[T]:
     """What each process has, in their order."""
-    if size() == 1:
+    if count_processes() == 1:
         return [part]
-    parts: list[Any] = [None] * size()
-    with _together():
+    parts: list[Any] = [None] * count_processes()
+    with _translate_process_errors():
         dist.all_gather_object(parts, part)
     return parts
 
 
 def from_first(function: Callable[[], T]) -> T:
     """What a function returns in the first process, for all; or what it raises there."""
-    if size() == 1:
+    if count_processes() == 1:
         return function()
     answer: list[Any] = [None, None]
     if is_first():
@@ -176,7 +176,7 @@ def from_first(function: Callable[[], T]) -> T:
             answer[0] = function()
         except Exception as error:
             answer[1] = error
-    with _together():
+    with _translate_process_errors():
         dist.broadcast_object_list(answer, 0)
     if answer[1] is not None:
         raise answer[1]
@@ -185,16 +185,16 @@ def from_first(function: Callable[[], T]) -> T:
 
 def all_have(something: bool) -> bool:
     """Whether it is true in all processes."""
-    if size() == 1:
+    if count_processes() == 1:
         return something
     device = torch.device("cuda") if dist.get_backend() == "nccl" else torch.device("cpu")
-    return int(_summed(torch.tensor(int(something), device=device))) == size()
+    return int(_all_reduce_tensor(torch.tensor(int(something), device=device))) == count_processes()
 
 
 def wait_for_all() -> None:
     """Wait until all processes have come here, so that none takes its connections down while another needs them."""
-    if size() > 1:
-        with _together():
+    if count_processes() > 1:
+        with _translate_process_errors():
             dist.barrier()
 
 
@@ -204,15 +204,15 @@ def wait_for_all() -> None:
 def joint_batch_norm(nets: nn.Module) -> AbstractContextManager[Any]:
     """Batch norm inside takes mean and variance of the joint batch; the nets stay what they are."""
     has_norm = any(isinstance(module, _BatchNorm) for module in nets.modules())
-    return _JointBatchNorm() if size() > 1 and has_norm else nullcontext()
+    return _JointBatchNorm() if count_processes() > 1 and has_norm else nullcontext()
 
 
 class _JointBatchNorm(TorchFunctionMode):
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return (_batch_norm if function is nn.functional.batch_norm else function)(*args, **(kwargs or {}))
+        return (normalise_joint_batch if function is nn.functional.batch_norm else function)(*args, **(kwargs or {}))
 
 
-def _batch_norm(
+def normalise_joint_batch(
     input: Tensor,
     running_mean: Tensor | None,
     running_var: Tensor | None,
@@ -240,9 +240,9 @@ class _Norm(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Any:
         mean, var = (value.double() for value in torch.ops.aten.batch_norm_update_stats(x, None, None, 0.0))
         count = torch.full((1,), x.numel() / max(1, x.shape[1]), dtype=torch.float64, device=x.device)
-        n, sums = total(count, count * mean)
+        n, sums = all_reduce_own(count, count * mean)
         apart = mean - sums / n
-        mean, var = sums / n, total(count * (var + apart.square()))[0] / n
+        mean, var = sums / n, all_reduce_own(count * (var + apart.square()))[0] / n
         single, spread = mean.to(x.dtype), var.to(x.dtype)
         y = nn.functional.batch_norm(x, single, spread, weight, bias, False, 0.0, eps)
         ctx.save_for_backward(x, weight, single, spread, n)
@@ -258,7 +258,7 @@ class _Norm(torch.autograd.Function):
             gradients[0], x, ones, mean, var, None, None, False, ctx.eps, [True, True, True]
         )
         # Through mean and variance of all rows: dx - weight / deviation * (mean of dy + z * mean of dy z), z standard.
-        all_dw, all_db = total(dw.double(), db.double())
+        all_dw, all_db = all_reduce_own(dw.double(), db.double())
         scale = ones * (var + ctx.eps).rsqrt()
         slope, level = ((values / n).to(x.dtype) * scale for values in (all_dw, all_db))
         dx = dx - nn.functional.batch_norm(x, mean, var, slope, level, False, 0.0, ctx.eps)
