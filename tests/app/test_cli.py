@@ -115,13 +115,13 @@ def test_demo_page_has_thumbnails_boundaries_close_calls_and_the_training(shown)
 
 
 @pytest.mark.slow
-def test_demo_needs_neither_torch_nor_a_library_of_frames(tmp_path):
+def test_demo_needs_nothing_optional(tmp_path):
     code = """if True:
         import sys
         from pathlib import Path
         class Missing:
             def find_spec(self, name, path=None, target=None):
-                if name in ("torch", "polars", "pandas", "pyarrow", "plotly"):
+                if name in ("torch", "pandas", "pyarrow", "plotly"):
                     raise ModuleNotFoundError(name)
         sys.meta_path.insert(0, Missing())
         from correspondence.app.demo import demo
