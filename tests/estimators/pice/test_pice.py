@@ -248,7 +248,7 @@ def test_functions_of_wide_rows_do_not_depend_on_the_other_rows(rng, kind):
     est = fit(kind(X), Y, 1, max_steps=20, validation_fraction=0)
     some = rng.permutation(5000)[:300]
     side = est._nets[0]
-    rows = side.rows(kind(X))
+    rows = side.encode_rows(kind(X))
     np.testing.assert_allclose(side.outputs(rows)[some], side.outputs(rows[some]), atol=1e-6)
 
 
