@@ -249,7 +249,7 @@ def test_functions_of_wide_rows_do_not_depend_on_the_other_rows(rng, kind):
     some = rng.permutation(5000)[:300]
     side = est._nets[0]
     rows = side.encode_rows(kind(X))
-    np.testing.assert_allclose(side.outputs(rows)[some], side.outputs(rows[some]), atol=1e-6)
+    np.testing.assert_allclose(side.compute_outputs(rows)[some], side.compute_outputs(rows[some]), atol=1e-6)
 
 
 # --- bad input
