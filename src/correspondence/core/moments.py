@@ -21,7 +21,7 @@ from correspondence._util.arguments import (
     find_user_stacklevel,
     to_floats,
 )
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import NearlyCollinear
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LinearFunctions
@@ -376,9 +376,8 @@ def warn_of_lost(directions: np.ndarray, names: Sequence[str], side: str) -> Non
     weights = np.abs(directions)
     involved = (weights > MIN_NAMED_WEIGHT_SHARE * weights.max(axis=0)).any(axis=1)
     found = list(dict.fromkeys(name for name, is_part in zip(names, involved, strict=True) if is_part))
-    listed = ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
     warnings.warn(
-        f"Nearly collinear: column(s) {listed} of {side}. {directions.shape[1]} combination(s) of them vary too little "
+        f"Nearly collinear: column(s) {list_names(found, 5)} of {side}. {directions.shape[1]} combination(s) of them vary too little "
         "for the digits at hand and are dropped: give what tells them apart, such as a difference, as a column.",
         NearlyCollinear,
         stacklevel=find_user_stacklevel(),

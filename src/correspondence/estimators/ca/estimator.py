@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_weights, check_whole, find_user_stacklevel, is_number
 from correspondence._util.labels import encode_labels
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import FewerComponents, LeftOut
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, label_view
@@ -23,7 +23,7 @@ from correspondence.core.residual_svd import Residuals, leading_axes
 from correspondence.core.scoring import held_out
 from correspondence.core.signs import choose_signs
 from correspondence.data.pairs.pairs import is_source
-from correspondence.data.table import Table, as_table, list_first_labels
+from correspondence.data.table import Table, as_table
 from correspondence.data.thinning import are_whole
 from correspondence.estimators.ca.bootstrap import bootstrap_points
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
@@ -523,7 +523,7 @@ class CA(Estimator):
 
 def warn_of_dropped_labels(rows: TableSide, columns: TableSide) -> None:
     dropped = [
-        f"{side.name} {list_first_labels(side.labels[side.mass == 0].tolist())}"
+        f"{side.name} {list_names(side.labels[side.mass == 0])}"
         for side in (rows, columns)
         if len(side.occurring_positions) < len(side.labels)
     ]
@@ -539,7 +539,7 @@ def warn_of_empty_points(points: Points, name: str) -> Points:
     empty = points.labels[np.isnan(points.chi2_distance)].tolist()
     if empty:
         warnings.warn(
-            f"{name}: without any count, so placed at NaN: {list_first_labels(empty)}.",
+            f"{name}: without any count, so placed at NaN: {list_names(empty)}.",
             LeftOut,
             stacklevel=find_user_stacklevel(),
         )
