@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import t as t_distribution
 
-from correspondence._util.arguments import check_weights
+from correspondence._util.arguments import check_weights, find_user_stacklevel
 from correspondence._util.user_warnings import UncertainInterval
 from correspondence.results.held_out import HeldOut
 
@@ -185,7 +185,7 @@ class Spread:
         return half[..., None] * np.array([-1.0, 1.0])
 
 
-def warn_of_few(captured: Spread, variance: float = 1.0, *, fewest: float = 1.0, stacklevel: int = 4) -> None:
+def warn_of_few(captured: Spread, variance: float = 1.0, *, fewest: float = 1.0) -> None:
     """Warn if intervals of many pairs may be too narrow all the same.
 
     The error is taken from the variance of the terms, and how far it can be trusted from their fourth moment. A
@@ -200,8 +200,6 @@ def warn_of_few(captured: Spread, variance: float = 1.0, *, fewest: float = 1.0,
         Smallest variance of the functions, which was 1 on the pairs of the fit.
     fewest : float
         Degrees of freedom, in units of sqrt(n), below which there is a warning.
-    stacklevel : int
-        Where the warning is shown to come from, as for `warnings.warn`.
     """
     if captured.n >= MIN_PAIRS_FOR_WARNING and (
         captured.freedom < fewest * np.sqrt(captured.n) or variance < MIN_FUNCTION_VARIANCE
@@ -210,7 +208,7 @@ def warn_of_few(captured: Spread, variance: float = 1.0, *, fewest: float = 1.0,
             f"The intervals may be too narrow: a few of the {captured.n:g} pairs decide, or rare values of the fit are "
             "missing among them. Evaluate on more pairs, or use a method that bounds the influence of outliers.",
             UncertainInterval,
-            stacklevel=stacklevel,
+            stacklevel=find_user_stacklevel(),
         )
 
 

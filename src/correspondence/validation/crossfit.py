@@ -100,7 +100,7 @@ def crossfit(
     shared = _find_variance_inflation(np.array(agreement), [train for train, _ in parts])
     groups_of_pairs = np.arange(n) if together is None else together
     pooled, nested, spread = pool_splits([test for _, test in parts], fits, groups_of_pairs, shared)
-    warn_of_few(spread, fewest=0.5, stacklevel=3)  # splits are small, and their terms spread more
+    warn_of_few(spread, fewest=0.5)  # splits are small, and their terms spread more
     training = np.mean([pad_columns(fit.d.correlations[None], d)[0] for fit in fits], axis=0)
     each = [held_out(fit.F, fit.G, fit.d.correlations) for fit in fits]
     return CrossFit(
