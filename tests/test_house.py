@@ -16,7 +16,6 @@ MAX_MEDIAN_BODY, MAX_LONG_BODY = 5, 16
 LONG_MODULES = {
     "app/analyze/inputs.py",
     "classifiers/estimator.py",
-    "core/scoring.py",
     "estimators/ca/estimator.py",
     "estimators/pice/estimator.py",
     "recording/recorder.py",
