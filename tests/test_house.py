@@ -17,7 +17,6 @@ MAX_ONE_WORD_SHARE, MAX_PRIVATE_SHARE = 0.35, 0.40
 LONG_MODULES = {
     "app/analyze/inputs.py",
     "classifiers/estimator.py",
-    "core/scoring.py",
     "estimators/ca/estimator.py",
     "estimators/pice/estimator.py",
     "recording/recorder.py",

@@ -90,8 +90,8 @@ ax = co.plot.dimension(shared)
 
 # %%
 # The number is found by a test on pairs that the fit has not seen. Look at the training values: they go on and on,
-# and say nothing about where to stop. "As many as 11 classes share" is one reading of ten components; ours, ten
-# digits and the ink, is another one.
+# and say nothing about where to stop. A shared variable with 11 classes is one reading of ten components; ours,
+# ten digits and the ink, is another one.
 #
 # Two nets
 # --------
