@@ -19,7 +19,6 @@ LONG_MODULES = {
     "classifiers/estimator.py",
     "estimators/ca/estimator.py",
     "estimators/pice/estimator.py",
-    "recording/recorder.py",
     "studies/flickr.py",
 }
 

@@ -156,7 +156,7 @@ print(timeline)
 
 # %%
 # So we know in which order the digits were learnt, and which pairs took longest. ``recorder.movie("training.html")``
-# makes a page with a slider of it.
+# makes a page to explore of it, whose slider goes through the training.
 
 figure = co.plot.timeline(timeline)
 
