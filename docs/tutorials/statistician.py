@@ -142,8 +142,8 @@ co.crossfit(co.CA(), student_hair, student_eyes)
 # %%
 # On held-out students the first component is nearly as strong, and the third may be chance. **captured** is one
 # number for all components: how much of chi2 they account for on held-out students. For the question "is it there at
-# all?" there is a test, which gives a p-value for each component instead of one for the whole table. The correlations it prints
-# are training values:
+# all?" there is a test, which gives a p-value for each component instead of one for the whole table. The correlations
+# it prints are training values:
 
 co.permutation_test(co.CA(), student_hair, student_eyes)
 
