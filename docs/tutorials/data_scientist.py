@@ -67,7 +67,7 @@ print(textwrap.fill(d.origin, 85))
 #
 # The line also says how many components are more than chance; only those are kept. For these data we know the truth:
 # the correlations are exp(-0.18 k\ :sup:`2`). There are infinitely many, and 1500 readings show only the strongest.
-# The values found are a little too high, as training values always are.
+# The values found are a little too high, as training values tend to be.
 
 k = np.arange(1, 5)
 print("exact correlations", np.exp(-0.18 * k**2).round(2))
