@@ -21,7 +21,7 @@ import correspondence as co
 X, y = load_digits(return_X_y=True)  # 1797 images of 8 x 8 pixels
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 forest = RandomForestClassifier(100, random_state=0).fit(X_train, y_train)
-print("accuracy on images it has not seen", round(forest.score(X_test, y_test), 3))
+print("accuracy on held-out images", round(forest.score(X_test, y_test), 3))
 
 # %%
 # Use inputs it was not trained on
