@@ -124,8 +124,8 @@ def test_demo_needs_nothing_optional(tmp_path):
                 if name in ("torch", "pandas", "pyarrow", "plotly"):
                     raise ModuleNotFoundError(name)
         sys.meta_path.insert(0, Missing())
-        from correspondence.app.demo import demo
-        print(demo(Path(sys.argv[1])))"""
+        from correspondence.app.demo import run_demo
+        print(run_demo(Path(sys.argv[1])))"""
     command, environment = [sys.executable, "-c", code, tmp_path], {**os.environ, "MPLBACKEND": "Agg"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr

@@ -345,12 +345,12 @@ def test_torch_is_missing(file, run, tmp_path, monkeypatch):
 SLOW = """
 import sys, time
 import correspondence.app.analyze.files as files
-page = files._page
+page = files.write_page
 def slow(*arguments):
     page(*arguments)
     print("writing", file=sys.stderr, flush=True)
     time.sleep(60)
-files._page = slow
+files.write_page = slow
 from correspondence.app.cli import main
 main(sys.argv[1:])
 """

@@ -171,7 +171,8 @@ def find_kind_hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> li
     if codes:
         are = "is taken as numbers: it has" if len(codes) == 1 else "are taken as numbers: they have"
         hints.append(
-            f"{list_names(codes, 3)} {are} few different whole numbers, and --labels {codes[0]} would make labels of them."
+            f"{list_names(codes, 3)} {are} few different whole numbers, "
+            f"and --labels {codes[0]} would make labels of them."
         )
     return hints
 

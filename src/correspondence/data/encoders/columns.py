@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from scipy.special import ndtri
 
 from correspondence._util.arguments import as_frame, find_user_stacklevel, to_array
+from correspondence._util.files import State
 from correspondence._util.labels import as_labels, in_order, label_from_json, label_to_json, to_object_array
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
@@ -239,14 +240,14 @@ class Columns(Encoder):
             )
         return dict(zip(self.names, data.values(), strict=True))
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
+    def state(self) -> State:  # noqa: D102
         columns = [[label_to_json(key), column_to_state(c)] for key, c in self.columns.items()]
-        return {"kind": self.kind, "columns": columns, "names": [label_to_json(key) for key in self.names]}
+        return State({"kind": self.kind, "columns": columns, "names": [label_to_json(key) for key in self.names]}, {})
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Columns:  # noqa: D102
-        columns = {label_from_json(key): column_from_state(column) for key, column in state["columns"]}
-        return cls(columns, [label_from_json(key) for key in state["names"]])
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Columns:  # noqa: D102
+        columns = {label_from_json(key): column_from_state(column) for key, column in description["columns"]}
+        return cls(columns, [label_from_json(key) for key in description["names"]])
 
 
 def fit_column_encoder(summary: Any, values: np.ndarray, linear: bool) -> Column | None:

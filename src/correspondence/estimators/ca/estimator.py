@@ -20,7 +20,7 @@ from correspondence.core.dependence_views import View, label_view
 from correspondence.core.estimator import Estimator
 from correspondence.core.functions import LabelFunctions
 from correspondence.core.residual_svd import Residuals, leading_axes
-from correspondence.core.scoring import held_out
+from correspondence.core.scoring import score_pairs
 from correspondence.core.signs import choose_signs
 from correspondence.data.pairs.pairs import is_source
 from correspondence.data.table import Table, as_table
@@ -431,7 +431,7 @@ class CA(Estimator):
         table = self._read_evaluation_table(X, Y, sample_weight)
         d = self.decomposition_
         F, G = np.nan_to_num(d.f(table.rows), nan=0.0), np.nan_to_num(d.g(table.columns), nan=0.0)
-        return held_out(F, G, d.correlations, table.counts, warn=True)
+        return score_pairs(F, G, d.correlations, table.counts, warn=True)
 
     def _read_evaluation_table(self, X: Any, Y: Any, sample_weight: Any) -> Table:
         """Counts of pairs to be evaluated, with labels of the fit."""
