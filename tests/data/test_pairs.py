@@ -125,7 +125,7 @@ def test_names_are_text(x):
 
 
 def test_no_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file"):
+    with pytest.raises(FileNotFoundError, match="no file"):
         co.Pairs(tmp_path / "*.parquet", x="a", y="b")
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -18,12 +18,6 @@ import numpy as np
 from correspondence._util.arguments import as_frame
 from correspondence._util.text import list_names
 from correspondence._util.threads import n_threads
-
-if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "BYTES_READ_AT_ENDS",
@@ -152,12 +146,12 @@ def _read_ends(file: str) -> bytes:
 
 
 def list_files(source: Any, name: str) -> list[str]:
-    """Files of a path, a glob, or a list of them: a path that is there is no glob."""
+    """List the files of a path, a glob, or a list of them; a path that exists is not taken as a glob."""
     patterns = [str(path) for path in (source if isinstance(source, list) else [source])]
     found = {text: [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True)) for text in patterns}
-    for text in patterns:
-        if not found[text]:
-            raise FileNotFoundError(f"{name}: there is no file {text!r}.")
+    missing = next((text for text in patterns if not found[text]), None)
+    if missing is not None:
+        raise FileNotFoundError(f"There is no file {missing!r}, which {name} names.")
     files = [file for text in patterns for file in found[text]]
     twice = next((file for file, times in Counter(map(os.path.realpath, files)).items() if times > 1), None)
     if twice is not None:
