@@ -121,14 +121,14 @@ def test_a_frame_from_a_file_can_be_fitted(write):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"x": ["q"], "y": ["b"]}, "There is no column 'q' in .*data.csv, which has a, b."),
-        ({"x": ["a"], "y": ["B"]}, "There is no column 'B' in .*data.csv, which has a, b."),
-        ({"x": ["a"], "y": ["b"], "labels": ["q"]}, "There is no column 'q'"),
-        ({"x": ["a"], "y": ["b"], "groups": "q"}, "There is no column 'q'"),
-        ({"x": ["a"], "y": ["a"]}, "x and y must be different columns, 'a' is in both."),
-        ({"x": ["a", "b"], "y": ["b"]}, "x and y must be different columns, 'b' is in both."),
-        ({"x": ["a"], "y": []}, "y must name at least one column of .*data.csv, which has a, b."),
-        ({"x": [], "y": ["a", "b"]}, "x has no column."),
+        ({"x": ["q"], "y": ["b"]}, "no column 'q' .* a, b"),
+        ({"x": ["a"], "y": ["B"]}, "no column 'B' .* a, b"),
+        ({"x": ["a"], "y": ["b"], "labels": ["q"]}, "no column 'q'"),
+        ({"x": ["a"], "y": ["b"], "groups": "q"}, "no column 'q'"),
+        ({"x": ["a"], "y": ["a"]}, "x and y must be different columns, 'a'"),
+        ({"x": ["a", "b"], "y": ["b"]}, "x and y must be different columns, 'b'"),
+        ({"x": ["a"], "y": []}, "y must name .* a, b"),
+        ({"x": [], "y": ["a", "b"]}, "x has no column"),
     ],
 )
 def test_wrong_columns(write, arguments, message):
@@ -168,13 +168,13 @@ def test_a_file_without_columns_is_said_to_be_empty(write):
 
 @pytest.mark.parametrize(("name", "text"), [("data.csv", "a,b\n"), ("data.csv", "a,b"), ("data.tsv", "a\tb\n")])
 def test_only_a_header(write, name, text):
-    with pytest.raises(ValueError, match=r"has no row without a missing value|Empty CSV") as error:
+    with pytest.raises(ValueError, match="no row") as error:
         read_pairs(write(text, name), ["a"], ["b"])
     sentence(error)
 
 
 def test_nothing_but_missing_values(write):
-    with pytest.raises(ValueError, match="has no row without a missing value"):
+    with pytest.raises(ValueError, match="no row"):
         read_pairs(write("a,b\n1,\n,x\n"), ["a"], ["b"])
 
 
@@ -195,14 +195,14 @@ def test_lines_that_are_no_json_objects(write, text):
 
 @pytest.mark.parametrize("name", ["data.xlsx", "data.txt", "data", "data.csv.gz"])
 def test_wrong_ending(write, name):
-    with pytest.raises(ValueError, match=r"must end in \.csv, \.tsv, \.parquet, \.jsonl, \.ndjson") as error:
+    with pytest.raises(ValueError, match=r"must end in \.csv") as error:
         read_pairs(write(rows(","), name), ["a"], ["b"])
     sentence(error)
 
 
 def test_no_file(tmp_path):
     for path in (tmp_path / "none.csv", tmp_path):
-        with pytest.raises(ValueError, match="There is no file"):
+        with pytest.raises(ValueError, match="no file"):
             read_pairs(path, ["a"], ["b"])
 
 
@@ -214,7 +214,7 @@ def test_a_path_may_be_text(write):
 
 
 def test_a_close_name_is_told(write):
-    with pytest.raises(ValueError, match=r"There is no column 'Alkohol' in .*: perhaps alcohol is meant") as error:
+    with pytest.raises(ValueError, match=r"'Alkohol' .* alcohol") as error:
         read_pairs(write("alcohol,b\n1,x\n2,y\n"), ["Alkohol"], ["b"])
     sentence(error)
 
@@ -270,7 +270,7 @@ def test_arrays_are_never_unpickled(tmp_path):
 def test_a_single_array_is_no_npz(tmp_path):
     np.save(tmp_path / "a.npy", np.eye(2))
     (tmp_path / "a.npy").rename(tmp_path / "a.npz")
-    with pytest.raises(ValueError, match=r"as \.npz: it is a single array, so let its name end in \.npy\.$"):
+    with pytest.raises(ValueError, match="single array"):
         read_arrays(tmp_path / "a.npz")
 
 

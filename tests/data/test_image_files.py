@@ -33,5 +33,5 @@ def test_names_of_image_files(tmp_path):
     assert names["007"] == tmp_path / "007.png"
     assert names["12"] == names["sub/012"] == names["sub/012.png"] == tmp_path / "sub" / "012.png"
     assert "notes" not in names
-    with pytest.raises(ValueError, match="There is no folder"):
+    with pytest.raises(ValueError, match="no folder"):
         image_files(tmp_path / "none")

@@ -36,7 +36,7 @@ __all__ = [
     "read_pairs",
 ]
 
-MAX_EXACT_INTEGER = 2**53  # below which whole numbers are the same as float64
+MAX_EXACT_INTEGER = 2**53  # float64 holds all whole numbers up to here
 FRAME_ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 ARRAY_ENDINGS = (".npz", ".npy")
 PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zip", ".zst")
@@ -52,13 +52,13 @@ REASONS_BY_ERROR: dict[type[Exception] | tuple[type[Exception], ...], str] = {
 
 
 class PairsFile(NamedTuple):
-    """Two variables, and perhaps groups, of the rows of a file."""
+    """Two variables, and perhaps groups, from the rows of a file."""
 
     X: Any
     Y: Any
     groups: list[Any] | None
     n_missing: int
-    """Rows left out because a value is missing."""
+    """The number of rows left out because a value is missing."""
 
 
 def read_pairs(
@@ -73,18 +73,18 @@ def read_pairs(
     Parameters
     ----------
     path : str or Path
-        Its ending says what it is: .csv, .tsv, .parquet, .jsonl or .ndjson. The separator of a .csv file is found out.
+        The ending says what it is: .csv, .tsv, .parquet, .jsonl or .ndjson. The separator of a .csv file is detected.
     x, y : sequence of str
-        Columns; without x all others.
+        These are the columns of the variables; an empty x means all others.
     labels : sequence of str
-        Columns of numbers that are labels all the same, such as grades or codes.
+        Take these columns of numbers as labels, such as grades or codes.
     groups : str, optional
-        Column of the groups that pairs belong to.
+        This column says which pairs belong together.
 
     Returns
     -------
     PairsFile
-        Frames with the columns; rows with a missing value are left out.
+        The frames have the columns of x and y; rows with a missing value are left out.
     """
     frame = read_frame(path)
     if not y:
@@ -111,7 +111,7 @@ def read_pairs(
 
 
 def check_columns(names: Iterable[str], columns: Sequence[str], path: Any) -> None:
-    """Say which column is not there, and which it may have been."""
+    """Raise an error if a column is missing, and say which may have been meant."""
     for name in names:
         if name not in columns:
             near = difflib.get_close_matches(name, columns, 3, 0.6)
@@ -124,7 +124,7 @@ def check_columns(names: Iterable[str], columns: Sequence[str], path: Any) -> No
 
 
 def complete_rows(frame: nw.DataFrame) -> np.ndarray:
-    """Whether all values of a row are there: neither null nor NaN nor an empty text."""
+    """Find the rows without a missing value: null, NaN or an empty text."""
     complete = np.ones(len(frame), dtype=bool)
     for column in frame.iter_columns():
         missing = column.is_null()
@@ -137,13 +137,12 @@ def complete_rows(frame: nw.DataFrame) -> np.ndarray:
 
 
 def plain_values(column: nw.Series) -> list[Any]:
-    """Values of a column, None where one is missing, in whichever way the library writes that."""
-    missing = column.is_null().to_list()
-    return [None if gone or value == "" else value for value, gone in zip(column.to_list(), missing, strict=True)]
+    """List the values of a column, with None for missing ones and empty texts."""
+    return [None if value == "" else value for value in column.to_list()]
 
 
 def check_plain(columns: Iterable[nw.Series]) -> None:
-    """Complain about columns of lists, objects or bytes."""
+    """Raise an error if a column holds lists, objects or bytes."""
     for column in columns:
         if column.dtype.is_nested() or column.dtype == nw.Binary:
             what = one_line(column.dtype)
@@ -151,7 +150,7 @@ def check_plain(columns: Iterable[nw.Series]) -> None:
 
 
 def as_label_texts(frame: nw.DataFrame, names: Iterable[str]) -> nw.DataFrame:
-    """Frame whose columns of these names are texts; whole numbers have no decimal point, however they were read."""
+    """Convert columns to texts; whole numbers have no decimal point, however they were read."""
     columns = {name: frame[name] for name in names if name in frame.columns}
     check_plain(columns.values())
     for name, column in columns.items():
@@ -161,9 +160,9 @@ def as_label_texts(frame: nw.DataFrame, names: Iterable[str]) -> nw.DataFrame:
 
 
 def read_frame(path: str | Path) -> nw.DataFrame:
-    """Read a table: .csv (whose separator is found out), .tsv, .parquet, .jsonl or .ndjson.
+    """Read a table: .csv (whose separator is detected), .tsv, .parquet, .jsonl or .ndjson.
 
-    A first column without a name is called "". Any error is a sentence that names the file.
+    A first column without a name is called "". Every error is a sentence that names the file.
     """
     path = Path(path)
     check_file(path, FRAME_ENDINGS)
@@ -177,13 +176,13 @@ def read_frame(path: str | Path) -> nw.DataFrame:
 
 
 def for_numpy(frame: nw.DataFrame) -> nw.DataFrame:
-    """Frame whose whole numbers of 128 bits, which NumPy does not have, are floats."""
+    """Convert whole numbers of 128 bits, which NumPy does not have, to floats."""
     huge = [name for name in frame.columns if frame[name].dtype in (nw.Int128, nw.UInt128)]
     return frame.with_columns(frame[name].cast(nw.Float64) for name in huge) if huge else frame
 
 
 def column_names(path: str | Path) -> list[str]:
-    """Names of the columns or arrays of a file, from as little of it as possible."""
+    """Read the names of the columns or arrays of a file, and as little else as possible."""
     path = Path(path)
     ending = path.suffix.lower()
     if ending in (".csv", ".tsv"):
@@ -194,7 +193,7 @@ def column_names(path: str | Path) -> list[str]:
     if ending == ".npz":
         with np.load(path) as arrays:
             return list(arrays.files)
-    return list(read_frame(path).columns)
+    return list(pl.read_parquet_schema(path))
 
 
 def read_arrays(path: str | Path) -> dict[str, Any]:
@@ -204,14 +203,14 @@ def read_arrays(path: str | Path) -> dict[str, Any]:
     try:
         if path.suffix.lower() == ".npy":
             return {"": np.load(path, mmap_mode="r")}
-        with path.open("rb") as opened:  # NumPy leaves a damaged one open
+        with path.open("rb") as opened:  # NumPy would leave a damaged file open
             file = np.load(opened)
             if not isinstance(file, np.ndarray):
                 is_sparse = {"format", "shape", "data"} <= set(file.files)
                 return {"": sp.csr_array(sp.load_npz(path))} if is_sparse else {name: file[name] for name in file.files}
-    except ValueError:  # of NumPy: pickled objects, or fewer bytes than the header promises
+    except ValueError:  # pickled objects, or fewer bytes than the header promises
         raise explain_read_error(path, ValueError(f"{DAMAGED} than arrays of numbers and texts")) from None
-    except Exception as error:  # of zipfile and zlib
+    except Exception as error:  # from zipfile or zlib
         raise explain_read_error(path, error) from None
     raise explain_read_error(path, ValueError("it is a single array, so let its name end in .npy"))
 
@@ -264,7 +263,7 @@ def _parse_json_line(line: str, number: int) -> dict[str, Any]:
 
 
 def unify_types(values: list[Any], name: str) -> list[Any]:
-    """Numbers of one kind, and lists, such as those of ingredients, as texts; a column of both has no meaning."""
+    """Convert numbers to one type and lists (of ingredients, say) to texts; other mixtures are an error."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {list}:
         return [None if value is None else ", ".join(map(str, value)) for value in values]
@@ -279,7 +278,7 @@ def unify_types(values: list[Any], name: str) -> list[Any]:
 def _to_float(value: float) -> float:
     try:
         return float(value)
-    except OverflowError:  # which a CSV file has as infinity
+    except OverflowError:  # infinity, as in a CSV file
         return math.inf if value > 0 else -math.inf
 
 
