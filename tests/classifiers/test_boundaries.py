@@ -11,12 +11,12 @@ from scipy.special import softmax
 
 import correspondence as co
 from correspondence.classifiers.boundaries import (
-    boundary_beliefs,
     find_smallest_margins,
-    given_shares,
+    make_boundary_beliefs,
     measure_overlap,
-    shares_of_others,
+    measure_shares_of_others,
 )
+from correspondence.classifiers.class_labels import parse_shares
 
 NAMES = np.array(list("abcdefg"), object)
 EXAMPLES = settings(max_examples=60)
@@ -89,7 +89,7 @@ def test_three_classes_have_the_rays_of_the_paper(seed, order, n):
     ray = np.empty((n, 3))
     ray[:, a] = ray[:, b] = p
     ray[:, c] = 1 - 2 * p
-    np.testing.assert_allclose(boundary_beliefs(3, a, b, n, np.ones(3)), ray, atol=1e-12)
+    np.testing.assert_allclose(make_boundary_beliefs(3, a, b, n, np.ones(3)), ray, atol=1e-12)
     np.testing.assert_allclose(cca.boundary(a, b, n), cca.locate(ray), atol=1e-9)
     G, s = cca.transform_y([0, 1, 2]), cca.correlations_
     by_paper = ray @ np.linalg.inv(
@@ -148,7 +148,7 @@ def test_by_default_the_rest_is_shared_as_the_model_does_when_it_means_the_two()
     shares = np.delete(means[0] + means[1], [1, 4])
     rest = np.delete(cca.beliefs_at(cca.boundary(1, 4, 3)), [1, 4], axis=1)
     np.testing.assert_allclose(rest[1:] / rest[1:].sum(axis=1, keepdims=True), [shares / shares.sum()] * 2, atol=1e-9)
-    np.testing.assert_allclose(shares_of_others(P.T @ P / 40, 1, 4), means[0] + means[1], atol=1e-12)
+    np.testing.assert_allclose(measure_shares_of_others(P.T @ P / 40, 1, 4), means[0] + means[1], atol=1e-12)
 
 
 @EXAMPLES
@@ -217,7 +217,7 @@ def test_bad_questions_about_boundaries(arguments, message):
 
 def test_text_is_no_share():
     with pytest.raises(ValueError, match=r"^others"):
-        given_shares({"c": "much"}, np.array(list("abc"), object))
+        parse_shares({"c": "much"}, np.array(list("abc"), object))
 
 
 def test_many_classes_are_not_all_listed():
@@ -403,4 +403,4 @@ def test_a_pair_and_shares_of_any_library(column):
     cca = co.ClassifierCA.from_beliefs(P, [0, 1, 2])
     pair = cca.confusing(P, between=column([0, 2])).index
     np.testing.assert_array_equal(pair, cca.confusing(P, between=(0, 2)).index)
-    np.testing.assert_allclose(given_shares(column([0.0, 0.5, 0.5]), cca.classes_), [0, 0.5, 0.5])
+    np.testing.assert_allclose(parse_shares(column([0.0, 0.5, 0.5]), cca.classes_), [0, 0.5, 0.5])

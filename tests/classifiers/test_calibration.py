@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss as known_log_loss
 
 import correspondence as co
 from correspondence.classifiers.beliefs import apply_temperature
-from correspondence.classifiers.calibration import best_temperature, calibration_error, log_loss
+from correspondence.classifiers.calibration import find_best_temperature, measure_calibration_error, measure_log_loss
 from correspondence.core.scoring import held_out
 
 NAMES = np.array(["p", "q", "r", "s"], object)
@@ -38,7 +38,7 @@ def sharpened(P, power):
 
 def test_beliefs_that_keep_their_promise_need_none():
     P, codes = promised()
-    assert best_temperature(P, codes) == pytest.approx(1, abs=1e-3)
+    assert find_best_temperature(P, codes) == pytest.approx(1, abs=1e-3)
     result = co.ClassifierCA.from_beliefs(P).calibration(P, codes)
     np.testing.assert_allclose(result.before.gap, 0, atol=1e-9)
     d = co.ClassifierCA.from_beliefs(P).decomposition_
@@ -50,23 +50,23 @@ def test_beliefs_that_keep_their_promise_need_none():
 @pytest.mark.parametrize("power", [1, 3, 0.4])
 def test_the_temperature_is_the_power_that_was_taken(power):
     P, codes = drawn()
-    assert best_temperature(sharpened(P, power), codes) == pytest.approx(power, rel=0.07)
+    assert find_best_temperature(sharpened(P, power), codes) == pytest.approx(power, rel=0.07)
 
 
 def test_the_temperature_has_the_smallest_log_loss():
     P, codes = drawn(300, seed=3)
     P = sharpened(P, 2)
-    found = best_temperature(P, codes)
+    found = find_best_temperature(P, codes)
     grid = np.geomspace(0.05, 20, 400)
-    losses = [log_loss(apply_temperature(P, t), codes) for t in grid]
-    assert log_loss(apply_temperature(P, found), codes) <= min(losses) + 1e-6
+    losses = [measure_log_loss(apply_temperature(P, t), codes) for t in grid]
+    assert measure_log_loss(apply_temperature(P, found), codes) <= min(losses) + 1e-6
     assert found == pytest.approx(grid[np.argmin(losses)], rel=0.02)
 
 
 def test_the_temperature_is_bounded():
     P, _ = drawn(200)
-    assert best_temperature(P, P.argmax(axis=1)) == pytest.approx(1 / 20, rel=0.01)
-    assert best_temperature(P, P.argmin(axis=1)) == pytest.approx(20, rel=0.01)
+    assert find_best_temperature(P, P.argmax(axis=1)) == pytest.approx(1 / 20, rel=0.01)
+    assert find_best_temperature(P, P.argmin(axis=1)) == pytest.approx(20, rel=0.01)
 
 
 # --- losses
@@ -74,25 +74,25 @@ def test_the_temperature_is_bounded():
 
 def test_log_loss_is_that_of_scikit_learn():
     P, codes = drawn(200)
-    assert log_loss(P, codes) == pytest.approx(known_log_loss(codes, P), rel=1e-9)
-    assert log_loss(np.array([[1.0, 0.0]]), np.array([1])) == pytest.approx(-np.log(1e-12))
+    assert measure_log_loss(P, codes) == pytest.approx(known_log_loss(codes, P), rel=1e-9)
+    assert measure_log_loss(np.array([[1.0, 0.0]]), np.array([1])) == pytest.approx(-np.log(1e-12))
 
 
 def test_calibration_error_by_hand():
     P = np.array([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.3, 0.7]])
     codes = np.array([0, 0, 0, 1])
-    assert calibration_error(P, codes, bins=1) == pytest.approx(abs(0.75 - 0.75))
-    assert calibration_error(P, codes, bins=2) == pytest.approx((abs(0.65 - 0.5) + abs(0.85 - 1)) / 2)
-    assert calibration_error(P, codes) == pytest.approx((0.1 + 0.2 + 0.6 + 0.3) / 4)
+    assert measure_calibration_error(P, codes, bins=1) == pytest.approx(abs(0.75 - 0.75))
+    assert measure_calibration_error(P, codes, bins=2) == pytest.approx((abs(0.65 - 0.5) + abs(0.85 - 1)) / 2)
+    assert measure_calibration_error(P, codes) == pytest.approx((0.1 + 0.2 + 0.6 + 0.3) / 4)
     uneven = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]])
     by_size = (2 * abs(0.75 - 0.5) + 1 * abs(0.9 - 1)) / 3  # bins of two and of one
-    assert calibration_error(uneven, np.array([0, 0, 0]), bins=2) == pytest.approx(by_size)
+    assert measure_calibration_error(uneven, np.array([0, 0, 0]), bins=2) == pytest.approx(by_size)
 
 
 def test_calibration_error_tells_sharpened_beliefs():
     P, codes = drawn()
-    assert calibration_error(P, codes) < 0.03
-    assert calibration_error(sharpened(P, 3), codes) > 0.08
+    assert measure_calibration_error(P, codes) < 0.03
+    assert measure_calibration_error(sharpened(P, 3), codes) > 0.08
 
 
 # --- claims
@@ -139,13 +139,15 @@ def test_the_temperature_found_can_be_used():
 def test_an_extremely_overconfident_model_gets_the_highest_temperature():
     P = np.array([[1.0, 1e-200]] * 10 + [[0.7, 0.3]] * 2)
     codes = np.array([0] * 6 + [1] * 4 + [0] * 2)
-    assert best_temperature(P, codes) == pytest.approx(20, rel=1e-3)
+    assert find_best_temperature(P, codes) == pytest.approx(20, rel=1e-3)
 
 
 def test_what_is_taken_for_impossible_does_not_decide():
     P, codes = drawn()
     impossible = np.vstack([P, [[1.0] + [0.0] * (P.shape[1] - 1)]])
-    assert best_temperature(impossible, np.append(codes, 1)) == pytest.approx(best_temperature(P, codes), rel=1e-6)
+    assert find_best_temperature(impossible, np.append(codes, 1)) == pytest.approx(
+        find_best_temperature(P, codes), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -168,10 +170,10 @@ def test_temperatures_of_a_part_are_found_on_the_others():
     P, codes = drawn(12, 3, seed=1)
     result = co.ClassifierCA.from_beliefs(P).calibration(P, codes, cv=12)
     rest = [np.arange(12) != i for i in range(12)]
-    Q = np.concatenate([apply_temperature(P[[i]], best_temperature(P[r], codes[r])) for i, r in enumerate(rest)])
-    assert result.after.log_loss == pytest.approx(log_loss(Q, codes))
-    assert result.temperature == pytest.approx(best_temperature(P, codes))
-    assert result.before.log_loss == pytest.approx(log_loss(P, codes))
+    Q = np.concatenate([apply_temperature(P[[i]], find_best_temperature(P[r], codes[r])) for i, r in enumerate(rest)])
+    assert result.after.log_loss == pytest.approx(measure_log_loss(Q, codes))
+    assert result.temperature == pytest.approx(find_best_temperature(P, codes))
+    assert result.before.log_loss == pytest.approx(measure_log_loss(P, codes))
     np.testing.assert_allclose(result.after.correlations, co.ClassifierCA.from_beliefs(Q).correlations_, atol=1e-12)
 
 
@@ -226,5 +228,5 @@ def test_logits_of_a_function():
     P, codes = drawn(1000)
     logits = 3 * np.log(P)
     result = co.ClassifierCA(lambda rows: rows, outputs="logits").fit(logits).calibration(logits, codes)
-    np.testing.assert_allclose(result.before.log_loss, log_loss(softmax(logits, axis=1), codes), rtol=1e-9)
+    np.testing.assert_allclose(result.before.log_loss, measure_log_loss(softmax(logits, axis=1), codes), rtol=1e-9)
     assert result.temperature == pytest.approx(3, rel=0.1)
