@@ -180,33 +180,31 @@ def test_others_that_are_never_predicted_get_nothing():
         cca = co.ClassifierCA.from_beliefs(P)
     equal = cca.boundary(0, 1, 4, others=[1, 1, 1, 1])
     np.testing.assert_allclose(equal, cca.boundary(0, 1, 4), atol=1e-12)
-    with pytest.raises(
-        ValueError, match=r"^others must give a share to a class other than a and b that is predicted\.$"
-    ):
+    with pytest.raises(ValueError, match="others must"):
         cca.boundary(0, 1, others=3)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"a": "x", "b": "b"}, r"^a: 'x' is not a class, choose among 'a', 'b', 'c'\.$"),
-        ({"a": "a", "b": 1}, r"^b: 1 is not a class, choose among 'a', 'b', 'c'\.$"),
-        ({"a": ["a"], "b": "b"}, r"^a: \['a'\] is not a class"),
-        ({"a": "b", "b": "b"}, r"^a and b must be two different classes, got 'b' twice\.$"),
-        ({"a": "a", "b": "b", "n": 0}, r"^n must be a whole number of at least 1, got 0\.$"),
-        ({"a": "a", "b": "b", "n": 2.0}, "^n must be a whole number"),
-        ({"a": "a", "b": "b", "others": "x"}, "^others: 'x' is not a class, choose among"),
-        ({"a": "a", "b": "b", "others": {"x": 1}}, "^others: 'x' is not a class, choose among"),
-        ({"a": "a", "b": "b", "others": "a"}, r"^others must give a share to a class other than a and b"),
-        ({"a": "a", "b": "b", "others": [1, 1, 0]}, r"^others must give a share to a class other than a and b"),
+        ({"a": "x", "b": "b"}, "a: 'x'"),
+        ({"a": "a", "b": 1}, "b: 1"),
+        ({"a": ["a"], "b": "b"}, r"a: \['a'\]"),
+        ({"a": "b", "b": "b"}, "a and b must"),
+        ({"a": "a", "b": "b", "n": 0}, r"^n must"),
+        ({"a": "a", "b": "b", "n": 2.0}, r"^n must"),
+        ({"a": "a", "b": "b", "others": "x"}, "others: 'x'"),
+        ({"a": "a", "b": "b", "others": {"x": 1}}, "others: 'x'"),
+        ({"a": "a", "b": "b", "others": "a"}, "others must"),
+        ({"a": "a", "b": "b", "others": [1, 1, 0]}, "others must"),
         (
             {"a": "a", "b": "b", "others": [1, 1]},
-            r"^others must be a class, or a share of at least 0 for each of the 3",
+            "others must",
         ),
-        ({"a": "a", "b": "b", "others": [1, 1, -1]}, "^others must be a class, or a share of at least 0"),
-        ({"a": "a", "b": "b", "others": [1, 1, np.nan]}, "^others must be a class, or a share of at least 0"),
-        ({"a": "a", "b": "b", "others": {"c": -1}}, "^others must be a class, or a share of at least 0"),
-        ({"a": "a", "b": "b", "others": ["a", "c"]}, "^others must be an array of numbers"),
+        ({"a": "a", "b": "b", "others": [1, 1, -1]}, "others must"),
+        ({"a": "a", "b": "b", "others": [1, 1, np.nan]}, "others must"),
+        ({"a": "a", "b": "b", "others": {"c": -1}}, "others must"),
+        ({"a": "a", "b": "b", "others": ["a", "c"]}, "others must"),
     ],
 )
 def test_bad_questions_about_boundaries(arguments, message):
@@ -222,7 +220,7 @@ def test_text_is_no_share():
 
 def test_many_classes_are_not_all_listed():
     cca = co.ClassifierCA.from_beliefs(random_beliefs(0, 12))
-    with pytest.raises(ValueError, match=r"choose among 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.\.$"):
+    with pytest.raises(ValueError, match=r"8, 9, \.\.\."):
         cca.boundary(0, 12)
 
 
@@ -375,10 +373,10 @@ def test_frame_and_text_of_confusing_inputs():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n": 0}, r"^n must be a whole number of at least 1, got 0\.$"),
-        ({"n": "all"}, "^n must be a whole number"),
-        ({"between": ("a", "x")}, "^between: 'x' is not a class, choose among 'a', 'b', 'c'"),
-        ({"between": ("a", "a")}, "^a and b must be two different classes, got 'a' twice"),
+        ({"n": 0}, r"^n must"),
+        ({"n": "all"}, r"^n must"),
+        ({"between": ("a", "x")}, "between: 'x'"),
+        ({"between": ("a", "a")}, "a and b must"),
     ],
 )
 def test_bad_questions_about_confusing_inputs(arguments, message):

@@ -211,10 +211,10 @@ def test_text():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"cv": 1}, r"^cv must be a whole number from 2 to 20, got 1\.$"),
-        ({"cv": 21}, r"^cv must be a whole number from 2 to 20, got 21\.$"),
-        ({"Y": np.zeros(19, int)}, "^X and Y must have the same length, got 20 and 19"),
-        ({"Y": np.full(20, 9)}, "^Y: 9 is not a class, choose among 0, 1, 2, 3"),
+        ({"cv": 1}, "cv must"),
+        ({"cv": 21}, "cv must"),
+        ({"Y": np.zeros(19, int)}, "X and Y must"),
+        ({"Y": np.full(20, 9)}, "Y: 9"),
     ],
 )
 def test_bad_arguments(arguments, message):

@@ -247,13 +247,13 @@ def test_fewer_components_are_the_first():
 
 
 def test_more_components_than_there_are():
-    with pytest.warns(co.FewerComponents, match=r"^n_components = 5 is more than there are: 2 are kept\.$"):
+    with pytest.warns(co.FewerComponents, match="n_components = 5"):
         cca = co.ClassifierCA(MODEL, 5).fit(X)
     assert len(cca.pics_) == 2
 
 
 def test_the_same_beliefs_everywhere_have_no_components():
-    with pytest.warns(co.FewerComponents, match=r"^All inputs have the same beliefs: there are no components\.$"):
+    with pytest.warns(co.FewerComponents, match="same beliefs"):
         cca = co.ClassifierCA.from_beliefs([[0.3, 0.7]] * 5, ["no", "yes"])
     assert cca.transform([[0.1, 0.9]]).shape == (1, 0)
     assert cca.decomposition_.chi2 == 0
@@ -385,9 +385,7 @@ def test_save_and_load(tmp_path, classes):
     np.testing.assert_array_equal(again.pics, d.pics)
     assert (again.chi2, again.n) == (d.chi2, 90)
     assert again.g.labels.tolist() == cca.classes_.tolist()
-    with pytest.raises(
-        ValueError, match=r"^The classifier is not in the file: give it again, load\(path, x_net=model\)\.$"
-    ):
+    with pytest.raises(ValueError, match="x_net=model"):
         co.load(tmp_path / "model")
 
 
@@ -414,7 +412,7 @@ def test_loading_with_a_model_of_several_targets_does_not_blame_the_file(tmp_pat
     co.ClassifierCA(MODEL).fit(X).decomposition_.save(tmp_path / "model")
     several = copy.copy(MODEL)
     several.classes_ = [["a", "b"], ["c", "d"]]
-    with pytest.raises(ValueError, match=r"^x_net: classes must be"):
+    with pytest.raises(ValueError, match="x_net: classes must"):
         co.load(tmp_path / "model", x_net=several)
 
 
@@ -461,7 +459,7 @@ def test_correlations_on_labels_are_those_of_f_and_g():
 def test_classes_never_predicted():
     P = np.insert(MODEL.predict_proba(X), 1, 0.0, axis=1)
     names = ["ant", "asp", "bee", "cat"]
-    with pytest.warns(co.LeftOut, match=r"^1 class\(es\) never predicted, so placed at NaN: asp\.$"):
+    with pytest.warns(co.LeftOut, match=r"never predicted.*: asp"):
         cca = fit(P, names)
     usual = co.ClassifierCA(MODEL).fit(X)
     np.testing.assert_allclose(cca.pics_, usual.pics_, atol=1e-12)
@@ -479,9 +477,9 @@ def test_classes_never_predicted():
     assert "asp" not in cca.summary()
     assert np.isfinite(cca.calibration(P, Y).after.log_loss)
     for a, b in (("asp", "bee"), ("bee", "asp")):
-        with pytest.raises(ValueError, match=r"^The class 'asp' is never predicted: it has no boundary\.$"):
+        with pytest.raises(ValueError, match="'asp' is never"):
             cca.boundary(a, b)
-    with pytest.raises(ValueError, match="'asp' is never predicted"):
+    with pytest.raises(ValueError, match="'asp' is never"):
         cca.confusing(P, between=("asp", "ant"))
 
 
@@ -500,7 +498,7 @@ def test_labels_of_a_class_never_predicted_count_as_the_mean():
 def test_many_classes_never_predicted():
     P = np.zeros((5, 9))
     P[:, :2] = RNG.dirichlet([1, 1], 5)
-    with pytest.warns(co.LeftOut, match=r"^7 class\(es\) never predicted, so placed at NaN: 2, 3, 4, 5, 6, \.\.\.\.$"):
+    with pytest.warns(co.LeftOut, match=r"7 .* never predicted.*: 2, 3, 4, 5, 6, \.\.\."):
         assert len(fit(P).pics_) == 1
 
 
@@ -538,16 +536,16 @@ def refused(message, use, kind=ValueError):
 @pytest.mark.parametrize(
     ("P", "message"),
     [
-        ([[0.5, np.nan], [0.5, 0.5]], "NaN or infinity in 1 row"),
-        ([[1.5, -0.5], [0.5, 0.5]], "^The beliefs contain negative numbers, down to -0.5"),
-        ([[0.5, 0.6], [0.5, 0.5]], "^The beliefs must sum to 1 for each input, but those of row 0 sum to 1.1"),
-        ([[1.0], [1.0]], "at least two classes, got shape"),
-        (np.empty((0, 3)), r"^The beliefs of at least two inputs are needed, got 0 sample\(s\)\.$"),
-        ([], "^The beliefs of at least two inputs are needed, got 0"),
-        (iter([]), "^The beliefs of at least two inputs are needed, got 0"),
-        ([[0.2, 0.8]], r"^The beliefs of at least two inputs are needed, got 1 sample\(s\)\.$"),
-        (5, "^X must hold one value for each observation, got int"),
-        ([["a", "b"]], "^The beliefs must be an array of numbers"),
+        ([[0.5, np.nan], [0.5, 0.5]], "NaN"),
+        ([[1.5, -0.5], [0.5, 0.5]], "negative numbers"),
+        ([[0.5, 0.6], [0.5, 0.5]], "beliefs must sum"),
+        ([[1.0], [1.0]], "at least two classes"),
+        (np.empty((0, 3)), r"at least two inputs .* got 0"),
+        ([], r"at least two inputs .* got 0"),
+        (iter([]), r"at least two inputs .* got 0"),
+        ([[0.2, 0.8]], r"at least two inputs .* got 1"),
+        (5, r"^X must"),
+        ([["a", "b"]], "beliefs must be an array"),
     ],
 )
 def test_bad_beliefs_leave_a_fitted_estimator_as_it_was(P, message):
@@ -560,13 +558,13 @@ def test_bad_beliefs_leave_a_fitted_estimator_as_it_was(P, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((X, Y[:-1]), r"^X and Y must have the same length, got 90 and 89\.$"),
-        ((X, np.where(Y == "cat", "dog", Y)), r"^Y: 'dog' is not a class, choose among 'ant', 'bee', 'cat'\.$"),
-        ((X, [None] * 90), r"^Y has 90 missing label"),
-        ((X, None, [1.0] * 89), r"^sample_weight must have 90 numbers"),
-        ((X, None, [-1.0] * 90), "^sample_weight must be finite, at least 0"),
-        ((X, None, [0.0] * 90), "^sample_weight must be finite, at least 0, and not all zero"),
-        ((iter([X]), None, [1.0] * 90), r"^sample_weight cannot be given with batches: repeat rows instead\.$"),
+        ((X, Y[:-1]), "X and Y must"),
+        ((X, np.where(Y == "cat", "dog", Y)), "Y: 'dog'"),
+        ((X, [None] * 90), "Y has 90 missing"),
+        ((X, None, [1.0] * 89), "sample_weight must"),
+        ((X, None, [-1.0] * 90), "sample_weight must"),
+        ((X, None, [0.0] * 90), "sample_weight must"),
+        ((iter([X]), None, [1.0] * 90), "sample_weight cannot"),
     ],
 )
 def test_bad_labels_and_weights_leave_it_as_it_was(arguments, message):
@@ -579,15 +577,15 @@ def test_bad_labels_and_weights_leave_it_as_it_was(arguments, message):
 @pytest.mark.parametrize(
     ("parameters", "message", "kind"),
     [
-        ({"n_components": 0}, r"^n_components must be a whole number of at least 1, got 0\.$", ValueError),
-        ({"n_components": 1.5}, "^n_components must be a whole number of at least 1, got 1.5", ValueError),
-        ({"temperature": 0.0}, "^temperature must be a number from 0.001 to 1000", ValueError),
-        ({"outputs": None}, "^outputs must be one of", ValueError),
-        ({"batch_size": -3}, "^batch_size must be a whole number", ValueError),
-        ({"classes": ["a", "b"]}, "^classes has 2 names, but the beliefs have 3 columns", ValueError),
-        ({"classes": ["a", "b", "b"]}, "^classes must be all different", ValueError),
-        ({"model": LinearSVC()}, "^LinearSVC has no predict_proba", TypeError),
-        ({"model": LogisticRegression}, "^model must be a fitted model, got the class LogisticRegression", TypeError),
+        ({"n_components": 0}, "n_components must", ValueError),
+        ({"n_components": 1.5}, "n_components must", ValueError),
+        ({"temperature": 0.0}, "temperature must", ValueError),
+        ({"outputs": None}, "outputs must", ValueError),
+        ({"batch_size": -3}, "batch_size must", ValueError),
+        ({"classes": ["a", "b"]}, "classes has 2", ValueError),
+        ({"classes": ["a", "b", "b"]}, "classes must", ValueError),
+        ({"model": LinearSVC()}, r"model must .* LinearSVC", TypeError),
+        ({"model": LogisticRegression}, "model must", TypeError),
     ],
 )
 def test_bad_parameters_leave_it_as_it_was(parameters, message, kind):
@@ -620,25 +618,23 @@ def test_bad_parameters_leave_it_as_it_was(parameters, message, kind):
     ],
 )
 def test_not_fitted(use):
-    with pytest.raises(NotFittedError, match="ClassifierCA instance is not fitted yet"):
+    with pytest.raises(NotFittedError, match="not fitted"):
         use(co.ClassifierCA(MODEL))
 
 
 def test_bad_questions():
     cca = co.ClassifierCA(MODEL).fit(X)
-    refused("^Y is missing: an evaluation needs the true labels of X", lambda: cca.evaluate(X))
-    refused("^X and Y must have the same length, got 90 and 2", lambda: cca.evaluate(X, Y[:2]))
-    refused("^Y: 'dog' is not a class, choose among", lambda: cca.evaluate(X[:1], ["dog"]))
-    refused("^sample_weight must have 90 numbers", lambda: cca.evaluate(X, Y, [1.0]))
-    refused("^Y: 'dog' is not a class, choose among", lambda: cca.transform_y(["dog"]))
-    refused("^X is empty", lambda: cca.transform(X[:0]))
-    refused("^X is empty", lambda: cca.predict([]))
-    refused(r"^P must have 3 columns, one for each class, got 2\.$", lambda: cca.locate([[0.5, 0.5]]))
-    refused("^The beliefs must sum to 1", lambda: cca.locate([[0.5, 0.5, 0.5]]))
-    refused(
-        r"^F must have 2 columns, one for each component, got shape \(1, 3\)\.$", lambda: cca.beliefs_at(np.eye(3)[:1])
-    )
-    refused(r"^F must have 2 columns, one for each component, got shape \(2,\)\.$", lambda: cca.beliefs_at([0, 0]))
+    refused("Y is missing", lambda: cca.evaluate(X))
+    refused("X and Y must", lambda: cca.evaluate(X, Y[:2]))
+    refused("Y: 'dog'", lambda: cca.evaluate(X[:1], ["dog"]))
+    refused("sample_weight must", lambda: cca.evaluate(X, Y, [1.0]))
+    refused("Y: 'dog'", lambda: cca.transform_y(["dog"]))
+    refused("X is empty", lambda: cca.transform(X[:0]))
+    refused("X is empty", lambda: cca.predict([]))
+    refused(r"^P must", lambda: cca.locate([[0.5, 0.5]]))
+    refused("beliefs must sum", lambda: cca.locate([[0.5, 0.5, 0.5]]))
+    refused(r"^F must", lambda: cca.beliefs_at(np.eye(3)[:1]))
+    refused(r"^F must", lambda: cca.beliefs_at([0, 0]))
 
 
 @pytest.mark.parametrize("k", [2, 4])
@@ -656,8 +652,7 @@ def test_bad_questions():
 @pytest.mark.parametrize("names", [NAMES, None], ids=["named", "unnamed"])
 def test_the_number_of_columns_of_new_beliefs(use, k, names):
     cca = fit(MODEL.predict_proba(X), names)
-    message = f"^classes has 3 names, but the beliefs have {k} columns: there must be one for each"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=rf"classes has 3 .* {k}"):
         use(cca, np.random.default_rng(0).dirichlet(np.ones(k), 6))
 
 

@@ -86,7 +86,8 @@ def find_close_calls(
         index, best = index[order], best[order]
     if not seen:
         raise ValueError("X is empty: beliefs need at least one input.")
-    return index, *find_smallest_margins(best, n, pair)[1:], best
+    _, top, margin = find_smallest_margins(best, n, pair)
+    return index, top, margin, best
 
 
 def find_smallest_margins(P: np.ndarray, n: int, pair: tuple[int, int] | None = None) -> tuple[np.ndarray, ...]:
