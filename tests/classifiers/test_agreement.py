@@ -86,7 +86,7 @@ def test_positions_are_an_array_whatever_scikit_learn_is_set_to(comparison):
         assert isinstance(comparison.positions("linear"), np.ndarray)
 
 
-def events(k):
+def list_events(k):
     return np.array([[bit == "1" for bit in f"{i:0{k}b}"] for i in range(2**k)])
 
 
@@ -100,7 +100,7 @@ def test_disagreement_is_the_mean_total_variation(seed, k, m):
     expected = np.zeros(12)
     for i in range(m):
         for j in range(i):
-            largest = np.abs((P[i] - P[j]) @ events(k).T).max(axis=1)  # over all sets of classes
+            largest = np.abs((P[i] - P[j]) @ list_events(k).T).max(axis=1)  # over all sets of classes
             expected += largest / (m * (m - 1) / 2)
     np.testing.assert_allclose(comparison.disagreement, expected, atol=1e-12)
     order = comparison.most_index(5)

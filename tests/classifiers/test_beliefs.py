@@ -176,7 +176,7 @@ def test_bfloat16_of_a_module(outputs):
     np.testing.assert_allclose(Beliefs(module, outputs=outputs)(wide), expected, atol=2e-2)
 
 
-def modes(module):
+def list_modes(module):
     return [part.training for part in module.modules()]
 
 
@@ -187,14 +187,14 @@ def test_modes_of_a_module_are_put_back_and_no_gradients_left():
     )
     module.train()
     module[1].eval()  # a frozen norm in a net that is trained
-    before, running = modes(module), module[1].running_mean.clone()
+    before, running = list_modes(module), module[1].running_mean.clone()
     assert before == [True, True, False, True, True]
     first = Beliefs(module)(X)
     np.testing.assert_array_equal(Beliefs(module)(X), first)  # nothing is dropped
-    assert modes(module) == before
+    assert list_modes(module) == before
     module[1].train()
     np.testing.assert_array_equal(Beliefs(module)(X), first)  # the norm is that of evaluation
-    assert modes(module) == [True] * 5
+    assert list_modes(module) == [True] * 5
     np.testing.assert_array_equal(module[1].running_mean, running)
     assert all(weight.grad is None for weight in module.parameters())
     module(torch.from_numpy(X).float()).sum().backward()  # it can still be trained
@@ -221,13 +221,13 @@ def test_modes_are_put_back_after_an_error():
     module[1].eval()
     with pytest.raises(ValueError, match=r"X: .* no answer"):
         Beliefs(module)(X)
-    assert modes(module) == [True, True, False]
+    assert list_modes(module) == [True, True, False]
 
 
 def test_a_module_in_evaluation_stays_there():
     module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Dropout()).eval()
     Beliefs(module)(X)
-    assert modes(module) == [False] * 3
+    assert list_modes(module) == [False] * 3
 
 
 def test_a_data_loader():
@@ -316,7 +316,7 @@ class Session:
         return self.answer(feed["input"])
 
 
-def zipped(x):
+def zip_beliefs(x):
     return [np.zeros(len(x)), [dict(zip("pqrs", row, strict=True)) for row in believe(x)]]
 
 
@@ -326,7 +326,7 @@ def zipped(x):
         lambda x: [believe(x)],
         lambda x: [np.zeros(len(x), np.int64), believe(x)],
         lambda x: [believe(x), np.zeros((len(x), 1))],
-        zipped,
+        zip_beliefs,
     ],
     ids=["array", "labels first", "labels last", "dictionaries"],
 )
