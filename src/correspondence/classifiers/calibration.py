@@ -167,7 +167,7 @@ def find_best_temperature(P: np.ndarray, codes: np.ndarray) -> float:
     truth = logs[np.arange(len(logs)), codes[possible]]
 
     def loss(coldness: float) -> float:
-        """Return the log loss at 1 / temperature, of which it is a convex function with one minimum."""
+        """Return the log loss as a function of 1 / temperature, which is convex and has one minimum."""
         return float((logsumexp(coldness * logs, axis=1) - coldness * truth).mean())
 
     return 1 / float(minimize_scalar(loss, bounds=(1 / MAX_TEMPERATURE, MAX_TEMPERATURE), method="bounded").x)

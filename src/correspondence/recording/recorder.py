@@ -47,7 +47,7 @@ class TrainingRecorder:
     y : array-like of shape (n,), optional
         The labels of the probes serve for the accuracy, the colours of the movie and the certainty of the classes.
     every : int
-        Record a frame every so many calls of `step`; ``recorder.every`` doubles when frames are dropped.
+        Record a frame at every ``every``-th call of `step`; ``recorder.every`` doubles when frames are dropped.
     classes : array-like of shape (k,), optional
         The columns of the beliefs have these names; by default ``model.classes_``, or 0, 1, ...
     outputs : {"auto", "probabilities", "logits"}

@@ -29,7 +29,7 @@ from correspondence.validation.fitting import Fit, check_pairs, fit_and_apply, p
 
 __all__ = ["crossfit"]
 
-MIN_CLUSTERS_FOR_MOMENTS = 10  # second moments are taken over at least so many pairs or groups
+MIN_CLUSTERS_FOR_MOMENTS = 10  # second moments need at least this many pairs or groups
 
 
 def crossfit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,23 +105,19 @@ def run_tasks(
     task: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None, text: str, progress: bool | None
 ) -> list[Any]:
     """Return the results of a task for all arguments, several at a time, with a progress bar."""
-    arguments = list(arguments)
-    results = []
+    if n_jobs is not None and (not is_number(n_jobs) or n_jobs != int(n_jobs) or not n_jobs):
+        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {short_repr(n_jobs)}.")
+    arguments, results = list(arguments), []
     with warnings.catch_warnings(), make_progress_bar(len(arguments), text, progress) as done:
         # joblib warns when a process has grown and another replaces it; turned into an error it would block all others.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-        for result in _iterate_results(task, arguments, n_jobs):
+        found: Iterable[Any] = (task(*a) for a in arguments)
+        if n_jobs not in (None, 1):
+            found = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*a) for a in arguments)
+        for result in found:
             results.append(result)
             done.update()
     return results
-
-
-def _iterate_results(task: Callable[..., Any], arguments: list[tuple[Any, ...]], n_jobs: int | None) -> Iterator[Any]:
-    if n_jobs is not None and (not is_number(n_jobs) or n_jobs != int(n_jobs) or not n_jobs):
-        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {short_repr(n_jobs)}.")
-    if n_jobs in (None, 1):
-        return (task(*a) for a in arguments)
-    return Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*a) for a in arguments)
 
 
 def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tuple[int, np.ndarray | None]:

@@ -20,7 +20,7 @@ __all__ = ["pic_intervals", "with_chosen_settings"]
 
 MIN_GROUPS_FOR_HALVES = 10
 CHOSEN_SETTINGS = ("regularization", "smoothing")  # which estimators choose for themselves unless they are given
-TIE_STANDARD_ERRORS = 2.0  # two PICs may be equal if they differ by at most so many standard errors
+TIE_STANDARD_ERRORS = 2.0  # two PICs may be equal if they differ by no more standard errors
 
 
 def pic_intervals(

@@ -24,7 +24,7 @@ from correspondence.validation.permutation import (
 
 __all__ = ["latent_dimension"]
 
-PVALUE_STEPS_PER_ALPHA = 4  # p-values are at least so many times finer than alpha
+PVALUE_STEPS_PER_ALPHA = 4  # p-values are at least this many times finer than alpha
 
 
 def latent_dimension(
