@@ -16,7 +16,6 @@ MAX_ONE_WORD_SHARE, MAX_PRIVATE_SHARE = 0.35, 0.40
 # Each is one class with many public methods, or reads many kinds of files; to be cut in smaller ones.
 LONG_MODULES = {
     "app/analyze/inputs.py",
-    "classifiers/estimator.py",
     "estimators/ca/estimator.py",
     "estimators/pice/estimator.py",
     "studies/flickr.py",

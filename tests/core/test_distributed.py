@@ -246,11 +246,11 @@ def test_a_folder_that_is_not_empty(table, one_machine, tmp_path):
     co.distributed.transform(one_machine["cca"], pairs, tmp_path)
     (tmp_path / "part-00099.parquet").touch()
     (tmp_path / "mine.txt").touch()
-    with pytest.raises(ValueError, match="is not empty"):
+    with pytest.raises(ValueError, match="folder must"):
         co.distributed.transform(one_machine["cca"], pairs, tmp_path)
     co.distributed.transform(one_machine["cca"], pairs, tmp_path, overwrite=True)
     assert {*os.listdir(tmp_path)} == {"part-00000.parquet", "_SUCCESS", "mine.txt"}
-    with pytest.raises(ValueError, match="is a file"):
+    with pytest.raises(ValueError, match="folder must"):
         co.distributed.transform(one_machine["cca"], pairs, tmp_path / "mine.txt")
 
 
@@ -263,7 +263,7 @@ def test_a_loaded_decomposition_is_applied(table, one_machine, tmp_path):
 
 def test_columns_to_keep(table, one_machine, tmp_path):
     pairs = co.Pairs(table.append_column("f1", table["id"]), x=X, y=Y)
-    with pytest.raises(ValueError, match="'f1'"):
+    with pytest.raises(ValueError, match="keep must"):
         co.distributed.transform(one_machine["cca"], pairs, tmp_path, keep=["f1"])
     with pytest.raises(ValueError, match="no column 'none'"):
         co.distributed.transform(one_machine["cca"], pairs, tmp_path, keep=["none"])
@@ -391,7 +391,7 @@ def test_mistakes_cost_no_files(table, one_machine, tmp_path):
     source = tmp_path / "part-00000.parquet"
     pq.write_table(table, source)
     cca, pairs = one_machine["cca"], co.Pairs(str(tmp_path / "*.parquet"), x=X, y=Y)
-    with pytest.raises(ValueError, match="holds files"):
+    with pytest.raises(ValueError, match="folder must"):
         co.distributed.transform(cca, pairs, tmp_path, overwrite=True)
     assert pq.read_table(source).equals(table)
     target = tmp_path / "out"

@@ -452,7 +452,7 @@ def test_boundaries_of_other_types(pairs):
 
 
 def test_unknown_classes():
-    with pytest.raises(ValueError, match=r"^b: 'fly' is not a class, choose among 'ant', 'bee', 'cat'"):
+    with pytest.raises(ValueError, match="b: 'fly'"):
         plot.plane(analysis(), X=X, boundaries=[("ant", "fly")])
     with pytest.raises(ValueError, match=r"^classes must have one value for each of the 80 points of X"):
         plot.plane(analysis(), X=X, classes=["ant"])
