@@ -28,7 +28,7 @@ from torch import nn
 
 import correspondence as co
 from correspondence.studies import problems
-from correspondence.studies.hermite import hermite_distance
+from correspondence.studies.hermite import measure_hermite_distance
 from correspondence.studies.problems import Problem
 
 FRESH = 200_000
@@ -232,7 +232,7 @@ def run(problem, fit, seeds):
         seconds.append(time.process_time() - start)
         found.append(correlations(*transform(*fresh), problem.d))
         if problem is CASES[0].problem:
-            hermite.append(hermite_distance(transform, problem.d).mean())
+            hermite.append(measure_hermite_distance(transform, problem.d).mean())
     return Runs(np.array(found), np.array(seconds), np.mean(hermite) if hermite else np.nan)
 
 

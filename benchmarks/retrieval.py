@@ -85,9 +85,9 @@ def main():
             floor: lambda n=n: by_hand(queries[:n], items, offsets, K),
             "by hand, BLAS, single": lambda n=n: by_hand(single[0][:n], *single[1:], K),
         }
-        runners |= {name: lambda s=scores, n=n: s.best(queries[:n], K) for name, scores in engines.items()}
+        runners |= {name: lambda s=scores, n=n: s.find_best(queries[:n], K) for name, scores in engines.items()}
         for scores in engines.values():
-            scores.best(queries[:1], K)  # builds the index
+            scores.find_best(queries[:1], K)  # builds the index
         seconds, results = measure(runners, args.repeats)
         what = f"{args.items:,} items x {args.components} components, {n} quer{'ies' if n > 1 else 'y'}, {K} nearest"
         report(what, seconds, results, floor)

@@ -20,7 +20,6 @@ LONG_MODULES = {
     "estimators/ca/estimator.py",
     "estimators/pice/estimator.py",
     "recording/recorder.py",
-    "studies/flickr.py",
 }
 
 

@@ -30,7 +30,7 @@ class Small:
         if self.error is not None:
             raise self.error
         exhibit = Exhibit(f"Table of {self.name}", LINES, "A sentence, with ~ and |.", "")
-        return Report(self.name, [{"a": 1}], "Text.", {"": Figure()}, self.others, [exhibit])
+        return Report([{"a": 1}], ["Text."], {"": Figure()}, self.others, [exhibit])
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_the_page_has_the_command_that_made_it(tmp_path, three):
 
 
 def test_wrong_settings_are_no_failure_of_the_studies(tmp_path, three):
-    with pytest.raises(ValueError, match="seeds must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="seeds must"):
         run(tmp_path / "new", seeds=0)
     assert not (tmp_path / "new").exists()
 

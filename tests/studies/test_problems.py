@@ -5,7 +5,7 @@ from scipy.stats import gamma, nbinom, norm, poisson, vonmises
 
 import correspondence as co
 from correspondence.studies import problems
-from correspondence.studies.hermite import hermite_curves, hermite_distance
+from correspondence.studies.hermite import compute_hermite_curves, measure_hermite_distance
 
 ALL = [
     problems.make_gaussian,
@@ -59,7 +59,7 @@ def test_gaussian_on_a_grid(noise):
 def test_hermite_functions_reach_the_gaussian_values(noise):
     problem = problems.make_gaussian(noise)
     X, Y = sample(problem)
-    found = pearson(hermite_curves(X[:, 0], 4), hermite_curves(Y[:, 0] / np.hypot(1, noise), 4))
+    found = pearson(compute_hermite_curves(X[:, 0], 4), compute_hermite_curves(Y[:, 0] / np.hypot(1, noise), 4))
     np.testing.assert_allclose(found, problem.correlations, atol=0.02)
 
 
@@ -168,7 +168,9 @@ def test_mixture_by_binning_a_large_sample():
 def test_heavy_tails_is_the_gaussian_in_disguise():
     problem = problems.make_heavy_tails()
     X, Y = sample(problem)
-    found = pearson(hermite_curves(np.arcsinh(X[:, 0]) / 2, 4), hermite_curves(np.log(Y[:, 0]) / np.sqrt(2), 4))
+    found = pearson(
+        compute_hermite_curves(np.arcsinh(X[:, 0]) / 2, 4), compute_hermite_curves(np.log(Y[:, 0]) / np.sqrt(2), 4)
+    )
     np.testing.assert_allclose(found, problems.make_gaussian().correlations, atol=0.02)
 
 
@@ -178,14 +180,14 @@ def test_gaussian_vectors_have_these_canonical_correlations():
     found = co.Moments().update(*sample(problem)).decompose()
     np.testing.assert_allclose(found.correlations, [0.9, 0.6, 0.3], atol=0.005)
     F, G = (functions(values) for functions, values in zip((found.f, found.g), sample(problem, seed=1), strict=True))
-    mixed = [np.column_stack([hermite_curves(v[:, 0], 2)[:, 1], v[:, 0] * v[:, 1]]) for v in (F, G)]
+    mixed = [np.column_stack([compute_hermite_curves(v[:, 0], 2)[:, 1], v[:, 0] * v[:, 1]]) for v in (F, G)]
     np.testing.assert_allclose(pearson(*mixed), [0.81, 0.54], atol=0.01)
 
 
 def test_hermite_curves_are_orthonormal():
     x = np.linspace(-10, 10, 20_001)
     weights = norm.pdf(x) / norm.pdf(x).sum()
-    curves = hermite_curves(x, 4)
+    curves = compute_hermite_curves(x, 4)
     np.testing.assert_allclose(curves.T @ (curves * weights[:, None]), np.eye(4), atol=1e-8)
 
 
@@ -193,9 +195,11 @@ def test_hermite_distance_of_exact_and_of_zero_functions():
     signs = np.array([1, -1, -1, 1])
 
     def exact(X, Y):
-        return hermite_curves(X[:, 0], 4) * signs, hermite_curves(Y[:, 0] / np.sqrt(2), 4) * signs
+        return compute_hermite_curves(X[:, 0], 4) * signs, compute_hermite_curves(Y[:, 0] / np.sqrt(2), 4) * signs
 
-    np.testing.assert_allclose(hermite_distance(exact), 0, atol=1e-7)
-    np.testing.assert_allclose(hermite_distance(lambda X, Y: tuple(1.1 * v for v in exact(X, Y))), 0.1, atol=1e-6)
-    nothing = hermite_distance(lambda X, Y: (np.zeros((len(X), 4)), np.zeros((len(Y), 4))))
+    np.testing.assert_allclose(measure_hermite_distance(exact), 0, atol=1e-7)
+    np.testing.assert_allclose(
+        measure_hermite_distance(lambda X, Y: tuple(1.1 * v for v in exact(X, Y))), 0.1, atol=1e-6
+    )
+    nothing = measure_hermite_distance(lambda X, Y: (np.zeros((len(X), 4)), np.zeros((len(Y), 4))))
     np.testing.assert_allclose(nothing, 1, atol=1e-6)

@@ -87,7 +87,7 @@ def test_the_vocabulary_is_learned_from_training_recipes_only(monkeypatch):
     seen = []
     fit = cooking.Ingredients.fit
     monkeypatch.setattr(cooking.Ingredients, "fit", lambda self, X, y=None: seen.append(len(X)) or fit(self, X))
-    monkeypatch.setattr(cooking, "METHODS", {"ACE, net": ("", lambda seed: co.CCA(2))})
+    monkeypatch.setattr(cooking, "METHODS", {"ACE, net": ("", lambda X, y, seed: co.CCA(2).fit(X, y))})
     recipes = co.datasets.Recipes(
         [["salt", "soy sauce"], ["salt", "pasta"], ["pasta", "basil"], ["soy sauce", "rice"], ["curry"]] * 40,
         np.array(["a", "b", "b", "a", "c"] * 40, dtype=object),

@@ -1,4 +1,4 @@
-"""Problems whose maximally correlated functions are known exactly: what an estimator is judged by."""
+"""Problems whose maximally correlated functions are known exactly, on which estimators are evaluated."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Problem:
     Attributes
     ----------
     name : str
-        Short, for tables.
+        A short name for tables.
     n : int
-        Number of pairs to learn from.
+        Number of training pairs.
     correlations : ndarray of shape (d,)
         The exact sqrt(lambda_i), in descending order.
     draw : callable
@@ -119,7 +119,8 @@ def make_single_index(n: int = 20000, d: int = 2, reach: float = 8.0) -> Problem
 
     def draw(size: int, rng: np.random.Generator) -> Pair:
         X = rng.normal(size=(size, 10))
-        return X, _index(X) + 0.3 * rng.normal(size=(size, 1))
+        h = np.sin(3 * X[:, :1]) + X[:, 1:2] * X[:, 2:3]
+        return X, h + 0.3 * rng.normal(size=(size, 1))
 
     return Problem("single index of 10 inputs", n, _compute_index_correlations(reach, d), draw)
 
@@ -200,20 +201,16 @@ def _list_powers(r: float, d: int) -> np.ndarray:
 
 
 def _find_largest_products(factors: tuple[float, ...] | list[float], highest: int, d: int) -> np.ndarray:
-    """The d largest products of powers of the factors up to the highest, that of all zeroth powers left out."""
+    """Find the d largest products of powers of the factors up to the highest, except that of all zeroth powers."""
     powers = [np.power(r, np.arange(highest + 1)) for r in factors]
     return np.sort([np.prod(chosen) for chosen in product(*powers)])[::-1][1 : d + 1]
 
 
 def _decompose_table(joint: np.ndarray, d: int) -> np.ndarray:
-    """Singular values of a joint distribution after the trivial one."""
+    """Return the singular values of a joint distribution after the trivial one."""
     joint = joint / joint.sum()
     scale = np.sqrt(np.outer(joint.sum(axis=1), joint.sum(axis=0)))
     return np.linalg.svd(joint / scale, compute_uv=False)[1 : d + 1]
-
-
-def _index(X: np.ndarray) -> np.ndarray:
-    return np.sin(3 * X[:, :1]) + X[:, 1:2] * X[:, 2:3]
 
 
 def _compute_index_correlations(reach: float, d: int, step: float = 0.02) -> np.ndarray:
@@ -225,7 +222,7 @@ def _compute_index_correlations(reach: float, d: int, step: float = 0.02) -> np.
 
 
 def compute_index_masses(half: int, step: float) -> np.ndarray:
-    """Masses of h = sin(3 X1) + X2 X3 in the cells around -half * step, ..., half * step."""
+    """Compute the masses of h = sin(3 X1) + X2 X3 in the cells around -half * step, ..., half * step."""
     sine = np.sin(3 * norm.ppf((np.arange(400_000) + 0.5) / 400_000))
     bound = round(1 / step)
     sine_masses = np.bincount(np.rint(sine / step).astype(int) + bound, minlength=2 * bound + 1) / len(sine)
