@@ -1,13 +1,9 @@
 """Photographs and captions: terms, nets, rankings, and a quick run of the study."""
 
-import csv
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from pages import data_of
-from records import check_record
+from records import check_record, read_rows, require_data
 
 import correspondence as co
 from correspondence.studies import flickr_runs
@@ -84,15 +80,13 @@ def test_captions_are_thinned_in_training_only():
 
 @pytest.mark.slow
 def test_a_quick_run(tmp_path, monkeypatch):
-    if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), "flickr8k/images64.zip").is_file():
-        pytest.skip("CORRESPONDENCE_DATA has no flickr8k/images64.zip")
+    require_data("flickr8k/images64.zip")
     monkeypatch.setattr(flickr_runs, "N_COMPONENTS", 12)
     files = reproduce_study("flickr", tmp_path, quick=True)
     assert [path.name for path in files] == [
         f"flickr{end}" for end in (".csv", ".png", "-tags.png", "-images.png", "-explore.html", ".md", ".json")
     ]
-    with files[0].open(encoding="utf-8", newline="") as file:
-        rows = {row["method"]: row for row in csv.DictReader(file)}
+    rows = {row["method"]: row for row in read_rows(files[0])}
     linear = ["CCA, pixels", "CCA, colours", "CCA, colours and edges"]
     assert list(rows) == ["PICE", *linear, "always the commonest tags", "chance"]
     chance, popular = rows["chance"], rows["always the commonest tags"]

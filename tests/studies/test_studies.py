@@ -1,11 +1,10 @@
 """The studies: run quickly, with the files that they write read back."""
 
-import csv
 import re
 
 import numpy as np
 import pytest
-from records import check_record
+from records import check_record, read_rows
 
 import correspondence as co
 from correspondence.studies import gaussian, problems
@@ -18,7 +17,7 @@ SIMULATED = ("bsc", "gaussian")
 """Those with real data are in test_real_data.py."""
 
 
-def simulated(test):
+def mark_simulated(test):
     """Mark a test of the results, which are made once, in one worker."""
     return pytest.mark.slow(pytest.mark.xdist_group("studies")(test))
 
@@ -34,16 +33,15 @@ def folders(tmp_path_factory):
     return made
 
 
-def table(folders, name):
-    with (folders[name] / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+def read_table(folders, name):
+    return read_rows(folders[name] / f"{name}.csv")
 
 
-def numbers(rows, column):
+def read_numbers(rows, column):
     return np.array([float(row[column]) for row in rows if row["component"] != "mean"])
 
 
-@simulated
+@mark_simulated
 @pytest.mark.parametrize("name", SIMULATED)
 def test_files(folders, name):
     ends = (".csv", ".json", ".md", ".png")
@@ -52,7 +50,7 @@ def test_files(folders, name):
     assert (folders[name] / f"{name}.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
-@simulated
+@mark_simulated
 @pytest.mark.parametrize("name", SIMULATED)
 def test_text_says_how_it_was_made(folders, name):
     text = (folders[name] / f"{name}.md").read_text(encoding="utf-8")
@@ -66,35 +64,35 @@ def test_text_says_how_it_was_made(folders, name):
     assert "## What it corrects" in text
 
 
-@simulated
+@mark_simulated
 def test_bsc_beside_its_exact_values(folders):
-    rows = table(folders, "bsc")
+    rows = read_table(folders, "bsc")
     fair, rare = rows[:16], rows[16:]
-    assert np.allclose(numbers(fair, "exact"), [0.8] * 5 + [0.64] * 10)
-    assert np.allclose(numbers(fair, "exact_pic"), [0.64] * 5 + [0.4096] * 10)
-    assert np.allclose(numbers(rare, "exact"), 0.6247, atol=5e-5)
+    assert np.allclose(read_numbers(fair, "exact"), [0.8] * 5 + [0.64] * 10)
+    assert np.allclose(read_numbers(fair, "exact_pic"), [0.64] * 5 + [0.4096] * 10)
+    assert np.allclose(read_numbers(rare, "exact"), 0.6247, atol=5e-5)
     assert [row["paper"] for row in fair[:5]] == ["0.801100", "0.794200", "0.791800", "0.788300", ""]
     assert float(fair[-1]["error"]) < 0.1
     assert float(rare[-1]["error"]) < 0.1
 
 
-@simulated
+@mark_simulated
 def test_gaussian_beside_its_exact_values(folders):
-    rows = table(folders, "gaussian")
-    assert np.allclose(numbers(rows, "exact"), 2 ** (-np.arange(1, 5) / 2), atol=1e-6)
-    assert numbers(rows, "paper_analytic").tolist() == [0.6977, 0.4675, 0.2979, 0.2113]
+    rows = read_table(folders, "gaussian")
+    assert np.allclose(read_numbers(rows, "exact"), 2 ** (-np.arange(1, 5) / 2), atol=1e-6)
+    assert read_numbers(rows, "paper_analytic").tolist() == [0.6977, 0.4675, 0.2979, 0.2113]
     assert float(rows[-1]["error"]) < 0.1
     text = (folders["gaussian"] / "gaussian.md").read_text(encoding="utf-8")
     told = float(re.search(r"eight functions: (\d\.\d{4})", text)[1])
     assert told == pytest.approx(float(rows[-1]["distance"]), abs=5.1e-5)  # rounded once, not twice as here
 
 
-@simulated
+@mark_simulated
 @pytest.mark.parametrize("name", SIMULATED)
 def test_ranges_hold_their_means(folders, name):
-    rows = table(folders, name)
+    rows = read_table(folders, name)
     for kind in ("held_out", "training"):
-        mean, low, high = (numbers(rows, kind + suffix) for suffix in ("", "_low", "_high"))
+        mean, low, high = (read_numbers(rows, kind + suffix) for suffix in ("", "_low", "_high"))
         assert (low <= mean).all()
         assert (mean <= high).all()
     means = [float(row["error"]) for row in rows if row["component"] == "mean"]
