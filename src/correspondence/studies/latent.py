@@ -204,7 +204,7 @@ def _draw_classes(m: int) -> Callable[[np.random.Generator, int], np.ndarray]:
 
 
 def make_gaussian_classes(m: int, columns: int, separation: float) -> Draw:
-    """Each view is Gaussian around means that are drawn for each class and view."""
+    """Make views that are Gaussian around means drawn for each class and view."""
     return _see_twice(
         _draw_classes(m),
         lambda rng, w: separation * rng.normal(size=(m, columns))[w] + rng.normal(size=(len(w), columns)),
@@ -212,14 +212,14 @@ def make_gaussian_classes(m: int, columns: int, separation: float) -> Draw:
 
 
 def make_line_classes(m: int) -> Draw:
-    """Classes stand in another order in each view, three standard deviations apart."""
+    """Put classes on a line, in another order in each view, three standard deviations apart."""
     return _see_twice(
         _draw_classes(m), lambda rng, w: 3.0 * rng.permutation(m)[w][:, None] + rng.normal(size=(len(w), 1))
     )
 
 
 def make_circle_classes(m: int) -> Draw:
-    """Classes stand around a circle of radius 8, in another order in each view, with noise of variance 1."""
+    """Put classes on a circle of radius 8, in another order in each view, with noise of variance 1."""
 
     def draw(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
         w = rng.integers(m, size=n)
@@ -231,7 +231,7 @@ def make_circle_classes(m: int) -> Draw:
 
 
 def make_label_classes(m: int) -> Draw:
-    """Each view shows the class, or in 30 % of the cases one of 16 labels at random."""
+    """Make views that show the class, or in 30 % of the cases one of 16 labels at random."""
     return _see_twice(
         _draw_classes(m),
         lambda rng, w: _to_labels(np.where(rng.random(len(w)) < 0.3, rng.integers(16, size=len(w)), w)),
@@ -239,7 +239,7 @@ def make_label_classes(m: int) -> Draw:
 
 
 def make_latent_variables(k: int) -> Draw:
-    """Each view has 15 columns; k of their directions carry the latent variables, with noise of variance 1."""
+    """Make views of 15 columns; k of their directions carry the latent variables, with noise of variance 1."""
     return _see_twice(
         lambda rng, n: rng.normal(size=(n, k)),
         lambda rng, z: z @ np.linalg.qr(rng.normal(size=(15, 15)))[0][:k] + rng.normal(size=(len(z), 15)),

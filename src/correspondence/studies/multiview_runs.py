@@ -85,6 +85,7 @@ def measure_views(recipe: Any, data: co.datasets.ImageClasses, seed: int) -> Vie
 
 def find_chance_band(F: np.ndarray, G: np.ndarray) -> float:
     """Find the limit that the largest correlation exceeds with `FALSE_ALARM_RATE` if partners are exchanged."""
+    # With partners exchanged at random f and g share nothing; the largest of all correlations bounds every one.
     rng = np.random.default_rng(0)
     f, g = ((values - values.mean(axis=0)) / values.std(axis=0) for values in (F, G))
     largest = [np.einsum("ij,ij->j", f, g[rng.permutation(len(g))]).max() / len(g) for _ in range(N_PERMUTATIONS)]

@@ -175,7 +175,7 @@ def compute_effects(planes: _Planes) -> dict[str, np.ndarray]:
         grid = np.quantile(planes.sample[:, j], np.linspace(LOW_QUANTILE, HIGH_QUANTILE, 10))
         moved = np.repeat(planes.sample, len(grid), axis=0)
         moved[:, j] = np.tile(grid, len(planes.sample))
-        f = planes.d.f(moved) * planes.d.correlations
+        f = planes.d.f(moved) * planes.d.correlations  # principal coordinates: sqrt(lambda_i) f_i
         effects[attribute] = f.reshape(len(planes.sample), len(grid), -1).mean(axis=0)
     return effects
 
