@@ -18,7 +18,6 @@ LONG_MODULES = {
     "app/analyze/inputs.py",
     "estimators/ca/estimator.py",
     "estimators/pice/estimator.py",
-    "studies/flickr.py",
 }
 
 
