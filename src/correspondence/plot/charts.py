@@ -12,9 +12,11 @@ from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import LabelFunctions
+from correspondence.plot.style import STYLES, make_axes, simplify_frame
 from correspondence.results.comparison import Comparison
 from correspondence.results.latent_dimension import LatentDimension
-from correspondence.scene.style import COLUMNS, GREY, ROWS, STYLES, check_axes, new_axes, simplify_frame
+from correspondence.scene.colours import COLUMNS, GREY, ROWS
+from correspondence.scene.maps import check_axes
 
 __all__ = ["comparison", "contributions", "dimension", "scree"]
 
@@ -46,7 +48,7 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     d = as_decomposition(d_or_est)
     check_axes(d, (1,))
     shown = min(d.n_components, check_whole(n_components, "n_components", 1))
-    ax = new_axes(ax, (min(8.0, max(4.0, 2.2 + 0.6 * shown)), 4))
+    ax = make_axes(ax, (min(8.0, max(4.0, 2.2 + 0.6 * shown)), 4))
     bars = ax.bar(np.arange(1, shown + 1), d.pics[:shown], color=ROWS, width=0.7)
     shares = [f"{100 * ratio:.1f} %" for ratio in d.inertia_ratios[:shown]]
     ax.bar_label(bars, shares, fontsize=8, padding=3, rotation=0 if shown <= 8 else 90)
@@ -99,7 +101,7 @@ def contributions(
     value = 100 * functions.mass * functions.values[:, index] ** 2
     order = known[np.argsort(-value[known], kind="stable")][: check_whole(most, "most", 1)][::-1]
     positive = functions.values[order, index] >= 0
-    ax = new_axes(ax, (7, 1.4 + 0.3 * len(order)))
+    ax = make_axes(ax, (7, 1.4 + 0.3 * len(order)))
     ax.barh(range(len(order)), value[order], color=np.where(positive, ROWS, COLUMNS))
     ax.set_yticks(range(len(order)), [one_line(functions.labels[i]) for i in order], parse_math=False)
     alike = ax.axvline(100 / len(known), color=GREY, lw=1, ls="--", label="equal shares")
@@ -142,7 +144,7 @@ def comparison(results: Comparison, ax: Axes | None = None, *, n_components: int
         raise TypeError(f"results must be what compare returns, got {type(results).__name__}.")
     check_whole(n_components, "n_components", 1)
     shown = min(n_components, max(len(result.correlations) for result in results.results.values()))
-    ax = new_axes(ax, (max(6.0, 2.5 + 0.8 * shown), 5))
+    ax = make_axes(ax, (max(6.0, 2.5 + 0.8 * shown), 5))
     places = np.linspace(-0.36, 0.36, len(results.results)) if len(results.results) > 1 else np.zeros(1)
     handles, names = [], []
     for place, (name, result), (colour, marker) in zip(places, results.results.items(), STYLES, strict=False):
@@ -208,7 +210,7 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
     shown = min(len(result.pvalues), check_whole(n_components, "n_components", 1))
     if not shown:
         raise ValueError("There are no components to draw.")
-    ax = new_axes(ax, (max(7.5, 2.5 + 0.45 * shown), 4.5))  # the legend needs the width, however few components
+    ax = make_axes(ax, (max(7.5, 2.5 + 0.45 * shown), 4.5))  # the legend needs the width, however few components
     at = np.arange(1, shown + 1)
     _band(ax, result, shown)
     ax.plot(at, result.training[:shown], "o", mfc="none", mec=GREY, ms=6, label="training")

@@ -13,7 +13,8 @@ from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
 from correspondence.plot.planes import plane
 from correspondence.results.classifier_comparison import ClassifierComparison
-from correspondence.scene.style import COLUMNS, check_axes
+from correspondence.scene.colours import COLUMNS
+from correspondence.scene.maps import check_axes
 
 __all__ = ["classifiers"]
 

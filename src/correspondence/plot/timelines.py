@@ -9,8 +9,9 @@ from matplotlib.figure import Figure, FigureBase
 
 from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
+from correspondence.plot.style import simplify_frame
 from correspondence.results.timeline import Timeline
-from correspondence.scene.style import GREY, ROWS, distinct_colours, simplify_frame
+from correspondence.scene.colours import GREY, ROWS, list_distinct_colours
 
 __all__ = ["timeline"]
 
@@ -84,7 +85,7 @@ def draw_pics(ax: Axes, timeline: Timeline, most: int) -> None:
 
 
 def draw_certainty(ax: Axes, timeline: Timeline) -> None:
-    colours = distinct_colours(len(timeline.classes))
+    colours = list_distinct_colours(len(timeline.classes))
     for i, values in enumerate(timeline.certainty.T):
         ax.plot(timeline.steps, values, color=colours[i], lw=_choose_line_width(timeline))
         at = np.flatnonzero(timeline.steps == timeline.learnt[i])

@@ -28,7 +28,7 @@ from correspondence._util.files import new_file
 from correspondence._util.progress import make_progress_bar
 from correspondence._util.text import one_line, short_repr
 from correspondence.results.timeline import Timeline
-from correspondence.scene.style import COLUMNS, GREY, ROWS, distinct_colours, simplify_frame
+from correspondence.scene.colours import COLUMNS, GREY, ROWS, list_distinct_colours
 
 __all__ = ["Film", "check_movie", "write_movie"]
 
@@ -92,7 +92,7 @@ class Film:
 
     def choose_colours(self) -> list[str]:
         """One for each class."""
-        return distinct_colours(len(self.timeline.classes))
+        return list_distinct_colours(len(self.timeline.classes))
 
     def format_names(self) -> list[str]:
         """The classes as texts."""
@@ -309,7 +309,7 @@ class _MovieFigure:
         ax.set_title(said, loc="right", fontsize=9, color=GREY)
         ax.set_title(" ", fontsize=13)  # room for the one that changes
         self.title = ax.text(0, 1.012, "", fontsize=13, transform=ax.transAxes)
-        simplify_frame(ax)
+        ax.spines[["top", "right"]].set_visible(False)
 
     def _set_bars(self, ax: Axes) -> None:
         pics = self.film.timeline.pics
@@ -318,7 +318,7 @@ class _MovieFigure:
         ax.set(ylim=(0, 1), xlim=(0.4, max(shown, 3) + 0.6), xlabel="Component")
         ax.set_xticks(np.arange(1, shown + 1, 1 if shown <= 10 else 2))
         ax.set_title("PICs of the beliefs", loc="left", fontsize=11)
-        simplify_frame(ax)
+        ax.spines[["top", "right"]].set_visible(False)
 
     def _set_curves(self, ax: Axes) -> None:
         timeline = self.film.timeline
@@ -333,7 +333,7 @@ class _MovieFigure:
             self.dots.append((ax.plot([], [], "o", color=colour, ms=5)[0], values))
         ax.set(ylim=(0, 1.02), xlabel="Step")
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, frameon=False, fontsize=10, borderaxespad=0.2)
-        simplify_frame(ax)
+        ax.spines[["top", "right"]].set_visible(False)
 
 
 def _find_name_alphas(xy: np.ndarray, width: np.ndarray) -> np.ndarray:
