@@ -1,4 +1,4 @@
-"""Pictures of a decomposition, a comparison, a classifier or its training. They only read, never estimate."""
+"""Pictures of a decomposition, a comparison, a classifier or its training, which only read, never estimate."""
 
 from correspondence.plot.charts import comparison, contributions, dimension, scree
 from correspondence.plot.classifiers import classifiers

@@ -62,7 +62,7 @@ def draw_boundaries(ax: Axes, est: Any, boundaries: Any, index: list[int], facto
 
 
 class Thumbnail(AnnotationBbox):
-    """Small picture beside a point; where, is decided like the place of a label."""
+    """A small picture beside a point, placed like a label."""
 
     def __init__(self, image: np.ndarray, xy: Sequence[float], colour: Any) -> None:
         zoom = THUMBNAIL_SIZE_POINTS / max(image.shape[:2])
@@ -75,7 +75,7 @@ class Thumbnail(AnnotationBbox):
         self.set_in_layout(False)
 
     def set_position(self, xy: Sequence[float]) -> None:
-        """Lower left corner, in points from the marked point."""
+        """Put the lower left corner at an offset, in points, from the marked point."""
         self.xybox = (float(xy[0]), float(xy[1]))
 
 

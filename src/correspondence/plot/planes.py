@@ -53,10 +53,10 @@ def plane(
     Parameters
     ----------
     d_or_est : Decomposition or fitted estimator
-        What to draw, as it is for two discrete variables. For other variables, pass the values to draw as X (and Y,
-        unless Y is a column of labels).
+        A decomposition of two discrete variables is drawn as it is. For other variables, pass the values to draw as X
+        (and Y, unless Y is a column of labels).
     axes : (int, int)
-        Which components, counted from 1. If there is only one, the points lie on a line.
+        Draw these components, counted from 1. If there is only one, the points lie on a line.
     map : str
         How the two sides are scaled. "symmetric" has both in principal coordinates: rows may be compared with
         rows and columns with columns, but the distance of a row from a column means nothing. "rowprincipal" and
@@ -64,46 +64,48 @@ def plane(
         multiplied by the mass or its root, and "symbiplot" shares the singular values out: in these, the projection
         of a row on the direction of a column shows how far the cell is above or below independence.
     ax : Axes, optional
-        Where to draw. The legend stands above its left end, so a title is best set with ``loc="right"``.
+        Draw on these axes instead of new ones. The legend stands above their left end, so a title is best set with
+        ``loc="right"``.
     size_by_mass : bool
         Make the area of a point proportional to its mass, on each side for itself.
     ellipses : Bootstrap, optional
-        What ``CA.bootstrap`` returned: confidence ellipses of the points in principal coordinates.
+        Draw the confidence ellipses, which ``CA.bootstrap`` returned, of the points in principal coordinates.
     level : float
-        Of the ellipses.
+        Draw ellipses at this confidence level.
     supplementary : Points or list of Points
-        What ``CA.supplementary`` returned: drawn in principal coordinates.
+        Draw what ``CA.supplementary`` returned, in principal coordinates.
     labels : {"both", "rows", "columns", "none"}
-        Whose labels are written, besides those of supplementary points.
+        Write the labels of these sides, besides those of supplementary points and marks.
     max_labels : int
-        At most so many labels are written, those that contribute most first, and none over another. They find
-        their places when the picture is drawn, and again when it is zoomed or gets another size.
+        Write at most this many labels, those that contribute most first, and none over another. They find
+        their places when the picture is drawn, and again when it is zoomed or resized.
     names : (str, str) or (str, str, str), optional
-        What the legend calls the two sides, and marks: by default rows and columns, of a `ClassifierCA` inputs and
-        classes.
+        The legend calls the two sides, and marks, by these names; by default rows and columns, and for a
+        `ClassifierCA` inputs and classes.
     X, Y : array-like, optional
-        Values to draw at f(x) and g(y), as small points where they are no labels. Needed for functions of anything but
-        labels.
+        Draw these values at f(x) and g(y), as small points unless they are labels. They are needed for functions of
+        anything but labels.
     classes : array-like, optional
-        One for each of X, by which the points are coloured, and the labels of Y that they are. For a `ClassifierCA`
-        by default the class that it predicts.
+        Colour the points of X by these classes, one for each, and the labels of Y that they are. By default a
+        `ClassifierCA` gives the class that it predicts.
     marks : (labels, X), optional
-        More values of x, each with a label that is written.
+        Draw more values of x, each with a label that is written.
     boundaries : bool or list of (label, label)
-        Of a `ClassifierCA`: lines on which two classes are equally likely and no other is more likely, for these pairs
-        of classes, or for all (of many classes, the ten pairs most confused). With up to three classes they are
+        For a `ClassifierCA`, draw lines on which two classes are equally likely and no other is more likely, for these
+        pairs of classes, or for all (of many classes, the ten pairs most confused). With up to three classes they are
         exact; with more they are projections of `ClassifierCA.boundary`, dashed in the colours of both classes, and
         inputs may lie on the other side.
     confusing : array-like or Confusing, optional
-        Of a `ClassifierCA`: inputs of which the twelve most ambiguous are ringed, or what ``ClassifierCA.confusing``
+        For a `ClassifierCA`, ring the twelve most ambiguous of these inputs, or those that ``ClassifierCA.confusing``
         returned (then X is needed as well). Without X, the inputs given here are drawn.
     thumbnails : bool or array-like
-        Whether the confusing inputs, which then must be images, are shown beside their points; or images of these
-        inputs, one for each.
+        Show the confusing inputs, which then must be images, beside their points; or show these images, one for each
+        input.
 
     Returns
     -------
     Axes
+        The axes with the plane.
 
     Examples
     --------
@@ -155,6 +157,7 @@ def _make_class_handles(sides: tuple[DrawnCloud, DrawnCloud], colour: dict[Any, 
 
 
 def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float) -> None:
+    """Draw the points of a cloud."""
     many = len(cloud.xy) > 200
     ax.scatter(
         cloud.xy[:, 0],
@@ -172,17 +175,17 @@ def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float) -> None:
 def pair_with_ellipses(
     clouds: tuple[DrawnCloud, DrawnCloud], bootstrap: Bootstrap, axes: tuple[int, ...], level: float
 ) -> list[tuple[DrawnCloud, Ellipses]]:
-    """Clouds in principal coordinates with the ellipses of their points."""
+    """Pair the clouds in principal coordinates with the ellipses of their points."""
     if len(axes) < 2:
-        raise ValueError("ellipses need a plane: there is only one axis here.")
+        raise ValueError("ellipses must be None on only one axis, because they need a plane.")
     if not isinstance(bootstrap, Bootstrap):
         raise TypeError(f"ellipses must be what CA.bootstrap returns, got {type(bootstrap).__name__}.")
     sides = zip(clouds, (bootstrap.row_ellipses, bootstrap.column_ellipses), strict=True)
     spreads = [(cloud, of_side((axes[0], axes[1]), level)) for cloud, of_side in sides if cloud.is_principal]
     if not spreads:
-        raise ValueError('ellipses are in principal coordinates: choose a map that has some, such as "symmetric".')
+        raise ValueError('map must have points in principal coordinates for ellipses, such as "symmetric".')
     if any(cloud.points.given != len(ellipses.width) for cloud, ellipses in spreads):
-        raise ValueError("ellipses are those of another table: their number is not that of the points.")
+        raise ValueError("ellipses must be those of the points drawn, got those of another table.")
     return spreads
 
 
@@ -196,6 +199,7 @@ def _add_ellipses(ax: Axes, cloud: DrawnCloud, ellipses: Ellipses) -> None:
 
 
 def label_axes(ax: Axes, d: Decomposition, index: list[int]) -> None:
+    """Write the axes' titles, and give both axes the same scale."""
     texts = [f"Axis {i + 1}: PIC {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of chi2" for i in index]
     ax.set_xlabel(texts[0])
     if len(texts) == 2:
@@ -210,6 +214,7 @@ def label_axes(ax: Axes, d: Decomposition, index: list[int]) -> None:
 
 
 def add_legend(ax: Axes, more: list[Patch]) -> None:
+    """Add a legend of all kinds of points, and of more handles."""
     handles = [*ax.get_legend_handles_labels()[0], *more]
     columns = 4 if not more else 6
     legend = ax.legend(
