@@ -106,5 +106,5 @@ def test_functions_have_telling_names():
 
 def test_tests_mirror_the_rooms():
     tests = Path(__file__).parent
-    rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name not in ("__pycache__", "scene")}
+    rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert rooms <= {path.name for path in tests.iterdir() if path.is_dir()}

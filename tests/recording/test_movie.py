@@ -19,7 +19,7 @@ from correspondence.recording import movie
 from correspondence.recording.film import Film
 from correspondence.recording.movie import write_movie
 from correspondence.recording.recorder import TrainingRecorder
-from correspondence.scene.style import distinct_colours
+from correspondence.scene.colours import list_distinct_colours
 
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "{{ 7 * 7 }}", '"quoted" $x^2$', "字"]
 
@@ -92,7 +92,7 @@ def test_an_outlier_in_an_early_frame_does_not_blow_up_the_view(film):
 
 def test_colours_of_classes_differ():
     for k in (2, 10, 30, 50):
-        assert len(set(distinct_colours(k))) == k
+        assert len(set(list_distinct_colours(k))) == k
 
 
 # --- files
