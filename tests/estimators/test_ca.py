@@ -523,7 +523,7 @@ def test_labels_that_cannot_be_hashed():
         ({"row_weights": [1]}, "row_weights must have 2 numbers"),
         ({"column_weights": [1, -1, 1]}, "column_weights must be finite, at least 0"),
         ({"row_weights": [0, 0]}, "not all zero"),
-        ({"sample_weight": [1, 1], "row_weights": [1, 1]}, "give one of them"),
+        ({"sample_weight": [1, 1], "row_weights": [1, 1]}, "sample_weight must"),
         ({"sample_weight": [1, 1, 1]}, "must have 2 numbers"),
     ],
 )

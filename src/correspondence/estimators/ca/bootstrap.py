@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from correspondence._util.arguments import check_seed, check_whole
+from correspondence._util.constraints import check_parameter
 from correspondence._util.progress import make_progress_bar
-from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.data.table import Table
 from correspondence.data.thinning import are_whole
@@ -37,14 +37,14 @@ def bootstrap_points(
 ) -> Bootstrap:
     """Refit a correspondence analysis to resampled tables; see ``CA.bootstrap``."""
     check_whole(n_resamples, "n_resamples", 3)
-    if not isinstance(align, str) or align not in ALIGNMENT_FUNCTIONS:
-        raise ValueError(f'align must be "signs" or "rotation", got {short_repr(align)}.')
+    check_parameter(align, "align", tuple(ALIGNMENT_FUNCTIONS))
     k = min(check_whole(n_components, "n_components", 1), len(ca.pics_))
     if k < 1:
         raise ValueError("There are no components whose spread could be estimated.")
     draw = make_sampler(ca._unweighted, n, check_seed(random_state))
     # Of a ridge chosen by "auto" the strength is kept, and what its claims are of those of that strength alone.
     refit = clone(ca).set_params(n_components=k, regularization=ca.regularization_)
+    rows, columns = ca._analysed.rows, ca._analysed.columns
     target, mass = stack_points(ca, k), np.concatenate([ca.rows_.mass, ca.columns_.mass])
     spread = _PointSpread(target)
     with make_progress_bar(n_resamples, "bootstrap", progress) as done:
@@ -55,7 +55,7 @@ def bootstrap_points(
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", CorrespondenceWarning)  # labels that were not drawn
-                refit.fit(resample, row_weights=ca._rows.weights, column_weights=ca._columns.weights)
+                refit.fit(resample, row_weights=rows.weights, column_weights=columns.weights)
             points = stack_points(refit, k) * ca._claimed_share[:k]
             spread.add_points(ALIGNMENT_FUNCTIONS[align](points, target, mass))
     covariance, m = spread.compute_covariance(), len(ca.rows_)

@@ -70,6 +70,12 @@ class RidgeResiduals:
     centred: tuple[bool, bool] = (True, True)
     may_have_unit_axes: ClassVar[bool] = False
 
+    @classmethod
+    def from_residuals(cls, base: Residuals, strength: float, centred: tuple[bool, bool]) -> RidgeResiduals:
+        """Shrink the rows and columns of residuals by a ridge."""
+        rows, columns = (shrink_labels(root**2 * base.total, strength) for root in (base.row_root, base.column_root))
+        return cls(base, strength, rows, columns, centred)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and columns."""

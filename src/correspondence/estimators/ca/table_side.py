@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.labels import as_labels
 from correspondence._util.text import short_repr
+from correspondence._util.user_warnings import LeftOut
 from correspondence.core.residual_svd import absent_mass
 from correspondence.data.table import Table, list_first_labels, weighted_columns
 from correspondence.estimators.ca.ridge import shrink_labels
 from correspondence.results.points import Points
 
-__all__ = ["TableSide", "TransitionFormula"]
+__all__ = ["TableSide", "TransitionFormula", "warn_of_dropped_labels", "warn_of_empty_points"]
 
 
 @dataclass(frozen=True)
@@ -158,6 +161,31 @@ class TableSide:
         total = np.asarray(counts.sum(axis=1)).ravel()
         profiles = weighted_columns(counts.T, 1 / np.where(total > 0, total, 1)).T
         return (profiles.tocsr() if sp.issparse(profiles) else profiles)[:, self.kept], total
+
+
+def warn_of_dropped_labels(rows: TableSide, columns: TableSide) -> None:
+    dropped = [
+        f"{side.name} {list_first_labels(side.labels[side.mass == 0].tolist())}"
+        for side in (rows, columns)
+        if len(side.occurring_positions) < len(side.labels)
+    ]
+    if dropped:
+        warnings.warn(
+            f"Left out, because all their counts are zero: {'; '.join(dropped)}.",
+            LeftOut,
+            stacklevel=find_user_stacklevel(),
+        )
+
+
+def warn_of_empty_points(points: Points, name: str) -> Points:
+    empty = points.labels[np.isnan(points.chi2_distance)].tolist()
+    if empty:
+        warnings.warn(
+            f"{name}: without any count, so placed at NaN: {list_first_labels(empty)}.",
+            LeftOut,
+            stacklevel=find_user_stacklevel(),
+        )
+    return points
 
 
 def _check_mass(mass: np.ndarray, labels: np.ndarray, name: str) -> None:
