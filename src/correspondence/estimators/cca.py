@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from correspondence._util.arguments import check_whole, count_observations
+from correspondence._util.constraints import Constraints, Whole
 from correspondence.core.collinearity import Basis, Described, Resolved, describe_columns, resolve_collinearity
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.dependence_views import View, whitened_view
-from correspondence.core.estimator import PairsEstimator
-from correspondence.core.feature_maps import Encoded, fix_signs, iterate_blocks
+from correspondence.core.feature_maps import Encoded, fix_signs
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised, in_folds, merge_folds
+from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised
 from correspondence.core.scoring import captured_by_moments
 from correspondence.data.encoders.choosing import encoders_for
-from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.data.pairs.pairs import Memory, Parts
+from correspondence.estimators.penalised import PenalisedEstimator, list_strengths, sum_folds
 from correspondence.results.held_out import compute_gain
 
-__all__ = ["CCA", "list_strengths"]
+__all__ = ["CCA"]
 
 RIDGE_STRENGTHS = (0.0, *(10.0 ** np.arange(-3, 3.5, 0.5)).tolist())
 MIN_PAIRS_PER_COLUMN = 4  # pairs for each column, from which on nothing is regularised
 Bases = tuple[Basis, Basis]
 
 
-class CCA(PairsEstimator):
+class CCA(PenalisedEstimator):
     """Canonical correlation analysis: the most correlated linear functions of the columns.
 
     Columns of numbers are taken as they are, labels as an indicator for each, images as pixels, text as a bag of words.
@@ -66,51 +63,32 @@ class CCA(PairsEstimator):
     array([0.7, 0.7])
     """
 
-    regularization_: np.ndarray
+    _constraints: ClassVar[Constraints] = {"n_components": Whole(1), "regularization": ("auto", check_strengths)}
 
     def __init__(self, n_components: int = 2, regularization: Any = "auto") -> None:
         self.n_components = n_components
         self.regularization = regularization
 
-    def fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> Self:
-        """Find the most correlated linear functions of X and Y.
+    def _make_feature_maps(self, pairs: Parts) -> tuple[Encoded, Encoded]:
+        x, y = encoders_for(pairs, linear=True)
+        return Encoded("X", x), Encoded("Y", y)
 
-        Parameters
-        ----------
-        X, Y : array-like, frame, sparse matrix, list of texts or array of images
-            One row for each pair. Or X alone, as `Pairs`: moments are then computed where the pairs are.
-        groups : array-like of shape (n,), optional
-            Pairs of the same group, such as duplicates, are never on both sides of a split when the penalty is chosen.
-
-        Returns
-        -------
-        CCA
-            Itself.
-
-        Warns
-        -----
-        NearlyCollinear
-            If a combination of columns is dropped that is hardly more than rounding; it names the columns.
-        """
-        check_whole(self.n_components, "n_components", 1)
-        list_strengths(self.regularization, wide=False)
-        pairs, together = self._open_pairs(X, Y, groups)
-        x, y = (Encoded(name, encoder) for name, encoder in zip("XY", encoders_for(pairs, linear=True), strict=True))
+    def _decompose_pairs(
+        self, pairs: Parts, groups: np.ndarray | None, y_sample: Any
+    ) -> tuple[Decomposition, np.ndarray]:
+        x, y = self._make_feature_maps(pairs)
         known = describe_columns("X", x.encoder, pairs), describe_columns("Y", y.encoder, pairs)
-        found, strength = self._resolve_columns(pairs.through(x, y), known, together)
-        self._set_decomposition(decompose_columns(found, x, y, self.n_components, copy_for_expectations(Y)), X)
-        self.regularization_ = strength
-        return self
+        found, strength = self._resolve_columns(pairs.through(x, y), known, groups)
+        return decompose_columns(found, x, y, self.n_components, y_sample), strength
 
     def _resolve_columns(
         self, rows: Parts, known: tuple[Described, Described], groups: np.ndarray | None
     ) -> tuple[Resolved, np.ndarray]:
         """Moments of the columns, or of combinations of them, what a ridge leaves of these, and its strengths."""
         bases = find_bases(rows, known)
-        folds = rows.sums(partial(_sum_folds, bases, groups), merge_folds, "moments")
-        ridge = list_strengths(
-            self.regularization, wide=rows.layout.n < MIN_PAIRS_PER_COLUMN * sum(len(b.centre) for b in bases)
-        )
+        folds = sum_folds(rows, bases, groups)
+        is_wide = rows.layout.n < MIN_PAIRS_PER_COLUMN * sum(len(b.centre) for b in bases)
+        ridge = list_strengths(self.regularization, "regularization", RIDGE_STRENGTHS if is_wide else (0.0,))
         is_whole = all(basis.matrix is None for basis in bases)
         total = sum(folds, start=Moments())
         found = resolve_collinearity(rows, total, *known) if is_whole else Resolved(bases, total, None)
@@ -121,23 +99,14 @@ class CCA(PairsEstimator):
         if np.ndim(ridge) == 1 and len(ridge) > 1 and any(small.size for small in found.small):
             # A ridge drops what tells nearly collinear columns apart, unless that is a column of its own.
             extended = bases[0].with_combinations(found.small[0]), bases[1].with_combinations(found.small[1])
-            others = rows.sums(partial(_sum_folds, extended, groups), merge_folds, "moments")
+            others = sum_folds(rows, extended, groups)
             other = self._fit_ridge(others, ridge)
-            if (
-                compute_gain(
-                    self._score_held_out_folds(folds, fit.strength), self._score_held_out_folds(others, other.strength)
-                )
-                > 1
-            ):
+            before = self._score_held_out_folds(folds, fit.strength)
+            if compute_gain(before, self._score_held_out_folds(others, other.strength)) > 1:
                 bases, fit = extended, other
         if is_whole and not fit.strength.any():
             return found, none
         return Resolved(bases, fit.moments, (fit.A, fit.B)), fit.strength
-
-    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
-        x, y = encoders_for(Memory(X, Y, count_observations(X, "X")), linear=True)
-        view = whitened_view(Encoded("X", x)(X), Encoded("Y", y)(Y))
-        return [] if view is None else [view]
 
     def _fit_ridge(self, folds: Sequence[Moments], ridge: Sequence[float] | np.ndarray) -> PenalisedFit:
         """Functions with one of some ridges."""
@@ -152,20 +121,6 @@ class CCA(PairsEstimator):
             means = fit.moments.mean_f, fit.moments.mean_g
             scores.append(captured_by_moments(fold, means[0], fit.A, means[1], fit.B, fit.correlations))
         return np.array(scores)
-
-
-def list_strengths(regularization: Any, wide: bool) -> Sequence[float] | np.ndarray:
-    """Strengths of a ridge to choose from: those given, or none for data that are not wide.
-
-    One strength for each component comes as an array with one column.
-    """
-    if isinstance(regularization, str) and regularization == "auto":
-        return RIDGE_STRENGTHS if wide else (0.0,)
-    return check_strengths(regularization, "regularization")
-
-
-def _sum_folds(bases: Bases, groups: np.ndarray | None, F: np.ndarray, G: np.ndarray, first: int) -> list[Moments]:
-    return in_folds(((bases[0](f), bases[1](g)) for f, g in iterate_blocks(F, G)), groups, first)
 
 
 def find_bases(rows: Parts, known: tuple[Described, Described]) -> Bases:

@@ -12,19 +12,18 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
-from correspondence._util.arguments import check_whole, count_observations, is_number, to_floats
+from correspondence._util.arguments import to_floats
+from correspondence._util.constraints import FUNCTION, SEED, Constraints, Real, Whole
 from correspondence._util.text import short_repr
-from correspondence.core.dependence_views import View, whitened_view
-from correspondence.core.estimator import PairsEstimator
+from correspondence.core.decomposition import Decomposition
 from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import MAX_FUNCTION_VALUE, FeatureMap, LinearFunctions, PrincipalFunctions
-from correspondence.core.moments import Moments
-from correspondence.core.regularised import fit_penalised, in_folds, merge_folds
+from correspondence.core.regularised import check_strengths, fit_penalised
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for, encoder_from_state, surveys_of
-from correspondence.data.encoders.columns import Columns, copy_for_expectations
+from correspondence.data.encoders.columns import Columns
 from correspondence.data.pairs.pairs import Memory, Parts
-from correspondence.estimators.cca import list_strengths
+from correspondence.estimators.penalised import PenalisedEstimator, list_strengths, sum_folds
 
 __all__ = ["KernelCCA", "KernelFeatures"]
 
@@ -103,7 +102,7 @@ class KernelFeatures(FeatureMap):
         return cls(description["name"], encoder, kernel, options, arrays["landmarks"], arrays["projection"])
 
 
-class KernelCCA(PairsEstimator):
+class KernelCCA(PenalisedEstimator):
     """Kernel canonical correlation analysis: the most correlated functions in the space of a kernel.
 
     With at most `n_landmarks` different rows it is exact; otherwise as many rows, drawn at random, span the functions
@@ -152,7 +151,19 @@ class KernelCCA(PairsEstimator):
     True
     """
 
-    regularization_: np.ndarray
+    _is_penalised_by_variance = True
+    _constraints: ClassVar[Constraints] = {
+        "n_components": Whole(1),
+        "kernel": (*KERNEL_NAMES, FUNCTION),
+        "y_kernel": (None, *KERNEL_NAMES, FUNCTION),
+        "gamma": ("median", Real(above=0)),
+        "y_gamma": ("median", Real(above=0)),
+        "degree": Whole(1, 1000),
+        "coef0": Real(0),
+        "n_landmarks": Whole(2),
+        "regularization": ("auto", check_strengths),
+        "random_state": SEED,
+    }
 
     def __init__(
         self,
@@ -179,49 +190,26 @@ class KernelCCA(PairsEstimator):
         self.regularization = regularization
         self.random_state = random_state
 
-    def fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> Self:
-        """Find the most correlated functions of X and Y.
-
-        Parameters
-        ----------
-        X, Y : array-like, frame, sparse matrix, list of texts or array of images
-            One row for each pair. Or X alone, as `Pairs` of tables: moments are then computed where they are.
-        groups : array-like of shape (n,), optional
-            Pairs of the same group, such as duplicates, are never on both sides of a split when the penalty is chosen.
-
-        Returns
-        -------
-        KernelCCA
-            Itself.
-        """
-        self._check_parameters()
-        pairs, together = self._open_pairs(X, Y, groups)
+    def _decompose_pairs(
+        self, pairs: Parts, groups: np.ndarray | None, y_sample: Any
+    ) -> tuple[Decomposition, np.ndarray]:
         x, y = self._make_feature_maps(pairs)
         rows = pairs.through(x.encode_rows, y.encode_rows)
-        folds = rows.sums(partial(_sum_folds, x, y, together), merge_folds, "moments")
+        folds = sum_folds(rows, (x.of_rows, y.of_rows), groups)
         total = sum(folds[1:], start=folds[0])
-        penalty = _make_penalty(total.cov_f), _make_penalty(total.cov_g)
-        is_auto = isinstance(self.regularization, str)
-        ridge: Any = RIDGE_STRENGTHS if is_auto else list_strengths(self.regularization, wide=False)
+        # The penalty on the norm of a function, in units of the variance of the features.
+        penalty = np.full_like(total.mean_f, np.trace(total.cov_f)), np.full_like(total.mean_g, np.trace(total.cov_g))
+        ridge = list_strengths(self.regularization, "regularization", RIDGE_STRENGTHS)
         fit = fit_penalised(folds, penalty, self.n_components, ridge, is_rich=True)
-        d = fit.moments.decompose(
-            self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=copy_for_expectations(Y)
-        )
+        d = fit.moments.decompose(self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=y_sample)
         loadings = rows.sums(partial(_sum_loadings, d.g, y), partial(reduce, add), "functions", numbered=False)
-        self._set_decomposition(fix_signs(d, loadings.covariance, loadings.variance), X)
-        self.regularization_ = fit.strength
-        return self
+        return fix_signs(d, loadings.covariance, loadings.variance), fit.strength
 
     def _make_feature_maps(self, pairs: Parts) -> tuple[KernelFeatures, KernelFeatures]:
         y_kernel = self.kernel if self.y_kernel is None else self.y_kernel
         encoders, samples = encode_sides(pairs)
         x = self._fit_features("X", encoders[0], samples[0], self.kernel, self.gamma)
         return x, self._fit_features("Y", encoders[1], samples[1], y_kernel, self.y_gamma)
-
-    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
-        x, y = self._make_feature_maps(Memory(X, Y, count_observations(X, "X")))
-        view = whitened_view(x(X), y(Y), by_variance=True)
-        return [] if view is None else [view]
 
     def _fit_features(self, name: str, encoder: Encoder, sample: Any, kernel: Kernel, gamma: Any) -> KernelFeatures:
         rng = np.random.default_rng(self.random_state)
@@ -236,27 +224,6 @@ class KernelCCA(PairsEstimator):
             scale = 1 / rows.shape[1] if gamma == "median" else float(gamma)
             return {"gamma": scale, "degree": float(self.degree), "coef0": float(self.coef0)}
         return {}
-
-    def _check_parameters(self) -> None:
-        check_whole(self.n_components, "n_components", 1)
-        check_whole(self.n_landmarks, "n_landmarks", 2)
-        check_whole(self.random_state, "random_state", 0, 2**32 - 1)
-        list_strengths(self.regularization, wide=False)
-        for name in ("kernel", "y_kernel"):
-            kernel: Any = getattr(self, name)
-            known = isinstance(kernel, str) and kernel in KERNEL_NAMES
-            if not (callable(kernel) or known or (kernel is None and name == "y_kernel")):
-                raise ValueError(
-                    f"{name} must be one of {', '.join(KERNEL_NAMES)}, or a callable, got {short_repr(kernel)}."
-                )
-        for name in ("gamma", "y_gamma"):
-            value: Any = getattr(self, name)
-            if not (isinstance(value, str) and value == "median") and not (is_number(value) and value > 0):
-                raise ValueError(f'{name} must be "median" or a number above 0, got {short_repr(value)}.')
-        if check_whole(self.degree, "degree", 1) > 1000:
-            raise ValueError(f"degree must be at most 1000, got {short_repr(self.degree)}.")
-        if not is_number(self.coef0) or self.coef0 < 0:
-            raise ValueError(f"coef0 must be a number of at least 0, got {short_repr(self.coef0)}.")
 
 
 def encode_sides(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:
@@ -274,13 +241,6 @@ def encode_sides(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:
             samples.append(flatten_rows(encoder(values, name)))
         encoders.append(encoder)
     return (encoders[0], encoders[1]), samples
-
-
-def _sum_folds(
-    x: KernelFeatures, y: KernelFeatures, groups: np.ndarray | None, a: Any, b: Any, first: int
-) -> list[Moments]:
-    features = ((x.of_rows(p), y.of_rows(q)) for p, q in iterate_blocks(a, b))
-    return in_folds(features, groups, first)
 
 
 def _sum_loadings(g: PrincipalFunctions, y: KernelFeatures, a: Any, b: Any, first: int) -> Loadings:
@@ -327,8 +287,3 @@ def compute_kernel(a: Any, b: Any, kernel: Kernel, options: dict[str, float], na
             f"for {a.shape[0]} and {b.shape[0]} rows."
         )
     return K
-
-
-def _make_penalty(cov: np.ndarray) -> np.ndarray:
-    """Penalty on the norm, in units of the variance of the features."""
-    return np.full(len(cov), np.trace(cov))

@@ -13,7 +13,7 @@ import numpy as np
 from correspondence._util.arguments import as_frame, find_user_stacklevel
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.counting import count_pairs, count_with_codes
-from correspondence.data.pairs.opening import open_source, translate_engine_errors
+from correspondence.data.pairs.opening import are_files, open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.data.table import Table, as_table, list_first_labels, weighted_columns
 
@@ -39,15 +39,18 @@ def count_source_pairs(X: Any, Y: Any, sample_weight: Any) -> Table:
     """Table of pairs that are in files or in an engine."""
     if Y is not None or sample_weight is not None:
         raise ValueError("X is a source of pairs: name its columns, X = Pairs(source, x=..., y=..., weights=...).")
-    if not isinstance(X, Pairs):
-        with translate_engine_errors("X"):
-            names = open_source(X, "X").collect_schema().names()
-        if len(names) != 2:
-            raise ValueError(
-                f"X has the columns {list_first_labels(names)}: say which are the pair, fit(Pairs(source, x=..., y=...))."
-            )
-        X = Pairs(X, *names)
-    return count_pairs(X.source, X.x, X.y, X.weights)
+    if isinstance(X, Pairs):
+        # Count in the frame that is open already; data in memory are counted by their own library.
+        is_open = is_source(X.source) or are_files(X.source)
+        return count_pairs(X.frame if is_open else X.source, X.x, X.y, X.weights)
+    with translate_engine_errors("X"):
+        frame = open_source(X, "X")
+        names = frame.collect_schema().names()
+    if len(names) != 2:
+        raise ValueError(
+            f"X must have two columns, got {list_first_labels(names)}. Say which are the pair: Pairs(source, x=..., y=...)."
+        )
+    return count_pairs(frame, *names)
 
 
 def is_table_of_counts(X: Any) -> bool:
