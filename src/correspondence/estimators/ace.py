@@ -366,9 +366,9 @@ def survey_tables(pairs: Parts) -> tuple[list[Survey], list[Columns]]:
         encoder = None if survey is None else Columns.from_survey(survey, name)
         if survey is None or encoder is None or encoder.width > MAX_DENSE_COLUMNS:
             raise ValueError(
-                f"{name} must be a table of at most {MAX_DENSE_COLUMNS} columns, with one for each label: sparse data, text "
-                "and images are not supported without regressors. Give x_regressor and y_regressor, or use KernelCCA "
-                "or PICE."
+                f"{name} must be a table of at most {MAX_DENSE_COLUMNS} columns, with one for each label: sparse data, "
+                "text and images are not supported without regressors. Give x_regressor and y_regressor, or use "
+                "KernelCCA or PICE."
             )
         surveys.append(survey)
         encoders.append(encoder)

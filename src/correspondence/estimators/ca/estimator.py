@@ -38,11 +38,11 @@ class CA(Estimator):
     Parameters
     ----------
     n_components : int, optional
-        Number of components. By default all, or the 10 leading ones if there are more than 1000.
+        The number of components; by default all, or the 10 leading ones if there are more than 1000.
     subset_rows, subset_columns : sequence of labels, optional
         Analyse only these, with the margins of the whole table (subset correspondence analysis).
     handle_unknown : {"error", "nan"}
-        What `transform` does with a label that the fit has not seen. In `evaluate`, "nan" counts it as
+        What `transform` does with a label that was not in the fit. In `evaluate`, "nan" counts it as
         average (f = 0).
     regularization : float or "auto", optional
         The strength of a ridge on the margins that holds rare labels back, in observations: a label that was seen as
@@ -54,9 +54,9 @@ class CA(Estimator):
     Attributes
     ----------
     rows_, columns_ : Points
-        Coordinates, masses, contributions, qualities of rows and columns.
+        The coordinates, masses, contributions and qualities of rows and columns.
     chi2_test_ : Chi2Test
-        Test of independence of the whole table: statistic, dof, pvalue, classical_pvalue.
+        The test of independence of the whole table: statistic, dof, pvalue, classical_pvalue.
     table_ : Table
         The counts that were analysed.
     regularization_ : float
@@ -149,8 +149,8 @@ class CA(Estimator):
 
         Returns
         -------
-        CA
-            Itself.
+        Self
+            The estimator itself.
         """
         before = self.__dict__.copy()
         try:
@@ -215,7 +215,7 @@ class CA(Estimator):
         return assess_independence(self._statistic, r, c, are_counts=self._analysed.are_counts)
 
     def transform(self, X: Any, Y: Any = None) -> Any:
-        """Principal functions at labels, or of new rows (and columns) of the table.
+        """Evaluate the functions at labels, or place new rows (and columns) of the table.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class CA(Estimator):
         Returns
         -------
         ndarray of shape (n, d), or a pair of them
-            Standard coordinates f(X), or (f(X), g(Y)). `supplementary` has principal ones.
+            The standard coordinates f(X), or (f(X), g(Y)). `supplementary` returns principal ones.
         """
         return super().transform(X, Y)
 
@@ -247,14 +247,14 @@ class CA(Estimator):
         return is_column_of_labels(values) or (self._from_pairs and not is_table_of_counts(values))
 
     def supplementary(self, rows: Any = None, columns: Any = None) -> Any:
-        """Place rows or columns that took no part in the fit.
+        """Place rows or columns that were not used in the fit.
 
         Parameters
         ----------
         rows : table with the columns of the fit, optional
-            New rows.
+            The new rows.
         columns : table with the rows of the fit, optional
-            New columns, side by side.
+            The new columns, side by side.
 
         Returns
         -------
@@ -275,7 +275,7 @@ class CA(Estimator):
         if columns is not None:
             placed.append(self._place_columns(columns, "columns"))
         if not placed:
-            raise ValueError("Give rows or columns, or both: there is nothing to place.")
+            raise ValueError("rows or columns must be given: there is nothing to place.")
         return placed[0] if len(placed) == 1 else tuple(placed)
 
     def _place_rows(self, rows: Any, name: str) -> Points:
@@ -294,8 +294,8 @@ class CA(Estimator):
         Parameters
         ----------
         X : column of labels, or table
-            One label for each pair; or, without Y, another table: with labels of its own, or of the shape of the
-            fit. (Other rows of the same table are no pairs; so cross-validation is for pairs of labels.)
+            One label for each pair; or, without Y, another table, with labels of its own or of the shape of the
+            fit. (Other rows of the same table are not pairs, so cross-validation is for pairs of labels.)
         Y : column of labels, optional
             The other label of each pair.
         sample_weight : array-like, optional
@@ -309,7 +309,7 @@ class CA(Estimator):
         check_is_fitted(self)
         if not self._analysed.is_whole:
             raise ValueError(
-                "A subset cannot be evaluated: its functions do not describe all pairs. Fit the whole table."
+                "A subset cannot be evaluated, because its functions do not describe all pairs. Fit the whole table."
             )
         table = self._read_evaluation_table(X, Y, sample_weight)
         d = self.decomposition_
@@ -317,7 +317,7 @@ class CA(Estimator):
         return held_out(F, G, d.correlations, table.counts, warn=True)
 
     def _read_evaluation_table(self, X: Any, Y: Any, sample_weight: Any) -> Table:
-        """Counts of pairs to be evaluated, with labels of the fit."""
+        """Read the counts of pairs to be evaluated, with labels of the fit."""
         if Y is None and self._from_pairs and not is_source(X) and not is_table_of_counts(X):
             raise ValueError("Y is missing: give the other label of each pair.")
         table, codes = read_table(X, Y, sample_weight)
@@ -341,7 +341,7 @@ class CA(Estimator):
         random_state: Any = None,
         progress: bool | None = None,
     ) -> Bootstrap:
-        """How much the points would move if the data were collected again.
+        """Estimate how much the points would move if the data were collected again.
 
         Tables are drawn from a multinomial distribution with the observed proportions, analysed, and laid on to the
         original points.
@@ -362,14 +362,14 @@ class CA(Estimator):
             `n_components` axes: the ellipses are for the places of the points relative to each other, whatever the
             directions of the axes, and do not hold for coordinates on single axes.
         random_state : int, Generator or None
-            For the same result again.
+            Give a number to get the same result again.
         progress : bool, optional
             Show a progress bar; by default if it takes longer than two seconds.
 
         Returns
         -------
         Bootstrap
-            Covariances of all points, and confidence ellipses that `plot.plane` can draw.
+            The covariances of all points, and confidence ellipses that `plot.plane` can draw.
 
         Notes
         -----

@@ -21,14 +21,14 @@ __all__ = ["is_column_of_labels", "is_table_of_counts", "read_table", "weigh_tab
 
 
 def read_table(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, np.ndarray] | None]:
-    """The table, and for pairs of labels in memory the row and column of each."""
+    """Read the table, and for pairs of labels in memory the row and column of each."""
     if is_source(X):
         return count_source_pairs(X, Y, sample_weight), None
     if Y is not None and not is_table_of_counts(X):
         return count_with_codes(X, Y, sample_weight, "sample_weight")
     if Y is not None:
         warnings.warn(
-            "Y is ignored: X is a table of counts. For pairs give one column of labels each.",
+            "Y is ignored, because X is a table of counts. For pairs, give one column of labels each.",
             LeftOut,
             stacklevel=find_user_stacklevel(),
         )
@@ -36,9 +36,9 @@ def read_table(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndar
 
 
 def count_source_pairs(X: Any, Y: Any, sample_weight: Any) -> Table:
-    """Table of pairs that are in files or in an engine."""
+    """Count pairs that are in files or in an engine."""
     if Y is not None or sample_weight is not None:
-        raise ValueError("X is a source of pairs: name its columns, X = Pairs(source, x=..., y=..., weights=...).")
+        raise ValueError("X is a source of pairs: name its columns by X = Pairs(source, x=..., y=..., weights=...).")
     if isinstance(X, Pairs):
         # Count in the frame that is open already; data in memory are counted by their own library.
         is_open = is_source(X.source) or are_files(X.source)
@@ -48,7 +48,7 @@ def count_source_pairs(X: Any, Y: Any, sample_weight: Any) -> Table:
         names = frame.collect_schema().names()
     if len(names) != 2:
         raise ValueError(
-            f"X must have two columns, got {list_first_labels(names)}. Say which are the pair: Pairs(source, x=..., y=...)."
+            f"X must have two columns, got {list_first_labels(names)}. Name the pair by Pairs(source, x=..., y=...)."
         )
     return count_pairs(frame, *names)
 
@@ -65,7 +65,7 @@ def is_column_of_labels(values: Any) -> bool:
 
 
 def find_shape(values: Any) -> tuple[int, ...]:
-    """Shape of anything that holds a table or labels; a list of lists has two dimensions, one of tuples only one."""
+    """Find the shape of a table or of labels; a list of lists has two dimensions, a list of tuples only one."""
     frame = as_frame(values, "X")
     native = frame if frame is not None else nw.from_native(values, series_only=True, pass_through=True)
     if hasattr(native, "shape"):

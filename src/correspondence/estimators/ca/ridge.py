@@ -34,9 +34,7 @@ RIDGE_STRENGTHS = (0.0, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0)  #
 MAX_WORSE_STRENGTHS = 2  # strengths in a row that do not improve on the best one, before the search ends
 N_FOLDS, LARGE_FOLDS = 5, 3
 LARGE_CELLS = 400_000  # of a table for which dense algebra would take too long in the search
-FOLD_OVERLAP_FACTOR = (
-    2.0  # by which means over all folds vary more than over as many separate pairs: the fits share their pairs
-)
+FOLD_OVERLAP_FACTOR = 2.0  # means over all folds vary so much more than over separate pairs: the fits share their pairs
 SPARE_AXES = 6  # beyond those wanted, which makes the subspace iteration converge sooner
 FIRST_STEPS, NEXT_STEPS = 8, 3  # of the subspace iteration: from random vectors, from the axes of the strength before
 MIN_SINGULAR_VALUE_RATIO = 1e-7  # singular value, relative to the first, below which a Gram matrix knows nothing
@@ -170,7 +168,7 @@ class Ridge:
     Attributes
     ----------
     strength : float
-        In observations: a label that was seen as often counts half.
+        The strength is in observations: a label that was seen as often counts half.
     claims : ndarray of shape (k,) or None
         The correlations that the folds support, descending; None if there were no folds.
     """
@@ -240,7 +238,7 @@ def orient_table(counts: Any) -> Any:
 
 
 def _sum_powers(counts: Any, axis: int) -> np.ndarray:
-    """Sums of the cubes, the squares and the counts themselves along an axis, a row each."""
+    """Sum the cubes, the squares and the counts themselves along an axis, a row each."""
     values = counts.astype(np.float64)
     powers = [values.power(p) if sp.issparse(values) else values**p for p in (3, 2, 1)]
     return np.array([np.asarray(power.sum(axis=axis)).ravel() for power in powers])
@@ -257,7 +255,7 @@ def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_DenseFold | _L
 
 
 def judge_folds(checks: list[_Check], n: float) -> tuple[float, np.ndarray]:
-    """What the folds capture with correlations claimed by the other folds, and the claims of all folds together."""
+    """Compute what the folds capture with claims of the other folds, and the claims of all folds together."""
     products = np.array([check.products for check in checks])
     squares = np.mean([check.squares for check in checks], axis=0) - products.mean(axis=0) ** 2
     noise = np.maximum(np.mean([check.noise for check in checks], axis=0), squares) * FOLD_OVERLAP_FACTOR / n
@@ -269,7 +267,7 @@ def judge_folds(checks: list[_Check], n: float) -> tuple[float, np.ndarray]:
 
 
 def claim_correlations(products: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Correlations to claim, from means of f_i g_i over pairs left out and the variance of these means.
+    """Claim correlations, from means of f_i g_i over pairs left out and the variance of these means.
 
     The square of a mean is too large by its variance. What is left after subtracting it (as James and Stein would)
     is 0 for components that are nothing but noise, and no component may claim more than the one before.
@@ -285,13 +283,13 @@ class _Check:
     Attributes
     ----------
     products : ndarray of shape (k,)
-        Means of f_i g_i.
+        The means of f_i g_i.
     squares : ndarray of shape (k,)
-        Means of their squares, which a few pairs of rare labels may dominate.
+        The means of their squares, which a few pairs of rare labels may dominate.
     mean_f, mean_g : ndarray of shape (k,)
-        Means of the functions, which the fit promised to be 0.
+        The means of the functions, which are 0 on the pairs of the fit.
     second_f, second_g : ndarray of shape (k, k)
-        Means of f_i f_j and of g_i g_j.
+        The means of f_i f_j and of g_i g_j.
     """
 
     products: np.ndarray
@@ -303,7 +301,7 @@ class _Check:
 
     @classmethod
     def from_functions(cls, counts: Any, F: np.ndarray, G: np.ndarray) -> _Check:
-        """Moments of functions with values F and G at the labels."""
+        """Compute the moments of functions with values F and G at the labels."""
         p, q = (np.asarray(counts.sum(axis=axis)).ravel() for axis in (1, 0))
         n = p.sum()
         p, q = p / n, q / n
@@ -406,7 +404,7 @@ def standardise_counts(counts: Any, r: np.ndarray, c: np.ndarray, total: float) 
 
 
 def _spread_values(values: np.ndarray, index: np.ndarray, size: int, k: int) -> np.ndarray:
-    """Values at all labels and for k components; 0, the mean, where the fit knows nothing."""
+    """Spread values over all labels and k components; 0, the mean, where the fit knows nothing."""
     result = np.zeros((size, k))
     result[index, : values.shape[1]] = values
     return result

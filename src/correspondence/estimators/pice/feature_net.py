@@ -111,20 +111,18 @@ class NetSide(FeatureMap):
     def compute_outputs(self, rows: Any) -> np.ndarray:
         """Outputs of the net, in float64."""
         net = self.network.eval()
-        size = (
-            int(np.clip(MAX_VALUES_PER_BLOCK // np.prod(rows.shape[1:]), 128, MAX_ROWS_PER_BLOCK))
-            // ROW_MULTIPLE
-            * ROW_MULTIPLE
-        )  # only the last is filled
+        size = int(np.clip(MAX_VALUES_PER_BLOCK // np.prod(rows.shape[1:]), 128, MAX_ROWS_PER_BLOCK))
+        size -= size % ROW_MULTIPLE  # so that only the last block is filled
         blocks = [net(self.to_tensors(fill_last_block(rows[i : i + size]))) for i in range(0, rows.shape[0], size)]
         outputs = torch.cat(blocks)[: rows.shape[0]].cpu().double().numpy()
         if not np.isfinite(outputs).all():
-            raise ValueError(f"{self.argument} returns NaN or infinity for some of {self.name}: check its layers.")
+            raise ValueError(f"{self.argument} must return finite values, got others for some of {self.name}.")
         return outputs
 
     def to_tensors(self, rows: Any) -> Any:
         """Rows as the net takes them, on its device."""
-        device = _device(self.net)
+        parameter = None if self.net is None else next(self.net.parameters(), None)
+        device = "cpu" if parameter is None else parameter.device
         if not sp.issparse(rows):
             return torch.from_numpy(np.ascontiguousarray(rows, dtype=np.float32)).to(device)
         if not isinstance(self.net, BagNet):
@@ -183,9 +181,10 @@ class NetSide(FeatureMap):
 
 
 def fill_last_block(rows: Any) -> Any:
-    """Rows of a table, the last repeated up to a multiple of `ROW_MULTIPLE`: outputs then do not depend on how many they are.
+    """Repeat the last row of a table until there are a multiple of `ROW_MULTIPLE`.
 
-    A few rows are multiplied by matrices in another way than many, with other rounding errors.
+    Few rows are multiplied by matrices in another way than many, with other rounding errors; so outputs do not depend
+    on the number of rows.
     """
     n = rows.shape[0]
     if n % ROW_MULTIPLE == 0 or rows.ndim > 2:
@@ -223,8 +222,3 @@ def restore_net(description: dict[str, Any], weights: dict[str, np.ndarray], net
 def _load_weights(net: nn.Module, weights: dict[str, np.ndarray]) -> nn.Module:
     net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
     return net.eval()
-
-
-def _device(net: nn.Module | None) -> torch.device:
-    parameter = next(net.parameters(), None) if net is not None else None
-    return torch.device("cpu") if parameter is None else parameter.device

@@ -4,13 +4,15 @@ Every function also works in a single process, where it is a no-op. Several are 
 of torch.distributed, if there is one (``torchrun`` and `correspondence train` make one). Each takes a share of the rows
 of a joint batch, and all compute the same loss from sums over all rows:
 
-- `all_reduce_own` of what each process goes on to use for its own rows (a mean, say): gradients are summed on the way back;
-- `all_reduce_shared` for the sums from which all compute the same loss: gradients go back as they are;
-- `sum_gradients`, at last, of the parameters.
+- `all_reduce_own` is for what each process goes on to use for its own rows (a mean, say): gradients are summed on the
+  way back;
+- `all_reduce_shared` is for the sums from which all compute the same loss: gradients go back as they are;
+- `sum_gradients` comes last, for the parameters.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -22,6 +24,8 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.overrides import TorchFunctionMode
 
+from correspondence._util.text import short_repr
+
 __all__ = [
     "LostProcessError",
     "all_gather",
@@ -29,6 +33,7 @@ __all__ = [
     "all_reduce_own",
     "all_reduce_shared",
     "count_processes",
+    "find_device",
     "from_first",
     "get_rank",
     "is_first",
@@ -65,6 +70,19 @@ def is_first() -> bool:
 def slice_own_rows(n: int) -> slice:
     """Which of n rows are this process's share."""
     return slice(n * get_rank() // count_processes(), n * (get_rank() + 1) // count_processes())
+
+
+def find_device(device: Any, name: str = "device") -> torch.device:
+    """Find the device of this process; "auto" is a GPU of its own, if there is one."""
+    if isinstance(device, str) and device == "auto":
+        own = f":{os.environ.get('LOCAL_RANK', 0)}" if count_processes() > 1 else ""
+        return torch.device(f"cuda{own}" if torch.cuda.is_available() else "cpu")
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, TypeError, AssertionError):
+        raise ValueError(
+            f'{name} must be "auto" or one that torch has here, such as "cpu", got {short_repr(device)}.'
+        ) from None
 
 
 @contextmanager

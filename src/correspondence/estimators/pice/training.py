@@ -15,31 +15,27 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from correspondence.core import pair_moments
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.functions import LinearFunctions
-from correspondence.core.moments import Moments
-from correspondence.core.scoring import captured_terms
-from correspondence.data.pairs import pairs as sources
 from correspondence.estimators.pice import checkpoint, processes
-from correspondence.estimators.pice.data import Stream, TrainingArrays, TrainingPairs
+from correspondence.estimators.pice.data import TrainingPairs
 from correspondence.estimators.pice.feature_net import Sides
+from correspondence.estimators.pice.judging import (
+    MIN_STANDARD_ERRORS_TO_WIN,
+    HeldOutJudge,
+    Judgement,
+    decompose_features,
+)
 from correspondence.estimators.pice.losses import LOSS_FUNCTIONS, Covariances
 from correspondence.results.held_out import compute_gain
 
 __all__ = [
     "SCHEDULE_NAMES",
-    "HeldOutJudge",
-    "Judgement",
     "Report",
     "Trainer",
     "TrainingSettings",
-    "decompose_features",
     "limit_torch_threads",
 ]
 
-RELATIVE_TOLERANCE = 1e-6  # nets compute in float32: what is smaller is rounding
-MIN_STANDARD_ERRORS_TO_WIN = 2.0  # standard errors by which a more flexible model must win
 MAX_AVERAGING_DECAY = 0.98
 WARM_UP = 50
 MAX_RATE_DROPS = 2
@@ -70,63 +66,6 @@ class TrainingSettings:
     checkpoint_every: int
     fingerprint: str
     warm: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Judgement:
-    """Decomposition on the training pairs, and what it captures of each held-out pair (None without any)."""
-
-    decomposition: Decomposition
-    terms: np.ndarray | None
-
-    @property
-    def captured(self) -> float | None:
-        """What the functions capture of the held-out pairs."""
-        return None if self.terms is None else float(self.terms.mean())
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOutJudge:
-    """Whitens features on training pairs and tries them on held-out ones."""
-
-    training: TrainingArrays
-    validation: TrainingArrays | None
-    n_components: int
-
-    def __call__(self, sides: Sides) -> Judgement:
-        """Judge the features of two sides."""
-        d = decompose_features(sides, self.training, self.n_components)
-        if self.validation is None:
-            return Judgement(d, None)
-        F, G = self.evaluate_functions(d, sides)
-        return Judgement(d, processes.from_first(lambda: captured_terms(F, G, d.correlations)))
-
-    def evaluate_functions(self, d: Decomposition, sides: Sides) -> tuple[np.ndarray, np.ndarray]:
-        """Values of f and g on the held-out pairs."""
-        assert self.validation is not None
-        assert isinstance(d.f, LinearFunctions)
-        assert isinstance(d.g, LinearFunctions)
-        values = [
-            (d.f.of_features(sides[0].compute_features(x)), d.g.of_features(sides[1].compute_features(y)))
-            for x, y in self.validation.iterate_blocks()
-        ]
-        F, G = zip(*(pair for part in processes.all_gather(values) for pair in part), strict=True)
-        return np.vstack(F), np.vstack(G)
-
-
-def decompose_features(sides: Sides, pairs: TrainingPairs, n_components: int, y_sample: Any = None) -> Decomposition:
-    """One exact whitening (Algorithm 1) of the features over all pairs of all processes, a block at a time."""
-    if processes.count_processes() == 1 and isinstance(pairs, Stream) and isinstance(pairs.source, sources.Pairs):
-        moments = pair_moments.moments(pairs.source, sides[0].on_cpu(), sides[1].on_cpu())  # where they are
-    else:
-        moments = Moments()
-        for x, y in pairs.iterate_blocks():
-            moments.update(sides[0].compute_features(x), sides[1].compute_features(y))
-        moments, *others = processes.all_gather(moments)
-        moments = sum(others, start=moments)
-    return moments.decompose(
-        n_components, tol=RELATIVE_TOLERANCE, x_features=sides[0], y_features=sides[1], y_sample=y_sample
-    )
 
 
 class Trainer:
