@@ -17,8 +17,6 @@ LONG_MODULES = {
     "app/analyze/inputs.py",
     "classifiers/estimator.py",
     "core/scoring.py",
-    "estimators/ca/estimator.py",
-    "estimators/pice/estimator.py",
     "recording/recorder.py",
     "studies/flickr.py",
 }

@@ -345,7 +345,7 @@ def test_nets_of_your_own_are_passed_again(tmp_path):
     own = co.PICE(n_components=2, x_net=net, y_net=torch.nn.Linear(4, 2), max_steps=20, progress=False).fit(X, Y)
     before = co.CrossModalIndex(own, NAMES, Y)
     before.save(tmp_path / "own.safetensors")
-    with pytest.raises(ValueError, match="x_net is missing: the model was fitted with a net of your own"):
+    with pytest.raises(ValueError, match="x_net is missing"):
         co.CrossModalIndex.load(tmp_path / "own.safetensors")
     after = co.CrossModalIndex.load(tmp_path / "own.safetensors", torch.nn.Linear(3, 2), torch.nn.Linear(4, 2))
     np.testing.assert_array_equal(after.tags(X[:9]).labels, before.tags(X[:9]).labels)

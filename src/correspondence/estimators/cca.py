@@ -24,7 +24,7 @@ from correspondence.results.held_out import compute_gain
 __all__ = ["CCA"]
 
 RIDGE_STRENGTHS = (0.0, *(10.0 ** np.arange(-3, 3.5, 0.5)).tolist())
-MIN_PAIRS_PER_COLUMN = 4  # pairs for each column, from which on nothing is regularised
+MIN_PAIRS_PER_COLUMN = 4  # from which on nothing is regularised
 Bases = tuple[Basis, Basis]
 
 
@@ -32,26 +32,24 @@ class CCA(PenalisedEstimator):
     """Canonical correlation analysis: the most correlated linear functions of the columns.
 
     Columns of numbers are taken as they are, labels as an indicator for each, images as pixels, text as a bag of words.
-    Columns that repeat others do no harm, and what tells nearly collinear ones apart is found as far as it is more than
-    rounding, down to about 1e-14 of their spread. If there are fewer than four pairs for each column, a ridge is added
+    Columns that repeat others do no harm. What distinguishes nearly collinear columns is found if it is more than
+    rounding, down to about 1e-14 of their spread. If there are fewer than four pairs for each column, a ridge is added,
     whose strength is chosen by what the functions capture of held-out folds; more columns than pairs are fine.
 
     Parameters
     ----------
     n_components : int
-        Number of pairs of functions, at most the number of columns of each side.
+        The number of components, at most the number of columns of each side.
     regularization : "auto", float or array-like of shape (n_components,)
-        Strength of the ridge, in units of the variance of a column of numbers, the same for all components or one for
-        each; 0 for none.
+        The strength of the ridge in units of the variance of a column of numbers, the same for all components or one
+        for each; 0 is no ridge.
 
     Attributes
     ----------
     decomposition_ : Decomposition
-        The result.
-    pics_, correlations_ : ndarray of shape (n_components,)
-        On the training pairs.
+        The result; ``pics_`` and ``correlations_`` are those on the training pairs.
     regularization_ : ndarray of shape (n_components,)
-        Strength of the ridge that was used for each component.
+        The strength of the ridge that was used for each component.
 
     Examples
     --------
@@ -84,7 +82,7 @@ class CCA(PenalisedEstimator):
     def _resolve_columns(
         self, rows: Parts, known: tuple[Described, Described], groups: np.ndarray | None
     ) -> tuple[Resolved, np.ndarray]:
-        """Moments of the columns, or of combinations of them, what a ridge leaves of these, and its strengths."""
+        """Find the moments of the columns, or of combinations of them, what a ridge leaves, and its strengths."""
         bases = find_bases(rows, known)
         folds = sum_folds(rows, bases, groups)
         is_wide = rows.layout.n < MIN_PAIRS_PER_COLUMN * sum(len(b.centre) for b in bases)
@@ -97,7 +95,7 @@ class CCA(PenalisedEstimator):
             return found, none
         fit = self._fit_ridge(folds, ridge)
         if np.ndim(ridge) == 1 and len(ridge) > 1 and any(small.size for small in found.small):
-            # A ridge drops what tells nearly collinear columns apart, unless that is a column of its own.
+            # A ridge drops what distinguishes nearly collinear columns, unless it is a separate column.
             extended = bases[0].with_combinations(found.small[0]), bases[1].with_combinations(found.small[1])
             others = sum_folds(rows, extended, groups)
             other = self._fit_ridge(others, ridge)
@@ -109,12 +107,12 @@ class CCA(PenalisedEstimator):
         return Resolved(bases, fit.moments, (fit.A, fit.B)), fit.strength
 
     def _fit_ridge(self, folds: Sequence[Moments], ridge: Sequence[float] | np.ndarray) -> PenalisedFit:
-        """Functions with one of some ridges."""
+        """Fit functions with one of some ridges."""
         penalty = np.ones(len(folds[0].mean_f)), np.ones(len(folds[0].mean_g))
         return fit_penalised(folds, penalty, self.n_components, ridge, is_rich=True)
 
     def _score_held_out_folds(self, folds: Sequence[Moments], strength: np.ndarray) -> np.ndarray:
-        """What functions with a ridge, fitted to the other folds, capture of each."""
+        """Compute what functions with a ridge, fitted to the other folds, capture of each fold."""
         scores = []
         for k, fold in enumerate(folds):
             fit = self._fit_ridge([*folds[:k], *folds[k + 1 :]], strength[:, None])
@@ -124,12 +122,14 @@ class CCA(PenalisedEstimator):
 
 
 def find_bases(rows: Parts, known: tuple[Described, Described]) -> Bases:
-    """Columns that span the rows of each side, centred: all, or the principal axes if there are fewer of them."""
+    """Find columns that span the centred rows of each side: all, or the principal axes if there are fewer of them."""
     if isinstance(rows, Memory):
         return find_basis(rows.x), find_basis(rows.y)
     widths = [len(side.names) for side in known]
     if max(widths) >= rows.layout.n:
-        raise ValueError(f"There are {max(widths)} columns for {rows.layout.n} pairs: collect such Pairs first.")
+        raise ValueError(
+            f"Pairs must be more than their columns, got {rows.layout.n} for {max(widths)} columns. Collect them first."
+        )
     return Basis.make_identity(widths[0]), Basis.make_identity(widths[1])
 
 
@@ -144,7 +144,7 @@ def find_basis(F: np.ndarray) -> Basis:
 
 
 def decompose_columns(result: Resolved, x: Encoded, y: Encoded, n_components: int, y_sample: Any) -> Decomposition:
-    """Decomposition of the columns, given the moments of combinations of them."""
+    """Decompose the columns, given the moments of combinations of them."""
     moments, (in_x, in_y) = result.moments, result.bases
     d = moments.decompose(n_components, span=result.span, x_features=x, y_features=y, y_sample=y_sample)
     assert isinstance(d.f, LinearFunctions)

@@ -30,7 +30,7 @@ __all__ = ["KernelCCA", "KernelFeatures"]
 KERNEL_NAMES = ("rbf", "poly", "linear")
 RIDGE_STRENGTHS = (10.0 ** np.arange(-8, 0.5, 0.5)).tolist()
 MAX_ROWS_FOR_MEDIAN = 1000  # rows whose distances give the median
-MIN_EIGENVALUE_RATIO = 1e-9  # eigenvalues of the kernel, of the largest, below which a direction is rounding
+MIN_EIGENVALUE_RATIO = 1e-9  # eigenvalues of the kernel, relative to the largest, below which all is rounding
 
 Kernel = str | Callable[[Any, Any], Any]
 
@@ -42,17 +42,17 @@ class KernelFeatures(FeatureMap):
     Parameters
     ----------
     name : str
-        "X" or "Y", for errors.
+        Errors call the variable "X" or "Y".
     encoder : Encoder
-        From data to rows of numbers.
+        It turns data into rows of numbers.
     kernel : str or callable
         See `KernelCCA`.
     options : dict
-        gamma, degree and coef0 of the kernel, as far as it has them.
+        These are gamma, degree and coef0 of the kernel, as far as it has them.
     landmarks : ndarray of shape (m, p)
-        Rows.
+        The encoded rows that span the functions.
     projection : ndarray of shape (m, r)
-        From kernel values to coordinates.
+        It turns kernel values into coordinates.
     """
 
     name: str
@@ -77,16 +77,16 @@ class KernelFeatures(FeatureMap):
         return np.vstack([self.of_rows(rows) for (rows,) in iterate_blocks(self.encode_rows(values))])
 
     def encode_rows(self, values: Any) -> Any:
-        """Encoded rows, which may be sparse."""
+        """Encode values to rows, which may be sparse."""
         return flatten_rows(self.encoder(values, self.name))
 
     def of_rows(self, rows: Any) -> np.ndarray:
-        """Coordinates of encoded rows."""
+        """Compute the coordinates of encoded rows."""
         return compute_kernel(rows, self.landmarks, self.kernel, self.options, self.name) @ self.projection
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
         if not isinstance(self.kernel, str):
-            raise TypeError(f"kernel {short_repr(self.kernel)} is a function of your own, which cannot be saved.")
+            raise TypeError(f"kernel {short_repr(self.kernel)} is a Python function, which cannot be saved.")
         description = {"name": self.name, "encoder": self.encoder.state()}
         return description | {"kernel": self.kernel, "options": self.options}, {
             "landmarks": self.landmarks,
@@ -105,40 +105,38 @@ class KernelFeatures(FeatureMap):
 class KernelCCA(PenalisedEstimator):
     """Kernel canonical correlation analysis: the most correlated functions in the space of a kernel.
 
-    With at most `n_landmarks` different rows it is exact; otherwise as many rows, drawn at random, span the functions
+    With at most `n_landmarks` different rows it is exact; otherwise that many rows, drawn at random, span the functions
     (Nystroem), which keeps the cost linear in the number of pairs. Without a penalty such functions fit anything, so
     its strength is chosen by what they capture of held-out folds.
 
     Parameters
     ----------
     n_components : int
-        Number of pairs of functions.
+        The number of components.
     kernel : {"rbf", "poly", "linear"} or callable
         A callable takes two arrays of rows and returns the matrix of kernel values, as in scikit-learn's SVC. Rows are
         the encoded data: numbers robustly standardised, an indicator for each label.
     y_kernel : as `kernel`, optional
-        For Y; the same as for X by default.
+        The kernel for Y; the same as for X by default.
     gamma, y_gamma : "median" or float
-        Width of "rbf", ``exp(-gamma |a - b|^2)``, and factor of "poly", ``(gamma <a, b> + coef0)^degree``. "median" is
-        one over the median squared distance (rbf), or over the number of columns (poly).
+        The width of "rbf", ``exp(-gamma |a - b|^2)``, and the factor of "poly", ``(gamma <a, b> + coef0)^degree``.
+        "median" is one over the median squared distance (rbf), or over the number of columns (poly).
     degree, coef0 : int, float
-        Of "poly".
+        The parameters of "poly".
     n_landmarks : int
-        Of each side.
+        The number of landmarks of each side.
     regularization : "auto", float or array-like of shape (n_components,)
-        Strength of the penalty on the norm of a function, in units of the variance in the space of the kernel, the same
-        for all components or one for each.
+        The strength of the penalty on the norm of a function, in units of the variance in the space of the kernel, the
+        same for all components or one for each.
     random_state : int
-        Seed of the landmarks.
+        The seed of the landmarks.
 
     Attributes
     ----------
     decomposition_ : Decomposition
-        The result.
-    pics_, correlations_ : ndarray of shape (n_components,)
-        On the training pairs.
+        The result; ``pics_`` and ``correlations_`` are those on the training pairs.
     regularization_ : ndarray of shape (n_components,)
-        Strength of the penalty that was used for each component.
+        The strength of the penalty that was used for each component.
 
     Examples
     --------
@@ -227,7 +225,7 @@ class KernelCCA(PenalisedEstimator):
 
 
 def encode_sides(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:
-    """Encoders of both sides, and the encoded rows of those that were drawn, or of all data that are not a table."""
+    """Find the encoders of both sides, and encode the rows that were drawn, or all of data that are not a table."""
     surveys = surveys_of(pairs)
     encoders, samples = [], []
     for side, (name, survey) in enumerate(zip("XY", surveys, strict=True)):
@@ -253,8 +251,8 @@ def flatten_rows(rows: Any) -> Any:
 
 
 def draw_landmarks(rows: Any, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Different rows, all of them if they are at most so many."""
-    order = rng.permutation(rows.shape[0])[: 20 * most]  # of repeated rows enough to find all but the rarest
+    """Draw at most so many different rows."""
+    order = rng.permutation(rows.shape[0])[: 20 * most]  # where rows repeat, enough to find all but the rarest
     distinct = np.unique(to_dense(rows[order[:most]]), axis=0)
     for start in range(most, len(order), most):
         if len(distinct) >= most:
@@ -264,7 +262,7 @@ def draw_landmarks(rows: Any, most: int, rng: np.random.Generator) -> np.ndarray
 
 
 def compute_median_distance(rows: Any, rng: np.random.Generator) -> float:
-    """Median squared distance between different rows."""
+    """Compute the median squared distance between different rows."""
     some = rows[rng.permutation(rows.shape[0])[:MAX_ROWS_FOR_MEDIAN]]
     squared = euclidean_distances(some, squared=True)[np.triu_indices(some.shape[0], 1)]
     squared = squared[squared > 1e-12]
@@ -276,9 +274,7 @@ def compute_kernel(a: Any, b: Any, kernel: Kernel, options: dict[str, float], na
         with np.errstate(over="ignore", invalid="ignore"):
             K = pairwise_kernels(a, b, metric=kernel, **options)
         if not max(K.max(initial=0), -K.min(initial=0)) < MAX_FUNCTION_VALUE:  # NaN included
-            raise ValueError(
-                f"kernel {kernel!r} has values too large to compute with: choose another, or scale {name}."
-            )
+            raise ValueError(f"kernel must not overflow on {name}, got {kernel!r}. Choose another, or scale {name}.")
         return K
     K = to_floats(kernel(to_dense(a), to_dense(b)), "What kernel returns")
     if K.shape != (a.shape[0], b.shape[0]) or not np.isfinite(K).all():

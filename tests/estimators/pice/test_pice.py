@@ -263,9 +263,9 @@ def test_functions_of_wide_rows_do_not_depend_on_the_other_rows(rng, kind):
         (np.array([[1.0, np.nan], [2, 3], [4, 5]]), np.zeros(3), "Column 1 of X contains NaN"),
         (np.arange(6.0), ["a"] * 6, "Y has one class only"),
         (np.arange(6.0), None, "Y is missing"),
-        (iter([]), None, "read only once"),
-        ([], None, "gives no batches"),
-        ([(np.empty((0, 2)), np.empty((0, 2)))], None, "gives no batches with rows"),
+        (iter([]), None, "X must be an iterable"),
+        ([], None, "X must give batches"),
+        ([(np.empty((0, 2)), np.empty((0, 2)))], None, "X must give batches"),
         ([1, 2, 3], None, r"must give batches \(x, y\)"),
         ([(np.zeros(3), np.zeros(2))], None, "x and y .*must have the same length"),
         (5, np.zeros(3), "X must hold one value"),
@@ -456,7 +456,7 @@ def test_own_nets_are_needed_to_load(tmp_path, rng):
     est.decomposition_.save(tmp_path / "model")
     with pytest.raises(ValueError, match="x_net is missing"):
         co.load(tmp_path / "model")
-    with pytest.raises(ValueError, match="x_net does not have the shape"):
+    with pytest.raises(ValueError, match="x_net must have the shape"):
         co.load(tmp_path / "model", x_net=nn.Linear(3, 1))
     np.testing.assert_array_equal(co.load(tmp_path / "model", x_net=nn.Linear(2, 1)).f(X), est.transform(X))
 
@@ -464,7 +464,7 @@ def test_own_nets_are_needed_to_load(tmp_path, rng):
         def load_state_dict(self, *_, **__):
             raise KeyError("mine")
 
-    with pytest.raises(ValueError, match=r"^x_net cannot take the weights .*KeyError\('mine'\)"):
+    with pytest.raises(ValueError, match=r"^x_net cannot take .*mine"):
         co.load(tmp_path / "model", x_net=Stubborn(2, 1))
 
 

@@ -1,4 +1,4 @@
-"""A training run on disk: one file, replaced as a whole, from which the run goes on as if nothing had happened."""
+"""A training run on disk: one file, replaced as a whole, from which the run goes on as if it had not been stopped."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def save_trainer(trainer: Trainer) -> None:
 
 
 def last_step(folder: Path) -> int | None:
-    """Step from which a run would go on; None if there is no checkpoint."""
+    """Read the step from which a run would go on; None without a checkpoint."""
     if not (folder / CHECKPOINT_FILE).is_file():
         return None
     _, description = files.read_safetensors(folder / CHECKPOINT_FILE, FILE_FORMAT, FILE_VERSION)
@@ -99,7 +99,7 @@ def last_step(folder: Path) -> int | None:
 
 
 def restore_trainer(trainer: Trainer) -> None:
-    """Take up the run that the folder holds, if there is one; the first of several processes reads it for all."""
+    """Restore the run that the folder holds, if there is one; the first of several processes reads it for all."""
     found = processes.from_first(lambda: read_checkpoint(trainer.settings))
     if found is None:
         return

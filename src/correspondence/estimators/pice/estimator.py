@@ -52,55 +52,55 @@ class PICE(PairsEstimator):
     """Principal functions of two variables of any kind, learned by two nets, F-Net and G-Net.
 
     Three models compete, each more flexible than the one before: sums of smooth functions of the columns, in closed
-    form; the same with a net added, trained by gradient descent; smooth functions of the leading pair of functions
-    that the nets have found. A part of the pairs is held out, and a more flexible model is taken only if it captures
-    clearly more of them (by two standard errors). At last its functions are whitened on all pairs. Data that are not
-    tables have no first model.
+    form; the same with a net added, trained by gradient descent; smooth functions of the leading component that the
+    nets have found. Some pairs are held out, and a more flexible model is taken only if it captures clearly more of
+    them (by two standard errors). Finally, its functions are whitened on all pairs. Data that are not tables do not
+    have the first model.
 
-    Several processes train one model, if torch.distributed has a process group of them when `fit` is called: see Notes.
+    Several processes train one model if torch.distributed has a process group when `fit` is called: see Notes.
 
     Parameters
     ----------
     n_components : int
-        Number of pairs of functions.
+        The number of components.
     x_net, y_net : "auto", torch.nn.Module, or callable
         "auto" takes a net that suits the data: tables of numbers and categories (arrays, frames, a column of labels),
-        sparse matrices, texts, images of shape (n, channels, height, width). A module of your own is trained as it is:
-        it takes a float32 tensor of the data (numbers unchanged, anything else encoded) and returns one of
-        shape (n, k), with k at least `n_components` and the same for both nets. A callable is called with the shape of
-        one row and k, and returns such a module.
+        sparse matrices, texts, images of shape (n, channels, height, width). Your own module is trained as it is: it
+        takes a float32 tensor of the data (numbers unchanged, anything else encoded) and returns a tensor of shape
+        (n, k), with k at least `n_components` and the same for both nets. A callable is called with the shape of one
+        row and k, and returns a module.
     loss : {"dcca", "lowrank", "pice"}
         "dcca" is the sum of the canonical correlations, "lowrank" the distance from the density ratio, "pice" the
-        paper's. The default is, by a little, the most accurate and the fastest over the problems with a bar in
-        ``benchmarks/pice.py --losses``; "lowrank" is better on vectors of Gaussians.
+        loss of the paper. The default is, by a little, the most accurate and the fastest over the problems with a bar
+        in ``benchmarks/pice.py --losses``; "lowrank" is better on vectors of Gaussians.
     batch_size : int
-        Pairs in a step; may be smaller than `n_components`.
+        The number of pairs in a step, which may be smaller than `n_components`.
     learning_rate, weight_decay : float
-        Of AdamW.
+        The parameters of AdamW.
     max_steps : int
-        Of the training, which ends before if nothing improves any more.
+        The training ends after this many steps, or earlier if nothing improves any more.
     evaluate_every : int
-        Steps between two looks at the held-out pairs.
+        The number of steps between two evaluations on the held-out pairs.
     patience : int
-        Looks without an improvement after which the learning rate is lowered, and at last the training ended.
+        After this many evaluations without an improvement the learning rate is lowered, and finally the training ends.
     schedule : {"plateau", "anneal"}
-        Of the learning rate: "plateau" lowers it when nothing improves any more. "anneal" trains for all of `max_steps`
-        and lowers it to 0 over the last 40 % of them, as is always done when nothing is held out; it is better where
-        a look costs much or the score is noisy, as with large nets on images.
+        "plateau" lowers the learning rate when nothing improves any more. "anneal" trains for all of `max_steps` and
+        lowers it to 0 over the last 40 % of them, as is always done when nothing is held out; it is better where
+        evaluations are expensive or the score is noisy, as with large nets on images.
     validation_fraction : float
-        Share of the pairs that is held out, at least 20 of them, if there are 100 or more. With 0 nothing is, the nets
-        are trained for `max_steps`, and no model is compared with another.
+        Hold out this share of the pairs, at least 20 of them, if there are 100 or more. With 0 no pair is held out, the
+        nets are trained for `max_steps`, and no model is compared with another.
     device : str
-        "auto" takes a GPU if there is one.
+        The device of the nets; "auto" takes a GPU if there is one.
     random_state : int
-        Seed of everything that is drawn; equal seeds give equal results on a CPU.
+        The seed of all random numbers; equal seeds give equal results on a CPU.
     warm_start : bool
         Whether `fit` goes on from the nets of the fit before.
     checkpoint : str or Path, optional
-        Folder for the state of the training. If it holds one, `fit` goes on from there and ends with the same numbers
-        as a run that was never interrupted.
+        The folder for the state of the training. If it holds one, `fit` goes on from there and ends with the same
+        numbers as an uninterrupted run.
     checkpoint_every : int
-        Steps between two writes.
+        The number of steps between two writes.
     callbacks : list of callable, optional
         Each is called with (step, Decomposition) every `evaluate_every` steps, and may return True to end training.
     progress : bool or callable
@@ -110,18 +110,16 @@ class PICE(PairsEstimator):
     Attributes
     ----------
     decomposition_ : Decomposition
-        The result.
-    pics_, correlations_ : ndarray of shape (n_components,)
-        On the training pairs.
+        The result; ``pics_`` and ``correlations_`` are those on the training pairs.
     validation_ : HeldOut or None
-        The model on the pairs held out, before the last whitening, which takes all pairs. These pairs chose between
+        The model on the held-out pairs, before the last whitening, which takes all pairs. These pairs chose between
         models, and the encoding (medians, labels, words) takes all pairs: `evaluate` on new data is a little stricter.
     model_ : {"additive", "net", "index"}
         Which of the three models it is: "additive" for tables of fewer than 100 pairs.
     history_ : list of dict
-        Step, loss, learning rate, training correlations and held-out score of each evaluation.
+        The step, loss, learning rate, training correlations and held-out score of each evaluation.
     samples_per_second_ : float or None
-        Pairs that the training took in, by all processes, evaluations included; None if no net was trained.
+        The pairs per second that all processes trained on, including evaluations; None if no net was trained.
 
     Notes
     -----
@@ -129,8 +127,8 @@ class PICE(PairsEstimator):
     ``torch.distributed.init_process_group("gloo")`` ("nccl" on GPUs) and then `fit`, in all processes alike. Data in
     memory must be the same in all of them (files that all read, say): each computes its share of every batch, the sums
     over the batch are those of all, batch norm included, and so the result is that of one process, up to rounding and
-    dropout, whatever their number. Of a DataLoader or another stream the r-th of R processes takes the batches r,
-    r + R, ..., so that R batches make a step. Every process ends with the same model. The first one alone writes
+    dropout, whatever their number. From a DataLoader or another stream the r-th of R processes takes the batches r,
+    r + R, ..., so that R batches make a step. Every process ends with the same model. Only the first one writes
     checkpoints, calls the callbacks, warns and shows progress. A checkpoint can be continued by another number of
     processes. If one dies, the others fail too: start again with the same `checkpoint`.
 
@@ -217,15 +215,15 @@ class PICE(PairsEstimator):
         Parameters
         ----------
         X, Y : array-like, frame, sparse matrix, list of texts or array of images
-            One row for each pair. X may instead be a torch DataLoader or another iterable of batches (x, y), for data
-            larger than memory, without Y; the first 20,000 rows should then show every label that occurs.
+            One row for each pair. Without Y, X may be a torch DataLoader or another iterable of batches (x, y), for
+            data larger than memory; the first 20,000 rows should then show every label that occurs.
         validation : pair (X, Y), optional
-            Pairs to hold out instead of `validation_fraction` of X and Y. The only ones for a DataLoader.
+            Hold out these pairs instead of `validation_fraction` of X and Y. A DataLoader has no other held-out pairs.
 
         Returns
         -------
-        PICE
-            Itself.
+        Self
+            The estimator itself.
         """
         check_parameters(self)
         n_processes = processes.count_processes()
@@ -299,12 +297,12 @@ class PICE(PairsEstimator):
         self._compared = before.correlations
 
     def summary(self) -> str:
-        """Correlations on the pairs of the training and on those held out, side by side.
+        """Show the correlations on the training pairs and on the held-out pairs side by side.
 
         Returns
         -------
         str
-            A table, with 95 % intervals of the held-out values.
+            A table with 95 % intervals of the held-out values.
         """
         check_is_fitted(self)
         rows = [f"{self.model_} model, {self.decomposition_.n:g} pairs", "component  training  held out"]
@@ -343,8 +341,8 @@ class PICE(PairsEstimator):
 
     def _is_small(self, X: Any, Y: Any) -> bool:
         """Whether nets are so small that a second thread costs more than it gains."""
-        own = not all(isinstance(net, str) for net in (self.x_net, self.y_net))
-        return not own and Y is not None and all(getattr(values, "ndim", 1) < 3 for values in (X, Y))
+        are_ours = all(isinstance(net, str) for net in (self.x_net, self.y_net))
+        return are_ours and Y is not None and all(getattr(values, "ndim", 1) < 3 for values in (X, Y))
 
     def _is_warm(self) -> bool:
         return bool(self.warm_start and getattr(self, "_trained", None) == self._make_warm_start_key())

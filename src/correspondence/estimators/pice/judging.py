@@ -37,7 +37,7 @@ RELATIVE_TOLERANCE = 1e-6  # nets compute in float32: what is smaller is roundin
 MIN_STANDARD_ERRORS_TO_WIN = 2.0  # standard errors by which a more flexible model must win
 MAX_PAIRS_JUDGED = 20_000  # pairs on which nets are judged while they are trained
 MIN_PAIRS_FOR_VALIDATION = 100  # pairs, from which on some are held out
-MAX_FALSE_FINDING_RATE = 0.01  # that the held-out pairs show something where there is nothing
+MAX_FALSE_FINDING_RATE = 0.01  # how often held-out pairs may show something where there is nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +49,13 @@ class Judgement:
 
     @property
     def captured(self) -> float | None:
-        """What the functions capture of the held-out pairs."""
+        """Part of chi2 that the functions capture on the held-out pairs."""
         return None if self.terms is None else float(self.terms.mean())
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOutJudge:
-    """Whitens features on training pairs and tries them on held-out ones."""
+    """Training pairs, on which features are whitened, and held-out pairs, on which they are tried."""
 
     training: TrainingArrays
     validation: TrainingArrays | None
@@ -70,7 +70,7 @@ class HeldOutJudge:
         return Judgement(d, processes.from_first(lambda: captured_terms(F, G, d.correlations)))
 
     def evaluate_functions(self, d: Decomposition, sides: Sides) -> tuple[np.ndarray, np.ndarray]:
-        """Values of f and g on the held-out pairs."""
+        """Evaluate f and g on the held-out pairs."""
         assert self.validation is not None
         assert isinstance(d.f, LinearFunctions)
         assert isinstance(d.g, LinearFunctions)
@@ -83,7 +83,7 @@ class HeldOutJudge:
 
 
 def decompose_features(sides: Sides, pairs: TrainingPairs, n_components: int, y_sample: Any = None) -> Decomposition:
-    """One exact whitening (Algorithm 1) of the features over all pairs of all processes, a block at a time."""
+    """Whiten the features exactly (Algorithm 1) over all pairs of all processes, a block at a time."""
     if processes.count_processes() == 1 and isinstance(pairs, Stream) and isinstance(pairs.source, sources.Pairs):
         moments = pair_moments.moments(pairs.source, sides[0].on_cpu(), sides[1].on_cpu())  # where they are
     else:
@@ -126,7 +126,7 @@ def is_something_found(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -
     strict = held_out(F, G, correlations, level=level)
     if strict.captured_interval[0] > 0 or (strict.intervals[:, 0] > 0).any():
         return True
-    # One pair far out makes the intervals as wide as can be, but it has no more than one rank.
+    # A single outlying pair makes the intervals as wide as can be, but it has only one rank.
     f, g = (rankdata(values, axis=0) - (len(values) + 1) / 2 for values in (F, G))
     scale = np.sqrt((f**2).sum(axis=0) * (g**2).sum(axis=0))
     agreement = (f * g).sum(axis=0) / np.where(scale > 0, scale, 1)

@@ -50,7 +50,7 @@ Report = Callable[[dict[str, Any], float], Any]
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How to train; the parameters of `PICE` of the same names."""
+    """How to train: parameters of `PICE`, by the same names; `warm` goes on from trained nets."""
 
     n_components: int
     loss: str
@@ -73,20 +73,20 @@ class Trainer:
 
     Parameters
     ----------
-    sides : pair of Side
-        With nets, which are trained in place.
-    pairs : Pairs
-        To train on.
-    judge : Judge
-        Who says how good the nets are.
+    sides : pair of NetSide
+        The nets of the sides are trained in place.
+    pairs : TrainingPairs
+        The pairs to train on.
+    judge : HeldOutJudge
+        It says how good the nets are.
     baseline : Judgement or None
-        What they have to beat.
-    settings : Settings
-        How to train.
+        The nets have to beat it.
+    settings : TrainingSettings
+        They say how to train.
     callbacks : list of callable
-        Called with (step, Decomposition) after each evaluation; one that returns True ends the training.
+        Each is called with (step, Decomposition) after each evaluation; one that returns True ends the training.
     progress : bool or callable
-        Whether to show a bar, if the output is a terminal; or a function of each new entry of the history and the
+        Show a bar, if the output is a terminal; or call this function with each new entry of the history and the
         samples per second so far.
     """
 
@@ -146,7 +146,7 @@ class Trainer:
         return self._make_sides(self.best)
 
     def _measure_speed(self) -> float:
-        """Pairs per second, of all processes, since training began or went on."""
+        """Measure the pairs per second of all processes since training began or went on."""
         return self._samples / (time.perf_counter() - self._clock)
 
     def _make_sides(self, nets: nn.ModuleList) -> Sides:
@@ -158,8 +158,8 @@ class Trainer:
         return torch.optim.AdamW(self.nets.parameters(), s.learning_rate, weight_decay=s.weight_decay, foreach=True)
 
     def _update_nets(self, x: Any, y: Any) -> float | None:
-        """One step; None if it went wrong and the nets were set back."""
-        # The same after a restart, whatever was drawn; another one in each process, whose rows are others.
+        """Take one step and return the loss; None if it went wrong and the nets were set back."""
+        # The same seed after a restart, whatever was drawn; another one in each process, which has other rows.
         seed_generators(self.settings.seed + self.counts["step"] + processes.get_rank() * SEED_OFFSET_PER_PROCESS)
         for group in self.optimizer.param_groups:
             group["lr"] = self._compute_learning_rate()
@@ -192,7 +192,7 @@ class Trainer:
 
     @property
     def _is_annealing(self) -> bool:
-        """Whether the learning rate falls to 0 at the last step, come what may."""
+        """Whether the learning rate falls to 0 at the last step, whatever the score."""
         return self.judge.validation is None or self.settings.schedule == "anneal"
 
     @torch.no_grad()
@@ -281,12 +281,12 @@ class Trainer:
 
 
 def _is_worth_it(before: np.ndarray, now: np.ndarray) -> bool:
-    """Whether training has brought more than chance may, and more than a trifle."""
+    """Whether the gain is more than chance may bring, and more than a trifle."""
     return compute_gain(before, now) > 1 and now.mean() - before.mean() > MIN_RELATIVE_GAIN * abs(before.mean())
 
 
 def seed_generators(seed: int) -> None:
-    """``torch.manual_seed``, which on a machine without a GPU costs as much as a step of training."""
+    """Seed as ``torch.manual_seed`` does, which on a machine without a GPU costs as much as a step of training."""
     if torch.cuda.is_available():
         torch.cuda.manual_seed_all(seed)
     torch.default_generator.manual_seed(seed)
