@@ -204,10 +204,10 @@ class KernelCCA(PenalisedEstimator):
         return fix_signs(d, loadings.covariance, loadings.variance), fit.strength
 
     def _make_feature_maps(self, pairs: Parts) -> tuple[KernelFeatures, KernelFeatures]:
-        y_kernel = self.kernel if self.y_kernel is None else self.y_kernel
+        kernels = self.kernel, self.kernel if self.y_kernel is None else self.y_kernel
         encoders, samples = encode_sides(pairs)
-        x = self._fit_features("X", encoders[0], samples[0], self.kernel, self.gamma)
-        return x, self._fit_features("Y", encoders[1], samples[1], y_kernel, self.y_gamma)
+        x, y = map(self._fit_features, "XY", encoders, samples, kernels, (self.gamma, self.y_gamma))
+        return x, y
 
     def _fit_features(self, name: str, encoder: Encoder, sample: Any, kernel: Kernel, gamma: Any) -> KernelFeatures:
         rng = np.random.default_rng(self.random_state)
@@ -224,11 +224,11 @@ class KernelCCA(PenalisedEstimator):
         return {}
 
 
-def encode_sides(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:
+def encode_sides(pairs: Parts) -> tuple[list[Encoder], list[Any]]:
     """Find the encoders of both sides, and encode the rows that were drawn, or all of data that are not a table."""
-    surveys = surveys_of(pairs)
-    encoders, samples = [], []
-    for side, (name, survey) in enumerate(zip("XY", surveys, strict=True)):
+    encoders: list[Encoder] = []
+    samples = []
+    for side, (name, survey) in enumerate(zip("XY", surveys_of(pairs), strict=True)):
         if survey is not None:
             encoder: Any = Columns.from_survey(survey, name)
             samples.append(flatten_rows(encoder.of_columns(survey.sample, name)))
@@ -238,7 +238,7 @@ def encode_sides(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:
             encoder = encoder_for(values, name)
             samples.append(flatten_rows(encoder(values, name)))
         encoders.append(encoder)
-    return (encoders[0], encoders[1]), samples
+    return encoders, samples
 
 
 def _sum_loadings(g: PrincipalFunctions, y: KernelFeatures, a: Any, b: Any, first: int) -> Loadings:
@@ -251,7 +251,7 @@ def flatten_rows(rows: Any) -> Any:
 
 
 def draw_landmarks(rows: Any, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw at most so many different rows."""
+    """Draw at most `most` different rows."""
     order = rng.permutation(rows.shape[0])[: 20 * most]  # where rows repeat, enough to find all but the rarest
     distinct = np.unique(to_dense(rows[order[:most]]), axis=0)
     for start in range(most, len(order), most):

@@ -108,7 +108,7 @@ class AnalysedTable:
         limit = min(len(rows.kept) - rows.is_whole, len(columns.kept) - columns.is_whole)
         k, ridge = count_components(n_components, limit), self._find_ridge(n_components, regularization, limit)
         if ridge.claims is not None and n_components is None:
-            k = min(limit, max(1, ridge.n_supported))
+            k = min(limit, max(1, int(np.count_nonzero(ridge.claims))))
         matrix: Any = RidgeResiduals.from_residuals(Q, ridge.strength, whole) if ridge.strength else Q
         U, s, V = leading_axes(matrix, k, centred=whole)
         s = np.minimum(s, 1.0)

@@ -26,14 +26,7 @@ __all__ = ["bootstrap_points"]
 
 
 def bootstrap_points(
-    ca: Any,
-    n_resamples: int,
-    *,
-    n_components: int,
-    n: int | None,
-    align: str,
-    random_state: Any,
-    progress: bool | None,
+    ca: Any, n_resamples: int, n_components: int, n: int | None, align: str, random_state: Any, progress: bool | None
 ) -> Bootstrap:
     """Refit a correspondence analysis to resampled tables; see ``CA.bootstrap``."""
     check_whole(n_resamples, "n_resamples", 3)

@@ -386,15 +386,7 @@ class CA(Estimator):
         Bootstrap of 13 rows and 4 columns on 2 axes, 50 resamples
         """
         check_is_fitted(self)
-        return bootstrap_points(
-            self,
-            n_resamples,
-            n_components=n_components,
-            n=n,
-            align=align,
-            random_state=random_state,
-            progress=progress,
-        )
+        return bootstrap_points(self, n_resamples, n_components, n, align, random_state, progress)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -27,11 +27,8 @@ def read_table(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndar
     if Y is not None and not is_table_of_counts(X):
         return count_with_codes(X, Y, sample_weight, "sample_weight")
     if Y is not None:
-        warnings.warn(
-            "Y is ignored, because X is a table of counts. For pairs, give one column of labels each.",
-            LeftOut,
-            stacklevel=find_user_stacklevel(),
-        )
+        message = "Y is ignored, because X is a table of counts. For pairs, give one column of labels each."
+        warnings.warn(message, LeftOut, stacklevel=find_user_stacklevel())
     return as_table(X), None
 
 

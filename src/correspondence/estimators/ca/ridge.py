@@ -16,6 +16,7 @@ that one. The same folds say which correlations may be claimed.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -176,11 +177,6 @@ class Ridge:
     strength: float
     claims: np.ndarray | None = None
 
-    @property
-    def n_supported(self) -> int:
-        """Number of components that the folds support."""
-        return 0 if self.claims is None else int(np.count_nonzero(self.claims))
-
 
 def choose_ridge(counts: Any, k: int) -> Ridge:
     """Choose the strength of the ridge by what fits to thinned counts capture of the counts left out.
@@ -244,7 +240,7 @@ def _sum_powers(counts: Any, axis: int) -> np.ndarray:
     return np.array([np.asarray(power.sum(axis=axis)).ravel() for power in powers])
 
 
-def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_DenseFold | _LargeFold]:
+def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_Fold]:
     """Pair each fold that has pairs on both sides of the cut with all the others."""
     if not is_large and sp.issparse(counts):
         counts = counts.toarray()
@@ -258,7 +254,9 @@ def judge_folds(checks: list[_Check], n: float) -> tuple[float, np.ndarray]:
     """Compute what the folds capture with claims of the other folds, and the claims of all folds together."""
     products = np.array([check.products for check in checks])
     squares = np.mean([check.squares for check in checks], axis=0) - products.mean(axis=0) ** 2
-    noise = np.maximum(np.mean([check.noise for check in checks], axis=0), squares) * FOLD_OVERLAP_FACTOR / n
+    # The variance of f_i g_i if x and y were independent.
+    noise = np.mean([np.diag(check.second_f) * np.diag(check.second_g) for check in checks], axis=0)
+    noise = np.maximum(noise, squares) * FOLD_OVERLAP_FACTOR / n
     score = 0.0
     for i, check in enumerate(checks):
         others = np.delete(products, i, axis=0) if len(checks) > 1 else products
@@ -308,18 +306,33 @@ class _Check:
         products, squares = (np.einsum("ik,ik->k", F**a, counts @ G**a) / n for a in (1, 2))
         return cls(products, squares, p @ F, q @ G, (F.T * p) @ F, (G.T * q) @ G)
 
-    @property
-    def noise(self) -> np.ndarray:
-        """Variance of f_i g_i if x and y were independent."""
-        return np.diag(self.second_f) * np.diag(self.second_g)
-
     def compute_captured(self, claims: np.ndarray) -> float:
         """Compute `captured` for the given correlations; the constant's own terms add up to 1."""
         crossed = 2 * claims @ (self.mean_f * self.mean_g)
         return float(2 * claims @ self.products - crossed - claims @ (self.second_f * self.second_g) @ claims)
 
 
-class _DenseFold:
+class _Fold(ABC):
+    """A fold of a table, whose labels may not all occur in the other folds."""
+
+    part: Any
+    rows: np.ndarray
+    columns: np.ndarray
+    k: int
+
+    @abstractmethod
+    def check_strength(self, strength: float) -> _Check:
+        """Fit the other folds and compute the moments of the functions on this one."""
+
+    def check_functions(self, F: np.ndarray, G: np.ndarray) -> _Check:
+        """Compute the moments of functions; they are 0, the mean, at labels and on axes that the fit does not know."""
+        whole_f, whole_g = (np.zeros((size, self.k)) for size in self.part.shape)
+        whole_f[self.rows, : F.shape[1]] = F
+        whole_g[self.columns, : G.shape[1]] = G
+        return _Check.from_functions(self.part, whole_f, whole_g)
+
+
+class _DenseFold(_Fold):
     """A fold of a table that fits into dense algebra, with the residuals of all other folds together."""
 
     def __init__(self, rest: np.ndarray, part: np.ndarray, k: int) -> None:
@@ -333,7 +346,6 @@ class _DenseFold:
         self.Q = self.base.toarray()
 
     def check_strength(self, strength: float) -> _Check:
-        """Fit the other folds and compute the moments of the functions on this one."""
         a, b = self.base.row_root, self.base.column_root
         M = self.Q * shrink_labels(self.n_r, strength)[:, None]
         M *= shrink_labels(self.n_c, strength)
@@ -344,13 +356,10 @@ class _DenseFold:
         values, V = values[::-1], V[:, ::-1]
         known = values > max(MIN_SINGULAR_VALUE_RATIO**2 * values[0], 1e-300)
         U = (M @ V[:, known]) / np.sqrt(values[known])
-        F = _spread_values(U / a[:, None], self.rows, self.part.shape[0], self.k)
-        return _Check.from_functions(
-            self.part, F, _spread_values(V[:, known] / b[:, None], self.columns, self.part.shape[1], self.k)
-        )
+        return self.check_functions(U / a[:, None], V[:, known] / b[:, None])
 
 
-class _LargeFold:
+class _LargeFold(_Fold):
     """A fold of a large table, dense or sparse; the search for axes begins at those of the strength before."""
 
     def __init__(self, rest: Any, part: Any, k: int) -> None:
@@ -378,10 +387,7 @@ class _LargeFold:
         self.start = V = V @ Vt.T
         known = s[: self.k] > MIN_SINGULAR_VALUE_RATIO * s[0]
         U, V = U[:, : self.k][:, known], V[:, : self.k][:, known]
-        F = _spread_values(U / self.a[:, None], self.rows, self.part.shape[0], self.k)
-        return _Check.from_functions(
-            self.part, F, _spread_values(V / self.b[:, None], self.columns, self.part.shape[1], self.k)
-        )
+        return self.check_functions(U / self.a[:, None], V / self.b[:, None])
 
     def _multiply_matrix(self, V: np.ndarray, shrink_r: np.ndarray, shrink_c: np.ndarray) -> np.ndarray:
         V = (V - np.outer(self.b, self.b @ V)) * shrink_c[:, None]
@@ -401,10 +407,3 @@ def standardise_counts(counts: Any, r: np.ndarray, c: np.ndarray, total: float) 
     rows = np.repeat(np.arange(len(r)), np.diff(counts.indptr))
     data = counts.data / (total * np.sqrt(r)[rows] * np.sqrt(c)[counts.indices])
     return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
-
-
-def _spread_values(values: np.ndarray, index: np.ndarray, size: int, k: int) -> np.ndarray:
-    """Spread values over all labels and k components; 0, the mean, where the fit knows nothing."""
-    result = np.zeros((size, k))
-    result[index, : values.shape[1]] = values
-    return result

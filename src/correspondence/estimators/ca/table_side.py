@@ -171,22 +171,16 @@ def warn_of_dropped_labels(rows: TableSide, columns: TableSide) -> None:
         if len(side.occurring_positions) < len(side.labels)
     ]
     if dropped:
-        warnings.warn(
-            f"Left out, because all their counts are zero: {'; '.join(dropped)}.",
-            LeftOut,
-            stacklevel=find_user_stacklevel(),
-        )
+        message = f"Left out, because all their counts are zero: {'; '.join(dropped)}."
+        warnings.warn(message, LeftOut, stacklevel=find_user_stacklevel())
 
 
 def warn_of_empty_points(points: Points, name: str) -> Points:
     """Warn of new labels without a count, and return the points."""
     empty = points.labels[np.isnan(points.chi2_distance)].tolist()
     if empty:
-        warnings.warn(
-            f"{name}: without any count, so placed at NaN: {list_first_labels(empty)}.",
-            LeftOut,
-            stacklevel=find_user_stacklevel(),
-        )
+        message = f"{name}: without any count, so placed at NaN: {list_first_labels(empty)}."
+        warnings.warn(message, LeftOut, stacklevel=find_user_stacklevel())
     return points
 
 

@@ -124,11 +124,8 @@ def _take_rows(rows: Any, index: np.ndarray) -> Any:
 
 
 def encode_side_rows(side: NetSide, values: Any) -> Any:
-    return (
-        _EncodedRows(side, to_array(values, side.name))
-        if isinstance(side.encoder, Images)
-        else side.encode_rows(values)
-    )
+    is_large = isinstance(side.encoder, Images)
+    return _EncodedRows(side, to_array(values, side.name)) if is_large else side.encode_rows(values)
 
 
 class Stream:

@@ -256,16 +256,14 @@ class Trainer:
         self.counts["bad"] += 1
         if self.counts["bad"] < self.settings.patience:
             return
-        if self.counts["drops"] < MAX_RATE_DROPS and self._is_ahead():
+        baseline = None if self.baseline is None else self.baseline.terms
+        is_ahead = baseline is None or compute_gain(baseline, self.best_terms) > MIN_STANDARD_ERRORS_TO_WIN
+        if is_ahead and self.counts["drops"] < MAX_RATE_DROPS:
             self.counts["drops"] += 1
             self.counts["bad"] = max(0, self.settings.patience - 2)
             self._quarter_the_step()
         else:
             self.counts["done"] = 1
-
-    def _is_ahead(self) -> bool:
-        baseline = None if self.baseline is None else self.baseline.terms
-        return baseline is None or compute_gain(baseline, self.best_terms) > MIN_STANDARD_ERRORS_TO_WIN
 
     def _run_callbacks(self, sides: Sides) -> None:
         if not self._calls:
