@@ -31,36 +31,25 @@ JUDGED_UP_TO = 50  # components that the search for a ridge looks at, if there m
 
 @dataclass(frozen=True, eq=False)
 class TableAxes:
-    """Axes of a table, largest first.
-
-    Attributes
-    ----------
-    f, g : ndarray of shape (r, d) and (c, d)
-        The functions at the labels that take part.
-    row_inertia, column_inertia : ndarray of shape (r,) and (c,)
-        The inertias of these labels, without a ridge.
-    correlations : ndarray of shape (d,)
-        The correlations to claim.
-    claimed_share : ndarray of shape (d,)
-        Their ratios to the correlations that the ridge leaves; 1 unless the folds support less.
-    chi2 : float
-        The sum of all PICs, including those not kept: of the table, what a ridge leaves, or what the folds support.
-    strength : float
-        The strength of the ridge; 0 without one.
-    to_rows, to_columns : TransitionFormula
-        How new rows and columns are placed.
-    """
+    """Axes of a table, largest first."""
 
     f: np.ndarray
     g: np.ndarray
+    """Functions at the labels that take part."""
     row_inertia: np.ndarray
     column_inertia: np.ndarray
+    """Inertias of these labels, without a ridge."""
     correlations: np.ndarray
+    """Correlations to claim."""
     claimed_share: np.ndarray
+    """Their ratios to the correlations that the ridge leaves; 1 unless the folds support less."""
     chi2: float
+    """Sum of all PICs, including those not kept: of the table, what a ridge leaves, or what the folds support."""
     strength: float
+    """Strength of the ridge; 0 without one."""
     to_rows: TransitionFormula
     to_columns: TransitionFormula
+    """How new rows and columns are placed."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Protocol
 
@@ -143,13 +143,12 @@ class Stream:
 
     def iterate_blocks(self) -> Iterator[Batch]:  # noqa: D102
         for x, y in self._read_batches():
-            if not self.is_cut or processes.count_processes() == 1:
-                yield self.encode_batch(x, y)
-                continue
             n = count_observations(x, "X")
             share = np.arange(n)[processes.slice_own_rows(n)]
-            if len(share):
-                yield self.encode_batch(take_rows(x, share), take_rows(y, share))
+            if not self.is_cut or processes.count_processes() == 1:
+                yield self.encode_batch(x, y)
+            elif len(share):
+                yield self.encode_batch(x, y, share)
 
     def iterate_batches(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
         step, epoch = 0, 0
@@ -188,31 +187,23 @@ class Stream:
             ]
             shares = [part[processes.slice_own_rows(len(part))] for part in parts]
             if shares:
-                block = _EncodedBlock(self, x, y, np.concatenate(shares))
+                # Rows are encoded when the first of their batches is needed: a run that is continued skips many.
+                read = cache(partial(self.encode_batch, x, y, np.concatenate(shares)))
                 ends = np.cumsum([len(share) for share in shares])
                 yield from (
-                    partial(block.take_slice, slice(end - len(s), end)) for end, s in zip(ends, shares, strict=True)
+                    partial(_read_slice, read, slice(end - len(s), end)) for end, s in zip(ends, shares, strict=True)
                 )
 
-    def encode_batch(self, x: Any, y: Any) -> Batch:
-        """Encode both sides of a batch."""
+    def encode_batch(self, x: Any, y: Any, index: np.ndarray | None = None) -> Batch:
+        """Encode both sides of a batch, or some rows of them."""
+        if index is not None:
+            x, y = take_rows(x, index), take_rows(y, index)
         return self.sides[0].encode_rows(x), self.sides[1].encode_rows(y)
 
 
-class _EncodedBlock:
-    """Some rows of a block, encoded when they are needed: a run that is continued skips many."""
-
-    def __init__(self, stream: Stream, x: Any, y: Any, index: np.ndarray) -> None:
-        self._stream, self._values, self._index = stream, (x, y), index
-
-    @cached_property
-    def _encoded_rows(self) -> Batch:
-        x, y = (take_rows(values, self._index) for values in self._values)
-        return self._stream.encode_batch(x, y)
-
-    def take_slice(self, part: slice) -> Batch:
-        x, y = self._encoded_rows
-        return x[part], y[part]
+def _read_slice(read: Reader, part: slice) -> Batch:
+    x, y = read()
+    return x[part], y[part]
 
 
 def iterate_checked_batches(batches: Iterable[Any]) -> Iterator[Batch]:

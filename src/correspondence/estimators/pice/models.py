@@ -62,12 +62,14 @@ def with_nets(
     sides: Sides, sample: TrainingArrays, own: tuple[Any, Any], n_components: int, device: torch.device
 ) -> Sides:
     """Add new nets, ready to be trained, to two sides: the user's own, or nets that suit the data."""
-    rows, outputs = (sample.x, sample.y), n_components + N_EXTRA_OUTPUTS
+    rows = (sample.x, sample.y)
+    # A module of the user decides how many outputs the other net has.
     widths = [
-        None if isinstance(net, str) else count_module_outputs(side, some, net, n_components)
+        check_outputs(replace(side, net=copy.deepcopy(net)), some[:8], n_components)
         for side, some, net in zip(sides, rows, own, strict=True)
+        if isinstance(net, nn.Module)
     ]
-    outputs = next((width for width in widths if width is not None), outputs)
+    outputs = widths[0] if widths else n_components + N_EXTRA_OUTPUTS
     made = [add_net(side, some, net, outputs) for side, some, net in zip(sides, rows, own, strict=True)]
     for side in made:
         side.network.to(device)
@@ -75,13 +77,6 @@ def with_nets(
     if found[0] != found[1]:
         raise ValueError(f"x_net and y_net must return equally many columns, got {found[0]} and {found[1]}.")
     return made[0], made[1]
-
-
-def count_module_outputs(side: NetSide, rows: Any, own: Any, n_components: int) -> int | None:
-    """Count the columns that the user's module returns; None for a function, which is called with their number."""
-    if not isinstance(own, nn.Module):
-        return None
-    return check_outputs(replace(side, net=copy.deepcopy(own)), rows[:8], n_components)
 
 
 def add_net(side: NetSide, rows: Any, own: Any, outputs: int) -> NetSide:

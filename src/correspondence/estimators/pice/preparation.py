@@ -25,51 +25,32 @@ MIN_HELD_OUT_PAIRS = 20  # pairs at least; fewer cannot choose between models
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Pairs as training takes them.
-
-    Attributes
-    ----------
-    sides : pair of NetSide
-        The encoders, with known functions if there are any, and without nets.
-    pairs : TrainingPairs
-        The pairs to train on.
-    judge : HeldOutJudge
-        It holds the held-out pairs.
-    everything : TrainingArrays or None
-        All pairs in memory, including the held-out ones, without known functions; None for a stream.
-    """
+    """Pairs as training takes them."""
 
     sides: Sides
+    """Encoders, with known functions if there are any, and without nets."""
     pairs: TrainingPairs
+    """Pairs to train on."""
     judge: HeldOutJudge
     everything: TrainingArrays | None
+    """All pairs in memory, including the held-out ones, without known functions; None for a stream."""
 
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """How pairs are prepared.
-
-    Attributes
-    ----------
-    n_components, validation_fraction, seed : int, float, int
-        Parameters of `PICE`; `seed` is its random_state.
-    nets : pair
-        The parameters `x_net` and `y_net`.
-    before : pair of NetSide or None
-        The sides of an earlier fit to go on from.
-    """
+    """How pairs are prepared; the parameters of `PICE`, but for `before`."""
 
     n_components: int
     nets: tuple[Any, Any]
     before: Sides | None
+    """Sides of an earlier fit to go on from."""
     validation_fraction: float
-    seed: int
+    random_state: int
 
     def prepare_arrays(self, X: Any, Y: Any, n: int, validation: Any) -> TrainingData:
         """Prepare n pairs in memory; `validation`, if given, are pairs to hold out instead of some of them."""
-        held, rest = np.split(
-            np.random.default_rng(self.seed).permutation(n), [0 if validation is not None else self._count_held_out(n)]
-        )
+        n_held = 0 if validation is not None else self._count_held_out(n)
+        held, rest = np.split(np.random.default_rng(self.random_state).permutation(n), [n_held])
         if len(rest) <= self.n_components:
             raise ValueError(
                 f"validation_fraction must leave more than {self.n_components} pairs to train on, got "

@@ -50,7 +50,7 @@ Report = Callable[[dict[str, Any], float], Any]
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How to train: parameters of `PICE`, by the same names; `warm` goes on from trained nets."""
+    """How to train: parameters of `PICE` by the same names; `warm` goes on from trained nets."""
 
     n_components: int
     loss: str
