@@ -77,7 +77,18 @@ class Bootstrap:
         return self._compute_ellipses(self.row_covariance, self.row_draws, axes, level)
 
     def column_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
-        """Compute the confidence ellipses of the columns; see `row_ellipses`."""
+        """Compute the confidence ellipses of the columns in the plane of two axes.
+
+        Parameters
+        ----------
+        axes, level : (int, int), float
+            See `row_ellipses`.
+
+        Returns
+        -------
+        Ellipses
+            One ellipse for each label.
+        """
         return self._compute_ellipses(self.column_covariance, self.column_draws, axes, level)
 
     def _compute_ellipses(
