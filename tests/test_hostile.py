@@ -207,7 +207,7 @@ def test_subsets_are_lists_of_labels():
     for bad in (5, "ab", iter([0])):
         with pytest.raises(ValueError, match="subset_rows must be a list of labels"):
             co.CA(subset_rows=bad).fit(D)
-    with pytest.raises(ValueError, match=r"there is no label \['x'\]|there is no label"):
+    with pytest.raises(ValueError, match="subset_rows must be among"):
         co.CA(subset_rows=[["x", "y"]]).fit(D)
 
 
@@ -277,9 +277,9 @@ def test_numbers_of_components_are_whole(k):
         with pytest.raises(ValueError, match="k must be a whole number"):
             use(k)
     if k is not None:
-        with pytest.raises(ValueError, match="n_components must be a whole number"):
+        with pytest.raises(ValueError, match="n_components must"):
             co.CA(n_components=k).fit(D)
-        with pytest.raises(ValueError, match="n_components must be a whole number"):
+        with pytest.raises(ValueError, match="n_components must"):
             co.Moments().update(D, D).decompose(k)
 
 

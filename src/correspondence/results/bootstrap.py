@@ -60,14 +60,14 @@ class Bootstrap:
     align: str = "signs"
 
     def row_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
-        """Compute confidence ellipses of the rows in the plane of two axes.
+        """Compute the confidence ellipses of the rows in the plane of two axes.
 
         Parameters
         ----------
         axes : (int, int)
-            The two axes are counted from 1.
+            The axes are counted from 1.
         level : float
-            The confidence level must be between 0 and 1.
+            The ellipses have this confidence level.
 
         Returns
         -------
@@ -77,14 +77,12 @@ class Bootstrap:
         return self._compute_ellipses(self.row_covariance, self.row_draws, axes, level)
 
     def column_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
-        """Compute confidence ellipses of the columns in the plane of two axes.
+        """Compute the confidence ellipses of the columns in the plane of two axes.
 
         Parameters
         ----------
-        axes : (int, int)
-            The two axes are counted from 1.
-        level : float
-            The confidence level must be between 0 and 1.
+        axes, level : (int, int), float
+            See `row_ellipses`.
 
         Returns
         -------
@@ -98,17 +96,17 @@ class Bootstrap:
     ) -> Ellipses:
         k = covariance.shape[1]
         if not all(1 <= axis <= k for axis in axes):
-            raise ValueError(f"axes must be between 1 and {k}, got {axes}. Bootstrap with more n_components.")
+            raise ValueError(f"axes must be among the {k} of this bootstrap, got {axes}. Ask for more n_components.")
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, got {level}.")
         index = np.array(axes) - 1
         plane = covariance[:, index[:, None], index]
         known = np.isfinite(plane).all(axis=(1, 2))
         values, vectors = np.linalg.eigh(np.where(known[:, None, None], plane, 0))
-        # Hotelling's T^2 of a point whose covariance was estimated from the draws, about a known centre.
-        n = np.maximum(self.n_resamples if draws is None else draws, 3)
+        # Hotelling's quantile, about a known centre.
+        n = np.maximum(np.array([self.n_resamples]) if draws is None else draws, 3)
         quantile = 2 * n / (n - 1) * f_distribution.ppf(level, 2, n - 1)
-        lengths = 2 * np.sqrt(np.maximum(values, 0) * np.reshape(quantile, (-1, 1)))
+        lengths = 2 * np.sqrt(np.maximum(values, 0) * quantile[:, None])
         lengths[~known] = np.nan
         angle = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]))
         return Ellipses(lengths[:, 1], lengths[:, 0], angle)
