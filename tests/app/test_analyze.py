@@ -15,11 +15,14 @@ import scipy.sparse as sp
 from PIL import Image
 
 import correspondence as co
+from correspondence import page as page_module
 from correspondence.app.analyze import files as files_module
+from correspondence.app.analyze import job as job_module
 from correspondence.app.analyze.files import RESULT_FILES, check_folder, write_analysis
 from correspondence.app.analyze.inputs import Request, read_data
 from correspondence.app.analyze.job import SAVABLE_METHODS, analyze_data
 from correspondence.app.analyze.terminal import format_summary
+from correspondence.describe.axis_words import axis_words
 from correspondence.results.latent_dimension import LatentDimension
 from correspondence.selection.method_registry import METHODS, PairsProfile, make_estimator
 
@@ -582,6 +585,35 @@ def test_all_files(found, tmp_path):
     loaded = co.load(folder / "model.safetensors")
     np.testing.assert_array_equal(loaded.pics, found[0].decomposition.pics)
     assert loaded.origin.startswith("ca: a table of counts")
+
+
+def test_words_are_found_once(save, wines, tmp_path, monkeypatch):
+    calls = []
+
+    def count(*arguments, **options):
+        calls.append(arguments)
+        return axis_words(*arguments, **options)
+
+    for module in (job_module, page_module):
+        monkeypatch.setattr(module, "axis_words", count)
+    request = Request(save(wines), y=["colour"])
+    analysis = analyze_data(read_data(request), "cca")
+    write_analysis(analysis, request, tmp_path / "out", "wines", 0)
+    assert len(calls) == 1
+    page = (tmp_path / "out" / "report.html").read_bytes()
+    co.explore(
+        analysis.est,
+        analysis.data.x.values,
+        analysis.data.y.values,
+        tmp_path / "again.html",
+        held_out=analysis.held_out,
+        names=analysis.names,
+        x_labels=[f"row {i}" for i in analysis.data.ids],
+        title="wines",
+        about=analysis.sentences,
+    )
+    assert len(calls) == 2
+    assert (tmp_path / "again.html").read_bytes() == page
 
 
 def test_a_name_that_clashes(tmp_path):

@@ -380,12 +380,12 @@ def test_torch_is_missing(file, run, tmp_path, monkeypatch):
 SLOW = """
 import sys, time
 import correspondence.app.analyze.files as files
-page = files.write_page
+report = files.write_report
 def slow(*arguments):
-    page(*arguments)
+    report(*arguments)
     print("writing", file=sys.stderr, flush=True)
     time.sleep(60)
-files.write_page = slow
+files.write_report = slow
 from correspondence.__main__ import main
 main()
 """

@@ -358,11 +358,11 @@ def page(monkeypatch):
     """What the page is told."""
     told = {}
 
-    def explore(est, X, Y, path, **options):
+    def write_page(est, X, Y, path, words, **options):
         told.update(options)
         path.write_text("page")
 
-    monkeypatch.setattr(files, "explore", explore)
+    monkeypatch.setattr(files, "write_page", write_page)
     return told
 
 

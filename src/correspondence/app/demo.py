@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ class _Digits:
     accuracy: float
     """On all images that the net was not trained on."""
 
-    @property
+    @cached_property
     def sentences(self) -> list[str]:
         return write_sentences(self.cca, axis_words(self.cca), self.held_out, DIGIT_VARIABLE_NAMES)
 

@@ -26,7 +26,7 @@ from correspondence.app.analyze.variables import Variable
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.data.file_formats import parquet_backend
 from correspondence.describe.words import Ends
-from correspondence.page import explore
+from correspondence.page import write_page
 from correspondence.results.evidence import Component
 from correspondence.results.held_out import HeldOut
 from correspondence.results.latent_dimension import LatentDimension
@@ -76,7 +76,7 @@ def write_analysis(analysis: Analysis, request: Request, folder: Path, title: st
     """
     content = summarise_analysis(analysis, request, folder, title, seed)
     with new_files(folder) as temporary:
-        write_page(analysis, temporary / REPORT_FILE, title)
+        write_report(analysis, temporary / REPORT_FILE, title)
         (temporary / PICS_FILE).write_text(_pics(analysis.components), encoding="utf-8")
         for name, columns in zip((X_FILE, Y_FILE), _both_sides(analysis), strict=True):
             to_parquet(columns, temporary / name)
@@ -86,16 +86,18 @@ def write_analysis(analysis: Analysis, request: Request, folder: Path, title: st
     return content
 
 
-def write_page(analysis: Analysis, path: Path, title: str) -> None:
+def write_report(analysis: Analysis, path: Path, title: str) -> None:
     data = analysis.data
     X, Y = (data.x.values, data.y.values) if data.form in ("pairs", "beliefs") else (None, None)
-    explore(
+    is_beliefs = data.form == "beliefs"
+    write_page(
         analysis.est,
         X,
-        Y if data.form == "pairs" else None,
+        None if is_beliefs else Y,
         path,
+        None if is_beliefs else analysis.words,  # of beliefs, the page also has words for x
         held_out=analysis.held_out,
-        classes=Y if data.form == "beliefs" else None,
+        classes=Y if is_beliefs else None,
         names=analysis.names,
         x_labels=_make_x_labels(analysis),
         title=title,
