@@ -14,7 +14,6 @@ MAX_LINES = 450
 MAX_MEDIAN_BODY, MAX_LONG_BODY = 5, 16
 # Each is one class with many public methods, or reads many kinds of files; to be cut in smaller ones.
 LONG_MODULES = {
-    "app/analyze/inputs.py",
     "classifiers/estimator.py",
     "core/scoring.py",
     "estimators/ca/estimator.py",
