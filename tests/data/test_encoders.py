@@ -43,7 +43,7 @@ def test_the_kind_is_found(values, kind):
     assert isinstance(encoder, kind)
     rows = encoder(values, "X")
     assert rows.shape[0] == 10
-    again = encoder_from_state(json.loads(json.dumps(encoder.state())))
+    again = encoder_from_state(*json.loads(json.dumps(encoder.state())))
     difference = again(values, "X") - rows
     assert abs(difference).max() == 0
 

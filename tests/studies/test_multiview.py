@@ -111,7 +111,7 @@ def test_three_classes_share_two_components(rng, is_shared, monkeypatch):
     run = multiview_runs.measure_views(recipe, data, seed=1)  # one seed of a hundred has a component too many by chance
     assert run.n == 700
     assert run.shared.tolist() == [True] * 2 + [False] * 4
-    assert run.found == 2
+    assert run.n_found == 2
     assert (run.held.correlations[:2] > 0.7).all()
     assert run.svm_error < 0.05
     assert run.cluster_accuracy > 0.95

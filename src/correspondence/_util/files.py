@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from numbers import Real
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -21,6 +21,7 @@ from safetensors.numpy import save as to_bytes
 
 __all__ = [
     "NetError",
+    "State",
     "as_path",
     "csv_text",
     "decode_json",
@@ -34,6 +35,18 @@ __all__ = [
 
 FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings that spreadsheets may run
 NUMBER_PATTERN = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
+
+
+class State(NamedTuple):
+    """An object taken apart for a file: ``cls.from_state(*state)`` puts it together again."""
+
+    description: dict[str, Any]
+    """Plain values, for JSON."""
+    arrays: dict[str, np.ndarray]
+
+    def prefix_arrays(self, prefix: str) -> dict[str, np.ndarray]:
+        """Return the arrays as a part of a larger object names them; `strip_prefix` is the inverse."""
+        return {prefix + name: array for name, array in self.arrays.items()}
 
 
 class NetError(ValueError):

@@ -16,8 +16,9 @@ import numpy as np
 
 from correspondence._util import files
 from correspondence._util.arguments import check_weights, check_whole, read_only
+from correspondence._util.files import State
 from correspondence.core.functions import FUNCTION_CLASSES, PrincipalFunctions
-from correspondence.core.scoring import held_out, held_out_parts
+from correspondence.core.scoring import score_pairs, score_parts
 from correspondence.data.pairs.pairs import Pairs, check_source
 from correspondence.results.held_out import HeldOut
 
@@ -136,14 +137,14 @@ class Decomposition:
         """
         if isinstance(X, Pairs):
             check_source(X, Y, sample_weight)
-            return held_out_parts(
+            return score_parts(
                 X.through(self.f.without_sample(), self.g.without_sample()).each, self.correlations, warn=True
             )
         F, G = self.f(X), self.g(Y)
         if len(F) != len(G):
             raise ValueError(f"X and Y must have the same length, got {len(F)} and {len(G)}.")
         weights = None if sample_weight is None else check_weights(sample_weight, len(F), "sample_weight")
-        return held_out(F, G, self.correlations, weights, warn=True)
+        return score_pairs(F, G, self.correlations, weights, warn=True)
 
     def density_ratio(self, X: Any, Y: Any, pairwise: bool = False) -> np.ndarray:
         """Ratio p(x, y) / (p(x) p(y)) by Lancaster's formula.
@@ -207,7 +208,7 @@ class Decomposition:
         description, arrays = self.state()
         files.write_safetensors(path, arrays, description, FILE_FORMAT, FILE_FORMAT_VERSION)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> State:
         """Take it apart, for a file format of your own.
 
         Returns
@@ -220,9 +221,10 @@ class Decomposition:
         arrays: dict[str, np.ndarray] = {"pics": self.pics}
         description: dict[str, Any] = {"chi2": self.chi2, "n": self.n, "origin": self.origin}
         for name, functions in (("f", self.f), ("g", self.g)):
-            description[name], state = functions.state()
-            arrays |= {f"{name}.{key}": value for key, value in state.items()}
-        return description, arrays
+            state = functions.state()
+            description[name] = state.description
+            arrays |= state.prefix_arrays(f"{name}.")
+        return State(description, arrays)
 
     @classmethod
     def from_state(

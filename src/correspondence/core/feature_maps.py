@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from correspondence._util.files import State
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import FeatureMap, LinearFunctions
 from correspondence.core.signs import choose_signs
@@ -112,14 +113,14 @@ class Encoded(FeatureMap):
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
         return to_dense(self.encoder(values, self.name))
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
-        return {"name": self.name, "encoder": self.encoder.state()}, {}
+    def state(self) -> State:  # noqa: D102
+        return State({"name": self.name, "encoder": self.encoder.state().description}, {})
 
     @classmethod
     def from_state(  # noqa: D102
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
     ) -> Encoded:
-        return cls(description["name"], encoder_from_state(description["encoder"]))
+        return cls(description["name"], encoder_from_state(description["encoder"], arrays))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,12 +145,13 @@ class Additive(FeatureMap):
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
         return self.functions(to_dense(self.encoder(values, self.name)))
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
-        return {"name": self.name, "encoder": self.encoder.state()}, self.functions.state()
+    def state(self) -> State:  # noqa: D102
+        description = {"name": self.name, "encoder": self.encoder.state().description}
+        return State(description, self.functions.state().arrays)
 
     @classmethod
     def from_state(  # noqa: D102
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
     ) -> Additive:
-        encoder = encoder_from_state(description["encoder"])
-        return cls(description["name"], encoder, AdditiveFunctions.from_state(arrays))
+        encoder = encoder_from_state(description["encoder"], arrays)
+        return cls(description["name"], encoder, AdditiveFunctions.from_state({}, arrays))

@@ -17,6 +17,7 @@ from correspondence._util.arguments import (
     read_only,
     to_floats,
 )
+from correspondence._util.files import State
 from correspondence._util.labels import as_labels, label_from_json, label_to_json, to_object_array
 from correspondence._util.text import short_repr
 from correspondence.data.encoders.columns import Category, Columns
@@ -46,7 +47,7 @@ class FeatureMap(ABC):
         """Evaluate the features at each of the values."""
 
     @abstractmethod
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> State:
         """Return a JSON description and the arrays from which `from_state` makes the same features."""
 
     @classmethod
@@ -89,7 +90,7 @@ class PrincipalFunctions(ABC):
         """Values of h, these functions and the weights (sum 1) on a sample, by default the one of the fit."""
 
     @abstractmethod
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> State:
         """Return a JSON description and the arrays from which `from_state` makes the same object."""
 
     @classmethod
@@ -185,7 +186,7 @@ class LabelFunctions(PrincipalFunctions):
         total = np.bincount(self.codes, weights, len(self.labels))
         return (sums.T / np.where(total > 0, total, 1)).T
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
+    def state(self) -> State:  # noqa: D102
         arrays = {"values": self.values, "mass": self.mass}
         if self.labels.dtype == object:
             arrays["names"] = files.encode_json([label_to_json(label) for label in self.labels.tolist()])
@@ -194,7 +195,7 @@ class LabelFunctions(PrincipalFunctions):
         for name in ("codes", "code_weights"):
             if getattr(self, name) is not None:
                 arrays[name] = getattr(self, name)
-        return {"kind": self.kind, "unknown": self.unknown}, arrays
+        return State({"kind": self.kind, "unknown": self.unknown}, arrays)
 
     @classmethod
     def from_state(  # noqa: D102
@@ -283,15 +284,15 @@ class LinearFunctions(PrincipalFunctions):
             raise ValueError("Y is needed: this decomposition does not keep the data of its fit.")
         return _evaluate_h_on_sample(h, self(self.sample), self.sample, self.sample_weight)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
+    def state(self) -> State:  # noqa: D102
         arrays = {"mean": self.mean, "weights": self.weights} | self._pack_sample()
         if self.features is None:
-            return {"kind": self.kind}, arrays
+            return State({"kind": self.kind}, arrays)
         if not isinstance(self.features, FeatureMap):
             raise TypeError(f"Features made by {short_repr(self.features)} cannot be saved.")
-        description, state = self.features.state()
-        features = {f"features.{name}": array for name, array in state.items()}
-        return {"kind": self.kind, "features": description | {"kind": self.features.kind}}, arrays | features
+        features = self.features.state()
+        description = {"kind": self.kind, "features": features.description | {"kind": self.features.kind}}
+        return State(description, arrays | features.prefix_arrays("features."))
 
     def _pack_sample(self) -> dict[str, np.ndarray]:
         """The data of the fit, if they are numbers or labels; a loaded model needs Y again for anything else."""

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame, check_index, check_weights, to_array
 from correspondence._util.labels import as_labels, encode_labels, to_object_array
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 from correspondence.data.engine_counts import check_missing, count_in_engine
 from correspondence.data.pairs.opening import are_files, open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import is_source
@@ -161,9 +161,8 @@ def _check_column_names(known: list[Any], x: Any, y: Any, weights: Any) -> None:
         if not isinstance(column, Hashable):
             raise ValueError(f"{argument} must be the name of a column, got {type(column).__name__}.")
         if column not in known:
-            names = ", ".join(map(str, known))
             raise ValueError(
-                f"{argument} must be the name of a column ({names}): there is no column {short_repr(column)}."
+                f"{argument} must be the name of a column ({list_names(known)}): there is no column {short_repr(column)}."
             )
 
 

@@ -17,8 +17,7 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence._util.text import one_line
-from correspondence.data.pairs.opening import names_listed
+from correspondence._util.text import list_names, one_line
 
 __all__ = [
     "ARRAY_ENDINGS",
@@ -112,7 +111,7 @@ def read_pairs(
     """
     frame = read_frame(path)
     if not y:
-        raise ValueError(f"y must name at least one column of {path}, which has {names_listed(frame.columns)}.")
+        raise ValueError(f"y must name at least one column of {path}, which has {list_names(frame.columns, 20)}.")
     named = [groups] if groups else []
     x, y = list(dict.fromkeys(x)), list(dict.fromkeys(y))
     wanted = x or [name for name in frame.columns if name not in (*y, *named)]
@@ -140,7 +139,9 @@ def check_columns(names: Iterable[str], columns: Sequence[str], path: Any) -> No
         if name not in columns:
             near = difflib.get_close_matches(name, columns, 3, 0.6)
             hint = (
-                f": perhaps {names_listed(near, ' or ')} is meant" if near else f", which has {names_listed(columns)}"
+                f": perhaps {list_names(near, separator=' or ')} is meant"
+                if near
+                else f", which has {list_names(columns, 20)}"
             )
             raise ValueError(f"There is no column {one_line(repr(name), 60)} in {path}{hint}.")
 

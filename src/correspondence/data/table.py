@@ -16,7 +16,7 @@ from correspondence._util.arguments import as_frame, check_total, of_series, to_
 from correspondence._util.labels import as_labels, to_object_array
 from correspondence._util.text import short_repr
 
-__all__ = ["Table", "as_table", "list_first_labels", "to_frame", "weighted_columns"]
+__all__ = ["Table", "as_table", "to_frame", "weighted_columns"]
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
@@ -148,12 +148,6 @@ def to_float_csr(counts: Any) -> sp.csr_array:
 def weighted_columns(counts: Any, weights: np.ndarray) -> Any:
     """Counts with each column multiplied by its weight."""
     return counts @ sp.diags_array(weights) if sp.issparse(counts) else counts * weights
-
-
-def list_first_labels(labels: list[Any], most: int = 10) -> str:
-    """The first few labels, for a message."""
-    more = f" and {len(labels) - most} more" if len(labels) > most else ""
-    return ", ".join(map(str, labels[:most])) + more
 
 
 def to_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:

@@ -51,7 +51,7 @@ class LatentDimension:
     >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, 0] += X[:, 0]
     >>> result = co.latent_dimension(co.CCA(n_components=3), X, Y)
     >>> result.summary()
-    '1 component, as many as 2 classes share'
+    '1 component (what a shared variable with 2 classes would give)'
     >>> (result.pvalues <= result.alpha).tolist()
     [True, False, False]
     """
@@ -150,11 +150,12 @@ class LatentDimension:
         str
             One line.
         """
+        found = "1 component" if self.n_components == 1 else f"{self.n_components} components"
         if self.at_least:
-            return f"at least {_format_components(self.n_components)}, as many as were tested"
+            return f"at least {found}, as many as were tested"
         if not self.n_components:
             return "0 components: none is more than chance"
-        return f"{_format_components(self.n_components)}, as many as {self.n_classes} classes share"
+        return f"{found} (what a shared variable with {self.n_classes} classes would give)"
 
     def __repr__(self) -> str:
         low, high = self.interval
@@ -169,7 +170,3 @@ class LatentDimension:
         for i, (t, r, (a, b), p) in enumerate(rows, 1):
             lines.append(f"  {i:>9}  {t:>8.4f}  {f'{r:.4f} [{a:.4f}, {b:.4f}]':<26}  {p:>7.4f}")
         return "\n".join(lines)
-
-
-def _format_components(n: int) -> str:
-    return "1 component" if n == 1 else f"{n} components"

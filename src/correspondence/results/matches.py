@@ -12,6 +12,7 @@ import numpy as np
 from correspondence._util.arguments import (
     read_only,
 )
+from correspondence._util.text import list_names
 from correspondence.data.table import Backend, to_frame
 
 __all__ = ["Matches"]
@@ -95,6 +96,6 @@ class Matches:
     def __repr__(self) -> str:
         lines = [f"Matches for {len(self)} quer{'y' if len(self) == 1 else 'ies'}: label (probability), the best first"]
         for i, (labels, values) in enumerate(zip(self.labels[:10], self.probabilities, strict=False)):
-            shown = [f"{label} ({value:.3g})" for label, value in zip(labels[:5], values, strict=False)]
-            lines.append(f"  {i}: {', '.join(shown) or 'none'}{', ...' if len(labels) > 5 else ''}")
+            shown = list_names(zip(labels, values, strict=True), 5, show=lambda match: "{} ({:.3g})".format(*match))
+            lines.append(f"  {i}: {shown}")
         return "\n".join([*lines, *(["  ..."] if len(self) > 10 else [])])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import read_only
+from correspondence._util.text import list_names
 from correspondence.data.table import Backend, to_frame
 
 __all__ = ["Points"]
@@ -97,5 +98,4 @@ class Points:
         return len(self.labels)
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(str, self.labels[:6].tolist())) + (", ..." if len(self) > 6 else "")
-        return f"Points: {len(self)} labels, {len(self.correlations)} components ({shown})"
+        return f"Points: {len(self)} labels, {len(self.correlations)} components ({list_names(self.labels, 6)})"

@@ -348,13 +348,13 @@ class CrossModalIndex:
         path : str or Path
             Replaced if it exists, and only once the new file is complete.
         """
-        description, state = self.decomposition.state()
-        arrays = {f"decomposition.{name}": value for name, value in state.items()}
+        state = self.decomposition.state()
+        arrays = state.prefix_arrays("decomposition.")
         for name, side in (("y", self._y), ("x", self._x)):
             if side is not None:
                 labels = files.encode_json([label_to_json(label) for label in side.labels.tolist()])
                 arrays |= {f"{name}.labels": labels, f"{name}.places": side.places, f"{name}.prior": side.prior}
-        how = {"by": self.by, "scaled": self.scaled, "decomposition": description}
+        how = {"by": self.by, "scaled": self.scaled, "decomposition": state.description}
         files.write_safetensors(path, arrays, how, FILE_FORMAT, FILE_VERSION)
 
     @classmethod

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 import correspondence as co
-from correspondence.recording.movie import check_movie
+from correspondence._util.ffmpeg import find_ffmpeg
 from correspondence.studies.catalogue import STUDY_TITLES
 from correspondence.studies.report import Exhibit, Line, Report, markdown_table
 from correspondence.studies.runs import Settings
@@ -77,7 +77,7 @@ def _limit_images(data: co.datasets.ImageClasses, n: int = 2500, n_test: int = 1
 def _train_nets(
     data: co.datasets.ImageClasses, recipe: str, settings: Settings, every: int, probes: int
 ) -> list[_TrainingRun]:
-    check_movie("training.mp4", fps=15)  # a missing ffmpeg is better found before the training than after it
+    find_ffmpeg()  # a missing ffmpeg is better found before the training than after it
     every, probes = (4, 300) if settings.quick else (every, probes)
     return [train_and_record(data, recipe, seed, every, probes, settings.quick) for seed in range(settings.seeds)]
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
+import numpy as np
+
+from correspondence._util.files import State
+
 __all__ = ["Encoder"]
 
 
@@ -22,5 +26,10 @@ class Encoder(ABC):
         return self
 
     @abstractmethod
-    def state(self) -> dict[str, Any]:
-        """Return a description from which `encoder_from_state` makes the same encoder."""
+    def state(self) -> State:
+        """Return the description from which `from_state` makes the same encoder; no encoder has arrays."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Encoder:
+        """Put together what `state` took apart."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame, to_array
@@ -100,6 +101,8 @@ def merge_summaries(parts: list[tuple[Survey, Survey]]) -> tuple[Survey, Survey]
     return x, y
 
 
-def encoder_from_state(state: dict[str, Any]) -> Encoder:
+def encoder_from_state(description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Encoder:
     """Inverse of ``Encoder.state``."""
-    return {cls.kind: cls for cls in (Columns, Bag, Text, Images, Plain)}[state["kind"]].from_state(state)
+    return {cls.kind: cls for cls in (Columns, Bag, Text, Images, Plain)}[description["kind"]].from_state(
+        description, arrays
+    )

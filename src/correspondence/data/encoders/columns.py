@@ -16,8 +16,9 @@ import scipy.sparse as sp
 from scipy.special import ndtri
 
 from correspondence._util.arguments import as_frame, find_user_stacklevel, to_array
+from correspondence._util.files import State
 from correspondence._util.labels import as_labels, in_order, label_from_json, label_to_json, to_object_array
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.column_summary import Survey
 from correspondence.data.encoders.base import Encoder
@@ -187,9 +188,8 @@ class Columns(Encoder):
             raise ValueError(f"{name} has {what}: nothing can be correlated with a constant.")
         for reason, keys in (("they are constant", constant), ("nearly every row has its own label", names)):
             if keys:
-                listed = ", ".join(repr(key) for key in keys[:5]) + (", ..." if len(keys) > 5 else "")
                 warnings.warn(
-                    f"Left out, because {reason}: column(s) {listed} of {name}.",
+                    f"Left out, because {reason}: column(s) {list_names(keys, 5, show=repr)} of {name}.",
                     LeftOut,
                     stacklevel=find_user_stacklevel(),
                 )
@@ -235,19 +235,19 @@ class Columns(Encoder):
             return {key: data[key] for key in self.names}
         if by_name or len(data) != len(self.names):
             raise ValueError(
-                f"{name} has {len(data)} features ({_list_keys(data)}), but the fit had {len(self.names)} features "
-                f"({_list_keys(self.names)}): give the same columns."
+                f"{name} has {len(data)} features ({list_names(data, 5)}), but the fit had {len(self.names)} features "
+                f"({list_names(self.names, 5)}): give the same columns."
             )
         return dict(zip(self.names, data.values(), strict=True))
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
+    def state(self) -> State:  # noqa: D102
         columns = [[label_to_json(key), column_to_state(c)] for key, c in self.columns.items()]
-        return {"kind": self.kind, "columns": columns, "names": [label_to_json(key) for key in self.names]}
+        return State({"kind": self.kind, "columns": columns, "names": [label_to_json(key) for key in self.names]}, {})
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Columns:  # noqa: D102
-        columns = {label_from_json(key): column_from_state(column) for key, column in state["columns"]}
-        return cls(columns, [label_from_json(key) for key in state["names"]])
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Columns:  # noqa: D102
+        columns = {label_from_json(key): column_from_state(column) for key, column in description["columns"]}
+        return cls(columns, [label_from_json(key) for key in description["names"]])
 
 
 def fit_column_encoder(summary: Any, values: np.ndarray, linear: bool) -> Column | None:
@@ -301,11 +301,6 @@ def column_from_state(state: dict[str, Any]) -> Column:
 
 def _has_names(keys: Any) -> bool:
     return all(isinstance(key, str) for key in keys)
-
-
-def _list_keys(keys: Any) -> str:
-    keys = list(keys)
-    return ", ".join(map(str, keys[:5])) + (", ..." if len(keys) > 5 else "")
 
 
 def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:

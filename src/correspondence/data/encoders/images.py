@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence._util.arguments import to_array
+from correspondence._util.files import State
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.columns import check_finite
 
@@ -45,12 +46,12 @@ class Images(Encoder):
         with np.errstate(over="ignore"):
             return check_finite(((array - mean) / scale).astype(np.float32), name)
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
-        return {"kind": self.kind, "shape": list(self.shape), "mean": self.mean, "scale": self.scale}
+    def state(self) -> State:  # noqa: D102
+        return State({"kind": self.kind, "shape": list(self.shape), "mean": self.mean, "scale": self.scale}, {})
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Images:  # noqa: D102
-        return cls(tuple(state["shape"]), state["mean"], state["scale"])
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Images:  # noqa: D102
+        return cls(tuple(description["shape"]), description["mean"], description["scale"])
 
 
 def read_pixels(values: Any, name: str) -> np.ndarray:

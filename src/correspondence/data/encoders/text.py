@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence._util.arguments import as_frame, to_array
+from correspondence._util.files import State
 from correspondence._util.labels import as_labels, to_object_array
 from correspondence.data.encoders.base import Encoder
 
@@ -44,12 +45,12 @@ class Bag(Encoder):
         rows.data /= np.repeat(np.where(length > 0, length, 1), np.diff(rows.indptr))
         return rows
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
-        return {"kind": self.kind, "width": self.width}
+    def state(self) -> State:  # noqa: D102
+        return State({"kind": self.kind, "width": self.width}, {})
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Bag:  # noqa: D102
-        return cls(state["width"])
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Bag:  # noqa: D102
+        return cls(description["width"])
 
 
 def as_sparse(values: Any, name: str) -> sp.csr_array:
@@ -101,12 +102,12 @@ class Text(Encoder):
         counter = CountVectorizer(vocabulary=self.words, token_pattern=WORD_PATTERN)
         return self._bag(sp.csr_array(counter.transform(read_texts(values, name))), name)
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
-        return {"kind": self.kind, "words": self.words}
+    def state(self) -> State:  # noqa: D102
+        return State({"kind": self.kind, "words": self.words}, {})
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Text:  # noqa: D102
-        return cls(state["words"])
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Text:  # noqa: D102
+        return cls(description["words"])
 
 
 def read_texts(values: Any, name: str) -> list[str]:

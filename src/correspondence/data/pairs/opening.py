@@ -16,6 +16,7 @@ import narwhals as nw
 import numpy as np
 
 from correspondence._util.arguments import as_frame
+from correspondence._util.text import list_names
 from correspondence._util.threads import n_threads
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ __all__ = [
     "import_pyarrow",
     "is_spark",
     "list_files",
-    "names_listed",
     "open_source",
     "select_column",
     "series_to_floats",
@@ -117,7 +117,7 @@ def open_files(source: Any, name: str) -> Any:
     files = list_files(source, name)
     kinds = {FORMATS_BY_ENDING.get(Path(file).suffix.lower()) for file in files}
     if len(kinds) > 1 or None in kinds:
-        raise ValueError(f"{name} must be Parquet or CSV files, all of one kind, got {', '.join(files[:3])}.")
+        raise ValueError(f"{name} must be Parquet or CSV files, all of one kind, got {list_names(files, 3, show=str)}.")
     connection, names = connect_duckdb(), [glob.escape(file) for file in files]  # DuckDB knows globs as well
     with translate_engine_errors(name):
         if kinds == {"parquet"}:
@@ -175,14 +175,6 @@ def connect_duckdb() -> Any:
     memory = max(LEAST_MEMORY, MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     config: Any = {"temp_directory": str(folder), "memory_limit": f"{memory / 1e9:.2f}GB", "threads": n_threads()}
     return duckdb.connect(config=config)
-
-
-def names_listed(names: Sequence[Any], separator: str = ", ", most: int = 20) -> str:
-    """The first of some names for a sentence; those that cannot be seen, or have odd characters, as Python has them."""
-    shown = [text if text.strip() and text.isprintable() else repr(text) for text in map(str, names[:most])]
-    short = [text if len(text) <= 40 else text[:39] + "…" for text in shown]
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return separator.join(short) + more if short else "no columns"
 
 
 def import_pyarrow() -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from correspondence._util.progress import make_progress_bar
+from correspondence._util.text import list_names
 from correspondence.data.pairs.arrow_tables import ROWS_PER_BATCH, apply_to_sides, read_tables, select_side
 from correspondence.data.pairs.on_dask import map_dask
 from correspondence.data.pairs.on_spark import map_spark
@@ -21,7 +22,6 @@ from correspondence.data.pairs.opening import (
     are_files,
     is_spark,
     list_files,
-    names_listed,
     open_source,
     select_column,
     translate_engine_errors,
@@ -370,7 +370,7 @@ class Pairs(Parts):
                 raise ValueError(f"x, y and weights must be names of columns, or lists of names, got {name!r}.")
             if name not in known:
                 shown = name if len(name) <= 60 else name[:59] + "…"
-                raise ValueError(f"There is no column {shown!r} in source: it has {names_listed(known)}.")
+                raise ValueError(f"There is no column {shown!r} in source: it has {list_names(known, 20)}.")
         with translate_engine_errors("source"):
             return frame.select([select_column(frame, name).alias(name) for name in dict.fromkeys(names)])
 

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.labels import to_object_array
+from correspondence._util.text import list_names
 from correspondence.app.analyze.inputs.request import Data, Request, find_complete_frame_rows
 from correspondence.app.analyze.inputs.tables import find_only_array
 from correspondence.app.analyze.variables import Variable
@@ -110,5 +111,6 @@ def _check_labels(labels: np.ndarray, classes: np.ndarray, n: int, request: Requ
     known = set(classes.tolist())
     unknown = next((label for label in labels.tolist() if label not in known), None)
     if unknown is not None:
-        shown = ", ".join(classes.tolist()[:10])
-        raise ValueError(f"--y: the label {unknown!r} is not among the classes, which are the columns {shown}.")
+        raise ValueError(
+            f"--y: the label {unknown!r} is not among the classes, which are the columns {list_names(classes)}."
+        )
