@@ -626,7 +626,7 @@ def test_a_name_that_clashes(tmp_path):
     assert pl.read_parquet(tmp_path / "out" / "y.parquet").columns == ["f_1", "g_1"]
 
 
-@pytest.mark.parametrize("failing", ["write_page", "to_parquet", "to_json"])
+@pytest.mark.parametrize("failing", ["write_report", "to_parquet", "to_json"])
 def test_an_error_leaves_everything_as_it_was(found, tmp_path, monkeypatch, failing):
     folder = tmp_path / "out"
     write_analysis(*found, folder, "First", 0)

@@ -339,7 +339,7 @@ def test_a_full_disk(file, run, tmp_path, monkeypatch):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("correspondence.app.analyze.files.write_page", full)
+    monkeypatch.setattr("correspondence.app.analyze.files.write_report", full)
     error = assert_sentence(run(file, *WINE), tmp_path / "out")
     assert error == f"Error: --output: cannot write to the folder {tmp_path / 'out'}: No space left on device."
 
