@@ -31,7 +31,7 @@ class Commands(click.Group):
             sys.exit(128 + signal.SIGINT)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, package_name="correspondence")
 def main() -> None:
     """Correspondence analysis: the maximally correlated functions of two variables, and a picture of them."""

@@ -59,7 +59,7 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     type=click.Path(path_type=Path),
     help="Folder of images that FILE gives labels or captions to; or that file, if FILE is the folder.",
 )
-@click.option("--size", type=click.IntRange(4, 512), default=32, show_default=True, help="Height and width of images.")
+@click.option("--size", type=click.IntRange(4, 512), default=32, help="Height and width of images.")
 @click.option(
     "--beliefs", is_flag=True, help="FILE has the probabilities of a model, a column for each class (CSV, NPZ or NPY)."
 )
@@ -67,7 +67,6 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     "--method",
     type=click.Choice(["auto", *METHOD_TEXTS]),
     default="auto",
-    show_default=True,
     help="auto takes the simplest method that suits the columns and is not clearly behind the best on held-out pairs. "
     "Models of logistic, forest and mlp cannot be saved, so auto leaves them out; if you ask for one, everything but "
     "the model is written.",

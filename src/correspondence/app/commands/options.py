@@ -61,10 +61,10 @@ def column_option(name: str, help: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}", name, shell_complete=complete_column_names, help=help)
 
 
-def output_option(help: str, show_default: str | bool = True, **options: Any) -> Callable[[Any], Any]:
+def output_option(help: str, file_okay: bool = True, **options: Any) -> Callable[[Any], Any]:
     """Make the option for the file or folder to write."""
-    kind = click.Path(file_okay=options.pop("file_okay", True), path_type=Path)
-    return click.option("-o", "--output", type=kind, show_default=show_default, help=help, **options)
+    kind = click.Path(file_okay=file_okay, path_type=Path)
+    return click.option("-o", "--output", type=kind, help=help, **options)
 
 
 x_option = columns_option(
@@ -76,9 +76,7 @@ groups_option = column_option("groups", "Column of groups that are never on both
 table_option = click.option(
     "--table", is_flag=True, help="FILE is a contingency table, whose first column may name the rows."
 )
-seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of folds and methods."
-)
+seed_option = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed of folds and methods.")
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print summary.json to the standard output, and nothing else."
 )

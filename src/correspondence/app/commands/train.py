@@ -47,54 +47,31 @@ Exit codes: as for analyze.""",
 @x_option
 @y_option
 @labels_option
-@click.option("--components", type=click.IntRange(min=1), default=2, show_default=True, help="Number of functions.")
-@click.option(
-    "--nproc", type=click.IntRange(1, 1024), default=1, show_default=True, help="Processes that train one model."
-)
-@click.option("--steps", type=click.IntRange(min=1), default=3000, show_default=True, help="Largest number of steps.")
-@click.option(
-    "--batch-size",
-    type=click.IntRange(min=2),
-    default=512,
-    show_default=True,
-    help="Pairs in a step, over all processes.",
-)
-@click.option("--loss", type=click.Choice(LOSS_NAMES), default="dcca", show_default=True, help="Loss to minimise.")
-@click.option(
-    "--learning-rate",
-    type=click.FloatRange(1e-12, 10),
-    default=3e-3,
-    show_default=True,
-    help="AdamW starts with it.",
-)
+@click.option("--components", type=click.IntRange(min=1), default=2, help="Number of functions.")
+@click.option("--nproc", type=click.IntRange(1, 1024), default=1, help="Processes that train one model.")
+@click.option("--steps", type=click.IntRange(min=1), default=3000, help="Largest number of steps.")
+@click.option("--batch-size", type=click.IntRange(min=2), default=512, help="Pairs in a step, over all processes.")
+@click.option("--loss", type=click.Choice(LOSS_NAMES), default="dcca", help="Loss to minimise.")
+@click.option("--learning-rate", type=click.FloatRange(1e-12, 10), default=3e-3, help="First learning rate of AdamW.")
 @click.option(
     "--schedule",
     type=click.Choice(["plateau", "anneal"]),
     default="plateau",
-    show_default=True,
     help="plateau ends when nothing improves, anneal makes all steps.",
 )
 @click.option(
     "--held-out",
     type=click.FloatRange(0, 0.9),
     default=0.15,
-    show_default=True,
     help="Share of the pairs to hold out; at most 20,000 pairs of files that are read in blocks.",
 )
 @click.option(
     "--evaluate-every",
     type=click.IntRange(min=1),
     default=100,
-    show_default=True,
     help="Steps between looks at the held-out pairs.",
 )
-@click.option(
-    "--checkpoint-every",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    help="Steps between checkpoints.",
-)
+@click.option("--checkpoint-every", type=click.IntRange(min=1), default=100, help="Steps between checkpoints.")
 @click.option(
     "--stream",
     is_flag=True,
