@@ -272,13 +272,13 @@ def test_errors_are_only_text(run, tmp_path):
     ("options", "message"),
     [
         ((), r"--y must name .* name, acidity, sugar, grade"),
-        (("--y", "Grade"), "no column 'Grade' in .*: perhaps grade is meant"),
+        (("--y", "Grade"), "no column 'Grade' .* grade"),
         (("--y", "grade", "--id", "nme"), "no column 'nme'"),
         (("--y", "grade", "--labels", "grade", "--components", "9"), "--components 9 is too many"),
         (("--y", "grade", "--method", "ca"), "--method ca needs labels"),
-        (("--table",), "--table: column 'name' of .* must hold counts|--table: column"),
+        (("--table",), "--table: column 'name'"),
         (("--beliefs",), "--beliefs: row 1 of"),
-        (("--images", "nowhere"), "there is no folder or file nowhere"),
+        (("--images", "nowhere"), "--images: .* nowhere"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(frame, run, tmp_path, options, message):
@@ -341,7 +341,8 @@ def test_a_full_disk(file, run, tmp_path, monkeypatch):
 
     monkeypatch.setattr("correspondence.app.analyze.files.write_report", full)
     error = assert_sentence(run(file, *WINE), tmp_path / "out")
-    assert error == f"Error: --output: cannot write to the folder {tmp_path / 'out'}: No space left on device."
+    assert "--output: cannot write" in error
+    assert "No space left" in error
 
 
 def test_a_file_that_may_not_be_read(file, run, tmp_path, monkeypatch):

@@ -260,17 +260,17 @@ def test_what_is_wrong_is_said_in_a_sentence(file, analysed, run, tmp_path):
     (tmp_path / "damaged.safetensors").write_bytes((tmp_path / "out" / "model.safetensors").read_bytes()[:-9])
     sp.save_npz(tmp_path / "s.npz", sp.csr_array(np.eye(3)))
     for arguments, message in (
-        (("nowhere", file), "MODEL must be a folder written by analyze"),
+        (("nowhere", file), "MODEL must be a folder"),
         (("nowhere.safetensors", file), "There is no file"),
-        ((file, file), "MODEL must be a folder written by analyze"),
+        ((file, file), "MODEL must be a folder"),
         (("empty", file), "There is no model.safetensors in"),
         (("damaged.safetensors", file), "is damaged"),
         (("out", "none.csv"), "There is no file"),
-        (("out", "other.csv"), "has neither all columns of x nor of y"),
+        (("out", "other.csv"), "neither all columns of x nor of y"),
         (("out", "other.csv", "--x", "c,d,e"), "There is no column 'c'"),
         (("out", "other.csv", "--x", "a"), "--x must name 3 column(s)"),
         (("out", "texts.csv"), "must hold numbers"),
-        (("out", "empty"), "x of the model are not images"),
+        (("out", "empty"), "not images"),
         (("out", file, "-o", tmp_path / "gone" / "e.csv"), "cannot write to the folder"),
     ):
         named = [

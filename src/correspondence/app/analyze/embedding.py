@@ -333,7 +333,7 @@ def find_role_columns(model: LoadedModel, rows: _Rows, role: str, given: list[st
     names = given or wanted
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ValueError(f"--{role} must name different columns, {twice!r} is there twice.")
+        raise ValueError(f"--{role} must name different columns, got {twice!r} twice.")
     return names if all(name in rows.names for name in names) else []
 
 

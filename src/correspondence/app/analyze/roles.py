@@ -33,7 +33,7 @@ def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: 
     x, y = list(dict.fromkeys(x)), list(dict.fromkeys(y))
     both = [name for name in x if name in y]
     if both:
-        raise ValueError(f"x and y must be different columns, {both[0]!r} is in both.")
+        raise ValueError(f"x and y must be different columns, got {both[0]!r} in both.")
     free = [name for name in frame.columns if name not in (*x, *y, *named)]
     if x and y:
         return Roles(x, y)

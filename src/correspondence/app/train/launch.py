@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from correspondence.app.train.options import LOGS_FOLDER, Job
 
@@ -99,7 +99,7 @@ def launch_processes(job: Job, tell: Tell) -> None:
             with follow_events(events, tell):
                 elastic_launch(config, sys.executable)(*command)
         except ChildFailedError as failed:
-            raise _make_error(job, failed.failures) from None
+            raise_failure(job, failed.failures)
         except (SignalException, KeyboardInterrupt) as stop:
             tell({"line": describe_checkpoint(job)})
             number = getattr(stop, "sigval", signal.SIGINT)
@@ -157,12 +157,13 @@ def follow_events(path: Path, tell: Tell) -> Iterator[None]:
 # --- what went wrong
 
 
-def _make_error(job: Job, failures: dict[int, Any]) -> Exception:
+def raise_failure(job: Job, failures: dict[int, Any]) -> NoReturn:
+    """Raise the error of the process that failed first; what a run over unusable data has made is removed."""
     failure = min(failures.values(), key=_get_failure_order)
     if failure.error_file_data.get("kind") == "data":
         remove_run_files(job)
-        return ValueError(failure.message)
-    return TrainingError(f"{explain_failure(job, failure)}. {describe_checkpoint(job)}")
+        raise ValueError(failure.message) from None
+    raise TrainingError(f"{explain_failure(job, failure)}. {describe_checkpoint(job)}") from None
 
 
 def _get_failure_order(failure: Any) -> tuple[int, int]:
