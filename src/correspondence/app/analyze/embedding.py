@@ -317,7 +317,7 @@ def embed_rows(model: LoadedModel, rows: _Rows, given: dict[str, list[str]], id_
     columns: dict[str, list[Any]] = {}
     for letter, values in placed.items():
         columns |= make_coordinate_columns(values, letter)
-    if len(placed) == 2:
+    if len(placed) == 2:  # p(x, y) / (p(x) p(y)) = 1 + sum of correlation_i f_i(x) g_i(y)
         ratio = 1 + (placed["f"] * model.decomposition.correlations * placed["g"]).sum(axis=1)
         columns["density_ratio"] = [None if np.isnan(v) else v for v in ratio.tolist()]
     return Embedding(with_names({name or rows.id_name: rows.get_ids(name)}, columns), notes)

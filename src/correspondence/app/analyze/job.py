@@ -16,7 +16,7 @@ from correspondence.describe.sentences import write_sentences
 from correspondence.results.evidence import Component, list_components
 from correspondence.results.held_out import HeldOut
 from correspondence.results.latent_dimension import LatentDimension
-from correspondence.selection.decompose import NOTHING_FOUND_TEXT, Choice, choose_decomposition
+from correspondence.selection.decompose import NOTHING_FOUND_TEXT, choose_decomposition
 
 __all__ = ["SAVABLE_METHODS", "Analysis", "analyze_data"]
 
@@ -131,9 +131,11 @@ def analyze_data(
     """
     begin = time.perf_counter()
     check_options(data, method, n_components)
-    ways = {"pairs": _analyze_pairs, "counts": _analyze_counts, "table": _analyze_counts, "beliefs": _analyze_beliefs}
     with collect_warnings() as notes:
-        found = ways[data.form](data, method, n_components, random_state, progress)
+        if data.form == "beliefs":
+            found = _analyze_beliefs(data, n_components, progress)
+        else:
+            found = choose_method(data, method, n_components, random_state, progress)
     d = replace(found.decomposition, origin=f"{found.method}: {found.reason}.")
     if not d.n_components:
         raise ValueError("Nothing can be analysed: x and y have no component in common at all.")
@@ -189,39 +191,29 @@ def find_component_limit(data: Data) -> tuple[int, str]:
     return min(limits, key=lambda limit: limit[0])
 
 
-def _analyze_pairs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
-    options = {"groups": data.groups, "random_state": seed, "progress": progress}
-    are_labels = data.x.kind == data.y.kind == "labels"
-    return choose_method(data, data.x.values, data.y.values, method, n_components, are_labels, options)
-
-
-def _analyze_counts(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
-    options = {"random_state": seed, "progress": progress}
-    found = choose_method(data, data.table, None, method, n_components, True, options)
-    what = "x and y are labels, and counted" if data.form == "counts" else "a table of counts"
-    return replace(found, reason=f"{what}; {found.reason}" if found.held_out is not None else what)
-
-
-def choose_method(
-    data: Data, X: Any, Y: Any, method: str, n_components: int | None, are_labels: bool, options: dict[str, Any]
-) -> _WayResult:
+def choose_method(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
     """Choose a method, and judge its components on held-out pairs.
 
     For labels, more components than the significant ones are kept, because a map of one axis says little: up to ten
     from the exact analysis, and two from one with a ridge.
     """
+    X, Y = (data.x.values, data.y.values) if data.table is None else (data.table, None)
+    options: dict[str, Any] = {"groups": data.groups, "random_state": seed, "progress": progress}
     first = None
-    if n_components is None and are_labels:
+    if n_components is None and data.x.kind == data.y.kind == "labels":
         first = choose_decomposition(X, Y, None, method, among=SAVABLE_METHODS, **options)
         method, most = first.method, find_component_limit(data)[0]
         n_components = max(1, min(most, MAX_CA_COMPONENTS if method == "ca" else max(2, first.found or 1)))
-    choice: Choice = choose_decomposition(X, Y, n_components, method, among=SAVABLE_METHODS, test=True, **options)
+    choice = choose_decomposition(X, Y, n_components, method, among=SAVABLE_METHODS, test=True, **options)
     reason, is_compared = (first.reason, first.is_compared) if first else (choice.reason, choice.is_compared)
+    if data.table is not None:
+        what = "x and y are labels, and counted" if data.form == "counts" else "a table of counts"
+        reason = f"{what}; {reason}" if choice.dimension is not None else what
     note = CHOSEN_METHOD_NOTE if is_compared and choice.dimension else ""
     return _WayResult(choice.method, reason, choice.decomposition, choice.dimension, choice.not_tested, note=note)
 
 
-def _analyze_beliefs(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
+def _analyze_beliefs(data: Data, n_components: int | None, progress: bool | None) -> _WayResult:
     est = ClassifierCA(n_components=n_components, classes=list(data.x.columns), progress=progress)
     est.fit(data.x.values, data.y.values)
     why = "" if est.held_out_ is not None else "the true labels are not given"

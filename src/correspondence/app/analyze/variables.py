@@ -117,6 +117,7 @@ def _choose_name(role: str, columns: Sequence[str]) -> str:
 
 
 def describe_kind(encoder: Encoder, values: Any, columns: Sequence[str]) -> tuple[str, str]:
+    """Return the kind of a variable, and a text for the user."""
     called = f" ({list_names(columns, 3)})" if any(columns) else ""
     if isinstance(encoder, Text):
         return "texts", f"texts{called}"
@@ -134,21 +135,16 @@ def describe_kind(encoder: Encoder, values: Any, columns: Sequence[str]) -> tupl
 
 
 def describe_table_kind(encoder: Columns, columns: Sequence[str], called: str) -> tuple[str, str]:
+    """Return the kind of a variable with columns of numbers and labels, and a text for the user."""
     n_labels = sum(isinstance(column, Category) for column in encoder.columns.values())
     n_numbers = len(encoder.columns) - n_labels
     used = [str(key) for key in encoder.columns] if len(columns) == len(encoder.names) else []
     called = f" ({list_names(used, 3)})" if used and len(columns) > 1 else called
     if len(encoder.names) == 1:
         return "numbers", f"numbers{called}"
-    if not n_labels:
-        return "numbers", f"{_format_column_count(n_numbers)} of numbers{called}"
-    if not n_numbers:
-        return "columns", f"{_format_column_count(n_labels)} of labels{called}"
-    return "columns", f"{_format_column_count(n_numbers)} of numbers, {n_labels} of labels{called}"
-
-
-def _format_column_count(n: int) -> str:
-    return "1 column" if n == 1 else f"{n} columns"
+    n, kind = (n_numbers, "numbers") if n_numbers else (n_labels, "labels")
+    more = f", {n_labels} of labels" if n_numbers and n_labels else ""
+    return "columns" if n_labels else "numbers", f"{n} column{'' if n == 1 else 's'} of {kind}{more}{called}"
 
 
 def find_kind_hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> list[str]:
