@@ -15,7 +15,7 @@ from markupsafe import Markup
 from correspondence._util.arguments import check_whole
 from correspondence._util.files import new_file
 from correspondence.core.decomposition import as_decomposition
-from correspondence.describe.axis_words import axis_words
+from correspondence.describe.axis_words import AxisWords, axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.page.clouds import Cloud, colour_clouds, list_class_items, make_clouds
 from correspondence.page.payload import pack_payload
@@ -105,6 +105,32 @@ def explore(
     >>> co.explore(ca, path="tasks.html", names=("task", "who does it")).name      # doctest: +SKIP
     'tasks.html'
     """
+    return write_page(**locals())
+
+
+def write_page(
+    d_or_est: Any,
+    X: Any,
+    Y: Any,
+    path: str | Path,
+    words: list[AxisWords] | None = None,
+    *,
+    held_out: Any = None,
+    classes: Any = None,
+    names: Sequence[str] | None = None,
+    x_labels: Any = None,
+    y_labels: Any = None,
+    x_images: Any = None,
+    y_images: Any = None,
+    marks: tuple[Sequence[Any], Any] | None = None,
+    index: CrossModalIndex | None = None,
+    boundaries: bool | Sequence[tuple[Any, Any]] = True,
+    recorder: Any = None,
+    title: str = "",
+    about: Sequence[str] | None = None,
+    max_points: int = 100_000,
+) -> Path:
+    """Do the work of `explore`, with the words of the axes if they are known."""
     check_whole(max_points, "max_points", 1)
     as_decomposition(d_or_est)
     seen = make_scene(d_or_est, X, classes, X if hasattr(d_or_est, "on_beliefs") else None, False)
@@ -122,7 +148,8 @@ def explore(
     rows = list_components(as_decomposition(seen.est), evidence)
     fitted = "claimed" if hasattr(seen.est, "on_beliefs") else "training"
     items = None if index is None else (index.items_y, index.g, index.prior)
-    words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
+    if words is None:
+        words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
     if colours is not None and words and not any(axis.x or axis.y for axis in words):
         words = axis_words(as_decomposition(d_or_est), X, Y, x_items=list_class_items(clouds[0], colours["names"]))
     page = render_page(
