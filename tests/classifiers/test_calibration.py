@@ -9,9 +9,11 @@ from sklearn.metrics import log_loss as known_log_loss
 
 import correspondence as co
 from correspondence.classifiers.beliefs import apply_temperature
-from correspondence.classifiers.calibration import find_best_temperature, measure_calibration_error, measure_log_loss
-from correspondence.core.scoring import held_out
-from correspondence.classifiers.calibration import best_temperature, calibration_error, log_loss
+from correspondence.classifiers.calibration import (
+    find_best_temperature,
+    measure_calibration_error,
+    measure_log_loss,
+)
 from correspondence.core.scoring import score_pairs
 
 NAMES = np.array(["p", "q", "r", "s"], object)

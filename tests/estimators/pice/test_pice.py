@@ -14,10 +14,8 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import correspondence as co
-from correspondence.core.scoring import held_out
-from correspondence.estimators.pice.judging import is_something_found
 from correspondence.core.scoring import score_pairs
-from correspondence.estimators.pice.estimator import is_something_found
+from correspondence.estimators.pice.judging import is_something_found
 from correspondence.studies import problems
 
 pytestmark = pytest.mark.slow
