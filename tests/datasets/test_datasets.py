@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import correspondence as co
-from correspondence.datasets.data_folder import read_whole
+from correspondence.datasets.data_folder import explain_damaged_data
 
 
 def needs(name):
@@ -292,5 +292,5 @@ def test_flickr_says_what_is_damaged(flickr_folder):
 
 
 def test_a_file_for_which_memory_is_short_is_not_called_damaged(tmp_path):
-    with pytest.raises(MemoryError), read_whole(tmp_path / "file"):
+    with pytest.raises(MemoryError), explain_damaged_data(tmp_path / "file"):
         raise MemoryError

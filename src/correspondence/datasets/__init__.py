@@ -1,4 +1,4 @@
-"""Tables to try things on: small ones in the package, larger ones from a data folder or the official source."""
+"""Data sets: small tables that come with the package, and larger ones from a data folder or the official source."""
 
 from correspondence.datasets.bundled import Children, load_children, load_hair_eye, load_housetasks, load_smoke
 from correspondence.datasets.data_folder import DamagedDataError, MissingDataError

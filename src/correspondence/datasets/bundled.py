@@ -12,14 +12,14 @@ __all__ = ["Children", "load_children", "load_hair_eye", "load_housetasks", "loa
 
 
 def load_smoke() -> Table:
-    """Staff groups x smoking habits of a firm: 5 x 4, n = 193 (Greenacre 1984).
+    """Load staff groups x smoking habits of a firm: 5 x 4, n = 193 (Greenacre 1984).
 
-    Rows are senior and junior managers, senior and junior employees, and secretaries.
+    The rows are senior and junior managers, senior and junior employees, and secretaries.
 
     Returns
     -------
     Table
-        Groups in the rows, habits in the columns.
+        The rows are groups, the columns habits.
 
     Examples
     --------
@@ -38,12 +38,12 @@ def load_smoke() -> Table:
 
 
 def load_housetasks() -> Table:
-    """Household tasks x who does them in a couple: 13 x 4, n = 1744 (as in R's ade4 and factoextra).
+    """Load household tasks x who does them in a couple: 13 x 4, n = 1744 (as in R's ade4 and factoextra).
 
     Returns
     -------
     Table
-        Tasks in the rows, persons in the columns.
+        The rows are tasks, the columns persons.
 
     Examples
     --------
@@ -70,12 +70,12 @@ def load_housetasks() -> Table:
 
 
 def load_hair_eye() -> Table:
-    """Hair colour x eye colour of 592 statistics students: 4 x 4 (Snee 1974).
+    """Load hair colour x eye colour of 592 statistics students: 4 x 4 (Snee 1974).
 
     Returns
     -------
     Table
-        Hair in the rows, eyes in the columns.
+        The rows are hair colours, the columns eye colours.
 
     Examples
     --------
@@ -98,11 +98,11 @@ class Children(NamedTuple):
     Attributes
     ----------
     table : Table
-        Reasons x education.
+        The rows are reasons, the columns levels of education.
     rows : Table
-        More reasons.
+        These rows are more reasons.
     columns : Table
-        Ages.
+        These columns are ages.
     """
 
     table: Table
@@ -111,14 +111,14 @@ class Children(NamedTuple):
 
 
 def load_children() -> Children:
-    """Reasons not to have children x level of education: 14 x 5, with 4 rows and 3 columns (age) to be placed.
+    """Load reasons not to have children x level of education: 14 x 5, with 4 supplementary rows and 3 columns (age).
 
-    From Traversat and Roche, as in R's FactoMineR. The rows were given only by education.
+    The data are from Traversat and Roche, as in R's FactoMineR. The supplementary rows are known only by education.
 
     Returns
     -------
     Children
-        ``table``, and ``rows`` and ``columns`` to be placed.
+        The table, and the supplementary rows and columns.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The folder of data files: where they are, where they come from, and whether they are whole."""
+"""Data files: where they are, where they come from, and whether they are complete."""
 
 from __future__ import annotations
 
@@ -11,41 +11,38 @@ from pathlib import Path
 from correspondence._util.text import one_line
 
 __all__ = [
-    "DISPLAYR_URL",
-    "FILE_SOURCES",
-    "MNIST_URL",
-    "UCI_URL",
     "DamagedDataError",
     "MissingDataError",
     "check_content",
+    "explain_damaged_data",
     "find_file",
-    "read_whole",
+    "find_in_data_folder",
 ]
 
 
 class MissingDataError(FileNotFoundError):
-    """Data that are neither in the data folder nor could be downloaded; the message says where to put them."""
+    """Data are neither in the data folder nor could be downloaded; the message says where to put them."""
 
 
 class DamagedDataError(ValueError):
-    """A file of data that cannot be read, or holds something else; the message says which."""
+    """A data file cannot be read, or holds something else; the message says which."""
 
 
 @contextmanager
-def read_whole(path: Path) -> Iterator[None]:
-    """One sentence for whatever is wrong with a file of data."""
+def explain_damaged_data(path: Path) -> Iterator[None]:
+    """Say in one sentence what is wrong with a data file."""
     try:
         yield
     except MemoryError:
         raise
-    except Exception as error:  # of gzip, lzma, tarfile, zipfile, pickle, csv, json, NumPy
+    except Exception as error:  # from gzip, lzma, tarfile, zipfile, pickle, csv, json or NumPy
         said = str(error).rstrip(".") if isinstance(error, ValueError | OSError | pickle.UnpicklingError) else ""
         why = one_line(said or "its parts are not as they should be", 100)
         raise DamagedDataError(f"{path} is damaged, cut short, or something else ({why}): get it again.") from error
 
 
 def check_content(is_right: bool, what: str) -> None:
-    """Complain of a file that holds something else."""
+    """Raise an error if a file does not hold what it should."""
     if not is_right:
         raise ValueError(what)
 
@@ -90,7 +87,7 @@ FILE_SOURCES = {  # name in the data folder: address, sha256
 
 
 def find_file(name: str) -> Path:
-    """Path of a file of SOURCES: in the data folder, or downloaded and kept."""
+    """Find a file of `FILE_SOURCES` in the data folder, or download and keep it."""
     return find_in_data_folder(name) or download_file(name)
 
 
@@ -102,7 +99,7 @@ def download_file(name: str) -> Path:
     address, sha256 = FILE_SOURCES[name]
     try:
         path = pooch.retrieve(address, f"sha256:{sha256}", Path(name).name, pooch.os_cache("correspondence"))
-    except Exception as error:  # of any of the libraries through which pooch downloads
+    except Exception as error:  # from any of the libraries through which pooch downloads
         reason = "its checksum is wrong" if "hash" in str(error) else type(error).__name__
         raise MissingDataError(
             f"{address} could not be downloaded ({reason}): put the file at {name} in a folder named by "
@@ -112,7 +109,7 @@ def download_file(name: str) -> Path:
 
 
 def find_in_data_folder(name: str) -> Path | None:
-    """Path of a file in the folder CORRESPONDENCE_DATA, if there is one."""
+    """Find a file in the folder CORRESPONDENCE_DATA; None if it is not there."""
     folder = os.environ.get("CORRESPONDENCE_DATA")
     path = Path(folder, name) if folder else None
     return path if path is not None and path.is_file() else None

@@ -9,7 +9,6 @@ import os
 import pickle
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -17,14 +16,14 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from correspondence._util.labels import to_object_array
-from correspondence._util.text import one_line
+from correspondence._util.text import list_names, one_line
 from correspondence.datasets.data_folder import (
     DamagedDataError,
     MissingDataError,
     check_content,
+    explain_damaged_data,
     find_file,
     find_in_data_folder,
-    read_whole,
 )
 
 __all__ = ["CIFAR_BATCHES", "Flickr", "ImageClasses", "fetch_cifar10", "fetch_flickr8k", "fetch_mnist"]
@@ -34,16 +33,16 @@ CIFAR_BATCHES = [*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"]
 
 
 class ImageClasses(NamedTuple):
-    """Images with labels, of `fetch_mnist` and `fetch_cifar10`.
+    """Images with labels, from `fetch_mnist` or `fetch_cifar10`.
 
     Attributes
     ----------
     train_images, test_images : ndarray of uint8
-        Of shape (n, height, width), or (n, 3, height, width) with colours.
+        Their shape is (n, height, width), or (n, 3, height, width) with colours.
     train_labels, test_labels : ndarray of str
-        What they show.
+        The labels say what the images show.
     classes : list of str
-        All labels.
+        These are all labels.
     """
 
     train_images: np.ndarray
@@ -53,21 +52,21 @@ class ImageClasses(NamedTuple):
     classes: list[str]
 
     def only(self, *classes: str) -> ImageClasses:
-        """The images of some classes.
+        """Select the images of some classes.
 
         Parameters
         ----------
         *classes : str
-            Which ones.
+            Select these classes.
 
         Returns
         -------
         ImageClasses
-            Of these only, in the order of all.
+            The classes stay in their order.
         """
         unknown = [name for name in classes if name not in self.classes]
         if unknown:
-            raise ValueError(f"There is no class {unknown[0]!r}: choose among {', '.join(self.classes)}.")
+            raise ValueError(f"There is no class {unknown[0]!r}: choose among {list_names(self.classes)}.")
         train, test = (np.isin(labels.astype(str), classes) for labels in (self.train_labels, self.test_labels))
         return ImageClasses(
             self.train_images[train],
@@ -79,15 +78,15 @@ class ImageClasses(NamedTuple):
 
 
 def fetch_mnist() -> ImageClasses:
-    """MNIST: 60000 and 10000 handwritten digits, 28 x 28 (LeCun, Cortes and Burges).
+    """Fetch MNIST: 60000 and 10000 handwritten digits, 28 x 28 (LeCun, Cortes and Burges).
 
-    Read from ``mnist/*-ubyte.gz`` in the folder named by the environment variable ``CORRESPONDENCE_DATA``, or
-    downloaded (12 MB) and kept; that needs pooch.
+    They are read from ``mnist/*-ubyte.gz`` in the folder named by the environment variable ``CORRESPONDENCE_DATA``, or
+    downloaded (12 MB) and kept, which needs pooch.
 
     Returns
     -------
     ImageClasses
-        Of the classes "0" to "9".
+        The classes are "0" to "9".
 
     Examples
     --------
@@ -100,7 +99,7 @@ def fetch_mnist() -> ImageClasses:
     def read_part(name: str) -> tuple[np.ndarray, np.ndarray]:
         paths = [find_file(f"mnist/{name}-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1")]
         images, labels = (_read_idx_array(path, axes) for path, axes in zip(paths, (3, 1), strict=True))
-        with read_whole(paths[1]):
+        with explain_damaged_data(paths[1]):
             check_content(len(labels) == len(images), f"{len(labels)} labels of {len(images)} images")
             return images, to_object_array(digits)[labels]
 
@@ -108,8 +107,8 @@ def fetch_mnist() -> ImageClasses:
 
 
 def _read_idx_array(path: Path, axes: int) -> np.ndarray:
-    """Array from the format of MNIST: two zeros, the type (8 is uint8), the number of axes, their lengths, values."""
-    with read_whole(path), gzip.open(path) as file:
+    """Read an array of MNIST's format: two zeros, the type (8 is uint8), the number of axes, their lengths, values."""
+    with explain_damaged_data(path), gzip.open(path) as file:
         content = file.read()
         check_content(content[:4] == bytes([0, 0, 8, axes]), f"no array of bytes with {axes} axes")
         shape = np.frombuffer(content, ">i4", axes, 4)
@@ -118,16 +117,16 @@ def _read_idx_array(path: Path, axes: int) -> np.ndarray:
 
 
 def fetch_cifar10() -> ImageClasses:
-    """CIFAR-10: photographs of ten classes, 32 x 32 with colours; 50000 and 10000 of them (Krizhevsky 2009).
+    """Fetch CIFAR-10: photographs of ten classes, 32 x 32 with colours; 50000 and 10000 of them (Krizhevsky 2009).
 
-    Read from ``cifar10/data_batch_1.xz`` ... and ``test_batch.xz`` in the folder named by the environment variable
-    ``CORRESPONDENCE_DATA`` (of the five batches of 10000 training images those that are there), or downloaded (170 MB)
-    and kept; that needs pooch.
+    They are read from ``cifar10/data_batch_1.xz`` ... and ``test_batch.xz`` in the folder named by the environment
+    variable ``CORRESPONDENCE_DATA`` (as many of the five batches of 10000 training images as are present), or
+    downloaded (170 MB) and kept, which needs pooch.
 
     Returns
     -------
     ImageClasses
-        With colours.
+        The images have colours.
 
     Examples
     --------
@@ -148,7 +147,7 @@ def read_cifar_batches() -> dict[str, tuple[np.ndarray, np.ndarray]]:
         return {name: _read_cifar_file(path) for name, path in here.items()}
     archive = find_file("cifar10/cifar-10-python.tar.gz")
     batches = {}
-    with read_whole(archive), tarfile.open(archive) as files:
+    with explain_damaged_data(archive), tarfile.open(archive) as files:
         for member in files:
             content = files.extractfile(member)
             if content is not None and Path(member.name).name in CIFAR_BATCHES:
@@ -158,12 +157,12 @@ def read_cifar_batches() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def _read_cifar_file(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    with read_whole(path), lzma.open(path) as file:
+    with explain_damaged_data(path), lzma.open(path) as file:
         return parse_cifar_batch(file)
 
 
 def parse_cifar_batch(file: IO[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    whole = io.BytesIO(file.read())  # so that one that is cut short after the pickle is found out
+    whole = io.BytesIO(file.read())  # so that a file cut short after the pickle is noticed
     batch = _ArraysOnly(whole, encoding="bytes").load()
     images, labels = batch[b"data"].reshape(-1, 3, 32, 32), np.array(batch[b"labels"])
     check_content(
@@ -176,7 +175,7 @@ def parse_cifar_batch(file: IO[bytes]) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _ArraysOnly(pickle.Unpickler):
-    """Reads pickles of arrays and refuses all others: a file may come from anywhere."""
+    """An unpickler of arrays, which refuses everything else: a file may come from anywhere."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module.replace("numpy._core", "numpy.core"), name) in {
@@ -190,18 +189,18 @@ class _ArraysOnly(pickle.Unpickler):
 
 
 class Flickr(NamedTuple):
-    """Photographs of `fetch_flickr8k`.
+    """Photographs with captions, from `fetch_flickr8k`.
 
     Attributes
     ----------
     images : ndarray of uint8, shape (n, 3, 64, 64)
-        Photographs with colours, squeezed to a square.
+        The photographs have colours and are squeezed to a square.
     captions : list of lists of str
-        Five sentences for each photograph, by five people.
+        Each photograph has five sentences by five people.
     split : ndarray of str
-        "train", "dev" or "test", or "" for the 91 photographs that the makers left out.
+        Each is "train", "dev" or "test", or "" for the 91 photographs that the authors left out.
     names : list of str
-        Names of the files.
+        These are the names of the files.
     """
 
     images: np.ndarray
@@ -210,17 +209,17 @@ class Flickr(NamedTuple):
     names: list[str]
 
     def only(self, part: str) -> Flickr:
-        """The photographs of one part of the split.
+        """Select the photographs of one part of the split.
 
         Parameters
         ----------
         part : {"train", "dev", "test"}
-            Which one.
+            Select this part.
 
         Returns
         -------
         Flickr
-            These photographs only.
+            The photographs of this part.
         """
         if part not in ("train", "dev", "test"):
             raise ValueError(f'part must be "train", "dev" or "test", got {part!r}.')
@@ -231,17 +230,17 @@ class Flickr(NamedTuple):
 
 
 def fetch_flickr8k() -> Flickr:
-    """Flickr8k: 8091 photographs at 64 x 64, each with five captions (Hodosh, Young and Hockenmaier 2013).
+    """Fetch Flickr8k: 8091 photographs at 64 x 64, each with five captions (Hodosh, Young and Hockenmaier 2013).
 
-    The makers give the files on request only, so they have to be put by hand into ``flickr8k`` in the folder named by
-    the environment variable ``CORRESPONDENCE_DATA``: ``Flickr8k.token.txt`` (or ``.gz``),
+    The authors give the files on request only, so put them by hand into ``flickr8k`` in the folder named by the
+    environment variable ``CORRESPONDENCE_DATA``: ``Flickr8k.token.txt`` (or ``.gz``),
     ``Flickr_8k.trainImages.txt``, ``Flickr_8k.devImages.txt``, ``Flickr_8k.testImages.txt``, and the photographs,
     either in the folder ``Flicker8k_Dataset`` in their original sizes or in ``images64.zip`` at 64 x 64.
 
     Returns
     -------
     Flickr
-        Photographs, captions, and which of them are for the training.
+        The photographs, their captions, and the part of the split that each belongs to.
 
     Examples
     --------
@@ -260,7 +259,7 @@ def fetch_flickr8k() -> Flickr:
         photos = dict(iterate_flickr_photos(captions))
     except MissingDataError:
         raise
-    except Exception as error:  # of zipfile, zlib and PIL
+    except Exception as error:  # from zipfile, zlib or PIL
         raise DamagedDataError(
             f"The photographs of Flickr8k are damaged ({one_line(error, 200)}): get them again."
         ) from None
@@ -278,15 +277,13 @@ def read_flickr_lines(name: str) -> list[str]:
     path = plain or packed
     if path is None:
         raise _make_flickr_error(name)
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path == packed else open(path, encoding="utf-8") as file:
-            return [line.strip() for line in file if line.strip()]
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise DamagedDataError(f"{path} is damaged ({one_line(error, 100)}): get it again.") from None
+    with explain_damaged_data(path):
+        content = gzip.decompress(path.read_bytes()) if path == packed else path.read_bytes()
+        return [line.strip() for line in content.decode().split("\n") if line.strip()]
 
 
 def iterate_flickr_photos(wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
-    """Photographs with captions, by the name of their file."""
+    """Read the photographs with captions, with the names of their files."""
     archive = find_in_data_folder("flickr8k/images64.zip")
     if archive is not None:
         with zipfile.ZipFile(archive) as files:
@@ -303,7 +300,7 @@ def iterate_flickr_photos(wanted: Container[str]) -> Iterator[tuple[str, np.ndar
 
 
 def _read_photo(file: Any) -> np.ndarray:
-    """Photograph of shape (3, 64, 64)."""
+    """Read a photograph as an array of shape (3, 64, 64)."""
     from PIL import Image  # comes with matplotlib
 
     with Image.open(file) as image:

@@ -1,4 +1,4 @@
-"""Tables and texts that are fetched."""
+"""Tables and texts from a data folder or the official source."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from correspondence.data.table import Table
 from correspondence.datasets.data_folder import (
     MissingDataError,
     check_content,
+    explain_damaged_data,
     find_file,
     find_in_data_folder,
-    read_whole,
 )
 
 __all__ = [
@@ -37,15 +37,15 @@ __all__ = [
 
 
 def fetch_newsgroups() -> Table:
-    """20 Newsgroups: 18846 posts x 173762 words of two characters or more, sparse, 5.5 million counts.
+    """Fetch 20 Newsgroups: 18846 posts x 173762 words of two characters or more, sparse, 5.5 million counts.
 
-    Read from ``scale/20news-bydate.tar.xz`` in the folder named by the environment variable
+    The posts are read from ``scale/20news-bydate.tar.xz`` in the folder named by the environment variable
     ``CORRESPONDENCE_DATA``, or downloaded (14 MB) and kept by scikit-learn.
 
     Returns
     -------
     Table
-        Posts in the rows, words in the columns, sparse.
+        The rows are posts, the columns words; the counts are sparse.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def fetch_newsgroups() -> Table:
     archive = find_in_data_folder("scale/20news-bydate.tar.xz")
     if archive is None:
         return _count_words(iterate_sklearn_posts())
-    with read_whole(archive):
+    with explain_damaged_data(archive):
         return _count_words(_iterate_archive_posts(archive))
 
 
@@ -72,7 +72,7 @@ def iterate_sklearn_posts() -> Iterator[tuple[str, str]]:
 
     try:
         data = fetch_20newsgroups(subset="all", shuffle=False)
-    except OSError as error:  # no network, or a download that is damaged
+    except OSError as error:  # no network, or a damaged download
         raise MissingDataError(
             f"The newsgroups could not be downloaded ({type(error).__name__}): put scale/20news-bydate.tar.xz into a "
             "folder named by the environment variable CORRESPONDENCE_DATA."
@@ -89,16 +89,16 @@ def _iterate_archive_posts(archive: Path) -> Iterator[tuple[str, str]]:
 
 
 class Wine(NamedTuple):
-    """Wines of `fetch_wine`.
+    """Wines, from `fetch_wine`.
 
     Attributes
     ----------
     X : ndarray of shape (n, 11)
-        Physical and chemical measurements.
+        The columns are physical and chemical measurements.
     quality : ndarray of shape (n,)
-        Grade by tasters, a whole number.
+        Tasters gave each wine a whole number.
     attributes : list of str
-        Names of the columns of X.
+        These are the names of the columns of X.
     """
 
     X: np.ndarray
@@ -112,16 +112,17 @@ class Wine(NamedTuple):
 
 
 def fetch_wine(color: Literal["red", "white"] = "red") -> Wine:
-    """Wine Quality (Cortez et al. 2009): 11 measurements and the grade of 1599 red or 4898 white wines.
+    """Fetch Wine Quality (Cortez et al. 2009): 11 measurements and the grade of 1599 red or 4898 white wines.
 
-    In the order of the file; 240 of the red and 937 of the white wines repeat the measurements of an earlier one, so
-    split them by `Wine.groups`. Read from ``wine/winequality-red.csv`` (or ``-white``) in the folder named by the
-    environment variable ``CORRESPONDENCE_DATA``, or downloaded from UCI and kept; that needs pooch.
+    The wines are in the order of the file; 240 of the red and 937 of the white wines repeat the measurements of an
+    earlier one, so split them by `Wine.groups`. They are read from ``wine/winequality-red.csv`` (or ``-white``) in the
+    folder named by the environment variable ``CORRESPONDENCE_DATA``, or downloaded from UCI and kept, which needs
+    pooch.
 
     Parameters
     ----------
     color : {"red", "white"}
-        Which wines.
+        Fetch these wines.
 
     Returns
     -------
@@ -137,22 +138,22 @@ def fetch_wine(color: Literal["red", "white"] = "red") -> Wine:
     if color not in ("red", "white"):
         raise ValueError(f'color must be "red" or "white", got {color!r}.')
     path = find_file(f"wine/winequality-{color}.csv")
-    with read_whole(path):
+    with explain_damaged_data(path):
         (*attributes, _), *rows = read_csv(path, ";")
         values = parse_numbers(rows, 12)
     return Wine(values[:, :-1], values[:, -1].astype(np.intp), attributes)
 
 
 def fetch_brands() -> Table:
-    """Brands x personality traits: 42 x 15, the proportion of 3173 Australians who see the trait in the brand (2005).
+    """Fetch brands x personality traits: 42 x 15, the share of 3173 Australians who see the trait in the brand (2005).
 
-    Read from ``brands/brandassoc.csv`` in the folder named by the environment variable ``CORRESPONDENCE_DATA``, or
-    downloaded from Displayr's flipExampleData and kept; that needs pooch.
+    The table is read from ``brands/brandassoc.csv`` in the folder named by the environment variable
+    ``CORRESPONDENCE_DATA``, or downloaded from Displayr's flipExampleData and kept, which needs pooch.
 
     Returns
     -------
     Table
-        Brands in the rows, traits in the columns; proportions, not counts.
+        The rows are brands, the columns traits; the cells are proportions, not counts.
 
     Examples
     --------
@@ -161,7 +162,7 @@ def fetch_brands() -> Table:
     (42, 15)
     """
     path = find_file("brands/brandassoc.csv")
-    with read_whole(path):
+    with explain_damaged_data(path):
         (_, *traits), *rows = read_csv(path, ",")
         proportions = parse_numbers([cells for _, *cells in rows], len(traits))
         check_content(len(traits) > 1, "it has no table of brands and traits")
@@ -169,14 +170,14 @@ def fetch_brands() -> Table:
 
 
 class Recipes(NamedTuple):
-    """Recipes of `fetch_recipes`.
+    """Recipes, from `fetch_recipes`.
 
     Attributes
     ----------
     ingredients : list of lists of str
-        Ingredients of each recipe as they are spelled there.
+        Each recipe has a list of ingredients, spelled as in the file.
     cuisine : ndarray of shape (n,)
-        Where it is from, one of 20 names.
+        Each recipe has one of 20 cuisines.
     """
 
     ingredients: list[list[str]]
@@ -184,15 +185,15 @@ class Recipes(NamedTuple):
 
 
 def fetch_recipes() -> Recipes:
-    """What's Cooking: ingredients and cuisine of 39774 recipes, from Kaggle.
+    """Fetch What's Cooking: ingredients and cuisine of 39774 recipes, from Kaggle.
 
-    Kaggle asks for a login, so the file has to be put by hand: ``whats_cooking/train.json.zip`` in the folder named by
-    the environment variable ``CORRESPONDENCE_DATA``. `correspondence.recipes.Ingredients` makes an array of it.
+    Kaggle asks for a login, so put the file by hand: ``whats_cooking/train.json.zip`` in the folder named by the
+    environment variable ``CORRESPONDENCE_DATA``. `correspondence.studies.ingredients.Ingredients` makes an array of it.
 
     Returns
     -------
     Recipes
-        Lists of ingredients, and cuisines.
+        The lists of ingredients, and the cuisines.
 
     Examples
     --------
@@ -209,7 +210,7 @@ def fetch_recipes() -> Recipes:
             f"{Path(folder, 'whats_cooking', 'train.json.zip')}, where CORRESPONDENCE_DATA is an environment variable "
             "that names a folder."
         )
-    with read_whole(archive), zipfile.ZipFile(archive) as files, files.open("train.json") as file:
+    with explain_damaged_data(archive), zipfile.ZipFile(archive) as files, files.open("train.json") as file:
         recipes = json.load(file)
         found = [[str(name) for name in recipe["ingredients"]] for recipe in recipes]
         check_content(len(found) > 0, "it has no recipes")
@@ -217,16 +218,16 @@ def fetch_recipes() -> Recipes:
 
 
 class Compas(NamedTuple):
-    """Defendants of `fetch_compas`.
+    """Defendants, from `fetch_compas`.
 
     Attributes
     ----------
     X_train, X_test : ndarray of shape (n, 5)
-        Female, charged with a felony, age, number of priors, days in jail.
+        The columns are: female, charged with a felony, age, number of priors, days in jail.
     y_train, y_test : ndarray of str
-        Risk of recidivism by the score of COMPAS: "low" (deciles 1-2), "medium" (3-6) or "high" (7-10).
+        The risk of recidivism by the score of COMPAS is "low" (deciles 1-2), "medium" (3-6) or "high" (7-10).
     features : list of str
-        Names of the columns of X.
+        These are the names of the columns of X.
     """
 
     X_train: np.ndarray
@@ -237,16 +238,16 @@ class Compas(NamedTuple):
 
 
 def fetch_compas() -> Compas:
-    """COMPAS: five attributes and the risk score of 4320 and 1852 defendants, as the paper splits them.
+    """Fetch COMPAS: five attributes and the risk score of 4320 and 1852 defendants, as the paper splits them.
 
-    ProPublica's data (2016) with its usual filter. There is no official file of this split, so it has to be put by
+    These are ProPublica's data (2016) with its usual filter. There is no official file of this split, so put it by
     hand: ``compas/compas_train.csv`` and ``compas_test.csv`` in the folder named by the environment variable
     ``CORRESPONDENCE_DATA``.
 
     Returns
     -------
     Compas
-        Attributes and risk, to train on and to test on.
+        The attributes and the risk, for training and for testing.
 
     Examples
     --------
@@ -266,7 +267,7 @@ def fetch_compas() -> Compas:
                 "1-2, 1 for 3-6, 2 for 7-10): make them from compas-scores-two-years.csv of "
                 "https://github.com/propublica/compas-analysis."
             )
-        with read_whole(path), open(path, encoding="utf-8", newline="") as file:
+        with explain_damaged_data(path), open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
             X = parse_numbers([[row[column] for column in features] for row in rows], len(features))
             return X, to_object_array([risk[row["score_bin"]] for row in rows])
@@ -280,7 +281,7 @@ def read_csv(path: Path, separator: str) -> list[list[str]]:
 
 
 def parse_numbers(rows: list[list[str]], columns: int) -> np.ndarray:
-    """Finite numbers of a file, of which each row has as many."""
+    """Parse rows of finite numbers, which must all have the same length."""
     values = np.array(rows, dtype=np.float64)
     check_content(values.ndim == 2 and values.shape[1] == columns > 0, f"{columns} columns of numbers are expected")
     check_content(bool(np.isfinite(values).all()), "some of its cells are not numbers")
