@@ -290,7 +290,7 @@ def test_an_iteration_that_stops_early_says_so(rng, monkeypatch):
     exact = co.CA(n_components=3).fit(counts)  # small enough to start again with LAPACK
     np.testing.assert_allclose(exact.pics_, np.linalg.svd(_residuals(counts), compute_uv=False)[:3] ** 2)
     monkeypatch.setattr(residual_svd, "MAX_CELLS_FOR_LAPACK", 0)
-    with pytest.warns(co.Inexact, match=r"a relative residual of .* is left"):
+    with pytest.warns(co.Inexact, match="relative residual"):
         co.CA(n_components=3).fit(counts)
 
 

@@ -21,7 +21,7 @@ from correspondence._util.progress import make_progress_bar
 from correspondence._util.text import short_repr
 from correspondence.core.collinearity import describe_columns, resolve_collinearity
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.dependence_views import View, whitened_view
+from correspondence.core.dependence_views import View, view_whitened
 from correspondence.core.estimator import PairsEstimator
 from correspondence.core.feature_maps import Additive, Encoded, Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import FeatureMap, LinearFunctions
@@ -205,7 +205,7 @@ class ACE(PairsEstimator):
         encoders = [make_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
         x, y = (to_dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
         additive = view_additive(x, y, encoders[0].coordinates, encoders[1].coordinates, self._given_knots)
-        views = whitened_view(x, y), additive
+        views = view_whitened(x, y), additive
         return [view for view in views if view is not None]
 
     def _make_spline_basis(self, encoder: Columns, survey: Survey | None, name: str) -> SplineBasis:

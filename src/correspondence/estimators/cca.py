@@ -12,7 +12,7 @@ import numpy as np
 from correspondence._util.arguments import check_whole, count_observations
 from correspondence.core.collinearity import Basis, Described, Resolved, describe_columns, resolve_collinearity
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.dependence_views import View, whitened_view
+from correspondence.core.dependence_views import View, view_whitened
 from correspondence.core.estimator import PairsEstimator
 from correspondence.core.feature_maps import Encoded, fix_signs, iterate_blocks
 from correspondence.core.functions import LinearFunctions
@@ -136,7 +136,7 @@ class CCA(PairsEstimator):
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         x, y = encoders_for(Memory(X, Y, count_observations(X, "X")), linear=True)
-        view = whitened_view(Encoded("X", x)(X), Encoded("Y", y)(Y))
+        view = view_whitened(Encoded("X", x)(X), Encoded("Y", y)(Y))
         return [] if view is None else [view]
 
     def _fit_ridge(self, folds: Sequence[Moments], ridge: Sequence[float] | np.ndarray) -> PenalisedFit:

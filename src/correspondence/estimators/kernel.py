@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 from correspondence._util.arguments import check_whole, count_observations, is_number, to_floats
 from correspondence._util.files import State
 from correspondence._util.text import short_repr
-from correspondence.core.dependence_views import View, whitened_view
+from correspondence.core.dependence_views import View, view_whitened
 from correspondence.core.estimator import PairsEstimator
 from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import MAX_FUNCTION_VALUE, FeatureMap, LinearFunctions, PrincipalFunctions
@@ -219,7 +219,7 @@ class KernelCCA(PairsEstimator):
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         x, y = self._make_feature_maps(Memory(X, Y, count_observations(X, "X")))
-        view = whitened_view(x(X), y(Y), by_variance=True)
+        view = view_whitened(x(X), y(Y), by_variance=True)
         return [] if view is None else [view]
 
     def _fit_features(self, name: str, encoder: Encoder, sample: Any, kernel: Kernel, gamma: Any) -> KernelFeatures:

@@ -16,10 +16,10 @@ from correspondence._util.labels import encode_labels
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import FewerComponents, LeftOut
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.dependence_views import View, label_view
+from correspondence.core.dependence_views import View, view_labels
 from correspondence.core.estimator import Estimator
 from correspondence.core.functions import LabelFunctions
-from correspondence.core.residual_svd import Residuals, leading_axes
+from correspondence.core.residual_svd import Residuals, find_leading_axes
 from correspondence.core.scoring import score_pairs
 from correspondence.core.signs import choose_signs
 from correspondence.data.pairs.pairs import is_source
@@ -208,7 +208,7 @@ class CA(Estimator):
         if ridge.claims is not None and self.n_components is None:
             k = min(limit, max(1, ridge.n_supported))
         matrix = self._regularize_residuals(Q, ridge.strength)
-        U, s, V = leading_axes(matrix, k, centred=whole)
+        U, s, V = find_leading_axes(matrix, k, centred=whole)
         s = np.minimum(s, 1.0)
         sign = choose_signs(V, columns.labels[columns.kept])
         for vectors in (U, V):
@@ -353,7 +353,7 @@ class CA(Estimator):
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         if self.subset_rows is not None or self.subset_columns is not None:
             return []
-        view = label_view(encode_labels(X, "X")[0], encode_labels(Y, "Y")[0])
+        view = view_labels(encode_labels(X, "X")[0], encode_labels(Y, "Y")[0])
         return [] if view is None else [view]
 
     def _evaluate_f(self, X: Any) -> np.ndarray:
