@@ -69,22 +69,6 @@ def test_mmse_formula_is_the_conditional_mean(counts, data):
     np.testing.assert_allclose(both, np.column_stack([direct, 2 * direct]), atol=1e-10)
 
 
-def test_conditional_expectation_takes_values_on_the_training_pairs(rng):
-    x, y = rng.integers(0, 4, 300), rng.integers(0, 5, 300)
-    value = np.array([3.0, -1, 4, 1, -5])
-    d = co.CA().fit(x, y).decomposition_
-    direct = [value[y][x == i].mean() for i in range(4)]
-    np.testing.assert_allclose(d.conditional_expectation(value[y], range(4)), direct)
-    np.testing.assert_allclose(d.conditional_expectation(value, range(4)), direct)
-    np.testing.assert_allclose(d.conditional_expectation(lambda labels: value[labels], range(4), Y=y), direct)
-
-
-def test_conditional_expectation_refuses_values_of_another_length():
-    d = co.CA().fit(co.datasets.load_smoke()).decomposition_
-    with pytest.raises(ValueError, match="h must"):
-        d.conditional_expectation([1, 2, 3], ["SM"])
-
-
 def test_truncate_keeps_the_leading_components_and_the_total():
     d = co.CA().fit(co.datasets.load_housetasks()).decomposition_
     short = d.truncate(1)
@@ -164,15 +148,6 @@ def test_save_and_load_give_the_same_functions(labels, tmp_path, rng):
     assert (again.chi2, again.n) == (d.chi2, d.n)
     h = np.arange(len(y))
     np.testing.assert_array_equal(again.conditional_expectation(h, x), d.conditional_expectation(h, x))
-
-
-def test_save_and_load_of_linear_functions(tmp_path, rng):
-    F, G = rng.normal(size=(50, 3)), rng.normal(size=(50, 2))
-    d = co.Moments().update(F, G).decompose(y_sample=G)
-    d.save(tmp_path / "model")
-    again = co.load(tmp_path / "model")
-    np.testing.assert_array_equal(again.f(F), d.f(F))
-    np.testing.assert_array_equal(again.conditional_expectation(G[:, 0], F), d.conditional_expectation(G[:, 0], F))
 
 
 def test_labels_that_cannot_be_saved_leave_no_file(tmp_path):

@@ -6,7 +6,7 @@ from scipy.stats import binom, chi2
 
 import correspondence as co
 from correspondence.core import dependence_views
-from correspondence.core.dependence_views import FeatureView, LabelView, label_view, run_in_turn, whitened_view
+from correspondence.core.dependence_views import FeatureView, LabelView, run_in_turn, view_labels, view_whitened
 
 
 def codes(values):
@@ -15,14 +15,14 @@ def codes(values):
 
 def draw_independent(kind, rng):
     if kind == "Zipf labels":
-        return [label_view(*(codes(np.minimum(labels, 50)) for labels in rng.zipf(1.5, size=(2, 80))))]
+        return [view_labels(*(codes(np.minimum(labels, 50)) for labels in rng.zipf(1.5, size=(2, 80))))]
     draw = rng.standard_cauchy if kind == "Cauchy columns" else rng.normal
     if kind == "wide":
-        return [whitened_view(draw(size=(40, 30)), draw(size=(40, 20)))]
+        return [view_whitened(draw(size=(40, 30)), draw(size=(40, 20)))]
     if kind == "kernel":
-        return [whitened_view(draw(size=(60, 6)) ** 3, draw(size=(60, 5)) ** 3, by_variance=True)]
+        return [view_whitened(draw(size=(60, 6)) ** 3, draw(size=(60, 5)) ** 3, by_variance=True)]
     X, Y = draw(size=(60, 3)), draw(size=(60, 2))
-    return [whitened_view(X, Y), whitened_view(X**2, Y**2)] if kind == "two views" else [whitened_view(X, Y)]
+    return [view_whitened(X, Y), view_whitened(X**2, Y**2)] if kind == "two views" else [view_whitened(X, Y)]
 
 
 def correlated(rng, n, columns, correlations):
@@ -74,7 +74,7 @@ def test_a_shared_scale_is_no_correlation():
         rng = np.random.default_rng([3, seed])
         scale = np.exp(rng.normal(size=(200, 1)))
         X, Y = scale * rng.normal(size=(2, 200, 2))
-        rejected += run_in_turn([whitened_view(X, Y)], 1, 99, seed).pvalues[0] <= 0.05
+        rejected += run_in_turn([view_whitened(X, Y)], 1, 99, seed).pvalues[0] <= 0.05
     assert rejected <= 0.12 * 150
 
 
@@ -85,7 +85,7 @@ def test_no_third_component_after_two(columns):
     found = []
     for seed in range(80):
         X, Y = correlated(np.random.default_rng([4, seed]), 300, columns, (0.8, 0.5))
-        found.append(run_in_turn([whitened_view(X, Y)], 3, 199, seed).pvalues <= 0.05)
+        found.append(run_in_turn([view_whitened(X, Y)], 3, 199, seed).pvalues <= 0.05)
     assert np.mean(found, axis=0)[:2].tolist() == [1, 1]
     assert np.mean(found, axis=0)[2] <= 0.12
 
@@ -96,7 +96,7 @@ def test_three_classes_as_labels_share_two_components(n):
     found = []
     for seed in range(40):
         x, y = classes_as_labels(np.random.default_rng([5, seed]), n)
-        found.append(int((run_in_turn([label_view(x, y)], 5, 199, seed).pvalues <= 0.05).sum()))
+        found.append(int((run_in_turn([view_labels(x, y)], 5, 199, seed).pvalues <= 0.05).sum()))
     assert np.mean(np.array(found) > 2) <= 0.1
     assert np.mean(np.array(found) == 2) >= (0.8 if n == 1000 else 0.5)
 
@@ -133,7 +133,7 @@ def test_weak_correlations_are_found_as_often_as_by_the_likelihood(columns):
     found = expected = 0
     for seed in range(60):
         X, Y = correlated(np.random.default_rng([6, seed]), 500, columns, (0.15,))
-        found += run_in_turn([whitened_view(X, Y)], 1, 199, seed).pvalues[0] <= 0.05
+        found += run_in_turn([view_whitened(X, Y)], 1, 199, seed).pvalues[0] <= 0.05
         expected += bartlett_rejects(X, Y)
     assert found >= expected - 4
     assert found >= 0.6 * 60 or columns > 2
@@ -155,7 +155,7 @@ def test_one_strange_pair_does_not_hide_the_others():
     for seed in range(20):
         X, Y = correlated(np.random.default_rng([8, seed]), 300, 1, (0.4,))
         X[0], Y[0] = 30, -5
-        found += run_in_turn([whitened_view(np.arctan(X), np.arctan(Y))], 1, 99, seed).pvalues[0] <= 0.05
+        found += run_in_turn([view_whitened(np.arctan(X), np.arctan(Y))], 1, 99, seed).pvalues[0] <= 0.05
     assert found >= 18
 
 
@@ -164,7 +164,7 @@ def test_one_strange_pair_does_not_hide_the_others():
 
 def test_later_pvalues_are_never_smaller(rng):
     X, Y = correlated(rng, 200, 4, (0.7, 0.3, 0.3))
-    result = run_in_turn([whitened_view(X, Y)], 4, 99, 0, stop_above=1.0)
+    result = run_in_turn([view_whitened(X, Y)], 4, 99, 0, stop_above=1.0)
     assert (np.diff(result.pvalues) >= 0).all()
     assert (result.statistics > 0).all()
     assert result.null.shape == (99, 4)
@@ -172,7 +172,7 @@ def test_later_pvalues_are_never_smaller(rng):
 
 def test_tests_stop_after_a_failure(rng):
     X, Y = correlated(rng, 300, 4, (0.9,))
-    result = run_in_turn([whitened_view(X, Y)], 4, 99, 0, stop_above=0.05)
+    result = run_in_turn([view_whitened(X, Y)], 4, 99, 0, stop_above=0.05)
     first = int((result.pvalues <= 0.05).sum())
     assert first == 1
     assert result.pvalues[2:].tolist() == [1, 1]
@@ -182,7 +182,7 @@ def test_tests_stop_after_a_failure(rng):
 def test_the_seed_decides(rng):
     X, Y = correlated(rng, 100, 3, (0.5, 0.2))
     x, y = classes_as_labels(rng, 100)
-    for view in (whitened_view(X, Y), label_view(x, y)):
+    for view in (view_whitened(X, Y), view_labels(x, y)):
         one, again, other = (run_in_turn([view], 3, 99, seed, stop_above=1.0) for seed in (4, 4, 5))
         np.testing.assert_array_equal(one.null, again.null)
         np.testing.assert_array_equal(one.pvalues, again.pvalues)
@@ -192,20 +192,20 @@ def test_the_seed_decides(rng):
 def test_more_components_than_features(rng):
     """A matrix of rank 1 has no second singular value."""
     X, Y = correlated(rng, 100, 1, (0.8,))
-    assert run_in_turn([whitened_view(X, Y)], 3, 99, 0).pvalues.tolist() == [0.01, 1, 1]
+    assert run_in_turn([view_whitened(X, Y)], 3, 99, 0).pvalues.tolist() == [0.01, 1, 1]
 
 
 def test_a_view_of_noise_does_not_hide_another(rng):
     X, Y = correlated(rng, 300, 1, (0.4,))
-    noise = whitened_view(*rng.normal(size=(2, 300, 20)))
-    assert run_in_turn([noise, whitened_view(X, Y)], 1, 199, 0).pvalues[0] <= 0.05
+    noise = view_whitened(*rng.normal(size=(2, 300, 20)))
+    assert run_in_turn([noise, view_whitened(X, Y)], 1, 199, 0).pvalues[0] <= 0.05
 
 
 # --- what it costs
 
 
 def test_fewer_draws_and_then_fewer_rows(rng, monkeypatch):
-    view = whitened_view(*rng.normal(size=(2, 5000, 2)))  # 8 multiplications for each row
+    view = view_whitened(*rng.normal(size=(2, 5000, 2)))  # 8 multiplications for each row
     assert dependence_views.limit_work([view], 999, rng) == (999, None)
     monkeypatch.setattr(dependence_views, "MAX_MULTIPLICATIONS", 5000 * 8 * 500)
     assert dependence_views.limit_work([view], 999, rng) == (500, None)
@@ -224,7 +224,7 @@ def test_fewer_draws_and_then_fewer_rows(rng, monkeypatch):
 
 def test_functions_of_a_view_are_uncorrelated(rng):
     F = rng.normal(size=(100, 4)) @ rng.normal(size=(4, 4)) + 7
-    view = whitened_view(np.column_stack([F, F[:, 0], np.full(100, 3.0)]), F[:, :2])
+    view = view_whitened(np.column_stack([F, F[:, 0], np.full(100, 3.0)]), F[:, :2])
     assert (view.x.shape, view.y.shape) == ((100, 4), (100, 2))  # neither copies nor constants
     for side in (view.x, view.y):
         np.testing.assert_allclose(side.T @ side / 100, np.eye(side.shape[1]), atol=1e-9)
@@ -233,7 +233,7 @@ def test_functions_of_a_view_are_uncorrelated(rng):
 
 
 def test_more_columns_than_rows(rng):
-    view = whitened_view(*rng.normal(size=(2, 30, 200)))
+    view = view_whitened(*rng.normal(size=(2, 30, 200)))
     assert view.x.shape[1] <= min(29, dependence_views.MAX_FEATURES)
     np.testing.assert_allclose(view.x.T @ view.x / 30, np.eye(view.x.shape[1]), atol=1e-6)
     assert len(view.scales) == 2
@@ -243,32 +243,32 @@ def test_later_statistics_do_not_depend_on_units(rng):
     """Nor on the mean, or on linear combinations where all directions count alike."""
     X, Y = correlated(rng, 200, 3, (0.5, 0.3))
     mixed = X @ rng.normal(size=(3, 3)) * 1e-6 + 1
-    one, other = (whitened_view(Z, Y).draw_noise(1, 9, 0) for Z in (X, mixed))
+    one, other = (view_whitened(Z, Y).draw_noise(1, 9, 0) for Z in (X, mixed))
     np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
 def test_sides_that_do_not_vary_have_no_view(rng):
-    assert whitened_view(np.ones((50, 2)), rng.normal(size=(50, 2))) is None
+    assert view_whitened(np.ones((50, 2)), rng.normal(size=(50, 2))) is None
 
 
 def test_labels_one_of_which_is_everywhere(rng):
     """One label has nothing to be tested: the p-value is 1."""
-    view = label_view(np.zeros(50, dtype=int), rng.integers(3, size=50))
+    view = view_labels(np.zeros(50, dtype=int), rng.integers(3, size=50))
     assert sorted(view.shape) == [1, 3]
     assert run_in_turn([view], 2, 99, 0).pvalues.tolist() == [1, 1]
 
 
 def test_tables_that_are_too_large_have_no_view():
     x = np.arange(600)
-    assert label_view(x, x) is None
-    assert isinstance(label_view(x, x % 400), LabelView)
+    assert view_labels(x, x) is None
+    assert isinstance(view_labels(x, x % 400), LabelView)
     names = x.astype(str).astype(object)
     assert co.CA(1)._make_test_views(names, names) == []
 
 
 def test_totals_of_the_longer_side_are_kept(rng):
     x, y = rng.integers(4, size=200), rng.integers(9, size=200)
-    for view in (label_view(x, y), label_view(y, x)):
+    for view in (view_labels(x, y), view_labels(y, x)):
         assert view.shape == (9, 4)
     table = view._count_cells(view.y)
     assert table.sum() == 200
@@ -281,7 +281,7 @@ def test_a_rank_that_has_everything_is_the_table(rng):
     """Up to the pseudo-counts, which only scale: they cancel where the rank is full."""
     x = rng.integers(5, size=300)
     y = np.where(rng.random(300) < 0.5, x % 3, rng.integers(3, size=300))
-    table = label_view(x, y)._count_cells(y)
+    table = view_labels(x, y)._count_cells(y)
     np.testing.assert_allclose(
         dependence_views.fit_rank_model(table, 3)[1], table / table.sum(axis=1, keepdims=True), atol=1e-12
     )
@@ -320,7 +320,7 @@ def test_a_wavy_second_component_is_found():
 def test_a_label_for_each_row_tells_nothing():
     """Whatever is exchanged, the table is the same: what differs is rounding."""
     for seed in range(3):
-        view = label_view(np.arange(60), np.random.default_rng(seed).integers(3, size=60))
+        view = view_labels(np.arange(60), np.random.default_rng(seed).integers(3, size=60))
         assert run_in_turn([view], 1, 99, seed).pvalues[0] == 1.0
 
 
@@ -347,7 +347,7 @@ def test_strong_components_are_found_at_any_level_of_few_draws(rng):
 def test_blocks_of_pairs_vary_as_much_as_pairs(rng):
     x, y = rng.normal(size=(4000, 3)), rng.standard_t(3, size=(4000, 2))
     y[:, 0] += x[:, 0]
-    view = whitened_view(x, y)
+    view = view_whitened(x, y)
     K = view.x.T @ view.y / view.n
     by_pairs, by_blocks = (draw(K, 400, rng).std(axis=0) for draw in (view._draw_by_pairs, view._draw_by_blocks))
     np.testing.assert_allclose(by_blocks, by_pairs, rtol=0.25)
@@ -359,7 +359,7 @@ def test_later_components_are_tested_on_all_of_many_pairs():
     X, Y = rng.normal(size=(2, 6000, 60))
     Y[:, 0] += X[:, 0]
     Y[:, 1] += 0.25 * X[:, 1]
-    view = whitened_view(X, Y)
+    view = view_whitened(X, Y)
     assert all(run_in_turn([view], 2, 199, seed).pvalues[1] <= 0.05 for seed in range(3))
 
 
@@ -367,8 +367,8 @@ def test_labels_that_occur_once_are_not_tested(rng):
     """Which of their many equal directions were taken would depend on how they are spelt."""
     y = rng.normal(size=(300, 1))
     one_hot = np.eye(300)[np.argsort(np.argsort(y[:, 0]))]
-    assert whitened_view(one_hot, y) is None
-    assert whitened_view(one_hot, y, by_variance=True) is None
+    assert view_whitened(one_hot, y) is None
+    assert view_whitened(one_hot, y, by_variance=True) is None
 
 
 def test_a_label_for_each_row_says_nothing(rng):

@@ -1,12 +1,12 @@
-"""Nearly collinear columns: what tells them apart, as far as it is more than rounding, at full accuracy.
+"""Nearly collinear columns: what distinguishes them, if it is more than rounding, at full accuracy.
 
 Moments square the spread of a direction, so that what varies by 1e-8 of the columns' own spread is lost in the rounding
-of their covariance. If some directions are so small, the rows are read again, turned into the principal directions and
+of their covariance. If some directions are so small, the rows are read again, rotated to the principal directions and
 divided by their spread: their moments then know the small ones as well as the others. A few such turns give what QR of
 the rows gives (shifted Cholesky QR), on pairs in memory and elsewhere, a batch at a time.
 
-What is no larger than the rounding of the data is an exact dependence, such as a column that repeats another, and is
-dropped without a word. What is little more may be either: it is dropped with a warning.
+A direction no larger than the rounding of the data is an exact dependence, such as a column that repeats another, and
+is dropped silently. One that is little larger may be either: it is dropped with a warning.
 """
 
 from __future__ import annotations
@@ -31,15 +31,13 @@ from correspondence.data.pairs.pairs import Memory, Pairs, Parts
 __all__ = ["Basis", "Described", "Resolved", "describe_columns", "resolve_collinearity"]
 
 FLOAT64_EPS, FLOAT32_EPS = float(np.finfo(float).eps), float(np.finfo(np.float32).eps)
-MAX_ROWS_INSPECTED = 4096  # rows that show whether numbers have been float32
-DOUBTFUL_VARIANCE_RATIO = (
-    1e-6  # variance of a direction, of the largest, below which moments know it to less than nine digits
-)
+MAX_ROWS_INSPECTED = 4096  # rows that show whether numbers were float32
+DOUBTFUL_VARIANCE_RATIO = 1e-6  # below this share of the largest variance, moments have fewer than nine digits
 CONSTANT_DIRECTION_TOLERANCE = 1e-6  # by which a direction of the moments may miss one that is constant by construction
-MIN_EXACT_VARIANCE = 1e-2  # smallest variance of a direction with which moments are exact enough
-MAX_FURTHER_TURNS = 5  # after the first, at most; each makes a spread of 1e-7 one of 1
-KEPT_LIMIT_FACTOR = 4.0  # times the limit of what may be rounding: from here on a direction is kept
-MIN_SMALL_DIRECTION_WEIGHT = 1e3  # weights of standardised columns that make a direction of variance 1 a small one
+MIN_EXACT_VARIANCE = 1e-2  # smallest variance of a direction whose moments are exact enough
+MAX_FURTHER_TURNS = 5  # turns after the first; each turns a spread of 1e-7 into 1
+KEPT_LIMIT_FACTOR = 4.0  # a direction is kept if it exceeds what may be rounding by this factor
+MIN_SMALL_DIRECTION_WEIGHT = 1e3  # a direction of variance 1 with such weights of standardised columns is small
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +49,9 @@ class Described:
     side : str
         "X" or "Y".
     names : list of str
-        Of the columns, for warnings.
+        Names of the columns, for warnings.
     rounding : ndarray of shape (p,)
-        By how much the values may be off, in units of the encoded columns.
+        Errors of the values by rounding, in units of the encoded columns.
     constant : ndarray of shape (p, m)
         Combinations that are constant by construction, as the sum of all indicators of a label is.
     """
@@ -73,7 +71,7 @@ class Basis:
 
     @classmethod
     def make_identity(cls, width: int) -> Basis:
-        """The columns themselves."""
+        """Take the columns themselves."""
         return cls(np.zeros(width))
 
     @property
@@ -82,22 +80,22 @@ class Basis:
         return len(self.centre) if self.matrix is None else self.matrix.shape[1]
 
     def __call__(self, columns: np.ndarray) -> np.ndarray:
-        """Values of shape (n, width)."""
+        """Evaluate the combinations, of shape (n, width)."""
         return columns if self.matrix is None else (columns - self.centre) @ self.matrix
 
     def on_columns(self, mean: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and weights of the columns, for functions given by those of the combinations."""
+        """Turn the mean and weights of the combinations in some functions into those of the columns."""
         if self.matrix is None:
             return mean, weights
         return self.centre + mean @ self.inverse, self.matrix @ weights
 
     def with_combinations(self, combinations: np.ndarray) -> Basis:
-        """The same with other combinations of the columns beside."""
+        """Add other combinations of the columns."""
         return Basis(self.centre, np.hstack([self.columns, combinations]))
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """From the combinations to the columns, centred, of shape (width, p)."""
+        """Matrix from the combinations to the centred columns, of shape (width, p)."""
         return np.eye(self.width) if self.matrix is None else np.linalg.pinv(self.matrix)
 
     @property
@@ -113,12 +111,12 @@ class Resolved:
     Attributes
     ----------
     bases : pair of Basis
-        Of the two sides.
+        Combinations of the two sides.
     moments : Moments
-        Of the combinations.
+        Moments of the combinations.
     span : pair of ndarray, or None
-        What of them is neither an exact dependence nor lost; None for all.
-    small : pair of ndarray of shape (p, k), or nothing
+        The part of the combinations that is neither an exact dependence nor lost; None for all.
+    small : pair of ndarray of shape (p, k), or an empty tuple
         Combinations of the columns of each side, with variance 1, that are small against the columns themselves.
     """
 
@@ -132,16 +130,16 @@ class Resolved:
 
 
 def describe_columns(side: str, encoder: Encoder, pairs: Parts) -> Described:
-    """What is known of the encoded columns of X or Y before they are looked at.
+    """Describe what is known of the encoded columns of X or Y before they are read.
 
     Parameters
     ----------
     side : str
-        "X" or "Y".
+        The side is "X" or "Y".
     encoder : Encoder
-        Of that side.
+        It encodes that side.
     pairs : Parts
-        The data before they are encoded, which show how exact the numbers are.
+        The data before they are encoded show how exact the numbers are.
     """
     if not isinstance(encoder, Columns):
         width = int(np.prod(encoder.shape)) if isinstance(encoder, Images) else int(encoder.width)  # type: ignore[attr-defined]
@@ -166,7 +164,7 @@ def _estimate_rounding(column: Any, digits: float) -> float:
 
 
 def find_precisions(side: str, pairs: Parts) -> list[float]:
-    """Relative rounding of the numbers of each column, before they were turned into float64."""
+    """Find the relative rounding of the numbers of each column, before they were turned into float64."""
     if isinstance(pairs, Pairs):
         columns, schema = (pairs.x if side == "X" else pairs.y), pairs.frame.collect_schema()
         types = [str(schema[name]) for name in ([columns] if isinstance(columns, str) else columns)]
@@ -177,7 +175,7 @@ def find_precisions(side: str, pairs: Parts) -> list[float]:
 
 
 def was_float32(values: np.ndarray) -> bool:
-    """Whether numbers have been float32, whatever they are now; whole numbers are exact."""
+    """Say whether numbers were float32, whatever they are now; whole numbers are exact."""
     if values.dtype != np.float64 or np.abs(values).max(initial=0) > np.finfo(np.float32).max:
         return False
     return bool((values == values.astype(np.float32)).all() and (values != np.rint(values)).any())
@@ -192,16 +190,16 @@ def resolve_collinearity(rows: Parts, moments: Moments, x: Described, y: Describ
     Parameters
     ----------
     rows : Parts
-        Encoded rows; they are read again only if some directions are doubtful.
+        The encoded rows are read again only if some directions are doubtful.
     moments : Moments
-        Of the rows.
+        These are the moments of the rows.
     x, y : Described
-        What is known of the columns.
+        These say what is known of the columns.
 
     Returns
     -------
     Resolved
-        The columns themselves and the moments that were given, if nothing is small but exact dependences.
+        The columns themselves and the given moments, if nothing is small except exact dependences.
 
     Examples
     --------
@@ -235,20 +233,20 @@ def resolve_collinearity(rows: Parts, moments: Moments, x: Described, y: Describ
 
 @dataclass(frozen=True, eq=False)
 class _Turn:
-    """What makes combinations of columns uncorrelated with variance 1.
+    """A matrix that makes combinations of columns uncorrelated with variance 1.
 
     Attributes
     ----------
     matrix : ndarray of shape (width, r)
-        To multiply them with.
+        Matrix that the combinations are multiplied with.
     basis : Basis
-        The columns with both multiplications.
+        Combinations of the columns after the multiplication.
     noise : ndarray of shape (r,)
         Spread that rounding gives to the result.
     is_last : bool
         Whether all variances were known well, so that no other turn is needed.
     limit : float
-        Spread, in units of the noise, up to which a direction may be lost.
+        Spread, in units of the noise, up to which a direction is lost.
     """
 
     matrix: np.ndarray
@@ -264,7 +262,7 @@ class _Turn:
 
     @property
     def span(self) -> np.ndarray:
-        """The multiplication without those."""
+        """The matrix without the lost directions."""
         return self.matrix[:, ~self.is_lost]
 
 
@@ -291,7 +289,7 @@ class _PrincipalColumns:
 
     @property
     def _limit(self) -> float:
-        """Noise that a direction must exceed to be more than rounding.
+        """Spread, in units of the noise, that a direction must exceed to be more than rounding.
 
         A value is off by a third of a unit, and a sum of p products by a part of the root of p.
         """
@@ -299,21 +297,22 @@ class _PrincipalColumns:
 
     @property
     def _rounding(self) -> np.ndarray:
-        """By how much the columns may be off; one that varies at all is no rounding for itself."""
+        """Errors of the columns by rounding; a column that varies at all is more than its own rounding."""
         off = np.maximum(self.known.rounding, FLOAT64_EPS * np.hypot(self.spectrum.mean, self.spectrum.scale))
         return np.minimum(off, self.spectrum.scale / 64)
 
     def make_first_basis(self) -> Basis:
-        """Principal directions, the largest first, divided by their spread as far as it is known."""
+        """Return the principal directions, the largest first, divided by their spread as far as it is known."""
         s = self.spectrum
-        matrix = s.vectors / np.sqrt(np.maximum(s.values, _floor(s.values))) / s.unit
+        floor = 10 * FLOAT64_EPS * len(s.values) * float(s.values.max(initial=0))  # a smaller variance may be rounding
+        matrix = s.vectors / np.sqrt(np.maximum(s.values, floor)) / s.unit
         return Basis(s.mean, matrix[:, ::-1])
 
     def decorrelate_basis(self, basis: Basis, cov: np.ndarray) -> _Turn:
         """Make combinations uncorrelated with variance 1, without those that are rounding.
 
-        Each is made uncorrelated with those before it, the larger ones, which thus stay free of the rounding in it
-        (Cholesky). What is then left of it is known only down to a share of it, and may be less.
+        Each is made uncorrelated with the larger ones before it, which thus stay free of its rounding (Cholesky). What
+        is then left of it is known only down to a share of it, and may be less.
         """
         scale = np.sqrt(np.maximum(np.diag(cov), 1e-60))  # 0 if a combination is constant to the last digit
         L, left = factor_correlations(cov / np.outer(scale, scale))
@@ -330,11 +329,10 @@ class _PrincipalColumns:
         )
 
     def find_small_directions(self, turn: _Turn) -> np.ndarray:
-        """Directions of variance 1 that are small against the columns."""
+        """Find the directions of variance 1 that are small against the columns."""
         directions = turn.basis.columns[:, ~turn.is_lost]
-        return directions[
-            :, np.linalg.norm(self.spectrum.scale[:, None] * directions, axis=0) > MIN_SMALL_DIRECTION_WEIGHT
-        ]
+        weights = np.linalg.norm(self.spectrum.scale[:, None] * directions, axis=0)
+        return directions[:, weights > MIN_SMALL_DIRECTION_WEIGHT]
 
     def warn_of_lost(self, turn: _Turn) -> None:
         """Name the columns of directions that are dropped though they may be more than rounding."""
@@ -342,15 +340,10 @@ class _PrincipalColumns:
         warn_of_lost(lost, self.known.names, self.known.side)
 
 
-def _floor(values: np.ndarray) -> float:
-    """Variance that may be rounding, of directions with these: none is divided by less."""
-    return 10 * FLOAT64_EPS * len(values) * float(values.max(initial=0))
-
-
 def factor_correlations(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cholesky factor of a correlation matrix, and which share of each variance those before it do not explain.
+    """Compute the Cholesky factor of a correlation matrix, and the share of each variance left by those before it.
 
-    A share that may be rounding counts as the largest that may be.
+    A share that may be rounding counts as the largest share that may be.
     """
     L, left = np.zeros_like(R), np.ones(len(R))
     floor = 10 * FLOAT64_EPS * len(R)
@@ -365,7 +358,7 @@ def factor_correlations(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def turn_columns(
     rows: Parts, sides: tuple[_PrincipalColumns, _PrincipalColumns], bases: tuple[Basis, Basis]
 ) -> tuple[Moments, tuple[_Turn, _Turn]]:
-    """Moments of combinations of the columns, and what they show."""
+    """Compute moments of combinations of the columns, and what makes these uncorrelated."""
     moments = rows.sums(partial(compute_moments, bases), partial(sum, start=Moments()), "moments", numbered=False)
     return moments, (
         sides[0].decorrelate_basis(bases[0], moments.cov_f),

@@ -1,11 +1,11 @@
-"""Tests of components on all pairs, none of which has to be held out.
+"""Tests of components on all pairs, without holding any out.
 
 A view is a way to look for dependence: features of both variables, each learned from one variable alone, and singular
 values of the matrix of covariances between them. For the first component they are compared with those of pairs whose
 partners are exchanged at random, which is exact. Component k + 1 is tested by singular value k + 1, which is compared
 with that of a matrix of rank k, the best fit to the given one, plus noise: that of the covariances, drawn by giving
-each pair a random sign, or for labels that of tables drawn from the model of rank k. So what is counted as noise knows
-that a strong component is found only roughly, and that the spread of y may depend on x.
+each pair a random sign, or for labels that of tables drawn from the model of rank k. So the noise allows for strong
+components that are found only roughly, and for a spread of y that depends on x.
 """
 
 from __future__ import annotations
@@ -19,24 +19,22 @@ from scipy.stats import gamma
 
 from correspondence._util.threads import limit_blas_threads
 
-__all__ = ["FeatureView", "InTurn", "LabelView", "View", "label_view", "run_in_turn", "whitened_view"]
+__all__ = ["FeatureView", "InTurn", "LabelView", "View", "run_in_turn", "view_labels", "view_whitened"]
 
-MAX_FEATURES = 60  # of each side of a view; the leading ones
-MAX_CELLS = 250_000  # of a table of labels that is tested as a whole
+MAX_FEATURES = 60  # leading features of each side of a view
+MAX_CELLS = 250_000  # cells of a table of labels that is tested as a whole
 MIN_EXCHANGES = 199
 MAX_MULTIPLICATIONS = 1.5e9  # multiplications for the exchanges of one view: about a second
 PSEUDO_COUNT = 8.0  # added to the count of each label, so that rare ones cannot carry a component on their own
-CLEAR_PVALUE, WEAK_PVALUE = (
-    0.005,
-    0.05,
-)  # p-value of a component at a scale, up to which the next is tested there; SEEN if none is clear
-RANK_TOLERANCE = 1e-26  # variance of a direction of features, of the largest, below which it is rounding
-NEARLY_COLLINEAR = 1e-6  # variance of a direction, of the largest, below which squares are not exact enough
-TIED_VARIANCE_TOLERANCE = 1e-6  # relative difference of the variances of two directions, up to which they are equal
+CLEAR_PVALUE = 0.005  # a component with at most this p-value at a scale lets the next be tested there
+WEAK_PVALUE = 0.05  # the same if no scale has a clear component
+RANK_TOLERANCE = 1e-26  # a direction of features whose variance is a smaller share of the largest is rounding
+NEARLY_COLLINEAR = 1e-6  # below this share of the largest variance squares are not exact enough
+TIED_VARIANCE_TOLERANCE = 1e-6  # variances of two directions are equal up to this relative difference
 MIN_PRODUCT_MEAN_SQUARE = 1e-9  # smallest mean square of a product of two features of variance 1
-MAX_BLOCKS = 1000  # of pairs that share a random sign, where there are more pairs: all of them are used for little work
-STATISTIC_TOLERANCE = 1e-9  # relative difference of statistics, up to which they are equal
-HOPELESS_PVALUE = 0.5  # p-value after which later components are not tested
+MAX_BLOCKS = 1000  # blocks of pairs that share a random sign, if there are more pairs: all are used at little cost
+STATISTIC_TOLERANCE = 1e-9  # statistics are equal up to this relative difference
+HOPELESS_PVALUE = 0.5  # above this p-value later components are not tested
 
 
 class View(ABC):
@@ -47,7 +45,7 @@ class View(ABC):
     @property
     @abstractmethod
     def cost(self) -> float:
-        """Multiplications for one exchange and one row."""
+        """Number of multiplications for one exchange and one row."""
 
     @abstractmethod
     def take_rows(self, rows: np.ndarray) -> View:
@@ -55,28 +53,28 @@ class View(ABC):
 
     @abstractmethod
     def exchange_partners(self, orders: np.ndarray) -> np.ndarray:
-        """Statistics of the first component for the given pairs, and below for pairs with exchanged partners.
+        """Compute statistics of the first component for the given pairs, and below for exchanged partners.
 
         Parameters
         ----------
         orders : ndarray of shape (draws, n)
-            The exchanges.
+            Each row is one order of the partners.
         """
 
     @abstractmethod
     def draw_noise(self, k: int, n_draws: int, seed: int) -> np.ndarray:
-        """Statistics of component k + 1 for the given pairs, and below for draws of variables that have k components.
+        """Compute statistics of component k + 1 for the pairs, and below for draws of variables with k components.
 
         There are none if component k does not stand out.
 
         Parameters
         ----------
         k : int
-            Number of components that there are, at least 1.
+            The model has this many components, at least 1.
         n_draws : int
-            Number of draws.
+            Draw this many times.
         seed : int
-            Seed of the draws.
+            The draws depend on this seed.
         """
 
 
@@ -124,7 +122,7 @@ class FeatureView(View):
         scales = (
             [_Scale(x[:, None] * K * y, x[:, None] * noise * y) for x, y in self.scales] if k < min(K.shape) else []
         )
-        # Where component k does not stand out, the model has noise in its place, and the rest looks too large.
+        # Where component k does not stand out, the model has noise in its place, and later ones look too large.
         clearness = [scale.compare_with_draws(k - 1) for scale in scales]
         limit = next((p for p in (CLEAR_PVALUE, WEAK_PVALUE) if min(clearness, default=1.0) <= p), 0.0)
         tested = [scale.compute_statistics(k) for scale, p in zip(scales, clearness, strict=True) if p <= limit]
@@ -154,12 +152,12 @@ class _Scale:
         self.noise = noise
 
     def compute_statistics(self, k: int) -> np.ndarray:
-        """Singular value k + 1, and below those of the best fit of rank k with noise."""
+        """Compute singular value k + 1, and below those of the best fit of rank k with noise."""
         model = (self.U[:, :k] * self.s[:k]) @ self.Vt[:k]
         return np.append(self.s[k], _find_singular_value(model + self.noise, k))
 
     def compare_with_draws(self, k: int) -> float:
-        """Share of the draws whose singular value k + 1 reaches that of the pairs."""
+        """Compute the share of draws whose singular value k + 1 reaches that of the pairs."""
         own, *drawn = self.compute_statistics(k)
         return float(np.mean(np.array(drawn) >= own))
 
@@ -199,23 +197,24 @@ class LabelView(View):
         return cells.reshape(self.shape).astype(np.float64)
 
 
-def label_view(x: np.ndarray, y: np.ndarray) -> LabelView | None:
-    """View of two columns of codes; None if their table is too large to be tested as a whole."""
+def view_labels(x: np.ndarray, y: np.ndarray) -> LabelView | None:
+    """Make a view of two columns of codes; None if their table is too large to be tested as a whole."""
     shape = int(x.max()) + 1, int(y.max()) + 1
-    if shape[0] > shape[1]:  # totals of the longer side are kept when tables are drawn
-        return LabelView(x, y, shape) if shape[0] * shape[1] <= MAX_CELLS else None
-    return LabelView(y, x, shape[::-1]) if shape[0] * shape[1] <= MAX_CELLS else None
+    if shape[0] * shape[1] > MAX_CELLS:
+        return None
+    # The longer side has the rows, whose totals are kept when tables are drawn.
+    return LabelView(x, y, shape) if shape[0] > shape[1] else LabelView(y, x, shape[::-1])
 
 
-def whitened_view(F: np.ndarray, G: np.ndarray, *, by_variance: bool = False) -> FeatureView | None:
-    """View of features by their principal directions; None if one side does not vary.
+def view_whitened(F: np.ndarray, G: np.ndarray, *, by_variance: bool = False) -> FeatureView | None:
+    """Make a view of features by their principal directions; None if one side does not vary.
 
     Parameters
     ----------
     F, G : ndarray of shape (n, p) and (n, q)
-        Features of the two variables.
+        These are the features of the two variables.
     by_variance : bool
-        Whether a direction counts by its standard deviation, as in the space of a kernel, and at a second scale by
+        If true, a direction counts by its standard deviation, as in the space of a kernel, and at a second scale by
         what a ridge of a tenth of the largest variance leaves of it. Otherwise all directions count alike if there are
         enough rows for them, and by what a ridge leaves of them if there are not.
     """
@@ -236,24 +235,22 @@ def _shrink_deviations(variances: np.ndarray, ridge: float) -> np.ndarray:
 
 
 def whiten_features(Z: np.ndarray, standardise: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Leading principal directions with variance 1, and the variances that they had."""
+    """Find leading principal directions, scaled to variance 1, and the variances that they had."""
     Z = Z - Z.mean(axis=0)
     scale = Z.std(axis=0)
     Z = Z[:, scale > 0] / (scale[scale > 0] if standardise else 1.0)
     rows, values = find_principal_rows(Z)
-    rank = min(Z.shape[1], len(Z) - 1)  # of centred rows
-    keep = (values[:MAX_FEATURES] > RANK_TOLERANCE * values.max(initial=0)) & (
-        np.arange(len(values))[:MAX_FEATURES] < rank
-    )
+    most = min(MAX_FEATURES, Z.shape[1], len(Z) - 1)  # the rank of centred rows
+    keep = values[:most] > RANK_TOLERANCE * values.max(initial=0)
     if len(values) > MAX_FEATURES:
-        # Of directions that vary alike, as those of labels that occur once each, no choice of some has a meaning.
-        keep &= values[:MAX_FEATURES] > (1 + TIED_VARIANCE_TOLERANCE) * values[MAX_FEATURES]
-    rows, values = rows[:, :MAX_FEATURES][:, keep], values[:MAX_FEATURES][keep]
+        # A choice among directions that vary alike, as those of labels that occur once each, has no meaning.
+        keep &= values[:most] > (1 + TIED_VARIANCE_TOLERANCE) * values[MAX_FEATURES]
+    rows, values = rows[:, :most][:, keep], values[:most][keep]
     return rows / np.maximum(rows.std(axis=0), np.finfo(float).tiny), values
 
 
 def find_principal_rows(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Principal components of centred rows in any units, and their variances, largest first."""
+    """Find the principal components of centred rows, in any units, and their variances, largest first."""
     n, p = Z.shape
     if not p:
         return Z, np.empty(0)
@@ -262,13 +259,13 @@ def find_principal_rows(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return vectors[:, ::-1], values[::-1]
     values, vectors = np.linalg.eigh(Z.T @ Z / n)
     if values[0] < NEARLY_COLLINEAR * values[-1] and n * p**2 < MAX_MULTIPLICATIONS:
-        U, s, _ = np.linalg.svd(Z, full_matrices=False)  # squares lose what tells nearly collinear columns apart
+        U, s, _ = np.linalg.svd(Z, full_matrices=False)  # squares lose what distinguishes nearly collinear columns
         return U, s**2 / n
     return Z @ vectors[:, ::-1], values[::-1]
 
 
 def _find_singular_value(M: np.ndarray, k: int) -> np.ndarray:
-    """Singular value k + 1 of each of some matrices, 0 where there is none."""
+    """Find singular value k + 1 of each of some matrices, 0 where there is none."""
     if k >= min(M.shape[1:]):
         return np.zeros(len(M))
     gram = M @ M.transpose(0, 2, 1) if M.shape[1] <= M.shape[2] else M.transpose(0, 2, 1) @ M
@@ -279,7 +276,7 @@ def _find_singular_value(M: np.ndarray, k: int) -> np.ndarray:
 
 
 def compute_ridge_residuals(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Deviation from independence in units of the margins with pseudo-counts, these units, and the independent part."""
+    """Compute the deviation from independence in units of margins with pseudo-counts, the units, and p(x) p(y)."""
     n = counts.sum()
     p, q = counts.sum(axis=1) / n, counts.sum(axis=0) / n
     x, y = np.sqrt(p + PSEUDO_COUNT / n), np.sqrt(q + PSEUDO_COUNT / n)
@@ -288,7 +285,7 @@ def compute_ridge_residuals(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 
 
 def summarise_table(counts: np.ndarray, k: int) -> tuple[float, float]:
-    """Singular value k + 1 of the table, and the norm of all from there on."""
+    """Compute singular value k + 1 of the table, and the norm of all from there on."""
     K = compute_ridge_residuals(counts)[0]
     gram = K @ K.T if K.shape[0] <= K.shape[1] else K.T @ K
     values = np.maximum(np.linalg.eigvalsh(gram)[::-1], 0)[k:]
@@ -296,7 +293,7 @@ def summarise_table(counts: np.ndarray, k: int) -> tuple[float, float]:
 
 
 def fit_rank_model(counts: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Totals of the rows, and probabilities of the columns given the row in the model of k components."""
+    """Fit the model of k components: totals of the rows, and probabilities of the columns given the row."""
     K, x, y, independent = compute_ridge_residuals(counts)
     U, s, Vt = np.linalg.svd(K, full_matrices=False)
     joint = np.maximum(independent + np.outer(x, y) * ((U[:, :k] * s[:k]) @ Vt[:k]), 0)
@@ -317,9 +314,9 @@ class InTurn:
     pvalues : ndarray of shape (d,)
         P-value of each component, never smaller than that of the one before.
     statistics : ndarray of shape (d,)
-        The first statistic of the first view for each component; 0 for components that were not tested.
+        First statistic of the first view for each component; 0 for components that were not tested.
     null : ndarray of shape (n_draws, d)
-        The same for variables that have the components before, and no other.
+        The same statistic for variables that have the earlier components and no other.
     """
 
     pvalues: np.ndarray
@@ -335,24 +332,24 @@ def run_in_turn(
     Parameters
     ----------
     views : sequence of View
-        Where dependence is looked for. Each statistic is compared with its own spread under chance, and the one that
-        stands out most decides; after the first component its p-value is multiplied by the number of statistics.
+        Look for dependence in these views. Each statistic is compared with its own spread under chance, and the one
+        that stands out most decides; after the first component its p-value is multiplied by the number of statistics.
     d : int
-        Number of components to test.
+        Test at most this many components.
     n_draws : int
-        Random draws to compare with; fewer for many pairs, but at least 199.
+        Compare with this many random draws; fewer for many pairs, but at least 199.
     seed : int
-        Seed of the draws.
+        The draws depend on this seed.
     stop_above : float
-        P-value above which later components are not tested; theirs is 1.
+        After a larger p-value later components are not tested; theirs is 1.
     start : int
-        Components that need no test; their p-value is 0.
+        The first components, so many, need no test; their p-value is 0.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, :1] += X[:, :1]
-    >>> run_in_turn([whitened_view(X, Y)], 2, 199, 0).pvalues <= 0.05
+    >>> run_in_turn([view_whitened(X, Y)], 2, 199, 0).pvalues <= 0.05
     array([ True, False])
     """
     rng = np.random.default_rng([seed, 7])
@@ -377,7 +374,7 @@ def run_in_turn(
 
 
 def limit_work(views: Sequence[View], n_draws: int, rng: np.random.Generator) -> tuple[int, np.ndarray | None]:
-    """Exchanges and rows of the first test that cost no more than `MAX_MULTIPLICATIONS`: first fewer exchanges, then fewer rows."""
+    """Limit the exchanges, then the rows, of the first test to the cost of `MAX_MULTIPLICATIONS`."""
     n, cost = views[0].n, max(view.cost for view in views)
     n_draws = max(min(n_draws, MIN_EXCHANGES), min(n_draws, int(MAX_MULTIPLICATIONS / (n * cost))))
     most = max(1000, int(MAX_MULTIPLICATIONS / (n_draws * cost)))
@@ -385,9 +382,9 @@ def limit_work(views: Sequence[View], n_draws: int, rng: np.random.Generator) ->
 
 
 def compare_jointly(S: np.ndarray) -> float:
-    """P-value of the first row, by the statistic that stands out most from all rows; exact for exchangeable rows."""
+    """Compute the p-value of the first row by the statistic that stands out most; exact for exchangeable rows."""
     centred, spread = S - S.mean(axis=0), S.std(axis=0)
-    # Where every exchange gives the same table, as with a label for each row, they differ by rounding alone.
+    # Where every exchange gives the same table, as with a label for each row, statistics differ by rounding alone.
     varies = spread > STATISTIC_TOLERANCE * np.abs(S).max(axis=0)
     if not varies.any():
         return 1.0
@@ -396,10 +393,10 @@ def compare_jointly(S: np.ndarray) -> float:
 
 
 def compare_each_statistic(S: np.ndarray) -> float:
-    """P-value of the first row: the smallest that a statistic has, times the number of statistics.
+    """Compute the p-value of the first row: the smallest of any statistic, times the number of statistics.
 
-    Draws of noise are exact on average over data sets, but too wide or too narrow for a given one, at each scale in
-    another way, so that their joint spread would promise too much. What no draw reaches has the p-value of the gamma
+    Draws of noise are exact on average over data sets, but too wide or too narrow for a given one, differently at each
+    scale, so that their joint spread would promise too much. What no draw reaches has the p-value of the gamma
     distribution with their mean and variance, but none below that of as many exchanges.
     """
     S = S[:, S.any(axis=0)]

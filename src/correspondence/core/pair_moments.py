@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -14,31 +14,28 @@ from correspondence.core.moments import Moments
 from correspondence.data.pairs.opening import series_to_floats
 from correspondence.data.pairs.pairs import Pairs, check_source
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["ROWS_PER_BATCH", "Features", "check_is_pairs", "moments"]
 
 
-ROWS_PER_BATCH = 4096  # whose features are computed at a time
+ROWS_PER_BATCH = 4096  # rows whose features are computed at a time
 Features = Callable[[Any], Any]
 
 
 def moments(pairs: Pairs, x_features: Features | None = None, y_features: Features | None = None) -> Moments:
-    """Moments of any features of pairs, computed for each partition where it is, and merged.
+    """Compute moments of any features of pairs, for each partition where it is, and merge them.
 
     Parameters
     ----------
     pairs : Pairs
-        Where the pairs are.
+        The pairs may be anywhere.
     x_features, y_features : callable, optional
-        From a column or table of pyarrow with n rows to an array of shape (n, p), and (n, q); they are sent to the
-        workers. By default the numbers themselves.
+        These turn a column or table of pyarrow with n rows into an array of shape (n, p), or (n, q); they are sent to
+        the workers. By default the numbers are the features.
 
     Returns
     -------
     Moments
-        Its `decompose` gives the decomposition.
+        The merged moments; their `decompose` gives the decomposition.
 
     Examples
     --------
@@ -58,20 +55,20 @@ def moments(pairs: Pairs, x_features: Features | None = None, y_features: Featur
 
 
 def check_is_pairs(pairs: Any) -> None:
-    """Complain of anything but `Pairs` whose source can still be read."""
+    """Check that pairs are `Pairs` whose source can still be read."""
     if not isinstance(pairs, Pairs):
-        raise TypeError(f"pairs must be Pairs, which say what x and y are, got {type(pairs).__name__}.")
+        raise TypeError(f"pairs must be Pairs, got {type(pairs).__name__}. Say what x and y are: Pairs(frame, x, y).")
     check_source(pairs)
 
 
 def read_numbers(name: str, values: Any) -> np.ndarray:
-    """The numbers of a column or table, as an array of shape (n, p)."""
+    """Read the numbers of a column or table, as an array of shape (n, p)."""
     frame = as_frame(values, name)
     columns = list(frame.iter_columns()) if frame is not None else [nw.from_native(values, series_only=True)]
     for column in columns:
         if not column.dtype.is_numeric():
             where = f"Column {column.name!r} of {name}" if frame is not None else name
-            raise ValueError(f"{where} holds {column.dtype}, not numbers: give {name.lower()}_features.")
+            raise ValueError(f"{where} must hold numbers, got {column.dtype}. Give {name.lower()}_features.")
     return np.column_stack([series_to_floats(column) for column in columns])
 
 

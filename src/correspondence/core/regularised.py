@@ -1,8 +1,8 @@
-"""Most correlated combinations of features under a quadratic penalty, as strong as the data ask for.
+"""Most correlated combinations of features under a quadratic penalty, whose strength the data choose.
 
 The covariance C_f of the features becomes C_f + strength * R_f (and C_g likewise), which chooses the shape of the
-functions; they are then whitened without the penalty, which thus does not shrink them. The strength is chosen for each
-pair of functions by what it adds on folds not used in the fit, from the moments of the folds alone.
+functions; they are then whitened without the penalty, so that it does not shrink them. The strength is chosen for each
+pair of functions by what the pair adds on held-out folds, from the moments of the folds alone.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from correspondence.core.scoring import score_moments
 __all__ = ["N_FOLDS", "PenalisedFit", "check_strengths", "fit_penalised", "in_folds", "merge_folds"]
 
 N_FOLDS = 5
-MAX_PARALLEL_SINE = 1e-7  # sine of an angle below which two directions are the same but for rounding
-LATER_STRENGTH_STRIDE = 3  # of so many strengths one is tried for components after the first
-MIN_CLEAR_STANDARD_ERRORS = 1.5  # standard errors by which a component has to raise the scores to be clearly there
-MAX_FEATURES_FOR_ONE_THREAD = 600  # of one side, up to which a second thread costs more than it gains
-MAX_LOSS = 0.1  # share of what a clear component adds that may be lost to smoothness, unless features are rich
-MIN_VARIANCE_SHARE_LEFT = 1e-6  # share of the variance of a function that has to be left when others are taken off
-MIN_HARMLESS_CORRELATION = 0.97  # correlation of functions before and after a rotation that leaves them as they are
+MAX_PARALLEL_SINE = 1e-7  # directions at an angle with a smaller sine differ by rounding only
+LATER_STRENGTH_STRIDE = 3  # for components after the first, one strength of so many is tried
+MIN_CLEAR_STANDARD_ERRORS = 1.5  # a component is clear if it raises the scores by so many standard errors
+MAX_FEATURES_FOR_ONE_THREAD = 600  # features of one side; with fewer, a second thread costs more than it gains
+MAX_LOSS = 0.1  # share of what a clear component adds that smoothness may cost, unless features are rich
+MIN_VARIANCE_SHARE_LEFT = 1e-6  # share of the variance of a function that must be left after others are subtracted
+MIN_HARMLESS_CORRELATION = 0.97  # correlation of a function before and after a rotation that hardly changes it
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class PenalisedFit:
 
 
 def check_strengths(value: Any, name: str) -> Sequence[float] | np.ndarray:
-    """Strengths of a penalty that are given: one for all components, or an array with one column, a row for each."""
+    """Read strengths of a penalty: one for all components, or an array with one row for each and one column."""
     given = value if isinstance(value, list | tuple | np.ndarray) and np.ndim(value) else [value]
     if not len(given) or not all(is_number(each) and 0 <= float(each) <= 1e100 for each in given):
         raise ValueError(
@@ -64,16 +64,16 @@ def check_strengths(value: Any, name: str) -> Sequence[float] | np.ndarray:
 def in_folds(
     batches: Iterable[tuple[np.ndarray, np.ndarray]], groups: np.ndarray | None = None, first: int = 0
 ) -> list[Moments]:
-    """Moments of features, the rows dealt out to the folds in turn, or by the numbers of their groups.
+    """Compute moments of features in folds; rows go to the folds in turn, or by the numbers of their groups.
 
     Parameters
     ----------
     batches : iterable of pairs of ndarray
-        Features of the two sides.
+        Each batch holds the features of the two sides.
     groups : ndarray, optional
-        Of all rows.
+        The groups must be those of all rows, these and others.
     first : int
-        Number of the first row, if these are not all.
+        The first of these rows has this number.
     """
     folds, seen = [Moments() for _ in range(N_FOLDS)], first
     for F, G in batches:
@@ -86,7 +86,7 @@ def in_folds(
 
 
 def merge_folds(parts: Iterable[Sequence[Moments]]) -> list[Moments]:
-    """Folds of all rows, from those of parts of them."""
+    """Merge the folds of parts of the rows."""
     return [sum(fold, start=Moments()) for fold in zip(*parts, strict=True)]
 
 
@@ -107,16 +107,16 @@ def fit_penalised(
     Parameters
     ----------
     folds : sequence of Moments
-        Moments of the features, each of other pairs.
+        The moments of the features must be those of different pairs.
     penalty : pair of ndarray
-        R_f and R_g.
+        These are R_f and R_g.
     n_components : int
-        Most components to find; the rank of the features may be smaller.
+        Find at most this many components; the rank of the features may be smaller.
     strengths : sequence of float, or ndarray of shape (n_components, 1)
-        Strengths to choose from, ascending; the largest is taken that is within a standard error of the best. An array
-        with two dimensions fixes the strength of each component.
+        Choose from these ascending strengths the largest that is within a standard error of the best. An array with two
+        dimensions fixes the strength of each component.
     is_rich : bool
-        Whether the features are so many, as those of a kernel, that functions of them without a penalty may be anything
+        If true, the features are so many, as those of a kernel, that functions without a penalty may take any values
         between the data.
     """
     total = sum(folds, start=Moments())
@@ -144,12 +144,12 @@ class Step:
 
     strength: float
     kind: str
-    """"turn" if the pairs before it may change; otherwise what it shares with them is taken off ("keep"), or avoided by
-    functions as smooth as the strength asks for ("avoid")."""
+    """"turn" if earlier pairs may change; otherwise what the new pair shares with them is subtracted ("keep"), or
+    avoided by functions as smooth as the strength demands ("avoid")."""
 
 
 def list_steps(strengths: Sequence[float] | np.ndarray, d: int, kinds: tuple[str, str]) -> list[list[Step]]:
-    """What to choose from for each component: among equally good ones the last is taken."""
+    """List the steps to choose from for each component; among equally good ones the last is taken."""
     values = np.asarray(strengths, dtype=np.float64)
     if values.ndim == 2:  # one for each component
         given = [values[min(i, len(values) - 1), 0] for i in range(d)]
@@ -163,7 +163,7 @@ def list_steps(strengths: Sequence[float] | np.ndarray, d: int, kinds: tuple[str
 def choose_steps(
     folds: Sequence[Moments], penalty: Penalty, choices: list[list[Step]], n_leading: int, max_loss: float
 ) -> list[Step]:
-    """Step to each component, by what it adds on each fold to those before; all are fitted to the other folds."""
+    """Choose the step to each component by what it adds on each fold, fitted to the others, to earlier components."""
     if all(len(steps) == 1 for steps in choices):
         return [steps[0] for steps in choices]
     rests = [sum([*folds[:k], *folds[k + 1 :]], start=Moments()) for k in range(len(folds))]
@@ -183,11 +183,11 @@ def choose_steps(
 def choose_best_step(
     scores: np.ndarray, steps: list[Step], before: np.ndarray, kept: np.ndarray, max_loss: float
 ) -> int:
-    """Number of the step that scores best, penalised as strongly as the scores allow.
+    """Choose the step that scores best, penalised as strongly as the scores allow.
 
-    A rotation that turns pairs found before is allowed only if the new component is clearly there, by the scores before
-    it: noise would harm them. Whether to rotate is decided without the folds in which a single pair far outside the
-    others decides; how strongly to penalise is decided with them, as functions must not be extreme anywhere.
+    A rotation that turns earlier pairs is allowed only if the new component is clear, by the scores before it: noise
+    would harm them. Whether to rotate is decided without the extreme folds, in which a single pair far from the others
+    may decide; how strongly to penalise is decided with them, because functions must not be extreme anywhere.
     """
     gains = scores - before[:, None]
     mean, error = compute_trimmed_mean(gains)
@@ -201,7 +201,7 @@ def choose_best_step(
 
 
 def compute_trimmed_mean(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of each column without its smallest and its largest value, and the standard error of that mean."""
+    """Compute the mean of each column without its smallest and largest value, and the standard error of that mean."""
     n = len(gains)
     cut = int(n > 3)
     ordered = np.sort(gains, axis=0)[cut : n - cut]
@@ -210,10 +210,10 @@ def compute_trimmed_mean(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find_strongest_penalty(gains: np.ndarray, max_loss: float) -> int:
-    """Last column of gains that is within a standard error of the best one.
+    """Find the last column of gains that is within a standard error of the best one.
 
-    Where a component is clearly there, it may not lose more than the share `max_loss` of what it adds either: the
-    standard error of a few folds is large, and would make functions straight that are not.
+    A clear component must not lose more than the share `max_loss` of what it adds either: the standard error of a few
+    folds is large, and would make functions straight that are not.
     """
     best = int(np.argmax(gains.mean(axis=0)))
     loss = gains[:, [best]] - gains
@@ -242,7 +242,7 @@ class _PairsFound:
 
     @classmethod
     def make_empty(cls, coordinates: PenalisedCoordinates) -> _PairsFound:
-        """No pair yet."""
+        """Start without any pair."""
         x, y = (np.empty((size, 0)) for size in coordinates.shape)
         return cls(coordinates, x, y, x, x, y, y)
 
@@ -258,13 +258,13 @@ class _PairsFound:
     def add_pair(self, step: Step) -> _PairsFound:
         """Add the most correlated pair under a penalty that is uncorrelated with those before, if one is left.
 
-        All pairs are then rotated on to each other, which may change those before; or the new pair alone is changed:
-        what u and E[v_j] given x, or v and E[u_j] given y, have in common is taken off, or avoided beforehand. What is
-        taken off is not penalised: with few features that costs little, with those of a kernel it may be anything
-        between the data.
+        Either all pairs are then rotated on to each other, which may change earlier ones, or only the new pair is
+        changed: what u and E[v_j | x], or v and E[u_j | y], have in common is subtracted, or avoided beforehand. What
+        is subtracted is not penalised: that costs little with few features, but with those of a kernel it may take any
+        values between the data.
         """
         W, s, V = self.coordinates.get_family(step.strength)
-        # Beyond the rank, directions are whatever rounding makes of them: they are used only if there are no others.
+        # Beyond the rank, directions are rounding: they are used only if there are no others.
         rank = int((s > RANK_TOLERANCE * s.max(initial=0)).sum())
         if rank > self.U.shape[1]:
             W, s, V = W[:, :rank], s[:rank], V[:, :rank]
@@ -285,12 +285,12 @@ class _PairsFound:
         left_u = _subtract_projection(u, Cu, np.hstack([self.U, expected_x]), np.hstack([self.CU, self.KV]))
         left_v = _subtract_projection(v, Cv, np.hstack([self.V, expected_y]), np.hstack([self.CV, self.KU]))
         if left_u @ Cu < MIN_VARIANCE_SHARE_LEFT * (u @ Cu) or left_v @ Cv < MIN_VARIANCE_SHARE_LEFT * (v @ Cv):
-            return self._append_functions(u, v)._rotate_pairs()  # few labels, say: nothing else is left of one side
+            return self._append_functions(u, v)._rotate_pairs()  # with few labels, say, nothing else is left
         return self._append_functions(left_u, left_v)
 
     def _append_functions(self, u: np.ndarray, v: np.ndarray) -> _PairsFound:
         Cu, Kv, Cv, Ku = self.coordinates.multiply_covariances(u, v)
-        a, b = (1 / np.sqrt(max(z @ Cz, np.finfo(float).tiny)) for z, Cz in ((u, Cu), (v, Cv)))
+        a, b = (1 / np.sqrt(np.maximum(z @ Cz, np.finfo(float).tiny)) for z, Cz in ((u, Cu), (v, Cv)))
         return _PairsFound(
             self.coordinates,
             U=np.column_stack([self.U, a * u]),
@@ -309,22 +309,22 @@ class _PairsFound:
         return _PairsFound(self.coordinates, *rotated, kept=float(kept))
 
     def score_fold(self, fold: Moments) -> float:
-        """What the functions capture of a fold that is not part of their own moments."""
+        """Compute what the functions capture of a held-out fold."""
         A, B = self.weights
         own = self.coordinates.moments
         return score_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
 
 
 def find_free_directions(directions: np.ndarray, ruled_out: np.ndarray) -> np.ndarray:
-    """Orthonormal combinations of the directions whose vectors are orthogonal to those that are ruled out."""
+    """Find orthonormal combinations of the directions that are orthogonal to those ruled out."""
     if not ruled_out.size:
         return np.eye(directions.shape[1])
     D = directions.T @ ruled_out
     Q, s, _ = np.linalg.svd(D / np.maximum(np.linalg.norm(D, axis=0), np.finfo(float).tiny))
-    return Q[:, int((s > MAX_PARALLEL_SINE * s[0]).sum()) :]  # without a penalty E[v_j] given x is parallel to u_j
+    return Q[:, int((s > MAX_PARALLEL_SINE * s[0]).sum()) :]  # without a penalty E[v_j | x] is parallel to u_j
 
 
 def _subtract_projection(u: np.ndarray, Cu: np.ndarray, D: np.ndarray, CD: np.ndarray) -> np.ndarray:
     """Make a function uncorrelated with the functions D; C is the covariance of the features."""
-    # E[v_j] given x is parallel to u_j where nothing is penalised: their difference is rounding, not a direction.
+    # E[v_j | x] is parallel to u_j where nothing is penalised: their difference is rounding, not a direction.
     return u - D @ (np.linalg.pinv(D.T @ CD, rcond=MAX_PARALLEL_SINE**2, hermitian=True) @ (D.T @ Cu)) if D.size else u

@@ -26,16 +26,14 @@ from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.threads import RowBlocks, in_threads, limit_blas_threads
 from correspondence._util.user_warnings import Inexact
 
-__all__ = ["Residuals", "absent_mass", "leading_axes"]
+__all__ = ["Residuals", "find_leading_axes", "sum_absent_mass"]
 
 CELLS_PER_BLOCK = 1 << 16  # cells standardised at a time: few enough to stay in a core's cache
 MAX_SIDE_FOR_LAPACK = 100  # up to this many rows or columns, LAPACK's complete decomposition costs nothing
-MIN_SINGULAR_VALUE = 1e-14  # singular values below this are rounding errors of a table whose largest possible one is 1
-MAX_CELLS_FOR_LAPACK = 25_000_000  # cells of a table for LAPACK's decomposition when the iteration is not exact
-LANCZOS_STEPS = 12  # Lanczos steps for the search of overlooked axes
-MAX_RELATIVE_RESIDUAL = (
-    1e-9  # largest residual of a singular triple, relative to the first singular value, without a warning
-)
+MIN_SINGULAR_VALUE = 1e-14  # smaller singular values are rounding errors: the largest possible one is 1
+MAX_CELLS_FOR_LAPACK = 25_000_000  # cells of a table that LAPACK decomposes when the iteration is not exact
+LANCZOS_STEPS = 12  # Lanczos steps of the search for overlooked axes
+MAX_RELATIVE_RESIDUAL = 1e-9  # of a singular triple, relative to the first singular value; a larger one gets a warning
 
 
 @dataclass(frozen=True)
@@ -45,13 +43,13 @@ class Residuals:
     Parameters
     ----------
     counts : ndarray or CSR array
-        Without a copy.
+        The counts are not copied.
     total : float
-        Sum of the counts of the whole table.
+        This is the sum of the counts of the whole table.
     row_root, column_root : ndarray
-        Square roots of the masses.
+        These are the square roots of the masses r and c.
     row_inertia, column_inertia : ndarray
-        Sums of squares of Q by row and by column.
+        These are the sums of squares of Q by row and by column.
     """
 
     counts: Any
@@ -64,7 +62,7 @@ class Residuals:
 
     @classmethod
     def from_counts(cls, counts: Any, r: np.ndarray, c: np.ndarray, total: float) -> Residuals:
-        """Residuals of counts whose rows and columns have the given masses (a subset's are those of the whole)."""
+        """Make the residuals of counts with the given masses (those of the whole table for a subset)."""
         if sp.issparse(counts) and counts.nnz > counts.shape[0] * counts.shape[1] / 2:
             counts = counts.toarray()  # smaller and faster
         inertia = (sum_sparse_inertia if sp.issparse(counts) else sum_dense_inertia)(counts, r, c, total)
@@ -77,7 +75,7 @@ class Residuals:
 
     @property
     def T(self) -> Residuals:  # noqa: N802 (as in NumPy)
-        """The same with rows and columns exchanged."""
+        """The residuals with rows and columns exchanged."""
         return Residuals(
             self.counts.T, self.total, self.column_root, self.row_root, self.column_inertia, self.row_inertia
         )
@@ -91,7 +89,8 @@ class Residuals:
         return product
 
     def multiply_gram(self, v: np.ndarray) -> np.ndarray:
-        """Q^T Q v: S^T S v less terms of the shorter side alone, so that the longer one is gone through only once."""
+        """Compute Q^T Q v as S^T S v less terms of the shorter side, so that the longer side is read only once."""
+        # Q = S - sqrt(r) sqrt(c)^T with S the counts, divided by the total and by the roots of both masses.
         product = self._multiply_counts(v / self.column_root)
         product *= self._row_metric
         product = self._multiply_transposed_counts(product)
@@ -129,7 +128,7 @@ class Residuals:
         return self.counts.sum(axis=0) / self.total / self.column_root
 
     def toarray(self) -> np.ndarray:
-        """Q as a dense array."""
+        """Return Q as a dense array."""
         counts = self.counts.toarray() if sp.issparse(self.counts) else self.counts
         Q = np.empty(self.shape)
         for block, part in iterate_residual_blocks(counts, self.row_root**2, self.column_root**2, self.total):
@@ -138,7 +137,7 @@ class Residuals:
 
 
 def _multiply_by_columns(Q: Residuals, V: np.ndarray) -> np.ndarray:
-    """Q @ V one column after the other, which saves the copies that scipy makes of long thin matrices."""
+    """Compute Q @ V column by column, which saves the copies that scipy makes of long thin matrices."""
     product = np.empty((Q.shape[0], V.shape[1]), order="F")
     for j in range(V.shape[1]):
         product[:, j] = Q @ V[:, j]
@@ -146,13 +145,13 @@ def _multiply_by_columns(Q: Residuals, V: np.ndarray) -> np.ndarray:
 
 
 def _multiply_dense(A: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """A @ v by the BLAS that ARPACK uses: its threads and those of NumPy's would get in each other's way."""
+    """Compute A @ v by the BLAS that ARPACK uses, because its threads and those of NumPy's BLAS would compete."""
     by_columns = A.flags.f_contiguous
     return dgemv(1.0, A if by_columns else A.T, v, trans=not by_columns)
 
 
 def split_rows(n_rows: int, n_columns: int) -> list[slice]:
-    """Rows, some at a time."""
+    """Split rows into blocks."""
     step = max(1, CELLS_PER_BLOCK // n_columns)
     return [slice(start, start + step) for start in range(0, n_rows, step)]
 
@@ -160,7 +159,7 @@ def split_rows(n_rows: int, n_columns: int) -> list[slice]:
 def iterate_residual_blocks(
     counts: np.ndarray, r: np.ndarray, c: np.ndarray, total: float
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Q, some rows at a time; the array is overwritten by the next ones."""
+    """Yield some rows of Q at a time; the array is overwritten by the next rows."""
     row_root, column_root = np.sqrt(r), np.sqrt(c)
     row_scale, column_scale = 1 / (total * row_root), 1 / column_root
     blocks = split_rows(*counts.shape)
@@ -174,7 +173,7 @@ def iterate_residual_blocks(
 
 
 def sum_dense_inertia(counts: np.ndarray, r: np.ndarray, c: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of squares of Q by row and by column."""
+    """Sum the squares of Q by row and by column."""
     row_inertia, column_inertia = np.empty(len(r)), np.zeros(len(c))
     for block, part in iterate_residual_blocks(counts, r, c, total):
         part *= part
@@ -186,7 +185,7 @@ def sum_dense_inertia(counts: np.ndarray, r: np.ndarray, c: np.ndarray, total: f
 def sum_sparse_inertia(
     counts: sp.csr_array, r: np.ndarray, c: np.ndarray, total: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As `sum_dense_inertia`; a cell that is zero has the square r c."""
+    """Sum the squares of Q by row and by column; a cell that is zero has the square r c."""
     blocks = RowBlocks(counts)
     parts = zip(blocks.blocks, blocks.rows, strict=True)
     sums = in_threads(lambda part: sum_present_cells(part[0], r[part[1]], c, total), parts)
@@ -196,12 +195,12 @@ def sum_sparse_inertia(
     column_absent = r.sum() - column_present
     many = np.flatnonzero(in_column > len(r) / 2)
     if len(many):
-        column_absent[many] = absent_mass(sp.csr_array(counts[:, many].T), r)
+        column_absent[many] = sum_absent_mass(sp.csr_array(counts[:, many].T), r)
     return row_inertia, column_inertia + c * column_absent
 
 
 def sum_present_cells(counts: sp.csr_array, r: np.ndarray, c: np.ndarray, total: float) -> tuple[np.ndarray, ...]:
-    """Squares and masses of the cells that are not zero: sums of both by row, and by column with their number."""
+    """Sum squares and masses of the cells that are not zero, by row, and by column with their number."""
     row_inertia, row_present = np.zeros(len(r)), np.zeros(len(r))
     column_inertia, column_present, in_column = np.zeros(len(c)), np.zeros(len(c)), np.zeros(len(c), dtype=np.intp)
     for block, rows, columns, cells in iterate_cells(counts):
@@ -215,8 +214,8 @@ def sum_present_cells(counts: sp.csr_array, r: np.ndarray, c: np.ndarray, total:
     return row_inertia, row_present, column_inertia, column_present, in_column
 
 
-def absent_mass(counts: sp.csr_array, c: np.ndarray) -> np.ndarray:
-    """Mass of the columns in which a row has no cell."""
+def sum_absent_mass(counts: sp.csr_array, c: np.ndarray) -> np.ndarray:
+    """Sum the masses of the columns in which a row has no cell."""
     present = np.zeros(counts.shape[0])
     for block, rows, columns, _ in iterate_cells(counts):
         present[block] = np.bincount(rows, c[columns], block.stop - block.start)
@@ -224,9 +223,9 @@ def absent_mass(counts: sp.csr_array, c: np.ndarray) -> np.ndarray:
 
 
 def subtract_present_mass(counts: sp.csr_array, c: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Whole mass less the one present in each row; added up anew in rows that lack few columns.
+    """Subtract the mass present in each row from the whole mass.
 
-    There the difference would be nothing but rounding errors.
+    In rows that lack few columns the absent masses are added up instead: the difference would be rounding errors only.
     """
     absent = c.sum() - present
     many = np.flatnonzero(np.diff(counts.indptr) > len(c) / 2)
@@ -239,7 +238,7 @@ def subtract_present_mass(counts: sp.csr_array, c: np.ndarray, present: np.ndarr
 
 
 def iterate_cells(counts: sp.csr_array) -> Iterator[tuple[slice, np.ndarray, np.ndarray, slice]]:
-    """Some rows at a time: which they are, row (from 0) and column of each of their cells, and which these are."""
+    """Yield some rows at a time: their slice, the row (from 0) and column of each of their cells, and the cells."""
     indptr = counts.indptr
     size = max(CELLS_PER_BLOCK, counts.shape[1])
     cuts = np.searchsorted(indptr, np.arange(size, indptr[-1], size))
@@ -249,24 +248,24 @@ def iterate_cells(counts: sp.csr_array) -> Iterator[tuple[slice, np.ndarray, np.
         yield slice(start, stop), rows, counts.indices[cells].astype(np.intp), cells
 
 
-def leading_axes(
+def find_leading_axes(
     Q: Residuals, k: int, *, centred: tuple[bool, bool] = (True, True)
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Singular triples of Q with the k largest singular values.
+    """Find the singular triples of Q with the k largest singular values.
 
     Parameters
     ----------
     Q : Residuals
-        Of any shape.
+        The residuals may have any shape.
     k : int
-        At most the shorter side, less one if it is centred.
+        The number must not exceed the shorter side, less one if it is centred.
     centred : (bool, bool)
-        Whether rows and columns are orthogonal to the trivial axis: they are, but for a subset.
+        These say whether rows and columns are orthogonal to the trivial axis: they are, except for a subset.
 
     Returns
     -------
     U, s, V : ndarray of shape (rows, k), (k,), (columns, k)
-        With orthonormal columns, also where s is zero; the caller may overwrite them.
+        Singular triples; U and V have orthonormal columns, even where s is zero, and may be overwritten.
 
     Warns
     -----
@@ -274,7 +273,7 @@ def leading_axes(
         When the iteration stopped before the triples were exact to 1e-9; it states the residual.
     """
     if Q.shape[0] < Q.shape[1]:
-        V, s, U = leading_axes(Q.T, k, centred=(centred[1], centred[0]))
+        V, s, U = find_leading_axes(Q.T, k, centred=(centred[1], centred[0]))
         return U, s, V
     if Q.row_inertia.sum() < MIN_SINGULAR_VALUE**2 or k == 0:
         U, s, V = np.empty((Q.shape[0], 0)), np.empty(0), np.empty((Q.shape[1], 0))
@@ -287,7 +286,7 @@ def leading_axes(
 
 
 def _is_nearly_independent(Q: Residuals) -> bool:
-    """Whether products with the counts would lose Q in rounding errors, and Q itself is small enough to be made."""
+    """Say whether products with the counts would lose Q in rounding errors, and Q fits into memory."""
     return bool(Q.row_inertia.sum() < 1e-4 and Q.shape[0] * Q.shape[1] <= MAX_CELLS_FOR_LAPACK)
 
 
@@ -297,7 +296,7 @@ def _find_all_axes(Q: Residuals, k: int) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def run_arpack(Q: Residuals, k: int, known: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """ARPACK, repeated without the axes found so far until none is missing: it may overlook equal ones."""
+    """Run ARPACK, again without the axes found so far until none is missing: it may overlook equal ones."""
     V, residual = np.empty((Q.shape[1], 0)) if known is None else known, np.inf
     if V.shape[1] == k:  # their singular values are 1, as large as can be
         return Q @ V, np.ones(k), V
@@ -315,7 +314,7 @@ def run_arpack(Q: Residuals, k: int, known: np.ndarray | None) -> tuple[np.ndarr
     if Q.shape[0] * Q.shape[1] <= MAX_CELLS_FOR_LAPACK:
         return _find_all_axes(Q, k)
     warnings.warn(
-        f"The axes are not exact: a relative residual of {residual:.1e} is left ({MAX_RELATIVE_RESIDUAL:.0e} is wanted). "
+        f"The axes are not exact: their relative residual is {residual:.1e}, more than {MAX_RELATIVE_RESIDUAL:.0e}. "
         "Ask for more or fewer n_components.",
         Inexact,
         stacklevel=find_user_stacklevel(),
@@ -324,7 +323,7 @@ def run_arpack(Q: Residuals, k: int, known: np.ndarray | None) -> tuple[np.ndarr
 
 
 def find_unit_axes(Q: Residuals, k: int) -> np.ndarray | None:
-    """At most k axes of inertia 1, which tell unconnected parts of a sparse table apart, the largest parts first.
+    """Find at most k axes of inertia 1, which separate unconnected parts of a sparse table, the largest parts first.
 
     In a table of few pairs of many labels there may be thousands, one for each pair of labels that have no other
     partner, and an iteration finds equal axes one by one. Other tables are not searched: it would take too long.
@@ -336,21 +335,20 @@ def find_unit_axes(Q: Residuals, k: int) -> np.ndarray | None:
     single = base.indices[base.indptr[:-1][np.diff(base.indptr) == 1]]
     if not (np.bincount(base.indices)[single] == 1).any():
         return None
-    parts = (
-        find_connected_parts(base)[: base.shape[0]] if is_transposed else find_connected_parts(base)[base.shape[0] :]
-    )
+    # Contrasts of the parts, orthogonal to the trivial axis: Householder's reflection of it on to the first part.
+    parts = np.split(find_connected_parts(base), [base.shape[0]])[0 if is_transposed else 1]
     root = np.sqrt(np.bincount(parts, Q.column_root**2))
     order = np.argsort(-root, kind="stable")
     mirror = root + np.linalg.norm(root) * (np.arange(len(root)) == order[0])
     mirror /= np.linalg.norm(mirror)
     some = order[1 : k + 1]
-    contrasts = -2 * np.outer(mirror, mirror[some])  # Householder's reflection of the trivial axis on to the first part
+    contrasts = -2 * np.outer(mirror, mirror[some])
     contrasts[some, np.arange(len(some))] += 1
     return (Q.column_root / root[parts])[:, None] * contrasts[parts]
 
 
 def find_connected_parts(counts: sp.csr_array) -> np.ndarray:
-    """Number of the unconnected part that each row, and after them each column, belongs to."""
+    """Number the unconnected parts, and find the part of each row and, after them, of each column."""
     n, m = counts.shape
     indptr = np.concatenate([counts.indptr, np.full(m, counts.nnz, counts.indptr.dtype)])
     graph = sp.csr_array((counts.data, counts.indices + n, indptr), shape=(n + m, n + m))
@@ -358,7 +356,7 @@ def find_connected_parts(counts: sp.csr_array) -> np.ndarray:
 
 
 def _deflate_gram(Q: Residuals, V: np.ndarray) -> LinearOperator:
-    """Q^T Q on the complement of V."""
+    """Restrict Q^T Q to the complement of V."""
 
     def matvec(v: np.ndarray) -> np.ndarray:
         w = Q.multiply_gram(v.ravel() - V @ (V.T @ v.ravel()))
@@ -380,12 +378,8 @@ def find_eigenvectors(Q: Residuals, k: int, found: np.ndarray) -> np.ndarray:
             best = error.eigenvectors
         except ArpackError:  # fewer than k directions left: the others are found as null axes
             best = np.empty((Q.shape[1], 0))
-    return _pad(best, k)
-
-
-def _pad(vectors: np.ndarray, k: int) -> np.ndarray:
-    missing = np.random.default_rng(1).standard_normal((len(vectors), k - vectors.shape[1]))
-    return _orthonormalise_columns(np.hstack([vectors, missing]))
+    missing = np.random.default_rng(1).standard_normal((Q.shape[1], k - best.shape[1]))
+    return _orthonormalise_columns(np.hstack([best, missing]))
 
 
 def _orthonormalise_columns(vectors: np.ndarray) -> np.ndarray:
@@ -393,14 +387,13 @@ def _orthonormalise_columns(vectors: np.ndarray) -> np.ndarray:
 
 
 def has_overlooked_axes(Q: Residuals, V: np.ndarray, smallest: float) -> bool:
-    """Whether the complement of V holds a larger PIC than the smallest one wanted, by a short Lanczos run."""
+    """Say whether the complement of V holds a larger PIC than the smallest one wanted, by a short Lanczos run."""
+    start, steps = _draw_start_vector(Q)[::-1], min(LANCZOS_STEPS, Q.shape[1])
     try:
-        largest = eigsh(
-            _deflate_gram(Q, V), k=1, ncv=min(LANCZOS_STEPS, Q.shape[1]), v0=_draw_start_vector(Q)[::-1], tol=0.3
-        )[0]
-    except ArpackNoConvergence:  # something is there
+        largest = eigsh(_deflate_gram(Q, V), k=1, ncv=steps, v0=start, tol=0.3)[0]
+    except ArpackNoConvergence:  # there is something
         return True
-    except ArpackError:  # nothing at all is there
+    except ArpackError:  # there is nothing at all
         return False
     return bool(largest[-1] > smallest)
 
@@ -408,7 +401,7 @@ def has_overlooked_axes(Q: Residuals, V: np.ndarray, smallest: float) -> bool:
 def append_null_axes(
     Q: Residuals, U: np.ndarray, s: np.ndarray, V: np.ndarray, k: int, centred: tuple[bool, bool]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Axes without inertia, where the table has fewer than k others: any orthonormal completion is one."""
+    """Append axes without inertia if the table has fewer than k others: any orthonormal completion will do."""
     rank = int(np.count_nonzero(s > MIN_SINGULAR_VALUE))
     if rank == k:
         return U, s, V

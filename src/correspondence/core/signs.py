@@ -1,4 +1,4 @@
-"""One rule for the sign of every component, so that the same data gives the same picture."""
+"""One rule for the sign of every component, so that the same data give the same picture."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ TIE_TOLERANCE = 1e-6
 
 
 def choose_signs(loadings: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
-    """Sign of each component: its largest loading in absolute value shall be positive.
+    """Choose the sign of each component that makes its largest loading, in absolute value, positive.
 
     Loadings that differ by less than one in a million are tied; the first of them decides, in the order of the
-    labels where there are any (so that shuffled columns do not matter), otherwise in the order given.
+    labels if there are any (so that shuffled columns do not matter), otherwise in the order given.
 
     Parameters
     ----------
     loadings : ndarray of shape (p, d)
-        How strongly each label or feature takes part in each component.
+        These say how strongly each label or feature takes part in each component.
     labels : ndarray of shape (p,), optional
-        Names of the p.
+        The labels, if any, decide ties.
 
     Returns
     -------
     ndarray of shape (d,)
-        Each 1 or -1.
+        Signs, each 1 or -1.
 
     Examples
     --------

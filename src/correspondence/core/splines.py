@@ -1,7 +1,7 @@
 """Sums of smooth functions of columns: maximally correlated ones in closed form, as smooth as the data allow.
 
-The features of a column of numbers are cubic splines with linear tails, which end where the data end: beyond them the
-functions are constant. Those of an indicator are the indicator. The penalty is the mean squared third derivative.
+The features of a column of numbers are cubic splines with linear tails, which are constant beyond the data. The feature
+of an indicator is the indicator. The penalty is the mean squared third derivative.
 """
 
 from __future__ import annotations
@@ -27,14 +27,12 @@ __all__ = ["AdditiveFunctions", "AdditiveSums", "SplineBasis", "fit_additive", "
 
 SMOOTHING_STRENGTHS = (10.0 ** np.arange(-8, 1.5, 0.5)).tolist()
 VIEW_SMOOTHING = (10.0, 1e-2, 1e-4, 1e-6)  # from parabolas to about 16 functions of a column
-MAX_KNOTS = 24  # of a column, if there are few columns
-MAX_SPLINE_FEATURES = 200  # that the columns of numbers of one side share
-PER_FEATURE = 10  # observations at least; with fewer the functions are linear
+MAX_KNOTS = 24  # knots of a column, if there are few columns
+MAX_SPLINE_FEATURES = 200  # features that the columns of numbers of one side share
+PER_FEATURE = 10  # smallest number of observations for each feature; with fewer the functions are linear
 ROWS_BEYOND_KNOTS = 5  # observations beyond the outermost knots, where the functions are linear
 UNBOUNDED_RANGE = (-np.inf, np.inf)
-N_EXTREME_ROWS = (
-    1  # observations at each end that count as half as far out: a single outlier shall not carry a function
-)
+N_EXTREME_ROWS = 1  # observations at each end that count as half as far out: one outlier must not carry a function
 
 
 class SplineBasis:
@@ -43,15 +41,15 @@ class SplineBasis:
     Parameters
     ----------
     knots : sequence of ndarray
-        Of each column, ascending; at least 3 for a spline, fewer for the column itself.
+        The knots of each column must ascend; at least 3 make a spline, fewer the column itself.
     limits : ndarray of shape (columns, 2), optional
-        Beyond which values count as half as far out in a fit.
+        In a fit, values beyond these limits count as half as far out.
     ends : ndarray of shape (columns, 2), optional
-        Smallest and largest value, beyond which the features are constant: what a steep function of few pairs would be
-        further out is anybody's guess, and one such value would decide what is captured.
+        The features are constant beyond these smallest and largest values: nothing is known of a steep function of few
+        pairs further out, and one such value would decide what is captured.
     combinations : ndarray of shape (columns, k), optional
-        Weights of linear combinations of the columns that are features too: what tells nearly collinear columns apart
-        is a sum of functions of them, but the moments of the splines do not know it.
+        Linear combinations of the columns with these weights are features too: what distinguishes nearly collinear
+        columns is a sum of functions of them, but the moments of the splines lose it.
     """
 
     def __init__(
@@ -67,7 +65,7 @@ class SplineBasis:
 
     @classmethod
     def for_columns(cls, Z: np.ndarray, is_number: np.ndarray, n_knots: int | None = None) -> SplineBasis:
-        """Knots for an array, as many as the data allow or as given; columns that are not numbers stay as they are."""
+        """Place knots for an array, as many as the data allow or as given; columns that are not numbers have none."""
         share = min(MAX_SPLINE_FEATURES, len(Z) // PER_FEATURE) // max(1, int(is_number.sum()))
         n_knots = n_knots or (min(MAX_KNOTS, share) if share >= 4 else 0)
         knots = [place_knots(z, n_knots) if number else np.empty(0) for z, number in zip(Z.T, is_number, strict=True)]
@@ -78,7 +76,7 @@ class SplineBasis:
         return cls(knots, limits, np.where(is_spline[:, None], ordered[[0, -1]].T, UNBOUNDED_RANGE))
 
     def with_combinations(self, combinations: np.ndarray) -> SplineBasis:
-        """Return the same features and linear combinations of the columns beside them."""
+        """Add linear combinations of the columns to the features."""
         return SplineBasis(self.knots, self.limits, self.ends, combinations)
 
     @property
@@ -87,21 +85,21 @@ class SplineBasis:
         return sum(len(k) if len(k) > 2 else 1 for k in self.knots) + self.combinations.shape[1]
 
     def __call__(self, Z: np.ndarray) -> np.ndarray:
-        """Features of shape (n, width)."""
+        """Evaluate the features, of shape (n, width)."""
         Z = self.clip_to_ends(Z)
         features = [evaluate_spline(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)]
         return np.hstack([*features, Z @ self.combinations] if self.combinations.size else features)
 
     def clip_to_ends(self, Z: np.ndarray) -> np.ndarray:
-        """Values within the ends."""
+        """Clip values to the ends."""
         return Z if self.ends is None else np.clip(Z, *self.ends.T)
 
     def temper_extremes(self, Z: np.ndarray) -> np.ndarray:
-        """Values for a fit, those beyond the limits half as far out."""
+        """Return values for a fit, those beyond the limits half as far out."""
         return Z if self.limits is None else (Z + np.clip(Z, *self.limits.T)) / 2
 
     def indicate_intervals(self, Z: np.ndarray) -> np.ndarray:
-        """Indicators of the intervals between knots: counting them is exact, however rows are parted."""
+        """Compute indicators of the intervals between knots: counting them is exact, however rows are split."""
         return np.hstack([_indicate_intervals_of_column(z, k) for z, k in zip(Z.T, self.knots, strict=True)])
 
     @cached_property
@@ -111,13 +109,12 @@ class SplineBasis:
             np.empty((0, 1)) if spline is None else spline((knots[1:] + knots[:-1]) / 2, 3)
             for spline, knots in zip(self._splines, self.knots, strict=True)
         ]
-        linear = np.empty((0, self.combinations.shape[1]))
-        return block_diag(*parts, linear)
+        return block_diag(*parts, np.empty((0, self.combinations.shape[1])))
 
     def make_functions(self, mean: np.ndarray, weights: np.ndarray) -> AdditiveFunctions:
-        """Additive functions with weights of the features; linear combinations become parts of the splines."""
-        columns = [k[:, None] if len(k) > 2 else np.ones((1, 1)) for k in self.knots]
-        linear = block_diag(*columns)  # the columns are these combinations of their splines
+        """Make additive functions with weights of the features; linear combinations become parts of the splines."""
+        # A spline with value k_j at knot k_j is the column itself: so the columns are combinations of their features.
+        linear = block_diag(*(k[:, None] if len(k) > 2 else np.ones((1, 1)) for k in self.knots))
         n = len(linear)
         together = weights[:n] + linear @ (self.combinations @ weights[n:])
         return AdditiveFunctions(SplineBasis(self.knots, self.limits, self.ends), mean[:n], together)
@@ -151,14 +148,14 @@ def _indicate_intervals_of_column(z: np.ndarray, knots: np.ndarray) -> np.ndarra
 
 @dataclass(frozen=True, eq=False)
 class AdditiveFunctions:
-    """d sums of functions of the columns: (basis(Z) - mean) @ weights."""
+    """Sums of functions of the columns: (basis(Z) - mean) @ weights."""
 
     basis: SplineBasis
     mean: np.ndarray
     weights: np.ndarray
 
     def __call__(self, Z: np.ndarray) -> np.ndarray:
-        """Values of shape (n, d): the splines of each column summed up, without their features."""
+        """Evaluate the functions, of shape (n, d), by summing one spline of each column instead of all features."""
         values = np.tile(-self.mean @ self.weights, (len(Z), 1))
         Z = self.basis.clip_to_ends(Z)
         for z, knots, spline, weights in zip(Z.T, self.basis.knots, self._splines, self._column_weights, strict=True):
@@ -180,10 +177,9 @@ class AdditiveFunctions:
 
     def state(self) -> State:
         """Return the arrays from which `from_state` makes the same functions, and an empty description."""
-        lengths = np.array([len(k) for k in self.basis.knots], dtype=np.int64)
         arrays = {
             "knots": np.concatenate([*self.basis.knots, np.empty(0)]),
-            "lengths": lengths,
+            "lengths": np.array([len(k) for k in self.basis.knots], dtype=np.int64),
             "mean": self.mean,
             "weights": self.weights,
         }
@@ -191,28 +187,28 @@ class AdditiveFunctions:
 
     @classmethod
     def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> AdditiveFunctions:
-        """Inverse of `state`."""
+        """Put together what `state` took apart."""
         knots = np.split(arrays["knots"], np.cumsum(arrays["lengths"])[:-1])
-        ends = arrays.get("ends")  # models of earlier versions go on straight
+        ends = arrays.get("ends")  # functions of models from earlier versions are linear without end
         return cls(SplineBasis(knots, ends=ends), arrays["mean"], arrays["weights"])
 
 
 @dataclass(frozen=True, eq=False)
 class AdditiveFit:
-    """Pair of additive functions with the correlations they have on the data of the fit."""
+    """Additive functions of both sides with their correlations on the pairs of the fit."""
 
     f: AdditiveFunctions
     g: AdditiveFunctions
     correlations: np.ndarray
     smoothing: np.ndarray
-    """One for each pair."""
+    """Smoothing strength of each component."""
 
 
 @dataclass(frozen=True, eq=False)
 class AdditiveSums:
     """All that a fit needs of some rows: moments of the features in folds, and how often two intervals meet.
 
-    The moments of the columns themselves show which of them are nearly collinear.
+    The moments of the columns show which of them are nearly collinear.
     """
 
     folds: list[Moments]
@@ -228,18 +224,16 @@ class AdditiveSums:
         groups: np.ndarray | None = None,
         first: int = 0,
     ) -> AdditiveSums:
-        """Sums over batches of rows, the first of which has the number `first`."""
+        """Sum over batches of rows, the first of which has the number `first`."""
         x, y = (len(basis.third_derivatives) for basis in (basis_x, basis_y))
-        counts = np.zeros((x, x)), np.zeros((y, y))
-        columns = Moments()
+        counts, columns = (np.zeros((x, x)), np.zeros((y, y))), Moments()
 
         def features() -> Iterator[tuple[np.ndarray, np.ndarray]]:
             for Zx, Zy in batches:
                 columns.update(Zx, Zy)
                 Zx, Zy = basis_x.temper_extremes(Zx), basis_y.temper_extremes(Zy)
-                for total, within in zip(
-                    counts, (basis_x.indicate_intervals(Zx), basis_y.indicate_intervals(Zy)), strict=True
-                ):
+                for total, basis, Z in zip(counts, (basis_x, basis_y), (Zx, Zy), strict=True):
+                    within = basis.indicate_intervals(Z)
                     total += within.T @ within
                 yield basis_x(Zx), basis_y(Zy)
 
@@ -247,11 +241,10 @@ class AdditiveSums:
 
     @classmethod
     def merge_parts(cls, parts: Sequence[AdditiveSums]) -> AdditiveSums:
-        """Sums over all rows, from those over parts of them."""
+        """Merge the sums over parts of the rows."""
         x, y = (np.sum([part.counts[side] for part in parts], axis=0) for side in (0, 1))
-        return cls(
-            merge_folds([part.folds for part in parts]), (x, y), sum((p.columns for p in parts), start=Moments())
-        )
+        columns = sum((part.columns for part in parts), start=Moments())
+        return cls(merge_folds([part.folds for part in parts]), (x, y), columns)
 
 
 def fit_additive(
@@ -261,18 +254,18 @@ def fit_additive(
     n_components: int,
     groups: np.ndarray | None = None,
 ) -> AdditiveFit:
-    """Most correlated additive functions of two arrays.
+    """Find the most correlated additive functions of two arrays.
 
     Parameters
     ----------
     batches : iterable of pairs of ndarray
-        Rows of the two arrays, in any number of batches.
+        The rows of the two arrays may come in any number of batches.
     basis_x, basis_y : SplineBasis
-        Features of the two sides.
+        These make the features of the two sides.
     n_components : int
-        At most; the rank of the features may be smaller.
+        Find at most this many components; the rank of the features may be smaller.
     groups : ndarray of shape (n,), optional
-        Numbers; rows with the same one are never on both sides of a split when the smoothness is chosen.
+        Rows with the same number are never on both sides of a split when the smoothness is chosen.
 
     Examples
     --------
@@ -293,19 +286,18 @@ def solve_additive(
     n_components: int,
     smoothing: Sequence[float] | np.ndarray = SMOOTHING_STRENGTHS,
 ) -> AdditiveFit:
-    """Most correlated additive functions, given the sums over all rows; `smoothing` as in `fit_penalised`."""
+    """Find the most correlated additive functions from sums over all rows; `smoothing` is that of `fit_penalised`."""
     fit = fit_penalised(sums.folds, compute_penalties(sums, basis_x, basis_y), n_components, smoothing)
     f, g = basis_x.make_functions(fit.moments.mean_f, fit.A), basis_y.make_functions(fit.moments.mean_g, fit.B)
     return AdditiveFit(f, g, fit.correlations, fit.strength)
 
 
 def compute_penalties(sums: AdditiveSums, *bases: SplineBasis) -> Penalty:
-    """Mean squared third derivative as quadratic forms of the weights of the features of x and of y."""
+    """Write the mean squared third derivatives as quadratic forms of the weights of the features of x and of y."""
+    # D^T (N + 1) D / n: D are derivatives in each interval, N counts rows; + 1 penalises intervals without data too.
     n = sum(fold.n for fold in sums.folds)
     x, y = (
-        basis.third_derivatives.T
-        @ ((counts + np.eye(len(counts))) / n)
-        @ basis.third_derivatives  # + 1 penalises intervals without data too
+        basis.third_derivatives.T @ ((counts + np.eye(len(counts))) / n) @ basis.third_derivatives
         for basis, counts in zip(bases, sums.counts, strict=True)
     )
     return x, y
@@ -314,19 +306,19 @@ def compute_penalties(sums: AdditiveSums, *bases: SplineBasis) -> Penalty:
 def view_additive(
     x: np.ndarray, y: np.ndarray, is_number_x: np.ndarray, is_number_y: np.ndarray, n_knots: int | None = None
 ) -> FeatureView | None:
-    """View of the splines of the columns at scales from parabolas to wavy functions; None if a side is constant.
+    """Make a view of splines of the columns, at scales from parabolas to wavy functions; None if a side is constant.
 
     Numbers enter by their normal scores: a test must not depend on a few values far out, whose features would be so
-    large that the model of the components before and noise with random signs no longer describes them.
+    large that the model of earlier components and noise with random signs no longer describes them.
 
     Parameters
     ----------
     x, y : ndarray of shape (n, p) and (n, q)
-        Encoded rows.
+        These are the encoded rows.
     is_number_x, is_number_y : ndarray of bool of shape (p,) and (q,)
-        Which of the columns are numbers; the others are indicators.
+        Columns are numbers where this is true, and indicators elsewhere.
     n_knots : int, optional
-        Number of knots of each column of numbers; by default as many as the data allow.
+        Each column of numbers has this many knots; by default as many as the data allow.
     """
     x, y = take_normal_scores(x, is_number_x), take_normal_scores(y, is_number_y)
     bases = SplineBasis.for_columns(x, is_number_x, n_knots), SplineBasis.for_columns(y, is_number_y, n_knots)
@@ -352,7 +344,7 @@ def view_additive(
 
 
 def take_normal_scores(Z: np.ndarray, is_number: np.ndarray) -> np.ndarray:
-    """Columns of numbers as normal quantiles of their ranks; equal values share the mean of their ranks."""
+    """Turn columns of numbers into normal quantiles of their ranks; equal values share the mean of their ranks."""
     scores = Z.astype(np.float64)
     scores[:, is_number] = ndtri(rankdata(Z[:, is_number], axis=0) / (len(Z) + 1))
     return scores

@@ -22,7 +22,7 @@ from correspondence._util.progress import make_progress_bar
 from correspondence._util.text import short_repr
 from correspondence.core.collinearity import describe_columns, resolve_collinearity
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.dependence_views import View, whitened_view
+from correspondence.core.dependence_views import View, view_whitened
 from correspondence.core.estimator import PairsEstimator
 from correspondence.core.feature_maps import Additive, Encoded, Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import FeatureMap, LinearFunctions
@@ -226,7 +226,7 @@ class ACE(PairsEstimator):
         _, encoders = survey_tables(Memory(X, Y, count_observations(X, "X")))
         x, y = (to_dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
         additive = view_additive(x, y, encoders[0].coordinates, encoders[1].coordinates, self._given_knots)
-        return [view for view in (whitened_view(x, y), additive) if view is not None]
+        return [view for view in (view_whitened(x, y), additive) if view is not None]
 
     def _make_spline_basis(self, encoder: Columns, survey: Survey, name: str) -> SplineBasis:
         rows = to_dense(encoder.of_columns(survey.rows, name))

@@ -12,7 +12,7 @@ import numpy as np
 from correspondence._util.arguments import count_observations
 from correspondence._util.constraints import check_parameters
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.dependence_views import View, whitened_view
+from correspondence.core.dependence_views import View, view_whitened
 from correspondence.core.estimator import PairsEstimator
 from correspondence.core.feature_maps import iterate_blocks
 from correspondence.core.functions import FeatureMap
@@ -77,7 +77,7 @@ class PenalisedEstimator(PairsEstimator):
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         x, y = self._make_feature_maps(Memory(X, Y, count_observations(X, "X")))
-        view = whitened_view(x(X), y(Y), by_variance=self._is_penalised_by_variance)
+        view = view_whitened(x(X), y(Y), by_variance=self._is_penalised_by_variance)
         return [] if view is None else [view]
 
 

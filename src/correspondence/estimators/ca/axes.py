@@ -15,7 +15,7 @@ import numpy as np
 
 from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.user_warnings import FewerComponents
-from correspondence.core.residual_svd import Residuals, leading_axes
+from correspondence.core.residual_svd import Residuals, find_leading_axes
 from correspondence.core.signs import choose_signs
 from correspondence.data.table import Table
 from correspondence.data.thinning import are_whole
@@ -99,7 +99,7 @@ class AnalysedTable:
         if ridge.claims is not None and n_components is None:
             k = min(limit, max(1, int(np.count_nonzero(ridge.claims))))
         matrix: Any = RidgeResiduals.from_residuals(Q, ridge.strength, whole) if ridge.strength else Q
-        U, s, V = leading_axes(matrix, k, centred=whole)
+        U, s, V = find_leading_axes(matrix, k, centred=whole)
         s = np.minimum(s, 1.0)
         sign = choose_signs(V, columns.labels[columns.kept])
         U *= sign

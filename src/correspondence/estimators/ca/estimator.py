@@ -14,7 +14,7 @@ from correspondence._util.arguments import check_weights
 from correspondence._util.constraints import Constraints, Real, Whole, check_parameters
 from correspondence._util.labels import encode_labels
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.dependence_views import View, label_view
+from correspondence.core.dependence_views import View, view_labels
 from correspondence.core.estimator import Estimator
 from correspondence.core.functions import LabelFunctions
 from correspondence.core.scoring import score_pairs
@@ -234,7 +234,7 @@ class CA(Estimator):
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         if self.subset_rows is not None or self.subset_columns is not None:
             return []
-        view = label_view(encode_labels(X, "X")[0], encode_labels(Y, "Y")[0])
+        view = view_labels(encode_labels(X, "X")[0], encode_labels(Y, "Y")[0])
         return [] if view is None else [view]
 
     def _evaluate_f(self, X: Any) -> np.ndarray:

@@ -48,7 +48,7 @@ def shrink_labels(counts: np.ndarray, strength: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class RidgeResiduals:
-    """The matrix M of a table: a drop-in for `Residuals` in `leading_axes`.
+    """The matrix M of a table: a drop-in for `Residuals` in `find_leading_axes`.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.labels import as_labels
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
-from correspondence.core.residual_svd import absent_mass
+from correspondence.core.residual_svd import sum_absent_mass
 from correspondence.data.table import Table, weighted_columns
 from correspondence.estimators.ca.ridge import shrink_labels
 from correspondence.results.points import Points
@@ -229,4 +229,4 @@ def compute_distances(profiles: Any, mass: np.ndarray) -> np.ndarray:
     expected = mass[profiles.indices]
     squares = (profiles.data - expected) ** 2 / expected
     row = np.repeat(np.arange(profiles.shape[0]), np.diff(profiles.indptr))
-    return np.sqrt(np.bincount(row, squares, profiles.shape[0]) + absent_mass(profiles, mass))
+    return np.sqrt(np.bincount(row, squares, profiles.shape[0]) + sum_absent_mass(profiles, mass))
