@@ -189,10 +189,10 @@ def explain_failure(job: Job, failure: Any) -> str:
 
 def remove_run_files(job: Job) -> None:
     """Remove what a run over unusable data has made, unless an earlier run has left a checkpoint."""
-    from correspondence.estimators.pice.checkpoint import last_step
+    from correspondence.estimators.pice.checkpoint import read_last_step
 
     with suppress(ValueError):  # a checkpoint that is damaged is for the user to look at
-        if last_step(job.checkpoint) is None:
+        if read_last_step(job.checkpoint) is None:
             shutil.rmtree(job.checkpoint, ignore_errors=True)
     shutil.rmtree(job.output / LOGS_FOLDER, ignore_errors=True)
     with suppress(OSError):  # it is not empty
@@ -200,10 +200,10 @@ def remove_run_files(job: Job) -> None:
 
 
 def describe_checkpoint(job: Job) -> str:
-    from correspondence.estimators.pice.checkpoint import last_step
+    from correspondence.estimators.pice.checkpoint import read_last_step
 
     try:
-        step = last_step(job.checkpoint)
+        step = read_last_step(job.checkpoint)
     except ValueError as error:
         return f"The checkpoint cannot be used: {error}"
     if step is None:
