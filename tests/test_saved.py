@@ -9,7 +9,7 @@ from safetensors.numpy import load_file
 from saved import make
 
 import correspondence as co
-from correspondence.estimators.pice.checkpoint import last_step
+from correspondence.estimators.pice.checkpoint import read_last_step
 
 FOLDER = Path(__file__).parent / "saved"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.safetensors") if path.stem != "index")
@@ -56,7 +56,7 @@ def test_an_index_answers_as_before():
 
 def test_a_training_goes_on_from_its_checkpoint(tmp_path):
     shutil.copytree(FOLDER / "checkpoint", tmp_path / "checkpoint")
-    assert last_step(tmp_path / "checkpoint") == 60
+    assert read_last_step(tmp_path / "checkpoint") == 60
     est = make.train_with_checkpoint(tmp_path / "checkpoint")
     assert est.history_[-1]["step"] == 60
     np.testing.assert_allclose(est.correlations_, ANSWERS["checkpoint.correlations"], rtol=1e-4)

@@ -21,7 +21,7 @@ from correspondence.app.train.inputs import Split
 from correspondence.app.train.options import Job
 from correspondence.app.train.worker import train_job
 from correspondence.estimators.pice import processes
-from correspondence.estimators.pice.checkpoint import CHECKPOINT_FILE, last_step
+from correspondence.estimators.pice.checkpoint import CHECKPOINT_FILE, read_last_step
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("train")]  # which share the fixtures of the module
 
@@ -172,7 +172,7 @@ def test_a_rank_dies_and_the_same_command_goes_on(whole, file, tmp_path):
     code, output = running.end()
     assert code == 1
     assert "Traceback" not in output
-    step = last_step(folder / "checkpoint")
+    step = read_last_step(folder / "checkpoint")
     (error,) = [line for line in output.splitlines() if line.startswith("Error: ")]
     assert "Process 1 (of 0 to 1) of the training was killed (SIGKILL" in error
     assert f"holds step {step} of 60: the same command goes on from there." in error
@@ -205,7 +205,7 @@ def test_after_ctrl_c_another_number_of_processes_goes_on(file, tmp_path):
     assert "Interrupted." in output
     assert "Traceback" not in output
     assert not any(map(is_alive, workers.values()))
-    step = last_step(folder / "checkpoint")
+    step = read_last_step(folder / "checkpoint")
     assert 2 <= step < 200
     assert f"holds step {step} of 200: the same command goes on from there." in output
 

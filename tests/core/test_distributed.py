@@ -310,7 +310,7 @@ def test_what_goes_with_pairs(est, table):
 
 def test_other_things_that_need_data_in_memory(table):
     pairs = co.Pairs(table, x=X, y=Y)
-    with pytest.raises(ValueError, match="ACE without regressors"):
+    with pytest.raises(ValueError, match="X must not be Pairs"):
         co.ACE(1, x_regressor=LogisticRegression()).fit(pairs)
     with pytest.raises(ValueError, match="does not choose a method"):
         co.decompose(pairs)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 import correspondence as co
-from correspondence.estimators.ca.independence import assess_independence, permutation_moments
+from correspondence.estimators.ca.independence import assess_independence, compute_permutation_moments
 
 
 def pearson(counts):
@@ -37,7 +37,7 @@ def permuted_statistics(r, c):
 )
 def test_moments_are_those_of_all_permutations(r, c):
     values = np.fromiter(permuted_statistics(r, c), float)
-    mean, variance = permutation_moments(np.array(r, float), np.array(c, float))
+    mean, variance = compute_permutation_moments(np.array(r, float), np.array(c, float))
     assert mean == pytest.approx(values.mean())
     assert variance == pytest.approx(values.var(), abs=1e-9)
 

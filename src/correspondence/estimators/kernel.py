@@ -75,13 +75,13 @@ class KernelFeatures(FeatureMap):
         return cls(name, encoder, kernel, options, landmarks, vectors[:, keep] / np.sqrt(values[keep]))
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        return np.vstack([self.of_rows(rows) for (rows,) in iterate_blocks(self.encode_rows(values))])
+        return np.vstack([self.map_rows(rows) for (rows,) in iterate_blocks(self.encode_rows(values))])
 
     def encode_rows(self, values: Any) -> Any:
         """Encode values to rows, which may be sparse."""
         return flatten_rows(self.encoder(values, self.name))
 
-    def of_rows(self, rows: Any) -> np.ndarray:
+    def map_rows(self, rows: Any) -> np.ndarray:
         """Compute the coordinates of encoded rows."""
         return compute_kernel(rows, self.landmarks, self.kernel, self.options, self.name) @ self.projection
 
@@ -192,7 +192,7 @@ class KernelCCA(PenalisedEstimator):
     ) -> tuple[Decomposition, np.ndarray]:
         x, y = self._make_feature_maps(pairs)
         rows = pairs.through(x.encode_rows, y.encode_rows)
-        folds = sum_folds(rows, (x.of_rows, y.of_rows), groups)
+        folds = sum_folds(rows, (x.map_rows, y.map_rows), groups)
         total = sum(folds[1:], start=folds[0])
         # The penalty on the norm of a function, in units of the variance of the features.
         penalty = np.full_like(total.mean_f, np.trace(total.cov_f)), np.full_like(total.mean_g, np.trace(total.cov_g))
@@ -242,7 +242,7 @@ def encode_sides(pairs: Parts) -> tuple[list[Encoder], list[Any]]:
 
 def _sum_loadings(g: PrincipalFunctions, y: KernelFeatures, a: Any, b: Any, first: int) -> Loadings:
     assert isinstance(g, LinearFunctions)
-    return Loadings.from_batches((g.of_features(y.of_rows(rows)), to_dense(rows)) for (rows,) in iterate_blocks(b))
+    return Loadings.from_batches((g.of_features(y.map_rows(rows)), to_dense(rows)) for (rows,) in iterate_blocks(b))
 
 
 def flatten_rows(rows: Any) -> Any:

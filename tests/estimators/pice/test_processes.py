@@ -51,7 +51,7 @@ def steps(nets, loss, n, split):
         start = sum(split[: processes.get_rank()])
         mine = slice(start, start + split[processes.get_rank()]) if processes.count_processes() > 1 else slice(None)
         nets.zero_grad()
-        with processes.joint_batch_norm(nets):
+        with processes.join_batch_norm(nets):
             f, g = nets[0](torch.from_numpy(x[mine])), nets[1](torch.from_numpy(y[mine]))
         value = LOSS_FUNCTIONS[loss](*memory(f, g))
         value.backward()
@@ -91,7 +91,7 @@ def image_gradients(mine):
     net = ImageNet((1, 16, 16), 3).train()
     outputs = net(images(True)[mine]) if processes.count_processes() == 1 else None
     if outputs is None:
-        with processes.joint_batch_norm(net):
+        with processes.join_batch_norm(net):
             outputs = net(images(True)[mine])
     (outputs * torch.arange(36.0).reshape(12, 3)[mine].sin()).sum().backward()
     processes.sum_gradients(net.parameters())
@@ -375,7 +375,7 @@ def test_alone_nothing_is_asked():
     assert not processes.all_have(False)
     net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
     weights = copy.deepcopy(net.state_dict())
-    processes.same_start(net)
+    processes.share_start(net)
     assert all(torch.equal(a, b) for a, b in zip(weights.values(), net.state_dict().values(), strict=True))
 
 

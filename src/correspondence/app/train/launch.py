@@ -186,10 +186,10 @@ def explain_failure(job: Job, failure: Any) -> str:
 
 def remove_run_files(job: Job) -> None:
     """Remove what a run over unusable data has made, unless an earlier run left a checkpoint."""
-    from correspondence.estimators.pice.checkpoint import last_step
+    from correspondence.estimators.pice.checkpoint import read_last_step
 
     with suppress(ValueError):  # a checkpoint that is damaged is for the user to look at
-        if last_step(job.checkpoint) is None:
+        if read_last_step(job.checkpoint) is None:
             shutil.rmtree(job.checkpoint, ignore_errors=True)
     shutil.rmtree(job.output / LOGS_FOLDER, ignore_errors=True)
     with suppress(OSError):  # it is not empty
@@ -198,10 +198,10 @@ def remove_run_files(job: Job) -> None:
 
 def describe_checkpoint(job: Job) -> str:
     """Say what the checkpoint holds, and what the same command would do."""
-    from correspondence.estimators.pice.checkpoint import last_step
+    from correspondence.estimators.pice.checkpoint import read_last_step
 
     try:
-        step = last_step(job.checkpoint)
+        step = read_last_step(job.checkpoint)
     except ValueError as error:
         return f"The checkpoint cannot be used: {error}"
     if step is None:

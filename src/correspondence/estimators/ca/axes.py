@@ -70,16 +70,10 @@ class AnalysedTable:
         """Whether the cells count observations, which can be permuted and dealt out."""
         return are_whole(self.table.counts) and not (self.rows.is_weighted or self.columns.is_weighted)
 
-    def sum_margins(self) -> tuple[np.ndarray, np.ndarray]:
-        """Sum the rows and the columns of the whole table, without empty ones."""
-        r, c = (side.mass[side.occurring_positions] * self.table.total for side in (self.rows, self.columns))
-        return r, c
-
     def measure_inertia(self) -> float:
-        """Compute the inertia of the whole table, also of the labels that take no part."""
-        return float(
-            self._compute_residuals(self.rows.occurring_positions, self.columns.occurring_positions).row_inertia.sum()
-        )
+        """Compute the inertia of the whole table, including labels that take no part."""
+        positions = self.rows.occurring_positions, self.columns.occurring_positions
+        return float(self._compute_residuals(*positions).row_inertia.sum())
 
     def weigh_observations(self, codes: tuple[np.ndarray, np.ndarray], sample_weight: Any) -> np.ndarray | None:
         """Multiply the weight of each pair of labels by those of its row and column; None without any weights."""
@@ -94,13 +88,14 @@ class AnalysedTable:
         rows, columns = self.rows, self.columns
         Q = self._compute_residuals(rows.kept, columns.kept)
         whole = (rows.is_whole, columns.is_whole)
+        # The residuals of a whole side are orthogonal to the trivial axis, which takes one dimension.
         limit = min(len(rows.kept) - rows.is_whole, len(columns.kept) - columns.is_whole)
         k, ridge = count_components(n_components, limit), self._find_ridge(n_components, regularization, limit)
         if ridge.claims is not None and n_components is None:
             k = min(limit, max(1, int(np.count_nonzero(ridge.claims))))
         matrix: Any = RidgeResiduals.from_residuals(Q, ridge.strength, whole) if ridge.strength else Q
         U, s, V = find_leading_axes(matrix, k, centred=whole)
-        s = np.minimum(s, 1.0)
+        s = np.minimum(s, 1.0)  # a correlation, but for rounding
         sign = choose_signs(V, columns.labels[columns.kept])
         U *= sign
         V *= sign
@@ -112,6 +107,7 @@ class AnalysedTable:
         shrunk = np.minimum(s, trained)
         claims = shrunk if ridge.claims is None else np.minimum(ridge.claims[: len(s)], trained)
         share = np.divide(claims, shrunk, out=np.zeros(len(s)), where=shrunk > 0)
+        # From here on U and V are f = D_r^(-1/2) U and g = D_c^(-1/2) V.
         U /= Q.row_root[:, None]
         V /= Q.column_root[:, None]
         chi2, inertias = _sum_pics(matrix, ridge), (Q.row_inertia, Q.column_inertia)
@@ -165,5 +161,5 @@ def _sum_pics(matrix: Any, ridge: Ridge) -> float:
 
 def _make_transition(matrix: RidgeResiduals, s: np.ndarray, V: np.ndarray) -> TransitionFormula:
     """From the functions of the columns to those of the rows."""
-    offset = matrix.row_root @ matrix.shrunk_times(V) if matrix.centred[0] else np.zeros(len(s))
+    offset = matrix.row_root @ matrix.multiply_shrunk(V) if matrix.centred[0] else np.zeros(len(s))
     return TransitionFormula(s, matrix.strength, matrix.column_shrink, offset)

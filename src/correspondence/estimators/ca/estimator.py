@@ -211,7 +211,8 @@ class CA(Estimator):
     def chi2_test_(self) -> Chi2Test:
         """Test of independence of the whole table; computed when asked for, within some tenths of a second."""
         check_is_fitted(self)
-        r, c = self._analysed.sum_margins()
+        sides = self._analysed.rows, self._analysed.columns
+        r, c = (side.mass[side.occurring_positions] * self.table_.total for side in sides)
         return assess_independence(self._statistic, r, c, are_counts=self._analysed.are_counts)
 
     def transform(self, X: Any, Y: Any = None) -> Any:

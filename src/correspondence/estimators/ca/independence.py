@@ -73,7 +73,7 @@ class Chi2Test(_Fields):
     @property
     def classical_pvalue(self) -> float:
         """The p-value of the chi-square distribution."""
-        return classical_pvalue(self.statistic, self.dof)
+        return compute_classical_pvalue(self.statistic, self.dof)
 
     def __repr__(self) -> str:
         return (
@@ -82,7 +82,7 @@ class Chi2Test(_Fields):
         )
 
 
-def classical_pvalue(statistic: float, dof: int) -> float:
+def compute_classical_pvalue(statistic: float, dof: int) -> float:
     """Compute the p-value of the chi-square distribution; 1 for a table of one row or column."""
     return float(chi2.sf(statistic, dof)) if dof else 1.0
 
@@ -111,7 +111,7 @@ def assess_independence(statistic: float, rows: np.ndarray, columns: np.ndarray,
     """
     dof = (len(rows) - 1) * (len(columns) - 1)
     if not (dof and are_counts and rows.sum() < LARGEST_WHOLE):
-        return Chi2Test(statistic, dof, classical_pvalue(statistic, dof))
+        return Chi2Test(statistic, dof, compute_classical_pvalue(statistic, dof))
     # The same tables are drawn whatever the order of the labels, and for the transposed table.
     sides = (np.sort(np.rint(side)) for side in (rows, columns))
     r, c = sorted(sides, key=lambda side: (len(side), side.tolist()))
@@ -135,14 +135,14 @@ def compute_pvalue(statistic: float, r: np.ndarray, c: np.ndarray) -> tuple[floa
 
 def compute_gamma_pvalue(statistic: float, r: np.ndarray, c: np.ndarray, min_shape: float = 0.0) -> float:
     """Compute the p-value of the gamma distribution with the exact moments; 1 if its shape is below `min_shape`."""
-    mean, variance = permutation_moments(r, c)
+    mean, variance = compute_permutation_moments(r, c)
     if not RELATIVE_TOLERANCE * mean < variance < np.inf:  # all permutations have the same statistic, or are too few
         return 1.0
     shape = mean**2 / variance
     return float(gamma.sf(statistic, shape, scale=variance / mean)) if shape >= min_shape else 1.0
 
 
-def permutation_moments(r: np.ndarray, c: np.ndarray) -> tuple[float, float]:
+def compute_permutation_moments(r: np.ndarray, c: np.ndarray) -> tuple[float, float]:
     """Compute the exact mean and variance of chi-square over all tables with the margins r and c.
 
     Parameters
@@ -157,7 +157,7 @@ def permutation_moments(r: np.ndarray, c: np.ndarray) -> tuple[float, float]:
 
     Examples
     --------
-    >>> permutation_moments(np.array([2.0, 2.0]), np.array([2.0, 2.0]))         # chi-square is 4, 0 or 4: 1/6, 4/6, 1/6
+    >>> compute_permutation_moments(np.array([2.0, 2.0]), np.array([2.0, 2.0]))    # chi2 is 4, 0, 4: 1/6, 4/6, 1/6
     (1.3333333333333333, 3.5555555555555554)
     """
     n, dof = float(r.sum()), (len(r) - 1) * (len(c) - 1)

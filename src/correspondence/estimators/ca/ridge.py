@@ -113,10 +113,10 @@ class RidgeResiduals:
         )
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
-        product = self.shrunk_times(V - self._project_on_trivial(V, self.column_root) if self.centred[1] else V)
+        product = self.multiply_shrunk(V - self._project_on_trivial(V, self.column_root) if self.centred[1] else V)
         return product - self._project_on_trivial(product, self.row_root) if self.centred[0] else product
 
-    def shrunk_times(self, V: np.ndarray) -> np.ndarray:
+    def multiply_shrunk(self, V: np.ndarray) -> np.ndarray:
         """Multiply A_r^(1/2) Q A_c^(1/2) by V, without the projections."""
         return _scale_rows(self.base @ _scale_rows(V, self.column_shrink), self.row_shrink)
 
@@ -144,7 +144,7 @@ class RidgeResiduals:
             return float((self.toarray() ** 2).sum())
         a, b = (root * wanted for root, wanted in zip((self.row_root, self.column_root), self.centred, strict=True))
         # By Pythagoras: the squares before the projections, less those along the trivial axes.
-        left, right = self.T.shrunk_times(a), self.shrunk_times(b)
+        left, right = self.T.multiply_shrunk(a), self.multiply_shrunk(b)
         return self._sum_of_squares - float(left @ left) - float(right @ right) + float(a @ right) ** 2
 
     @property

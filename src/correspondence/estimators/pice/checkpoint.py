@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from correspondence.estimators.pice.judging import HeldOutJudge
     from correspondence.estimators.pice.training import Trainer, TrainingSettings
 
-__all__ = ["CHECKPOINT_FILE", "compute_fingerprint", "last_step", "make_folder", "restore_trainer", "save_trainer"]
+__all__ = ["CHECKPOINT_FILE", "compute_fingerprint", "make_folder", "read_last_step", "restore_trainer", "save_trainer"]
 
 FILE_FORMAT, FILE_VERSION = "correspondence.PICE.training", 1
 CHECKPOINT_FILE = "training.safetensors"
@@ -90,7 +90,7 @@ def save_trainer(trainer: Trainer) -> None:
     files.write_safetensors(folder / CHECKPOINT_FILE, arrays, description, FILE_FORMAT, FILE_VERSION)
 
 
-def last_step(folder: Path) -> int | None:
+def read_last_step(folder: Path) -> int | None:
     """Read the step from which a run would go on; None without a checkpoint."""
     if not (folder / CHECKPOINT_FILE).is_file():
         return None

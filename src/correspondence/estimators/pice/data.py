@@ -23,7 +23,7 @@ from correspondence.data.pairs import pairs as sources
 from correspondence.estimators.pice import processes
 from correspondence.estimators.pice.feature_net import MAX_ROWS_PER_BLOCK, NetSide, Sides
 
-__all__ = ["Blocks", "Stream", "TrainingArrays", "TrainingPairs", "first_rows"]
+__all__ = ["Blocks", "Stream", "TrainingArrays", "TrainingPairs", "read_first_rows"]
 
 Batch = tuple[Any, Any]
 Reader = Callable[[], Batch]
@@ -228,7 +228,7 @@ def iterate_checked_batches(batches: Iterable[Any]) -> Iterator[Batch]:
         raise ValueError("X must give batches with rows, got none.")
 
 
-def first_rows(batches: Iterable[Any], limit: int) -> Batch:
+def read_first_rows(batches: Iterable[Any], limit: int) -> Batch:
     """Join the first rows of a stream in one batch."""
     xs, ys, n = [], [], 0
     for x, y in iterate_checked_batches(batches):

@@ -13,7 +13,7 @@ from correspondence.core.estimator import PairsEstimator
 from correspondence.core.scoring import score_pairs
 from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.estimators.pice import checkpoint, models, processes
-from correspondence.estimators.pice.data import TrainingArrays, first_rows
+from correspondence.estimators.pice.data import TrainingArrays, read_first_rows
 from correspondence.estimators.pice.feature_net import Sides
 from correspondence.estimators.pice.judging import (
     MAX_PAIRS_JUDGED,
@@ -249,7 +249,7 @@ class PICE(PairsEstimator):
         if Y is not None:
             return preparation.prepare_arrays(X, Y, self._check_pairs(X, Y), validation)
         check_stream(X)
-        sample = first_rows(X, MAX_PAIRS_JUDGED)
+        sample = read_first_rows(X, MAX_PAIRS_JUDGED)
         self._check_pairs(*sample)
         return preparation.prepare_stream(X, sample, validation)
 
@@ -259,7 +259,7 @@ class PICE(PairsEstimator):
         additive = FunctionModel("additive", sides, judge(sides)) if sides[0].known is not None else None
         if additive and judge.validation is None and isinstance(pairs, TrainingArrays) and self.validation_fraction:
             return additive, [], sides
-        start = models.with_nets(
+        start = models.add_nets(
             sides, judge.training, (self.x_net, self.y_net), self.n_components, processes.find_device(self.device)
         )
         if self._is_warm():
@@ -275,7 +275,7 @@ class PICE(PairsEstimator):
         net = FunctionModel("net", nets, judge(nets))
         if additive and not net.is_better_than(additive):
             return additive, trainer.history, nets
-        return models.with_index(net, judge) if judge.validation is not None else net, trainer.history, nets
+        return models.choose_index(net, judge) if judge.validation is not None else net, trainer.history, nets
 
     def _finish_fit(self, model: FunctionModel, data: TrainingData, X: Any, y_sample: Any) -> None:
         """Whiten once more, on all pairs; the held-out pairs have been judged before."""
@@ -287,7 +287,7 @@ class PICE(PairsEstimator):
             warn_if_nothing_found(F, G, before.correlations, result)
         if data.everything is not None:
             if model.name == "additive" and not self._is_warm():
-                sides = models.with_additive(sides, data.everything, data.everything, self.n_components)
+                sides = models.add_additive_functions(sides, data.everything, data.everything, self.n_components)
             pairs = data.everything.append_known_functions(sides)
         d = decompose_features(sides, pairs, self.n_components, y_sample)
         if result is None and isinstance(data.pairs, TrainingArrays) and self.validation_fraction:

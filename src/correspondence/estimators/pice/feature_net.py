@@ -132,7 +132,7 @@ class NetSide(FeatureMap):
         weights = torch.from_numpy(rows.data.astype(np.float32))
         return torch.from_numpy(rows.indices.astype(np.int64)).to(device), offsets.to(device), weights.to(device)
 
-    def with_net(self, outputs: int) -> NetSide:
+    def add_suitable_net(self, outputs: int) -> NetSide:
         """Add a new net of the kind that suits the data."""
         if isinstance(self.encoder, Columns) and not self.encoder.is_sparse:
             known = 0 if self.known is None else self.known.weights.shape[1]
@@ -142,7 +142,7 @@ class NetSide(FeatureMap):
         assert isinstance(self.encoder, Bag | Text | Columns)
         return replace(self, net=BagNet(self.encoder.width, outputs))
 
-    def on_cpu(self) -> NetSide:
+    def copy_to_cpu(self) -> NetSide:
         """Return a copy that can be sent to any worker."""
         return self if self.net is None else replace(self, net=copy.deepcopy(self.net).cpu())
 

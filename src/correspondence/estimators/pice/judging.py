@@ -85,7 +85,7 @@ class HeldOutJudge:
 def decompose_features(sides: Sides, pairs: TrainingPairs, n_components: int, y_sample: Any = None) -> Decomposition:
     """Whiten the features exactly (Algorithm 1) over all pairs of all processes, a block at a time."""
     if processes.count_processes() == 1 and isinstance(pairs, Stream) and isinstance(pairs.source, sources.Pairs):
-        moments = pair_moments.moments(pairs.source, sides[0].on_cpu(), sides[1].on_cpu())  # where they are
+        moments = pair_moments.moments(pairs.source, sides[0].copy_to_cpu(), sides[1].copy_to_cpu())  # where they are
     else:
         moments = Moments()
         for x, y in pairs.iterate_blocks():

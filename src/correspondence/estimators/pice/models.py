@@ -20,7 +20,7 @@ from correspondence.estimators.pice.judging import MIN_STANDARD_ERRORS_TO_WIN, H
 from correspondence.estimators.pice.nets import ColumnNet
 from correspondence.results.held_out import compute_gain
 
-__all__ = ["FunctionModel", "with_additive", "with_index", "with_nets"]
+__all__ = ["FunctionModel", "add_additive_functions", "add_nets", "choose_index"]
 
 N_EXTRA_OUTPUTS = 4  # outputs of a net beyond n_components: training converges faster with some to spare
 
@@ -39,9 +39,9 @@ class FunctionModel:
         return mine is None or other is None or compute_gain(other, mine) > MIN_STANDARD_ERRORS_TO_WIN
 
 
-def with_additive(sides: Sides, sample: TrainingArrays, pairs: TrainingPairs, n_components: int) -> Sides:
+def add_additive_functions(sides: Sides, sample: TrainingArrays, pairs: TrainingPairs, n_components: int) -> Sides:
     """Add additive functions in closed form to two sides, if both are tables of a moderate number of columns."""
-    encoders = [side.encoder for side in sides]
+    encoders = (side.encoder for side in sides)
     tables = [encoder for encoder in encoders if isinstance(encoder, Columns) and encoder.width <= MAX_DENSE_COLUMNS]
     if len(tables) < 2:
         return sides
@@ -58,7 +58,7 @@ def with_additive(sides: Sides, sample: TrainingArrays, pairs: TrainingPairs, n_
     return replace(sides[0], known=fit.f), replace(sides[1], known=fit.g)
 
 
-def with_nets(
+def add_nets(
     sides: Sides, sample: TrainingArrays, own: tuple[Any, Any], n_components: int, device: torch.device
 ) -> Sides:
     """Add new nets, ready to be trained, to two sides: the user's own, or nets that suit the data."""
@@ -81,7 +81,7 @@ def with_nets(
 
 def add_net(side: NetSide, rows: Any, own: Any, outputs: int) -> NetSide:
     if isinstance(own, str):
-        side = side.with_net(outputs)
+        side = side.add_suitable_net(outputs)
         if isinstance(side.net, ColumnNet):
             side.net.standardise_columns(side.to_tensors(rows))
         return side
@@ -123,7 +123,7 @@ def format_reason(error: Exception) -> str:
     return f"{type(error).__name__}, {' '.join(str(error).split())[:200]}".rstrip(".")
 
 
-def with_index(net: FunctionModel, judge: HeldOutJudge) -> FunctionModel:
+def choose_index(net: FunctionModel, judge: HeldOutJudge) -> FunctionModel:
     """Take smooth functions of the leading component of the nets, if they capture more than the nets themselves."""
     d = net.judgement.decomposition
     if not d.n_components:
@@ -135,10 +135,8 @@ def with_index(net: FunctionModel, judge: HeldOutJudge) -> FunctionModel:
     number = np.array([True])
     bases = SplineBasis.for_columns(u, number), SplineBasis.for_columns(v, number)
     fit = fit_additive([(u, v)], bases[0], bases[1], judge.n_components)
-    sides = (
-        replace(net.sides[0], index=replace(x, functions=fit.f)),
-        replace(net.sides[1], index=replace(y, functions=fit.g)),
-    )
+    indices = replace(x, functions=fit.f), replace(y, functions=fit.g)
+    sides = replace(net.sides[0], index=indices[0]), replace(net.sides[1], index=indices[1])
     index = FunctionModel("index", sides, judge(sides))
     assert index.judgement.terms is not None
     assert net.judgement.terms is not None

@@ -102,7 +102,7 @@ class Preparation:
             return x, y
         if not all(isinstance(net, str) for net in self.nets):
             return sides
-        return models.with_additive(sides, sample, pairs, self.n_components)
+        return models.add_additive_functions(sides, sample, pairs, self.n_components)
 
 
 def check_stream(batches: Any) -> None:

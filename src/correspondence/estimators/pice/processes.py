@@ -37,9 +37,9 @@ __all__ = [
     "from_first",
     "get_rank",
     "is_first",
-    "joint_batch_norm",
+    "join_batch_norm",
     "limit_warnings_to_first",
-    "same_start",
+    "share_start",
     "slice_own_rows",
     "sum_gradients",
     "wait_for_all",
@@ -163,7 +163,7 @@ def sum_gradients(parameters: Iterable[Tensor]) -> None:
                 p.grad = part.view_as(p).clone()
 
 
-def same_start(module: nn.Module) -> None:
+def share_start(module: nn.Module) -> None:
     """Give the weights and buffers of the first process to all of them."""
     if count_processes() > 1:
         with _translate_process_errors():
@@ -219,7 +219,7 @@ def wait_for_all() -> None:
 # --- batch norm
 
 
-def joint_batch_norm(nets: nn.Module) -> AbstractContextManager[Any]:
+def join_batch_norm(nets: nn.Module) -> AbstractContextManager[Any]:
     """Let batch norm take mean and variance of the joint batch inside; the nets are not changed."""
     has_norm = any(isinstance(module, _BatchNorm) for module in nets.modules())
     return _JointBatchNorm() if count_processes() > 1 and has_norm else nullcontext()

@@ -103,7 +103,7 @@ class Trainer:
         self.sides, self.pairs, self.judge, self.baseline = sides, pairs, judge, baseline
         self.settings, self.callbacks, self.progress = settings, callbacks, progress
         self.nets = nn.ModuleList([side.network for side in sides])
-        processes.same_start(self.nets)
+        processes.share_start(self.nets)
         self.averages = copy.deepcopy(self.nets)
         self.best = copy.deepcopy(self.nets)
         self._parameters: list[Tensor] = list(self.nets.parameters())
@@ -164,7 +164,7 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = self._compute_learning_rate()
         self.nets.train(x.shape[0] > 1 or processes.count_processes() > 1)  # batch norm has no variance of a single row
-        with processes.joint_batch_norm(self.nets):
+        with processes.join_batch_norm(self.nets):
             f, g = (side.network(side.to_tensors(rows)) for side, rows in zip(self.sides, (x, y), strict=True))
         at_fault = [
             s.argument for s, values in zip(self.sides, (f, g), strict=True) if not torch.isfinite(values).all()
