@@ -35,7 +35,6 @@ from correspondence.data.file_formats import (
     check_columns,
     complete_rows,
     for_numpy,
-    parquet_backend,
     plain_values,
     read_arrays,
     read_frame,
@@ -240,9 +239,8 @@ def read_image_rows(
     files = image_files(folder)
     column = next(iter([*x, *model.columns["x"]]), "image")
     if listing is None:
-        backend: Any = parquet_backend()
         names = sorted({path.relative_to(folder).as_posix() for path in files.values()})
-        frame = nw.from_dict({column: names}, backend=backend)
+        frame = nw.from_dict({column: names}, backend="polars")
     else:
         frame = read_frame(listing)
         check_columns([column], frame.columns, listing)

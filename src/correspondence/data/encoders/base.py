@@ -1,4 +1,4 @@
-"""What every encoder does."""
+"""The interface of all encoders."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["Encoder"]
 
 
 class Encoder(ABC):
-    """Turns values of one variable into rows of numbers."""
+    """An encoder, which turns values of one variable into rows of numbers."""
 
     kind: ClassVar[str]
 
     @abstractmethod
     def __call__(self, values: Any, name: str) -> Any:
-        """Rows for the values; errors call them `name`."""
+        """Encode the values as rows; errors call them `name`."""
 
     def accept_unknown(self) -> Encoder:
-        """Return an encoder that takes a label outside of the fit as the mean of those in it."""
+        """Return an encoder that encodes a label that was not in the fit as the mean of those that were."""
         return self
 
     @abstractmethod

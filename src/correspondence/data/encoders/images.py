@@ -1,4 +1,4 @@
-"""Images."""
+"""Images as standardised arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Images", "read_pixels"]
 
 @dataclass(frozen=True)
 class Images(Encoder):
-    """Array of shape (n, channels, height, width), each channel standardised."""
+    """An encoder of images of shape (n, channels, height, width), which standardises each channel."""
 
     shape: tuple[int, ...]
     mean: list[float]
@@ -34,7 +34,7 @@ class Images(Encoder):
         if not np.isfinite(scale).all():
             raise ValueError(f"{name} has pixels whose squares overflow: divide it by a constant.")
         if not scale.any():
-            raise ValueError(f"{name} has one image only, again and again: nothing can be correlated with a constant.")
+            raise ValueError(f"{name} has the same image in every row: nothing can be correlated with a constant.")
         return cls(array.shape[1:], sample.mean(axis=(0, 2, 3)).tolist(), np.where(scale > 0, scale, 1).tolist())
 
     def __call__(self, values: Any, name: str) -> np.ndarray:  # noqa: D102

@@ -1,4 +1,4 @@
-"""Numbers as they are."""
+"""Arrays of numbers as they are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Plain", "as_2d_floats"]
 
 @dataclass(frozen=True)
 class Plain(Encoder):
-    """Array of numbers of any shape (n, ...), unchanged but for float32."""
+    """An encoder of numbers of any shape (n, ...), which only converts them to float32."""
 
     shape: tuple[int, ...]
     kind: ClassVar[str] = "plain"
