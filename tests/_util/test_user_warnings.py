@@ -100,7 +100,7 @@ def test_a_warning_of_a_procedure_blames_the_line_of_the_user(rng, name):
 
 
 def test_an_analysis_collects_all_kinds_of_this_package():
-    from correspondence.app.analyze.job import collect_warnings
+    from correspondence.app.messages import collect_warnings
 
     with collect_warnings() as notes:
         warnings.warn("of this package", co.LeftOut, stacklevel=1)
