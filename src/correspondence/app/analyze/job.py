@@ -14,7 +14,7 @@ from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.app.analyze.inputs import Data
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.decomposition import Decomposition
-from correspondence.describe.axis_words import AxisWords, axis_words
+from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.results.evidence import Component, list_components
 from correspondence.results.held_out import HeldOut
@@ -183,7 +183,7 @@ def collect_warnings() -> Iterator[list[str]]:
 
 def _in_words(d: Decomposition, data: Data, held_out: Any) -> tuple[list[AxisWords], list[str]]:
     X, Y = (data.x.values, data.y.values) if data.form == "pairs" else (None, None)
-    words = axis_words(d, X, Y)
+    words = find_axis_words(d, X, Y)
     return words, write_sentences(d, words, held_out, (data.x.name, data.y.name))
 
 
