@@ -22,7 +22,7 @@ from correspondence.app.analyze.files import RESULT_FILES, check_folder, write_a
 from correspondence.app.analyze.inputs import Request, read_data
 from correspondence.app.analyze.job import SAVABLE_METHODS, analyze_data
 from correspondence.app.analyze.terminal import format_summary
-from correspondence.describe.axis_words import axis_words
+from correspondence.describe.axis_words import find_axis_words
 from correspondence.results.latent_dimension import LatentDimension
 from correspondence.selection.method_registry import METHODS, PairsProfile, make_estimator
 
@@ -585,10 +585,10 @@ def test_words_are_found_once(save, wines, tmp_path, monkeypatch):
 
     def count(*arguments, **options):
         calls.append(arguments)
-        return axis_words(*arguments, **options)
+        return find_axis_words(*arguments, **options)
 
     for module in (job_module, page_module):
-        monkeypatch.setattr(module, "axis_words", count)
+        monkeypatch.setattr(module, "find_axis_words", count)
     request = Request(save(wines), y=["colour"])
     analysis = analyze_data(read_data(request), "cca")
     write_analysis(analysis, request, tmp_path / "out", "wines", 0)

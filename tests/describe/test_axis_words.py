@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import correspondence as co
 from correspondence.core.functions import LabelFunctions, LinearFunctions
-from correspondence.describe.axis_words import AxisWords, axis_words
+from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.describe.words import Ends, Word
 from correspondence.results.evidence import Evidence
@@ -48,14 +48,14 @@ def scaled(values):
 
 
 def x_of(function, X, **kwargs):
-    return axis_words(by(function), X, **kwargs)[0].x
+    return find_axis_words(by(function), X, **kwargs)[0].x
 
 
 # --- labels
 
 
 def test_housetasks():
-    first, second, third = axis_words(co.CA().fit(co.datasets.load_housetasks()))
+    first, second, third = find_axis_words(co.CA().fit(co.datasets.load_housetasks()))
     assert first.write_sentence() == "Axis 1 separates Wife (Laundry, Main_meal) from Husband (Repairs, Driving)."
     assert second.write_sentence() == "Axis 2 separates Husband (Repairs) from Jointly (Holidays)."
     assert (third.axis, texts(third.y.positive)) == (3, ["Alternating"])
@@ -64,7 +64,7 @@ def test_housetasks():
 def test_values_and_weights_are_coordinates_and_contributions():
     ca = co.CA().fit(co.datasets.load_smoke())
     rows = ca.rows_
-    for words in axis_words(ca, n_words=10):
+    for words in find_axis_words(ca, n_words=10):
         i = words.axis - 1
         for word in (*words.x.negative, *words.x.positive):
             row = rows.labels.tolist().index(word.text)
@@ -75,7 +75,7 @@ def test_values_and_weights_are_coordinates_and_contributions():
 def test_a_label_is_named_if_it_contributes_more_than_average_or_most_of_its_end():
     values = np.array([[-3.0], [-1.0], [0.5], [1.0], [1.1], [0.0]])
     places = (list("abcdef"), values, np.full(6, 1 / 6))
-    (words,) = axis_words(by(lambda X: X[:, 0]), x_items=places)
+    (words,) = find_axis_words(by(lambda X: X[:, 0]), x_items=places)
     assert texts(words.x.negative) == ["a"]  # b has 1 of 12.46, less than a sixth
     assert texts(words.x.positive) == ["e"]
     assert words.x.negative[0].weight == pytest.approx(9 / 12.46)
@@ -84,12 +84,12 @@ def test_a_label_is_named_if_it_contributes_more_than_average_or_most_of_its_end
 
 def test_prior_counts():
     places = (["often", "rare"], np.array([[-1.0], [-2.0]]), [0.9, 0.1])
-    assert texts(axis_words(by(lambda X: X), x_items=places)[0].x.negative) == ["often"]
+    assert texts(find_axis_words(by(lambda X: X), x_items=places)[0].x.negative) == ["often"]
 
 
 def test_items_without_prior_do_not_lower_the_average():
     places = (list("abcd"), np.array([[-1.5], [-1.0], [1.0], [5.0]]), [0.4, 0.4, 0.2, 0])
-    found = axis_words(by(lambda X: X), x_items=places)[0].x
+    found = find_axis_words(by(lambda X: X), x_items=places)[0].x
     assert (texts(found.negative), texts(found.positive)) == (["a"], ["c"])  # b has 0.4 of 1.5, less than a third
 
 
@@ -100,7 +100,7 @@ def test_weights_of_the_fit_count():
         np.zeros(1), np.eye(1), lambda Y: np.array([[values[y]] for y in Y]), sample, np.array([90.0, 10.0])
     )
     d = by(lambda X: X)
-    (words,) = axis_words(co.Decomposition(d.pics, d.f, g, 1.0, 100.0))
+    (words,) = find_axis_words(co.Decomposition(d.pics, d.f, g, 1.0, 100.0))
     assert texts(words.y.negative) == ["often"]
     assert words.y.negative[0].weight == pytest.approx(0.9 / 1.3)
 
@@ -109,13 +109,13 @@ def test_labels_that_never_occur_are_left_out():
     table = pd.DataFrame([[5, 0, 1], [1, 0, 4]], index=["a", "b"], columns=["u", "never", "v"])
     with pytest.warns(co.LeftOut, match="never"):
         ca = co.CA().fit(table)
-    (words,) = axis_words(ca)
+    (words,) = find_axis_words(ca)
     assert sorted(texts((*words.y.negative, *words.y.positive))) == ["u", "v"]
 
 
 def test_numbers_of_words_and_axes():
     ca = co.CA().fit(co.datasets.load_housetasks())
-    words = axis_words(ca, n_words=1, max_axes=2)
+    words = find_axis_words(ca, n_words=1, max_axes=2)
     assert [w.axis for w in words] == [1, 2]
     assert {len(end) for w in words for side in (w.x, w.y) for end in (side.negative, side.positive)} == {1}
 
@@ -124,19 +124,19 @@ def test_labels_of_a_learned_fit_are_found_without_y(rng):
     x = rng.normal(size=400)
     y = np.where(x > 0, "above", "below").astype(object)
     est = co.ACE(n_components=1).fit(x[:, None], y)
-    (words,) = axis_words(est, x[:, None])
+    (words,) = find_axis_words(est, x[:, None])
     assert {texts(words.y.negative)[0], texts(words.y.positive)[0]} == {"above", "below"}
     at = "positive" if texts(words.y.positive) == ["above"] else "negative"
     assert texts(getattr(words.x, at)) == ["high"]
-    assert axis_words(est)[0].x is None
-    assert axis_words(est, x[:, None], ["above", "below"]) == [words]  # masses are those of the fit
+    assert find_axis_words(est)[0].x is None
+    assert find_axis_words(est, x[:, None], ["above", "below"]) == [words]  # masses are those of the fit
 
 
 def test_labels_of_an_estimator_that_keeps_no_x(rng):
     x = rng.choice(["a", "b", "c"], 300).astype(object)
     y = (x == "a") + 0.1 * rng.normal(size=300)
     d = co.ACE(n_components=1).fit(x, y)
-    (words,) = axis_words(d, x)
+    (words,) = find_axis_words(d, x)
     a_end, high_end = (
         "positive" if name in texts(side.positive) else "negative" for name, side in (("a", words.x), ("high", words.y))
     )
@@ -234,19 +234,19 @@ def test_columns_without_names_are_numbered(rng):
 
 def test_a_column_of_numbers_is_called_by_the_name_of_its_variable(rng):
     X = rng.normal(size=200)
-    (words,) = axis_words(by(scaled), X)
+    (words,) = find_axis_words(by(scaled), X)
     assert texts(words.x.positive) == ["high"]
     assert texts(words.complete_words(("price", "bought")).x.positive) == ["high price"]
     assert words.write_sentence(("price", "bought")) == "Axis 1 separates no (low price) from yes (high price)."
     column = pd.DataFrame({"euro": X})
-    assert axis_words(by(lambda X: scaled(X["euro"])), column)[0].write_sentence(("price", "bought")) == (
+    assert find_axis_words(by(lambda X: scaled(X["euro"])), column)[0].write_sentence(("price", "bought")) == (
         "Axis 1 separates no (low euro) from yes (high euro)."
     )
 
 
 def test_a_label_called_high_is_not_completed():
     places = (["low", "high"], np.array([[-1.0], [1.0]]), [0.5, 0.5])
-    words = AxisWords(1, None, axis_words(by(lambda X: X), y_items=places)[0].y)
+    words = AxisWords(1, None, find_axis_words(by(lambda X: X), y_items=places)[0].y)
     assert words.write_sentence(("price", "level")) == "Axis 1 separates low from high."
 
 
@@ -264,20 +264,20 @@ def test_indicators_are_named_where_they_are(rng, kind):
 
 def test_what_words_say_nothing_about(rng):
     for X in (rng.random((9, 1, 4, 4)), rng.random((9, 51)), sp.random_array((9, 51), density=0.5, rng=rng)):
-        assert axis_words(by(lambda X: np.zeros(9)), X)[0].x is None
+        assert find_axis_words(by(lambda X: np.zeros(9)), X)[0].x is None
 
 
 def test_beliefs_are_those_in_the_labels_of_y(rng):
     P = rng.dirichlet([1, 1, 1], 50)
     cca = co.ClassifierCA.from_beliefs(P, classes=["a", "b", "c"])
-    words = axis_words(cca, P)
+    words = find_axis_words(cca, P)
     assert [w.x for w in words] == [None, None]
     assert all(w.y.positive and w.y.negative for w in words)
 
 
 def test_missing_values_of_a_model_that_takes_them():
     X = pd.DataFrame({"a": [1.0, np.nan, 3.0]})
-    assert axis_words(by(lambda X: np.arange(3.0)), X)[0].x is None
+    assert find_axis_words(by(lambda X: np.arange(3.0)), X)[0].x is None
 
 
 def test_many_rows_are_sampled(rng):
@@ -342,7 +342,7 @@ def test_words_that_all_have_are_left_out(recipes):
 def test_texts_of_a_learned_fit(recipes):
     is_asian, texts_ = recipes
     est = co.CCA(n_components=1).fit(is_asian[:, None].astype(float), texts_)
-    (words,) = axis_words(est, is_asian[:, None].astype(float))
+    (words,) = find_axis_words(est, is_asian[:, None].astype(float))
     end = "positive" if texts(words.x.positive) == ["high"] else "negative"
     assert set(texts(getattr(words.y, end))) == {"soy", "sesame"}
 
@@ -354,7 +354,7 @@ def test_a_frame_of_one_column_of_texts(recipes):
 
 
 def test_texts_without_a_word():
-    assert axis_words(by(lambda X: np.arange(3.0)), ["! ?", "? !", ". ,"])[0].x is None
+    assert find_axis_words(by(lambda X: np.arange(3.0)), ["! ?", "? !", ". ,"])[0].x is None
 
 
 # --- hostile labels, wrong arguments
@@ -362,7 +362,7 @@ def test_texts_without_a_word():
 
 def test_hostile_labels_stay_on_one_line():
     places = (HOSTILE, np.repeat([[-1.0], [1.0]], 3, axis=0), np.ones(6))
-    (words,) = axis_words(by(lambda X: X), x_items=places, y_items=places)
+    (words,) = find_axis_words(by(lambda X: X), x_items=places, y_items=places)
     sentence = words.write_sentence(("na\nme", "z" * 1000))
     assert sentence.isprintable()
     assert len(sentence) < 600
@@ -389,7 +389,7 @@ def test_hostile_names_of_columns(rng):
 )
 def test_wrong_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
-        axis_words(by(lambda X: X), **arguments)
+        find_axis_words(by(lambda X: X), **arguments)
 
 
 @pytest.mark.parametrize("names", ["ab", ("a",), ("a", "b", "c")])
@@ -598,7 +598,7 @@ def test_axes_without_words_are_not_told():
 
 def test_no_components():
     assert write_sentences(decomposition(), []) == ["Nothing was found that x and y have in common."]
-    assert axis_words(decomposition()) == []
+    assert find_axis_words(decomposition()) == []
 
 
 def test_a_constant_has_no_correlation():
@@ -628,7 +628,7 @@ def test_the_real_objects(rng):
     Y = np.column_stack([X[:, 0] + 0.5 * rng.normal(size=400), rng.normal(size=400)])
     est = co.CCA(n_components=2)
     d = co.CCA(n_components=2).fit(X, Y).decomposition_
-    words = axis_words(d, X)
+    words = find_axis_words(d, X)
     for found in (
         co.latent_dimension(est, X, Y, n_permutations=99, progress=False),
         co.permutation_test(est, X, Y, 99, progress=False),
@@ -663,7 +663,7 @@ def assert_sound(words, n_words):
 def test_random_tables(seed, rows, columns, n_words):
     rng = np.random.default_rng(seed)
     ca = co.CA().fit(rng.poisson(1.5, size=(rows, columns)) + np.eye(rows, columns))
-    words = axis_words(ca, n_words=n_words)
+    words = find_axis_words(ca, n_words=n_words)
     assert len(words) == min(10, ca.decomposition_.n_components)
     assert_sound(words, n_words)
     assert 1 <= len(write_sentences(ca, words)) <= 3
@@ -677,7 +677,7 @@ def test_random_tables(seed, rows, columns, n_words):
 def test_random_frames(rows, seed):
     X = pd.DataFrame(rows, columns=["number", "label", "flag"])
     F = np.random.default_rng(seed).normal(size=(2, len(X)))
-    assert_sound(axis_words(by(lambda _: F[0], lambda _: F[1]), X, n_words=3), 3)
+    assert_sound(find_axis_words(by(lambda _: F[0], lambda _: F[1]), X, n_words=3), 3)
 
 
 @settings(max_examples=50, deadline=None)
@@ -685,15 +685,15 @@ def test_random_frames(rows, seed):
 def test_random_texts(values, seed):
     F = np.random.default_rng(seed).normal(size=len(values))
     d = by(lambda X: np.resize(F, len(X)))
-    assert_sound(axis_words(d, values), 6)
-    assert_sound(axis_words(d, [f"{text} {i}" for i, text in enumerate(values)]), 6)
+    assert_sound(find_axis_words(d, values), 6)
+    assert_sound(find_axis_words(d, [f"{text} {i}" for i, text in enumerate(values)]), 6)
 
 
 def test_a_first_component_that_was_not_judged_has_its_training_figure():
     ca = co.CA().fit(co.datasets.load_smoke())
     intervals = np.tile([-1.0, 1.0], (3, 1))
     held_out = with_evidence(np.zeros(3), intervals=intervals, pvalues=np.array([0.01, 1, 1]))
-    strength, *_, trust = write_sentences(ca, axis_words(ca), held_out)
+    strength, *_, trust = write_sentences(ca, find_axis_words(ca), held_out)
     assert "0.27 on the training pairs" in strength
     assert "p = 0.01" in trust
     assert "-1" not in strength + trust

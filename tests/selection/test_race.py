@@ -11,7 +11,7 @@ from correspondence.results.comparison import MethodResult, pick_simplest
 from correspondence.results.cross_fit import CrossFit
 from correspondence.selection import race
 from correspondence.selection.method_registry import METHODS, PairsProfile
-from correspondence.selection.race import Race, choose_folds, run_race
+from correspondence.selection.race import Contest, Race, choose_folds, run_race
 
 
 def a_crossfit(terms, n_components=1):
@@ -50,13 +50,7 @@ def scores(monkeypatch):
 def let_race(names, n=500, n_components=None, x=None):
     X = np.random.default_rng(0).normal(size=(n, 2)) if x is None else x
     Y = np.random.default_rng(1).normal(size=(n, 2))
-    return run_race(
-        *(X, Y, names, n_components, PairsProfile.from_data(X, Y)),
-        groups=None,
-        random_state=0,
-        n_jobs=None,
-        progress=None,
-    )
+    return run_race(Contest(X, Y, PairsProfile.from_data(X, Y)), names, n_components)
 
 
 def answer(monkeypatch, value):
@@ -222,10 +216,8 @@ def test_number_of_folds(n, folds):
 def test_a_parabola_drops_lines():
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, size=(400, 1))
-    found = run_race(
-        *(x, x**2 + 0.1 * rng.normal(size=(400, 1)), ["cca", "ace"], 1, PairsProfile.from_data(x, x)),
-        **{"groups": None, "random_state": 0, "n_jobs": None, "progress": None},
-    )
+    y = x**2 + 0.1 * rng.normal(size=(400, 1))
+    found = run_race(Contest(x, y, PairsProfile.from_data(x, y)), ["cca", "ace"], 1)
     assert found.winner.method == "ace"
     assert found.others == []
     assert found.winner.captured > 0.5

@@ -17,7 +17,7 @@ from correspondence import datasets, plot
 from correspondence._util.files import new_file
 from correspondence._util.progress import make_progress_bar
 from correspondence.classifiers.estimator import ClassifierCA
-from correspondence.describe.axis_words import axis_words
+from correspondence.describe.axis_words import find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.estimators.ca.estimator import CA
 from correspondence.page import explore
@@ -94,7 +94,7 @@ class _Digits:
 
     @cached_property
     def sentences(self) -> list[str]:
-        return write_sentences(self.cca, axis_words(self.cca), self.held_out, DIGIT_VARIABLE_NAMES)
+        return write_sentences(self.cca, find_axis_words(self.cca), self.held_out, DIGIT_VARIABLE_NAMES)
 
     @property
     def introduction(self) -> str:
@@ -188,7 +188,7 @@ def analyze_digits() -> _Digits:
 
 
 def _describe_table(ca: CA) -> str:
-    d, said = ca.decomposition_, axis_words(ca)
+    d, said = ca.decomposition_, find_axis_words(ca)
     pics = ", ".join(f"{pic:.4f}" for pic in d.pics)
     meaning = " ".join(words.write_sentence(TASK_VARIABLE_NAMES) for words in said[:2])
     return _wrap_text(f"And a table, {d.n:g} answers on who does which task in a couple: PICs {pics}. {meaning}")

@@ -17,7 +17,7 @@ from correspondence.core.decomposition import as_decomposition
 from correspondence.describe.candidates import Items, collect_items, find_candidates
 from correspondence.describe.words import OPPOSITE_WORDS, Ends
 
-__all__ = ["AxisWords", "axis_words"]
+__all__ = ["AxisWords", "find_axis_words"]
 
 MAX_WORDS_SHOWN = 3  # of each variable, at each end, in a sentence
 OPPOSITE_PHRASE = "the opposite"
@@ -74,7 +74,7 @@ class AxisWords:
         return _format_group(outside[0], in_brackets[0]), _format_group(outside[1], in_brackets[1])
 
 
-def axis_words(
+def find_axis_words(
     d: Any,
     X: Any = None,
     Y: Any = None,
@@ -114,9 +114,9 @@ def axis_words(
     Examples
     --------
     >>> import correspondence as co
-    >>> from correspondence.describe.axis_words import axis_words
+    >>> from correspondence.describe.axis_words import find_axis_words
     >>> ca = co.CA().fit(co.datasets.load_housetasks())
-    >>> words = axis_words(ca)[0]
+    >>> words = find_axis_words(ca)[0]
     >>> words.write_sentence(("task", "who does it"))
     'Axis 1 separates Wife (Laundry, Main_meal) from Husband (Repairs, Driving).'
     >>> words.y.positive

@@ -30,7 +30,7 @@ def write_sentences(
     d : Decomposition or fitted estimator
         The sentences are about this decomposition.
     words : sequence of AxisWords
-        What `axis_words` found; the words of the first two axes are used, if these hold on held-out pairs.
+        What `find_axis_words` found; the words of the first two axes are used, if these hold on held-out pairs.
     held_out : HeldOut, CrossFit, LatentDimension or PermutationTest, optional
         What is known of held-out pairs.
     names : pair of str
@@ -44,9 +44,9 @@ def write_sentences(
     Examples
     --------
     >>> import correspondence as co
-    >>> from correspondence.describe.axis_words import axis_words
+    >>> from correspondence.describe.axis_words import find_axis_words
     >>> ca = co.CA().fit(co.datasets.load_smoke())
-    >>> for sentence in write_sentences(ca, axis_words(ca), names=("staff", "smoking")):
+    >>> for sentence in write_sentences(ca, find_axis_words(ca), names=("staff", "smoking")):
     ...     print(sentence)
     Staff and smoking depend on each other weakly: the first pair of functions has a correlation of 0.27 on the
     training pairs.

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from correspondence._util.arguments import check_whole
 from correspondence._util.files import new_file
 from correspondence.core.decomposition import as_decomposition
-from correspondence.describe.axis_words import AxisWords, axis_words
+from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.page.clouds import Cloud, colour_clouds, list_class_items, make_clouds
 from correspondence.page.payload import pack_payload
@@ -149,9 +149,9 @@ def write_page(
     fitted = "claimed" if hasattr(seen.est, "on_beliefs") else "training"
     items = None if index is None else (index.items_y, index.g, index.prior)
     if words is None:
-        words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
+        words = find_axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
     if colours is not None and words and not any(axis.x or axis.y for axis in words):
-        words = axis_words(as_decomposition(d_or_est), X, Y, x_items=list_class_items(clouds[0], colours["names"]))
+        words = find_axis_words(as_decomposition(d_or_est), X, Y, x_items=list_class_items(clouds[0], colours["names"]))
     page = render_page(
         title=str(title),
         about=write_sentences(d_or_est, words, held_out, called[:2]) if about is None else _list_paragraphs(about),

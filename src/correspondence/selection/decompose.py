@@ -27,7 +27,7 @@ from correspondence.selection.dependence_test import (
     run_component_tests,
 )
 from correspondence.selection.method_registry import METHODS, PairsProfile, list_sensible_methods, make_estimator
-from correspondence.selection.race import Race, limit_components, race_again, run_race
+from correspondence.selection.race import Contest, Race, limit_components, race_again, run_race
 from correspondence.validation.fitting import fit_copy
 from correspondence.validation.latent_dimension import assess_components, latent_dimension
 from correspondence.validation.permutation import MIN_FOR_BLOCKS
@@ -242,15 +242,16 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
     if wanted.groups is None and pairs.n >= MIN_PAIRS and wanted.tests_components:
         dependence = find_dependence(X, Y, wanted.list_names(pairs), pairs, wanted.random_state)
     is_short = dependence.is_absent and wanted.n_components is None
-    race, method, reason = pick_method(X, Y, pairs, wanted, is_short=is_short)
+    contest = Contest(X, Y, pairs, **wanted.options)
+    race, method, reason = pick_method(contest, wanted, is_short=is_short)
     is_compared, seen_by = race is not None, dependence.find_method(method)
     if race is not None and wanted.n_components is None and (more := dependence.find_more(race, pairs)):
-        race = _decide_by_more(X, Y, race, more, pairs, wanted)
+        race = _decide_by_more(contest, race, more)
         method = race.winner.method
     elif seen_by != method:
         reason = f"finds dependence that {method} misses" + (f", which {race.describe_winner()}" if race else "")
         race, method = None, seen_by
-    k, counted = count_components(X, Y, pairs, method, race, dependence, wanted)
+    k, counted = count_components(contest, method, race, dependence, wanted)
     if race is not None:
         reason = race.describe_winner(k)
     if counted.found is not None:
@@ -263,15 +264,13 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
     return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested)
 
 
-def pick_method(
-    X: Any, Y: Any, pairs: PairsProfile, wanted: _Wanted, *, is_short: bool
-) -> tuple[Race | None, str, str]:
+def pick_method(contest: Contest, wanted: _Wanted, *, is_short: bool) -> tuple[Race | None, str, str]:
     """Return the race, if there was one, the method, and why it was taken if there was none."""
-    names = wanted.list_names(pairs)
+    names = wanted.list_names(contest.pairs)
     if len(names) == 1:
         return None, names[0], "asked for" if wanted.method != "auto" else "nothing else suits"
     with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-        race = run_race(X, Y, names, wanted.n_components, pairs, is_short=is_short, **wanted.options)
+        race = run_race(contest, names, wanted.n_components, is_short=is_short)
     if race is None:
         return None, names[0], "the simplest, because no part of the pairs can be judged by the others"
     return race, race.winner.method, ""
@@ -287,9 +286,10 @@ class _Counted:
 
 
 def count_components(
-    X: Any, Y: Any, pairs: PairsProfile, method: str, race: Race | None, dependence: DependenceTest, wanted: _Wanted
+    contest: Contest, method: str, race: Race | None, dependence: DependenceTest, wanted: _Wanted
 ) -> tuple[int, _Counted]:
     """Return the number of components to fit, and the test behind it, given that of the first."""
+    X, Y, pairs = contest.X, contest.Y, contest.pairs
     if pairs.n < MIN_PAIRS:
         why = f"there are only {pairs.n} pairs, and {MIN_PAIRS} are needed"
         return wanted.n_components or 1, _Counted(not_tested=why)
@@ -326,7 +326,7 @@ def count_components(
     k = wanted.n_components or max(1, found)
     if wanted.n_components is None and found > 1 and race is not None:
         with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-            k = limit_components(X, Y, race.winner, found, pairs, **wanted.options)
+            k = limit_components(contest, race.winner, found)
     if not wanted.test:
         return k, _Counted(found)
     est = make_estimator(method, pairs, min(k + 1, limit), wanted.random_state)
@@ -340,9 +340,9 @@ def _describe_count(found: int, kept: int) -> str:
     return f"{text}, the first {'' if kept == 1 else f'{kept} '}kept, because more capture less of held-out pairs"
 
 
-def _decide_by_more(X: Any, Y: Any, race: Race, other: str, pairs: PairsProfile, wanted: _Wanted) -> Race:
+def _decide_by_more(contest: Contest, race: Race, other: str) -> Race:
     """Let a method that sees more components win, if with all of them it captures more."""
-    if race.winner.crossfit.correlations.size < pairs.max_components_compared:
+    if race.winner.crossfit.correlations.size < contest.pairs.max_components_compared:
         return race.lead_by_captured()
     with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-        return race_again(X, Y, [race.winner.method, other], pairs, **wanted.options) or race
+        return race_again(contest, [race.winner.method, other]) or race

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from correspondence.data.splits import Split, make_splits
 from correspondence.results.comparison import MIN_STANDARD_ERRORS_AHEAD, MethodResult, pick_simplest
+from correspondence.results.cross_fit import CrossFit
 from correspondence.results.held_out import compute_gain
 from correspondence.selection.interactions import leaves_dependence
 from correspondence.selection.method_registry import METHODS, MIN_PAIRS_FOR_NET, PairsProfile, make_estimator
 from correspondence.validation.crossfit import crossfit
 
-__all__ = ["Race", "choose_folds", "limit_components", "race_again", "run_race"]
+__all__ = ["Contest", "Race", "choose_folds", "limit_components", "race_again", "run_race"]
 
 MAX_STANDARD_ERRORS_BEHIND = 3.0  # after the first fold, a method further behind the leader is dropped
 FEW_FOLDS, MIN_PAIRS_FOR_FEW_FOLDS = 3, 400  # so many folds are judged first, from so many pairs on
@@ -53,18 +55,54 @@ class Race:
         return f"{mine} ({theirs})" if theirs else mine
 
 
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """The pairs on which methods race, and how they are judged.
+
+    Attributes
+    ----------
+    X, Y : array-like, frame, ...
+        The pairs.
+    pairs : PairsProfile
+        What the pairs are like.
+    groups : ndarray of shape (n,), optional
+        The number of each pair's group; groups are never on both sides of a split.
+    random_state, n_jobs, progress : int, int, bool
+        These are the parameters of `decompose`.
+    """
+
+    X: Any
+    Y: Any
+    pairs: PairsProfile
+    groups: np.ndarray | None = None
+    random_state: int = 0
+    n_jobs: int | None = None
+    progress: bool | None = None
+
+    def split_pairs(self) -> list[Split]:
+        """Split the pairs into folds."""
+        folds = choose_folds(self.pairs, self.groups, self.random_state)
+        return make_splits(folds, self.pairs.n, groups=self.groups, random_state=self.random_state)
+
+    def cross_fit(self, name: str, n_components: int, parts: list[Split]) -> CrossFit:
+        """Cross-fit a method to parts of the pairs."""
+        est = make_estimator(name, self.pairs, n_components, self.random_state)
+        return crossfit(est, self.X, self.Y, parts, groups=self.groups, n_jobs=self.n_jobs, progress=self.progress)
+
+    def judge_all(
+        self, names: Sequence[str], parts: list[Split], n_components: int | None, limit: int
+    ) -> list[MethodResult]:
+        """Judge the methods that can be fitted by a number of components, or by what suits each up to a limit."""
+        results = []
+        for name in names:
+            with suppress(ValueError):  # a rare label may be missing in a part; the fit to all pairs reports the rest
+                result = self.cross_fit(name, n_components or limit, parts)
+                results.append(MethodResult.from_cross_fit(name, result, n_components))
+        return results
+
+
 def run_race(
-    X: Any,
-    Y: Any,
-    names: Sequence[str],
-    n_components: int | None,
-    pairs: PairsProfile,
-    *,
-    is_short: bool = False,
-    groups: np.ndarray | None,
-    random_state: int,
-    n_jobs: int | None,
-    progress: bool | None,
+    contest: Contest, names: Sequence[str], n_components: int | None = None, *, is_short: bool = False
 ) -> Race | None:
     """Find the simplest method that is not clearly behind the best, without giving all of them all the folds.
 
@@ -72,54 +110,60 @@ def run_race(
 
     Parameters
     ----------
-    X, Y : array-like, frame, ...
-        The pairs.
+    contest : Contest
+        The pairs, and how methods are judged by them.
     names : sequence of str
         These methods may take part, from simple to flexible.
     n_components : int, optional
         Methods are judged by this many components; by default by the number that suits each.
-    pairs : PairsProfile
-        What the pairs are like.
     is_short : bool
         Let one fold decide, because a test has found nothing that methods could differ in.
-    groups : ndarray of shape (n,), optional
-        The number of each pair's group; groups are never on both sides of a split.
-    random_state, n_jobs, progress : int, int, bool
-        These are the parameters of `decompose`.
     """
-    folds = _split_pairs(pairs, groups, random_state)
-    options = {"groups": groups, "n_jobs": n_jobs, "progress": progress}
-    judge = _RaceJudge(X, Y, n_components, pairs, random_state, options, pairs.max_components_compared)
+    pairs, folds = contest.pairs, contest.split_pairs()
+    judge = partial(contest.judge_all, n_components=n_components, limit=pairs.max_components_compared)
     first, others = _part_by_cost(names, pairs)
-    survivors = judge.run_heat(first, [], folds[:1])
+    survivors = _drop_slow(judge(first, folds[:1]))
     if not survivors:
         return None
     # A kernel that keeps up sees the interactions that nets would see, at a fraction of their cost.
     if pairs.n < MIN_PAIRS_FOR_NET or "kernel" in {result.method for result in survivors}:
         others = [name for name in others if name != "pice"]
     # Where a classifier is ahead of functions of columns, other classifiers may be further ahead.
-    leads = max(survivors, key=lambda result: result.captured).method == "logistic"
-    if others and (leads or leaves_dependence(X, Y, pairs, random_state)):
-        survivors = judge.run_heat(others, survivors, folds[:1])
+    leads = _find_leader(survivors).method == "logistic"
+    if others and (leads or leaves_dependence(contest.X, contest.Y, pairs, contest.random_state)):
+        survivors = _drop_slow([*survivors, *judge(others, folds[:1])])
     if n_components is not None:
         most = max(len(result.crossfit.correlations) for result in survivors)
         survivors = [r for r in survivors if len(r.crossfit.correlations) >= min(n_components, most)]
     # A single survivor too is judged by more than the first fold, so that what is said of it is not that fold's luck.
     if len(folds) > 1 and not is_short and not any(METHODS[r.method].is_costly for r in survivors):
         few = folds if pairs.n < MIN_PAIRS_FOR_FEW_FOLDS else folds[:FEW_FOLDS]
-        survivors = judge.judge_all([result.method for result in survivors], few) or survivors
-        if len(few) < len(folds):
-            survivors = judge.judge_leaders(survivors, folds)
+        survivors = judge([result.method for result in survivors], few) or survivors
+        # Only if the simplest method that keeps up is not the leader, both are judged by all folds.
+        simplest, leader = crown_simplest(survivors).winner.method, _find_leader(survivors).method
+        if len(few) < len(folds) and simplest != leader:
+            names = [result.method for result in survivors if result.method in (simplest, leader)]
+            survivors = judge(names, folds) or survivors
     return crown_simplest(survivors)
+
+
+def _find_leader(results: Sequence[MethodResult]) -> MethodResult:
+    return max(results, key=lambda result: result.captured)
+
+
+def _drop_slow(results: list[MethodResult]) -> list[MethodResult]:
+    """Drop the methods that are clearly behind the leader."""
+    if not results:
+        return []
+    terms = _find_leader(results).terms
+    return [result for result in results if compute_gain(result.terms, terms) <= MAX_STANDARD_ERRORS_BEHIND]
 
 
 def crown_simplest(results: Sequence[MethodResult]) -> Race:
     """Let the simplest method win that is not clearly behind the best."""
-    winner = pick_simplest({result.method: result for result in results})
-    return Race(
-        next(result for result in results if result.method == winner),
-        [result for result in results if result.method != winner],
-    )
+    by_name = {result.method: result for result in results}
+    winner = by_name.pop(pick_simplest(by_name))
+    return Race(winner, list(by_name.values()))
 
 
 def _part_by_cost(names: Sequence[str], pairs: PairsProfile) -> tuple[list[str], list[str]]:
@@ -130,87 +174,13 @@ def _part_by_cost(names: Sequence[str], pairs: PairsProfile) -> tuple[list[str],
     return first, [name for name in names if name not in first]
 
 
-@dataclass(frozen=True, eq=False)
-class _RaceJudge:
-    """The judge of a race, who cross-fits methods to its pairs."""
-
-    X: Any
-    Y: Any
-    n_components: int | None
-    pairs: PairsProfile
-    random_state: int
-    options: dict[str, Any]
-    most: int
-    """Number of components that methods get if `n_components` is None."""
-
-    def judge_one(self, name: str, parts: list[Split]) -> MethodResult:
-        """Judge one method."""
-        est = make_estimator(name, self.pairs, self.n_components or self.most, self.random_state)
-        result = crossfit(est, self.X, self.Y, parts, **self.options)
-        return MethodResult.from_cross_fit(name, result, self.n_components)
-
-    def judge_all(self, names: Sequence[str], parts: list[Split]) -> list[MethodResult]:
-        """Judge the methods that can be fitted: a rare label may be missing in a part of the pairs."""
-        results = []
-        for name in names:
-            with suppress(ValueError):  # what is wrong with all pairs is reported by the fit to them
-                results.append(self.judge_one(name, parts))
-        return results
-
-    def run_heat(self, names: Sequence[str], ahead: list[MethodResult], parts: list[Split]) -> list[MethodResult]:
-        """Judge methods, and return the results of them and of those ahead that are not clearly behind the leader."""
-        ahead = [*ahead, *self.judge_all(names, parts)]
-        if not ahead:
-            return []
-        leader = max(ahead, key=lambda result: result.captured)
-        return [result for result in ahead if compute_gain(result.terms, leader.terms) <= MAX_STANDARD_ERRORS_BEHIND]
-
-    def judge_leaders(self, results: list[MethodResult], parts: list[Split]) -> list[MethodResult]:
-        """Judge the simplest method that keeps up and the leader by all parts, if they are not the same."""
-        simplest = pick_simplest({result.method: result for result in results})
-        leader = max(results, key=lambda result: result.captured).method
-        names = [result.method for result in results if result.method in (simplest, leader)]
-        return results if simplest == leader else self.judge_all(names, parts) or results
-
-
-def race_again(
-    X: Any,
-    Y: Any,
-    names: Sequence[str],
-    pairs: PairsProfile,
-    *,
-    groups: np.ndarray | None,
-    random_state: int,
-    n_jobs: int | None,
-    progress: bool | None,
-) -> Race | None:
-    """Compare methods by all components to look for, where `run_race` judges the first three.
-
-    Parameters
-    ----------
-    X, Y, pairs, groups, random_state, n_jobs, progress
-        These are the parameters of `run_race`.
-    names : sequence of str
-        Compare these methods, from simple to flexible.
-    """
-    folds = _split_pairs(pairs, groups, random_state)[:FEW_FOLDS]
-    options = {"groups": groups, "n_jobs": n_jobs, "progress": progress}
-    results = _RaceJudge(X, Y, None, pairs, random_state, options, pairs.max_components).judge_all(names, folds)
+def race_again(contest: Contest, names: Sequence[str]) -> Race | None:
+    """Compare methods, from simple to flexible, by all components to look for; `run_race` judges the first three."""
+    results = contest.judge_all(names, contest.split_pairs()[:FEW_FOLDS], None, contest.pairs.max_components)
     return crown_simplest(results) if results else None
 
 
-def limit_components(
-    X: Any,
-    Y: Any,
-    result: MethodResult,
-    found: int,
-    pairs: PairsProfile,
-    *,
-    groups: np.ndarray | None,
-    random_state: int,
-    n_jobs: int | None,
-    progress: bool | None,
-) -> int:
+def limit_components(contest: Contest, result: MethodResult, found: int) -> int:
     """Return the number of components, at most those that a test has found, that held-out pairs do not contradict.
 
     A component may exist and yet be fitted so badly that it does harm: it is kept only if the components up to it do
@@ -218,8 +188,8 @@ def limit_components(
 
     Parameters
     ----------
-    X, Y, pairs, groups, random_state, n_jobs, progress
-        These are the parameters of `run_race`.
+    contest : Contest
+        The pairs, and how methods are judged by them.
     result : MethodResult
         The result of the method in the race.
     found : int
@@ -227,19 +197,12 @@ def limit_components(
     """
     judged = result.crossfit
     if found > len(judged.correlations) and not METHODS[result.method].is_costly:
-        folds = _split_pairs(pairs, groups, random_state)
-        est = make_estimator(result.method, pairs, found, random_state)
-        judged = crossfit(est, X, Y, folds[:2], groups=groups, n_jobs=n_jobs, progress=progress)
+        judged = contest.cross_fit(result.method, found, contest.split_pairs()[:2])
     nested = {k: judged.captured_first(k) for k in range(1, min(found, len(judged.correlations)) + 1)}
     best = max(nested, key=lambda k: nested[k][0])
     keeps_up = [k for k in nested if compute_gain(nested[k][1], nested[best][1]) <= MIN_STANDARD_ERRORS_AHEAD]
     most = max([best, *keeps_up])
     return found if most == len(judged.correlations) < found else most
-
-
-def _split_pairs(pairs: PairsProfile, groups: np.ndarray | None, random_state: int) -> list[Split]:
-    """Split the pairs into the folds of a race."""
-    return make_splits(choose_folds(pairs, groups, random_state), pairs.n, groups=groups, random_state=random_state)
 
 
 def choose_folds(pairs: PairsProfile, groups: np.ndarray | None, random_state: int) -> Any:

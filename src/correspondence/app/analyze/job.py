@@ -11,7 +11,7 @@ from correspondence.app.analyze.inputs import Data
 from correspondence.app.messages import collect_warnings
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.decomposition import Decomposition
-from correspondence.describe.axis_words import AxisWords, axis_words
+from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.results.evidence import Component, list_components
 from correspondence.results.held_out import HeldOut
@@ -149,7 +149,7 @@ def analyze_data(
             held_out = replace(held_out, can_be_more=False)
         if not held_out.n_components:
             notes.append(NOTHING_FOUND_TEXT)
-    words = axis_words(d, data.x.values, data.y.values) if data.form == "pairs" else axis_words(d)
+    words = find_axis_words(d, data.x.values, data.y.values) if data.form == "pairs" else find_axis_words(d)
     sentences = write_sentences(d, words, held_out, (data.x.name, data.y.name))
     return Analysis(
         *(data, found.est or d, d, found.method, found.reason, held_out, found.not_held_out),
