@@ -37,19 +37,19 @@ PROBLEMS = [
 ]
 
 
-def simulated(problem, seed=0):
+def draw_simulated(problem, seed=0):
     rng = np.random.default_rng(seed)
     return problem.draw(problem.n, rng), problem.draw(50_000, rng), problem.d, None
 
 
-def wine(seed):
+def split_wine(seed):
     data = co.datasets.fetch_wine()
     y = data.quality.astype(str).astype(object)
     train, test = next(GroupShuffleSplit(1, test_size=0.4, random_state=seed).split(data.X, y, data.groups))
     return (data.X[train], y[train]), (data.X[test], y[test]), 3, data.groups[train]
 
 
-def measure(name, training, fresh, d, groups):
+def measure_problem(name, training, fresh, d, groups):
     pairs = PairsProfile.from_data(*training)
     captured = {}
     for method in list_sensible_methods(pairs):
@@ -75,10 +75,10 @@ def main():
     print(f"load average {os.getloadavg()[0]:.1f}")
     for problem in PROBLEMS:
         if only in problem.name.lower():
-            measure(problem.name, *simulated(problem))
+            measure_problem(problem.name, *draw_simulated(problem))
     if only in "red wine":
         for seed in range(5):
-            measure(f"red wine, split {seed}", *wine(seed))
+            measure_problem(f"red wine, split {seed}", *split_wine(seed))
 
 
 if __name__ == "__main__":

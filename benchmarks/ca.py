@@ -24,8 +24,8 @@ K = 5
 PAUSE = 0.1  # seconds before each run: BLAS threads of the one before spin for a while
 
 
-def arpack_floor(table):
-    """Centred operator by hand and scipy's svds, with the principal coordinates of both sides."""
+def run_arpack_floor(table):
+    """Decompose the centred operator by scipy's svds, with the principal coordinates of both sides."""
     P = table / table.sum()
     r, c = (np.asarray(P.sum(axis=axis)).ravel() for axis in (1, 0))
     row_root, column_root = np.sqrt(r), np.sqrt(c)
@@ -44,8 +44,8 @@ def arpack_floor(table):
     return U / row_root[:, None] * s, Vt.T / column_root[:, None] * s, np.sort(s**2)[::-1]
 
 
-def gram_floor(table):
-    """Gram matrix of the residuals and numpy's eigh."""
+def run_gram_floor(table):
+    """Decompose the Gram matrix of the residuals by numpy's eigh."""
     P = table / table.sum()
     r, c = P.sum(axis=1), P.sum(axis=0)
     Q = (P - np.outer(r, c)) / np.sqrt(np.outer(r, c))
@@ -54,18 +54,18 @@ def gram_floor(table):
     return (Q @ V) / np.sqrt(r)[:, None], V / np.sqrt(c)[:, None] * np.sqrt(values), values
 
 
-def ours(table):
+def run_ours(table):
     ca = co.CA(n_components=K).fit(table)
     return ca.rows_.principal, ca.columns_.principal, ca.pics_
 
 
-def prince_peer(frame):
+def run_prince(frame):
     ca = prince.CA(n_components=K).fit(frame)
     return ca.row_coordinates(frame), ca.column_coordinates(frame), ca.eigenvalues_
 
 
-def race(runners, rounds):
-    """Best time of each runner; one after the other in every round, so that load hits all alike."""
+def race_runners(runners, rounds):
+    """Find the best time of each runner; they take turns in every round, so that load hits all alike."""
     best = dict.fromkeys(runners, np.inf)
     for _ in range(rounds):
         for name, run in runners.items():
@@ -76,7 +76,7 @@ def race(runners, rounds):
     return best
 
 
-def peak_memory(run):
+def measure_peak_memory(run):
     tracemalloc.start()
     try:
         result = run()
@@ -85,13 +85,13 @@ def peak_memory(run):
         tracemalloc.stop()
 
 
-def size_of(counts):
+def measure_size(counts):
     arrays = (counts.data, counts.indices, counts.indptr) if sp.issparse(counts) else (counts,)
     return sum(array.nbytes for array in arrays)
 
 
-def sparse_table(rng, shape=(100_000, 5_000), cells=1_100_000, topics=20):
-    """Documents of a few topics over words of Zipf frequencies, with so many nonzero cells."""
+def draw_sparse_table(rng, shape=(100_000, 5_000), cells=1_100_000, topics=20):
+    """Draw documents of a few topics over words of Zipf frequencies, with this number of nonzero cells."""
     rows = np.concatenate([np.arange(shape[0]), rng.integers(0, shape[0], 2 * cells)])  # no row is empty
     topic = (rows * 2654435761) % topics
     frequency = 1 / np.arange(2, shape[1] + 2)
@@ -106,29 +106,29 @@ def sparse_table(rng, shape=(100_000, 5_000), cells=1_100_000, topics=20):
     return table[:, table.sum(axis=0) > 0]
 
 
-def dense_table(rng, shape):
+def draw_dense_table(rng, shape):
     mean = rng.gamma(0.5, size=(shape[0], 8)) @ rng.gamma(0.5, size=(8, shape[1]))
     return rng.poisson(mean + 0.05).astype(np.float64) + np.eye(*shape)
 
 
-def verdict(text, ratio, bar, at_most=True):
+def print_verdict(text, ratio, bar, at_most=True):
     good = ratio <= bar if at_most else ratio >= bar
     print(f"  {text}: {ratio:.2f} ({'at most' if at_most else 'at least'} {bar}: {'ok' if good else 'MISSED'})")
 
 
 def bench_sparse(rounds):
-    table = sparse_table(np.random.default_rng(0))
+    table = draw_sparse_table(np.random.default_rng(0))
     print(f"\nsparse {table.shape[0]} x {table.shape[1]}, {table.nnz} nonzeros, {K} components")
-    best = race({"floor": lambda: arpack_floor(table), "ours": lambda: ours(table)}, rounds)
+    best = race_runners({"floor": lambda: run_arpack_floor(table), "ours": lambda: run_ours(table)}, rounds)
     print(f"  seconds: ARPACK floor {best['floor']:.3f}, correspondence {best['ours']:.3f}")
-    verdict("time / floor", best["ours"] / best["floor"], 1.3)
+    print_verdict("time / floor", best["ours"] / best["floor"], 1.3)
     for kind in (np.float64, np.int64):  # integers have to be copied
         counts = table.astype(kind)
-        peak, result = peak_memory(lambda counts=counts: co.CA(n_components=K).fit(counts))
-        fair = size_of(counts) + result.rows_.standard.nbytes + result.columns_.standard.nbytes
+        peak, result = measure_peak_memory(lambda counts=counts: co.CA(n_components=K).fit(counts))
+        fair = measure_size(counts) + result.rows_.standard.nbytes + result.columns_.standard.nbytes
         print(f"  MB: {kind.__name__} table and factors {fair / 1e6:.1f}, peak of the fit on top {peak / 1e6:.1f}")
-        verdict("(table + peak) / (table + factors)", (size_of(counts) + peak) / fair, 2.0)
-    difference = np.abs(result.pics_ / arpack_floor(table)[2] - 1).max()
+        print_verdict("(table + peak) / (table + factors)", (measure_size(counts) + peak) / fair, 2.0)
+    difference = np.abs(result.pics_ / run_arpack_floor(table)[2] - 1).max()
     print(f"  largest relative difference of the PICs from the floor's: {difference:.1e}")
     try:
         prince.CA(n_components=K).fit(table)
@@ -137,26 +137,26 @@ def bench_sparse(rounds):
 
 
 def bench_dense(shape, rounds):
-    table = dense_table(np.random.default_rng(0), shape)
+    table = draw_dense_table(np.random.default_rng(0), shape)
     frame = pd.DataFrame(table, [f"r{i}" for i in range(shape[0])], [f"c{j}" for j in range(shape[1])])
     print(f"\ndense {shape[0]} x {shape[1]}, {K} components")
     runners = {
-        "ARPACK": lambda: arpack_floor(table),
-        "Gram": lambda: gram_floor(table),
-        "ours": lambda: ours(table),
-        "prince": lambda: prince_peer(frame),
+        "ARPACK": lambda: run_arpack_floor(table),
+        "Gram": lambda: run_gram_floor(table),
+        "ours": lambda: run_ours(table),
+        "prince": lambda: run_prince(frame),
     }
-    best = race(runners, rounds)
+    best = race_runners(runners, rounds)
     print("  seconds: " + ", ".join(f"{name} {seconds:.4f}" for name, seconds in best.items()))
     return best["ours"] / min(best["ARPACK"], best["Gram"]), best["prince"] / best["ours"]
 
 
 def bench_flat(size):
-    """Pure noise: the hardest spectrum, where a randomised method is silently wrong."""
+    """Decompose pure noise: the hardest spectrum, where a randomised method is silently wrong."""
     counts = np.random.default_rng(0).poisson(2.0, (size, size)).astype(np.float64)
-    _, axes, pics = gram_floor(counts)
+    _, axes, pics = run_gram_floor(counts)
     print(f"\nPoisson noise {size} x {size}, against a complete eigendecomposition")
-    for name, run in (("correspondence", ours), ("prince", lambda table: prince_peer(pd.DataFrame(table)))):
+    for name, run in (("correspondence", run_ours), ("prince", lambda table: run_prince(pd.DataFrame(table)))):
         time.sleep(PAUSE)
         start = time.perf_counter()
         _, found, values = run(counts)
@@ -168,9 +168,9 @@ def bench_flat(size):
         print(
             f"  {name}: {seconds:.1f} s, relative error of the PICs {error:.1e}, smallest |cos| of an axis {cosine:.6f}"
         )
-        if run is ours:
-            verdict("error of the PICs in 1e-8", error / 1e-8, 1.0)
-            verdict("smallest |cos|", cosine, 0.999, at_most=False)
+        if run is run_ours:
+            print_verdict("error of the PICs in 1e-8", error / 1e-8, 1.0)
+            print_verdict("smallest |cos|", cosine, 0.999, at_most=False)
 
 
 def bench_newsgroups():
@@ -179,8 +179,10 @@ def bench_newsgroups():
     start = time.perf_counter()
     ca = co.CA(n_components=K).fit(table)
     seconds = time.perf_counter() - start
-    peak, _ = peak_memory(lambda: co.CA(n_components=K).fit(table))
-    print(f"  {seconds:.1f} s; MB: table {size_of(table.counts) / 1e6:.0f}, peak of the fit on top {peak / 1e6:.0f}")
+    peak, _ = measure_peak_memory(lambda: co.CA(n_components=K).fit(table))
+    print(
+        f"  {seconds:.1f} s; MB: table {measure_size(table.counts) / 1e6:.0f}, peak of the fit on top {peak / 1e6:.0f}"
+    )
     print(f"  PICs {np.round(ca.pics_, 4)}, total inertia {ca.decomposition_.chi2:.1f}")
 
 
@@ -192,10 +194,10 @@ def main():
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     bench_sparse(arguments.rounds)
     floor, peer = bench_dense((5000, 1000), arguments.rounds)
-    verdict("time / better floor", floor, 1.2)
-    verdict("times faster than prince", peer, 3.0, at_most=False)
+    print_verdict("time / better floor", floor, 1.2)
+    print_verdict("times faster than prince", peer, 3.0, at_most=False)
     _, peer = bench_dense((1000, 200), 3 * arguments.rounds)
-    verdict("times faster than prince", peer, 1.0, at_most=False)
+    print_verdict("times faster than prince", peer, 1.0, at_most=False)
     bench_flat(3000)
     if not arguments.skip_newsgroups:
         bench_newsgroups()

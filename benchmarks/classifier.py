@@ -24,7 +24,7 @@ BLOCK = 1 << 14
 
 
 def make_beliefs(path, n, k):
-    """Softmax of noise with a likely class each, as a classifier of k classes has it: not all the same, never 0."""
+    """Write softmaxes of noise with a likely class each, as of a classifier of k classes: not all the same, never 0."""
     rng = np.random.default_rng(0)
     file = np.lib.format.open_memmap(path, "w+", np.float32, (n, k))
     for start in range(0, n, BLOCK):
@@ -35,13 +35,13 @@ def make_beliefs(path, n, k):
     file.flush()
 
 
-def product(P):
-    """All at once, as a user would write it: BLAS reads the mapped file."""
+def run_product(P):
+    """Compute it all at once, as a user would write it: BLAS reads the mapped file."""
     return float((P.T @ P).sum())
 
 
-def product_in_blocks(P):
-    """The same a block at a time, which takes little memory."""
+def run_product_in_blocks(P):
+    """Compute the same a block at a time, which takes little memory."""
     total = np.zeros((P.shape[1],) * 2)
     for start in range(0, len(P), BLOCK):
         block = np.array(P[start : start + BLOCK])
@@ -49,12 +49,12 @@ def product_in_blocks(P):
     return float(total.sum())
 
 
-def ours(P):
+def run_ours(P):
     return float(co.ClassifierCA.from_beliefs(P).decomposition_.chi2)
 
 
-def in_double(P):
-    """PICs in double precision, by hand: what ours are checked against."""
+def run_in_double(P):
+    """Compute the inertia in double precision, by hand, to check ours."""
     mean, second = np.zeros(P.shape[1]), np.zeros((P.shape[1],) * 2)
     for start in range(0, len(P), BLOCK):
         block = np.array(P[start : start + BLOCK], dtype=np.float64)
@@ -64,8 +64,8 @@ def in_double(P):
     return float(np.trace(second / mean) - 1)
 
 
-RUNNERS = {"bare product": product, "bare product in blocks": product_in_blocks, "ClassifierCA": ours}
-CHECK = {"in double": in_double}
+RUNNERS = {"bare product": run_product, "bare product in blocks": run_product_in_blocks, "ClassifierCA": run_ours}
+CHECK = {"in double": run_in_double}
 
 
 def run_here(name, path):
@@ -83,7 +83,7 @@ def run_apart(name, path):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def report(n, k, rounds, folder):
+def print_report(n, k, rounds, folder):
     with tempfile.TemporaryDirectory(dir=folder) as place:
         path = Path(place, "beliefs.npy")
         make_beliefs(path, n, k)
@@ -113,4 +113,4 @@ if __name__ == "__main__":
     if options.runner:
         run_here(options.runner, options.file)
     else:
-        report(options.n, options.classes, options.rounds, options.folder)
+        print_report(options.n, options.classes, options.rounds, options.folder)

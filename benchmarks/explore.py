@@ -41,8 +41,8 @@ FRAMES = """async move => { const step = eval(move), times = [];
   return [times[20], times[38]]; }"""
 
 
-def pages(n, folder):
-    """The same pairs as both pages."""
+def write_pages(n, folder):
+    """Write the same pairs as both pages."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(n, 4)).astype(np.float32)
     labels = np.array([f"class {i}" for i in range(12)], object)
@@ -61,8 +61,8 @@ def pages(n, folder):
     return {"explore": (ours, written), "plotly": (peer, time.perf_counter() - start)}
 
 
-def opened(driver, path, how):
-    """Seconds until the page is there, and milliseconds of a frame: the median, and one of the slowest."""
+def open_page(driver, path, how):
+    """Measure the seconds until the page is drawn, and milliseconds of a frame: the median, and one of the slowest."""
     browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
     try:
         page = browser.new_context(offline=True, viewport={"width": 1300, "height": 900}).new_page()
@@ -82,11 +82,11 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        made = pages(options.points, Path(folder))
+        made = write_pages(options.points, Path(folder))
         measured = {name: [] for name in made}
         for _ in range(options.repeats):
             for name, how in (("explore", OURS), ("plotly", PLOTLY)):
-                measured[name].append(opened(driver, made[name][0], how))
+                measured[name].append(open_page(driver, made[name][0], how))
         print(f"{options.points:,} points, best of {options.repeats} (load average {os.getloadavg()[0]:.1f})")
         print(f"  {'':<9}{'MB':>7}{'written s':>11}{'loaded s':>10}{'frame ms':>10}{'slow frame ms':>15}")
         best = {name: np.min(values, axis=0) for name, values in measured.items()}

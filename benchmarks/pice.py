@@ -28,7 +28,7 @@ from torch import nn
 
 import correspondence as co
 from correspondence.studies import problems
-from correspondence.studies.hermite import hermite_distance
+from correspondence.studies.hermite import measure_hermite_distance
 from correspondence.studies.problems import Problem
 
 FRESH = 200_000
@@ -37,15 +37,15 @@ HERMITE = 0.15
 OURS = "correspondence"
 
 
-def mean_error(found, exact):
+def measure_mean_error(found, exact):
     return np.abs(found - exact).mean(axis=1)
 
 
-def relative_error(found, exact):
+def measure_relative_error(found, exact):
     return np.abs(found / exact - 1).max(axis=1)
 
 
-def largest(found, exact):
+def find_largest(found, exact):
     return np.abs(found).max(axis=1)
 
 
@@ -53,7 +53,7 @@ def largest(found, exact):
 class Case:
     problem: Problem
     bar: float | None = None
-    measure: Callable = mean_error
+    measure: Callable = measure_mean_error
     timed: bool = False
     of_worst: bool = False
 
@@ -73,12 +73,12 @@ CASES = [
     Case(problems.make_bsc(0.5), 0.0025, timed=True),
     Case(problems.make_bsc(0.1, d=5), 0.008, timed=True),
     Case(problems.make_random_table(), 0.003, timed=True),
-    Case(problems.make_single_index(), 0.05, relative_error),
-    Case(problems.make_unrelated(), 0.05, largest, of_worst=True),
+    Case(problems.make_single_index(), 0.05, measure_relative_error),
+    Case(problems.make_unrelated(), 0.05, find_largest, of_worst=True),
 ]
 
 
-def extra_cases():
+def make_extra_cases():
     sizes = [problems.make_gaussian(n=1000), problems.make_gaussian(n=50_000)]
     sizes = [replace(problem, name=f"{problem.name}, n {problem.n}") for problem in sizes]
     others = [
@@ -96,25 +96,25 @@ def extra_cases():
     return [Case(problem) for problem in sizes + others]
 
 
-def ours(**options):
+def make_ours(**options):
     def fit(X, Y, d, seed):
         return co.PICE(n_components=d, random_state=seed, **options).fit(X, Y).transform
 
     return fit
 
 
-def joined(values):
+def join_rows(values):
     return values if values.ndim == 1 else np.array(["".join(row) for row in values.astype(str)])
 
 
-def exact_ca(X, Y, d, seed):
-    """Labels that the sample does not hold count as average."""
-    ca = co.CA(n_components=d, handle_unknown="nan").fit(joined(X), joined(Y))
-    return lambda X, Y: tuple(map(np.nan_to_num, ca.transform(joined(X), joined(Y))))
+def fit_exact_ca(X, Y, d, seed):
+    """Fit exact CA; labels that the sample does not hold count as average."""
+    ca = co.CA(n_components=d, handle_unknown="nan").fit(join_rows(X), join_rows(Y))
+    return lambda X, Y: tuple(map(np.nan_to_num, ca.transform(join_rows(X), join_rows(Y))))
 
 
-def exact_polynomials(X, Y, d, seed):
-    """What whitening alone can do on a Gaussian pair: the span of the exact functions is known."""
+def fit_exact_polynomials(X, Y, d, seed):
+    """Fit what whitening alone can reach on a Gaussian pair: the span of the exact functions is known."""
     spread = Y.std()
 
     def powers(values):
@@ -124,8 +124,8 @@ def exact_polynomials(X, Y, d, seed):
     return lambda X, Y: (decomposition.f(powers(X)), decomposition.g(powers(Y / spread)))
 
 
-def encoder_of(values):
-    """What makes numbers in single precision of a table: standardised columns, or one for each label."""
+def make_encoder(values):
+    """Return a function that turns a table into single precision: standardised columns, or one for each label."""
     if values.ndim == 1:
         labels = np.unique(values)
         return lambda new: torch.from_numpy((new[:, None] == labels).astype(np.float32))
@@ -133,13 +133,13 @@ def encoder_of(values):
     return lambda new: torch.from_numpy(((new - mean) / spread).astype(np.float32))
 
 
-def mlp(widths, activation):
+def make_mlp(widths, activation):
     layers = [layer for pair in pairwise(widths) for layer in (nn.Linear(*pair), activation())]
     return nn.Sequential(*layers[:-1])
 
 
-def whitened(nets, encoders, X, Y, d):
-    """Ordered, uncorrelated functions out of the outputs of two nets: Algorithm 1 on the training data."""
+def whiten_outputs(nets, encoders, X, Y, d):
+    """Turn the outputs of two nets into ordered, uncorrelated functions: Algorithm 1 on the training data."""
 
     def outputs(X, Y):
         with torch.no_grad():
@@ -154,7 +154,7 @@ def whitened(nets, encoders, X, Y, d):
     return transform
 
 
-def cca_zoo(name):
+def make_cca_zoo(name):
     import cca_zoo.deep as zoo
     import lightning
     from torch.utils.data import DataLoader
@@ -163,9 +163,9 @@ def cca_zoo(name):
 
     def fit(X, Y, d, seed):
         torch.manual_seed(seed)
-        encoders = encoder_of(X), encoder_of(Y)
+        encoders = make_encoder(X), make_encoder(Y)
         views = [encode(values) for encode, values in zip(encoders, (X, Y), strict=True)]
-        nets = [mlp((view.shape[1], 64, 64, d), nn.ReLU) for view in views]
+        nets = [make_mlp((view.shape[1], 64, 64, d), nn.ReLU) for view in views]
         model = getattr(zoo, name)(n_components=d, encoders=nets)
         loader = DataLoader(zoo.MultiviewDataset(views), batch_size=128, shuffle=True)
         trainer = lightning.Trainer(
@@ -177,13 +177,13 @@ def cca_zoo(name):
             enable_model_summary=False,
         )
         trainer.fit(model, loader)
-        return whitened(nets, encoders, X, Y, d)
+        return whiten_outputs(nets, encoders, X, Y, d)
 
     return fit
 
 
-def paper_loss(F, G, eps=0.001):
-    """-2 ||C_f^(-1/2) C_fg||_* + E|g|^2: the singular values are the same with a Cholesky factor for the root."""
+def compute_paper_loss(F, G, eps=0.001):
+    """Compute -2 ||C_f^(-1/2) C_fg||_* + E|g|^2; a Cholesky factor for the root has the same singular values."""
     F = F.clamp(-10_000, 10_000)
     F, G = F - F.mean(dim=0), G - G.mean(dim=0)
     cov_f = F.T @ F / len(F) + eps * torch.eye(F.shape[1])
@@ -192,26 +192,30 @@ def paper_loss(F, G, eps=0.001):
     return -2 * torch.linalg.svdvals(inner).sum() + G.square().sum(dim=1).mean()
 
 
-def paper_recipe(X, Y, d, seed):
-    """Tanh nets of 30-30-d, 8000 steps of plain gradient descent on all data, as in the paper's appendix."""
+def fit_paper_recipe(X, Y, d, seed):
+    """Train tanh nets of 30-30-d by 8000 steps of plain gradient descent on all data, as in the paper's appendix."""
     torch.manual_seed(seed)
-    encoders = encoder_of(X), encoder_of(Y)
+    encoders = make_encoder(X), make_encoder(Y)
     views = [encode(values) for encode, values in zip(encoders, (X, Y), strict=True)]
-    nets = nn.ModuleList(mlp((view.shape[1], 30, 30, d), nn.Tanh) for view in views)
+    nets = nn.ModuleList(make_mlp((view.shape[1], 30, 30, d), nn.Tanh) for view in views)
     stepper = torch.optim.SGD(nets.parameters(), lr=0.005)
     for _ in range(8000):
         stepper.zero_grad()
-        paper_loss(*(net(view) for net, view in zip(nets, views, strict=True))).backward()
+        compute_paper_loss(*(net(view) for net, view in zip(nets, views, strict=True))).backward()
         stepper.step()
-    return whitened(nets, encoders, X, Y, d)
+    return whiten_outputs(nets, encoders, X, Y, d)
 
 
-def peers():
-    return {"paper's recipe": paper_recipe, "cca-zoo DCCA": cca_zoo("DCCA"), "cca-zoo DCCAEY": cca_zoo("DCCAEY")}
+def make_peers():
+    return {
+        "paper's recipe": fit_paper_recipe,
+        "cca-zoo DCCA": make_cca_zoo("DCCA"),
+        "cca-zoo DCCAEY": make_cca_zoo("DCCAEY"),
+    }
 
 
-def correlations(F, G, d):
-    """Pearson, component by component; 0 where a function is constant or missing."""
+def correlate_columns(F, G, d):
+    """Return Pearson's correlation, component by component; 0 where a function is constant or missing."""
     F, G = (np.asarray(values, dtype=np.float64)[:, :d] for values in (F, G))
     F, G = F - F.mean(axis=0), G - G.mean(axis=0)
     size = np.sqrt((F**2).sum(axis=0) * (G**2).sum(axis=0))
@@ -219,7 +223,7 @@ def correlations(F, G, d):
     return np.pad(found, (0, d - len(found)))
 
 
-def run(problem, fit, seeds):
+def run_seeds(problem, fit, seeds):
     """Fit on a sample of each seed, evaluate on fresh pairs."""
     found, seconds, hermite = [], [], []
     for seed in range(seeds):
@@ -230,45 +234,42 @@ def run(problem, fit, seeds):
             warnings.simplefilter("ignore")
             transform = fit(X, Y, problem.d, seed)
         seconds.append(time.process_time() - start)
-        found.append(correlations(*transform(*fresh), problem.d))
+        found.append(correlate_columns(*transform(*fresh), problem.d))
         if problem is CASES[0].problem:
-            hermite.append(hermite_distance(transform, problem.d).mean())
+            hermite.append(measure_hermite_distance(transform, problem.d).mean())
     return Runs(np.array(found), np.array(seconds), np.mean(hermite) if hermite else np.nan)
 
 
-def contenders(case, arguments):
-    """Name, fit and number of seeds of all that run on a problem, ours first."""
-    yield OURS, ours(), arguments.seeds
+def list_contenders(case, arguments):
+    """Yield name, fit and number of seeds of all that run on a problem, ours first."""
+    yield OURS, make_ours(), arguments.seeds
     for loss in arguments.losses or []:
-        yield f"  loss {loss}", ours(loss=loss), arguments.seeds
+        yield f"  loss {loss}", make_ours(loss=loss), arguments.seeds
     X, Y = case.problem.draw(2, np.random.default_rng(0))
     if X.dtype.kind in "iU" and Y.dtype.kind in "iU":
-        yield "exact CA of sample", exact_ca, arguments.seeds
+        yield "exact CA of sample", fit_exact_ca, arguments.seeds
     if case.problem.name.startswith("Gaussian, noise"):
-        yield "exact polynomials", exact_polynomials, arguments.seeds
+        yield "exact polynomials", fit_exact_polynomials, arguments.seeds
     if case.timed and not arguments.no_peers:
-        for name, fit in peers().items():
+        for name, fit in make_peers().items():
             yield name, fit, arguments.peer_seeds
 
 
-def shown(number, width=8):
-    """Four decimals without the zero before the point."""
+def format_number(number, width=8):
+    """Write four decimals without the zero before the point."""
     return f"{number:.4f}".lstrip("0").rjust(width)
 
 
 def show(case, name, runs, ratio, verdict):
     errors = case.measure(runs.found, case.problem.correlations)
     title = case.problem.name if name == OURS else ""
-    bar = shown(case.bar, 6) if case.bar and name == OURS else ""
-    print(
-        f"{title:27} {name:19}{bar:>6} {shown(errors.mean())} {shown(errors.max())} {np.median(runs.seconds):8.2f}"
-        f" {ratio:7.1f}  {verdict}".rstrip(),
-        flush=True,
-    )
+    bar = format_number(case.bar, 6) if case.bar and name == OURS else ""
+    numbers = f"{format_number(errors.mean())} {format_number(errors.max())} {np.median(runs.seconds):8.2f}"
+    print(f"{title:27} {name:19}{bar:>6} {numbers} {ratio:7.1f}  {verdict}".rstrip(), flush=True)
 
 
 def judge(case, runs):
-    """Verdict on our runs: in words, and whether a bar was missed."""
+    """Judge our runs: in words, and whether a bar was missed."""
     if case.bar is None:
         return "", False
     errors = case.measure(runs.found, case.problem.correlations)
@@ -278,9 +279,9 @@ def judge(case, runs):
     return words, not (close and fast)
 
 
-def details(case, runs):
-    """Component by component where that is the bar."""
-    if case.measure is relative_error:
+def show_details(case, runs):
+    """Print each component where that is the bar."""
+    if case.measure is measure_relative_error:
         relative = np.abs(runs.found / case.problem.correlations - 1).mean(axis=0)
         for i, (exact, found, error) in enumerate(
             zip(case.problem.correlations, runs.found.mean(axis=0), relative, strict=True), start=1
@@ -288,11 +289,11 @@ def details(case, runs):
             print(f"{'':27}   component {i}: exact {exact:.4f}, held out {found:.4f}, off by {100 * error:.1f} %")
 
 
-def bench(case, arguments):
-    """Run all contenders on a problem; whether a bar was missed."""
+def bench_case(case, arguments):
+    """Run all contenders on a problem, and tell whether a bar was missed."""
     missed, own_seconds = False, np.nan
-    for name, fit, seeds in contenders(case, arguments):
-        runs = run(case.problem, fit, seeds)
+    for name, fit, seeds in list_contenders(case, arguments):
+        runs = run_seeds(case.problem, fit, seeds)
         verdict = ""
         if name == OURS:
             own_seconds = np.median(runs.seconds)
@@ -305,7 +306,7 @@ def bench(case, arguments):
                 verdict += f" (at most {HERMITE}: {'reached' if near else 'MISSED'})"
         show(case, name, runs, np.median(runs.seconds) / own_seconds, verdict)
         if name == OURS:
-            details(case, runs)
+            show_details(case, runs)
     return missed
 
 
@@ -320,7 +321,7 @@ def main():
     arguments = parser.parse_args()
     losses = arguments.losses
     arguments.losses = ["pice", "lowrank", "dcca"] if losses == [] else losses
-    cases = CASES + (extra_cases() if arguments.extra else [])
+    cases = CASES + (make_extra_cases() if arguments.extra else [])
     if arguments.only:
         cases = [case for case in cases if arguments.only.lower() in case.problem.name.lower()]
     if not cases:
@@ -328,7 +329,7 @@ def main():
     threads = torch.get_num_threads()
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, {threads} thread(s), {FRESH} fresh pairs")
     print(f"{'problem':27} {'':19}{'bar':>6} {'error':>8} {'worst':>8} {'CPU s':>8} {'x ours':>7}")
-    missed = [bench(case, arguments) for case in cases]
+    missed = [bench_case(case, arguments) for case in cases]
     print(f"load average at the end {os.getloadavg()[0]:.1f}; bars missed on {sum(missed)} problems")
     sys.exit(any(missed))
 

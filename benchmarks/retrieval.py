@@ -20,12 +20,12 @@ from correspondence.search.nearest_items import ItemScores
 K = 10
 
 
-def clustered(rng, centres, n):
-    """Points around centres, as embeddings of things of some kinds are."""
+def draw_clustered(rng, centres, n):
+    """Draw points around centres, as embeddings of things of some kinds are."""
     return centres[rng.integers(len(centres), size=n)] + rng.normal(size=(n, centres.shape[1]))
 
 
-def by_hand(queries, items, offsets, k, step=20_000):
+def search_by_hand(queries, items, offsets, k, step=20_000):
     best = np.full((len(queries), k), -np.inf, items.dtype)
     index = np.zeros((len(queries), k), np.intp)
     for start in range(0, len(items), step):
@@ -38,23 +38,23 @@ def by_hand(queries, items, offsets, k, step=20_000):
     return index
 
 
-def timed(run):
+def time_run(run):
     start = time.perf_counter()
     result = run()
     return time.perf_counter() - start, result
 
 
 def measure(runners, repeats):
-    """Best seconds and the result of each runner, taken in turn."""
+    """Find the best seconds and the result of each runner, taken in turn."""
     seconds, results = dict.fromkeys(runners, np.inf), {}
     for _ in range(repeats):
         for name, run in runners.items():
-            taken, results[name] = timed(run)
+            taken, results[name] = time_run(run)
             seconds[name] = min(seconds[name], taken)
     return seconds, results
 
 
-def report(title, seconds, results, floor):
+def print_report(title, seconds, results, floor):
     print(f"\n{title} (load average {os.getloadavg()[0]:.1f})")
     print(f"  {'':<34}{'seconds':>9}{'ratio':>8}  same items")
     for name, taken in seconds.items():
@@ -71,7 +71,7 @@ def main():
     args = parser.parse_args()
     rng = np.random.default_rng(0)
     centres = 2 * rng.normal(size=(200, args.components))
-    items, queries = clustered(rng, centres, args.items), clustered(rng, centres, args.queries)
+    items, queries = draw_clustered(rng, centres, args.items), draw_clustered(rng, centres, args.queries)
     offsets = rng.random(args.items)
     floor = "by hand, BLAS, double"
     single = [values.astype(np.float32) for values in (queries, items, offsets)]
@@ -82,15 +82,15 @@ def main():
         print('faiss is not installed (pip install "faiss-cpu>=1.8"): left out')
     for n in (args.queries, 1):
         runners = {
-            floor: lambda n=n: by_hand(queries[:n], items, offsets, K),
-            "by hand, BLAS, single": lambda n=n: by_hand(single[0][:n], *single[1:], K),
+            floor: lambda n=n: search_by_hand(queries[:n], items, offsets, K),
+            "by hand, BLAS, single": lambda n=n: search_by_hand(single[0][:n], *single[1:], K),
         }
-        runners |= {name: lambda s=scores, n=n: s.best(queries[:n], K) for name, scores in engines.items()}
+        runners |= {name: lambda s=scores, n=n: s.find_best(queries[:n], K) for name, scores in engines.items()}
         for scores in engines.values():
-            scores.best(queries[:1], K)  # builds the index
+            scores.find_best(queries[:1], K)  # builds the index
         seconds, results = measure(runners, args.repeats)
         what = f"{args.items:,} items x {args.components} components, {n} quer{'ies' if n > 1 else 'y'}, {K} nearest"
-        report(what, seconds, results, floor)
+        print_report(what, seconds, results, floor)
 
 
 if __name__ == "__main__":

@@ -36,12 +36,12 @@ K = 10
 
 
 def zipf(rng, size, n):
-    """Ranks from 0, the r-th of which has a share in proportion to 1 / (r + 1)."""
+    """Draw ranks from 0; rank r has a share in proportion to 1 / (r + 1)."""
     return np.minimum(np.exp(rng.random(size) * np.log(n + 1)).astype(np.int64) - 1, n - 1)
 
 
 def draw(rng, size, rows=ROWS, columns=COLUMNS, x=None):
-    """Pairs of labels: 30 to 80 % of the y are of the class of their x, in some classes more than in others."""
+    """Draw pairs of labels: 30 to 80 % of the y are of the class of their x, in some classes more than in others."""
     x, y = zipf(rng, size, rows) if x is None else x, zipf(rng, size, columns)
     group = x * 7919 % CLASSES
     is_same = rng.random(size) < np.linspace(0.3, 0.8, CLASSES)[group]
@@ -49,13 +49,13 @@ def draw(rng, size, rows=ROWS, columns=COLUMNS, x=None):
 
 
 def labels(prefix, size, are_numbers):
-    """Labels of one side, in no order."""
+    """Return the labels of one side, in no order."""
     numbers = np.random.default_rng(size).permutation(size)
     return pa.array(numbers if are_numbers else np.char.add(prefix, numbers.astype(str)))
 
 
 def write_part(path, seed, n, are_numbers=False):
-    """Parquet file of n pairs of labels."""
+    """Write a Parquet file of n pairs of labels."""
     x, y = draw(np.random.default_rng(seed), n)
     columns = {
         "x": labels("user-", ROWS, are_numbers).take(pa.array(x)),
@@ -74,7 +74,7 @@ def write_pairs(folder, n, are_numbers):
 
 
 def bare_group_by(files):
-    """The engine's own way to the same cells, with the settings that `co.Pairs` gives it."""
+    """Count the same cells by the engine itself, with the settings that `co.Pairs` gives it."""
     relation = co.Pairs(files, "x", "y").frame.to_native()
     cells = relation.query("pairs", "SELECT x, y, count(*) AS n FROM pairs GROUP BY ALL")
     return {"cells": sum(len(batch) for batch in cells.to_arrow_reader(1 << 20))}
@@ -102,20 +102,20 @@ def dask_count(files):
 
 
 def cca(files):
-    """CCA of 32 and 32 columns in a file, by moments: two passes, in one process."""
+    """Fit CCA to 32 and 32 columns in a file, by moments: two passes, in one process."""
     names = [[f"{side}{j}" for j in range(32)] for side in "xy"]
     return {"rows": int(co.CCA(n_components=8).fit(co.Pairs(files, *names)).decomposition_.n)}
 
 
 def sparse_table(rows=1_000_000, columns=100_000, draws=66_000_000):
-    """Sparse table with about 50 million cells that are not zero."""
+    """Draw a sparse table with about 50 million nonzero cells."""
     x = np.tile(np.arange(rows, dtype=np.int32), draws // rows)
     _, y = draw(np.random.default_rng(0), len(x), rows=rows, columns=columns, x=x)
     return sp.csr_array((np.ones(len(x)), (x, y.astype(np.int32))), shape=(rows, columns))
 
 
 def product_seconds(table):
-    """Seconds that the bare products take which ARPACK asks for, and how many they are."""
+    """Measure the seconds of the bare products that ARPACK asks for, and count them."""
     P = table / table.sum()
     r, c = (np.asarray(P.sum(axis=axis)).ravel() for axis in (1, 0))
     row_root, column_root = np.sqrt(r), np.sqrt(c)
@@ -134,7 +134,7 @@ def product_seconds(table):
 
 
 def sparse_fit(_files):
-    """CA of a large sparse table against the bare products: the best of two runs each."""
+    """Compare CA of a large sparse table with the bare products: the best of two runs each."""
     table = sparse_table()
     fits, products = [], []
     for _ in range(2):
@@ -151,7 +151,7 @@ STEPS = {"bare": bare_group_by, "analysis": analysis, "dask": dask_count, "cca":
 
 
 def run_step(name, files):
-    """Run a step in a process of its own: its result, seconds (without imports) and peak memory in GB."""
+    """Run a step in its own process and return its result, seconds (without imports) and peak memory in GB."""
     command = [sys.executable, __file__, "--step", name, *map(str, files)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])
@@ -177,7 +177,7 @@ def load():
 
 
 def best_of(rounds, files, *names):
-    """The fastest run of each step; one after the other in every round, so that load hits all alike."""
+    """Find the fastest run of each step; they take turns in every round, so that load hits all alike."""
     runs = [[run_step(name, files) for name in names] for _ in range(rounds)]
     return [min(of_step, key=lambda run: run["seconds"]) for of_step in zip(*runs, strict=True)]
 
@@ -272,7 +272,7 @@ MOVED = 24  # bytes of a cell on its way: two keys and a count
 
 
 def reckon(n, measured):
-    """What 100 billion such pairs would cost on a cluster: nothing here is measured but the rates."""
+    """Estimate what 100 billion such pairs would cost on a cluster: only the rates are measured."""
     cores, threads = NODES * CORES, 2
     cells = measured["cells"] * (PAIRS / n) ** measured["growth"]
     local = measured["cells"] * (PAIRS / NODES / n) ** measured["growth"]  # of the pairs of a node

@@ -25,7 +25,7 @@ COMPLETION = {
 
 
 def measure(name: str, arguments: list[str]) -> float:
-    """Least CPU seconds of several runs, which other work on the machine disturbs least."""
+    """Return the least CPU seconds of several runs, which other work on the machine disturbs least."""
     environment = os.environ | (COMPLETION if name.startswith("completion") else {})
     return min(measure_once([sys.executable, *arguments], environment) for _ in range(REPEATS))
 

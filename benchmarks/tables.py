@@ -14,24 +14,24 @@ import numpy as np
 import correspondence as co
 
 
-def zipf(m, power=1.0):
+def make_zipf(m, power=1.0):
     share = 1 / np.arange(1, m + 1) ** power
     return share / share.sum()
 
 
-def uniform(m):
+def make_uniform(m):
     return np.full(m, 1 / m)
 
 
 # --- level of chi2_test_ at 5 %
 
 MARGINS = {
-    "Zipf 50 x 20": (zipf(50, 1.2), zipf(20, 1.2)),
-    "Zipf 6 x 5": (zipf(6, 1.2), zipf(5, 1.2)),
+    "Zipf 50 x 20": (make_zipf(50, 1.2), make_zipf(20, 1.2)),
+    "Zipf 6 x 5": (make_zipf(6, 1.2), make_zipf(5, 1.2)),
     "rare binary 2 x 2": (np.array([0.98, 0.02]), np.array([0.98, 0.02])),
-    "uniform 3 x 40": (uniform(3), uniform(40)),
-    "uniform 10 x 8": (uniform(10), uniform(8)),
-    "Zipf 1000 x 1000": (zipf(1000, 1.2), zipf(1000, 1.2)),
+    "uniform 3 x 40": (make_uniform(3), make_uniform(40)),
+    "uniform 10 x 8": (make_uniform(10), make_uniform(8)),
+    "Zipf 1000 x 1000": (make_zipf(1000, 1.2), make_zipf(1000, 1.2)),
 }
 
 
@@ -51,8 +51,8 @@ def measure_level(n_tables):
 # --- what the ridge captures
 
 
-def low_rank(rng, p, q, correlations):
-    """Joint distribution with about these correlations: a Lancaster density, made positive."""
+def make_low_rank(rng, p, q, correlations):
+    """Make a joint distribution with about these correlations: a Lancaster density, made positive."""
     sides = []
     for share in (p, q):
         H = rng.normal(size=(len(share), len(correlations)))
@@ -65,21 +65,30 @@ def low_rank(rng, p, q, correlations):
     return joint
 
 
-def hidden_classes(rng, n_classes, n_rows, n_columns, concentration):
-    """Two views of a class: each class has its own distribution of both labels."""
+def make_hidden_classes(rng, n_classes, n_rows, n_columns, concentration):
+    """Make two views of a class: each class has its own distribution of both labels."""
     views = [rng.dirichlet(np.full(m, concentration), size=n_classes) for m in (n_rows, n_columns)]
     return np.einsum("k,ki,kj->ij", rng.dirichlet(np.full(n_classes, 5.0)), *views)
 
 
 POPULATIONS = {
-    "uniform 30 x 20, weak, n 500": (lambda rng: low_rank(rng, uniform(30), uniform(20), [0.25, 0.15]), 500),
-    "uniform 30 x 20, weak, n 2000": (lambda rng: low_rank(rng, uniform(30), uniform(20), [0.25, 0.15]), 2000),
-    "Zipf 100 x 30, n 2000": (lambda rng: low_rank(rng, zipf(100), zipf(30), [0.3, 0.2, 0.1]), 2000),
-    "Zipf 40 x 40, strong, n 1000": (lambda rng: low_rank(rng, zipf(40), zipf(40), [0.7, 0.5, 0.3]), 1000),
-    "uniform 6 x 5, n 200": (lambda rng: low_rank(rng, uniform(6), uniform(5), [0.4, 0.2]), 200),
-    "5 hidden classes, 60 x 40, n 1000": (lambda rng: hidden_classes(rng, 5, 60, 40, 0.3), 1000),
-    "8 hidden classes, 50 x 50, n 20000": (lambda rng: hidden_classes(rng, 8, 50, 50, 0.5), 20000),
-    "independent Zipf 50 x 20, n 500": (lambda rng: np.outer(zipf(50), zipf(20)), 500),
+    "uniform 30 x 20, weak, n 500": (
+        lambda rng: make_low_rank(rng, make_uniform(30), make_uniform(20), [0.25, 0.15]),
+        500,
+    ),
+    "uniform 30 x 20, weak, n 2000": (
+        lambda rng: make_low_rank(rng, make_uniform(30), make_uniform(20), [0.25, 0.15]),
+        2000,
+    ),
+    "Zipf 100 x 30, n 2000": (lambda rng: make_low_rank(rng, make_zipf(100), make_zipf(30), [0.3, 0.2, 0.1]), 2000),
+    "Zipf 40 x 40, strong, n 1000": (
+        lambda rng: make_low_rank(rng, make_zipf(40), make_zipf(40), [0.7, 0.5, 0.3]),
+        1000,
+    ),
+    "uniform 6 x 5, n 200": (lambda rng: make_low_rank(rng, make_uniform(6), make_uniform(5), [0.4, 0.2]), 200),
+    "5 hidden classes, 60 x 40, n 1000": (lambda rng: make_hidden_classes(rng, 5, 60, 40, 0.3), 1000),
+    "8 hidden classes, 50 x 50, n 20000": (lambda rng: make_hidden_classes(rng, 8, 50, 50, 0.5), 20000),
+    "independent Zipf 50 x 20, n 500": (lambda rng: np.outer(make_zipf(50), make_zipf(20)), 500),
 }
 
 
@@ -100,7 +109,7 @@ def measure_ridge(n_tables):
 # --- ellipses
 
 
-def covers(points, truth, ellipses):
+def find_covered(points, truth, ellipses):
     along = np.sign((truth.mass[:, None] * points.principal[:, :2] * truth.principal[:, :2]).sum(axis=0))
     x, y = (truth.principal[:, :2] * along - points.principal[:, :2]).T
     cos, sin = np.cos(np.radians(ellipses.angle)), np.sin(np.radians(ellipses.angle))
@@ -120,7 +129,7 @@ def measure_ellipses(n_tables, n_resamples=100):
                 spread = ca.bootstrap(n_resamples, align=align, random_state=seed, progress=False)
                 sides = ((ca.rows_, truth.rows_, spread.row_ellipses()),)
                 sides += ((ca.columns_, truth.columns_, spread.column_ellipses()),)
-                found.append(np.concatenate([covers(*side) for side in sides]))
+                found.append(np.concatenate([find_covered(*side) for side in sides]))
         text = (f"{align} {np.mean(hit):.2f} ({np.mean(hit, axis=0).min():.2f})" for align, hit in inside.items())
         print(f"  {name} n {n}: {', '.join(text)}", flush=True)
 

@@ -60,7 +60,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def choose_tasks(promises: list[Promise], options: argparse.Namespace) -> dict[str, list[Task]]:
-    """Tasks of each promise; a quick run has no task that is not quick."""
+    """List the tasks of each promise; a quick run has only quick tasks."""
     return {
         promise.name: [
             task

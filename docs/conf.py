@@ -9,7 +9,7 @@ from sphinx_gallery.sorting import ExplicitOrder
 import correspondence
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
-numpydoc.xref.DEFAULT_LINKS.clear()  # they lead to pages of Python and NumPy, of which the build knows nothing
+numpydoc.xref.DEFAULT_LINKS.clear()  # they lead to pages of Python and NumPy, which the build does not know
 
 project = "correspondence"
 author = "The correspondence developers"

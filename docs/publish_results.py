@@ -28,7 +28,7 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:]+)\)")
 
 
 def publish(results: Path) -> None:
-    """Write docs/results anew."""
+    """Replace docs/results."""
     shutil.rmtree(TARGET, ignore_errors=True)
     TARGET.mkdir()
     shutil.copy(results / "results.csv", TARGET)
@@ -56,13 +56,13 @@ def _copy(study: Path, target: Path) -> None:
 
 
 def _compress(picture: Path, target: Path) -> None:
-    """256 colours are enough for a drawing; photographs in it stay recognisable."""
+    """Reduce a picture to 256 colours: enough for a drawing, and photographs in it stay recognisable."""
     with Image.open(picture) as image:
         image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(target, optimize=True)
 
 
 def _linked(text: str, folder: Path) -> str:
-    """The text with links to published files only."""
+    """Keep only links to published files."""
 
     def replaced(match: re.Match[str]) -> str:
         mark, words, file = match.groups()

@@ -33,7 +33,7 @@ PAGES = {  # where it is, the point that is chosen (of x the first of a class), 
 
 
 def main(results: str = "results", demo: str = "correspondence-demo") -> None:
-    """Take them all."""
+    """Take all screenshots."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
@@ -60,13 +60,13 @@ def main(results: str = "results", demo: str = "correspondence-demo") -> None:
 
 
 def _upper_part(page) -> bytes:
-    """From the heading to the end of the plane and its legend."""
+    """Return the part from the heading to the end of the plane and its legend."""
     bottom = page.evaluate("document.querySelector('main > section').getBoundingClientRect().bottom")
     return page.screenshot(full_page=True, clip={"x": 0, "y": 0, "width": WIDTH, "height": round(bottom) + 12})
 
 
 def _saved(png: bytes, path: Path) -> str:
-    """Written with as many colours as its size allows."""
+    """Write a picture with as many colours as its size allows."""
     picture = Image.open(BytesIO(png)).convert("RGB")
     how = {"method": Image.Quantize.MAXCOVERAGE, "kmeans": 1, "dither": Image.Dither.NONE}  # keeps rare colours
     for colours in (256, 128, 64, 32):

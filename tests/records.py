@@ -1,8 +1,25 @@
-"""Records of studies, from which the page of all results is made."""
+"""Results of studies: the data they need, their tables and their records."""
+
+import csv
+import os
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 from correspondence.studies.record import Record
+
+
+def require_data(file):
+    """Skip the test if the folder with the real data sets does not hold a file."""
+    if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), file).is_file():
+        pytest.skip(f"CORRESPONDENCE_DATA has no {file}")
+
+
+def read_rows(path):
+    """Read the lines of a CSV file as dicts."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def check_record(folder, study):

@@ -17,7 +17,7 @@ ALPHA = 0.05
 
 
 def decompose_quietly(X, Y, n_components=None, seed=0):
-    """Decomposition, and whether anything was found."""
+    """Decompose without warnings, and tell whether anything was found."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         d = co.decompose(X, Y, n_components, random_state=seed, verbose=False, progress=False)
@@ -31,13 +31,13 @@ def says_nothing(warning) -> bool:
 
 
 def count_by_decompose(X, Y, seed=0) -> int:
-    """Components that decompose stands for: none if it says that nothing was found."""
+    """Count the components that decompose reports: none if it says that nothing was found."""
     d, found = decompose_quietly(X, Y, seed=seed)
     return d.n_components if found else 0
 
 
 def count_by_analyze(X, Y, seed=0) -> int:
-    """Significant components of the command `correspondence analyze` on a file with these pairs."""
+    """Count the significant components of the command `correspondence analyze` on a file with these pairs."""
     x, y = (as_columns(values, name) for values, name in ((X, "x"), (Y, "y")))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pairs.csv"
@@ -56,13 +56,13 @@ def count_by_latent_dimension(est, X, Y, seed=0) -> int:
 
 
 def count_by_permutation_test(est, X, Y, seed=0, n_permutations=199) -> int:
-    """Leading components whose p-value is at most 5 %."""
+    """Count the leading components whose p-value is at most 5 %."""
     test = co.permutation_test(est, X, Y, n_permutations, random_state=seed, progress=False)
     return int(np.logical_and.accumulate(np.asarray(test.pvalues) <= ALPHA).sum())
 
 
 def reject_by_chi2(x, y) -> dict[str, bool]:
-    """Whether independence is rejected, by the default p-value and by the classical one."""
+    """Tell whether independence is rejected, by the default p-value and by the classical one."""
     test = co.CA().fit(x, y).chi2_test_
     classical = getattr(test, "classical_pvalue", test.pvalue)
     return {"chi2_test_.pvalue": test.pvalue <= ALPHA, "classical p-value": classical <= ALPHA}

@@ -31,10 +31,10 @@ class Design:
     """Pairs, what is fitted to them, and its PICs in the population."""
 
     draw: Callable
-    est: co.estimator.Estimator
+    est: co.ACE | co.CCA | co.CA
     find_pics: Callable[[], np.ndarray]
     is_hard: bool = False
-    """Heavy tails or rare labels, of which less is promised."""
+    """Whether less is promised, because of heavy tails or rare labels."""
 
 
 def _draw_gaussian(n, rng):
@@ -66,7 +66,7 @@ def _draw_t3(n, rng):
 
 
 def _make_rare_table() -> np.ndarray:
-    """Three hidden classes of labels, many of which are rare."""
+    """Make a table of three hidden classes of labels, many of them rare."""
     rng = np.random.default_rng(5)
     return rng.dirichlet(np.full(20, 0.5), size=3).T @ rng.dirichlet(np.full(15, 0.5), size=3) / 3
 
@@ -104,7 +104,7 @@ def draw_population(name: str):
 
 
 def find_population_values(name: str, model) -> tuple[np.ndarray, float]:
-    """Correlations and what is captured of the population by given functions."""
+    """Find the correlations of given functions in the population, and what they capture of it."""
     F, G = (np.nan_to_num(values) for values in model.transform(*draw_population(name)))
     return correlate_columns(F, G), measure_captured(F, G, model.correlations_)
 
@@ -126,7 +126,7 @@ class Warned:
 
 
 def cover_each(intervals, truth, label: str) -> dict[str, float]:
-    """Whether each interval holds its value."""
+    """Tell whether each interval holds its value."""
     intervals, truth = np.atleast_2d(intervals), np.atleast_1d(truth)[: len(np.atleast_2d(intervals))]
     names = [label] if len(intervals) == 1 else [f"{label} {i}" for i in range(1, len(intervals) + 1)]
     return dict(zip(names, (intervals[:, 0] <= truth) & (truth <= intervals[:, 1]), strict=True))
@@ -143,7 +143,7 @@ def measure_held_out(name, seed):
 
 
 def measure_cross_fit(name, seed):
-    """The truth is the mean over the folds of what their functions are in the population."""
+    """Compare with the mean over the folds of what their functions are in the population."""
     design, rng = DESIGNS[name], make_rng(name, seed)
     X, Y = design.draw(CROSS_FITTED, rng)
     folds = list(KFold(5, shuffle=True, random_state=seed).split(X))
@@ -181,14 +181,14 @@ TABLES = {"housetasks, n 1744": ("load_housetasks", 1744), "smoke, n 2000": ("lo
 
 
 def find_coordinates(P: np.ndarray, k: int = 2) -> list[np.ndarray]:
-    """Principal coordinates of the rows and columns of a table, computed apart from the library."""
+    """Compute the principal coordinates of the rows and columns of a table without the library."""
     p, q = P.sum(axis=1), P.sum(axis=0)
     U, s, Vt = np.linalg.svd((P - np.outer(p, q)) / np.sqrt(np.outer(p, q)), full_matrices=False)
     return [U[:, :k] * s[:k] / np.sqrt(p)[:, None], Vt.T[:, :k] * s[:k] / np.sqrt(q)[:, None]]
 
 
 def measure_ellipses(name, seed):
-    """Share of the points of the population inside their ellipses, on the axes as drawn: only signs are aligned."""
+    """Measure the share of the population's points inside their ellipses, as drawn: only signs are aligned."""
     loader, n = TABLES[name]
     P = np.asarray(getattr(co.datasets, loader)().counts, dtype=float)
     P = P / P.sum()
@@ -241,7 +241,7 @@ def judge_method(results: Results, design: str, method: str) -> list[Line]:
 
 
 def judge_figure(results: Results, design, method, figure, values, warned) -> Line:
-    """Coverage; for heavy tails and rare labels a warning counts as if the truth were covered."""
+    """Judge the coverage; for heavy tails and rare labels a warning counts as if the truth were covered."""
     is_hard = design in DESIGNS and DESIGNS[design].is_hard
     bar, text = (HARD, f"{HARD} or warned") if is_hard else (COVERED, str(COVERED))
     judged = np.maximum(values, warned) if is_hard else values

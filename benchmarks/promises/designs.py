@@ -1,4 +1,4 @@
-"""Data sets of which it is known how many components they have.
+"""Data sets with a known number of components.
 
 In those of `draw_classes`, X and Y are independent given a hidden class. With k + 1 classes the density ratio then has
 exactly k components, whatever the functions; with one class X and Y are independent.
@@ -26,7 +26,7 @@ def kind(name: str) -> Callable:
 
 
 def draw_classes(name: str, n: int, k: int, rng: np.random.Generator):
-    """n pairs of one of `KINDS` that share exactly k components."""
+    """Draw n pairs of one of `KINDS` that share exactly k components."""
     return KINDS[name](rng.integers(k + 1, size=n), rng)
 
 
@@ -63,7 +63,7 @@ def _draw_zipf(classes, count, letter, rng) -> np.ndarray:
 
 @kind("class labels")
 def _class_labels(classes, rng):
-    """Labels of which each class has its own few, many of them rare."""
+    """Each class has its own few labels, many of them rare."""
     tables = np.random.default_rng(5)
     return tuple(
         _draw_from_rows(tables.dirichlet(np.full(count, 0.3), classes.max() + 1), classes, letter, rng)
@@ -72,7 +72,7 @@ def _class_labels(classes, rng):
 
 
 def _draw_from_rows(table, classes, letter, rng) -> np.ndarray:
-    """A label for each class, with the probabilities of its row."""
+    """Draw a label for each class, with the probabilities of its row."""
     codes = (rng.random((len(classes), 1)) > np.cumsum(table, axis=1)[classes, :-1]).sum(axis=1)
     return np.array([f"{letter}{code:02d}" for code in range(table.shape[1])])[codes]
 
@@ -117,7 +117,7 @@ def _zero_inflated(classes, rng):
 
 
 def make_tested_estimator(name: str, n_components: int):
-    """What a user would test these data with."""
+    """Return what a user would test these data with."""
     if name in ("Zipf labels", "class labels", "rare binary"):
         return co.CA(n_components=n_components, handle_unknown="nan")
     return (co.CCA if name == "20 columns" else co.ACE)(n_components=n_components)
@@ -155,7 +155,7 @@ WEAK = {
 
 
 def draw_canonical(correlations: tuple[float, ...], columns: int, n: int, rng: np.random.Generator):
-    """Gaussian X and Y of so many columns each, with these canonical correlations, mixed by random matrices."""
+    """Draw Gaussian X and Y with these canonical correlations, in columns mixed by random matrices."""
     r = np.pad(correlations, (0, columns - len(correlations)))
     X, noise = rng.normal(size=(2, n, columns))
     mix_x, mix_y = rng.normal(size=(2, columns, columns))

@@ -23,13 +23,13 @@ QUICK = "Gaussian .3, n 500"
 
 
 def draw(name: str, seed: int):
-    """Pairs for the fit and fresh pairs."""
+    """Draw pairs for the fit and fresh pairs."""
     case, rng = find_case(name), make_rng(name, seed)
     return case.draw(case.problem.n, rng), case.draw(FRESH, rng)
 
 
 def apply_functions(d, training, fresh):
-    """f and g on fresh pairs; a label that the fit has not seen counts as average, as in cross-fitting."""
+    """Compute f and g on fresh pairs; a label that does not occur in the fit counts as average, as in cross-fitting."""
     return tuple(
         apply_to_known(function, seen, new) for function, seen, new in zip((d.f, d.g), training, fresh, strict=True)
     )
@@ -52,14 +52,14 @@ def correlate_columns(F, G) -> np.ndarray:
 
 
 def measure_captured(F, G, correlations) -> float:
-    """2 E[sum_i s_i f_i g_i] - sum_ij s_i s_j E[f_i f_j] E[g_i g_j] - 1, where f_0 = g_0 = s_0 = 1."""
+    """Compute 2 E[sum_i s_i f_i g_i] - sum_ij s_i s_j E[f_i f_j] E[g_i g_j] - 1, where f_0 = g_0 = s_0 = 1."""
     root = np.sqrt(np.concatenate([[1.0], correlations]))
     f, g = (np.column_stack([np.ones(len(values)), values]) * root for values in (F, G))
     return float(2 * np.mean((f * g).sum(axis=1)) - np.sum((f.T @ f) * (g.T @ g)) / len(f) ** 2 - 1)
 
 
 def mean_error(found: np.ndarray, exact: np.ndarray) -> float:
-    """Mean distance over the exact components; one that was not found counts as 0."""
+    """Return the mean distance over the exact components; one that was not found counts as 0."""
     found = np.pad(found, (0, max(0, len(exact) - len(found))))[: len(exact)]
     return float(np.abs(found - exact).mean())
 
@@ -87,7 +87,7 @@ def measure_given(name, seed):
 
 
 def measure_own(name, seed):
-    """Errors of the components that are kept, as far as the exact ones are known."""
+    """Measure the errors of the components that are kept, as far as the exact ones are known."""
     case = find_case(name)
     training, fresh = draw(name, seed)
     d, _ = calls.decompose_quietly(*training, seed=seed)
@@ -141,14 +141,14 @@ def judge_design(results: Results, design: str) -> list[Line]:
 
 
 def find_best_error(results: Results, design: str) -> float:
-    """Mean error of the best single method, chosen after the fact."""
+    """Find the mean error of the best single method, chosen after the fact."""
     singles = [method for method in results.methods(design) if method not in (GIVEN, OWN, *PEERS)]
     errors = [results.figures(design, method).get("error", np.array([np.inf])).mean() for method in singles]
     return min(errors, default=np.inf)
 
 
 def make_line(results: Results, design, method, figure, values, best) -> Line:
-    """Means of errors; of what decompose captures the least, which must never be clearly negative."""
+    """Make a line with the mean error, or with the least that decompose captures: never clearly negative."""
     value = float(values.min() if figure == "captured" and method in (GIVEN, OWN) else values.mean())
     bar, verdict = "", SHOWN
     if figure == "captured" and method in (GIVEN, OWN):

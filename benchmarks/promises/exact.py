@@ -32,7 +32,7 @@ class Case:
 
 
 def decompose_joint(joint: np.ndarray, d: int = MOST) -> np.ndarray:
-    """Correlations of a joint density on a grid, or of a table of probabilities: singular values after the first."""
+    """Return the singular values after the first of a joint density on a grid, or of a table of probabilities."""
     joint = joint / joint.sum()
     scale = np.sqrt(np.outer(joint.sum(axis=1), joint.sum(axis=0)))
     kept = scale > 0
@@ -46,7 +46,7 @@ def make_gaussian(rho: float, n: int) -> Problem:
 
 
 def make_beta_binomial(a: float = 2.0, b: float = 3.0, trials: int = 20, n: int = 2000) -> Problem:
-    """Y is the number of successes of so many trials with probability X: Jacobi and Hahn polynomials."""
+    """Y is the number of successes of several trials with probability X: Jacobi and Hahn polynomials."""
 
     def draw(size, rng):
         X = rng.beta(a, b, size=(size, 1))
@@ -150,7 +150,7 @@ def make_zipf_labels(rows: int = 100, columns: int = 30, share: float = 0.25, n:
 
 
 def multiply_powers(canonical) -> np.ndarray:
-    """Largest products of powers of canonical correlations, that of all zeroth powers left out."""
+    """Find the largest products of powers of canonical correlations, except that of all zeroth powers."""
     products = np.ones(1)
     for r in canonical:
         products = np.outer(products, r ** np.arange(MOST + 1)).ravel()

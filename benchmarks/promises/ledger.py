@@ -71,7 +71,7 @@ class Ledger:
         self._take(line)
 
     def is_done(self, task: Task, seed: int) -> bool:
-        """Whether there is a figure; a measurement that failed is made again."""
+        """Tell whether there is a figure; a measurement that failed is made again."""
         return "figures" in self.records.get(task.key(seed), {})
 
 
@@ -84,7 +84,7 @@ def _ends_with_newline(path: Path) -> bool:
 
 
 def list_missing(ledger: Ledger, counts: dict[Task, int], first: int) -> list[tuple[Task, int]]:
-    """Tasks and seeds that have no record yet, given the number of data sets of each task.
+    """List the tasks and seeds that have no record yet, given the number of data sets of each task.
 
     Seed by seed and not task by task, so that a run that is stopped early has some data sets of every line.
     """
@@ -97,7 +97,7 @@ def list_missing(ledger: Ledger, counts: dict[Task, int], first: int) -> list[tu
 
 
 def fill_ledger(ledger: Ledger, missing: list[tuple[Task, int]], jobs: int) -> Iterator[dict]:
-    """Measure what is missing, and give each record as it is made."""
+    """Measure what is missing, and yield each record as it is made."""
     for record in measure_all(missing, jobs):
         ledger.add(record)
         yield record
@@ -112,7 +112,7 @@ def measure_all(todo: Iterable[tuple[Task, int]], jobs: int) -> Iterator[dict]:
 
 
 def measure_one(task: Task, seed: int, code: str) -> dict:
-    """Record of one measurement; an error is one as well, and counts against the promise."""
+    """Make the record of one measurement; an error is recorded as well, and counts against the promise."""
     promise, design, method, _ = task.key(seed)
     start = time.process_time()
     try:
@@ -128,7 +128,7 @@ def measure_one(task: Task, seed: int, code: str) -> dict:
 
 @cache
 def code_version() -> str:
-    """Short hash of the code of the library, without comments and docstrings."""
+    """Return a short hash of the code of the library, without comments and docstrings."""
     folder = Path(correspondence.__file__).parent
     digest = hashlib.sha1(usedforsecurity=False)
     for path in sorted(folder.rglob("*.py")):
@@ -145,5 +145,5 @@ def dump_code(source: str) -> str:
 
 
 def make_rng(design: str, seed: int) -> np.random.Generator:
-    """Random numbers of a data set: every method of a design gets the same data."""
+    """Make the random numbers of a data set: every method of a design gets the same data."""
     return np.random.default_rng([zlib.crc32(design.encode()), seed])

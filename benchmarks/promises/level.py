@@ -1,4 +1,4 @@
-"""How often a component is found that is not there."""
+"""How often a component is found that does not exist."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def draw(kind, n, k, seed):
 
 
 def compare_counts(found: int, k: int) -> dict[str, bool]:
-    """Whether more than k components were found; and whether the k were, without which the next is not tested."""
+    """Tell whether more than k components were found, and whether the k were: otherwise the next is not tested."""
     return {"too many": found > k} | ({"all found": found >= k} if k else {})
 
 

@@ -25,7 +25,7 @@ def canonical_correlations(X, Y) -> np.ndarray:
 
 
 def count_by_bartlett(X, Y) -> int:
-    """Canonical correlations that differ from 0, by Bartlett's sequence of chi-square tests."""
+    """Count the canonical correlations that differ from 0, by Bartlett's sequence of chi-square tests."""
     r, (n, p), q = canonical_correlations(X, Y), as_matrix(X).shape, as_matrix(Y).shape[1]
     for k in range(len(r)):
         statistic = -(n - 1 - (p + q + 1) / 2) * np.log1p(-(r[k:] ** 2)).sum()
@@ -43,7 +43,7 @@ def reject_by_hsic(X, Y) -> bool:
 
 
 def _reject_by_hyppo(name, X, Y) -> bool:
-    """Test of hyppo with its chi-square approximation of the null distribution."""
+    """Run a test of hyppo with its chi-square approximation of the null distribution."""
     from hyppo import independence
 
     test = getattr(independence, name)()
@@ -51,7 +51,7 @@ def _reject_by_hyppo(name, X, Y) -> bool:
 
 
 def fit_cca_zoo(name, X, Y, d):
-    """Functions f and g of a model of cca-zoo, in one callable of X and Y; linear ones are as many as columns."""
+    """Return f and g of a model of cca-zoo as one callable of X and Y; linear ones are as many as columns."""
     from cca_zoo import linear, nonparametric
 
     columns = min(as_matrix(values).shape[1] for values in (X, Y))

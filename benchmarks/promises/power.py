@@ -33,7 +33,7 @@ def reject_by_permutation_test(X, Y, seed):
 
 
 def reject_by_line(X, Y, seed):
-    """Pearson's test for one column, Bartlett's, which is nearly the F test, for several."""
+    """Run Pearson's test for one column, and Bartlett's, which is nearly the F test, for several."""
     return peers.reject_by_pearson(X, Y) if X.ndim == 1 else peers.count_by_bartlett(X, Y) > 0
 
 

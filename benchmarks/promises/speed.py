@@ -63,7 +63,7 @@ def warm_up() -> None:
 
 
 def time_winner(d, X, Y, seed) -> float:
-    """CPU seconds of one fit of the method taken, with as many components as were kept; 0 if it is not known."""
+    """Measure the CPU seconds of one fit of the method taken, with the components kept; 0 if it is not known."""
     method = d.origin.split(":")[0].split()[0].strip(",")
     if method not in METHODS:
         return 0.0
@@ -97,7 +97,7 @@ def judge_problem(results: Results, design: str) -> list[Line]:
 
 
 def judge_total(results: Results) -> list[Line]:
-    """Total over the problems that the baseline has as well."""
+    """Add up the problems that the baseline has as well."""
     before = results.baseline.get("seconds", {})
     now = {design: results.figures(design, "decompose").get("seconds") for design in results.designs}
     both = {design: float(values.mean()) for design, values in now.items() if values is not None and design in before}
@@ -112,7 +112,7 @@ def judge_total(results: Results) -> list[Line]:
 
 
 def make_baseline(results: Results, note: str) -> dict:
-    """CPU seconds of this run, against which later ones are compared."""
+    """Return the CPU seconds of this run, with which later ones are compared."""
     seconds = {
         design: round(float(figures["seconds"].mean()), 2)
         for design in results.designs

@@ -33,7 +33,7 @@ def count_verdicts(lines: Iterable[Line]) -> str:
 
 
 def make_text(lines: list[Line]) -> str:
-    """Table for the terminal."""
+    """Make a table for the terminal."""
     rows = [HEADINGS, *map(make_cells, lines)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
@@ -42,7 +42,7 @@ def make_text(lines: list[Line]) -> str:
 
 
 def make_markdown(lines: list[Line], promises: list[Promise], note: str) -> str:
-    """Tables for the page, one for each promise."""
+    """Make tables for the page, one for each promise."""
     texts = {promise.name: promise.text for promise in promises}
     parts = [note, "", *summarise_verdicts(lines), ""]
     for name, group in groupby(lines, key=lambda line: line.promise):
@@ -75,7 +75,7 @@ def _escape(cell: str) -> str:
 
 
 def describe_run(records: Iterable[dict], planned: int, command: str) -> str:
-    """Where, how and of which code the records are, and how many of those that were planned."""
+    """Say where, how and with what code the records were made, and how many of those planned there are."""
     records = list(records)
     codes = sorted({record["code"] for record in records})
     hours = sum(record["seconds"] for record in records) / 3600

@@ -22,7 +22,7 @@ class Bar:
     high: float = np.inf
 
     def judge(self, low: float, value: float, high: float) -> str:
-        """Whether the value lies in the range, or if not, whether its interval reaches it."""
+        """Tell whether the value lies in the range or, if not, whether its interval reaches it."""
         if self.low <= value <= self.high:
             return MET
         return WITHIN_ERROR if low <= self.high and high >= self.low else MISSED
@@ -36,7 +36,7 @@ class Bar:
 
 
 def show_number(value: float) -> str:
-    """Three digits as statisticians write shares (.052), fewer for larger numbers."""
+    """Write three digits as statisticians write shares (.052), fewer for larger numbers."""
     if not np.isfinite(value):
         return str(value)
     if abs(value) >= 10:
@@ -48,7 +48,7 @@ def show_number(value: float) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the table; `bar` and the ends of the interval are empty where there are none."""
+    """One line of the table; `bar` and the ends of the interval may be empty."""
 
     promise: str
     design: str
@@ -86,7 +86,7 @@ class Results:
         return [method for other, method in self.records if other == design]
 
     def figures(self, design: str, method: str) -> dict[str, np.ndarray]:
-        """Values of each figure over the data sets."""
+        """Return the values of each figure over the data sets."""
         good = [record["figures"] for record in self.records[design, method] if "figures" in record]
         names = dict.fromkeys(name for figures in good for name in figures)
         return {name: np.array([figures[name] for figures in good if name in figures]) for name in names}
@@ -100,7 +100,7 @@ class Results:
     def line(
         self, design: str, method: str, figure: str, value: float, ends: tuple[float, float], n: int, bar: str, met: str
     ) -> Line:
-        """Line of this promise, with what all lines have in common; an error never goes with a promise that is met."""
+        """Make a line of this promise, with what all lines have in common; a promise with an error is never met."""
         errors = self.errors(design, method)
         verdict = MISSED if errors and met in (MET, WITHIN_ERROR) else met
         load = self.load(design, method)
@@ -108,7 +108,7 @@ class Results:
 
 
 def collect_results(promise: str, tasks: Iterable[Task], records: Iterable[dict], baseline: dict) -> Results:
-    """Records of a promise; a method without any is left out."""
+    """Collect the records of a promise; a method without any is left out."""
     found: dict[tuple[str, str], list[dict]] = {(task.design, task.method): [] for task in tasks}
     for record in sorted(records, key=lambda record: record["seed"]):
         if record["promise"] == promise and (record["design"], record["method"]) in found:
@@ -117,7 +117,7 @@ def collect_results(promise: str, tasks: Iterable[Task], records: Iterable[dict]
 
 
 def share_interval(values: np.ndarray) -> tuple[float, float]:
-    """Exact binomial interval of a share of data sets; of mean shares within data sets, a large-sample one."""
+    """Return an exact binomial interval for a share of data sets; for mean shares within them, a large-sample one."""
     if not len(values):
         return np.nan, np.nan
     if np.isin(values, (0, 1)).all():
@@ -128,7 +128,7 @@ def share_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def judge_shares(results: Results, bar_of: Callable[[str, str, str], Bar | None]) -> list[Line]:
-    """A line for each figure that is a share of data sets; `bar_of` takes design, method and figure."""
+    """Make a line for each figure that is a share of data sets; `bar_of` takes design, method and figure."""
     return [line for design, method in results.records for line in _share_lines(results, design, method, bar_of)]
 
 

@@ -14,7 +14,7 @@ from sphinx.pycode import ModuleAnalyzer
 
 
 def has_own_entry(cls: type, name: str) -> bool:
-    """Whether autodoc documents it: a property with a docstring, or a field with one below it."""
+    """Tell whether autodoc documents it: a property with a docstring, or a field with one below it."""
     member = getattr(cls, name, None)
     if isinstance(member, property | cached_property) and member.__doc__:
         return True
@@ -23,7 +23,7 @@ def has_own_entry(cls: type, name: str) -> bool:
 
 
 def _take_out(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Before numpydoc: the section."""
+    """Read the section, before numpydoc."""
     headings = [i for i, line in enumerate(lines[1:]) if line and set(line) == {"-"}]
     start = next((i for i in headings if lines[i] == "Attributes"), None)
     if what == "class" and start is not None:
@@ -32,7 +32,7 @@ def _take_out(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines
 
 
 def _add(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """After numpydoc: the entries."""
+    """Write the entries, after numpydoc."""
     if what != "class":
         return
     for attribute in public.attributes(thing):
@@ -42,7 +42,7 @@ def _add(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: lis
 
 
 def _skip(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """What scikit-learn adds, and fields of named tuples, which have their entries from the docstring."""
+    """Skip what scikit-learn adds, and fields of named tuples, which have their entries from the docstring."""
     is_request = name.startswith("set_") and name.endswith("_request")
     is_of_others = (getattr(thing, "__module__", None) or "").startswith("sklearn")
     return True if is_request or is_of_others or type(thing).__name__ == "_tuplegetter" else None
@@ -51,13 +51,13 @@ def _skip(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: An
 def _sign(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str | None, result: str | None
 ) -> tuple[str, None] | None:
-    """No signature for results, which nobody makes by hand: they tell of attributes, and not of parameters."""
+    """Show no signature for results, which nobody makes by hand: they describe attributes, not parameters."""
     is_record = hasattr(thing, "__dataclass_fields__") or hasattr(thing, "_fields")
     return ("", None) if what == "class" and is_record and "Parameters\n" not in (thing.__doc__ or "") else None
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Called by Sphinx."""
+    """Register the extension with Sphinx."""
     app.connect("autodoc-process-docstring", _take_out, priority=400)
     app.connect("autodoc-process-docstring", _add, priority=600)
     app.connect("autodoc-skip-member", _skip)

@@ -17,7 +17,7 @@ MARK = "<!-- commands -->"
 
 
 def commands(command: click.Command, path: str, parent: click.Context | None = None) -> Iterator[tuple[str, str]]:
-    """Name and help of a command and of those below it."""
+    """Return name and help of a command and of those below it."""
     settings = {"terminal_width": WIDTH, "max_content_width": WIDTH, **command.context_settings}
     context = click.Context(command, parent, path, **settings)
     yield context.command_path, command.get_help(context)
@@ -36,6 +36,6 @@ def _write(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Called by Sphinx."""
+    """Register the extension with Sphinx."""
     app.connect("source-read", _write)
     return {"parallel_read_safe": True}

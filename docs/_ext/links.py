@@ -19,7 +19,7 @@ LINK = re.compile(r"\]\(([^()#:\s]+)(#[^()\s]*)?\)")
 
 
 def on_site(text: str, folder: Path, page_folder: Path) -> str:
-    """Text of a file in a folder, with the links that a page in another folder needs."""
+    """Return the text of a file in a folder, with the links that a page in another folder needs."""
 
     def link(match: re.Match[str]) -> str:
         path = (folder / match[1]).resolve()
@@ -47,7 +47,7 @@ def _included(app: Sphinx, path: Path, page: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Called by Sphinx."""
+    """Register the extension with Sphinx."""
     app.connect("source-read", _page)
     app.connect("include-read", _included)
     return {"parallel_read_safe": True}

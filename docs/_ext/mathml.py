@@ -20,7 +20,7 @@ def _write(self: Any, node: nodes.Element, is_block: bool) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make it known as a renderer."""
+    """Register it as a renderer."""
     app.add_html_math_renderer(
         "mathml",
         (lambda self, node: _write(self, node, False), None),

@@ -21,7 +21,7 @@ PARTS = {
 
 
 def names() -> dict[str, Any]:
-    """Every public object, by the first name that it has."""
+    """Return every public object, by the first name that it has."""
     found: dict[str, Any] = {}
     listed = [(module, name) for module in MODULES for name in import_module(module).__all__]
     for module, name in [*listed, *((f"{PACKAGE}.{module}", name) for module, name in PARTS.items())]:
@@ -32,24 +32,26 @@ def names() -> dict[str, Any]:
 
 
 def members(cls: type) -> set[str]:
-    """Public methods, properties and attributes, but for those of scikit-learn, tuples and errors."""
-    told = {attribute.name for attribute in attributes(cls)} | {field.name for field in _fields(cls)}
-    return {name for name in {*dir(cls), *told} if name in told or is_ours(cls, name)} - {*_private(told)}
+    """Return public methods, properties and attributes, except those of scikit-learn, tuples and errors."""
+    described = {attribute.name for attribute in attributes(cls)} | {field.name for field in _fields(cls)}
+    return {name for name in {*dir(cls), *described} if name in described or is_ours(cls, name)} - {
+        *_private(described)
+    }
 
 
 def is_ours(cls: type, name: str) -> bool:
-    """Whether a class of this package defines a public member, and not scikit-learn in it (``set_fit_request``)."""
+    """Tell whether this package, and not scikit-learn (``set_fit_request``), defines a public member of a class."""
     home = next((c for c in cls.__mro__ if name in vars(c)), object)
     is_request = name.startswith("set_") and name.endswith("_request")
     return not name.startswith("_") and home.__module__.startswith(PACKAGE) and not is_request
 
 
 def attributes(cls: type) -> list[Parameter]:
-    """Attributes that the docstring of a class tells of, one by one; of a dataclass its parameters too."""
+    """List the attributes that the docstring of a class describes; for a dataclass its parameters too."""
     doc = NumpyDocString(inspect.getdoc(cls) or "")
     own = {field.name for field in _fields(cls)}
-    told = [*doc["Attributes"], *(p for p in doc["Parameters"] if own & set(p.name.split(", ")))]
-    return [Parameter(name, p.type, p.desc) for p in told for name in p.name.split(", ")]
+    described = [*doc["Attributes"], *(p for p in doc["Parameters"] if own & set(p.name.split(", ")))]
+    return [Parameter(name, p.type, p.desc) for p in described for name in p.name.split(", ")]
 
 
 def _fields(cls: type) -> tuple[Any, ...]:
@@ -69,6 +71,6 @@ def _check(app: Sphinx, env: BuildEnvironment) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Called by Sphinx."""
+    """Register the extension with Sphinx."""
     app.connect("env-check-consistency", _check)
     return {"parallel_read_safe": True}

@@ -6,7 +6,7 @@ The estimators' `fit` and `evaluate` do the same by themselves when they are giv
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["moments", "transform"]
 
-BATCHES_PER_FILE = 16  # batches in a file, about a million rows, if the source has no partitions of its own
+BATCHES_PER_FILE = 16  # about a million rows in a file, if the source has no partitions of its own
 SUCCESS_FILE = "_SUCCESS"
 
 
@@ -39,16 +39,16 @@ def transform(
     Parameters
     ----------
     d_or_est : Decomposition or fitted estimator
-        Whose functions are evaluated.
+        Evaluate the functions of this decomposition.
     pairs : Pairs
-        Where the pairs are.
+        Evaluate them on these pairs.
     folder : str or Path
-        Where ``part-00000.parquet``, ... go, with columns f1, f2, ..., g1, g2, ...: a folder that all workers see.
-        Without partitions (files, DuckDB, polars, frames in memory) there is a file for about each million rows.
+        Write ``part-00000.parquet``, ... with columns f1, f2, ..., g1, g2, ... to this folder, which all workers must
+        see. Without partitions (files, DuckDB, polars, frames in memory) there is a file for about each million rows.
     keep : sequence of str
-        Other columns of the source to carry along, such as ids.
+        Copy these columns of the source too, such as ids.
     overwrite : bool
-        Whether files of an earlier run may be replaced.
+        Whether to replace files of an earlier run.
 
     Returns
     -------
@@ -72,19 +72,23 @@ def transform(
     d = as_decomposition(d_or_est)
     names = [f"{side}{i + 1}" for side in "fg" for i in range(d.n_components)]
     if not isinstance(keep or (), Iterable):
-        raise TypeError(f"keep must be a list of names of columns, got {type(keep).__name__}.")
+        raise TypeError(f"keep must be a list of column names, got {type(keep).__name__}.")
     keep = [keep] if isinstance(keep, str) else list(dict.fromkeys(keep or ()))
     taken = next((name for name in keep if name in names), None)
     if taken is not None:
-        raise ValueError(f"keep has the column {taken!r}, which is the name of a function: rename it.")
+        raise ValueError(f"keep must not contain {taken!r}, which is the name of a function. Rename the column.")
     pairs.check_columns(keep)
     target = _empty_folder(folder, overwrite, pairs.files)
     evaluate = partial(_evaluate_functions, d.f.without_sample(), d.g.without_sample(), pairs.x, pairs.y, keep)
     if pairs.has_partitions:
         files = pairs.map_tables(partial(_write_partition, target, evaluate), "functions", keep)
     else:
-        files = [_write_file(target, number, evaluate, tables) for number, tables in _group_tables(pairs.tables(keep))]
-    for unfinished in target.glob(".*.parquet"):  # of workers that were lost
+        tables = pairs.tables(keep)
+        files = [  # each file takes its first table here, and the others while it is written
+            _write_file(target, number, evaluate, chain([first], islice(tables, BATCHES_PER_FILE - 1)))
+            for number, first in enumerate(tables)
+        ]
+    for unfinished in target.glob(".*.parquet"):  # left by lost workers
         unfinished.unlink(missing_ok=True)
     (target / SUCCESS_FILE).touch()
     return files
@@ -94,15 +98,15 @@ def transform(
 
 
 def _empty_folder(folder: str | Path, overwrite: bool, source: Sequence[Path]) -> Path:
-    """Folder without files of an earlier run; those of others, such as Spark's part-00000-3f2a.parquet, stay."""
+    """Remove the files of an earlier run; those of others, such as Spark's part-00000-3f2a.parquet, stay."""
     target = as_path(folder, "folder").absolute()
     if any(file.resolve().is_relative_to(target.resolve()) for file in source):
-        raise ValueError(f"folder {target} holds files of source: give another one.")
+        raise ValueError(f"folder must not contain files of the source, got {target}. Choose another one.")
     if target.exists() and not target.is_dir():
-        raise ValueError(f"folder: {target} is a file.")
+        raise ValueError(f"folder must be a folder, got the file {target}.")
     target.mkdir(parents=True, exist_ok=True)
     if not overwrite and any(target.iterdir()):
-        raise ValueError(f"folder {target} is not empty: give another one, or overwrite=True.")
+        raise ValueError(f"folder must be empty, got {target}. Choose another one, or pass overwrite=True.")
     (target / SUCCESS_FILE).unlink(missing_ok=True)
     for file in target.glob("part-*.parquet"):
         if re.fullmatch(r"part-\d{5,}\.parquet", file.name):
@@ -110,16 +114,9 @@ def _empty_folder(folder: str | Path, overwrite: bool, source: Sequence[Path]) -
     return target
 
 
-def _group_tables(tables: Iterator[pa.Table]) -> Iterator[tuple[int, Iterator[pa.Table]]]:
-    """Tables for each file, with its number."""
-    for number, first in enumerate(tables):
-        yield number, chain([first], islice(tables, BATCHES_PER_FILE - 1))
-
-
 def _write_partition(target: Path, evaluate: Callable[[pa.Table], pa.Table], table: pa.Table, number: int) -> Path:
-    return _write_file(
-        target, number, evaluate, (table.slice(i, ROWS_PER_BATCH) for i in range(0, table.num_rows, ROWS_PER_BATCH))
-    )
+    batches = (table.slice(i, ROWS_PER_BATCH) for i in range(0, table.num_rows, ROWS_PER_BATCH))
+    return _write_file(target, number, evaluate, batches)
 
 
 def _write_file(
@@ -145,7 +142,7 @@ def _write_file(
 def _evaluate_functions(
     f: PrincipalFunctions, g: PrincipalFunctions, x: Any, y: Any, keep: list[str], table: pa.Table
 ) -> pa.Table:
-    """Columns to keep, and the values of the functions."""
+    """Return the columns to keep and the values of the functions."""
     sides = [table[names] if isinstance(names, str) else table.select(names) for names in (x, y)]
     result = table.select(keep)
     for name, functions, side in zip("fg", (f, g), sides, strict=True):

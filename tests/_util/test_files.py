@@ -105,6 +105,6 @@ def test_pandas_reads_it():
 
 
 def test_tables_of_studies(tmp_path):
-    report = Report("t", [{"label": "=1+1", "r": -0.5, "n": -3}, {"label": None, "r": 1 / 3, "more": 1}], "", {})
-    write_report(report, "name", tmp_path, "origin")
+    report = Report([{"label": "=1+1", "r": -0.5, "n": -3}, {"label": None, "r": 1 / 3, "more": 1}], [], {})
+    write_report(report, "name", "Title", tmp_path, "origin")
     assert (tmp_path / "name.csv").read_bytes() == b"label,r,n,more\n'=1+1,-0.500000,-3,\n,0.333333,,1\n"

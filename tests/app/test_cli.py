@@ -96,7 +96,7 @@ def test_demo_reads_digits_that_the_net_has_not_seen(shown):
     assert (on_labels > 0.5).all()
     assert len(re.findall(r"\d and \d\s\(0\.\d\d\)", output)) == 5
     assert "Axis 1 separates" in output
-    assert "pairs that the fit has not seen" in output.replace("\n", " ")
+    assert "on held-out pairs" in output.replace("\n", " ")
 
 
 @of_the_demo

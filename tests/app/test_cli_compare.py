@@ -206,20 +206,20 @@ def test_help_lists_the_methods():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--y", "quality"], "There is no column 'quality' in .*wines.csv, which has fixed acidity, sugar"),
+        (["--y", "quality"], "no column 'quality' .* fixed acidity, sugar"),
         (["--y", "colour", "--x", "Sugar"], "There is no column 'Sugar'"),
         (["--y", "colour", "--groups", "month"], "There is no column 'month'"),
         (["--y", "colour", "--labels", "month"], "There is no column 'month'"),
-        (["--y", "colour", "--x", "colour,sugar"], "x and y must be different columns, 'colour' is in both"),
-        (["--y", ","], "'--y': there is no name in it"),
+        (["--y", "colour", "--x", "colour,sugar"], "must be different columns, .*'colour'"),
+        (["--y", ","], "'--y': .* name"),
         (["--y", "colour", "--methods", "pca"], "method .*pca"),
-        (["--y", "colour", "--methods", "cca", "--cv", "1000"], "cv must be a whole number from 2 to 90"),
+        (["--y", "colour", "--methods", "cca", "--cv", "1000"], "cv must .* 90"),
         (["--y", "sugar", "--methods", "logistic"], "classifier, which needs labels"),
         (["--y", "colour", "--components", "0"], "0 is not in the range"),
         (["--y", "colour", "--cv", "1"], "1 is not in the range"),
         (["--y", "colour", "--seed", "-1"], "-1 is not in the range"),
         ([], "Missing option '--y'"),
-        (["--table", "--groups", "year"], "--groups is of no use with --table"),
+        (["--table", "--groups", "year"], "--groups .* --table"),
     ],
 )
 def test_wrong_options(file, run, tmp_path, options, message):

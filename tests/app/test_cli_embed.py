@@ -115,8 +115,8 @@ def test_missing_values_and_unknown_labels(file, frame, analysed, tmp_path):
     assert found["row"].to_list() == [1, 2, 3, 4]
     assert done.stderr.splitlines() == [
         "x: 1 row(s) without a value, or whose image cannot be read, have no coordinates.",
-        "x: 1 row(s) with a label that the fit has not seen have no coordinates.",
-        "y: 1 row(s) with a label that the fit has not seen have no coordinates.",
+        "x: 1 row(s) with a label that is not in the fit have no coordinates.",
+        "y: 1 row(s) with a label that is not in the fit have no coordinates.",
     ]
 
 
@@ -129,7 +129,7 @@ def test_labels_of_ca(analysed, run, tmp_path):
     x_places = dict(pl.read_parquet(tmp_path / "out" / "x.parquet").select("a", "f_1").iter_rows())
     assert [None if v is None else round(v, 9) for v in found["f_1"]][:2] == [round(x_places["2"], 9), None]
     assert found["f_1"][-1] == pytest.approx(x_places["1"])
-    assert "1 row(s) with a label that the fit has not seen" in done.stderr
+    assert "1 row(s) with a label that is not in the fit" in done.stderr
 
 
 def test_counted_pairs(analysed, tmp_path):
@@ -260,17 +260,17 @@ def test_what_is_wrong_is_said_in_a_sentence(file, analysed, run, tmp_path):
     (tmp_path / "damaged.safetensors").write_bytes((tmp_path / "out" / "model.safetensors").read_bytes()[:-9])
     sp.save_npz(tmp_path / "s.npz", sp.csr_array(np.eye(3)))
     for arguments, message in (
-        (("nowhere", file), "MODEL must be a folder written by analyze"),
+        (("nowhere", file), "MODEL must be a folder"),
         (("nowhere.safetensors", file), "There is no file"),
-        ((file, file), "MODEL must be a folder written by analyze"),
+        ((file, file), "MODEL must be a folder"),
         (("empty", file), "There is no model.safetensors in"),
         (("damaged.safetensors", file), "is damaged"),
         (("out", "none.csv"), "There is no file"),
-        (("out", "other.csv"), "has neither all columns of x nor of y"),
+        (("out", "other.csv"), "neither all columns of x nor of y"),
         (("out", "other.csv", "--x", "c,d,e"), "There is no column 'c'"),
         (("out", "other.csv", "--x", "a"), "--x must name 3 column(s)"),
         (("out", "texts.csv"), "must hold numbers"),
-        (("out", "empty"), "x of the model are no images"),
+        (("out", "empty"), "not images"),
         (("out", file, "-o", tmp_path / "gone" / "e.csv"), "cannot write to the folder"),
     ):
         named = [

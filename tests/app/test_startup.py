@@ -29,6 +29,13 @@ def test_nothing_heavy_is_imported(code):
     assert found.splitlines()[-1] == "[]"
 
 
+def test_ctrl_c_is_heard_before_the_command_line_is_imported():
+    code = (
+        "import sys, correspondence.__main__; print([n for n in ('click', 'correspondence.app') if n in sys.modules])"
+    )
+    assert run_python(code) == "[]\n"
+
+
 def test_every_public_name_can_be_had():
     assert set(co.__all__) <= set(dir(co))
     for name in co.__all__:

@@ -110,9 +110,7 @@ def test_what_is_done_is_not_done_again(whole, file):
     assert "holds the result of this command already" in again.output
     assert again.stdout == first.stdout
     assert (folder / "summary.json").stat().st_mtime_ns == before
-    assert "holds the result of another command (steps 60 instead of 70)" in one_sentence(
-        run(file, *OPTIONS, "--steps", 70, "-o", folder)
-    )
+    assert "steps 60 instead of 70" in one_sentence(run(file, *OPTIONS, "--steps", 70, "-o", folder))
 
 
 # --- processes that die
@@ -182,7 +180,7 @@ def test_a_rank_dies_and_the_same_command_goes_on(whole, file, tmp_path):
     assert not (folder / "summary.json").exists()
 
     other = run(file, *OPTIONS, "--nproc", 2, "--learning-rate", 0.1, "-o", folder)
-    assert "an unfinished run with other settings (learning_rate 0.003 instead of 0.1)" in one_sentence(other)
+    assert "learning_rate 0.003 instead of 0.1" in one_sentence(other)
     result = run(*arguments, "-o", folder)
     assert result.exit_code == 0, result.output
     assert sorted(path.name for path in folder.iterdir()) == FILES
@@ -289,7 +287,7 @@ def test_mistakes_in_the_data_are_told_in_a_sentence(file, tmp_path):
 def test_mistakes_of_usage(file, tmp_path):
     for arguments, text in (
         ([file, "--nproc", 0], "0 is not in the range"),
-        ([file, "--nproc", 9, "--batch-size", 8], "--batch-size 8 must be at least --nproc 9"),
+        ([file, "--nproc", 9, "--batch-size", 8], "--batch-size 8 must"),
         ([], "Missing argument"),
     ):
         result = run(*arguments, "-o", tmp_path / "out")
@@ -304,7 +302,7 @@ def test_more_processes_than_pairs(monkeypatch):
     monkeypatch.setattr(processes, "count_processes", lambda: 500)
     monkeypatch.setattr(processes, "get_rank", lambda: 0)
     data = table(100)
-    with pytest.raises(ValueError, match="80 pairs to train on, fewer than the 500 processes"):
+    with pytest.raises(ValueError, match=r"80 pairs .* 500 processes"):
         co.PICE(progress=False).fit(data.select("a", "b"), data["y"])
 
 
@@ -344,7 +342,7 @@ def test_every_file_must_be_there_and_have_rows(file, here, tmp_path):
     missing = tmp_path / "missing.parquet"
     assert "There is no file" in one_sentence(run(file, missing, "--y", "y", "-o", tmp_path / "out"))
     table().clear().write_parquet(missing)
-    assert "missing.parquet has no rows." in one_sentence(run(missing, "--y", "y", "--stream", "-o", tmp_path / "out"))
+    assert "missing.parquet has no rows" in one_sentence(run(missing, "--y", "y", "--stream", "-o", tmp_path / "out"))
     missing.write_text("no Parquet")
     assert "missing.parquet cannot be read (" in one_sentence(
         run(missing, "--y", "y", "--stream", "-o", tmp_path / "out")

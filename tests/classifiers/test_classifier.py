@@ -34,7 +34,7 @@ EXAMPLES = settings(max_examples=80)
 
 
 @st.composite
-def beliefs(draw, max_classes=8, max_rows=60, min_rows=2):
+def draw_beliefs(draw, max_classes=8, max_rows=60, min_rows=2):
     """Beliefs in which every class occurs: with zeros, almost sure, spread out, and with repeated rows."""
     k, n = draw(st.integers(2, max_classes)), draw(st.integers(min_rows, max_rows))
     if draw(st.booleans()):
@@ -49,17 +49,17 @@ def beliefs(draw, max_classes=8, max_rows=60, min_rows=2):
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def fit(P, classes=None, **parameters):
+def fit_beliefs(P, classes=None, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.FewerComponents)
         return co.ClassifierCA.from_beliefs(P, classes, **parameters)
 
 
-def values_of_g(cca):
+def get_g_values(cca):
     return cca.transform_y(cca.classes_)
 
 
-def well_separated(pics):
+def are_well_separated(pics):
     """Components that are far from each other and from nothing: their functions are determined up to a sign."""
     return len(pics) > 0 and pics[-1] > 1e-4 and (len(pics) == 1 or -np.diff(pics).max() > 1e-3)
 
@@ -68,11 +68,11 @@ def well_separated(pics):
 
 
 @EXAMPLES
-@given(beliefs())
+@given(draw_beliefs())
 def test_beliefs_are_reconstituted(P):
     """Erratum 5 of the notes: P = F diag(sqrt(lambda)) G^T diag(p), constants included."""
-    cca = fit(P)
-    F, G = cca.transform(P), values_of_g(cca)
+    cca = fit_beliefs(P)
+    F, G = cca.transform(P), get_g_values(cca)
     np.testing.assert_allclose(cca.prior_, P.mean(axis=0), atol=1e-14)
     with_constants = np.column_stack([np.ones(len(F)), F]) * np.sqrt([1, *cca.pics_])
     product = with_constants @ np.column_stack([np.ones(len(G)), G]).T * P.mean(axis=0)
@@ -84,22 +84,22 @@ def test_beliefs_are_reconstituted(P):
 
 
 @EXAMPLES
-@given(beliefs())
+@given(draw_beliefs())
 def test_locate_is_the_inverse(P):
-    cca = fit(P)
+    cca = fit_beliefs(P)
     np.testing.assert_array_equal(cca.locate(P), cca.transform(P))
-    if well_separated(cca.pics_):
+    if are_well_separated(cca.pics_):
         middle = cca.locate(P).mean(axis=0, keepdims=True) / 2 + cca.locate(P) / 2
         np.testing.assert_allclose(cca.locate(cca.beliefs_at(middle)), middle, atol=1e-9)
 
 
 @EXAMPLES
-@given(beliefs())
+@given(draw_beliefs())
 def test_functions_are_orthonormal_in_the_belief_channel(P):
-    cca = fit(P)
+    cca = fit_beliefs(P)
     sure = cca.pics_ > 1e-6  # f of smaller ones has the rounding of the beliefs, divided by their root
     s = cca.correlations_[sure]
-    F, G, p = cca.transform(P)[:, sure], values_of_g(cca), cca.prior_
+    F, G, p = cca.transform(P)[:, sure], get_g_values(cca), cca.prior_
     np.testing.assert_allclose(F.mean(axis=0), 0, atol=1e-9)
     np.testing.assert_allclose(F.T @ F / len(F), np.eye(len(s)), atol=1e-8)
     np.testing.assert_allclose(p @ G, 0, atol=1e-9)
@@ -109,24 +109,24 @@ def test_functions_are_orthonormal_in_the_belief_channel(P):
 
 
 @EXAMPLES
-@given(beliefs())
+@given(draw_beliefs())
 def test_the_table_of_beliefs_has_the_same_components(P):
-    cca, ca = fit(P), co.CA().fit(P / len(P))
+    cca, ca = fit_beliefs(P), co.CA().fit(P / len(P))
     d = max(len(cca.pics_), len(ca.pics_))
     ours, theirs = (np.pad(pics, (0, d - len(pics))) for pics in (cca.pics_, ca.pics_))
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
     np.testing.assert_allclose(cca.decomposition_.chi2, ca.decomposition_.chi2, atol=1e-12)
-    if well_separated(cca.pics_):
+    if are_well_separated(cca.pics_):
         m = len(cca.pics_)
-        same = np.sign((ca.columns_.standard[:, :m] * values_of_g(cca) * cca.prior_[:, None]).sum(axis=0))
-        np.testing.assert_allclose(ca.columns_.standard[:, :m] * same, values_of_g(cca), atol=1e-7)
+        same = np.sign((ca.columns_.standard[:, :m] * get_g_values(cca) * cca.prior_[:, None]).sum(axis=0))
+        np.testing.assert_allclose(ca.columns_.standard[:, :m] * same, get_g_values(cca), atol=1e-7)
         np.testing.assert_allclose(ca.rows_.standard[:, :m] * same, cca.transform(P), atol=1e-7)
 
 
 @EXAMPLES
-@given(beliefs())
+@given(draw_beliefs())
 def test_components_are_few_and_between_0_and_1(P):
-    pics = fit(P).pics_
+    pics = fit_beliefs(P).pics_
     assert len(pics) <= min(P.shape[1], len(P), len(np.unique(P, axis=0))) - 1
     assert ((pics > 0) & (pics <= 1)).all()
     assert (np.diff(pics) <= 0).all()
@@ -135,28 +135,28 @@ def test_components_are_few_and_between_0_and_1(P):
 
 
 @EXAMPLES
-@given(beliefs(), st.randoms(use_true_random=False))
+@given(draw_beliefs(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(P, random):
     order = list(range(len(P)))
     random.shuffle(order)
-    one, other = fit(P), fit(P[order])
+    one, other = fit_beliefs(P), fit_beliefs(P[order])
     np.testing.assert_allclose(one.prior_, other.prior_, atol=1e-14)
     np.testing.assert_allclose(one.overlap_, other.overlap_, atol=1e-12)
-    if len(one.pics_) == len(other.pics_) and well_separated(one.pics_):
-        np.testing.assert_allclose(values_of_g(one), values_of_g(other), atol=1e-7)
+    if len(one.pics_) == len(other.pics_) and are_well_separated(one.pics_):
+        np.testing.assert_allclose(get_g_values(one), get_g_values(other), atol=1e-7)
     np.testing.assert_allclose(one.pics_.sum(), other.pics_.sum(), atol=1e-12)
 
 
 @EXAMPLES
-@given(beliefs(), st.randoms(use_true_random=False))
+@given(draw_beliefs(), st.randoms(use_true_random=False))
 def test_permuted_classes_are_permuted_and_nothing_else(P, random):
     order = list(range(P.shape[1]))
     random.shuffle(order)
     names = np.array(list("abcdefgh")[: P.shape[1]], object)
-    one, other = fit(P, names), fit(P[:, order], names[order])
+    one, other = fit_beliefs(P, names), fit_beliefs(P[:, order], names[order])
     np.testing.assert_allclose(one.prior_[order], other.prior_, atol=1e-14)
     np.testing.assert_allclose(one.overlap_[np.ix_(order, order)], other.overlap_, atol=1e-12)
-    if well_separated(one.pics_):
+    if are_well_separated(one.pics_):
         np.testing.assert_allclose(one.pics_, other.pics_, atol=1e-12)
         np.testing.assert_allclose(one.transform_y(names), other.transform_y(names), atol=1e-7)
         np.testing.assert_allclose(one.transform(P), other.transform(P[:, order]), atol=1e-7)
@@ -167,7 +167,7 @@ def test_tied_classes_decide_the_sign_by_name(names):
     """As far from the middle as each other: of two such classes the first by name is on the positive side."""
     P = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.2, 0.2, 0.6]])
     for order in ([0, 1, 2], [1, 0, 2], [2, 1, 0]):
-        cca = fit(P[:, order], [names[i] for i in order])
+        cca = fit_beliefs(P[:, order], [names[i] for i in order])
         g = cca.transform_y(names)
         assert g[0, 0] == pytest.approx(-g[1, 0])
         assert g[2, 0] == pytest.approx(0, abs=1e-9)
@@ -177,7 +177,7 @@ def test_tied_classes_decide_the_sign_by_name(names):
 
 @pytest.mark.filterwarnings("ignore::correspondence.FewerComponents")
 @EXAMPLES
-@given(beliefs(), st.sampled_from([1, 7, 60]))
+@given(draw_beliefs(), st.sampled_from([1, 7, 60]))
 def test_batches_do_not_matter(P, size):
     whole = co.ClassifierCA(lambda rows: rows).fit(P)
     parts = co.ClassifierCA(lambda rows: rows, batch_size=size).fit(P)
@@ -186,7 +186,7 @@ def test_batches_do_not_matter(P, size):
         np.testing.assert_allclose(other.prior_, whole.prior_, atol=1e-14)
         np.testing.assert_allclose(other.pics_.sum(), whole.pics_.sum(), atol=1e-12)
         np.testing.assert_allclose(other.overlap_, whole.overlap_, atol=1e-12)
-        if well_separated(whole.pics_):
+        if are_well_separated(whole.pics_):
             np.testing.assert_allclose(other.transform(P), whole.transform(P), atol=1e-7)
             np.testing.assert_allclose(other.pics_, whole.pics_, atol=1e-12)
     assert parts.decomposition_.n == stream.decomposition_.n == len(P)
@@ -194,15 +194,15 @@ def test_batches_do_not_matter(P, size):
 
 @pytest.mark.filterwarnings("ignore::correspondence.FewerComponents")
 @EXAMPLES
-@given(beliefs(max_rows=20), st.randoms(use_true_random=False))
+@given(draw_beliefs(max_rows=20), st.randoms(use_true_random=False))
 def test_weights_are_repetitions(P, random):
     weights = np.array([random.randint(1, 4) for _ in P])
-    weighted, repeated = co.ClassifierCA().fit(P, sample_weight=weights), fit(np.repeat(P, weights, axis=0))
+    weighted, repeated = co.ClassifierCA().fit(P, sample_weight=weights), fit_beliefs(np.repeat(P, weights, axis=0))
     np.testing.assert_allclose(weighted.prior_, repeated.prior_, atol=1e-14)
     np.testing.assert_allclose(weighted.overlap_, repeated.overlap_, atol=1e-12)
     np.testing.assert_allclose(weighted.pics_.sum(), repeated.pics_.sum(), atol=1e-12)
     assert weighted.decomposition_.n == weights.sum()
-    if well_separated(weighted.pics_):
+    if are_well_separated(weighted.pics_):
         np.testing.assert_allclose(weighted.transform(P), repeated.transform(P), atol=1e-7)
 
 
@@ -217,43 +217,43 @@ def test_weights_in_batches_and_weights_of_0():
 
 
 @EXAMPLES
-@given(beliefs())
+@given(draw_beliefs())
 def test_merging_classes_never_raises_the_dependence(P):
     merged = np.column_stack([P[:, 0] + P[:, 1], P[:, 2:], np.zeros(len(P)) if P.shape[1] == 2 else P[:, :0]])
     with warnings.catch_warnings(action="ignore"):
-        one, other = fit(P), fit(merged)
+        one, other = fit_beliefs(P), fit_beliefs(merged)
     assert other.decomposition_.chi2 <= one.decomposition_.chi2 + 1e-12
     pairs = min(len(one.pics_), len(other.pics_))
     assert (other.pics_[:pairs] <= one.pics_[:pairs] + 1e-12).all()
 
 
 @EXAMPLES
-@given(beliefs())
+@given(draw_beliefs())
 def test_overlap_is_the_cosine_of_columns(P):
     norms = np.linalg.norm(P, axis=0)
-    np.testing.assert_allclose(fit(P).overlap_, P.T @ P / np.outer(norms, norms), atol=1e-12)
+    np.testing.assert_allclose(fit_beliefs(P).overlap_, P.T @ P / np.outer(norms, norms), atol=1e-12)
 
 
 def test_fewer_components_are_the_first():
     P = RNG.dirichlet(np.ones(5), 40)
-    whole, part = fit(P), fit(P, n_components=2)
+    whole, part = fit_beliefs(P), fit_beliefs(P, n_components=2)
     np.testing.assert_array_equal(part.pics_, whole.pics_[:2])
     np.testing.assert_array_equal(part.transform(P), whole.transform(P)[:, :2])
-    np.testing.assert_array_equal(values_of_g(part), values_of_g(whole)[:, :2])
+    np.testing.assert_array_equal(get_g_values(part), get_g_values(whole)[:, :2])
     assert part.decomposition_.chi2 == pytest.approx(whole.pics_.sum())
     assert part.get_feature_names_out().tolist() == ["f1", "f2"]
-    expected = whole.prior_ * (1 + whole.transform(P)[:, :2] * whole.correlations_[:2] @ values_of_g(whole)[:, :2].T)
+    expected = whole.prior_ * (1 + whole.transform(P)[:, :2] * whole.correlations_[:2] @ get_g_values(whole)[:, :2].T)
     np.testing.assert_allclose(part.beliefs_at(part.transform(P)), expected, atol=1e-12)
 
 
 def test_more_components_than_there_are():
-    with pytest.warns(co.FewerComponents, match=r"^n_components = 5 is more than there are: 2 are kept\.$"):
+    with pytest.warns(co.FewerComponents, match="n_components = 5"):
         cca = co.ClassifierCA(MODEL, 5).fit(X)
     assert len(cca.pics_) == 2
 
 
 def test_the_same_beliefs_everywhere_have_no_components():
-    with pytest.warns(co.FewerComponents, match=r"^All inputs have the same beliefs: there are no components\.$"):
+    with pytest.warns(co.FewerComponents, match="same beliefs"):
         cca = co.ClassifierCA.from_beliefs([[0.3, 0.7]] * 5, ["no", "yes"])
     assert cca.transform([[0.1, 0.9]]).shape == (1, 0)
     assert cca.decomposition_.chi2 == 0
@@ -264,7 +264,7 @@ def test_the_same_beliefs_everywhere_have_no_components():
 
 
 def test_one_hot_beliefs_have_all_components_1():
-    cca = fit(np.eye(4)[[0, 1, 2, 3, 3, 1]])
+    cca = fit_beliefs(np.eye(4)[[0, 1, 2, 3, 3, 1]])
     np.testing.assert_allclose(cca.pics_, 1)
     np.testing.assert_allclose(cca.overlap_, np.eye(4), atol=1e-15)
 
@@ -272,12 +272,12 @@ def test_one_hot_beliefs_have_all_components_1():
 @pytest.mark.parametrize("shape", [(3000, 120), (1500, 100)])
 def test_single_precision_of_many_classes(shape):
     P = np.random.default_rng(1).dirichlet(np.full(shape[1], 0.3), shape[0])
-    double, single = fit(P), fit(P.astype(np.float32))
+    double, single = fit_beliefs(P), fit_beliefs(P.astype(np.float32))
     np.testing.assert_allclose(single.pics_, double.pics_, atol=2e-6)
     np.testing.assert_allclose(single.prior_, double.prior_, atol=1e-7)
     np.testing.assert_allclose(single.overlap_, double.overlap_, atol=2e-6)
     np.testing.assert_allclose(single.beliefs_at(single.transform(P)), P, atol=1e-4)
-    G = values_of_g(single)
+    G = get_g_values(single)
     np.testing.assert_allclose((G.T * single.prior_) @ G, np.eye(shape[1] - 1), atol=1e-5)
 
 
@@ -286,7 +286,7 @@ def test_rounding_makes_no_components():
     rng = np.random.default_rng(2)
     for k in (8, 60, 150):
         P = rng.dirichlet(np.ones(4), 400) @ rng.dirichlet(np.full(k, 0.3), 4)
-        assert len(fit(P).pics_) == len(fit(P.astype(np.float32)).pics_) == 3
+        assert len(fit_beliefs(P).pics_) == len(fit_beliefs(P.astype(np.float32)).pics_) == 3
 
 
 # --- models
@@ -306,7 +306,7 @@ def test_a_model_is_asked_for_beliefs_once_by_fit():
 
 def test_the_same_result_by_model_beliefs_and_on_beliefs():
     P = MODEL.predict_proba(X)
-    cca, of_beliefs = co.ClassifierCA(MODEL).fit(X, Y), fit(P, NAMES)
+    cca, of_beliefs = co.ClassifierCA(MODEL).fit(X, Y), fit_beliefs(P, NAMES)
     again = cca.on_beliefs()
     for other in (of_beliefs, again):
         np.testing.assert_allclose(other.transform(P), cca.transform(X), atol=1e-12)
@@ -385,15 +385,13 @@ def test_save_and_load(tmp_path, classes):
     np.testing.assert_array_equal(again.pics, d.pics)
     assert (again.chi2, again.n) == (d.chi2, 90)
     assert again.g.labels.tolist() == cca.classes_.tolist()
-    with pytest.raises(
-        ValueError, match=r"^The classifier is not in the file: give it again, load\(path, x_net=model\)\.$"
-    ):
+    with pytest.raises(ValueError, match="x_net=model"):
         co.load(tmp_path / "model")
 
 
 def test_save_and_load_of_beliefs_and_of_a_net(tmp_path):
     P = MODEL.predict_proba(X)
-    d = fit(P, NAMES).decomposition_
+    d = fit_beliefs(P, NAMES).decomposition_
     d.save(tmp_path / "beliefs")
     np.testing.assert_array_equal(co.load(tmp_path / "beliefs").f(P), d.f(P))
     torch.manual_seed(0)
@@ -414,7 +412,7 @@ def test_loading_with_a_model_of_several_targets_does_not_blame_the_file(tmp_pat
     co.ClassifierCA(MODEL).fit(X).decomposition_.save(tmp_path / "model")
     several = copy.copy(MODEL)
     several.classes_ = [["a", "b"], ["c", "d"]]
-    with pytest.raises(ValueError, match=r"^x_net: classes must be"):
+    with pytest.raises(ValueError, match="x_net: classes must"):
         co.load(tmp_path / "model", x_net=several)
 
 
@@ -461,8 +459,8 @@ def test_correlations_on_labels_are_those_of_f_and_g():
 def test_classes_never_predicted():
     P = np.insert(MODEL.predict_proba(X), 1, 0.0, axis=1)
     names = ["ant", "asp", "bee", "cat"]
-    with pytest.warns(co.LeftOut, match=r"^1 class\(es\) never predicted, so placed at NaN: asp\.$"):
-        cca = fit(P, names)
+    with pytest.warns(co.LeftOut, match=r"never predicted.*: asp"):
+        cca = fit_beliefs(P, names)
     usual = co.ClassifierCA(MODEL).fit(X)
     np.testing.assert_allclose(cca.pics_, usual.pics_, atol=1e-12)
     assert np.isnan(cca.transform_y(["asp"])).all()
@@ -479,9 +477,9 @@ def test_classes_never_predicted():
     assert "asp" not in cca.summary()
     assert np.isfinite(cca.calibration(P, Y).after.log_loss)
     for a, b in (("asp", "bee"), ("bee", "asp")):
-        with pytest.raises(ValueError, match=r"^The class 'asp' is never predicted: it has no boundary\.$"):
+        with pytest.raises(ValueError, match="'asp' is never"):
             cca.boundary(a, b)
-    with pytest.raises(ValueError, match="'asp' is never predicted"):
+    with pytest.raises(ValueError, match="'asp' is never"):
         cca.confusing(P, between=("asp", "ant"))
 
 
@@ -500,8 +498,8 @@ def test_labels_of_a_class_never_predicted_count_as_the_mean():
 def test_many_classes_never_predicted():
     P = np.zeros((5, 9))
     P[:, :2] = RNG.dirichlet([1, 1], 5)
-    with pytest.warns(co.LeftOut, match=r"^7 class\(es\) never predicted, so placed at NaN: 2, 3, 4, 5, 6, \.\.\.\.$"):
-        assert len(fit(P).pics_) == 1
+    with pytest.warns(co.LeftOut, match=r"7 .* never predicted.*: 2, 3, 4, 5, 6, \.\.\."):
+        assert len(fit_beliefs(P).pics_) == 1
 
 
 def test_summary():
@@ -509,7 +507,7 @@ def test_summary():
     lines = cca.summary().splitlines()
     assert lines[0] == "3 classes, beliefs of 90 inputs"
     assert "on labels" not in lines[1]
-    G = values_of_g(cca)
+    G = get_g_values(cca)
     for i in range(2):
         low, high = NAMES[G[:, i].argmin()], NAMES[G[:, i].argmax()]
         assert lines[2 + i].split() == [str(i + 1), f"{cca.correlations_[i]:.4f}", low, "and", high]
@@ -522,14 +520,14 @@ def test_summary():
 
 def test_classes_never_believed_of_the_same_input_are_not_confused():
     P = np.array([[1, 0, 0], [0, 1, 0], [2 / 3, 0, 1 / 3]])
-    summary = fit(P, NAMES).summary()
+    summary = fit_beliefs(P, NAMES).summary()
     assert summary.count("confused") == 1
 
 
 # --- errors
 
 
-def refused(message, use, kind=ValueError):
+def check_refused(message, use, kind=ValueError):
     with pytest.raises(kind, match=message) as caught:
         use()
     assert "\n" not in str(caught.value)
@@ -538,63 +536,63 @@ def refused(message, use, kind=ValueError):
 @pytest.mark.parametrize(
     ("P", "message"),
     [
-        ([[0.5, np.nan], [0.5, 0.5]], "NaN or infinity in 1 row"),
-        ([[1.5, -0.5], [0.5, 0.5]], "^The beliefs contain negative numbers, down to -0.5"),
-        ([[0.5, 0.6], [0.5, 0.5]], "^The beliefs must sum to 1 for each input, but those of row 0 sum to 1.1"),
-        ([[1.0], [1.0]], "at least two classes, got shape"),
-        (np.empty((0, 3)), r"^The beliefs of at least two inputs are needed, got 0 sample\(s\)\.$"),
-        ([], "^The beliefs of at least two inputs are needed, got 0"),
-        (iter([]), "^The beliefs of at least two inputs are needed, got 0"),
-        ([[0.2, 0.8]], r"^The beliefs of at least two inputs are needed, got 1 sample\(s\)\.$"),
-        (5, "^X must hold one value for each observation, got int"),
-        ([["a", "b"]], "^The beliefs must be an array of numbers"),
+        ([[0.5, np.nan], [0.5, 0.5]], "NaN"),
+        ([[1.5, -0.5], [0.5, 0.5]], "negative numbers"),
+        ([[0.5, 0.6], [0.5, 0.5]], "beliefs must sum"),
+        ([[1.0], [1.0]], "at least two classes"),
+        (np.empty((0, 3)), r"at least two inputs .* got 0"),
+        ([], r"at least two inputs .* got 0"),
+        (iter([]), r"at least two inputs .* got 0"),
+        ([[0.2, 0.8]], r"at least two inputs .* got 1"),
+        (5, r"^X must"),
+        ([["a", "b"]], "beliefs must be an array"),
     ],
 )
 def test_bad_beliefs_leave_a_fitted_estimator_as_it_was(P, message):
     cca = co.ClassifierCA(classes=["no", "yes"]).fit([[0.1, 0.9], [0.7, 0.3]], ["no", "yes"])
     before = dict(vars(cca))
-    refused(message, lambda: cca.fit(P))
+    check_refused(message, lambda: cca.fit(P))
     assert vars(cca) == before
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((X, Y[:-1]), r"^X and Y must have the same length, got 90 and 89\.$"),
-        ((X, np.where(Y == "cat", "dog", Y)), r"^Y: 'dog' is not a class, choose among 'ant', 'bee', 'cat'\.$"),
-        ((X, [None] * 90), r"^Y has 90 missing label"),
-        ((X, None, [1.0] * 89), r"^sample_weight must have 90 numbers"),
-        ((X, None, [-1.0] * 90), "^sample_weight must be finite, at least 0"),
-        ((X, None, [0.0] * 90), "^sample_weight must be finite, at least 0, and not all zero"),
-        ((iter([X]), None, [1.0] * 90), r"^sample_weight cannot be given with batches: repeat rows instead\.$"),
+        ((X, Y[:-1]), "X and Y must"),
+        ((X, np.where(Y == "cat", "dog", Y)), "Y: 'dog'"),
+        ((X, [None] * 90), "Y has 90 missing"),
+        ((X, None, [1.0] * 89), "sample_weight must"),
+        ((X, None, [-1.0] * 90), "sample_weight must"),
+        ((X, None, [0.0] * 90), "sample_weight must"),
+        ((iter([X]), None, [1.0] * 90), "sample_weight cannot"),
     ],
 )
 def test_bad_labels_and_weights_leave_it_as_it_was(arguments, message):
     cca = co.ClassifierCA(MODEL).fit(X, Y)
     before = dict(vars(cca))
-    refused(message, lambda: cca.fit(*arguments))
+    check_refused(message, lambda: cca.fit(*arguments))
     assert vars(cca) == before
 
 
 @pytest.mark.parametrize(
     ("parameters", "message", "kind"),
     [
-        ({"n_components": 0}, r"^n_components must be a whole number of at least 1, got 0\.$", ValueError),
-        ({"n_components": 1.5}, "^n_components must be a whole number of at least 1, got 1.5", ValueError),
-        ({"temperature": 0.0}, "^temperature must be a number from 0.001 to 1000", ValueError),
-        ({"outputs": None}, "^outputs must be one of", ValueError),
-        ({"batch_size": -3}, "^batch_size must be a whole number", ValueError),
-        ({"classes": ["a", "b"]}, "^classes has 2 names, but the beliefs have 3 columns", ValueError),
-        ({"classes": ["a", "b", "b"]}, "^classes must be all different", ValueError),
-        ({"model": LinearSVC()}, "^LinearSVC has no predict_proba", TypeError),
-        ({"model": LogisticRegression}, "^model must be a fitted model, got the class LogisticRegression", TypeError),
+        ({"n_components": 0}, "n_components must", ValueError),
+        ({"n_components": 1.5}, "n_components must", ValueError),
+        ({"temperature": 0.0}, "temperature must", ValueError),
+        ({"outputs": None}, "outputs must", ValueError),
+        ({"batch_size": -3}, "batch_size must", ValueError),
+        ({"classes": ["a", "b"]}, "classes has 2", ValueError),
+        ({"classes": ["a", "b", "b"]}, "classes must", ValueError),
+        ({"model": LinearSVC()}, r"model must .* LinearSVC", TypeError),
+        ({"model": LogisticRegression}, "model must", TypeError),
     ],
 )
 def test_bad_parameters_leave_it_as_it_was(parameters, message, kind):
     cca = co.ClassifierCA(MODEL).fit(X)
     before = dict(vars(cca))
     cca.set_params(**parameters)
-    refused(message, lambda: cca.fit(X), kind)
+    check_refused(message, lambda: cca.fit(X), kind)
     assert {**vars(cca), **dict.fromkeys(parameters)} == {**before, **dict.fromkeys(parameters)}
     np.testing.assert_allclose(cca.transform(X[:2]), co.ClassifierCA(MODEL).fit(X).transform(X[:2]))
 
@@ -620,25 +618,23 @@ def test_bad_parameters_leave_it_as_it_was(parameters, message, kind):
     ],
 )
 def test_not_fitted(use):
-    with pytest.raises(NotFittedError, match="ClassifierCA instance is not fitted yet"):
+    with pytest.raises(NotFittedError, match="not fitted"):
         use(co.ClassifierCA(MODEL))
 
 
 def test_bad_questions():
     cca = co.ClassifierCA(MODEL).fit(X)
-    refused("^Y is missing: an evaluation needs the true labels of X", lambda: cca.evaluate(X))
-    refused("^X and Y must have the same length, got 90 and 2", lambda: cca.evaluate(X, Y[:2]))
-    refused("^Y: 'dog' is not a class, choose among", lambda: cca.evaluate(X[:1], ["dog"]))
-    refused("^sample_weight must have 90 numbers", lambda: cca.evaluate(X, Y, [1.0]))
-    refused("^Y: 'dog' is not a class, choose among", lambda: cca.transform_y(["dog"]))
-    refused("^X is empty", lambda: cca.transform(X[:0]))
-    refused("^X is empty", lambda: cca.predict([]))
-    refused(r"^P must have 3 columns, one for each class, got 2\.$", lambda: cca.locate([[0.5, 0.5]]))
-    refused("^The beliefs must sum to 1", lambda: cca.locate([[0.5, 0.5, 0.5]]))
-    refused(
-        r"^F must have 2 columns, one for each component, got shape \(1, 3\)\.$", lambda: cca.beliefs_at(np.eye(3)[:1])
-    )
-    refused(r"^F must have 2 columns, one for each component, got shape \(2,\)\.$", lambda: cca.beliefs_at([0, 0]))
+    check_refused("Y is missing", lambda: cca.evaluate(X))
+    check_refused("X and Y must", lambda: cca.evaluate(X, Y[:2]))
+    check_refused("Y: 'dog'", lambda: cca.evaluate(X[:1], ["dog"]))
+    check_refused("sample_weight must", lambda: cca.evaluate(X, Y, [1.0]))
+    check_refused("Y: 'dog'", lambda: cca.transform_y(["dog"]))
+    check_refused("X is empty", lambda: cca.transform(X[:0]))
+    check_refused("X is empty", lambda: cca.predict([]))
+    check_refused(r"^P must", lambda: cca.locate([[0.5, 0.5]]))
+    check_refused("beliefs must sum", lambda: cca.locate([[0.5, 0.5, 0.5]]))
+    check_refused(r"^F must", lambda: cca.beliefs_at(np.eye(3)[:1]))
+    check_refused(r"^F must", lambda: cca.beliefs_at([0, 0]))
 
 
 @pytest.mark.parametrize("k", [2, 4])
@@ -655,9 +651,8 @@ def test_bad_questions():
 )
 @pytest.mark.parametrize("names", [NAMES, None], ids=["named", "unnamed"])
 def test_the_number_of_columns_of_new_beliefs(use, k, names):
-    cca = fit(MODEL.predict_proba(X), names)
-    message = f"^classes has 3 names, but the beliefs have {k} columns: there must be one for each"
-    with pytest.raises(ValueError, match=message):
+    cca = fit_beliefs(MODEL.predict_proba(X), names)
+    with pytest.raises(ValueError, match=rf"classes has 3 .* {k}"):
         use(cca, np.random.default_rng(0).dirichlet(np.ones(k), 6))
 
 
@@ -676,6 +671,6 @@ def test_rare_classes_of_wide_beliefs_in_single_precision():
     P = rng.dirichlet(np.full(120, 0.1), 400)
     P[:, :2] *= 1e-25
     P /= P.sum(axis=1, keepdims=True)
-    single, double = (fit(values).overlap_ for values in (P.astype(np.float32), P))
+    single, double = (fit_beliefs(values).overlap_ for values in (P.astype(np.float32), P))
     assert single.max() <= 1
     np.testing.assert_allclose(single[:2, :2], double[:2, :2], atol=1e-4)

@@ -162,12 +162,12 @@ def test_repr_and_bad_calls():
     for weights, level, message in (
         ([0, 0], 0.95, "not all zero"),
         ([1, -1], 0.95, "at least 0"),
-        ([1], 0.95, "must have 2 numbers"),
-        (None, 95, "level must be between 0 and 1"),
+        ([1], 0.95, "2 numbers"),
+        (None, 95, "level must"),
     ):
         with pytest.raises(ValueError, match=message):
             score_pairs(one, one, np.ones(1), weights, level)
-    with pytest.raises(ValueError, match="no pairs"):
+    with pytest.raises(ValueError, match="must be pairs"):
         score_pairs(one[:0], one[:0], np.ones(1))
 
 
@@ -230,7 +230,7 @@ def test_heavy_tails_have_a_warning(rng):
     x = rng.standard_t(2, size=(400, 1))
     y = x + rng.standard_t(2, size=(400, 1))
     est = co.CCA(n_components=1).fit(x[:200], y[:200])
-    with pytest.warns(UncertainInterval, match="intervals may be too narrow"):
+    with pytest.warns(UncertainInterval, match="too narrow"):
         est.evaluate(x[200:], y[200:])
 
 

@@ -379,15 +379,12 @@ def test_hostile_names_of_columns(rng):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_words": 0}, "n_words must be a whole number of at least 1"),
-        ({"max_axes": -1}, "max_axes must be"),
-        ({"x_items": (["a"], [[1.0]])}, "x_items must be labels, places and prior"),
-        (
-            {"y_items": (["a"], [1.0], [1.0])},
-            "The places of y_items must have a row for each of 1 labels",
-        ),
-        ({"x_items": (["a", "b"], [[1.0]], [1.0])}, "The places of x_items"),
-        ({"x_items": (["a"], [[1.0]], [-1.0])}, "The prior of x_items must be finite"),
+        ({"n_words": 0}, "n_words must"),
+        ({"max_axes": -1}, "max_axes must"),
+        ({"x_items": (["a"], [[1.0]])}, "x_items must"),
+        ({"y_items": (["a"], [1.0], [1.0])}, "places of y_items must"),
+        ({"x_items": (["a", "b"], [[1.0]], [1.0])}, "places of x_items must"),
+        ({"x_items": (["a"], [[1.0]], [-1.0])}, "prior of x_items must"),
     ],
 )
 def test_wrong_arguments(arguments, message):
@@ -397,7 +394,7 @@ def test_wrong_arguments(arguments, message):
 
 @pytest.mark.parametrize("names", ["ab", ("a",), ("a", "b", "c")])
 def test_names_are_two(names):
-    with pytest.raises(ValueError, match="names must be two texts"):
+    with pytest.raises(ValueError, match="names must"):
         AxisWords(1, None, None).write_sentence(names)
 
 
@@ -498,10 +495,10 @@ def test_nothing_held_out():
 def test_held_out():
     assert write_sentences(decomposition(0.74, 0.5), WORDS, held(0.7, 0.3)) == [
         "x and y depend on each other strongly: the first pair of functions has a correlation of 0.70 "
-        "(95 % 0.65 to 0.75) on pairs that the fit has not seen.",
+        "(95 % 0.65 to 0.75) on held-out pairs.",
         AXES,
-        "Both components are above 0 on new pairs (95 % intervals); training says 0.74 for the first, so little was "
-        "learned by heart.",
+        "Both components are above 0 on new pairs (95 % intervals); training says 0.74 for the first, so there is "
+        "little overfitting.",
     ]
 
 
@@ -510,7 +507,7 @@ def test_latent_dimension():
     assert write_sentences(decomposition(0.9, 0.6, 0.5), WORDS, found)[1:] == [
         AXES,
         "Only the first two of three components are more than chance (p at most 0.002): do not read the other; "
-        "training says 0.90 for the first, so much was learned by heart: trust the held-out figures only.",
+        "training says 0.90 for the first, so there is strong overfitting: trust the held-out figures only.",
     ]
 
 
@@ -535,8 +532,8 @@ def last(d, held_out):
             "The only component is above 0 on new pairs (95 % intervals); taken together",
         ),
         (crossfit([0.5], 0.4), "The only component is above 0 on new pairs (95 % intervals, a hint rather than a test"),
-        (crossfit([0.9], 0.46), "training says 0.50 for the first, so little was learned by heart."),
-        (crossfit([0.5], 0.4), "training says 0.50 for the first, so some of it was learned by heart."),
+        (crossfit([0.9], 0.46), "training says 0.50 for the first, so there is little overfitting."),
+        (crossfit([0.5], 0.4), "training says 0.50 for the first, so there is some overfitting."),
         (permuted([0.2, 0.5], 0.1, 0.0), "Neither of the two components is more than chance (p = 0.2): do not read"),
         (
             permuted([0.001] * 12, *[0.4] * 12),
@@ -572,7 +569,10 @@ def test_strength(r, expected):
 
 def test_an_interval_close_to_1():
     found = co.HeldOut(np.array([0.9964]), np.array([[0.9921, 0.9982]]), 0.9, np.zeros(2), 75.0, 0.95)
-    assert "a correlation of 0.996 (95 % 0.992 to 0.998) on pairs" in write_sentences(decomposition(1.0), [], found)[0]
+    assert (
+        "a correlation of 0.996 (95 % 0.992 to 0.998) on held-out pairs"
+        in write_sentences(decomposition(1.0), [], found)[0]
+    )
 
 
 def test_strength_by_a_test_on_the_training():

@@ -268,9 +268,9 @@ def test_sparse_and_text_with_regressors(rng):
     for values in (texts, X):
         est = co.ACE(n_components=1, x_regressor=LogisticRegression()).fit(values[:300], y[:300])
         assert est.evaluate(values[300:], y[300:]).correlations[0] > 0.9
-    with pytest.raises(ValueError, match="not supported without regressors"):
+    with pytest.raises(ValueError, match="X must be a table"):
         co.ACE().fit(X, y)
-    with pytest.raises(ValueError, match="not supported without regressors"):
+    with pytest.raises(ValueError, match="Y must be a table"):
         co.ACE().fit(y, texts)
 
 
@@ -321,7 +321,7 @@ def test_more_than_fifty_labels(rng):
     exact = np.sqrt(0.5 / (0.5 + 0.09))
     np.testing.assert_allclose(est.evaluate(*test).correlations, exact, atol=0.03)
     np.testing.assert_allclose(est.correlations_, exact, atol=0.03)
-    with pytest.raises(ValueError, match="needs labels for Y, at most 50 of them"):
+    with pytest.raises(ValueError, match="x_regressor must be a regressor"):
         co.ACE(x_regressor=LogisticRegression()).fit(X, y)
 
 
@@ -416,26 +416,23 @@ def test_regressors_cannot_be_saved(rng, tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_components": 0}, "n_components must be a whole number of at least 1"),
-        ({"n_alternations": 0}, "n_alternations must be a whole number of at least 1"),
-        ({"random_state": -1}, "random_state must be a whole number"),
-        ({"n_knots": 2}, "n_knots must be a whole number of at least 3, got 2"),
-        ({"n_knots": "many"}, "n_knots must be a whole number of at least 3, got 'many'"),
-        (
-            {"x_regressor": Ridge},
-            r"x_regressor must be a scikit-learn regressor or classifier such as Ridge\(\), got <class",
-        ),
-        ({"y_regressor": "ridge"}, "y_regressor must be a scikit-learn regressor or classifier"),
-        ({"x_regressor": StandardScaler()}, "x_regressor must be a scikit-learn regressor or classifier"),
-        ({"x_regressor": RidgeClassifier()}, r"x_regressor must have predict_proba, which RidgeClassifier\(\) has not"),
-        ({"x_regressor": LogisticRegression()}, "x_regressor is a classifier, which needs labels for Y"),
-        ({"y_regressor": LogisticRegression()}, "y_regressor is a classifier, which needs labels for X"),
-        ({"x_regressor": Ridge(), "cv": 1}, "cv must be a whole number from 2 to 200"),
-        ({"x_regressor": Ridge(), "cv": None}, "cv must be a number of folds"),
-        ({"x_regressor": Ridge(), "cv": ShuffleSplit(3)}, "cv must hold out each pair exactly once"),
-        ({"x_regressor": Ridge(), "cv": [(range(100), range(100, 200))]}, "cv must hold out each pair exactly once"),
-        ({"x_regressor": Ridge(alpha=-1)}, r"Ridge\(alpha=-1\) could not be fitted to X: The 'alpha' parameter"),
-        ({"x_regressor": Ridge(), "y_regressor": Ridge(alpha=-1)}, "could not be fitted to Y: The 'alpha'"),
+        ({"n_components": 0}, "n_components must"),
+        ({"n_alternations": 0}, "n_alternations must"),
+        ({"random_state": -1}, "random_state must"),
+        ({"n_knots": 2}, "n_knots must"),
+        ({"n_knots": "many"}, "n_knots must"),
+        ({"x_regressor": Ridge}, "x_regressor must be a scikit-learn"),
+        ({"y_regressor": "ridge"}, "y_regressor must be a scikit-learn"),
+        ({"x_regressor": StandardScaler()}, "x_regressor must be a scikit-learn"),
+        ({"x_regressor": RidgeClassifier()}, "x_regressor must have predict_proba"),
+        ({"x_regressor": LogisticRegression()}, "x_regressor must be a regressor"),
+        ({"y_regressor": LogisticRegression()}, "y_regressor must be a regressor"),
+        ({"x_regressor": Ridge(), "cv": 1}, "cv must be a whole"),
+        ({"x_regressor": Ridge(), "cv": None}, "cv must"),
+        ({"x_regressor": Ridge(), "cv": ShuffleSplit(3)}, "cv must hold out"),
+        ({"x_regressor": Ridge(), "cv": [(range(100), range(100, 200))]}, "cv must hold out"),
+        ({"x_regressor": Ridge(alpha=-1)}, r"Ridge\(alpha=-1\) could not be fitted to X: .*alpha"),
+        ({"x_regressor": Ridge(), "y_regressor": Ridge(alpha=-1)}, "could not be fitted to Y: .*alpha"),
     ],
 )
 def test_bad_parameters(rng, parameters, message):
@@ -449,25 +446,25 @@ def test_bad_parameters(rng, parameters, message):
 
 def test_a_classifier_for_the_wrong_side(rng):
     X, y = class_pairs(rng, 300)
-    with pytest.raises(ValueError, match="y_regressor is a classifier, which needs labels for X"):
+    with pytest.raises(ValueError, match="y_regressor must be a regressor"):
         co.ACE(y_regressor=LogisticRegression()).fit(X, y)
 
 
 def test_images_need_regressors(rng):
     images, y = rng.normal(size=(100, 1, 3, 3)), rng.normal(size=100)
-    with pytest.raises(ValueError, match=r"X must be a table of at most 300 columns.* images are not supported"):
+    with pytest.raises(ValueError, match="X must be a table"):
         co.ACE().fit(images, y)
     y += images[:, 0, 1, 1]
     assert co.ACE(1, x_regressor=Ridge()).fit(images, y).correlations_[0] > 0.4
 
 
 def test_too_many_columns_for_splines(rng):
-    with pytest.raises(ValueError, match="X must be a table of at most 300 columns"):
+    with pytest.raises(ValueError, match="X must be a table"):
         co.ACE().fit(rng.normal(size=(50, 301)), rng.normal(size=50))
 
 
 def test_a_regressor_that_predicts_a_constant_finds_nothing(rng):
-    with pytest.warns(co.FewerComponents, match="only 0 components"):
+    with pytest.warns(co.FewerComponents, match="0 components"):
         est = co.ACE(n_components=2, x_regressor=DummyRegressor()).fit(*linear_pairs(rng, 200))
     assert len(est.correlations_) == 0
 
@@ -484,9 +481,9 @@ def test_constants_of_the_folds_are_no_dependence(rng, labels, cv):
 
 def test_bad_groups(rng):
     X, Y = linear_pairs(rng, 200)
-    with pytest.raises(ValueError, match="groups must have one value for each of the 200 pairs"):
+    with pytest.raises(ValueError, match="groups must have"):
         co.ACE(x_regressor=Ridge()).fit(X, Y, groups=[1, 2])
-    with pytest.raises(ValueError, match="groups must contain at least two"):
+    with pytest.raises(ValueError, match="groups must contain"):
         co.ACE(x_regressor=Ridge()).fit(X, Y, groups=np.zeros(200))
 
 

@@ -159,17 +159,17 @@ def test_progress_bar(ca, capsys):
 
 
 def test_bad_calls(ca):
-    with pytest.raises(ValueError, match="n_resamples must be a whole number of at least 3"):
+    with pytest.raises(ValueError, match="n_resamples must"):
         ca.bootstrap(1)
-    with pytest.raises(ValueError, match="ask for more n_components"):
+    with pytest.raises(ValueError, match=r"axes .*n_components"):
         ca.bootstrap(3, random_state=0).row_ellipses(axes=(1, 3))
-    with pytest.raises(ValueError, match="level"):
+    with pytest.raises(ValueError, match="level must"):
         ca.bootstrap(3, random_state=0).row_ellipses(level=95)
-    with pytest.raises(ValueError, match="align"):
+    with pytest.raises(ValueError, match="align must"):
         ca.bootstrap(3, align="procrustes")
-    with pytest.raises(ValueError, match="n is needed: the table does not hold whole counts"):
+    with pytest.raises(ValueError, match="n must be given"):
         co.CA().fit([[0.1, 0.2], [0.3, 0.4]]).bootstrap(3)
-    with pytest.raises(ValueError, match="n must be a whole number from 1"):
+    with pytest.raises(ValueError, match="n must be a whole"):
         ca.bootstrap(3, n=0)
     assert co.CA().fit([[0.1, 0.2], [0.3, 0.4]]).bootstrap(3, n=100, random_state=0).n_resamples == 3
     with pytest.warns(co.FewerComponents, match="one row"):

@@ -290,7 +290,7 @@ def test_an_iteration_that_stops_early_says_so(rng, monkeypatch):
     exact = co.CA(n_components=3).fit(counts)  # small enough to start again with LAPACK
     np.testing.assert_allclose(exact.pics_, np.linalg.svd(_residuals(counts), compute_uv=False)[:3] ** 2)
     monkeypatch.setattr(residual_svd, "MAX_CELLS_FOR_LAPACK", 0)
-    with pytest.warns(co.Inexact, match=r"a relative residual of .* is left"):
+    with pytest.warns(co.Inexact, match="not exact"):
         co.CA(n_components=3).fit(counts)
 
 
@@ -351,7 +351,7 @@ def test_a_sparse_subset_is_iterated_as_a_dense_one(rng):
 
 
 def test_a_mask_is_not_a_subset():
-    with pytest.raises(ValueError, match="subset_rows looks like a mask"):
+    with pytest.raises(ValueError, match=r"subset_rows must .*mask"):
         co.CA(subset_rows=[True, False]).fit(GOOD)
 
 
@@ -359,7 +359,7 @@ def test_a_fit_that_fails_leaves_everything_as_it_was():
     ca = co.CA().fit(oracle("housetasks_table"))
     before = ca.rows_, ca.table_, ca.n_features_in_
     ca.set_params(subset_rows=["nobody"])
-    with pytest.raises(ValueError, match="nobody"):
+    with pytest.raises(ValueError, match=r"subset_rows must .*nobody"):
         ca.fit(["a", "b"], [1, 2])
     assert (ca.rows_, ca.table_, ca.n_features_in_) == before
     assert ca.subset_rows == ["nobody"]
@@ -367,9 +367,9 @@ def test_a_fit_that_fails_leaves_everything_as_it_was():
 
 
 def test_unknown_and_empty_subsets():
-    with pytest.raises(ValueError, match="subset_rows: there is no label 'Ironing'"):
+    with pytest.raises(ValueError, match=r"subset_rows must .*Ironing"):
         co.CA(subset_rows=["Ironing"]).fit(oracle("housetasks_table"))
-    with pytest.raises(ValueError, match="subset_columns has no label with a count"):
+    with pytest.raises(ValueError, match=r"subset_columns must .*count"):
         co.CA(subset_columns=[]).fit(oracle("housetasks_table"))
 
 
@@ -395,7 +395,7 @@ def test_sample_weights_are_repetitions(rng):
 
 def test_labels_of_any_type():
     values = [("a", 1), ("b", 2), ("a", 1), None]
-    with pytest.raises(ValueError, match="x has 1 missing label"):
+    with pytest.raises(ValueError, match=r"x has .*missing"):
         co.CA().fit(values, [1, 2, 1, 2])
     ca = co.CA().fit([*values[:3], "x"], [1, 2.5, "y", True])
     assert set(ca.rows_.labels) == {("a", 1), ("b", 2), "x"}
@@ -404,7 +404,7 @@ def test_labels_of_any_type():
 
 def test_unseen_labels():
     ca = co.CA().fit(["a", "b", "a"], ["u", "v", "v"])
-    with pytest.raises(ValueError, match="label 'c' is not among those of the fit"):
+    with pytest.raises(ValueError, match="label 'c' is not"):
         ca.transform(["a", "c"])
     ca = co.CA(handle_unknown="nan").fit(["a", "b", "a"], ["u", "v", "v"])
     assert np.isnan(ca.transform(["a", "c"])).tolist() == [[False], [True]]
@@ -417,11 +417,11 @@ def test_frames_are_matched_by_name():
     mixed = table[["Jointly", "Wife", "Alternating", "Husband"]]
     np.testing.assert_allclose(ca.transform(mixed), ca.rows_.standard, atol=1e-9)
     np.testing.assert_allclose(ca.transform_y(table[::-1]), ca.columns_.standard, atol=1e-9)
-    with pytest.raises(ValueError, match="X lacks columns of the fit: Wife"):
+    with pytest.raises(ValueError, match=r"X must .*lacks Wife"):
         ca.transform(mixed.drop(columns="Wife"))
-    with pytest.raises(ValueError, match="X has columns that were not in the fit: Dog"):
+    with pytest.raises(ValueError, match=r"X must have only .*Dog"):
         ca.transform(mixed.assign(Dog=1))
-    with pytest.raises(ValueError, match="columns lacks rows of the fit: Laundry"):
+    with pytest.raises(ValueError, match=r"columns must .*lacks Laundry"):
         ca.supplementary(columns=table[1:])
 
 
@@ -445,9 +445,9 @@ def test_evaluate_on_a_table_goes_by_its_labels():
     table = co.Table([[1, 2], [3, 0]], rows=[4, 3], columns=[2, 0])
     x, y = [4] * 3 + [3] * 3, [2, 0, 0, 2, 2, 2]
     assert fitted.score(table) == pytest.approx(fitted.score(x, y))
-    with pytest.raises(ValueError, match="label 3 is not among those of the fit"):
+    with pytest.raises(ValueError, match="label 3 is not"):
         co.CA().fit([0, 1, 2, 4], [0, 1, 1, 2]).score(table)
-    with pytest.raises(ValueError, match=r"X must have the shape \(2, 3\) of the fit, got \(2, 2\)"):
+    with pytest.raises(ValueError, match="X must have the shape"):
         co.CA().fit(GOOD).score([[1, 2], [3, 4]])
 
 
@@ -468,8 +468,8 @@ GOOD = [[1, 2, 3], [4, 5, 6]]
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        ([[1, -2], [3, 4]], "at least 0, got -2"),
-        (sp.csr_array([[1, -2], [3, 4]]), "at least 0, got -2"),
+        ([[1, -2], [3, 4]], "X must .*-2"),
+        (sp.csr_array([[1, -2], [3, 4]]), "X must .*-2"),
         ([[1, np.nan], [3, 4]], "contains NaN"),
         (pd.DataFrame({"a": [1, None], "b": [3, 4]}), "contains NaN"),
         (pl.DataFrame({"a": [1, None], "b": [3, 4]}), "contains NaN"),
@@ -479,16 +479,16 @@ GOOD = [[1, 2, 3], [4, 5, 6]]
         (pd.DataFrame(), "is empty"),
         (np.zeros((3, 3)), "only zeros"),
         (sp.csr_array((3, 3)), "only zeros"),
-        ([1, 2, 3], "two-dimensional table"),
-        (np.ones((2, 2, 2)), "two-dimensional table"),
-        ([["a", "b"], ["c", "d"]], "must hold counts"),
-        (pd.DataFrame({"a": ["x", "y"], "b": ["u", "v"]}), "must hold counts"),
+        ([1, 2, 3], "X must be a two-dimensional table"),
+        (np.ones((2, 2, 2)), "X must be a two-dimensional table"),
+        ([["a", "b"], ["c", "d"]], "X must hold counts"),
+        (pd.DataFrame({"a": ["x", "y"], "b": ["u", "v"]}), "X must hold counts"),
         (pl.DataFrame({"n": [1, 2], "b": ["u", "v"]}), "column 'b' is String"),
-        (np.array([[1 + 1j, 2], [3, 4]]), "must hold counts"),
-        ([[1, 2], [3]], "X has rows of different lengths"),
+        (np.array([[1 + 1j, 2], [3, 4]]), "X must hold counts"),
+        ([[1, 2], [3]], "X has rows"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "X has a column more than once.*'a'"),
-        (pd.DataFrame([[1, 2], [3, 4]], index=["a", "a"]), "rows have the label 'a' more than once"),
-        (None, "two-dimensional table"),
+        (pd.DataFrame([[1, 2], [3, 4]], index=["a", "a"]), "rows have .*more than once"),
+        (None, "X must be a two-dimensional table"),
     ],
 )
 def test_bad_tables(counts, message):
@@ -499,12 +499,12 @@ def test_bad_tables(counts, message):
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        ([1, 2, 3], [1, 2], "same length, got 3 and 2"),
+        ([1, 2, 3], [1, 2], "x and y must have the same length"),
         ([], [], "empty"),
-        (["a", None], ["u", "v"], "1 missing label"),
-        ([1.0, np.nan], ["u", "v"], "1 missing label"),
-        (pd.Series(["a", pd.NA]), ["u", "v"], "1 missing label"),
-        (["a", "b"], np.ones((2, 2)), "y must be one column of labels"),
+        (["a", None], ["u", "v"], "x has .*missing"),
+        ([1.0, np.nan], ["u", "v"], "x has .*missing"),
+        (pd.Series(["a", pd.NA]), ["u", "v"], "x has .*missing"),
+        (["a", "b"], np.ones((2, 2)), "y must be one column"),
     ],
 )
 def test_bad_pairs(x, y, message):
@@ -520,11 +520,11 @@ def test_labels_that_cannot_be_hashed():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"row_weights": [1]}, "row_weights must have 2 numbers"),
-        ({"column_weights": [1, -1, 1]}, "column_weights must be finite, at least 0"),
-        ({"row_weights": [0, 0]}, "not all zero"),
-        ({"sample_weight": [1, 1], "row_weights": [1, 1]}, "give one of them"),
-        ({"sample_weight": [1, 1, 1]}, "must have 2 numbers"),
+        ({"row_weights": [1]}, "row_weights must"),
+        ({"column_weights": [1, -1, 1]}, "column_weights must"),
+        ({"row_weights": [0, 0]}, "row_weights must .*zero"),
+        ({"sample_weight": [1, 1], "row_weights": [1, 1]}, "sample_weight must"),
+        ({"sample_weight": [1, 1, 1]}, "row_weights must"),
     ],
 )
 def test_bad_weights(arguments, message):
@@ -535,10 +535,10 @@ def test_bad_weights(arguments, message):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_components": -1}, "n_components"),
-        ({"n_components": 1.5}, "n_components"),
-        ({"n_components": "two"}, "n_components"),
-        ({"handle_unknown": "ignore"}, "handle_unknown"),
+        ({"n_components": -1}, "n_components must"),
+        ({"n_components": 1.5}, "n_components must"),
+        ({"n_components": "two"}, "n_components must"),
+        ({"handle_unknown": "ignore"}, "handle_unknown must"),
     ],
 )
 def test_bad_parameters(parameters, message):
@@ -548,7 +548,7 @@ def test_bad_parameters(parameters, message):
 
 @pytest.mark.parametrize("counts", [[[1, 2, 3]], [[1], [2], [3]], [[7]]])
 def test_one_row_or_column_has_no_components(counts):
-    with pytest.warns(co.FewerComponents, match="one row or one column"):
+    with pytest.warns(co.FewerComponents, match="one row"):
         ca = co.CA(n_components=2).fit(counts)
     assert ca.pics_.shape == (0,)
     assert ca.decomposition_.chi2 == pytest.approx(0)
@@ -560,7 +560,7 @@ def test_one_row_or_column_has_no_components(counts):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_zero_rows_and_columns_are_named_and_lie_at_nan(form):
     counts = np.array([[5, 0, 2, 1], [0, 0, 0, 0], [1, 0, 4, 2], [2, 0, 1, 9]])
-    with pytest.warns(co.LeftOut, match="all their counts are zero: rows 1; columns 1") as caught:
+    with pytest.warns(co.LeftOut, match="zero: rows 1; columns 1") as caught:
         ca = co.CA().fit(form(counts))
     assert len(caught) == 1
     inner = co.CA().fit(np.delete(np.delete(counts, 1, 0), 1, 1))
@@ -579,34 +579,34 @@ def test_zero_rows_and_columns_are_named_and_lie_at_nan(form):
 def test_names_of_many_zero_rows_are_cut_short():
     counts = np.zeros((50, 3))
     counts[:2] = [[1, 2, 3], [3, 2, 1]]
-    with pytest.warns(co.LeftOut, match="rows 2, 3, .* and 38 more"):
+    with pytest.warns(co.LeftOut, match=r"rows 2, 3, .* and 38 more"):
         co.CA().fit(counts)
 
 
 def test_too_many_components_are_clipped():
-    with pytest.warns(co.FewerComponents, match="n_components=5 is more than the table has: 1 are kept"):
+    with pytest.warns(co.FewerComponents, match="n_components=5"):
         assert len(co.CA(n_components=5).fit(GOOD).pics_) == 1
 
 
 def test_empty_supplementary_rows_lie_at_nan():
     ca = co.CA().fit(GOOD)
-    with pytest.warns(co.LeftOut, match="rows: without any count, so placed at NaN: 1"):
+    with pytest.warns(co.LeftOut, match=r"rows: .*NaN: 1"):
         points = ca.supplementary(rows=[[1, 2, 3], [0, 0, 0]])
     assert np.isnan(points.principal[:, 0]).tolist() == [False, True]
     assert np.isnan(points.cos2[:, 0]).tolist() == [False, True]
-    with pytest.warns(co.LeftOut, match="without any count"):
+    with pytest.warns(co.LeftOut, match="NaN"):
         assert np.isnan(ca.supplementary(rows=np.zeros((1, 3))).principal).all()
 
 
 def test_bad_supplementary_points():
     ca = co.CA().fit(GOOD)
-    with pytest.raises(ValueError, match="nothing to place"):
+    with pytest.raises(ValueError, match="rows or columns must"):
         ca.supplementary()
-    with pytest.raises(ValueError, match="rows has 2 columns, but the fit had 3"):
+    with pytest.raises(ValueError, match="rows must have the 3 columns"):
         ca.supplementary(rows=[[1, 2]])
-    with pytest.raises(ValueError, match="columns has 3 rows, but the fit had 2"):
+    with pytest.raises(ValueError, match="columns must have the 2 rows"):
         ca.supplementary(columns=[[1], [2], [3]])
-    with pytest.raises(ValueError, match="at least 0"):
+    with pytest.raises(ValueError, match=r"must .*at least 0"):
         ca.supplementary(rows=[[1, -2, 3]])
 
 
@@ -640,7 +640,7 @@ def test_points_to_a_frame_that_is_not_installed(monkeypatch):
         raise ImportError
 
     monkeypatch.setattr("narwhals.from_dict", missing)
-    with pytest.raises(ImportError, match="pip install polars"):
+    with pytest.raises(ImportError, match="pip install"):
         co.CA().fit(GOOD).rows_.to_frame("polars")
 
 

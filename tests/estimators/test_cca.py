@@ -316,19 +316,19 @@ def test_saved_and_loaded_it_is_the_same(rng, tmp_path, kind):
 
 @pytest.mark.parametrize("regularization", [-1, -1e-9, np.nan, np.inf, "none", None, True, [], [1, -1], [[1.0]]])
 def test_bad_regularization(rng, regularization):
-    with pytest.raises(ValueError, match=r"regularization must be .*numbers"):
+    with pytest.raises(ValueError, match="regularization must"):
         co.CCA(regularization=regularization).fit(*number_pairs(rng))
 
 
 @pytest.mark.parametrize("n_components", [0, -1, 1.5, "two", True, None])
 def test_bad_number_of_components(rng, n_components):
-    with pytest.raises(ValueError, match="n_components must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="n_components must"):
         co.CCA(n_components=n_components).fit(*number_pairs(rng))
 
 
 def test_more_components_than_there_are(rng):
     X, Y = number_pairs(rng)
-    with pytest.warns(co.FewerComponents, match="only 3 components, fewer than n_components = 5"):
+    with pytest.warns(co.FewerComponents, match="3 components"):
         est = co.CCA(n_components=5).fit(X, Y)
     assert len(est.correlations_) == 3
     with pytest.raises(ValueError, match=r"n_components.* got 5"):
@@ -342,9 +342,9 @@ def test_a_failed_fit_leaves_the_earlier_one(rng):
     bad = X.copy()
     bad[3, 1] = np.nan
     for arguments, message in (
-        ((bad, Y), "Column 1 of X contains NaN or infinity in 1 row"),
-        ((X, np.where(Y > 2, np.inf, Y)), "of Y contains NaN or infinity"),
-        ((X, Y[1:]), "same length, got 500 and 499"),
+        ((bad, Y), "Column 1 of X contains NaN"),
+        ((X, np.where(Y > 2, np.inf, Y)), "Y contains NaN"),
+        ((X, Y[1:]), "X and Y must have the same length"),
         ((X, None), "Y is missing"),
         ((X, np.ones(500)), "Y has one value only"),
         ((X, ["same"] * 500), "Y has one class only"),

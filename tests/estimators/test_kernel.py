@@ -158,14 +158,12 @@ def test_a_kernel_of_the_wrong_shape(rng):
     X, Y = curve_pairs(rng)
     est = co.KernelCCA().fit(X, Y)
     before = dict(vars(est))
-    for kernel, shape in (
-        (lambda a, b: np.ones(len(a)), r"\(60,\)"),
-        (lambda a, b: a, r"\(60, 2\)"),
-        (lambda a, b: np.full((len(a), len(b)), np.nan), r"\(60, 60\)"),
+    for kernel in (
+        lambda a, b: np.ones(len(a)),
+        lambda a, b: a,
+        lambda a, b: np.full((len(a), len(b)), np.nan),
     ):
-        with pytest.raises(
-            ValueError, match=f"kernel must return finite values of shape .* for rows of X, got shape {shape}"
-        ):
+        with pytest.raises(ValueError, match="kernel must return finite"):
             est.set_params(kernel=kernel).fit(X, Y)
         assert vars(est) == before | {"kernel": kernel}
     with pytest.raises(ValueError, match="kernel must be positive on Y"):
@@ -223,7 +221,7 @@ def test_sparse(rng):
     linear = co.KernelCCA(n_components=1, kernel="linear").fit(X, y)
     own = co.KernelCCA(n_components=1, kernel=lambda a, b: a @ b.T).fit(X, y)
     np.testing.assert_allclose(own.transform(X[:9]), linear.transform(X[:9]), atol=1e-7)
-    with pytest.raises(ValueError, match="X must be a sparse matrix"):
+    with pytest.raises(ValueError, match="X must be a sparse"):
         est.transform(counts)
 
 
@@ -278,7 +276,7 @@ def test_saved_and_loaded_it_is_the_same(rng, tmp_path, kernel):
 def test_a_function_of_your_own_cannot_be_saved(rng, tmp_path):
     X, Y = curve_pairs(rng)
     est = co.KernelCCA(y_kernel=rbf_kernel).fit(X, Y)
-    with pytest.raises(TypeError, match=r"function rbf_kernel .* of your own, which cannot be saved"):
+    with pytest.raises(TypeError, match=r"kernel .*cannot be saved"):
         est.decomposition_.save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
 
@@ -295,27 +293,27 @@ def test_conditional_expectation(rng):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("name", "value"),
     [
-        ({"kernel": "sigmoid"}, "kernel must be one of rbf, poly, linear, or a callable, got 'sigmoid'"),
-        ({"kernel": None}, "kernel must be one of"),
-        ({"y_kernel": 3}, "y_kernel must be one of"),
-        ({"gamma": 0}, 'gamma must be "median" or a number above 0'),
-        ({"gamma": "scale"}, "gamma must be"),
-        ({"y_gamma": -1.0}, "y_gamma must be"),
-        ({"y_gamma": np.inf}, "y_gamma must be"),
-        ({"degree": -1}, "degree must be a whole number of at least 1"),
-        ({"coef0": -1}, "coef0 must be a number of at least 0"),
-        ({"n_landmarks": 1}, "n_landmarks must be a whole number of at least 2"),
-        ({"regularization": -1}, "regularization must be"),
-        ({"regularization": "cv"}, "regularization must be"),
-        ({"random_state": -1}, "random_state must be a whole number"),
-        ({"n_components": 0}, "n_components must be a whole number"),
+        ("kernel", "sigmoid"),
+        ("kernel", None),
+        ("y_kernel", 3),
+        ("gamma", 0),
+        ("gamma", "scale"),
+        ("y_gamma", -1.0),
+        ("y_gamma", np.inf),
+        ("degree", -1),
+        ("coef0", -1),
+        ("n_landmarks", 1),
+        ("regularization", -1),
+        ("regularization", "cv"),
+        ("random_state", -1),
+        ("n_components", 0),
     ],
 )
-def test_bad_parameters(rng, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        co.KernelCCA(**parameters).fit(*curve_pairs(rng))
+def test_bad_parameters(rng, name, value):
+    with pytest.raises(ValueError, match=f"^{name} must"):
+        co.KernelCCA(**{name: value}).fit(*curve_pairs(rng))
 
 
 @pytest.mark.slow

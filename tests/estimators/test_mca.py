@@ -100,14 +100,14 @@ def test_new_observations_find_their_place(indicator):
     ca = co.CA(n_components=2).fit(indicator)
     new = co.indicator_table(answers.iloc[[4]], columns=indicator.columns)
     np.testing.assert_allclose(ca.supplementary(rows=new).principal[0], ca.rows_.principal[4], atol=1e-9)
-    with pytest.raises(ValueError, match="'A:9' is not among the columns"):
+    with pytest.raises(ValueError, match=r"A:9.* columns"):
         co.indicator_table(answers.iloc[[4]].assign(A="9"), columns=indicator.columns)
 
 
 def test_bad_indicator_tables():
     with pytest.raises(ValueError, match="frame is empty"):
         co.indicator_table(pl.DataFrame({"x": []}))
-    with pytest.raises(ValueError, match="column 'x' has 1 missing label"):
+    with pytest.raises(ValueError, match=r"x.* has .*missing"):
         co.indicator_table(pl.DataFrame({"x": ["a", None]}))
     with pytest.raises(TypeError, match="frame must be a"):
         co.indicator_table([["a", "b"]])

@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 import correspondence as co
-from correspondence.page.packing import few_bits
+from correspondence.page.packing import shorten_mantissas
 from correspondence.page.scree import lay_out_scree
 from correspondence.page.sprites import make_sprites
 from correspondence.results.evidence import Component
@@ -126,7 +126,7 @@ def test_the_script_gets_the_functions_at_all_labels(page, ca):
     np.testing.assert_allclose(places(content, 0), ca.rows_.standard, rtol=1e-4)
     np.testing.assert_allclose(places(content, 1), ca.columns_.standard, rtol=1e-4)
     np.testing.assert_allclose(content["arrays"]["1.prior"], ca.columns_.mass, rtol=1e-4)
-    assert set(content["maps"]) == set(co.plot.planes.MAPS)
+    assert set(content["maps"]) == set(co.plot.MAPS)
     assert content["by"] == "posterior"
 
 
@@ -224,7 +224,7 @@ def test_missing_classes_have_no_colour(rng, tmp_path):
 def test_too_many_classes(rng, tmp_path):
     x = rng.normal(size=(600, 2))
     est = co.CCA(n_components=1).fit(x, x + rng.normal(size=x.shape))
-    with pytest.raises(ValueError, match="classes has more than 500 different values"):
+    with pytest.raises(ValueError, match=r"classes must .*600"):
         co.explore(est, x, x[:5], tmp_path / "p.html", classes=[f"c{i}" for i in range(600)])
 
 
@@ -295,7 +295,7 @@ def test_too_many_points_are_sampled_and_labels_chosen_by_inertia(rng, tmp_path)
 
 
 def test_empty_rows_have_no_place(tmp_path):
-    with pytest.warns(co.LeftOut, match="all their counts are zero"):
+    with pytest.warns(co.LeftOut, match="zero"):
         ca = co.CA().fit([[9, 2, 3], [0, 0, 0], [2, 8, 4], [1, 5, 9]])
     assert data_of(co.explore(ca, path=tmp_path / "p.html"))["clouds"][0]["labels"] == ["0", "2", "3"]
 
@@ -439,11 +439,11 @@ def test_classes_are_the_words_of_images(rng, tmp_path):
 @pytest.mark.parametrize(
     ("images", "message"),
     [
-        (np.zeros((13, 0, 0)), "x_images must be an array of finite numbers, with pixels"),
-        (np.full((13, 4, 4), np.nan), "x_images must be an array of finite numbers"),
-        (np.zeros((13, 4, 4), complex), "x_images must be an array of finite numbers"),
-        ([np.zeros((4, 4))] * 12 + [np.zeros((5, 4))], "x_images must all have one size"),
-        (np.zeros((13, 5, 4, 7)), "x_images must be images of shape"),
+        (np.zeros((13, 0, 0)), "x_images must .*pixels"),
+        (np.full((13, 4, 4), np.nan), "x_images must .*finite"),
+        (np.zeros((13, 4, 4), complex), "x_images must .*finite"),
+        ([np.zeros((4, 4))] * 12 + [np.zeros((5, 4))], "x_images must .*one size"),
+        (np.zeros((13, 5, 4, 7)), "x_images must .*shape"),
     ],
 )
 def test_images_that_are_none(ca, images, message, tmp_path):
@@ -456,7 +456,7 @@ def test_images_that_are_none(ca, images, message, tmp_path):
 
 @given(arrays.arrays(np.float32, 20, elements=st.floats(-(2.0**99), 2.0**99, width=32)))
 def test_short_mantissas_keep_four_digits(values):
-    np.testing.assert_allclose(few_bits(values), values, rtol=1e-4, atol=1e-37)
+    np.testing.assert_allclose(shorten_mantissas(values), values, rtol=1e-4, atol=1e-37)
 
 
 # --- errors, and files that are left alone
@@ -465,21 +465,21 @@ def test_short_mantissas_keep_four_digits(values):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"X": "page.html"}, TypeError, "X must be the values to show, got the text 'page.html': write path="),
-        ({"names": "ab"}, ValueError, "names must be two texts"),
-        ({"max_points": 0}, ValueError, "max_points must be a whole number"),
-        ({"marks": 3}, ValueError, "marks must be a pair"),
-        ({"marks": (["a"], ["Laundry", "Dinner"])}, ValueError, "1 labels for 2 values"),
-        ({"index": 3}, TypeError, "index must be a CrossModalIndex"),
-        ({"classes": [1, 2]}, ValueError, "classes must be one for each of the 13 values of X"),
-        ({"x_images": np.zeros((2, 4, 4))}, ValueError, "x_images must be one for each of the 13 values, got 2"),
-        ({"x_labels": ["a"]}, ValueError, "x_labels must be one for each of the 13 values of X, got 1"),
-        ({"X": ["nothing", "known"]}, ValueError, "X has no label that the fit has seen"),
-        ({"boundaries": [("a", "b")]}, TypeError, "boundaries need a fitted ClassifierCA"),
-        ({"names": 5}, ValueError, "names must be two texts"),
-        ({"held_out": 3}, TypeError, "held_out must be what evaluate, crossfit"),
-        ({"recorder": 3}, TypeError, "recorder must be a TrainingRecorder, got int"),
-        ({"classes": ["a"] * 12}, ValueError, "classes must be one for each of the 13 values of X"),
+        ({"X": "page.html"}, TypeError, "X must .*path="),
+        ({"names": "ab"}, ValueError, "names must"),
+        ({"max_points": 0}, ValueError, "max_points must"),
+        ({"marks": 3}, ValueError, "marks must"),
+        ({"marks": (["a"], ["Laundry", "Dinner"])}, ValueError, "marks has 1 labels for 2"),
+        ({"index": 3}, TypeError, "index must"),
+        ({"classes": [1, 2]}, ValueError, "classes must .*13"),
+        ({"x_images": np.zeros((2, 4, 4))}, ValueError, "x_images must .*13 .*got 2"),
+        ({"x_labels": ["a"]}, ValueError, "x_labels must .*13 .*got 1"),
+        ({"X": ["nothing", "known"]}, ValueError, "X must have a value"),
+        ({"boundaries": [("a", "b")]}, TypeError, "boundaries need"),
+        ({"names": 5}, ValueError, "names must"),
+        ({"held_out": 3}, TypeError, "held_out must"),
+        ({"recorder": 3}, TypeError, "recorder must .*int"),
+        ({"classes": ["a"] * 12}, ValueError, "classes must .*13"),
     ],
 )
 def test_wrong_arguments_are_named_and_leave_no_file(ca, tmp_path, arguments, error, message):
@@ -503,7 +503,7 @@ def test_functions_of_values_need_them(tmp_path, rng):
 
 def test_probes_of_another_training(trained, tmp_path):
     cca, recorder, X, _ = trained
-    with pytest.raises(ValueError, match="recorder has 75 probes, but X has 10 values"):
+    with pytest.raises(ValueError, match=r"X must .*75 probes .*got 10"):
         co.explore(cca, X[:10], path=tmp_path / "p.html", recorder=recorder)
 
 

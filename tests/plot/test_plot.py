@@ -280,7 +280,7 @@ def test_odd_labels_are_written(label, shown):
 
 def test_a_glyph_that_the_font_lacks_is_only_a_warning():
     ax = plot.plane(labelled(["日本", "b", "c", "d"]))
-    with pytest.warns(UserWarning, match="Glyph .* missing"):
+    with pytest.warns(UserWarning, match=r"Glyph .* missing"):
         ax.figure.canvas.draw()
 
 
@@ -321,7 +321,7 @@ def test_ellipses_lie_within_the_picture(ca, bootstrap):
 
 
 def test_ellipses_of_a_table_with_an_empty_row():
-    with pytest.warns(co.LeftOut, match="all their counts are zero"):
+    with pytest.warns(co.LeftOut, match="zero"):
         ca = co.CA().fit([[9, 2, 3], [0, 0, 0], [2, 8, 4], [1, 5, 9]])
     ax = plot.plane(ca, ellipses=ca.bootstrap(10, random_state=0))
     drawn = ellipses(ax)
@@ -357,12 +357,12 @@ def test_ellipses_of_axes_that_were_not_resampled(ca, bootstrap):
 
 @pytest.mark.parametrize("axes", [(0, 1), (1, 4), (-1, 2), (1, 1), (1, 2, 3), (1, "2")])
 def test_axes_that_there_are_not(ca, axes):
-    with pytest.raises(ValueError, match=r"axis|axes"):
+    with pytest.raises(ValueError, match="axes must"):
         plot.plane(ca, axes=axes)
 
 
 def test_unknown_map(ca):
-    with pytest.raises(ValueError, match="symmetric, rowprincipal"):
+    with pytest.raises(ValueError, match=r"map must .*rowprincipal"):
         plot.plane(ca, map="nearest")
 
 
@@ -377,7 +377,7 @@ def test_one_component_is_drawn_on_a_line():
 
 
 def test_other_axes_of_one_component():
-    with pytest.raises(ValueError, match="no axis 3"):
+    with pytest.raises(ValueError, match=r"axes must .*3"):
         plot.plane(co.CA().fit([[10, 3], [4, 9], [2, 2]]), axes=(1, 3))
 
 
@@ -406,7 +406,7 @@ def test_continuous_variables_have_no_points(draw):
 
 
 def test_empty_rows_are_skipped():
-    with pytest.warns(co.LeftOut, match="all their counts are zero"):
+    with pytest.warns(co.LeftOut, match="zero"):
         ca = co.CA().fit([[9, 2, 3], [0, 0, 0], [2, 8, 4], [1, 5, 9]])
     ax = plot.plane(ca)
     np.testing.assert_allclose(offsets(ax)[0], ca.rows_.principal[[0, 2, 3]])
@@ -495,13 +495,13 @@ def test_contributions_mark_the_average(ca):
 
 
 def test_wrong_options_of_bars(ca):
-    with pytest.raises(ValueError, match="no axis 4"):
+    with pytest.raises(ValueError, match=r"axes must .*4"):
         plot.contributions(ca, 4)
     with pytest.raises(ValueError, match="side must be"):
         plot.contributions(ca, side="row")
-    with pytest.raises(ValueError, match="most must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="most must"):
         plot.contributions(ca, most=0)
-    with pytest.raises(ValueError, match="n_components must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="n_components must"):
         plot.scree(ca, n_components=0)
 
 
@@ -517,7 +517,7 @@ def test_supplementary_points_are_drawn_where_they_lie():
     assert {*rows.labels, *columns.labels} <= shown
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rows", "columns", "supplementary"]
     plot.plane(ca, supplementary=rows)
-    with pytest.raises(TypeError, match="supplementary must be Points"):
+    with pytest.raises(TypeError, match="supplementary must"):
         plot.plane(ca, supplementary=[[1, 2]])
 
 
@@ -531,12 +531,12 @@ def test_whose_labels_are_written(ca, labels, sides):
     ("arguments", "error", "message"),
     [
         ({"labels": "all"}, ValueError, "labels must be"),
-        ({"axes": 3}, ValueError, "axes must be two components"),
-        ({"axes": "12"}, ValueError, "axes must be two components"),
-        ({"ellipses": True}, TypeError, "ellipses must be what CA.bootstrap returns, got bool"),
-        ({"ax": "here"}, TypeError, "ax must be matplotlib Axes, got str"),
-        ({"names": "ab"}, ValueError, "names must be two texts"),
-        ({"max_labels": -1}, ValueError, "max_labels must be a whole number of at least 0"),
+        ({"axes": 3}, ValueError, "axes must"),
+        ({"axes": "12"}, ValueError, "axes must"),
+        ({"ellipses": True}, TypeError, "ellipses must .*bool"),
+        ({"ax": "here"}, TypeError, "ax must .*str"),
+        ({"names": "ab"}, ValueError, "names must"),
+        ({"max_labels": -1}, ValueError, "max_labels must"),
     ],
 )
 def test_wrong_arguments_of_plane(ca, arguments, error, message):

@@ -201,7 +201,7 @@ def test_hostile_classes_are_text(d, label, shown):
 
 @pytest.mark.parametrize("classes", [Y[1:], Y[:, None], [], "a"])
 def test_classes_of_the_wrong_length(d, classes):
-    with pytest.raises(ValueError, match="classes must have one value for each of the 150 points of X"):
+    with pytest.raises(ValueError, match=r"classes must .*150"):
         plot.plane(d, X=X, classes=classes)
     assert not plt.get_fignums()
 
@@ -246,12 +246,12 @@ def test_marks_that_are_no_pair(d):
 
 
 def test_x_is_needed(d):
-    with pytest.raises(TypeError, match=r"X is needed: give the values to draw, X=\.\.\."):
+    with pytest.raises(TypeError, match="X is needed"):
         plot.plane(d)
 
 
 def test_y_is_needed_unless_it_is_labels(numbers):
-    with pytest.raises(TypeError, match=r"Y is needed: give the values to draw, Y=\.\.\."):
+    with pytest.raises(TypeError, match="Y is needed"):
         plot.plane(numbers[0], X=X)
     assert not plt.get_fignums()
 
@@ -259,14 +259,14 @@ def test_y_is_needed_unless_it_is_labels(numbers):
 @pytest.mark.parametrize("arguments", [{"size_by_mass": True}, *({"map": name} for name in ("rowgab", "rowgreen"))])
 def test_numbers_have_no_mass(numbers, arguments):
     d, Z = numbers
-    with pytest.raises(ValueError, match="have no mass: choose another map, and leave out size_by_mass"):
+    with pytest.raises(ValueError, match=r"(map|size_by_mass) must .*mass"):
         plot.plane(d, X=X, Y=Z, **arguments)
     assert not plt.get_fignums()
 
 
 @pytest.mark.parametrize("name", ["colgab", "colgreen"])
 def test_x_has_no_mass(d, name):
-    with pytest.raises(ValueError, match="have no mass"):
+    with pytest.raises(ValueError, match=r"map must .*mass"):
         plot.plane(d, X=X, map=name)
 
 
@@ -278,7 +278,7 @@ def test_labels_of_y_have_a_mass(d):
 
 def test_names_are_two_or_three(d):
     for names in (("one",), ("1", "2", "3", "4"), "ab"):
-        with pytest.raises(ValueError, match="names must be two texts"):
+        with pytest.raises(ValueError, match="names must"):
             plot.plane(d, X=X, names=names)
 
 
@@ -361,14 +361,14 @@ def test_hostile_names_of_methods_are_text(label, shown):
 
 @pytest.mark.parametrize("what", [None, {}, "cca", co.CCA()])
 def test_what_is_no_comparison(what):
-    with pytest.raises(TypeError, match="results must be what compare returns, got "):
+    with pytest.raises(TypeError, match="results must"):
         plot.comparison(what)
 
 
 def test_wrong_options_of_comparison(compared):
-    with pytest.raises(ValueError, match="n_components must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="n_components must"):
         plot.comparison(compared, n_components=0)
-    with pytest.raises(TypeError, match="ax must be matplotlib Axes, got str"):
+    with pytest.raises(TypeError, match=r"ax must .*str"):
         plot.comparison(compared, "here")
 
 
@@ -417,7 +417,7 @@ def test_dimension_of_some_components_on_the_given_axes(counted, tmp_path):
 
 
 def test_dimension_of_something_else():
-    with pytest.raises(TypeError, match="result must be what latent_dimension returns, got CCA"):
+    with pytest.raises(TypeError, match=r"result must .*CCA"):
         plot.dimension(co.CCA())
 
 

@@ -19,12 +19,12 @@ from correspondence.recording import movie
 from correspondence.recording.film import Film
 from correspondence.recording.movie import write_movie
 from correspondence.recording.recorder import TrainingRecorder
-from correspondence.scene.style import distinct_colours
+from correspondence.scene.colours import list_distinct_colours
 
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "{{ 7 * 7 }}", '"quoted" $x^2$', "字"]
 
 
-def made(k=4, n=120, steps=12, y=True, classes=None, path=None):
+def make_recorder(k=4, n=120, steps=12, y=True, classes=None, path=None):
     """Recorder of a model that becomes certain of its classes."""
     rng = np.random.default_rng(0)
     codes, noise, now = np.arange(n) % k, rng.normal(size=(n, k)), [0]
@@ -44,7 +44,7 @@ def made(k=4, n=120, steps=12, y=True, classes=None, path=None):
 
 @pytest.fixture(scope="module")
 def recorder():
-    return made()
+    return make_recorder()
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def film(recorder):
 
 
 def test_a_film_holds_some_frames_and_points_the_first_and_last_among_them():
-    recorder = made(steps=40, n=300)
+    recorder = make_recorder(steps=40, n=300)
     film = recorder.film(max_frames=7, max_points=50)
     assert len(film) == 7
     assert film.timeline.steps[[0, -1]].tolist() == [0, 40]
@@ -71,7 +71,7 @@ def test_a_film_holds_some_frames_and_points_the_first_and_last_among_them():
 def test_classes_stand_at_the_means_of_their_inputs(recorder, film):
     inputs = recorder.coordinates(3)[0][:, :2]
     np.testing.assert_allclose(film.positions[3], [inputs[np.arange(120) % 4 == c].mean(axis=0) for c in range(4)])
-    unlabelled = made(y=False)
+    unlabelled = make_recorder(y=False)
     guesses = unlabelled.beliefs(3).argmax(axis=1)
     expected = [inputs[guesses == c].mean(axis=0) for c in range(4)]
     np.testing.assert_allclose(unlabelled.film().positions[3], expected)
@@ -92,7 +92,7 @@ def test_an_outlier_in_an_early_frame_does_not_blow_up_the_view(film):
 
 def test_colours_of_classes_differ():
     for k in (2, 10, 30, 50):
-        assert len(set(distinct_colours(k))) == k
+        assert len(set(list_distinct_colours(k))) == k
 
 
 # --- files
@@ -178,7 +178,7 @@ def test_a_movie_that_fails_leaves_the_old_one(film, tmp_path, monkeypatch):
 # --- with matplotlib
 
 
-def pixels(scene):
+def draw_pixels(scene):
     scene.figure.canvas.draw()
     return np.array(scene.figure.canvas.buffer_rgba())[..., :3]
 
@@ -187,13 +187,13 @@ def test_what_stays_the_same_is_drawn_once_and_in_place(film):
     scene = movie._MovieFigure(film, 50)
     assert not any(ax.xaxis.get_visible() for ax in scene.figure.axes)
     scene.show_frame(0)
-    first = pixels(scene)
+    first = draw_pixels(scene)
     for ax in scene.figure.axes:  # the line below each of them
         (x0, y0), (x1, _) = np.floor(ax.bbox.get_points()).astype(int)
         rows = first[first.shape[0] - 1 - y0 - 1 : first.shape[0] - y0 + 1, x0 + 5 : x1 - 5]
         assert rows.min(axis=(0, 2)).max() < 120
     scene.show_frame(len(film) - 1)
-    assert 0.001 < np.mean(first != pixels(scene)) < 0.3
+    assert 0.001 < np.mean(first != draw_pixels(scene)) < 0.3
 
 
 def test_each_frame_says_its_step_and_shows_its_pics_and_mistakes(film):
@@ -221,7 +221,7 @@ def test_names_that_would_cover_each_other_fade(film):
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"k": 2}, {"y": False}, {"classes": HOSTILE}, {"steps": 0}, {"k": 25}])
 def test_any_recording_makes_a_gif_without_a_warning(settings, tmp_path):
-    path = made(**({"steps": 2} | settings)).movie(tmp_path / "a.gif", fps=1)
+    path = make_recorder(**({"steps": 2} | settings)).movie(tmp_path / "a.gif", fps=1)
     with Image.open(path) as image:
         assert image.n_frames == (1 if settings.get("steps") == 0 else 3)
 
@@ -248,19 +248,19 @@ def test_the_page_is_the_explorer_of_the_last_frame_with_all_frames(recorder, pa
 
 
 def test_labels_judge_what_the_page_claims(recorder, page, tmp_path):
-    expected = recorder_estimator(recorder).evaluate(recorder.beliefs(-1), np.arange(120) % 4).correlations
+    expected = fit_last_frame(recorder).evaluate(recorder.beliefs(-1), np.arange(120) % 4).correlations
     np.testing.assert_allclose([axis["held_out"] for axis in data_of(page)["axes"]], expected)
-    unlabelled = data_of(made(y=False).movie(tmp_path / "a.html"))
+    unlabelled = data_of(make_recorder(y=False).movie(tmp_path / "a.html"))
     assert unlabelled["frames"]["accuracy"] is None
     assert {axis["held_out"] for axis in unlabelled["axes"]} == {None}
 
 
-def recorder_estimator(recorder):
+def fit_last_frame(recorder):
     return co.ClassifierCA.from_beliefs(recorder.beliefs(-1), recorder.classes)
 
 
 def test_a_page_shows_some_of_the_points_and_frames(tmp_path):
-    content = data_of(made(n=300, steps=60).movie(tmp_path / "a.html", max_points=50))
+    content = data_of(make_recorder(n=300, steps=60).movie(tmp_path / "a.html", max_points=50))
     assert content["clouds"][0]["n"] == 50
     assert len(content["frames"]["steps"]) == 40
     assert content["frames"]["steps"][0] == 0
@@ -268,7 +268,7 @@ def test_a_page_shows_some_of_the_points_and_frames(tmp_path):
 
 
 def test_a_loaded_recording_makes_the_same_page(tmp_path):
-    recorder = made(path=tmp_path / "frames")
+    recorder = make_recorder(path=tmp_path / "frames")
     first, again = recorder.movie(tmp_path / "a.html"), TrainingRecorder.load(tmp_path / "frames")
     assert again.movie(tmp_path / "b.html").read_bytes() == first.read_bytes()
 
@@ -303,7 +303,7 @@ def test_slider_and_button_play_the_training(page):
     "settings", [{"k": 2}, {"y": False}, {"steps": 0}, {"k": 300, "n": 600, "steps": 1}, {"classes": HOSTILE}]
 )
 def test_any_recording_makes_a_page_that_plays(settings, tmp_path):
-    with opened(made(**settings).movie(tmp_path / "a.html")) as seen:
+    with opened(make_recorder(**settings).movie(tmp_path / "a.html")) as seen:
         last = settings.get("steps", 12)
         assert seen.page.inner_text("#step").startswith(f"step {last}")
         seen.page.click("#play")
@@ -317,7 +317,7 @@ def test_any_recording_makes_a_page_that_plays(settings, tmp_path):
 
 
 def test_a_timeline_is_drawn_with_pics_above_and_classes_below():
-    recorder = made(classes=["ant", "bee", "cat", "a name with $x^2$"], steps=30)
+    recorder = make_recorder(classes=["ant", "bee", "cat", "a name with $x^2$"], steps=30)
     timeline = recorder.timeline()
     figure = co.plot.timeline(timeline)
     assert isinstance(figure, Figure)

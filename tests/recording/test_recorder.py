@@ -53,7 +53,7 @@ class Growing:
         return recorder
 
 
-def recorded(steps=20, k=4, n=60, **settings):
+def record_steps(steps=20, k=4, n=60, **settings):
     model = Growing(k, n)
     return model.train(TrainingRecorder(model, np.arange(n), model.codes, **settings), steps)
 
@@ -79,8 +79,8 @@ def iris():
 
 
 def test_the_first_frame_is_before_the_training_and_then_every_tenth_step():
-    assert recorded(35).steps.tolist() == [0, 10, 20, 30]
-    assert recorded(7, every=3).steps.tolist() == [0, 3, 6]
+    assert record_steps(35).steps.tolist() == [0, 10, 20, 30]
+    assert record_steps(7, every=3).steps.tolist() == [0, 3, 6]
 
 
 def test_frames_are_the_beliefs_at_their_steps_and_rows_sum_to_one():
@@ -96,14 +96,14 @@ def test_frames_are_the_beliefs_at_their_steps_and_rows_sum_to_one():
 
 
 def test_it_is_a_callback_that_ignores_its_arguments():
-    recorder = recorded(0, every=2)
+    recorder = record_steps(0, every=2)
     for i in range(4):
         recorder(i, "loss", metrics={})
     assert recorder.steps.tolist() == [0, 2, 4]
 
 
 def test_record_adds_the_present_state_once():
-    recorder = recorded(7, every=5)
+    recorder = record_steps(7, every=5)
     recorder.record()
     recorder.record()
     assert recorder.steps.tolist() == [0, 5, 7]
@@ -142,7 +142,7 @@ def test_recording_changes_nothing_in_a_torch_training():
 
 
 def test_accuracy_is_that_of_the_labels_and_none_without_them():
-    recorder = recorded(20, every=5)
+    recorder = record_steps(20, every=5)
     codes = Growing().codes
     expected = [np.mean(P.argmax(axis=1) == codes) for P in recorder.frames]
     assert recorder.accuracy.tolist() == expected
@@ -207,7 +207,7 @@ def test_errors_other_than_not_fitted_are_not_hidden():
 @pytest.mark.slow
 @given(st.integers(2, 12), st.integers(0, 120), st.integers(1, 3))
 def test_frames_are_thinned_and_the_first_and_newest_stay(most, steps, every):
-    recorder = recorded(steps, k=3, n=5, max_frames=most, every=every)
+    recorder = record_steps(steps, k=3, n=5, max_frames=most, every=every)
     kept = recorder.steps
     assert len(kept) <= most
     assert kept[0] == 0
@@ -219,16 +219,16 @@ def test_frames_are_thinned_and_the_first_and_newest_stay(most, steps, every):
 
 
 def test_every_doubles_with_each_thinning():
-    recorder = recorded(8, max_frames=8, every=1)
+    recorder = record_steps(8, max_frames=8, every=1)
     assert recorder.every == 2
     assert recorder.steps.tolist() == [0, 2, 4, 6, 8]
-    assert recorded(5, max_frames=5, every=1).steps.tolist() == [0, 2, 4, 5]  # the newest stays
-    assert recorded(6, max_frames=5, every=1).steps.tolist() == [0, 2, 4, 5, 6]
-    assert recorded(8, max_frames=5, every=1).steps.tolist() == [0, 4, 8]
+    assert record_steps(5, max_frames=5, every=1).steps.tolist() == [0, 2, 4, 5]  # the newest stays
+    assert record_steps(6, max_frames=5, every=1).steps.tolist() == [0, 2, 4, 5, 6]
+    assert record_steps(8, max_frames=5, every=1).steps.tolist() == [0, 4, 8]
 
 
 def test_memory_and_disk_are_bounded(tmp_path):
-    recorder = recorded(300, k=5, n=40, max_frames=10, every=1, path=tmp_path / "run")
+    recorder = record_steps(300, k=5, n=40, max_frames=10, every=1, path=tmp_path / "run")
     frames = [file for file in (tmp_path / "run").iterdir() if file.suffix == ".f16"]
     assert len(frames) == 1
     assert frames[0].stat().st_size == len(recorder) * 40 * 5 * 2
@@ -236,7 +236,7 @@ def test_memory_and_disk_are_bounded(tmp_path):
 
 
 def test_a_temporary_folder_goes_with_the_recorder():
-    recorder = recorded(20)
+    recorder = record_steps(20)
     folder = recorder._recording.folder
     assert folder.is_dir()
     del recorder
@@ -248,7 +248,7 @@ def test_a_temporary_folder_goes_with_the_recorder():
 
 
 def test_a_recording_is_loaded_as_it_was(tmp_path):
-    recorder = recorded(30, every=5, path=tmp_path / "a" / "run")
+    recorder = record_steps(30, every=5, path=tmp_path / "a" / "run")
     loaded = TrainingRecorder.load(tmp_path / "a" / "run")
     assert loaded.steps.tolist() == recorder.steps.tolist()
     assert loaded.classes.tolist() == recorder.classes.tolist()
@@ -269,10 +269,10 @@ def test_names_of_classes_survive(tmp_path):
 
 
 def test_a_recording_is_not_overwritten(tmp_path):
-    recorded(10, path=tmp_path)
+    record_steps(10, path=tmp_path)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     with pytest.raises(FileExistsError, match=r"path: .* a recording"):
-        recorded(20, path=tmp_path)
+        record_steps(20, path=tmp_path)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
@@ -290,7 +290,7 @@ def test_a_run_killed_between_a_frame_and_its_index_can_be_loaded(tmp_path, monk
 
 
 def test_a_run_killed_while_frames_are_dropped_can_be_loaded(tmp_path, monkeypatch):
-    recorder = recorded(7, every=1, max_frames=8, path=tmp_path / "run")
+    recorder = record_steps(7, every=1, max_frames=8, path=tmp_path / "run")
     write = Recording.write_index
 
     def killed(self):
@@ -323,14 +323,14 @@ os.kill(os.getpid(), 9)
 
 def test_what_a_run_left_that_was_killed_in_its_first_frame_does_no_harm(tmp_path):
     (tmp_path / "frames-0.f16").write_bytes(b"\xff" * 7)
-    recorded(10, path=tmp_path)
+    record_steps(10, path=tmp_path)
     np.testing.assert_allclose(TrainingRecorder.load(tmp_path).beliefs(0), Growing().at(0), atol=1e-3)
 
 
 def test_what_is_no_recording_is_not_loaded(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"path: .* no recording"):
         TrainingRecorder.load(tmp_path)
-    recorded(10, path=tmp_path)
+    record_steps(10, path=tmp_path)
     frames, index = tmp_path / "frames-0.f16", tmp_path / "recording.json"
     whole, said = frames.read_bytes(), index.read_text()
     frames.write_bytes(whole[:-1])
@@ -367,7 +367,7 @@ def test_decomposition_is_that_of_classifier_ca(iris):
 
 @pytest.mark.parametrize("i", [0, 3, 10, 20])
 def test_coordinates_keep_all_distances_and_chi2(i):
-    recorder = recorded(20, k=5, every=1)
+    recorder = record_steps(20, k=5, every=1)
     inputs, _ = recorder.coordinates(i)
     d = recorder.decomposition(i)
     own = d.f(recorder.beliefs(i)) * d.correlations
@@ -377,7 +377,7 @@ def test_coordinates_keep_all_distances_and_chi2(i):
 
 @pytest.mark.parametrize("i", [0, 3, 10])
 def test_coordinates_are_the_procrustes_rotation_onto_the_last_frame(i):
-    recorder = recorded(20, k=5, every=1)
+    recorder = record_steps(20, k=5, every=1)
     frames = [(recorder.decomposition(j), recorder.beliefs(j)) for j in (i, -1)]
     V, last = (np.sqrt(P.mean(axis=0))[:, None] * d.g.values for d, P in frames)
     rotation, _ = orthogonal_procrustes(V, last)
@@ -404,28 +404,28 @@ def test_a_class_is_where_an_input_wholly_believed_to_be_it_is():
         np.testing.assert_allclose(inputs[:4], classes, atol=1e-10)
 
 
-def scaled(P):
+def scale_beliefs(P):
     """(P - p) D^{-1/2} and sqrt(p)."""
     root = np.sqrt(P.mean(axis=0))
     return P / root - root, root
 
 
-def allowed_jump(P, Q):
+def bound_jump(P, Q):
     """How far an input may move when beliefs change from P to Q.
 
     By the change of (P - p) D^{-1/2}, and by the turn of the axes, which is at most three times that of sqrt(p).
     """
-    (before, a), (after, b) = scaled(P), scaled(Q)
+    (before, a), (after, b) = scale_beliefs(P), scale_beliefs(Q)
     return (
         np.linalg.norm(after - before, axis=1).max() + 3 * np.linalg.norm(a - b) * np.linalg.norm(before, axis=1).max()
     )
 
 
-def jumps(coordinates):
+def measure_jumps(coordinates):
     return np.array([np.linalg.norm(b - a, axis=1).max() for a, b in pairwise(coordinates)])
 
 
-def crossing(steps=20):
+def make_crossing(steps=20):
     """A model in which the two components change places half way: PICs a^2 and b^2 of two contrasts of four classes."""
     codes, contrasts = np.arange(80) % 4, np.array([[1, 1, -1, -1], [1, -1, 1, -1]])
     model = Growing(4, 80)
@@ -438,12 +438,12 @@ def crossing(steps=20):
     return model.train(TrainingRecorder(model, np.arange(80), every=1), steps)
 
 
-@pytest.mark.parametrize("make", [lambda: recorded(30, every=1, k=6), crossing], ids=["growing", "crossing"])
+@pytest.mark.parametrize("make", [lambda: record_steps(30, every=1, k=6), make_crossing], ids=["growing", "crossing"])
 def test_frames_do_not_jump_more_than_the_beliefs_and_axes_never_flip(make):
     recorder = make()
     frames = [recorder.coordinates(i)[0] for i in range(len(recorder))]
-    allowed = np.array([allowed_jump(P, Q) for P, Q in pairwise(recorder.frames)])
-    assert (jumps(frames) <= allowed + 1e-9).all()
+    allowed = np.array([bound_jump(P, Q) for P, Q in pairwise(recorder.frames)])
+    assert (measure_jumps(frames) <= allowed + 1e-9).all()
     for before, after in pairwise(frames):
         size = np.linalg.norm(before, axis=0)
         along = np.sum(before * after, axis=0)[size > 0.01]  # what is below is rounding
@@ -453,23 +453,23 @@ def test_frames_do_not_jump_more_than_the_beliefs_and_axes_never_flip(make):
 def test_a_real_network_does_not_jump_more_than_its_beliefs(iris):
     recorder, _ = iris
     frames = [recorder.coordinates(i)[0] for i in range(len(recorder))]
-    allowed = np.array([allowed_jump(P, Q) for P, Q in pairwise(recorder.frames)])
-    assert (jumps(frames) <= allowed + 1e-9).all()
+    allowed = np.array([bound_jump(P, Q) for P, Q in pairwise(recorder.frames)])
+    assert (measure_jumps(frames) <= allowed + 1e-9).all()
     _, axes = recorder.coordinates(-1)
     last = axes * np.sqrt(recorder.beliefs(-1).mean(axis=0))[:, None]
     for i, inputs in enumerate(frames):  # each axis goes the same way as the last frame's, whatever is believed
-        direct = scaled(recorder.beliefs(i))[0] @ last
+        direct = scale_beliefs(recorder.beliefs(i))[0] @ last
         assert (np.sum(inputs * direct, axis=0) > 0).all()
 
 
 def test_components_that_swap_their_order_do_not_swap_places():
-    recorder = crossing()
+    recorder = make_crossing()
     own = [recorder.decomposition(i).f(P)[:, :2] for i, P in enumerate(recorder.frames)]
     assert abs(np.corrcoef(own[0][:, 0], own[-1][:, 0])[0, 1]) < 0.1  # the first component is another one
-    allowed = [allowed_jump(P, Q) for P, Q in pairwise(recorder.frames)]
+    allowed = [bound_jump(P, Q) for P, Q in pairwise(recorder.frames)]
     raw = [f * recorder.decomposition(i).correlations[:2] for i, f in enumerate(own)]
-    assert (jumps(raw) > np.array(allowed)).any()  # so that frames as they are would jump
-    assert jumps([recorder.coordinates(i)[0] for i in range(len(recorder))]).max() < 0.05
+    assert (measure_jumps(raw) > np.array(allowed)).any()  # so that frames as they are would jump
+    assert measure_jumps([recorder.coordinates(i)[0] for i in range(len(recorder))]).max() < 0.05
 
 
 def test_a_class_that_is_never_believed_has_no_place_and_makes_no_noise():
@@ -505,7 +505,7 @@ def test_beliefs_that_are_all_the_same_are_at_the_origin():
 # --- errors and weight
 
 
-def sentence(error):
+def check_sentence(error):
     text = str(error.value)
     assert text.endswith(".")
     assert "\n" not in text
@@ -532,26 +532,26 @@ def test_bad_arguments_get_one_sentence_and_leave_no_folder(tmp_path, change, sa
     arguments = {"model": Growing(), "X_probe": np.arange(60), "path": tmp_path / "run"} | change
     with pytest.raises((ValueError, TypeError), match=said) as error:
         TrainingRecorder(**arguments)
-    sentence(error)
+    check_sentence(error)
     assert not (tmp_path / "run").exists()
 
 
 def test_a_path_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "run").touch()
-    with pytest.raises(NotADirectoryError, match="is a file") as error:
-        recorded(1, path=tmp_path / "run")
-    sentence(error)
+    with pytest.raises(NotADirectoryError, match="path must") as error:
+        record_steps(1, path=tmp_path / "run")
+    check_sentence(error)
 
 
 def test_frames_that_are_not_there_and_models_that_cannot_be_fitted():
-    recorder = recorded(10)
+    recorder = record_steps(10)
     for i in (2, -3, "last"):
         with pytest.raises(ValueError, match="i must") as error:
             recorder.beliefs(i)
-        sentence(error)
+        check_sentence(error)
     with pytest.raises(TypeError, match="partial_fit") as error:
         recorder.partial_fit(X, Y)
-    sentence(error)
+    check_sentence(error)
     with pytest.raises(IndexError):
         recorder.frames[5]
 
@@ -561,14 +561,14 @@ def test_classes_may_not_become_more():
     recorder = TrainingRecorder(lambda rows: answers.pop(0), np.arange(10), every=1)
     with pytest.raises(ValueError, match="may change") as error:
         recorder.step()
-    sentence(error)
+    check_sentence(error)
 
 
 def test_pictures_are_imported_only_for_a_movie():
     tree = ast.parse(Path(inspect.getsourcefile(TrainingRecorder)).read_text())
     imported = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
     imported |= {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
-    assert "correspondence.classifiers.estimator" in imported
+    assert "correspondence.classifiers.beliefs" in imported
     pictures = r"matplotlib|correspondence\.(plot|page|scene|recording\.movie)"
     assert not {name for name in imported if re.match(pictures, name)}
 

@@ -175,7 +175,7 @@ def test_frame_has_a_row_for_each_step(timeline):
 
 def test_classes_that_are_the_same_as_text_make_no_frame():
     frames, _ = learning([1, 2])
-    with pytest.raises(ValueError, match="not all different as text"):
+    with pytest.raises(ValueError, match="classes must"):
         answered(frames, classes=[1, "1"]).timeline().to_frame()
 
 

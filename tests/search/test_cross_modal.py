@@ -239,7 +239,7 @@ def test_an_index_without_x_is_saved_too(tmp_path):
 
 def test_a_decomposition_is_no_index(tmp_path):
     D.save(tmp_path / "d.safetensors")
-    with pytest.raises(ValueError, match=r"holds a correspondence[.]Decomposition, not a"):
+    with pytest.raises(ValueError, match="holds a"):
         co.CrossModalIndex.load(tmp_path / "d.safetensors")
 
 
@@ -261,44 +261,32 @@ def test_repr():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: index(by="cosine"),
-            "by must be one of 'posterior', .*, got 'cosine'",
-        ),
-        (lambda: index(engine="annoy"), "engine must be one of 'auto', 'sklearn', 'faiss', got 'annoy'"),
-        (lambda: co.CrossModalIndex(D, NAMES[:3], Y), "items_y must have a label for each of the 400 values, got 3"),
-        (lambda: co.CrossModalIndex(D, NAMES, Y, NAMES), "X is missing: give the values of items_x"),
+        (lambda: index(by="cosine"), "by must .*cosine"),
+        (lambda: index(engine="annoy"), "engine must .*annoy"),
+        (lambda: co.CrossModalIndex(D, NAMES[:3], Y), "items_y must .*400 .*got 3"),
+        (lambda: co.CrossModalIndex(D, NAMES, Y, NAMES), "X is missing"),
         (lambda: co.CrossModalIndex(D, [], Y[:0]), "Y is empty"),
-        (lambda: co.CrossModalIndex(D, NAMES, Y, prior=[1, 2]), "prior must have 400 numbers"),
-        (
-            lambda: co.CrossModalIndex(D, NAMES, Y).items(Y[:1]),
-            "This index has no x to find: make it with items_x and X",
-        ),
-        (lambda: index().items(), "Give either y or tags"),
-        (lambda: index().items(Y[:1], tags=NAMES[:1]), "Give either y or tags"),
-        (lambda: index().items(tags=["dog"]), "tags: 'dog' is not among items_y[.]"),
-        (lambda: index().items(tags=["photo_7"]), "tags: 'photo_7' is not among items_y: do you mean 'photo 7'"),
-        (lambda: index().items(["photo 7"]), "y: 'photo 7' is a label of items_y, write tags="),
-        (lambda: index().items("photo 7"), "y: 'photo 7' is a label of items_y, write tags="),
-        (lambda: index(scaled="no"), "scaled must be True or False, got 'no'"),
-        (lambda: index().items(tags=[]), "tags must be a list of labels among items_y, and not empty"),
-        (lambda: index().items(tags=[{}]), "tags must be a list of labels among items_y"),
-        (
-            lambda: co.CrossModalIndex.of_tags(D, ["a", "b"], Y, Y[:, :1] > 0),
-            "tags must have a label for each of the 1",
-        ),
-        (lambda: index().ranked("auto"), "by must be one of 'posterior', .*, got 'auto'"),
-        (lambda: co.CrossModalIndex(D, ["a"] * N, Y, None, X).items(tags=["a"]), "labels more than once: give y"),
-        (lambda: index().tags(X[:1], k=0), "k must be a whole number of at least 1"),
-        (lambda: index().tags(X[:1], radius=-1), "radius must be a number of at least 0, got -1"),
-        (lambda: index().tags(X[:1], radius=float("nan")), "radius must be a number of at least 0, got nan"),
+        (lambda: co.CrossModalIndex(D, NAMES, Y, prior=[1, 2]), "prior must .*400"),
+        (lambda: co.CrossModalIndex(D, NAMES, Y).items(Y[:1]), "no x to find"),
+        (lambda: index().items(), "either y or tags"),
+        (lambda: index().items(Y[:1], tags=NAMES[:1]), "either y or tags"),
+        (lambda: index().items(tags=["dog"]), "tags must .*'dog'[.]$"),
+        (lambda: index().items(tags=["photo_7"]), "tags must .*photo_7.*photo 7"),
+        (lambda: index().items(["photo 7"]), "y must .*photo 7.*tags="),
+        (lambda: index().items("photo 7"), "y must .*photo 7.*tags="),
+        (lambda: index(scaled="no"), "scaled must"),
+        (lambda: index().items(tags=[]), "tags must"),
+        (lambda: index().items(tags=[{}]), "tags must"),
+        (lambda: co.CrossModalIndex.of_tags(D, ["a", "b"], Y, Y[:, :1] > 0), "tags must .*each of the 1"),
+        (lambda: index().ranked("auto"), "by must .*auto"),
+        (lambda: co.CrossModalIndex(D, ["a"] * N, Y, None, X).items(tags=["a"]), "tags must .*more than once"),
+        (lambda: index().tags(X[:1], k=0), "k must"),
+        (lambda: index().tags(X[:1], radius=-1), "radius must .*-1"),
+        (lambda: index().tags(X[:1], radius=float("nan")), "radius must .*nan"),
         (lambda: index().tags(X[:0]), "x is empty"),
-        (lambda: co.CrossModalIndex.of_tags(D, ["a"], Y, Y[:, :1]), "has_tag must be 1 where a y has the tag"),
-        (
-            lambda: co.CrossModalIndex.of_tags(D, ["a"], Y, np.ones((3, 1))),
-            "has_tag must have a row for each of the 400 y",
-        ),
-        (lambda: co.CrossModalIndex.of_tags(D, ["a"], Y, np.zeros((N, 1))), r"has_tag has 1 tag\(s\) that no y has"),
+        (lambda: co.CrossModalIndex.of_tags(D, ["a"], Y, Y[:, :1]), "has_tag must be 1"),
+        (lambda: co.CrossModalIndex.of_tags(D, ["a"], Y, np.ones((3, 1))), "has_tag must .*400"),
+        (lambda: co.CrossModalIndex.of_tags(D, ["a"], Y, np.zeros((N, 1))), "has_tag has 1 tag"),
     ],
 )
 def test_mistakes_get_one_sentence(call, message):
@@ -316,7 +304,7 @@ def test_labels_without_a_place_are_refused():
     table = co.Table(np.array([[3.0, 1, 0], [1, 4, 0]]), list("ab"), list("xyz"))
     with pytest.warns(co.LeftOut, match="Left out"):
         ca = co.CA().fit(table)
-    with pytest.raises(ValueError, match=r"Y has 1 value\(s\) without a place"):
+    with pytest.raises(ValueError, match="Y has 1 value"):
         co.CrossModalIndex(ca, list("xyz"), list("xyz"))
 
 
@@ -345,7 +333,7 @@ def test_nets_of_your_own_are_passed_again(tmp_path):
     own = co.PICE(n_components=2, x_net=net, y_net=torch.nn.Linear(4, 2), max_steps=20, progress=False).fit(X, Y)
     before = co.CrossModalIndex(own, NAMES, Y)
     before.save(tmp_path / "own.safetensors")
-    with pytest.raises(ValueError, match="x_net is missing: the model was fitted with a net of your own"):
+    with pytest.raises(ValueError, match="x_net is missing"):
         co.CrossModalIndex.load(tmp_path / "own.safetensors")
     after = co.CrossModalIndex.load(tmp_path / "own.safetensors", torch.nn.Linear(3, 2), torch.nn.Linear(4, 2))
     np.testing.assert_array_equal(after.tags(X[:9]).labels, before.tags(X[:9]).labels)

@@ -303,7 +303,7 @@ def test_frame_has_the_numbers(uneven, backend, kind):
 
 
 def test_unknown_frame_library(uneven):
-    with pytest.raises(ValueError, match="backend must be"):
+    with pytest.raises(ValueError, match="backend must"):
         uneven.to_frame("excel")
 
 
@@ -374,17 +374,17 @@ def test_repr_is_not_too_wide():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"methods": []}, ValueError, "methods (is empty|must have)"),
-        ({"methods": {}}, ValueError, "methods (is empty|must have)"),
+        ({"methods": []}, ValueError, "methods must"),
+        ({"methods": {}}, ValueError, "methods must"),
         ({"methods": ["pca"]}, ValueError, "method .*pca"),
-        ({"methods": "cca"}, ValueError, "must be a list of names or a dictionary, got 'cca'"),
-        ({"methods": {"mine": 3}}, TypeError, "est must be an estimator .* got 3"),
-        ({"methods": {"mine": co.CCA}}, TypeError, "est must be an estimator"),
-        ({"n_components": 0}, ValueError, "n_components must be a whole number of at least 1, got 0"),
-        ({"n_components": 1.5}, ValueError, "n_components must be a whole number"),
-        ({"methods": ["cca"], "groups": [1, 2]}, ValueError, "groups must have one value for each of the 150 pairs"),
-        ({"methods": ["cca"], "cv": 1}, ValueError, "cv must be a whole number"),
-        ({"methods": ["cca"], "cv": "all"}, ValueError, "cv must be a number of folds"),
+        ({"methods": "cca"}, ValueError, "methods must .*cca"),
+        ({"methods": {"mine": 3}}, TypeError, "est must .*3"),
+        ({"methods": {"mine": co.CCA}}, TypeError, "est must"),
+        ({"n_components": 0}, ValueError, "n_components must .*0"),
+        ({"n_components": 1.5}, ValueError, "n_components must"),
+        ({"methods": ["cca"], "groups": [1, 2]}, ValueError, "groups must .*150"),
+        ({"methods": ["cca"], "cv": 1}, ValueError, "cv must"),
+        ({"methods": ["cca"], "cv": "all"}, ValueError, "cv must"),
     ],
 )
 def test_wrong_arguments(rng, arguments, error, message):
@@ -395,7 +395,7 @@ def test_wrong_arguments(rng, arguments, error, message):
 
 def test_wrong_data(rng):
     X, Y = labelled_pairs(rng)
-    with pytest.raises(ValueError, match="same length, got 150 and 149"):
+    with pytest.raises(ValueError, match="same length"):
         co.compare(X, Y[1:], ["cca"])
     with pytest.raises(ValueError, match="Y is missing"):
         co.compare(X, None, ["cca"])
@@ -407,7 +407,7 @@ def test_wrong_data(rng):
 
 def test_methods_that_are_no_list(rng):
     X, Y = labelled_pairs(rng)
-    with pytest.raises((TypeError, ValueError), match="methods must be"):
+    with pytest.raises((TypeError, ValueError), match="methods must"):
         co.compare(X, Y, 3)
 
 

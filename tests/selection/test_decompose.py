@@ -12,7 +12,8 @@ from sklearn.datasets import load_wine
 
 import correspondence as co
 from correspondence.selection import decompose, race
-from correspondence.selection.decompose import MIN_PAIRS, N_DRAWS, SIGNIFICANCE_LEVEL, choose_decomposition
+from correspondence.selection.decompose import MIN_PAIRS, choose_decomposition
+from correspondence.selection.dependence_test import N_DRAWS, SIGNIFICANCE_LEVEL
 from correspondence.selection.method_registry import METHODS, PairsProfile
 
 
@@ -226,7 +227,7 @@ def test_three_classes_share_two_components(rng):
 
 def test_unrelated_data_keep_one_component_with_a_warning():
     X, Y = unrelated(np.random.default_rng(1))
-    with pytest.warns(co.NothingFound, match="Nothing was found: no component") as caught:
+    with pytest.warns(co.NothingFound, match="Nothing") as caught:
         d = co.decompose(X, Y, method="cca", verbose=False)
     assert d.n_components == 1
     assert "; 0 components significant" in d.origin
@@ -328,7 +329,7 @@ def test_groups_are_never_on_both_sides():
     rng = np.random.default_rng(1)
     X, Y = np.repeat(rng.normal(size=(30, 4)), 5, axis=0), np.repeat(rng.normal(size=(30, 4)), 5, axis=0)
     assert choose_decomposition(X, Y, method="cca").found > 0
-    with pytest.warns(co.NothingFound, match="Nothing was found"):
+    with pytest.warns(co.NothingFound, match="Nothing"):
         d = co.decompose(X, Y, method="cca", groups=np.repeat(np.arange(30), 5), verbose=False)
     assert d.n_components == 1
 
@@ -370,11 +371,11 @@ def test_origin_is_saved(rng, tmp_path):
     ("arguments", "message"),
     [
         ({"method": "pca"}, "method .*pca"),
-        ({"method": None}, "method must be auto, .*, got None"),
-        ({"n_components": 0}, "n_components must be a whole number of at least 1, got 0"),
-        ({"n_components": 1.5}, "n_components must be a whole number"),
-        ({"method": "cca", "groups": [1]}, "groups must have one value for each of the 200 pairs"),
-        ({"method": "cca", "groups": np.zeros(200)}, "groups must contain at least two"),
+        ({"method": None}, "method must .*None"),
+        ({"n_components": 0}, "n_components must .*0"),
+        ({"n_components": 1.5}, "n_components must"),
+        ({"method": "cca", "groups": [1]}, "groups must .*200"),
+        ({"method": "cca", "groups": np.zeros(200)}, "groups must .*two"),
     ],
 )
 def test_wrong_arguments(rng, arguments, message, capsys):
@@ -385,11 +386,11 @@ def test_wrong_arguments(rng, arguments, message, capsys):
 
 def test_wrong_data(rng):
     X, Y = labelled(rng)
-    with pytest.raises(ValueError, match="same length, got 200 and 199"):
+    with pytest.raises(ValueError, match="same length"):
         co.decompose(X, Y[1:])
     with pytest.raises(ValueError, match="Negative values"):
         co.decompose(X)
-    with pytest.raises(ValueError, match="Y is missing: method 'cca' needs pairs"):
+    with pytest.raises(ValueError, match="Y is missing"):
         co.decompose(np.eye(3) + 1, method="cca")
     with pytest.raises(ValueError, match="constant"):
         co.decompose(X, ["a"] * 200)
@@ -418,9 +419,9 @@ def test_fewer_pairs_than_folds(rng):
 
 def test_what_is_forgotten_is_said(rng):
     X, _ = linear(rng)
-    with pytest.raises(ValueError, match="Y is missing, and without it X must be a table of counts"):
+    with pytest.raises(ValueError, match="Y is missing"):
         co.decompose(X)
-    with pytest.raises(ValueError, match="Y must be data, not the name of a column"):
+    with pytest.raises(ValueError, match=r"Y must .*grade"):
         co.decompose(X, "grade")
 
 

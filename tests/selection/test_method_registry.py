@@ -251,7 +251,7 @@ def test_errors():
     pairs = PairsProfile.from_data(*data("table, labels"))
     with pytest.raises(ValueError, match="method must"):
         make_estimator("pca", pairs, 1)
-    with pytest.raises(ValueError, match="same length, got 3 and 2"):
+    with pytest.raises(ValueError, match="same length"):
         PairsProfile.from_data([1, 2, 3], [1, 2])
     with pytest.raises(ValueError, match="X is empty"):
         PairsProfile.from_data([], [])

@@ -1,16 +1,12 @@
 """Photographs and captions: terms, nets, rankings, and a quick run of the study."""
 
-import csv
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from pages import data_of
-from records import check_record
+from records import check_record, read_rows, require_data
 
 import correspondence as co
-from correspondence.studies import flickr
+from correspondence.studies import flickr_runs
 from correspondence.studies.reproducing import reproduce_study
 
 torch = pytest.importorskip("torch")
@@ -29,25 +25,27 @@ def test_terms():
 
 def test_precision_by_hand(monkeypatch):
     for name, value in (("TAGS_PER_IMAGE", 1), ("IMAGES_PER_TAG", 1), ("N_COMMON_TAGS", 2)):
-        monkeypatch.setattr(flickr, name, value)
+        monkeypatch.setattr(flickr_runs, name, value)
     kind = np.repeat([0, 1, 2], [60, 30, 10])
     X = np.eye(3)[kind]
     cca = co.CCA(n_components=2).fit(X, X)
     index = co.CrossModalIndex.of_tags(cca, ["a", "b", "c"], X, X, None, X[[0, 60, 90]])
     has = np.array([[True, False, False], [False, False, True], [False, False, True]])
-    assert flickr.measure_tag_precision(index, X[[0, 60, 90]], has) == pytest.approx(2 / 3)  # finds a, b, c
-    assert flickr.measure_image_precision(index, has) == 0.5  # of a the first photograph, of b the second, which has c
+    assert flickr_runs.measure_tag_precision(index, X[[0, 60, 90]], has) == pytest.approx(2 / 3)  # finds a, b, c
+    assert (
+        flickr_runs.measure_image_precision(index, has) == 0.5
+    )  # of a the first photograph, of b the second, which has c
 
 
 def test_colours_and_edges_by_hand():
     photo = torch.zeros(1, 3, 64, 64)
     photo[0, 0, :32, 32:] = 255  # the quarter above to the right is red
-    features = captions.colours_and_edges(photo)[0]
+    features = captions.compute_colours_and_edges(photo)[0]
     assert len(features) == captions.N_FEATURES
-    colours = features[: flickr.N_COLOUR_COLUMNS].reshape(64, 2, 2)
+    colours = features[: flickr_runs.N_COLOUR_COLUMNS].reshape(64, 2, 2)
     assert colours[0].tolist() == [[1, 0], [1, 1]]
     assert colours[48].tolist() == [[0, 1], [0, 0]]
-    sixteenths = features[flickr.N_COLOUR_COLUMNS :][: 16 * 27].reshape(27, 4, 4)
+    sixteenths = features[flickr_runs.N_COLOUR_COLUMNS :][: 16 * 27].reshape(27, 4, 4)
     assert sixteenths[18].sum() == 4
     whole, cells = features[-2 * 36 * 9 :].reshape(2, 9, 6, 6)
     assert {int(i) for i in whole.sum((1, 2)).nonzero()} >= {0, 4}  # across the left border of red, down the lower
@@ -82,15 +80,13 @@ def test_captions_are_thinned_in_training_only():
 
 @pytest.mark.slow
 def test_a_quick_run(tmp_path, monkeypatch):
-    if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), "flickr8k/images64.zip").is_file():
-        pytest.skip("CORRESPONDENCE_DATA has no flickr8k/images64.zip")
-    monkeypatch.setattr(flickr, "N_COMPONENTS", 12)
+    require_data("flickr8k/images64.zip")
+    monkeypatch.setattr(flickr_runs, "N_COMPONENTS", 12)
     files = reproduce_study("flickr", tmp_path, quick=True)
     assert [path.name for path in files] == [
         f"flickr{end}" for end in (".csv", ".png", "-tags.png", "-images.png", "-explore.html", ".md", ".json")
     ]
-    with files[0].open(encoding="utf-8", newline="") as file:
-        rows = {row["method"]: row for row in csv.DictReader(file)}
+    rows = {row["method"]: row for row in read_rows(files[0])}
     linear = ["CCA, pixels", "CCA, colours", "CCA, colours and edges"]
     assert list(rows) == ["PICE", *linear, "always the commonest tags", "chance"]
     chance, popular = rows["chance"], rows["always the commonest tags"]
@@ -105,7 +101,7 @@ def test_a_quick_run(tmp_path, monkeypatch):
     assert "0.317 | 0.201 | 0.095" in text
     assert "quick run" in text
     photos, tags = (page := data_of(files[-3]))["clouds"]
-    assert (photos["n"], tags["n"]) == (flickr.QUICK_PHOTOS, flickr.N_TERMS)
+    assert (photos["n"], tags["n"]) == (flickr_runs.QUICK_PHOTOS, flickr_runs.N_TERMS)
     assert photos["sprites"]["kind"] == "jpeg"
     assert "dog" in tags["labels"]
     assert page["by"] == "posterior"

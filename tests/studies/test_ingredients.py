@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from correspondence.datasets import fetch_recipes
-from correspondence.studies.ingredients import Ingredients, plain_name
+from correspondence.studies.ingredients import Ingredients, simplify_name
 
 has_recipes = Path(os.environ.get("CORRESPONDENCE_DATA", "nowhere"), "whats_cooking/train.json.zip").is_file()
 needs_recipes = pytest.mark.skipif(
@@ -52,7 +52,7 @@ needs_recipes = pytest.mark.skipif(
     ],
 )
 def test_variants_have_one_plain_name(plain, names):
-    assert {plain_name(name) for name in names} == {plain}
+    assert {simplify_name(name) for name in names} == {plain}
 
 
 @pytest.fixture
@@ -137,12 +137,12 @@ def test_it_is_a_transformer_of_scikit_learn():
 @pytest.mark.parametrize(
     ("X", "error", "message"),
     [
-        ("salt", TypeError, "X must be a list of recipes, each a list of names, got str"),
-        (["salt"], TypeError, r"X\[0\] must be a list of names, got the text 'salt': write \['salt'\]"),
-        ([["salt"], 3], TypeError, r"X\[1\] must be a list of names, got 3"),
-        ([["salt", None]], TypeError, r"X\[0\] must hold names of ingredients, got None"),
-        ([["salt", 3]], TypeError, r"X\[0\] must hold names of ingredients, got 3"),
-        ([[], []], ValueError, "X has no ingredients"),
+        ("salt", TypeError, "X must be a list of recipes"),
+        (["salt"], TypeError, r"X\[0\] must be a list .* Write \['salt'\]"),
+        ([["salt"], 3], TypeError, r"X\[1\] must be a list"),
+        ([["salt", None]], TypeError, r"X\[0\] must hold names"),
+        ([["salt", 3]], TypeError, r"X\[0\] must hold names"),
+        ([[], []], ValueError, "X must have"),
     ],
 )
 def test_what_is_no_list_of_recipes_is_an_error(X, error, message):
@@ -151,7 +151,7 @@ def test_what_is_no_list_of_recipes_is_an_error(X, error, message):
 
 
 def test_the_number_of_ingredients_is_whole():
-    with pytest.raises(ValueError, match="n_ingredients must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="n_ingredients must"):
         Ingredients(n_ingredients=0).fit([["salt"]])
 
 

@@ -1,11 +1,10 @@
 """The study of the number of components, on a few of its problems."""
 
-import csv
 from itertools import islice
 
 import numpy as np
 import pytest
-from records import check_record
+from records import check_record, read_rows
 
 from correspondence.studies import latent
 from correspondence.studies.reproducing import reproduce_study
@@ -31,8 +30,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_study(folder):
     check_record(folder, "latent")
-    with (folder / "latent.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_rows(folder / "latent.csv")
     easy = [row for row in rows if row["problem"] != "overlapping classes"]
     assert {row["true"] for row in easy} == {"0", "5"}
     assert np.mean([float(row["right"]) for row in easy]) >= 0.9

@@ -1,34 +1,20 @@
 """The multi-view studies: their pairs and measures on images made here, and one quick run on digits."""
 
-import csv
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 from pages import data_of
-from records import check_record
+from records import check_record, read_rows, require_data
 
 import correspondence as co
 from correspondence.studies import multiview, multiview_runs, views
 from correspondence.studies.reproducing import reproduce_study
 
-pytestmark = pytest.mark.slow
-
-DIGITS = "mnist/train-images-idx3-ubyte.gz"
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-def blobs(rng, n):
-    """Noisy images with a bright spot in one of three places, the class."""
+def draw_blobs(rng, n):
+    """Draw noisy images with a bright spot in one of three places, the class."""
     y = rng.integers(3, size=n)
     images = rng.normal(60, 30, (n, 12, 12))
     for i, label in enumerate(y):
@@ -36,19 +22,19 @@ def blobs(rng, n):
     return images.clip(0, 255).astype(np.uint8), np.array(["left", "middle", "right"], dtype=object)[y]
 
 
-def chance(seed=0):
+def make_generator(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-def bars(n, size=21):
-    """Vertical bars through the centre."""
+def draw_bars(n, size=21):
+    """Draw vertical bars through the centre."""
     images = torch.zeros(n, 1, size, size)
     images[:, :, 3:-3, size // 2 - 1 : size // 2 + 2] = 1
     return images
 
 
-def angles(images):
-    """Of the main axis of each image against the vertical, from -pi/2 to pi/2."""
+def measure_angles(images):
+    """Measure the angle of the main axis of each image against the vertical, from -pi/2 to pi/2."""
     at = torch.arange(images.shape[-1]) - (images.shape[-1] - 1) / 2
     mass = images[:, 0] / images[:, 0].sum(dim=(1, 2), keepdim=True)
     xx, yy = ((mass * square).sum(dim=(1, 2)) for square in (at**2, at[:, None] ** 2))
@@ -65,7 +51,7 @@ def test_partners_are_others_of_the_same_class(rng):
 
 
 def test_rotation_is_uniform_within_an_eighth_of_a_turn():
-    found = angles(views.rotate_images(bars(2000), chance()))
+    found = measure_angles(views.rotate_images(draw_bars(2000), make_generator()))
     assert found.abs().max() < np.pi / 4 + 0.02
     quantiles = torch.quantile(found, torch.tensor([0.1, 0.3, 0.5, 0.7, 0.9]))
     np.testing.assert_allclose(quantiles, np.pi / 4 * np.array([-0.8, -0.4, 0, 0.4, 0.8]), atol=0.05)
@@ -74,16 +60,19 @@ def test_rotation_is_uniform_within_an_eighth_of_a_turn():
 def test_noise_is_uniform_and_cut_off():
     images = torch.zeros(200, 1, 10, 10)
     images[100:] = 0.5
-    seen = views.rotate_and_add_noise(images, chance())[:, :, 4:6, 4:6]  # where rotation changes nothing
+    seen = views.rotate_and_add_noise(images, make_generator())[:, :, 4:6, 4:6]  # where rotation changes nothing
     assert 0 <= seen.min() < 0.01
     assert seen.max() == 1
     assert abs(seen[:100].mean() - 0.5) < 0.05
     assert seen[100:].min() > 0.49
     assert abs((seen[100:] == 1).double().mean() - 0.5) < 0.1
-    assert (views.rotate_and_add_noise(bars(300), chance()) != views.rotate_images(bars(300), chance())).any()
+    assert (
+        views.rotate_and_add_noise(draw_bars(300), make_generator())
+        != views.rotate_images(draw_bars(300), make_generator())
+    ).any()
 
 
-def test_passes_pair_anew_but_repeat_for_a_seed(rng):
+def test_passes_draw_new_pairs_but_repeat_for_a_seed(rng):
     images = np.arange(30, dtype=np.uint8)[:, None, None].repeat(2, 1).repeat(2, 2)
     labels = np.array(["a", "b", "c"])[np.arange(30) % 3]
 
@@ -104,7 +93,7 @@ def test_passes_pair_anew_but_repeat_for_a_seed(rng):
 @pytest.mark.parametrize("is_shared", [True, False])
 def test_three_classes_share_two_components(rng, is_shared, monkeypatch):
     monkeypatch.setattr(views, "N_COMPONENTS", 6)
-    train, test = blobs(rng, 1000), blobs(rng, 400)
+    train, test = draw_blobs(rng, 1000), draw_blobs(rng, 400)
     data = co.datasets.ImageClasses(*train, *test, ["left", "middle", "right"])
     view = views.keep_images if is_shared else views.rotate_and_add_noise
     recipe = views.ViewRecipe((8, 16, 64), 4, 64, 5e-3, 0.01, held_out=300, view_x=views.keep_images, view_y=view)
@@ -148,15 +137,13 @@ def test_ends_of_a_component():
 
 
 def test_noisy_digits(tmp_path):
-    if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), DIGITS).is_file():
-        pytest.skip(f"CORRESPONDENCE_DATA has no {DIGITS}")
+    require_data("mnist/train-images-idx3-ubyte.gz")
     name = "multiview-noisy-mnist"
     files = reproduce_study(name, tmp_path, quick=True)
     assert [path.name for path in files] == [
         f"{name}{end}" for end in (".csv", ".png", "-pairs.png", "-explore.html", ".md", ".json")
     ]
-    with files[0].open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_rows(files[0])
     held_out = np.array([float(row["held_out"]) for row in rows])
     assert len(held_out) == 40
     assert held_out[0] > 0.5

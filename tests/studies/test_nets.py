@@ -8,43 +8,36 @@ import torch
 
 from correspondence.studies import nets
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 QUICK = {"epochs": 3, "batch_size": 16, "lr": 0.01, "weight_decay": 0.01, "augment": True, "seed": 0, "progress": False}
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-def stripes(rng, n=72):
-    """Noisy images of horizontal (class 0) and vertical (class 1) stripes at random phases."""
+def draw_stripes(rng, n=72):
+    """Draw noisy images of horizontal (class 0) and vertical (class 1) stripes at random phases."""
     y = rng.integers(2, size=n)
     wave = 60 * np.sin(np.arange(12) + rng.uniform(0, 2 * np.pi, (n, 1)))
     images = np.where(y[:, None, None], wave[:, None, :], wave[:, :, None])
     return (128 + images + rng.normal(0, 25, (n, 12, 12))).clip(0, 255).astype(np.uint8), y
 
 
-def small(seed=0):
+def make_small_net(seed=0):
     torch.manual_seed(seed)
     return nets.make_cnn(1, 2, (8, 16, 16))
 
 
-def weights(net):
+def join_weights(net):
     return torch.cat([value.double().ravel() for value in net.state_dict().values()])
 
 
-def trained(rng, **changes):
-    images, y = stripes(rng)
-    net = small()
+def train_small_net(rng, **changes):
+    images, y = draw_stripes(rng)
+    net = make_small_net()
     nets.train_net(net, nets.to_inputs(images), y, **QUICK | changes)
     return net
 
 
-def moves(X, moved):
-    """Of each image, whether it is flipped and by how many rows and columns it is moved; exactly one must fit."""
+def find_moves(X, moved):
+    """Find whether each image is flipped and by how many rows and columns it is moved; exactly one must fit."""
     pad = nets.MAX_SHIFT_PIXELS
     height, width = X.shape[2:]
     padded = torch.nn.functional.pad(X, (pad,) * 4, mode="reflect")
@@ -78,8 +71,8 @@ def test_logits_of_the_recipes(shape, recipe):
 @pytest.mark.slow
 def test_recipes_are_arguments_of_the_training():
     recipe = nets.NetRecipe((8, 16, 16), epochs=3, batch_size=16, lr=0.01, weight_decay=0.01, augment=True)
-    net = trained(np.random.default_rng(0), **recipe.training)
-    assert torch.equal(weights(net), weights(trained(np.random.default_rng(0))))
+    net = train_small_net(np.random.default_rng(0), **recipe.training)
+    assert torch.equal(join_weights(net), join_weights(train_small_net(np.random.default_rng(0))))
 
 
 def test_inputs():
@@ -105,7 +98,7 @@ def test_augmentation_moves_and_flips():
     moved = nets.shift_and_flip(X, torch.Generator().manual_seed(1))
     assert moved.shape == X.shape
     assert moved.dtype == X.dtype
-    flips, rows, columns = moves(X, moved).T
+    flips, rows, columns = find_moves(X, moved).T
     assert 0.4 < flips.mean() < 0.6
     steps = set(range(-nets.MAX_SHIFT_PIXELS, nets.MAX_SHIFT_PIXELS + 1))
     assert set(rows.tolist()) == steps
@@ -116,23 +109,27 @@ def test_augmentation_moves_and_flips():
 
 @pytest.mark.slow
 def test_augmentation_changes_the_training():
-    with_, without = (weights(trained(np.random.default_rng(0), augment=augment)) for augment in (True, False))
+    with_, without = (
+        join_weights(train_small_net(np.random.default_rng(0), augment=augment)) for augment in (True, False)
+    )
     assert not torch.equal(with_, without)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("augment", [True, False])
 def test_training_repeats_for_a_seed(augment):
-    first, again, other = (weights(trained(np.random.default_rng(0), seed=seed, augment=augment)) for seed in (3, 3, 4))
+    first, again, other = (
+        join_weights(train_small_net(np.random.default_rng(0), seed=seed, augment=augment)) for seed in (3, 3, 4)
+    )
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
 
 
 @pytest.mark.slow
 def test_training_learns(rng):
-    images, y = stripes(rng, 300)
-    fresh, truth = stripes(rng, 500)
-    X, net = nets.to_inputs(fresh), small()
+    images, y = draw_stripes(rng, 300)
+    fresh, truth = draw_stripes(rng, 500)
+    X, net = nets.to_inputs(fresh), make_small_net()
     assert nets.measure_accuracy(net, X, truth) < 0.8
     nets.train_net(net, nets.to_inputs(images), y, **QUICK | {"epochs": 8})
     assert not net.training
@@ -143,21 +140,23 @@ def test_after_step_once_per_batch_and_free_to_evaluate():
     seen = []
 
     def record():
-        seen.append(weights(net))
+        seen.append(join_weights(net))
         net.eval()
 
-    images, y = stripes(np.random.default_rng(0))
-    net = small()
+    images, y = draw_stripes(np.random.default_rng(0))
+    net = make_small_net()
     nets.train_net(net, nets.to_inputs(images), y, **QUICK, after_step=record)
     assert len(seen) == 3 * 5  # 72 images in batches of 16, the last of 8
-    assert torch.equal(seen[-1], weights(net))
-    assert torch.equal(weights(net), weights(trained(np.random.default_rng(0))))  # as without the recorder
+    assert torch.equal(seen[-1], join_weights(net))
+    assert torch.equal(
+        join_weights(net), join_weights(train_small_net(np.random.default_rng(0)))
+    )  # as without the recorder
 
 
 def test_learning_rate_ends_at_zero(rng):
     seen = []
-    images, y = stripes(rng)
-    net = small()
+    images, y = draw_stripes(rng)
+    net = make_small_net()
     nets.train_net(
         net,
         nets.to_inputs(images),
@@ -171,9 +170,9 @@ def test_learning_rate_ends_at_zero(rng):
 
 
 def test_progress(rng, capsys):
-    trained(rng, progress=True)
+    train_small_net(rng, progress=True)
     assert "training: 100%" in capsys.readouterr().err
-    trained(rng)
+    train_small_net(rng)
     assert capsys.readouterr().err == ""
 
 

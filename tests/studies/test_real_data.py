@@ -1,13 +1,9 @@
 """The studies with real data: run quickly, with the files that they write read back."""
 
-import csv
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from pages import data_of
-from records import check_record
+from records import check_record, read_rows, require_data
 
 import correspondence as co
 from correspondence.studies import brands, cooking, training, wine
@@ -24,14 +20,7 @@ NEEDS = {
     "compas": "compas/compas_train.csv",
 }
 FILES = {
-    "cooking": [
-        "cooking.csv",
-        "cooking.png",
-        "cooking-plane.png",
-        "cooking-explore.html",
-        "cooking.md",
-        "cooking.json",
-    ],
+    "cooking": [f"cooking{end}" for end in (".csv", ".png", "-plane.png", "-explore.html", ".md", ".json")],
     "wine": ["wine.csv", "wine.png", "wine-methods.png", "wine-explore.html", "wine.md", "wine.json"],
     "brands": ["brands.csv", "brands.png", "brands-others.png", "brands.md", "brands.json"],
     "boundary": ["boundary.csv", "boundary.png", "boundary-confusing.png", "boundary.md", "boundary.json"],
@@ -42,17 +31,15 @@ FILES = {
 }
 
 
-def results(name, folder):
-    """Rows and text of a quick run."""
-    if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), NEEDS[name]).is_file():
-        pytest.skip(f"CORRESPONDENCE_DATA has no {NEEDS[name]}")
+def run_quickly(name, folder):
+    """Run a study quickly and return the rows and the text."""
+    require_data(NEEDS[name])
     files = reproduce_study(name, folder / name, seeds=1, quick=True)
     assert [path.name for path in files] == FILES[name]
     for path in files:
         assert path.suffix != ".png" or path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
         assert path.suffix != ".mp4" or path.read_bytes()[4:8] == b"ftyp"
-    with files[0].open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_rows(files[0])
     text = files[-2].read_text(encoding="utf-8")
     assert f"correspondence reproduce {name} " in text
     assert ("## What it corrects" in text) == (name != "compas")  # which the paper does not have
@@ -63,10 +50,10 @@ def results(name, folder):
 
 
 def test_cooking(tmp_path):
-    rows, text = results("cooking", tmp_path)
+    rows, text = run_quickly("cooking", tmp_path)
     assert [row["method"] for row in rows[::2]] == list(cooking.METHODS)
     total = {(row["method"], row["data"]): float(row["sum"]) for row in rows}
-    assert total["CA", "training"] > 9.9  # learned by heart
+    assert total["CA", "training"] > 9.9  # memorised
     assert total["CA", "held out"] < 2
     assert total["ACE, net", "held out"] > total["CCA", "held out"] > 4
     assert total["auto", "held out"] >= total["CCA", "held out"]
@@ -87,7 +74,7 @@ def test_the_vocabulary_is_learned_from_training_recipes_only(monkeypatch):
     seen = []
     fit = cooking.Ingredients.fit
     monkeypatch.setattr(cooking.Ingredients, "fit", lambda self, X, y=None: seen.append(len(X)) or fit(self, X))
-    monkeypatch.setattr(cooking, "METHODS", {"ACE, net": ("", lambda seed: co.CCA(2))})
+    monkeypatch.setattr(cooking, "METHODS", {"ACE, net": ("", lambda X, y, seed: co.CCA(2).fit(X, y))})
     recipes = co.datasets.Recipes(
         [["salt", "soy sauce"], ["salt", "pasta"], ["pasta", "basil"], ["soy sauce", "rice"], ["curry"]] * 40,
         np.array(["a", "b", "b", "a", "c"] * 40, dtype=object),
@@ -99,7 +86,7 @@ def test_the_vocabulary_is_learned_from_training_recipes_only(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::correspondence.FewerComponents")  # labels 3 and 8 are rare
 def test_wine(tmp_path):
-    rows, text = results("wine", tmp_path)
+    rows, text = run_quickly("wine", tmp_path)
     first = {row["method"]: float(row["held_out"]) for row in rows if row["component"] == "1"}
     assert list(first) == list(wine.make_methods(None))
     assert min(first.values()) > 0.5
@@ -115,7 +102,7 @@ def test_wine(tmp_path):
 
 
 def test_brands(tmp_path):
-    rows, text = results("brands", tmp_path)
+    rows, text = run_quickly("brands", tmp_path)
     assert [row["label"] for row in rows if row["side"] == "brand"] == list(brands.BRAND_NAMES)
     assert len([row for row in rows if row["side"] == "trait"]) == 15
     assert "upper class is 2.2 times" in text  # from exact CA, and by hand: see the next test
@@ -123,8 +110,7 @@ def test_brands(tmp_path):
 
 
 def test_the_ratio_of_a_brand_by_hand():
-    if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), NEEDS["brands"]).is_file():
-        pytest.skip("CORRESPONDENCE_DATA has no brands")
+    require_data(NEEDS["brands"])
     table = co.datasets.fetch_brands()
     chosen = np.isin(table.rows, brands.BRAND_NAMES)
     counts = np.asarray(table.counts)[chosen]
@@ -146,7 +132,7 @@ def test_without_the_data(name, tmp_path, monkeypatch):
 
 
 def test_boundary(tmp_path):
-    rows, text = results("boundary", tmp_path)
+    rows, text = run_quickly("boundary", tmp_path)
     assert [row["component"] for row in rows] == ["1", "2"]
     assert float(rows[0]["test_accuracy"]) > 0.5
     assert float(rows[0]["claimed"]) > float(rows[1]["claimed"]) > 0
@@ -157,7 +143,7 @@ def test_boundary(tmp_path):
 
 
 def test_training_mnist(tmp_path):
-    rows, text = results("training-mnist", tmp_path)
+    rows, text = run_quickly("training-mnist", tmp_path)
     steps = [int(row["step"]) for row in rows]
     assert steps == [*range(0, 40, 4), steps[-1]]
     accuracy = [float(row["accuracy_on_probes"]) for row in rows]
@@ -169,7 +155,7 @@ def test_training_mnist(tmp_path):
 
 
 def test_compas(tmp_path):
-    rows, text = results("compas", tmp_path)
+    rows, text = run_quickly("compas", tmp_path)
     assert [row["model"] for row in rows] == ["forest", "boosting"]
     assert all(float(row["accuracy"]) > 0.5 for row in rows)
     assert 0.5 < float(rows[0]["agreement"]) < 1
@@ -177,9 +163,8 @@ def test_compas(tmp_path):
     assert "| boosting | temperature" in text
 
 
-def test_a_missing_ffmpeg_is_told_before_the_training(tmp_path, monkeypatch):
-    if not Path(os.environ.get("CORRESPONDENCE_DATA", "none"), NEEDS["training-mnist"]).is_file():
-        pytest.skip(f"CORRESPONDENCE_DATA has no {NEEDS['training-mnist']}")
+def test_a_missing_ffmpeg_is_found_before_the_training(tmp_path, monkeypatch):
+    require_data(NEEDS["training-mnist"])
 
     def missing():
         raise ImportError("A movie as .mp4 needs ffmpeg.")

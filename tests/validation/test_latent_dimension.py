@@ -7,22 +7,21 @@ import pytest
 from scipy.stats import binom
 
 import correspondence as co
-from correspondence.validation import latent_dimension
-from correspondence.validation.held_out_blocks import Block
+from correspondence.validation.latent_dimension import summarise_test
 
 
-def classes(rng, n, m, columns=8, separation=2.0):
+def draw_classes(rng, n, m, columns=8, separation=2.0):
     w = rng.integers(m, size=n)
     return tuple(separation * rng.normal(size=(m, columns))[w] + rng.normal(size=(n, columns)) for _ in range(2))
 
 
-def noisy_labels(rng, n, m, labels=20, errors=0.3):
+def draw_noisy_labels(rng, n, m, labels=20, errors=0.3):
     w = rng.integers(m, size=n)
     names = np.array([f"label {i}" for i in range(labels)], dtype=object)
     return tuple(names[np.where(rng.random(n) < errors, rng.integers(labels, size=n), w)] for _ in range(2))
 
 
-def linear(rng, n, k, columns=8):
+def draw_linear_pairs(rng, n, k, columns=8):
     z = rng.normal(size=(n, k))
     return tuple(
         z @ np.linalg.qr(rng.normal(size=(columns, columns)))[0][:k] + rng.normal(size=(n, columns)) for _ in "xy"
@@ -34,7 +33,7 @@ def count_quickly(est, X, Y, *arguments, **options):
     return co.latent_dimension(est, X, Y, *arguments, n_permutations=199, **options)
 
 
-def counted(est, draw, runs):
+def count_components(est, draw, runs):
     numbers = []
     for seed in range(runs):
         numbers.append(count_quickly(est, *draw(np.random.default_rng(seed)), random_state=seed).n_components)
@@ -64,21 +63,21 @@ def test_nothing_in_unrelated_views(kind):
             return rng.integers(9, size=(2, 400)).astype(str).astype(object)
         return rng.standard_t(2, size=(2, 400, 4)) if kind == "heavy tails" else rng.poisson(0.5, size=(2, 400, 4))
 
-    found = counted(co.CA(8) if kind == "labels" else co.CCA(4), draw, 40)
+    found = count_components(co.CA(8) if kind == "labels" else co.CCA(4), draw, 40)
     assert 40 - found.count(0) <= binom.ppf(0.999, 40, 0.05)
 
 
 @pytest.mark.slow
 def test_remains_of_strong_components_do_not_count():
     """With rare labels a fit finds functions only roughly: the rest of them must not pass for further components."""
-    assert sum(k > 7 for k in counted(co.CA(15), lambda rng: noisy_labels(rng, 500, 8), 15)) <= 2
+    assert sum(k > 7 for k in count_components(co.CA(15), lambda rng: draw_noisy_labels(rng, 500, 8), 15)) <= 2
 
 
 @pytest.mark.slow
 def test_both_tests_count_the_same():
     """Labels, on all pairs; and on held-out ones, by an estimator without views."""
     for seed in range(3):
-        x, y = noisy_labels(np.random.default_rng(seed), 500, 4)
+        x, y = draw_noisy_labels(np.random.default_rng(seed), 500, 4)
         dimension = co.latent_dimension(co.CA(6), x, y, random_state=seed)
         test = co.permutation_test(co.CA(6), x, y, random_state=seed)
         assert dimension.n_components == (test.pvalues <= 0.05).sum()
@@ -92,13 +91,13 @@ def test_both_tests_count_the_same():
 @pytest.mark.slow
 @pytest.mark.parametrize("m", [2, 5, 9])
 def test_classes_share_one_component_less(m):
-    assert counted(co.CCA(11), lambda rng: classes(rng, 1500, m, columns=12), 12).count(m - 1) >= 11
+    assert count_components(co.CCA(11), lambda rng: draw_classes(rng, 1500, m, columns=12), 12).count(m - 1) >= 11
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 3, 6])
 def test_dimension_of_a_linear_latent(k):
-    assert counted(co.CCA(8), lambda rng: linear(rng, 1000, k), 12).count(k) >= 11
+    assert count_components(co.CCA(8), lambda rng: draw_linear_pairs(rng, 1000, k), 12).count(k) >= 11
 
 
 @pytest.mark.slow
@@ -108,8 +107,8 @@ def test_nonlinear_views():
         x = np.column_stack([np.cos(w), np.sin(w)]) * 6 + rng.normal(size=(600, 2))
         return x, 3.0 * rng.permutation(6)[w] + rng.normal(size=600)
 
-    assert counted(co.ACE(9), draw, 5).count(5) >= 4
-    assert counted(co.KernelCCA(9), draw, 1) == [5]
+    assert count_components(co.ACE(9), draw, 5).count(5) >= 4
+    assert count_components(co.KernelCCA(9), draw, 1) == [5]
 
 
 def test_groups_are_judged_once(rng):
@@ -127,7 +126,7 @@ def test_groups_are_judged_once(rng):
 
 
 def test_attributes(rng):
-    X, Y = classes(rng, 1000, 4)
+    X, Y = draw_classes(rng, 1000, 4)
     result = co.latent_dimension(co.CCA(6), X, Y)
     assert (result.n_components, result.n_classes, result.at_least) == (3, 4, False)
     assert result.summary() == "3 components (what a shared variable with 4 classes would give)"
@@ -152,14 +151,14 @@ def test_attributes(rng):
 @pytest.mark.slow
 def test_first_correlation_is_the_held_out_one(rng):
     """Nothing is taken off the first component; of the others, in large samples nearly nothing."""
-    X, Y = classes(rng, 4000, 4, separation=1)
+    X, Y = draw_classes(rng, 4000, 4, separation=1)
     result, plain = co.latent_dimension(co.CCA(4), X, Y), co.permutation_test(co.CCA(4), X, Y, refit=False)
     assert result.correlations[0] == pytest.approx(plain.correlations[0], abs=1e-9)
     np.testing.assert_allclose(result.correlations[:3], plain.correlations[:3], atol=0.02)
 
 
 def test_repr(rng):
-    text = repr(co.latent_dimension(co.CCA(6), *classes(rng, 1000, 4)))
+    text = repr(co.latent_dimension(co.CCA(6), *draw_classes(rng, 1000, 4)))
     first, second, header, *rows = text.splitlines()
     assert first == "LatentDimension: 3 components (what a shared variable with 4 classes would give)"
     assert re.fullmatch(r"  interval 3 to \d( or more)?, alpha 0.05, 999 permutations of all pairs", second)
@@ -167,12 +166,12 @@ def test_repr(rng):
     assert len(rows) == 6
     nothing = co.latent_dimension(co.CCA(2), *rng.normal(size=(2, 300, 2)))
     assert nothing.summary() == "0 components: none is more than chance"
-    one = co.latent_dimension(co.CCA(3), *classes(np.random.default_rng(1), 300, 2))
+    one = co.latent_dimension(co.CCA(3), *draw_classes(np.random.default_rng(1), 300, 2))
     assert one.summary() == "1 component (what a shared variable with 2 classes would give)"
 
 
 def test_at_least(rng):
-    result = co.latent_dimension(co.CCA(2), *classes(rng, 1000, 4))
+    result = co.latent_dimension(co.CCA(2), *draw_classes(rng, 1000, 4))
     assert result.at_least
     assert result.summary() == "at least 2 components, as many as were tested"
     assert result.interval == (2, 2)
@@ -184,7 +183,7 @@ def test_interval_reaches_further_the_less_is_known():
     widths = {n: [] for n in (200, 5000)}
     for n, found in widths.items():
         for seed in range(5):
-            result = count_quickly(co.CCA(8), *classes(np.random.default_rng(seed), n, 4))
+            result = count_quickly(co.CCA(8), *draw_classes(np.random.default_rng(seed), n, 4))
             low, high = result.interval
             assert low <= result.n_components <= high
             found.append(high - low)
@@ -196,7 +195,7 @@ def test_interval_reaches_further_the_less_is_known():
 def test_interval_has_the_number_in_it_where_the_count_is_too_low():
     """Overlapping classes: the count misses some, the interval hardly ever."""
     results = [
-        count_quickly(co.CCA(8), *classes(np.random.default_rng(seed), 400, 6, separation=0.8), random_state=seed)
+        count_quickly(co.CCA(8), *draw_classes(np.random.default_rng(seed), 400, 6, separation=0.8), random_state=seed)
         for seed in range(30)
     ]
     assert np.mean([result.n_components == 5 for result in results]) < 0.5
@@ -204,7 +203,7 @@ def test_interval_has_the_number_in_it_where_the_count_is_too_low():
 
 
 def test_negligible_decides_the_upper_end_only(rng):
-    X, Y = classes(rng, 400, 4)
+    X, Y = draw_classes(rng, 400, 4)
     strict, loose = (co.latent_dimension(co.CCA(8), X, Y, negligible=value) for value in (0.01, 0.9))
     assert strict.n_components == loose.n_components == loose.interval[1]
     assert strict.interval[1] > loose.interval[1]
@@ -212,7 +211,7 @@ def test_negligible_decides_the_upper_end_only(rng):
 
 @pytest.mark.slow
 def test_permutations_are_raised_where_they_are_too_few(rng):
-    X, Y = classes(rng, 300, 2)
+    X, Y = draw_classes(rng, 300, 2)
     assert co.latent_dimension(co.CCA(2), X, Y, n_permutations=19).test.n_permutations == 79
     result = co.latent_dimension(co.CCA(2), X, Y, alpha=0.0005, n_permutations=19)
     assert result.test.n_permutations == 7999
@@ -227,15 +226,15 @@ def test_few_pairs(rng):
 
 def test_errors(rng):
     X, Y = rng.normal(size=(2, 100, 2))
-    with pytest.raises(ValueError, match=r"alpha must be a number from 0\.0001 to below 1, got 5"):
+    with pytest.raises(ValueError, match="alpha must"):
         co.latent_dimension(co.CCA(), X, Y, alpha=5)
-    with pytest.raises(ValueError, match="negligible must be a number between 0 and 1"):
+    with pytest.raises(ValueError, match="negligible must"):
         co.latent_dimension(co.CCA(), X, Y, negligible=0)
-    with pytest.raises(ValueError, match="n_permutations must be"):
+    with pytest.raises(ValueError, match="n_permutations must"):
         co.latent_dimension(co.CCA(), X, Y, n_permutations=3)
-    with pytest.raises(TypeError, match="est must be an estimator"):
+    with pytest.raises(TypeError, match="est must"):
         co.latent_dimension(co.CCA, X, Y)
-    with pytest.raises(ValueError, match="X must have at least 15 pairs"):
+    with pytest.raises(ValueError, match=r"X must .* 15"):
         co.latent_dimension(co.CCA(), X[:8], Y[:8])
 
 
@@ -254,21 +253,20 @@ def test_interval_counts_those_that_are_not_ruled_out():
     pvalues, r = np.array([0.002, 0.04, 0.5, 0.6]), np.array([0.9, 0.3, 0.0, 0.2])
     test = co.PermutationTest(pvalues, r, r, np.zeros((99, 4)), 99, "held-out pairs")
     intervals = np.column_stack([r - 0.05, r + 0.05])
-    blocks = [Block(np.zeros((3, 4)), np.zeros((3, 4)), 3, np.ones(4))]
     for negligible, interval in ((0.1, (1, 3)), (0.04, (1, 4))):
-        result = latent_dimension.summarise_held_out_test(test, test, intervals, co.CCA(4), 0.05, negligible, blocks)
+        result = summarise_test(test, r, intervals, np.ones(4), np.ones(4), co.CCA(4), 0.05, negligible)
         assert result.interval == interval
         assert result.pvalues.tolist() == [0.002, 0.04, 0.5, 1]
 
 
 def test_intervals_have_the_level_of_alpha(rng):
-    X, Y = classes(rng, 500, 2)
+    X, Y = draw_classes(rng, 500, 2)
     wide, narrow = (co.latent_dimension(co.CCA(2), X, Y, alpha=alpha).intervals[0] for alpha in (0.05, 0.3173))
     assert np.ptp(wide) / np.ptp(narrow) == pytest.approx(1.96, abs=0.05)
 
 
 def test_no_more_than_there_can_be(rng):
-    X, Y = classes(rng, 1000, 6)
+    X, Y = draw_classes(rng, 1000, 6)
     result = co.latent_dimension(co.CCA(9), X[:, :2], Y)  # two columns have two components
     assert (result.n_components, result.at_least) == (2, False)
     assert "or more" not in repr(result)
@@ -277,8 +275,8 @@ def test_no_more_than_there_can_be(rng):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alpha": 1e-9}, "alpha must be a number from 0.0001 to below 1, got 1e-09"),
-        ({"n_permutations": 10**8}, "n_permutations must be a whole number from 19 to 1000000"),
+        ({"alpha": 1e-9}, "alpha must"),
+        ({"n_permutations": 10**8}, "n_permutations must"),
     ],
 )
 def test_nothing_takes_for_ever(rng, options, message):

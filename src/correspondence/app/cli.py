@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from typing import Any
 
 import click
@@ -17,22 +19,19 @@ from correspondence.app.commands.train import train_command
 
 __all__ = ["main"]
 
-INTERRUPTED_EXIT_CODE = 130  # exit code of shells after Ctrl-C
-
 
 class Commands(click.Group):
-    """Commands that end with the exit code of shells, 130, on Ctrl-C."""
+    """Commands that end with exit code 130 on Ctrl-C, which click would make 1; `correspondence.__main__` says why."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("\nInterrupted.", err=True)
-            ctx.exit(INTERRUPTED_EXIT_CODE)
+            sys.exit(128 + signal.SIGINT)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, package_name="correspondence")
 def main() -> None:
     """Correspondence analysis: the maximally correlated functions of two variables, and a picture of them."""

@@ -1,9 +1,10 @@
-"""The show piece of the command line: a net that reads digits, from its training to a page, and a small table."""
+"""The demo of the command line: a net that reads digits, from its training to a page, and a small table."""
 
 from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,27 +26,27 @@ from correspondence.results.held_out import HeldOut
 
 __all__ = ["run_demo"]
 
-N_TRAINING_IMAGES, N_PROBE_IMAGES = 600, 900  # images to learn from and to look at; the others judge
+N_TRAINING_IMAGES, N_PROBE_IMAGES = 600, 900  # images to learn from and to look at; the others are held out
 N_HIDDEN_UNITS, LEARNING_RATE, WEIGHT_DECAY, N_EPOCHS, BATCH_SIZE = 32, 0.005, 0.5, 30, 50
-# Chosen by three folds of the images to learn from: right on 94.5 %, and cautious, so that the plane is no ten dots.
-STEPS_PER_FRAME = 5  # steps from frame to frame
-N_CONFUSED_PAIRS = 5  # that are named as confused
+# Chosen by three folds of the training images: right on 94.5 %, and cautious, so that the plane is not just ten dots.
+STEPS_PER_FRAME = 5
+N_CONFUSED_PAIRS = 5  # pairs of digits that are named as confused
 DIGIT_VARIABLE_NAMES = "image", "digit"
 TASK_VARIABLE_NAMES = "task", "person"
 
 
 def run_demo(folder: Path) -> str:
-    """Train a net on digits, analyse what it confuses, and a table of counts; pictures and pages go to a folder.
+    """Train a net on digits, analyse what it confuses, and a table of counts; write pictures and pages.
 
     Parameters
     ----------
     folder : Path
-        Made if there is none. Its files are replaced one by one, and only by complete ones.
+        Write to this folder, which is made if it does not exist. A file is replaced only once the new one is complete.
 
     Returns
     -------
     str
-        What was found, and where it is.
+        What was found, and the paths of the files.
     """
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,8 +56,15 @@ def run_demo(folder: Path) -> str:
         if is_new:
             folder.rmdir()
         raise
-    pages = [digits.write_page(folder / "digits.html"), _table_page(table, folder / "tasks.html")]
-    pictures = [digits.draw_picture(folder / "digits.png"), _table_picture(table, folder / "tasks.png")]
+    title, who = "Household tasks: who does what?", ("task", "who does it")
+    pages = [
+        digits.write_page(folder / "digits.html"),
+        explore(table, path=folder / "tasks.html", names=TASK_VARIABLE_NAMES, title=title),
+    ]
+    pictures = [
+        digits.draw_picture(folder / "digits.png"),
+        _save_plane(folder / "tasks.png", table, names=who, ellipses=table.bootstrap(random_state=0)),
+    ]
     found = [
         *(f"Page:    {path.resolve().as_uri()}" for path in pages),
         *(f"Picture: {path.resolve()}" for path in pictures),
@@ -69,22 +77,22 @@ def run_demo(folder: Path) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Digits:
-    """A trained net, and images that it has not seen."""
+    """A trained net, and images that were not used in its training."""
 
     recorder: TrainingRecorder
     cca: ClassifierCA
-    """Of the probes."""
+    """The analysis of the probes."""
     images: np.ndarray
     """The probes, as they are shown."""
     X: np.ndarray
     labels: np.ndarray
     held_out: HeldOut
-    """On images that are no probes either."""
+    """Figures on images that are neither probes nor training images."""
     unseen: int
     accuracy: float
-    """On all images that the net was not trained on."""
+    """The share of right answers on all images that were not used in the training."""
 
-    @property
+    @cached_property
     def sentences(self) -> list[str]:
         return write_sentences(self.cca, axis_words(self.cca), self.held_out, DIGIT_VARIABLE_NAMES)
 
@@ -96,15 +104,10 @@ class _Digits:
         )
 
     def format_text(self) -> str:
-        said = " ".join(self.sentences)
-        return "\n\n".join(
-            [
-                _wrap_text(self.introduction),
-                self._format_table(),
-                _wrap_text(self._describe_confusion()),
-                _wrap_text(said),
-            ]
-        )
+        sentences = " ".join(self.sentences)
+        paragraphs = [self.introduction, self._describe_confusion(), sentences]
+        introduction, confusion, sentences = map(_wrap_text, paragraphs)
+        return "\n\n".join([introduction, self._format_table(), confusion, sentences])
 
     def _format_table(self) -> str:
         lines = ["component  PIC claimed  on labels  tells apart"]
@@ -189,14 +192,6 @@ def _describe_table(ca: CA) -> str:
     pics = ", ".join(f"{pic:.4f}" for pic in d.pics)
     meaning = " ".join(words.write_sentence(TASK_VARIABLE_NAMES) for words in said[:2])
     return _wrap_text(f"And a table, {d.n:g} answers on who does which task in a couple: PICs {pics}. {meaning}")
-
-
-def _table_page(ca: CA, path: Path) -> Path:
-    return explore(ca, path=path, names=TASK_VARIABLE_NAMES, title="Household tasks: who does what?")
-
-
-def _table_picture(ca: CA, path: Path) -> Path:
-    return _save_plane(path, ca, names=("task", "who does it"), ellipses=ca.bootstrap(random_state=0))
 
 
 def _save_plane(path: Path, est: CA | ClassifierCA, **options: Any) -> Path:

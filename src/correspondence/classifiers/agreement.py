@@ -11,8 +11,9 @@ import numpy as np
 
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.classifiers.beliefs import Beliefs, is_stream
-from correspondence.classifiers.calibration import log_loss
-from correspondence.classifiers.estimator import ClassifierCA, label_codes
+from correspondence.classifiers.calibration import measure_log_loss
+from correspondence.classifiers.class_labels import find_classes
+from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.results.classifier_comparison import ClassifierComparison
 
 __all__ = ["compare_classifiers"]
@@ -32,20 +33,21 @@ def compare_classifiers(
     Parameters
     ----------
     models : list or dict
-        At least two models of the same classes, each as `ClassifierCA` takes it; a dictionary gives them names.
+        There must be at least two models of the same classes, of any kind that `ClassifierCA` takes; a dictionary gives
+        them names.
     X : array-like or frame
-        Inputs, best such that none of the models was trained on.
+        Ask the models about these inputs, ideally inputs that none of them was trained on.
     y : array-like of shape (n,), optional
-        Their true labels, for ``scores``.
+        The true labels of X give the ``scores``.
     classes : array-like of shape (k,), optional
-        Names of the classes, in the order of the beliefs; by default each model's own, matched by name.
+        The classes have these names, in the order of the beliefs; by default each model's own, matched by name.
     outputs, batch_size : str, int
-        As for `ClassifierCA`.
+        These are parameters of `ClassifierCA`.
 
     Returns
     -------
     ClassifierComparison
-        Print it for a summary; ``co.plot.classifiers`` draws it.
+        The comparison; print it for a summary, and ``co.plot.classifiers`` draws it.
 
     Examples
     --------
@@ -67,19 +69,20 @@ def compare_classifiers(
     """
     named = name_models(models)
     if is_stream(X):
-        raise ValueError("X must be an array, a frame or a list: every model is asked about all of it.")
+        raise ValueError("X must be an array, a frame or a list, because every model is asked about all of it.")
     asked = {name: Beliefs(model, outputs, 1.0, batch_size, classes) for name, model in named.items()}
     beliefs = {name: ask(X) for name, ask in asked.items()}
     first = next(iter(named))
     labels = asked[first].name_classes(beliefs[first].shape[1])
     P = np.stack([_order_columns(name, beliefs[name], asked[name], labels) for name in named])
-    with warnings.catch_warnings(
-        action="ignore", category=CorrespondenceWarning
-    ):  # of classes that a model never predicts
+    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):  # about classes never predicted
         analyses = {name: ClassifierCA.from_beliefs(P[i], labels) for i, name in enumerate(named)}
         common = ClassifierCA.from_beliefs(P.reshape(-1, len(labels)), labels)
-    scores = {} if y is None else score_models(analyses, P, label_codes(y, labels, P.shape[1], "y"))
-    return ClassifierComparison(list(named), labels, P, analyses, common, _disagreement(P), scores)
+    scores = {} if y is None else score_models(analyses, P, find_classes(y, labels, P.shape[1], "y"))
+    # The mean total variation between two models, for each input.
+    pairs = list(combinations(P, 2))
+    disagreement = sum(np.abs(one - other).sum(axis=1) for one, other in pairs) / 2 / len(pairs)
+    return ClassifierComparison(list(named), labels, P, analyses, common, disagreement, scores)
 
 
 def name_models(models: Any) -> dict[str, Any]:
@@ -97,29 +100,23 @@ def name_models(models: Any) -> dict[str, Any]:
     if {"index", "disagreement"} & set(named):
         raise ValueError("models must not be called index or disagreement, which are columns of a result.")
     if len(named) < 2:
-        raise ValueError(f"models must be at least two, got {len(named)}: use ClassifierCA for one.")
+        raise ValueError(f"models must be at least two, got {len(named)}. Use ClassifierCA for one.")
     return named
 
 
 def _order_columns(name: str, P: np.ndarray, asked: Beliefs, labels: np.ndarray) -> np.ndarray:
-    """Beliefs with their columns in the order of the labels."""
+    """Return the beliefs with their columns in the order of the labels."""
     own = {label: i for i, label in enumerate(asked.name_classes(P.shape[1]).tolist())}
     if set(own) != set(labels.tolist()):
-        raise ValueError(f"The classes of {name} are not those of the first model: all must have the same.")
+        raise ValueError(f"models must have the same classes, but those of {name} are not those of the first.")
     return P[:, [own[label] for label in labels.tolist()]]
-
-
-def _disagreement(P: np.ndarray) -> np.ndarray:
-    """Mean total variation between two models, for each input."""
-    pairs = list(combinations(range(len(P)), 2))
-    return sum(np.abs(P[i] - P[j]).sum(axis=1) for i, j in pairs) / 2 / len(pairs)
 
 
 def score_models(analyses: dict[str, ClassifierCA], P: np.ndarray, codes: np.ndarray) -> dict[str, dict[str, float]]:
     return {
         name: {
             "accuracy": float((P[i].argmax(axis=1) == codes).mean()),
-            "log_loss": log_loss(P[i], codes),
+            "log_loss": measure_log_loss(P[i], codes),
             "captured": analysis.evaluate(P[i], analysis.classes_[codes]).captured,
         }
         for i, (name, analysis) in enumerate(analyses.items())

@@ -1,34 +1,80 @@
-"""From moments of beliefs to their decomposition."""
+"""From beliefs to their moments, and from these to their decomposition."""
 
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import find_user_stacklevel
+from correspondence._util.arguments import check_weights, count_observations, find_user_stacklevel
+from correspondence._util.progress import make_progress_bar
 from correspondence._util.text import list_names
 from correspondence._util.user_warnings import FewerComponents, LeftOut
-from correspondence.classifiers.beliefs import Beliefs
+from correspondence.classifiers.beliefs import Beliefs, is_stream
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.signs import choose_signs
+from correspondence.data.pairs.pairs import Pairs
 
-__all__ = ["MIN_BELIEF_FOR_SINGLE_PRECISION", "PIC_NOISE_BY_PRECISION", "decompose_beliefs", "sum_belief_moments"]
+__all__ = ["decompose_beliefs", "sum_over_inputs", "sum_over_pairs"]
 
-
-MIN_BELIEF_FOR_SINGLE_PRECISION = (
-    1e-6  # classes that are never believed more than this need double precision: their products underflow
-)
+# Classes that are never believed more than this need double precision: their products underflow.
+MIN_BELIEF_FOR_SINGLE_PRECISION = 1e-6
 PIC_NOISE_BY_PRECISION = {np.dtype(np.float64): 1e-15, np.dtype(np.float32): 1e-7}  # PICs that rounding alone can make
+ROWS_ASKED_FIRST = 256  # rows that a model is asked before it is sent to workers
+
+
+def sum_over_inputs(
+    beliefs: Beliefs, X: Any, sample_weight: Any = None, keep: bool = False, progress: bool | None = None
+) -> tuple[Moments, list[np.ndarray]]:
+    """Sum the moments of the beliefs about X, and return the beliefs themselves if they are to be kept."""
+    n = None if is_stream(X) else count_observations(X, "X")
+    if sample_weight is not None and n is None:
+        raise ValueError("sample_weight cannot be given with batches. Repeat rows instead.")
+    weights = None if sample_weight is None or n is None else check_weights(sample_weight, n, "sample_weight")
+    moments, kept, done = None, [], 0
+    with make_progress_bar(n or 0, "beliefs", progress) as shown:
+        for P in beliefs.iterate_batches(X):
+            if moments is None:
+                is_single = P.dtype == np.float32 and P.max(axis=0).min() > MIN_BELIEF_FOR_SINGLE_PRECISION
+                moments = Moments(np.float32, centre=False) if is_single else Moments()
+            weight = None if weights is None else weights[done : done + len(P)]
+            moments.update(P, np.empty((len(P), 0), P.dtype), weight)
+            done += len(P)
+            shown.update(len(P))
+            if keep:
+                kept.append(P)
+    if moments is None or done < 2:
+        raise ValueError(f"The beliefs of at least two inputs are needed, got {done} sample(s).")
+    return moments, kept
+
+
+def sum_over_pairs(beliefs: Beliefs, pairs: Pairs) -> Moments:
+    """Sum the moments of the beliefs about x, in double precision, where the pairs are."""
+    rows = next(iter(pairs), None)
+    if rows is not None:  # errors come before workers start, and logits are recognised
+        next(beliefs.iterate_batches(rows[0].slice(0, ROWS_ASKED_FIRST)))
+    moments: Moments = pairs.sums(partial(_sum_part, beliefs), partial(sum, start=Moments()), "beliefs", numbered=False)
+    if moments.n < 2:
+        raise ValueError(f"The beliefs of at least two inputs are needed, got {moments.n:g} sample(s).")
+    return moments
+
+
+def _sum_part(beliefs: Beliefs, x: Any, y: Any, first: int) -> Moments:
+    """Sum the moments of the beliefs about some inputs; their labels are not used."""
+    moments = Moments()
+    for P in beliefs.iterate_batches(x):
+        moments.update(P, np.empty((len(P), 0)))
+    return moments
 
 
 def decompose_beliefs(
     moments: Moments, classes: np.ndarray, beliefs: Beliefs, n_components: int | None
 ) -> tuple[Decomposition, np.ndarray]:
-    """PICs, f and g of the belief channel, and the second moments E[P P^T], from the moments of the beliefs."""
+    """Find PICs, f and g of the belief channel, and the second moments E[P P^T], from the moments of the beliefs."""
     p, cov = moments.mean_f / moments.mean_f.sum(), moments.cov_f
     used = p > 0
     if not used.all():
@@ -42,13 +88,13 @@ def decompose_beliefs(
     )
     if not len(pics):
         warnings.warn(
-            "All inputs have the same beliefs: there are no components.",
+            "All inputs have the same beliefs, so there are no components.",
             FewerComponents,
             stacklevel=find_user_stacklevel(),
         )
     elif n_components is not None and n_components > len(pics):
         warnings.warn(
-            f"n_components = {n_components} is more than there are: {len(pics)} are kept.",
+            f"n_components = {n_components} is more than there are; {len(pics)} are kept.",
             FewerComponents,
             stacklevel=find_user_stacklevel(),
         )
@@ -70,13 +116,14 @@ def decompose_beliefs(
 def decompose_covariance(
     cov: np.ndarray, p: np.ndarray, noise: float, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """PICs and g of classes that all occur: eigenvectors orthogonal to the constant, whatever rounding does to it."""
+    """Find PICs and g of classes that all occur, with eigenvectors orthogonal to the constant despite rounding."""
+    # D_Y^{-1/2} cov D_Y^{-1/2} has the PICs as eigenvalues, U = D_Y^{1/2} G as eigenvectors, and sqrt(p_Y) with 0.
     root = np.sqrt(p / p.sum())
     mirror = root + np.eye(1, len(p))[0]
     mirror /= np.linalg.norm(mirror)
 
     def reflect(A: np.ndarray) -> np.ndarray:
-        """Householder's reflection of the constant, that is root, on to the first axis."""
+        """Apply Householder's reflection that takes the constant, which is root, to the first axis."""
         return A - 2 * np.outer(mirror, mirror @ A)
 
     scaled = reflect(reflect(cov / np.outer(root, root)).T)[1:, 1:]
@@ -84,11 +131,3 @@ def decompose_covariance(
     keep = np.flatnonzero(values > noise)[::-1]
     U = reflect(np.vstack([np.zeros(len(keep)), vectors[:, keep]]))
     return np.minimum(values[keep], 1.0), U / root[:, None] * choose_signs(U, labels)
-
-
-def sum_belief_moments(beliefs: Beliefs, x: Any, y: Any, first: int) -> Moments:
-    """Sum the moments of beliefs about some inputs; of labels there are none."""
-    moments = Moments()
-    for P in beliefs.iterate_batches(x):
-        moments.update(P, np.empty((len(P), 0)))
-    return moments

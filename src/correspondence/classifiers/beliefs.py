@@ -25,12 +25,10 @@ __all__ = ["OUTPUT_KINDS", "Beliefs", "apply_temperature", "check_beliefs", "is_
 
 OUTPUT_KINDS = ("auto", "probabilities", "logits")
 SUM_ERROR = 1e-3  # by which a row of beliefs may be off 1
-SINGLE_SUM_ERROR = 1e-6  # the same, so small that single precision has no better
-MIN_CLASSES_FOR_SINGLE_PRECISION = (
-    100  # classes from which beliefs in single precision are left so: their products take half the time
-)
 HALF_SUM_ERROR = 1e-2  # the same in half precision, which has three digits
-MIN_ROWS_FOR_MODULE = 64  # rows of numbers that a module is asked at least
+SINGLE_SUM_ERROR = 1e-6  # the same in single precision, without rounding it further
+MIN_CLASSES_FOR_SINGLE_PRECISION = 100  # from here on beliefs stay in single precision: products take half the time
+MIN_ROWS_FOR_MODULE = 64  # fewer rows are multiplied in another way, with other rounding errors
 MAX_BELIEFS_COPIED = 1 << 24  # beliefs that are copied from an array at a time
 
 
@@ -40,17 +38,17 @@ class Beliefs(FeatureMap):
     Parameters
     ----------
     model : classifier, torch module, callable, ONNX session or None
-        Whom to ask; None if the X are beliefs already.
+        Ask this model; None if X contains beliefs already.
     outputs : {"auto", "probabilities", "logits"}
-        What the model returns. "auto" tells logits from probabilities for torch modules and takes everything else for
-        probabilities.
+        What the model returns. "auto" distinguishes logits from probabilities for torch modules and takes everything
+        else for probabilities.
     temperature : float
-        By which the logarithms of the beliefs are divided.
+        Divide the logarithms of the beliefs by this number.
     batch_size : int
-        How many x the model is asked at a time.
+        Ask the model about this many x at a time.
     classes : array-like, optional
-        Names of the columns, instead of the model's own or 0, 1, ...; if they are the model's own in another order,
-        that of the model counts.
+        The columns have these names instead of the model's own or 0, 1, ...; if they are the model's own in another
+        order, the model's order counts.
     """
 
     kind = "beliefs"
@@ -67,24 +65,22 @@ class Beliefs(FeatureMap):
             raise ValueError(f"outputs must be one of {', '.join(OUTPUT_KINDS)}, got {short_repr(outputs)}.")
         if not is_number(temperature) or not 1e-3 <= temperature <= 1e3:
             raise ValueError(f"temperature must be a number from 0.001 to 1000, got {short_repr(temperature)}.")
-        self.model, self.compute_outputs, self.temperature = model, outputs, float(temperature)
+        self.model, self.outputs, self.temperature = model, outputs, float(temperature)
         self.batch_size = check_whole(batch_size, "batch_size", 1)
         self._ask = find_predict_function(model)
         self._are_logits = outputs == "logits" if outputs != "auto" or not _is_torch_module(model) else None
         self.given = _choose_class_names(classes, getattr(model, "classes_", None))
 
     def name_classes(self, k: int) -> np.ndarray:
-        """Names of the k columns."""
+        """Return the names of the k columns."""
         if self.given is None:
             return np.arange(k)
         if len(self.given) != k:
-            raise ValueError(
-                f"classes has {len(self.given)} names, but the beliefs have {k} columns: there must be one for each."
-            )
+            raise ValueError(f"classes has {len(self.given)} names for {k} columns of beliefs; give one per column.")
         return self.given
 
     def iterate_batches(self, X: Any) -> Iterator[np.ndarray]:
-        """Checked beliefs of some x at a time; X may also be an iterable of batches, such as a torch DataLoader."""
+        """Yield checked beliefs about some x at a time; X may be an iterable of batches, such as a torch DataLoader."""
         width = None
         for rows in self._iterate_inputs(X):
             P = check_beliefs(self._ask_probabilities(rows), count_observations(rows, "X"))
@@ -98,31 +94,33 @@ class Beliefs(FeatureMap):
             yield P if self.temperature == 1 else apply_temperature(P, self.temperature)
 
     def _ask_probabilities(self, rows: Any) -> Any:
-        """The model's probabilities; whether a torch module returns them or logits is seen from its first answer."""
-        values = self._ask_model(rows)
-        if self.compute_outputs != "auto" and _is_column(to_float_array(values)):
-            return _expand_to_two_classes(to_float_array(values), self.compute_outputs == "logits")
-        if self._are_logits is False:
+        """Ask for probabilities; the first answer of a torch module shows whether it returns them or logits."""
+        try:
+            values = self._ask(convert_arrow_rows(rows, self.model))
+        except (NotFittedError, MemoryError, _NoBeliefsError):
+            raise
+        except Exception as error:  # of any library; it is shown as the cause
+            raise ValueError(f"X: the model has no answer for such inputs ({short_repr(str(error), 200)}).") from error
+        if self.outputs == "auto" and self._are_logits is False:
             return values
         array = to_float_array(values)
+        if self.outputs != "auto" and (array.ndim == 1 or array.shape[1:] == (1,)):
+            # One column is the logit or the probability of the second of two classes.
+            with np.errstate(invalid="ignore"):
+                p = expit(array.ravel()) if self._are_logits else array.ravel()
+            return np.column_stack([1 - p, p])
+        if self._are_logits is False:
+            return values
         if array.ndim != 2 or not array.size:
             return array
         if self._are_logits is None:
             self._are_logits = bool(array.min() < 0 or np.abs(array.sum(axis=1) - 1).max() > _get_sum_tolerance(values))
             if self._are_logits and array.min() >= 0 and array.max() <= 1:
                 raise ValueError(
-                    "The module returns numbers from 0 to 1 that do not sum to 1: say outputs='logits' if they are "
-                    "logits; probabilities that exclude each other are needed, not those of several labels."
+                    "The module returns numbers from 0 to 1 that do not sum to 1. Pass outputs='logits' if they are "
+                    "logits; probabilities must be those of classes that exclude each other, not of several labels."
                 )
         return _apply_softmax(array) if self._are_logits else values
-
-    def _ask_model(self, rows: Any) -> Any:
-        try:
-            return self._ask(convert_arrow_rows(rows, self.model))
-        except (NotFittedError, MemoryError, _NoBeliefsError):
-            raise
-        except Exception as error:  # of any library; it is shown as the cause
-            raise ValueError(f"X: the model has no answer for such inputs ({short_repr(str(error), 200)}).") from error
 
     def _iterate_inputs(self, X: Any) -> Iterator[Any]:
         if is_stream(X):
@@ -152,7 +150,7 @@ class Beliefs(FeatureMap):
 
     def state(self) -> State:  # noqa: D102
         names = None if self.given is None else [label_to_json(label) for label in self.given.tolist()]
-        settings = {"outputs": self.compute_outputs, "temperature": self.temperature, "batch_size": self.batch_size}
+        settings = {"outputs": self.outputs, "temperature": self.temperature, "batch_size": self.batch_size}
         return State({"has_model": self.model is not None, "classes": names, **settings}, {})
 
     @classmethod
@@ -160,7 +158,7 @@ class Beliefs(FeatureMap):
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
     ) -> Beliefs:
         if description["has_model"] and net is None:
-            raise NetError("The classifier is not in the file: give it again, load(path, x_net=model).")
+            raise NetError("The classifier is not in the file. Pass it again: load(path, x_net=model).")
         names = description["classes"]
         classes = None if names is None else to_object_array([label_from_json(name) for name in names])
         settings = {name: description[name] for name in ("outputs", "temperature", "batch_size")}
@@ -180,19 +178,19 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
     values : array-like or tensor of shape (n, k)
         What a model returned.
     n : int, optional
-        How many rows there must be.
+        There must be n rows.
     """
     P = to_float_array(values)
     if P.ndim != 2 or P.shape[1] < 2:
         raise ValueError(
-            f"The beliefs must have a row for each input and a column for each of at least two classes, "
-            f"got shape {P.shape}: for two classes return both, 1 - p and p, or say outputs='logits' or "
-            "'probabilities' if it is that of the second."
+            f"The beliefs must have a row for each input and a column for each of at least two classes, got shape "
+            f"{P.shape}. For two classes return both, 1 - p and p, or pass outputs='logits' or 'probabilities' if the "
+            "column is that of the second."
         )
     if P.shape[1] < MIN_CLASSES_FOR_SINGLE_PRECISION:
         P = P.astype(np.float64, copy=False)
     if n is not None and len(P) != n:
-        raise ValueError(f"The model returned {len(P)} rows of beliefs for {n} inputs: there must be one for each.")
+        raise ValueError(f"The model returned {len(P)} rows of beliefs for {n} inputs; there must be one for each.")
     if not len(P):
         return P
     with np.errstate(invalid="ignore"):  # infinities that cancel each other
@@ -200,18 +198,18 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
     if not np.isfinite(sums).all():
         bad = np.flatnonzero(~np.isfinite(sums))
         raise ValueError(
-            f"The beliefs contain NaN or infinity in {len(bad)} row(s), first in row {bad[0]}: "
-            "leave these inputs out, or fix the model."
+            f"The beliefs contain NaN or infinity in {len(bad)} row(s), first in row {bad[0]}. "
+            "Leave these inputs out, or fix the model."
         )
     if low < -1e-6:
         raise ValueError(
-            f"The beliefs contain negative numbers, down to {low:.3g}: if they are logits, say outputs='logits'."
+            f"The beliefs contain negative numbers, down to {low:.3g}. If they are logits, pass outputs='logits'."
         )
     worst = int(np.argmax(np.abs(sums - 1)))
     if abs(sums[worst] - 1) > _get_sum_tolerance(values):
         raise ValueError(
-            f"The beliefs must sum to 1 for each input, but those of row {worst} sum to {sums[worst]:.6g}: "
-            "return probabilities (divide each row by its sum), or say outputs='logits' if they are logits."
+            f"The beliefs must sum to 1 for each input, but those of row {worst} sum to {sums[worst]:.6g}. "
+            "Return probabilities (divide each row by its sum), or pass outputs='logits' if they are logits."
         )
     if low < 0:
         P = np.maximum(P, 0)
@@ -222,18 +220,18 @@ def check_beliefs(values: Any, n: int | None = None) -> np.ndarray:
 
 
 def _get_sum_tolerance(values: Any) -> float:
-    """By how much rows may be off 1, of arrays and tensors."""
+    """Return by how much the rows of an array or tensor may be off 1."""
     return HALF_SUM_ERROR if str(getattr(values, "dtype", "")).endswith("float16") else SUM_ERROR
 
 
 def apply_temperature(P: np.ndarray, temperature: float) -> np.ndarray:
-    """Beliefs whose logarithms are divided by a temperature: above 1 they become more cautious."""
+    """Divide the logarithms of beliefs by a temperature: above 1 they become more cautious."""
     with np.errstate(divide="ignore"):
         return _apply_softmax(np.log(P) / temperature)
 
 
 def is_stream(X: Any) -> bool:
-    """Whether it is an iterable of batches and not an array, a frame or a list of inputs."""
+    """Return whether X is an iterable of batches and not an array, a frame or a list of inputs."""
     return isinstance(X, Iterable) and not (hasattr(X, "__getitem__") or hasattr(X, "__array__") or sp.issparse(X))
 
 
@@ -243,31 +241,16 @@ def _apply_softmax(logits: np.ndarray) -> np.ndarray:
         return shifted / shifted.sum(axis=1, keepdims=True)
 
 
-def _is_column(array: np.ndarray) -> bool:
-    return array.ndim == 1 or array.shape[1:] == (1,)
-
-
-def _expand_to_two_classes(column: np.ndarray, are_logits: bool) -> np.ndarray:
-    """Beliefs in two classes, from the logit or the probability of the second."""
-    p = column.reshape(-1)
-    if are_logits:
-        with np.errstate(invalid="ignore"):
-            p = expit(p)
-    return np.column_stack([1 - p, p])
-
-
 def _choose_class_names(classes: Any, own: Any) -> np.ndarray | None:
-    """Names of the columns: those given, unless they are the model's own, whose order then counts."""
-    if own is None:
-        return None if classes is None else check_classes(classes)
-    known = check_classes(own)
-    if classes is None:
-        return known
-    given = check_classes(classes)
+    """Return the names of the columns: those given, unless they are the model's own, whose order then counts."""
+    given, known = (None if names is None else check_classes(names) for names in (classes, own))
+    if given is None or known is None:
+        return known if given is None else given
     return known if set(given.tolist()) == set(known.tolist()) else given
 
 
 def check_classes(classes: Any) -> np.ndarray:
+    """Return the names of classes, which must be different."""
     labels = as_labels(classes, "classes")
     try:
         distinct = set(labels.tolist())
@@ -276,7 +259,7 @@ def check_classes(classes: Any) -> np.ndarray:
             "classes must be one label for each column. Analyse each target of a multi-output model separately."
         ) from None
     if len(distinct) < len(labels):
-        raise ValueError("classes must be all different.")
+        raise ValueError("classes must all be different.")
     return labels
 
 
@@ -284,11 +267,11 @@ def check_classes(classes: Any) -> np.ndarray:
 
 
 def find_predict_function(model: Any) -> Callable[[Any], Any]:
-    """Function from inputs to what the model returns."""
+    """Return the function from inputs to what the model returns."""
     if model is None:
         return _return_inputs
     if isinstance(model, type):
-        raise TypeError(f"model must be a fitted model, got the class {model.__name__}: make one and fit it.")
+        raise TypeError(f"model must be a fitted model, got the class {model.__name__}. Make an instance and fit it.")
     if _is_torch_module(model):
         return partial(ask_torch_module, model)
     if hasattr(model, "predict_proba"):
@@ -299,8 +282,8 @@ def find_predict_function(model: Any) -> Callable[[Any], Any]:
         raise TypeError(f"model must be a classifier, got the regressor {type(model).__name__}.")
     if hasattr(model, "predict"):
         raise TypeError(
-            f"{type(model).__name__} has no predict_proba: switch it on, or wrap the model in scikit-learn's "
-            "CalibratedClassifierCV."
+            f"model must have predict_proba, got {type(model).__name__}. Switch it on, or wrap the model in "
+            "scikit-learn's CalibratedClassifierCV."
         )
     if callable(model):
         return model
@@ -310,7 +293,7 @@ def find_predict_function(model: Any) -> Callable[[Any], Any]:
     )
 
 
-def _return_inputs(X: Any) -> Any:
+def _return_inputs(X: Any) -> Any:  # not a lambda, because a saved or distributed model is pickled
     return X
 
 
@@ -320,7 +303,7 @@ def _is_torch_module(model: Any) -> bool:
 
 
 def convert_arrow_rows(rows: Any, model: Any) -> Any:
-    """Rows as models take them: an array of numbers, a list of labels, or a pandas frame."""
+    """Convert rows to what models take: an array of numbers, a list of labels, or a pandas frame."""
     if not type(rows).__module__.startswith("pyarrow"):
         return rows
     if not hasattr(rows, "column_names"):
@@ -334,16 +317,14 @@ def convert_arrow_rows(rows: Any, model: Any) -> Any:
 
 
 def ask_torch_module(module: Any, X: Any) -> Any:
-    """Output of a module in evaluation mode; the mode is put back afterwards."""
+    """Return the output of a module in evaluation mode, and restore its mode."""
     torch = sys.modules["torch"]
     first = next(module.parameters(), torch.empty(0))
     inputs = X if isinstance(X, torch.Tensor) else torch.from_numpy(np.array(X))
     inputs = inputs.to(first.device, first.dtype if inputs.is_floating_point() else inputs.dtype)
     modes = [(part, part.training) for part in module.modules()]
     n = len(inputs)
-    is_short = (
-        inputs.ndim == 2 and 0 < n < MIN_ROWS_FOR_MODULE
-    )  # a few rows are multiplied in another way, with other rounding errors
+    is_short = inputs.ndim == 2 and 0 < n < MIN_ROWS_FOR_MODULE
     if is_short:
         inputs = inputs[torch.arange(MIN_ROWS_FOR_MODULE, device=inputs.device).clamp(max=n - 1)]
     try:
@@ -357,11 +338,11 @@ def ask_torch_module(module: Any, X: Any) -> Any:
 
 
 class _NoBeliefsError(ValueError):
-    """A session has answered, and none of its outputs are beliefs."""
+    """A session has answered, but none of its outputs are beliefs."""
 
 
 def ask_onnx_session(session: Any, X: Any) -> np.ndarray:
-    """Beliefs from a session of onnxruntime: of its outputs the one with a row for each input and several columns."""
+    """Return the output of an onnxruntime session that has a row for each input and several columns."""
     (entry, *_) = session.get_inputs()
     kinds = {"tensor(float)": np.float32, "tensor(double)": np.float64}
     returned = session.run(None, {entry.name: np.asarray(X, dtype=kinds.get(entry.type))})
@@ -370,34 +351,31 @@ def ask_onnx_session(session: Any, X: Any) -> np.ndarray:
             return np.array([[row[key] for key in values[0]] for row in values])
         if np.ndim(values) == 2 and np.shape(values)[1] > 1:
             return np.asarray(values)
-    raise _NoBeliefsError("None of the session's outputs has a column for each class: pass a function that picks it.")
+    raise _NoBeliefsError("None of the session's outputs has a column for each class. Pass a function that picks it.")
 
 
 # --- rows
 
 
 def to_float_array(values: Any) -> np.ndarray:
-    """Floats of single or double precision, from arrays, tensors, frames and lists."""
+    """Convert arrays, tensors, frames and lists to floats of single or double precision."""
     if np.ma.is_masked(values):
-        raise ValueError("The beliefs have masked entries: leave these inputs out.")
+        raise ValueError("The beliefs have masked entries. Leave these inputs out.")
     try:
         array = to_array(values, "The beliefs")
         if array.dtype.kind not in "biuf":
             raise TypeError
         return array.astype(np.float32 if array.dtype in (np.float32, np.float16) else np.float64, copy=False)
     except (TypeError, ValueError):
+        kind = f" of {values.dtype}" if hasattr(values, "dtype") else ""
         raise ValueError(
-            f"The beliefs must be an array of numbers of shape (n, classes), got {_described(values)}: "
-            "return probabilities, such as those of predict_proba."
+            f"The beliefs must be an array of numbers of shape (n, classes), got {type(values).__name__}{kind}. "
+            "Return probabilities, such as those of predict_proba."
         ) from None
 
 
-def _described(values: Any) -> str:
-    kind = getattr(values, "dtype", None)
-    return type(values).__name__ if kind is None else f"{type(values).__name__} of {kind}"
-
-
 def slice_rows(X: Any, start: int, stop: int) -> Any:
+    """Return rows start to stop of inputs of any kind."""
     frame = nw.from_native(X, pass_through=True, allow_series=True)
     if isinstance(frame, nw.DataFrame | nw.Series):
         return frame[start:stop].to_native()
@@ -410,6 +388,6 @@ def slice_rows(X: Any, start: int, stop: int) -> Any:
 
 
 def _release_file_memory(X: Any) -> None:
-    """Give back the memory of the rows of a file that were read; the system still has them if they are needed again."""
+    """Release the memory of the rows of a file that were read; the system may keep them in its cache."""
     if isinstance(X, np.memmap) and X.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
         getattr(X, "_mmap").madvise(mmap.MADV_DONTNEED)  # noqa: B009 - NumPy has no public name for it

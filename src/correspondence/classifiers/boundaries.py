@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
 
-import narwhals as nw
 import numpy as np
-import scipy.sparse as sp
-
-from correspondence._util.arguments import to_floats
-from correspondence._util.text import list_names, short_repr
 
 __all__ = [
-    "boundary_beliefs",
-    "class_index",
+    "find_close_calls",
     "find_smallest_margins",
-    "given_shares",
-    "is_column",
+    "make_boundary_beliefs",
     "measure_overlap",
-    "shares_of_others",
+    "measure_shares_of_others",
 ]
 
 
-def boundary_beliefs(k: int, a: int, b: int, n: int, others: np.ndarray) -> np.ndarray:
-    """Beliefs at which classes a and b are equally likely and no other class is more likely.
+def make_boundary_beliefs(k: int, a: int, b: int, n: int, others: np.ndarray) -> np.ndarray:
+    """Make beliefs in which classes a and b are equally likely and no other class is more likely.
 
     They go in equal steps from an even choice between a and b to the point where a third class catches up: for three
     classes the paper's p, p, 1 - 2p with p from 1/2 to 1/3.
@@ -32,21 +24,22 @@ def boundary_beliefs(k: int, a: int, b: int, n: int, others: np.ndarray) -> np.n
     Parameters
     ----------
     k : int
-        Number of classes.
+        There are k classes.
     a, b : int
-        Positions of the two classes.
+        The two classes have these positions.
     n : int
-        Number of points.
+        Make n points.
     others : ndarray of shape (k,)
-        Relative weights by which the other classes share the remaining probability; ignored for a and b.
+        The other classes share the remaining probability in proportion to these weights; those of a and b are ignored.
 
     Returns
     -------
     ndarray of shape (n, k)
+        The beliefs at the points.
 
     Examples
     --------
-    >>> boundary_beliefs(3, 0, 1, 2, np.ones(3)).round(3)
+    >>> make_boundary_beliefs(3, 0, 1, 2, np.ones(3)).round(3)
     array([[0.5  , 0.5  , 0.   ],
            [0.333, 0.333, 0.333]])
     """
@@ -60,75 +53,54 @@ def boundary_beliefs(k: int, a: int, b: int, n: int, others: np.ndarray) -> np.n
     return P
 
 
-def shares_of_others(second: np.ndarray, a: int, b: int) -> np.ndarray:
-    """Mean beliefs of all classes where the classifier means a or b, each as often: what it mixes up with them.
+def measure_shares_of_others(second: np.ndarray, a: int, b: int) -> np.ndarray:
+    """Measure the mean beliefs in all classes where the classifier means a or b, each as often.
 
     Parameters
     ----------
     second : ndarray of shape (k, k)
-        E[P(y | X) P(z | X)].
+        The second moments are E[P(y | X) P(z | X)].
     a, b : int
-        Positions of the two classes.
+        The two classes have these positions.
     """
     return second[a] / second[a].sum() + second[b] / second[b].sum()  # rows sum to the prior of their class
 
 
 def measure_overlap(second: np.ndarray) -> np.ndarray:
-    """Cosine between the beliefs of any two classes, from E[P(y | X) P(z | X)]; 0 for a class never predicted."""
+    """Measure the cosine between the beliefs in any two classes, from E[P(y | X) P(z | X)]; 0 if never predicted."""
     norm = np.sqrt(np.diag(second))
-    unit = second / np.where(norm > 0, norm, 1)
-    return np.minimum(unit / np.where(norm > 0, norm, 1)[:, None], 1)
+    norm = np.where(norm > 0, norm, 1)
+    return np.minimum(second / norm / norm[:, None], 1)
 
 
-def given_shares(others: Any, classes: np.ndarray) -> np.ndarray:
-    """Shares from a class, a mapping from class to share, or the shares themselves."""
-    k = len(classes)
-    position = {label: i for i, label in enumerate(classes.tolist())}
-    shares = np.zeros(k)
-    if isinstance(others, Mapping):
-        values = to_floats(list(others.values()), "others")
-        if values.ndim != 1:
-            raise ValueError("others must be a class, or a share of at least 0 for each class.")
-        for label, share in zip(others, values, strict=True):
-            shares[class_index(position, label, "others")] = share
-    elif is_column(others):
-        shares = to_floats(others, "others")
-    else:
-        shares[class_index(position, others, "others")] = 1
-    if shares.shape != (k,) or not np.isfinite(shares).all() or (shares < 0).any():
-        raise ValueError(f"others must be a class, or a share of at least 0 for each of the {k} classes.")
-    return shares
+def find_close_calls(
+    batches: Iterable[np.ndarray], n: int, pair: tuple[int, int] | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Find the smallest margins of batches of beliefs: the rows, their two classes, their margins and beliefs."""
+    index, best, seen = np.empty(0, np.intp), np.empty((0, 0)), 0
+    for P in batches:
+        rows = find_smallest_margins(P, n, pair)[0]
+        best = np.concatenate([best.reshape(-1, P.shape[1]), P[rows].astype(np.float64)])
+        index, seen = np.concatenate([index, rows + seen]), seen + len(P)
+        order = find_smallest_margins(best, n, pair)[0]
+        index, best = index[order], best[order]
+    if not seen:
+        raise ValueError("X is empty: beliefs need at least one input.")
+    _, top, margin = find_smallest_margins(best, n, pair)
+    return index, top, margin, best
 
 
-def is_column(values: Any) -> bool:
-    """Whether it is a list, an array, a tensor or a series of any library, and not a class, which may be a tuple."""
-    if isinstance(values, list) or (getattr(values, "ndim", 0) == 1 and not sp.issparse(values)):
-        return True
-    return isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series)
-
-
-def class_index(position: Mapping[Any, int], label: Any, name: str) -> int:
-    """Position of a class."""
-    try:
-        return position[label.item() if hasattr(label, "detach") else label]
-    except (KeyError, TypeError, ValueError, RuntimeError):  # a tensor of several labels, or what cannot be hashed
-        shown = list_names(position, show=short_repr)
-        raise ValueError(f"{name}: {short_repr(label)} is not a class, choose among {shown}.") from None
-
-
-def find_smallest_margins(
-    P: np.ndarray, n: int, first: int | None = None, second: int | None = None
-) -> tuple[np.ndarray, ...]:
-    """Rows of beliefs with the smallest margin: which, their two classes, and the margin.
+def find_smallest_margins(P: np.ndarray, n: int, pair: tuple[int, int] | None = None) -> tuple[np.ndarray, ...]:
+    """Find the rows of beliefs with the smallest margin: their positions, their two classes, and the margins.
 
     Parameters
     ----------
     P : ndarray of shape (m, k)
-        Beliefs.
+        The beliefs have a row for each input.
     n : int
-        At most so many.
-    first, second : int, optional
-        The two classes that must be the likeliest.
+        Find at most n rows.
+    pair : (int, int), optional
+        Find only rows whose two likeliest classes have these positions.
     """
     every = np.arange(len(P))
     likeliest = P.argmax(axis=1)  # of equals the first, as a prediction has it
@@ -136,8 +108,6 @@ def find_smallest_margins(
     others[every, likeliest] = -np.inf
     top = np.column_stack([likeliest, others.argmax(axis=1)])
     margin = P[every, top[:, 0]] - P[every, top[:, 1]]
-    wanted = np.arange(len(P))
-    if first is not None:
-        wanted = np.flatnonzero((np.sort(top, axis=1) == sorted((first, second))).all(axis=1))  # type: ignore[type-var]
+    wanted = every if pair is None else np.flatnonzero((np.sort(top, axis=1) == sorted(pair)).all(axis=1))
     order = wanted[np.argsort(margin[wanted], kind="stable")][:n]
     return order, top[order], margin[order]

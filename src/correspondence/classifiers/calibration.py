@@ -1,16 +1,33 @@
-"""Whether beliefs can be taken at their word: what they claim, what labels show, and the temperature that helps."""
+"""Calibration of beliefs: what they claim, what labels show, and the temperature that helps."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
+from correspondence._util.arguments import check_weights
+from correspondence._util.user_warnings import CorrespondenceWarning
+from correspondence.classifiers.belief_moments import decompose_beliefs, sum_over_inputs
+from correspondence.classifiers.beliefs import Beliefs, apply_temperature
+from correspondence.core.decomposition import Decomposition
+from correspondence.core.functions import LabelFunctions, LinearFunctions
+from correspondence.core.scoring import score_pairs
 from correspondence.results.held_out import HeldOut
 
-__all__ = ["Calibration", "Claims", "best_temperature", "calibration_error", "log_loss"]
+__all__ = [
+    "Calibration",
+    "Claims",
+    "calibrate_beliefs",
+    "evaluate_on_labels",
+    "find_best_temperature",
+    "measure_calibration_error",
+    "measure_log_loss",
+]
 
 MAX_TEMPERATURE = 20.0  # temperatures are sought from one over this to this
 MIN_TRUE_CLASS_BELIEF = 1e-12  # belief in the true class that the log loss counts, at least
@@ -23,13 +40,14 @@ class Claims:
     Attributes
     ----------
     correlations : ndarray of shape (d,)
-        Claimed: those of the belief channel.
+        The claimed correlations, which are those of the belief channel.
     held_out : HeldOut
         The same functions against the true labels.
     log_loss : float
-        Mean of -log P(true class), in nats.
+        The mean of -log P(true class), in nats.
     calibration_error : float
-        Mean distance between the belief in the predicted class and how often it is right, over 15 bins of equal size.
+        The mean distance between the belief in the predicted class and how often it is right, over 15 bins of equal
+        size.
     """
 
     correlations: np.ndarray
@@ -39,22 +57,23 @@ class Claims:
 
     @property
     def gap(self) -> np.ndarray:
-        """How much more is claimed than labels show, for each component; above 0 the model is overconfident."""
+        """The correlation claimed minus that on labels, for each component; above 0 the model is overconfident."""
         return self.correlations - self.held_out.correlations
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
-    """Effect of a temperature on what beliefs claim and are worth; what ``ClassifierCA.calibration`` returns.
+    """Effect of a temperature on what beliefs claim and are worth, as returned by ``ClassifierCA.calibration``.
 
     Attributes
     ----------
     temperature : float
-        Best for the log loss of all the labels given, of the model's own beliefs; above 1 it is overconfident.
+        The temperature of the model's own beliefs with the smallest log loss on all labels; above 1 the model is
+        overconfident.
     before, after : Claims
-        Of the beliefs as they are, and with temperatures found on labels of other inputs.
+        The claims of the beliefs as they are, and with temperatures found on the labels of other inputs.
     n : int
-        Number of the labels.
+        The number of labels.
 
     Examples
     --------
@@ -95,20 +114,49 @@ class Calibration:
         return "\n".join(lines)
 
 
-def best_temperature(P: np.ndarray, codes: np.ndarray) -> float:
-    """Temperature at which beliefs have the smallest log loss.
+def calibrate_beliefs(
+    P: np.ndarray, codes: np.ndarray, classes: np.ndarray, temperature: float, cv: int, rng: np.random.Generator
+) -> Calibration:
+    """Compare what beliefs claim with what labels show, before and after temperatures found on other labels."""
+    part = rng.permutation(len(P)) % cv
+    Q = np.empty_like(P)
+    for i in range(cv):
+        Q[part == i] = apply_temperature(P[part == i], find_best_temperature(P[part != i], codes[part != i]))
+    before, after = (_measure_claims(beliefs, codes, classes) for beliefs in (P, Q))
+    return Calibration(temperature * find_best_temperature(P, codes), before, after, len(P))
+
+
+def _measure_claims(P: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> Claims:
+    beliefs = Beliefs(classes=classes)
+    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):  # classes never predicted: fit warns
+        d, _ = decompose_beliefs(sum_over_inputs(beliefs, P)[0], classes, beliefs, None)
+    held = evaluate_on_labels(d, P, codes)
+    return Claims(d.correlations, held, measure_log_loss(P, codes), measure_calibration_error(P, codes))
+
+
+def evaluate_on_labels(d: Decomposition, P: np.ndarray, codes: np.ndarray, sample_weight: Any = None) -> HeldOut:
+    """Evaluate the functions on labels; a class that is never predicted counts as the mean of the others."""
+    assert isinstance(d.f, LinearFunctions)
+    assert isinstance(d.g, LabelFunctions)
+    G = np.nan_to_num(d.g.values)[codes]
+    weights = None if sample_weight is None else check_weights(sample_weight, len(P), "sample_weight")
+    return score_pairs(d.f.of_features(P.astype(np.float64, copy=False)), G, d.correlations, weights)
+
+
+def find_best_temperature(P: np.ndarray, codes: np.ndarray) -> float:
+    """Find the temperature at which beliefs have the smallest log loss.
 
     Parameters
     ----------
     P : ndarray of shape (n, k)
-        Beliefs.
+        The beliefs have a row for each input.
     codes : ndarray of shape (n,)
-        Column of the true class of each.
+        The true class of each input is in this column.
 
     Examples
     --------
     >>> P = np.array([[0.99, 0.01]] * 10)
-    >>> best_temperature(P, np.array([0] * 8 + [1] * 2)) > 2      # 99 % sure, and right in 80 % of the cases
+    >>> find_best_temperature(P, np.array([0] * 8 + [1] * 2)) > 2      # 99 % sure, and right in 80 % of the cases
     True
     """
     possible = P[np.arange(len(P)), codes] > 0  # no temperature helps where the truth is taken for impossible
@@ -119,19 +167,19 @@ def best_temperature(P: np.ndarray, codes: np.ndarray) -> float:
     truth = logs[np.arange(len(logs)), codes[possible]]
 
     def loss(coldness: float) -> float:
-        """Log loss at 1 / temperature, of which it is a convex function: there is one minimum."""
+        """Return the log loss as a function of 1 / temperature, which is convex and has one minimum."""
         return float((logsumexp(coldness * logs, axis=1) - coldness * truth).mean())
 
     return 1 / float(minimize_scalar(loss, bounds=(1 / MAX_TEMPERATURE, MAX_TEMPERATURE), method="bounded").x)
 
 
-def log_loss(P: np.ndarray, codes: np.ndarray) -> float:
-    """Mean of -log P(true class)."""
+def measure_log_loss(P: np.ndarray, codes: np.ndarray) -> float:
+    """Measure the mean of -log P(true class)."""
     return float(-np.log(np.maximum(P[np.arange(len(P)), codes], MIN_TRUE_CLASS_BELIEF)).mean())
 
 
-def calibration_error(P: np.ndarray, codes: np.ndarray, bins: int = 15) -> float:
-    """Mean distance between belief in the predicted class and how often it is right, over bins of equal size."""
+def measure_calibration_error(P: np.ndarray, codes: np.ndarray, bins: int = 15) -> float:
+    """Measure the mean distance between belief in the predicted class and how often it is right, over equal bins."""
     top = P.argmax(axis=1)
     belief, right = P[np.arange(len(P)), top], top == codes
     order = np.argsort(belief, kind="stable")

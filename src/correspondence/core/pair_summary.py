@@ -1,6 +1,7 @@
-"""What scores need of pairs, in two looks at them: moments of the functions, then the influence of each pair.
+"""What scores need of pairs, in two passes: moments of the functions, then the influence of each pair.
 
-Both are sums over pairs, so that they can be taken over parts, wherever these are, and merged.
+Both are sums over pairs, so they can be taken over parts, wherever these are, and merged. In both, r(x, y) stands for
+sum_i s_i f_i(x) g_i(y) with s_i = sqrt(lambda_i) and the constant pair f_0 = g_0 = s_0 = 1 included.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from correspondence.core.uncertainty import (
 
 __all__ = ["PairSummary", "prepend_constant", "sum_influence_powers", "summarise_pairs"]
 
-MAX_CACHED_VALUES = 1 << 18  # values of a function of some pairs
+MAX_CACHED_VALUES = 1 << 18  # values of functions computed at a time: few enough to stay in a core's cache
 
 
 @dataclass(frozen=True, eq=False)
 class MarginSums:
-    """Moments of the functions of one side: mean, sum of squared deviations from it, largest, and raw second moments.
+    """Moments of the functions of one side: mean, sum of squared deviations, largest value, and raw second moments.
 
     The second moments are those of 1, f_1, f_2, ..., each times the fourth root of its PIC.
     """
@@ -51,30 +52,31 @@ class MarginSums:
 
     @property
     def varies(self) -> np.ndarray:
-        """Which functions are not constant but for rounding errors."""
+        """Which functions vary by more than rounding errors."""
         return np.sqrt(self.scatter / self.n) > 1e-12 * self.largest
 
     def standardise_values(self, F: np.ndarray) -> np.ndarray:
-        """Mean 0 and variance 1; a constant becomes 0."""
+        """Give the functions mean 0 and variance 1; a constant becomes 0."""
         scale = np.sqrt(self.scatter / self.n)
         return np.where(self.varies, (F - self.mean) / np.where(self.varies, scale, 1), 0)
 
 
 @dataclass(frozen=True, eq=False)
 class PairSummary:
-    """What is known of pairs after the first look at them."""
+    """What is known of pairs after the first pass."""
 
     x: MarginSums
     y: MarginSums
     cross: np.ndarray
     """Sums of products of the deviations of f_i and g_i from their means."""
     ratio: float
-    """Mean of r = sum_i s_i f_i g_i, from 0."""
+    """Mean of r."""
     square: float
     """Mean of r squared."""
 
     @classmethod
     def merge_parts(cls, parts: Sequence[PairSummary]) -> PairSummary:
+        """Merge summaries of parts of the pairs."""
         x, y = MarginSums.merge_parts([part.x for part in parts]), MarginSums.merge_parts([part.y for part in parts])
         cross = sum(part.cross + part.n * (part.x.mean - x.mean) * (part.y.mean - y.mean) for part in parts)
         ratio, square = (sum(part.n / x.n * getattr(part, name) for part in parts) for name in ("ratio", "square"))
@@ -82,6 +84,7 @@ class PairSummary:
 
     @property
     def n(self) -> float:
+        """Number (total weight) of the pairs."""
         return self.x.n
 
     @property
@@ -102,12 +105,12 @@ class PairSummary:
 
     @property
     def own(self) -> float:
-        """What share of the double sum over x and y is each pair with itself: none of a population."""
+        """Share of the double sum over x and y that pairs each x with its own y: 0 for a population."""
         return 1 / self.n if self.n > 1 + 1e-9 else 0.0
 
     @property
     def second(self) -> float:
-        """Estimate the mean of r(x, y)^2 over independent x and y.
+        """Unbiased estimate of the mean of r(x, y)^2 over independent x and y.
 
         The product of second moments is the mean over all x_k and all y_l. It contains each pair with itself, whose x
         and y are dependent, and is therefore biased. Without these n of n^2 terms it is a U-statistic, without bias.
@@ -120,17 +123,17 @@ class PairSummary:
         return 2 * self.ratio - self.second - 1
 
     def expect_squares(self, f: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """E[r(x, Y)^2] for each x, and E[r(X, y)^2] for each y, where X and Y are independent."""
+        """Compute E[r(x, Y)^2] for each x and E[r(X, y)^2] for each y, where X and Y are independent."""
         return ((f @ self.y.second) * f).sum(axis=1), ((g @ self.x.second) * g).sum(axis=1)
 
     def compute_influence(self, ratio: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
-        """Influence of pairs on `captured`, whose mean is 0: n - 1 times what leaving one out takes off."""
+        """Compute the influence of pairs on `captured`: n - 1 times its loss when one is left out; the mean is 0."""
         others = (of_x + of_y - 2 * self.own * ratio**2) / (1 - self.own)
         inflation = (self.n - 1) / (self.n - 2) if self.n > MAX_PAIRS_WITHOUT_ERROR else 1.0
         return inflation * (2 * (ratio - self.ratio) - (others - 2 * self.second))
 
     def leave_out(self, f: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """The same of the correlations, on Fisher's z scale, from standardised values of pairs."""
+        """Compute the influence of pairs on the correlations, on Fisher's z scale, from standardised values."""
         n, r = self.n, self.correlations
         times = n / (n - 1)
         f_left, g_left, cross_left = n - times * f**2, n - times * g**2, n * r - times * f * g
@@ -140,7 +143,7 @@ class PairSummary:
 def summarise_pairs(
     correlations: np.ndarray, F: np.ndarray, G: np.ndarray, joint: sp.csr_array | None = None
 ) -> PairSummary:
-    """First look at some pairs."""
+    """Summarise some pairs in the first pass."""
     joint = _fill_weights(F, joint)
     x = MarginSums.from_values(F, joint.sum(axis=1), correlations)
     y = MarginSums.from_values(G, joint.sum(axis=0), correlations)
@@ -156,7 +159,7 @@ def summarise_pairs(
 def sum_influence_powers(
     correlations: np.ndarray, summary: PairSummary, F: np.ndarray, G: np.ndarray, joint: sp.csr_array | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Second look: sums of the first four powers of the influences on the correlations and on `captured`."""
+    """Sum the first four powers of the influences on the correlations and on `captured`, in the second pass."""
     joint = _fill_weights(F, joint)
     of_r, of_captured = np.zeros((4, F.shape[1])), np.zeros(4)
     if summary.n <= MAX_PAIRS_WITHOUT_ERROR:
@@ -168,7 +171,7 @@ def sum_influence_powers(
         terms = summary.leave_out(unit_f[rows], unit_g[columns])
         ratio = np.einsum("ki,ki->k", f[rows], g[columns])
         influence = summary.compute_influence(ratio, of_x[rows], of_y[columns])
-        with np.errstate(over="ignore"):  # values that far out leave no interval, see `Spread`
+        with np.errstate(over="ignore"):  # values so far out leave no interval, see `Spread`
             of_r += sum_four_powers(weights, terms)
             of_captured += sum_four_powers(weights, influence)
     return of_r, of_captured
@@ -179,12 +182,12 @@ def _fill_weights(F: np.ndarray, joint: sp.csr_array | None) -> sp.csr_array:
 
 
 def prepend_constant(F: np.ndarray, correlations: np.ndarray) -> np.ndarray:
-    """1, f_1, f_2, ..., each times the fourth root of its PIC."""
+    """Return 1, f_1, f_2, ..., each times the fourth root of its PIC."""
     return np.column_stack([np.ones(len(F)), F]) * np.sqrt(np.concatenate([[1.0], correlations]))
 
 
 def _iterate_cells(joint: sp.csr_array, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Rows, columns and weights of the pairs that occur, so many at a time that their functions fit into the cache."""
+    """Yield rows, columns and weights of the pairs that occur, in blocks whose functions fit into the cache."""
     block = max(1, MAX_CACHED_VALUES // width)
     rows = np.repeat(np.arange(joint.shape[0]), np.diff(joint.indptr))
     for start in range(0, joint.nnz, block):

@@ -26,21 +26,21 @@ def score_pairs(
     *,
     warn: bool = False,
 ) -> HeldOut:
-    """Evaluate functions on new pairs.
+    """Evaluate functions on held-out pairs.
 
     Parameters
     ----------
     F, G : ndarray of shape (n, d) and (m, d)
-        Values of f and g at some x and y.
+        These are the values of f and g at some x and y.
     correlations : ndarray of shape (d,)
-        What the fit promised: sqrt(lambda_i).
+        The fit promised these correlations sqrt(lambda_i).
     pairs : ndarray of shape (n,), or array or scipy sparse array of shape (n, m), optional
-        Weights of the pairs (x_k, y_k), 1 each by default; or of each x with each y. A weight w stands for w identical
-        pairs. Weights that add up to 1 at most are the shares of a population.
+        The pairs (x_k, y_k) have these weights, 1 each by default; or each x with each y has. A weight w stands for w
+        identical pairs. Weights that add up to 1 at most are the shares of a population.
     level : float
-        Level of the confidence intervals.
+        The confidence level of the intervals must be between 0 and 1.
     warn : bool
-        Whether an interval that few pairs decide gets a warning, `UncertainInterval`.
+        If true, warn with `UncertainInterval` where a few pairs decide an interval.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def score_pairs(
       correlation 1: 0.5388 [0.4425, 0.6228]
     """
     if len(F) == 0:
-        raise ValueError("There are no pairs to evaluate on.")
+        raise ValueError("There must be pairs to evaluate on, got none.")
     if pairs is None or np.ndim(pairs) == 1:
         pairs = sp.diags_array(np.ones(len(F)) if pairs is None else check_weights(pairs, len(F), "The weights"))
     weights = sp.csr_array(pairs)
@@ -72,24 +72,20 @@ def score_parts(
     *,
     warn: bool = False,
 ) -> HeldOut:
-    """Evaluate functions on new pairs that are in several parts, in two passes over them.
+    """Evaluate functions on held-out pairs that come in several parts, in two passes over them.
 
     Parameters
     ----------
     each : callable
-        Calls a function with F and G of each part, and perhaps with weights as an array of shape (n, m), and returns
+        It calls a function with F and G of each part, and perhaps with weights as an array of shape (n, m), and returns
         the list of the results.
-    correlations : ndarray of shape (d,)
-        What the fit promised: sqrt(lambda_i).
-    level : float
-        Level of the confidence intervals.
-    warn : bool
-        Whether an interval that few pairs decide gets a warning, `UncertainInterval`.
+    correlations, level, warn
+        These are the arguments of `score_pairs`.
 
     Returns
     -------
     HeldOut
-        The same as of all pairs together.
+        The same figures as for all pairs together.
 
     Examples
     --------
@@ -105,29 +101,27 @@ def score_parts(
         raise ValueError(f"level must be between 0 and 1, got {level}.")
     parts = each(partial(summarise_pairs, correlations))
     if not parts:
-        raise ValueError("There are no pairs to evaluate on.")
+        raise ValueError("There must be pairs to evaluate on, got none.")
     summary = PairSummary.merge_parts(parts)
-    n = summary.n
-    of_r, of_captured = (
-        sum(sums) / n for sums in zip(*each(partial(sum_influence_powers, correlations, summary)), strict=True)
-    )
-    r = summary.correlations
-    spread = Spread.from_moments(n, of_r)
-    intervals = find_correlation_intervals(r, spread, summary.is_defined, level)
-    whole = Spread.from_moments(n, of_captured)
+    n, r = summary.n, summary.correlations
+    powers = zip(*each(partial(sum_influence_powers, correlations, summary)), strict=True)
+    of_r, of_captured = (Spread.from_moments(n, sum(sums) / n) for sums in powers)
+    intervals = find_correlation_intervals(r, of_r, summary.is_defined, level)
     if warn:
-        warn_of_few(whole, summary.least_variance)
-    return HeldOut(r, intervals, summary.captured, summary.captured + whole.compute_reach(level), n, level)
+        warn_of_few(of_captured, summary.least_variance)
+    return HeldOut(r, intervals, summary.captured, summary.captured + of_captured.compute_reach(level), n, level)
 
 
 def score_moments(
     moments: Any, mean_f: np.ndarray, A: np.ndarray, mean_g: np.ndarray, B: np.ndarray, correlations: np.ndarray
 ) -> float:
-    """Compute `captured` of the functions (F - mean_f) @ A and (G - mean_g) @ B from moments of features F and G alone.
+    """Compute `captured` of the functions (F - mean_f) @ A and (G - mean_g) @ B from moments of the features F and G.
 
-    These do not say what each pair contributes together with itself, so that, unlike in `score_pairs`, it is not left out:
-    the result is too low by the order of 1 / n, much the same for functions that are compared on the same pairs.
+    Moments do not say what each pair contributes together with itself. Unlike in `score_pairs` it is therefore not left
+    out, and the result is too low by the order of 1 / n, much the same for functions compared on the same pairs.
     """
+    # With f_i and g_i scaled by the fourth root of their PICs, captured is 2 E[sum f_i g_i] less the product of the
+    # second moments of (1, f) and (1, g), less 1; a and b are the means that f and g have on these pairs.
     root = np.sqrt(correlations)
     A, B = A * root, B * root
     a, b = (moments.mean_f - mean_f) @ A, (moments.mean_g - mean_g) @ B
@@ -138,14 +132,14 @@ def score_moments(
 
 
 def compute_captured_terms(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -> np.ndarray:
-    """Split `captured` into one term for each pair.
+    """Compute one term of `captured` for each pair.
 
     Parameters
     ----------
     F, G : ndarray of shape (n, d)
-        Values of f and g of the pairs.
+        These are the values of f and g for the pairs.
     correlations : ndarray of shape (d,)
-        What the fit promised.
+        The fit promised these correlations.
 
     Returns
     -------
@@ -158,7 +152,8 @@ def compute_captured_terms(F: np.ndarray, G: np.ndarray, correlations: np.ndarra
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(200, 1)); y = 0.6 * x + 0.8 * rng.normal(size=(200, 1))
-    >>> bool(np.isclose(compute_captured_terms(x, y, np.array([0.6])).mean(), score_pairs(x, y, np.array([0.6])).captured))
+    >>> captured = score_pairs(x, y, np.array([0.6])).captured
+    >>> bool(np.isclose(compute_captured_terms(x, y, np.array([0.6])).mean(), captured))
     True
     """
     summary = summarise_pairs(correlations, F, G)

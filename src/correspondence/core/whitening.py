@@ -1,4 +1,4 @@
-"""Whitening: principal directions of features, those that are rounding left out, and a warning of what is lost."""
+"""Whitening of features without directions that are only rounding, and a warning of what is lost."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["FLOAT64_EPS", "Rounding", "Spectrum", "compute_whitening", "find_sca
 
 # Rounding changes the eigenvalues of a standardised covariance by about eps sqrt(p) / 2 times the largest, whatever n
 # (measured: exact dependences of 3 to 300 features, 100 to 100,000 rows). In units of eps times the number of features:
-MAX_NULL_EIGENVALUE = 3  # an eigenvalue up to here may be 0
-MIN_SURE_EIGENVALUE = 50  # an eigenvalue from here on is right to one per cent
-MAX_ROUNDING_ULPS = 4.0  # units in the last place of the features, up to which a direction may be made of rounding
+MAX_NULL_EIGENVALUE = 3  # a smaller eigenvalue may be 0
+MIN_SURE_EIGENVALUE = 50  # a larger eigenvalue is right to one per cent
+MAX_ROUNDING_ULPS = 4.0  # a direction within so many units in the last place of the features may be rounding
 FLOAT64_EPS = float(np.finfo(float).eps)
-MIN_NAMED_WEIGHT_SHARE = 0.1  # of the largest weight, from which on a column is named as a part of a direction
+MIN_NAMED_WEIGHT_SHARE = 0.1  # share of the largest weight from which on a warning names a column
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Spectrum:
     Attributes
     ----------
     mean, scale : ndarray of shape (p,)
-        Of the features; the scale is 0 for constants.
+        Means and standard deviations of the features; the latter are 0 for constants.
     values : ndarray of shape (r,)
         Variances of the directions, ascending.
     vectors : ndarray of shape (p, r)
@@ -52,7 +52,7 @@ class Spectrum:
 
     @classmethod
     def from_covariance(cls, cov: np.ndarray, mean: np.ndarray) -> Spectrum:
-        """Spectrum of features with a covariance and a mean."""
+        """Find the spectrum of features with this covariance and mean."""
         scale = find_scale(cov, mean)
         varies = np.flatnonzero(scale)
         values, directions = np.linalg.eigh(cov[np.ix_(varies, varies)] / np.outer(scale[varies], scale[varies]))
@@ -66,27 +66,25 @@ class Spectrum:
         return np.where(self.scale > 0, self.scale, np.inf)[:, None]
 
     def make_whitening(self, keep: np.ndarray) -> np.ndarray:
-        """Centred features times this are uncorrelated with variance 1; only some of the directions are kept."""
+        """Make the matrix that turns centred features into the kept directions, with variance 1."""
         return self.vectors[:, keep] / np.sqrt(self.values[keep]) / self.unit
 
     def select_directions(self, tol: float | None, rounding: Rounding) -> np.ndarray:
-        """Which directions are kept: those above `tol`, by default those that are neither unsure nor rounding."""
+        """Say which directions to keep: those above `tol`, by default those that are neither unsure nor rounding."""
         largest = self.values.max(initial=0)
         if tol is not None:
             return self.values > tol * largest
-        return (self.values > MIN_SURE_EIGENVALUE * rounding.sums * len(self.values) * largest) & ~self.may_be_rounding(
-            rounding
-        )
+        is_sure = self.values > MIN_SURE_EIGENVALUE * rounding.sums * len(self.values) * largest
+        return is_sure & ~self.may_be_rounding(rounding)
 
     def may_be_rounding(self, rounding: Rounding) -> np.ndarray:
-        """Which directions vary no more than rounding of the sums, or of the features themselves, explains."""
-        # A feature far from 0 has few digits for what varies: x and 1e9 - x add up to noise of 1e-7. But one that
-        # varies at all, as whole numbers around 1e15 do, is no rounding for itself.
+        """Say which directions vary no more than rounding of the sums, or of the features themselves, explains."""
+        # A feature far from 0 has few digits for what varies: x and 1e9 - x add up to noise of 1e-7. But a feature
+        # that varies at all, as whole numbers around 1e15 do, is not just its own rounding: hence at most 0.1.
         off = np.minimum(MAX_ROUNDING_ULPS * rounding.features * np.hypot(self.mean, self.scale) / self.unit[:, 0], 0.1)
         of_data = np.sum((self.vectors * off[:, None]) ** 2, axis=0)
-        return self.values <= np.maximum(
-            of_data, MAX_NULL_EIGENVALUE * rounding.sums * len(self.values) * self.values.max(initial=0)
-        )
+        of_sums = MAX_NULL_EIGENVALUE * rounding.sums * len(self.values) * self.values.max(initial=0)
+        return self.values <= np.maximum(of_data, of_sums)
 
 
 def compute_whitening(
@@ -96,7 +94,7 @@ def compute_whitening(
     span: np.ndarray | None = None,
     rounding: Rounding = Rounding(),
 ) -> np.ndarray:
-    """Matrix of shape (p, rank): centred features times this are uncorrelated with variance 1."""
+    """Compute the matrix of shape (p, rank) that makes centred features uncorrelated with variance 1."""
     if span is not None:
         return span @ compute_whitening(span.T @ cov @ span, mean @ span, tol, rounding=rounding)
     spectrum = Spectrum.from_covariance(cov, mean)
@@ -104,16 +102,16 @@ def compute_whitening(
 
 
 def warn_of_lost(directions: np.ndarray, names: Sequence[str], side: str) -> None:
-    """Warn of directions that are dropped, by the names of the columns that take part in them.
+    """Warn of directions that are dropped, naming the columns that take part in them.
 
     Parameters
     ----------
     directions : ndarray of shape (p, k)
-        Weights of the standardised columns, one direction in each column.
+        Each column holds the weights of the standardised columns of the data in one direction.
     names : sequence of str
-        Of the p columns; the indicators of a label have the name of its column.
+        The p columns have these names; all indicators of a label have the name of its column.
     side : str
-        What the columns are of.
+        The warning says that the columns are part of this.
     """
     if not directions.shape[1]:
         return
@@ -121,14 +119,15 @@ def warn_of_lost(directions: np.ndarray, names: Sequence[str], side: str) -> Non
     involved = (weights > MIN_NAMED_WEIGHT_SHARE * weights.max(axis=0)).any(axis=1)
     found = list(dict.fromkeys(name for name, is_part in zip(names, involved, strict=True) if is_part))
     warnings.warn(
-        f"Nearly collinear: column(s) {list_names(found, 5)} of {side}. {directions.shape[1]} combination(s) of them vary too little "
-        "for the digits at hand and are dropped: give what tells them apart, such as a difference, as a column.",
+        f"Nearly collinear: column(s) {list_names(found, 5)} of {side}. "
+        f"{directions.shape[1]} combination(s) of them vary too little "
+        "for the digits at hand and are dropped: give what distinguishes them, such as a difference, as a column.",
         NearlyCollinear,
         stacklevel=find_user_stacklevel(),
     )
 
 
 def find_scale(cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Standard deviations of features, 0 for constants."""
+    """Find the standard deviations of features, 0 for constants."""
     scale = np.sqrt(np.maximum(np.diag(cov), 0))
     return np.where(scale > 1e-14 * np.abs(mean), scale, 0)  # what rounding leaves of a constant

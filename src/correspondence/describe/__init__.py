@@ -1,1 +1,1 @@
-"""What an axis separates, in words."""
+"""What an axis separates, in words, and what a decomposition says, in sentences."""

@@ -1,4 +1,4 @@
-"""What an axis separates, in words, and what a colleague would say about a decomposition.
+"""What an axis separates, in words.
 
 Each variable has candidates: labels, words of texts, columns of tables. A candidate has a place on each axis and a
 weight, the share of the variance of f_i (or g_i) that it explains. Those that weigh most are named at the two ends.
@@ -19,9 +19,9 @@ from correspondence.describe.words import OPPOSITE_WORDS, Ends
 
 __all__ = ["AxisWords", "axis_words"]
 
-MAX_WORDS_SHOWN = 3  # words of each group in a sentence
+MAX_WORDS_SHOWN = 3  # of each variable, at each end, in a sentence
 OPPOSITE_PHRASE = "the opposite"
-LIST_PATTERN = r"[,;]|\b(and|from)\b"  # what makes a text look like several ones
+LIST_PATTERN = r"[,;]|\b(and|from)\b"  # a text that has these looks like several ones
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class AxisWords:
     Attributes
     ----------
     axis : int
-        From 1.
+        The number of the axis, from 1.
     x, y : Ends or None
-        None for a variable that words say nothing about, such as images.
+        The words of each variable; None for a variable that words say nothing about, such as images.
     """
 
     axis: int
@@ -41,35 +41,34 @@ class AxisWords:
     y: Ends | None
 
     def complete_words(self, names: Sequence[str] = ("x", "y")) -> AxisWords:
-        """The same with the names of the variables where they are missing: see `Ends.complete_words`."""
-        x, y = (
-            end and end.complete_words(name) for end, name in zip((self.x, self.y), check_names(names), strict=True)
-        )
-        return replace(self, x=x, y=y)
+        """Return the same with the names of the variables where they are missing: see `Ends.complete_words`."""
+        x, y = check_names(names)
+        return replace(self, x=self.x and self.x.complete_words(x), y=self.y and self.y.complete_words(y))
 
     def write_sentence(self, names: Sequence[str] = ("x", "y")) -> str:
-        """Say it: what lies at the negative end, then at the positive one; first words of y, those of x in brackets.
+        """Write what lies at the negative end, then at the positive one: words of y, and in brackets words of x.
 
         Parameters
         ----------
         names : pair of str
-            What the two variables are called.
+            The two variables are called by these names.
 
         Returns
         -------
         str
-            With at most three words of each variable at each end.
+            A sentence with at most three words of each variable at each end.
         """
         return f"Axis {self.axis} {self.write_predicate(names)}."
 
     def write_predicate(self, names: Sequence[str]) -> str:
+        """Write the same sentence without its subject and its full stop."""
         negative, positive = self.describe_ends(names)
         if not (negative or positive):
             return "has no words at its ends"
         return f"separates {negative or positive} from {positive if negative and positive else 'the rest'}"
 
     def describe_ends(self, names: Sequence[str]) -> tuple[str, str]:
-        """What lies at the two ends, empty where there are no words."""
+        """Describe what lies at the two ends; empty where there are no words."""
         words, (x, y) = self.complete_words(names), check_names(names)
         in_brackets, outside = _list_phrases(words.x, x), _list_phrases(words.y, y)
         return _format_group(outside[0], in_brackets[0]), _format_group(outside[1], in_brackets[1])
@@ -91,25 +90,26 @@ def axis_words(
     them, columns of numbers by the correlation of their ranks with f_i, or of the distances of the ranks from the
     middle one ("extreme", "middling") if that is clearly stronger. Labels and words that contribute less than the
     average are left out unless they are the strongest of their end, and columns with a correlation below 0.1 unless
-    they are the strongest of all, so that a clear axis has few words; so is what may be chance.
+    they are the strongest of all, so that a clear axis has few words. What may be chance is left out too.
 
     Parameters
     ----------
     d : Decomposition or fitted estimator
-        Whose axes.
+        Words are found for the axes of this decomposition.
     X, Y : array-like, frame, sparse matrix, list of texts, optional
-        Values of the two variables. Not needed for labels, nor for Y where the decomposition keeps it. Columns of
-        arrays are called by their number, from 0; of more than 50 such columns, as of images, nothing is said.
+        The values of the two variables. They are not needed for labels, nor for Y where the decomposition keeps it.
+        Columns of arrays are called by their number, from 0; about more than 50 such columns nothing is said.
     x_items, y_items : tuple of labels, places of shape (m, d) and prior of shape (m,), optional
-        Replace a variable, for example by the tags of a `CrossModalIndex`.
+        These items replace a variable, for example the tags of a `CrossModalIndex`.
     n_words : int
-        At most, at each end.
+        Find at most this many words for each end.
     max_axes : int
-        At most.
+        Describe at most this many axes.
 
     Returns
     -------
     list of AxisWords
+        The words of each axis.
 
     Examples
     --------
@@ -135,10 +135,8 @@ def axis_words(
     return [AxisWords(i + 1, x[i], y[i]) for i in range(k)]
 
 
-# --- sentences
-
-
 def check_names(names: Sequence[str]) -> tuple[str, str]:
+    """Return what the two variables are called, each on one line."""
     if isinstance(names, str) or len(names) != 2:
         raise ValueError(f"names must be two texts, for x and y, got {names!r}.")
     return one_line(names[0]), one_line(names[1])
@@ -147,18 +145,18 @@ def check_names(names: Sequence[str]) -> tuple[str, str]:
 def _format_group(outside: list[str], in_brackets: list[str]) -> str:
     if not (outside and in_brackets) or outside == in_brackets == [OPPOSITE_PHRASE]:
         return _join_with_and(_quote_ambiguous_texts(outside or in_brackets, LIST_PATTERN))
-    return f"{_join_with_and(_quote_ambiguous_texts(outside, LIST_PATTERN + '|[()]'))} ({', '.join(_quote_ambiguous_texts(in_brackets, '[,;]'))})"
+    main = _join_with_and(_quote_ambiguous_texts(outside, LIST_PATTERN + "|[()]"))
+    return f"{main} ({', '.join(_quote_ambiguous_texts(in_brackets, '[,;]'))})"
 
 
 def _list_phrases(ends: Ends | None, name: str) -> tuple[list[str], list[str]]:
-    """The first words of the two ends; those of the second are not repeated if they are the opposite of the first."""
+    """List the first words of each end; "the opposite" stands for words that are the opposite of the first end's."""
     if ends is None:
         return [], []
     negative, positive = ([word.text for word in end[:MAX_WORDS_SHOWN]] for end in ends.both_ends)
     is_opposite = len(negative) > 1 and [_find_opposite(text) for text in negative] == positive
-    return _prefix_bare_numbers(negative, name), [OPPOSITE_PHRASE] if is_opposite else _prefix_bare_numbers(
-        positive, name
-    )
+    positive = [OPPOSITE_PHRASE] if is_opposite else _prefix_bare_numbers(positive, name)
+    return _prefix_bare_numbers(negative, name), positive
 
 
 def _find_opposite(text: str) -> str | None:
@@ -167,7 +165,7 @@ def _find_opposite(text: str) -> str | None:
 
 
 def _prefix_bare_numbers(texts: list[str], name: str) -> list[str]:
-    """Bare numbers are preceded by the name of their variable."""
+    """Write the name of the variable before bare numbers."""
     if texts and all(re.fullmatch(r"-?\d+(\.\d+)?", text) for text in texts):
         return [f"{name} {texts[0]}", *texts[1:]]
     return texts
@@ -178,6 +176,6 @@ def _join_with_and(texts: list[str]) -> str:
 
 
 def _quote_ambiguous_texts(texts: list[str], mistakable: str) -> list[str]:
-    """Texts, in quotes where they would be mistaken for several words or for the end of a bracket."""
+    """Put texts in quotes that would be mistaken for several words or for the end of a bracket."""
     is_clear = [not re.search(mistakable, text) and text.count("(") == text.count(")") for text in texts]
     return [text if clear else '"' + text.replace('"', "'") + '"' for text, clear in zip(texts, is_clear, strict=True)]

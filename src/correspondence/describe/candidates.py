@@ -1,4 +1,4 @@
-"""Words that an axis could be described by: labels, words of texts, columns, each with its place on the axes."""
+"""Words that could describe an axis: labels, words of texts, columns, each with its place on the axes."""
 
 from __future__ import annotations
 
@@ -19,38 +19,18 @@ from correspondence.data.encoders.columns import columns_of
 from correspondence.data.encoders.text import MAX_WORDS, WORD_PATTERN, is_text
 from correspondence.describe.words import OPPOSITE_WORDS, Ends, Word
 
-__all__ = [
-    "MAX_NAMELESS_COLUMNS",
-    "MAX_ROWS_SAMPLED",
-    "MIN_BENT_CORRELATION",
-    "MIN_COLUMN_CORRELATION",
-    "MIN_ROWS_WITH_WORD",
-    "MIN_SHARE_WITH_WORD",
-    "MIN_STANDARD_ERRORS",
-    "ROUNDING_ERROR",
-    "SUFFICIENT_CORRELATION",
-    "Candidates",
-    "Items",
-    "Part",
-    "find_candidates",
-    "has_beliefs",
-]
+__all__ = ["Candidates", "Items", "collect_items", "find_candidates", "has_beliefs"]
 
 Part = tuple[list[str], np.ndarray, np.ndarray]  # texts, values and weights
-MIN_ROWS_WITH_WORD, MIN_SHARE_WITH_WORD = (
-    5,
-    0.005,
-)  # texts or rows that must have a word or label, as a number and as a share
 Items = tuple[Any, Any, Any]  # labels, places and priors
-MAX_ROWS_SAMPLED = 20_000  # are enough for means and correlations
-MAX_NAMELESS_COLUMNS = (
-    50  # columns without names, beyond which they are pixels or embeddings that words say nothing about
-)
-MIN_COLUMN_CORRELATION = 0.1  # correlation from which a column is named
-MIN_BENT_CORRELATION = 0.2  # the same of a column whose extremes lie at one end
-MIN_STANDARD_ERRORS = 3.0  # standard errors from which a word or column is more than noise,
-SUFFICIENT_CORRELATION = 0.5  # or correlation, in small samples
-ROUNDING_ERROR = 1e-12  # of an axis: rounding
+MIN_ROWS_WITH_WORD, MIN_SHARE_WITH_WORD = 5, 0.005  # a word must be in so many texts, and in this share of them
+MAX_ROWS_SAMPLED = 20_000  # enough for means and correlations
+MAX_NAMELESS_COLUMNS = 50  # more are pixels or embeddings, which words say nothing about
+MIN_COLUMN_CORRELATION = 0.1  # from here on, a column is named
+MIN_BENT_CORRELATION = 0.2  # the same for a column whose extremes lie at one end
+MIN_STANDARD_ERRORS = 3.0  # from here on, a word or column is more than noise,
+SUFFICIENT_CORRELATION = 0.5  # or from here on, in small samples
+ROUNDING_ERROR = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +41,7 @@ class Candidates:
     values: np.ndarray
     weights: np.ndarray
     least: np.ndarray
-    """Weight on each axis below which only the strongest at an end is named."""
+    """Below this weight on each axis only the strongest candidate at an end is named."""
     of_variable: bool = False
 
     def find_ends(self, i: int, n_words: int) -> Ends:
@@ -77,7 +57,7 @@ class Candidates:
 
 
 def find_candidates(functions: PrincipalFunctions, values: Any, name: str) -> Candidates | None:
-    """Candidates of one variable, None if words say nothing about it."""
+    """Find the candidates of one variable; None if words say nothing about it."""
     if isinstance(functions, LabelFunctions):
         return collect_labels(functions.labels, functions.values, functions.mass)
     sample = getattr(functions, "sample", None)
@@ -102,16 +82,17 @@ def find_candidates(functions: PrincipalFunctions, values: Any, name: str) -> Ca
 
 
 def has_beliefs(functions: PrincipalFunctions) -> bool:
-    """Whether the functions are those of a classifier's beliefs."""
+    """Tell whether the functions take a classifier's beliefs."""
     return getattr(getattr(functions, "features", None), "kind", "") == "beliefs"
 
 
 def _has_beliefs_in_labels(functions: Any) -> bool:
-    """Whether x are beliefs in the labels of y: then those of y say it all."""
+    """Tell whether x are beliefs in the labels of y, which then say it all."""
     return has_beliefs(functions) and functions.features.model is None
 
 
 def collect_items(items: Items, k: int, name: str) -> Candidates:
+    """Collect items that replace a variable, after checking them."""
     if not isinstance(items, tuple | list) or len(items) != 3:
         raise ValueError(f"{name} must be labels, places and prior, got {type(items).__name__}.")
     labels, places = as_labels(items[0], f"The labels of {name}"), to_floats(items[1], f"The places of {name}")
@@ -126,27 +107,25 @@ def collect_items(items: Items, k: int, name: str) -> Candidates:
 def collect_column_labels(
     functions: PrincipalFunctions, column: np.ndarray, name: str, weights: Any = None
 ) -> Candidates:
+    """Collect the labels of a column."""
     codes, labels = encode_labels(column, name)
     mass = np.bincount(codes, weights, len(labels))
     return collect_labels(labels, functions(labels), mass)
 
 
 def collect_labels(labels: np.ndarray, values: np.ndarray, mass: np.ndarray) -> Candidates:
-    """Labels at their standard coordinates, weighted by their contributions."""
+    """Collect labels at their standard coordinates, weighted by their contributions."""
     there = np.isfinite(values).all(axis=1) & (mass > 0)
     values, mass = values[there], mass[there]
-    weights = _shares(mass[:, None] * values**2)
+    parts = mass[:, None] * values**2
+    total = parts.sum(axis=0)
+    weights = parts / np.where(total > 0, total, 1)
     texts = [one_line(label) for label in labels[there].tolist()]
     return Candidates(texts, values, weights, np.full(values.shape[1], (1 - ROUNDING_ERROR) / max(1, len(texts))))
 
 
-def _shares(parts: np.ndarray) -> np.ndarray:
-    """Parts of each axis as shares of their sum."""
-    total = parts.sum(axis=0)
-    return parts / np.where(total > 0, total, 1)
-
-
 def collect_words(values: np.ndarray, texts: list[str]) -> Candidates | None:
+    """Collect the words of texts."""
     counter = CountVectorizer(binary=True, max_features=MAX_WORDS, token_pattern=WORD_PATTERN)
     try:
         has = counter.fit_transform(texts)
@@ -156,42 +135,39 @@ def collect_words(values: np.ndarray, texts: list[str]) -> Candidates | None:
 
 
 def collect_indicators(values: np.ndarray, has: Any, names: list[Any]) -> Candidates:
-    """Words, or indicators of any kind, at the mean of those that have them."""
+    """Collect words, or indicators of any kind, at the mean of the rows that have them."""
     known = np.isfinite(values).all(axis=1)
     values, has = values[known], sp.csr_array(has, dtype=np.float64)[known]
     count = has.sum(axis=0)
-    often = np.flatnonzero((count >= _often(len(values))) & (count < len(values)))  # what all have tells nothing
+    n = len(values)
+    least = max(MIN_SHARE_WITH_WORD * n, min(MIN_ROWS_WITH_WORD, n / 4))
+    often = np.flatnonzero((count >= least) & (count < n))  # what all rows have says nothing
+    # The share of the variance of f_i that an indicator explains: P(word) E[f_i | word]^2 / E[f_i^2].
     means = (has[:, often].T @ values) / count[often, None]
     weights = count[often, None] * means**2 / np.maximum((values**2).sum(axis=0), ROUNDING_ERROR)
     average = weights.sum(axis=0) / max(1, len(often))
-    return Candidates(
-        [one_line(names[j]) for j in often], means, weights, np.maximum(average, _find_chance_weight(len(values)))
-    )
-
-
-def _often(n: int) -> float:
-    """Rows that must have a word."""
-    return max(MIN_SHARE_WITH_WORD * n, min(MIN_ROWS_WITH_WORD, n / 4))
+    texts = [one_line(names[j]) for j in often]
+    return Candidates(texts, means, weights, np.maximum(average, _find_chance_weight(n)))
 
 
 def _find_chance_weight(n: int) -> float:
-    """Weight that chance hardly gives."""
+    """Return a weight that chance hardly reaches."""
     return min(MIN_STANDARD_ERRORS**2 / max(1, n), SUFFICIENT_CORRELATION**2)
 
 
 def collect_columns(functions: PrincipalFunctions, values: Any, name: str) -> Candidates | None:
-    """Columns of numbers by the correlation of their ranks with f_i, columns of labels by their labels."""
+    """Collect columns of numbers by the correlation of their ranks with f_i, columns of labels by their labels."""
     try:
         columns = columns_of(values, name)
     except ValueError:
-        return None  # a model of your own may take what cannot be put into words here, such as missing values
+        return None  # a user's model may take what cannot be put into words here, such as missing values
     names = name_columns(columns)
     if names is None:
         return None
     F = functions(values)
     known = np.isfinite(F).all(axis=1)
     F, data = F[known], [column[known] for column in columns.values()]
-    if len(data) > 1 and all(_is_indicator(column) for column in data):
+    if len(data) > 1 and all(set(column.tolist()) <= {0, 1} for column in data):
         return collect_indicators(F, np.column_stack([column.astype(float) for column in data]), names)
     is_nameless = len(data) == 1 and names == ["column 0"]
     parts = [
@@ -208,7 +184,7 @@ def collect_columns(functions: PrincipalFunctions, values: Any, name: str) -> Ca
 
 
 def name_columns(keys: Iterable[Any]) -> list[str] | None:
-    """Names of columns, None where there are too many without one."""
+    """Name columns; None where too many have no name."""
     keys = list(keys)
     nameless = [isinstance(key, int | np.integer) for key in keys]
     if sum(nameless) > MAX_NAMELESS_COLUMNS:
@@ -216,12 +192,8 @@ def name_columns(keys: Iterable[Any]) -> list[str] | None:
     return [f"column {key}" if no_name else one_line(key) for key, no_name in zip(keys, nameless, strict=True)]
 
 
-def _is_indicator(column: np.ndarray) -> bool:
-    return set(column.tolist()) <= {0, 1}  # True and False as well
-
-
 def describe_number_column(F: np.ndarray, column: np.ndarray, name: str) -> Part:
-    """High and low, or extreme and middling; ranks, so that neither units nor outliers matter."""
+    """Describe a column as high and low, or extreme and middling; by ranks, as units and outliers must not matter."""
     rank = rankdata(column) / len(column)
     straight, bent = (_correlate_with_column(F, part) for part in (rank, np.abs(rank - (rank.min() + rank.max()) / 2)))
     is_bent = (np.abs(bent) >= MIN_BENT_CORRELATION) & (np.abs(bent) > 1.5 * np.abs(straight))
@@ -231,13 +203,14 @@ def describe_number_column(F: np.ndarray, column: np.ndarray, name: str) -> Part
 
 
 def _correlate_with_column(F: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Of each function with a column; 0 where one of them is constant."""
+    """Correlate each function with a column; 0 where one of them is constant."""
     F, column = F - F.mean(axis=0), column - column.mean()
     scale = np.sqrt((F**2).sum(axis=0) * (column**2).sum())
     return np.clip(column @ F / np.where(scale > ROUNDING_ERROR, scale, np.inf), -1, 1)
 
 
 def describe_category_column(F: np.ndarray, column: np.ndarray, name: str) -> Part:
+    """Describe a column by its labels."""
     codes, labels = encode_labels(column, name)
     found = collect_indicators(F, sp.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes))), labels.tolist())
     return [one_line(f"{name} = {text}", 60) for text in found.texts], found.values, found.weights

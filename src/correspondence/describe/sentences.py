@@ -1,4 +1,4 @@
-"""What a colleague would say: how strong the dependence is, what the axes mean, how far to trust it."""
+"""What a colleague would say: how strong the dependence is, what the axes mean, how far to trust both."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from correspondence.results.evidence import Evidence
 
 __all__ = ["write_sentences"]
 
-
 STRENGTH_WORDS = ((0.1, "hardly"), (0.3, "weakly"), (0.5, "moderately"), (0.8, "strongly"))
-MIN_WRITTEN_AS_ONE = 0.99995  # is written as 1
-MIN_CLOSE_CORRELATION = 0.995  # correlation from which two functions are all but the same
+MIN_WRITTEN_AS_ONE = 0.99995
+MIN_CLOSE_CORRELATION = 0.995  # from here on, two functions are all but the same
 NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-OVERFIT_GAPS = 0.05, 0.15  # by which training correlations are above held-out ones: little, and much
+OVERFIT_GAPS = 0.05, 0.15  # training less held-out correlation: up to the first little, up to the second some
 
 
 def write_sentences(
@@ -29,18 +28,18 @@ def write_sentences(
     Parameters
     ----------
     d : Decomposition or fitted estimator
-        What was found.
+        The sentences are about this decomposition.
     words : sequence of AxisWords
-        From `axis_words`; those of the first two axes are used, if they hold on held-out pairs.
+        What `axis_words` found; the words of the first two axes are used, if these hold on held-out pairs.
     held_out : HeldOut, CrossFit, LatentDimension or PermutationTest, optional
-        What is left on pairs that the fit has not seen.
+        What is known of held-out pairs.
     names : pair of str
-        What the two variables are called.
+        The two variables are called by these names.
 
     Returns
     -------
     list of str
-        Three sentences; fewer if there are no words, or nothing that they could speak of.
+        Three sentences; fewer if there are no words or no components.
 
     Examples
     --------
@@ -58,39 +57,41 @@ def write_sentences(
     if not d.n_components:
         return [f"Nothing was found that {called[0]} and {called[1]} have in common."]
     verdict = _Verdict.from_held_out(d, held_out)
-    told = [w for w in words[: min(2, verdict.evidence.n_holding)] if any(w.describe_ends(called))]
-    meaning = "; ".join(f"axis {w.axis} {w.write_predicate(called)}" for w in told)
+    named = [w for w in words[: min(2, verdict.evidence.n_holding)] if any(w.describe_ends(called))]
+    meaning = "; ".join(f"axis {w.axis} {w.write_predicate(called)}" for w in named)
     strength = verdict.describe_strength(called)
     if len(called[0]) > 1:  # a letter is a symbol
         strength = strength[0].upper() + strength[1:]
-    return [strength, *([f"A{meaning[1:]}."] if told else []), verdict.describe_trust()]
+    return [strength, *([f"A{meaning[1:]}."] if named else []), verdict.describe_trust()]
 
 
 @dataclass(frozen=True, eq=False)
 class _Verdict:
-    """A decomposition, and what is known of it beyond the training pairs."""
+    """A decomposition, and what is known of it on held-out pairs."""
 
     d: Decomposition
     evidence: Evidence
 
     @classmethod
     def from_held_out(cls, d: Decomposition, held_out: Any) -> _Verdict:
+        """Take the evidence of a result, or the training figures where it has none."""
         evidence = None if held_out is None else held_out.evidence
         if evidence is None or not len(evidence.correlations):
             return cls(d, Evidence(d.correlations, is_held_out=False))
-        if evidence.is_held_out and not evidence.is_judged[0]:  # held-out figures that say nothing are not told
+        if evidence.is_held_out and not evidence.is_judged[0]:  # held-out figures that say nothing are left out
             evidence = replace(evidence, correlations=d.correlations, is_held_out=False)
         return cls(d, evidence)
 
     @property
     def of_beliefs(self) -> bool:
-        """Whether the fit is what a classifier believes, of which no pairs are known."""
+        """Whether the fit is what a classifier believes, without known pairs."""
         return has_beliefs(self.d.f) and self.evidence.training is None
 
     def describe_strength(self, names: tuple[str, str]) -> str:
+        """Say how strongly two variables depend on each other."""
         r = float(self.evidence.correlations[0])
         believed = "as the classifier believes" if self.of_beliefs else "on the training pairs"
-        where = "on pairs that the fit has not seen" if self.evidence.is_held_out else believed
+        where = "on held-out pairs" if self.evidence.is_held_out else believed
         figure = f"the first pair of functions has a correlation of {self._format_first_correlation()} {where}"
         if r >= MIN_CLOSE_CORRELATION and self.evidence.n_holding:
             figure += ", so that some function of each is all but known from the other"
@@ -103,13 +104,14 @@ class _Verdict:
         return f"{x} and {y} depend on each other {how}: {figure}."
 
     def _format_first_correlation(self) -> str:
-        """Correlation of the first component with its interval."""
+        """Format the correlation of the first component, with its interval."""
         if self.evidence.intervals is None or not self.evidence.is_held_out:
             return format_correlations(self.evidence.correlations[0])[0]
         r, low, high = format_correlations(self.evidence.correlations[0], *self.evidence.intervals[0])
         return f"{r} ({100 * self.evidence.level:g} % {low} to {high})"
 
     def describe_trust(self) -> str:
+        """Say how many components hold on new pairs, and how much the training flatters them."""
         if self.evidence.pvalues is None and not self.evidence.is_held_out:
             if self.of_beliefs:
                 return "Nothing was compared with true classes, so these figures are what the classifier believes."
@@ -126,9 +128,11 @@ class _Verdict:
     def _describe_components(self) -> str:
         k, n = self.evidence.n_holding, len(self.evidence.correlations)
         if self.evidence.pvalues is not None:
-            holds, why = "more than chance", self._p()
+            p = self.evidence.pvalues[max(k, 1) - 1]
+            holds, why = "more than chance", f"p = {p:.2g}" if k < 2 else f"p at most {p:.2g}"
         else:
-            holds, why = "above 0 on new pairs", f"{100 * self.evidence.level:g} % intervals{self._hint()}"
+            hint = "" if self.evidence.training is None else ", a hint rather than a test"  # of a crossfit
+            holds, why = "above 0 on new pairs", f"{100 * self.evidence.level:g} % intervals{hint}"
         if k == 0:
             none = {1: "The only component is not", 2: "Neither of the two components is"}
             subject = none.get(n, f"None of the {spell_number(n)} components is")
@@ -145,15 +149,6 @@ class _Verdict:
         subject = {1: one, 2: "Both components are"}.get(n, f"All {spell_number(n)} components are")
         return f"{subject} {holds} ({why})" + (", and there may be more" if self.evidence.may_be_more else "")
 
-    def _hint(self) -> str:
-        is_crossfit = self.evidence.pvalues is None and self.evidence.training is not None
-        return ", a hint rather than a test" if is_crossfit else ""
-
-    def _p(self) -> str:
-        assert self.evidence.pvalues is not None
-        p = self.evidence.pvalues[max(self.evidence.n_holding, 1) - 1]
-        return f"p = {p:.2g}" if self.evidence.n_holding < 2 else f"p at most {p:.2g}"
-
     def _describe_beliefs(self) -> str:
         gap = float(self.d.correlations[0] - self.evidence.correlations[0])
         says = f"the classifier believes in {format_correlations(self.d.correlations[0])[0]} for the first"
@@ -165,18 +160,19 @@ class _Verdict:
         gap = float(self.d.correlations[0] - self.evidence.correlations[0])
         says = f"training says {format_correlations(self.d.correlations[0])[0]} for the first"
         if gap <= OVERFIT_GAPS[0]:
-            return f"{says}, so little was learned by heart"
+            return f"{says}, so there is little overfitting"
         if gap <= OVERFIT_GAPS[1]:
-            return f"{says}, so some of it was learned by heart"
-        return f"{says}, so much was learned by heart: trust the held-out figures only"
+            return f"{says}, so there is some overfitting"
+        return f"{says}, so there is strong overfitting: trust the held-out figures only"
 
 
 def format_correlations(*values: float) -> list[str]:
-    """Correlations with two digits, or with as many as tell them from 1."""
+    """Format correlations with two digits, or with as many as distinguish them from 1."""
     digits = next((k for k in (2, 3) if all(f"{abs(v):.{k}f}" < "1" or abs(v) > MIN_WRITTEN_AS_ONE for v in values)), 4)
     texts = [f"{v:.{0 if abs(v) > MIN_WRITTEN_AS_ONE else digits}f}" for v in values]
     return [text.removeprefix("-") if float(text) == 0 else text for text in texts]
 
 
 def spell_number(n: int) -> str:
+    """Spell out a small number."""
     return NUMBER_WORDS[n] if n < len(NUMBER_WORDS) else str(n)

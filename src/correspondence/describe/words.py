@@ -8,7 +8,6 @@ from correspondence._util.text import one_line
 
 __all__ = ["OPPOSITE_WORDS", "Ends", "Word"]
 
-
 OPPOSITE_WORDS = {"high": "low", "low": "high", "extreme": "middling", "middling": "extreme"}
 
 
@@ -19,12 +18,12 @@ class Word:
     Attributes
     ----------
     text : str
-        On one line and of bounded length.
+        The word, on one line and of bounded length.
     value : float
-        Where it lies: the standard coordinate of a label, the mean of f_i over the texts that have a word, or the
+        Where the word lies: the standard coordinate of a label, the mean of f_i over the texts that have a word, or the
         correlation of a column with f_i, negative for "low" and "middling" where "high" and "extreme" are positive.
     weight : float
-        Share of the variance of f_i that it explains, from 0 to 1.
+        The share of the variance of f_i that the word explains, from 0 to 1.
     """
 
     text: str
@@ -39,9 +38,10 @@ class Ends:
     Attributes
     ----------
     negative, positive : tuple of Word
+        The words at the two ends.
     of_variable : bool
-        Whether the words speak of the variable itself, as "high" and "low" do if it is one nameless column of numbers:
-        `complete_words` completes them.
+        Whether the words are about the variable itself, as "high" and "low" are if it is one nameless column of
+        numbers: `complete_words` adds its name.
     """
 
     negative: tuple[Word, ...]
@@ -49,7 +49,7 @@ class Ends:
     of_variable: bool = False
 
     def complete_words(self, name: str) -> Ends:
-        """The same with the name of the variable where it is missing: "high" becomes "high price"."""
+        """Return the same with the name of the variable where it is missing: "high" becomes "high price"."""
         if not self.of_variable:
             return self
         negative, positive = (
@@ -59,4 +59,5 @@ class Ends:
 
     @property
     def both_ends(self) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+        """The words at the negative and at the positive end."""
         return self.negative, self.positive

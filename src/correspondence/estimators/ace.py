@@ -3,20 +3,21 @@
 With regressors the principal functions are found as fixed points: f is proportional to E[g(Y) | X], and g to
 E[f(X) | Y]. If a few known functions span all those of one side (indicators of labels, splines of a number), one
 regression of these on the other side is enough. Otherwise the two expectations alternate from a block of start
-functions, a block power iteration; each learns from pairs that the other has not seen, because noise that
-both have seen would grow with every turn. In both cases the values on a fold come from regressors without the fold.
+functions, a block power iteration; each learns from pairs not used by the other, because noise in pairs that both use
+would grow with every turn. In both cases the values on a fold come from regressors fitted without the fold.
 """
 
 from __future__ import annotations
 
 from functools import partial, reduce
 from operator import add
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 
-from correspondence._util.arguments import check_whole, count_observations
+from correspondence._util.arguments import count_observations
+from correspondence._util.constraints import SEED, Constraints, Whole, check_parameters
 from correspondence._util.progress import make_progress_bar
 from correspondence._util.text import short_repr
 from correspondence.core.collinearity import describe_columns, resolve_collinearity
@@ -53,6 +54,7 @@ from correspondence.estimators.conditional_expectations import (
     find_most_correlated,
     find_start,
 )
+from correspondence.estimators.penalised import list_strengths
 
 __all__ = ["ACE"]
 
@@ -60,48 +62,61 @@ N_KNOTS_REGRESSED = 8  # of the splines that are regressed
 N_EXTRA_FUNCTIONS = 2  # functions beyond n_components, which make the alternation converge faster
 
 
+def check_model(model: Any, name: str) -> None:
+    """Check a regressor or classifier of scikit-learn, or of its kind."""
+    is_model = all(hasattr(model, method) for method in ("fit", "predict", "get_params"))
+    if isinstance(model, type) or not is_model:
+        raise ValueError(
+            f"{name} must be a scikit-learn regressor or classifier such as Ridge(), got {short_repr(model)}."
+        )
+    if is_classifier(model) and not hasattr(model, "predict_proba"):
+        raise ValueError(f"{name} must have predict_proba, got {short_repr(model)}. Choose another classifier.")
+
+
 class ACE(PairsEstimator):
     """Alternating conditional expectations, all components at once.
 
-    Without regressors: f and g are sums of functions of single columns, found in closed form: a value for each label,
-    and cubic splines for numbers, which are constant beyond the data. How smooth each pair is, is chosen by what it
-    adds to those before on held-out folds, so asking for more components does not harm the first.
+    Without regressors, f and g are sums of functions of single columns, found in closed form: a value for each label,
+    and cubic splines for numbers, which are constant beyond the data. The smoothness of each component is chosen by
+    what it adds to those before it on held-out folds, so asking for more components does not harm the first.
 
-    With regressors: f_i(x) is an estimate of E[g_i(Y) | X = x] by any scikit-learn regressor, and g_i likewise, or by
-    the mean over each label where Y is discrete. Then a classifier does as well, since E[g_i(Y) | x] is
-    a mean over its predicted probabilities. All is cross-fitted: PICs are those of pairs that their regressor has
-    not seen, and for new data the regressors of all folds are averaged.
+    With regressors, f_i(x) is an estimate of E[g_i(Y) | X = x] by any scikit-learn regressor, and g_i likewise, or the
+    mean over each label where Y is discrete. A classifier will do as well in that case, since E[g_i(Y) | x] is a mean
+    over its predicted probabilities. Everything is cross-fitted: PICs are those of pairs not used to fit their
+    regressor, and for new data the regressors of all folds are averaged.
 
     Parameters
     ----------
     n_components : int
-        Number of pairs of functions.
+        The number of components.
     x_regressor : regressor or classifier, optional
-        Learns E[g(Y) | X] from the encoded columns of X. A classifier needs labels for Y.
+        It learns E[g(Y) | X] from the encoded columns of X. A classifier needs labels for Y.
     y_regressor : regressor or classifier, optional
-        Learns E[f(X) | Y]. By default means over the labels of Y, or a copy of `x_regressor` if Y are not labels.
+        It learns E[f(X) | Y]. The default takes means over the labels of Y, or a copy of `x_regressor` if Y does not
+        hold labels.
     n_knots : "auto" or int
-        Of the splines of each column; "auto" is 24 and fewer for many columns or few pairs.
+        The number of knots of the splines of each column; "auto" is 24, or fewer for many columns or few pairs.
     smoothing : "auto", float or array-like of shape (n_components,)
-        Weight of the penalty on the third derivative, the same for all components or one for each. "auto" chooses it by
-        what a component adds on held-out folds.
+        The weight of the penalty on the third derivative is the same for all components, or one for each. "auto"
+        chooses it by what a component adds on held-out folds.
     cv : int, splitter or iterable
-        Folds of the cross-fitting with regressors.
+        The folds of the cross-fitting with regressors.
     n_alternations : int
-        Of E[g(Y) | X] and E[f(X) | Y] with regressors, if both X and Y have several columns or more than 50 labels.
+        How often E[g(Y) | X] and E[f(X) | Y] are learned in turn with regressors, if both X and Y have several columns
+        or more than 50 labels.
     random_state : int
-        Seed of the folds.
-    progress : bool or None
-        Show a bar, by default from two seconds on.
+        The seed of the folds.
+    progress : bool, optional
+        Show a progress bar; by default if it takes longer than two seconds.
 
     Attributes
     ----------
     decomposition_ : Decomposition
         The result.
     pics_, correlations_ : ndarray of shape (n_components,)
-        On the training pairs; with regressors, cross-fitted there.
+        The PICs and correlations on the training pairs; with regressors they are cross-fitted.
     smoothing_ : ndarray of shape (n_components,)
-        Weight of the penalty on the third derivative of each pair of functions, without regressors.
+        The weight of the penalty on the third derivative for each component, without regressors.
 
     Examples
     --------
@@ -119,6 +134,15 @@ class ACE(PairsEstimator):
     """
 
     smoothing_: np.ndarray
+    _constraints: ClassVar[Constraints] = {
+        "n_components": Whole(1),
+        "x_regressor": (None, check_model),
+        "y_regressor": (None, check_model),
+        "n_knots": ("auto", Whole(3)),
+        "smoothing": ("auto", check_strengths),
+        "n_alternations": Whole(1),
+        "random_state": SEED,
+    }
 
     def __init__(
         self,
@@ -149,16 +173,17 @@ class ACE(PairsEstimator):
         Parameters
         ----------
         X, Y : array-like, frame, list of labels; with regressors also sparse matrix or list of texts
-            One row for each pair. Or X alone, as `Pairs`, without regressors: moments are then computed where they are.
+            One row for each pair. Or X alone, as `Pairs`, without regressors: moments are then computed where the
+            pairs are.
         groups : array-like of shape (n,), optional
             Pairs of the same group, such as repeated measurements, stay in the same fold.
 
         Returns
         -------
-        ACE
-            Itself.
+        Self
+            The estimator itself.
         """
-        self._check_parameters()
+        check_parameters(self)
         pairs, together = self._open_pairs(X, Y, groups)
         if self.x_regressor is None and self.y_regressor is None:
             d, smoothing = self._solve_closed_form(pairs, copy_for_expectations(Y), together)
@@ -166,7 +191,7 @@ class ACE(PairsEstimator):
             self.smoothing_ = smoothing
             return self
         if not isinstance(pairs, Memory):
-            raise ValueError("Pairs are for ACE without regressors: collect them first, and give X and Y.")
+            raise ValueError("X must not be Pairs if there are regressors. Collect the pairs first, and give X and Y.")
         self._set_decomposition(self._cross_fit_regressors(encoders_for(pairs), X, Y, together), X)
         self.__dict__.pop("smoothing_", None)
         return self
@@ -174,22 +199,19 @@ class ACE(PairsEstimator):
     def _solve_closed_form(
         self, pairs: Parts, y_sample: Any, groups: np.ndarray | None
     ) -> tuple[Decomposition, np.ndarray]:
-        surveys = surveys_of(pairs)
-        encoders = [make_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
+        surveys, encoders = survey_tables(pairs)
         x_basis, y_basis = (self._make_spline_basis(*side) for side in zip(encoders, surveys, "XY", strict=True))
+        bases = x_basis, y_basis
         rows = pairs.through(*(Encoded(*side) for side in zip("XY", encoders, strict=True)))
-        sums = rows.sums(partial(_sum_folds, (x_basis, y_basis), groups), AdditiveSums.merge_parts, "moments")
+        sums = sum_columns(rows, bases, groups)
         found = resolve_collinearity(
             rows, sums.columns, *(describe_columns(*s, pairs) for s in zip("XY", encoders, strict=True))
         )
         if any(small.size for small in found.small):
-            x_basis, y_basis = (
-                basis.with_combinations(small) for basis, small in zip((x_basis, y_basis), found.small, strict=True)
-            )
-            sums = rows.sums(partial(_sum_folds, (x_basis, y_basis), groups), AdditiveSums.merge_parts, "moments")
-        is_auto = isinstance(self.smoothing, str)
-        grid = SMOOTHING_STRENGTHS if is_auto else check_strengths(self.smoothing, "smoothing")
-        fit = solve_additive(sums, x_basis, y_basis, self.n_components, grid)
+            bases = x_basis.with_combinations(found.small[0]), y_basis.with_combinations(found.small[1])
+            sums = sum_columns(rows, bases, groups)
+        grid = list_strengths(self.smoothing, "smoothing", SMOOTHING_STRENGTHS)
+        fit = solve_additive(sums, *bases, self.n_components, grid)
         moments, loadings = rows.sums(
             partial(_sum_function_moments, fit.f, fit.g), _add_parts, "functions", numbered=False
         )
@@ -201,15 +223,12 @@ class ACE(PairsEstimator):
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         if self.x_regressor is not None or self.y_regressor is not None:
             return []
-        surveys = surveys_of(Memory(X, Y, count_observations(X, "X")))
-        encoders = [make_table_encoder(survey, name) for survey, name in zip(surveys, "XY", strict=True)]
+        _, encoders = survey_tables(Memory(X, Y, count_observations(X, "X")))
         x, y = (to_dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
         additive = view_additive(x, y, encoders[0].coordinates, encoders[1].coordinates, self._given_knots)
-        views = whitened_view(x, y), additive
-        return [view for view in views if view is not None]
+        return [view for view in (whitened_view(x, y), additive) if view is not None]
 
-    def _make_spline_basis(self, encoder: Columns, survey: Survey | None, name: str) -> SplineBasis:
-        assert survey is not None
+    def _make_spline_basis(self, encoder: Columns, survey: Survey, name: str) -> SplineBasis:
         rows = to_dense(encoder.of_columns(survey.rows, name))
         return SplineBasis.for_columns(rows, encoder.coordinates, self._given_knots)
 
@@ -220,13 +239,15 @@ class ACE(PairsEstimator):
     def _cross_fit_regressors(
         self, encoders: tuple[Encoder, Encoder], X: Any, Y: Any, groups: np.ndarray | None
     ) -> Decomposition:
-        """Decomposition with regressors."""
+        """Find the decomposition with regressors."""
         rows = [
             encode_rows(encoder, values, name) for name, encoder, values in zip("XY", encoders, (X, Y), strict=True)
         ]
         labels = next((rows[side].argmax(axis=1) for side in (1, 0) if find_only_category(encoders[side])), None)
         n = rows[0].shape[0]
-        cv = self.cv if groups is None else _limit_folds(self.cv, groups)
+        cv = self.cv
+        if groups is not None and isinstance(cv, int):  # no more folds than there are groups
+            cv = min(cv, max(2, len(np.unique(groups))))
         folds = make_splits(cv, n, labels=labels, groups=groups, random_state=self.random_state)
         if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
             raise ValueError("cv must hold out each pair exactly once, as k-fold splitters do.")
@@ -252,7 +273,7 @@ class ACE(PairsEstimator):
     def _regress_functions(
         self, side: ConditionalExpectation, targets: np.ndarray, folds: list[Split]
     ) -> tuple[np.ndarray, CrossFittedExpectation]:
-        """Expectations of known functions: cross-fitted values, and the mean over the folds for new data."""
+        """Expect known functions: cross-fitted values, and the mean over the folds for new data."""
         values, models = np.empty_like(targets), []
         with make_progress_bar(len(folds), "ACE", self.progress) as done:
             for train, test in folds:
@@ -267,7 +288,7 @@ class ACE(PairsEstimator):
         y: ConditionalExpectation,
         parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
     ) -> tuple[np.ndarray, CrossFittedExpectation, np.ndarray, CrossFittedExpectation]:
-        """Block power iterations, one for each fold, turned on to the first."""
+        """Run a block power iteration for each fold, and rotate its functions on to those of the first."""
         k, start = self.n_components + N_EXTRA_FUNCTIONS, find_start(y.encoder, y.rows)
         F, G = (np.empty((x.rows.shape[0], k)) for _ in range(2))
         runs: list[tuple[ExpectationModel, ExpectationModel]] = []
@@ -291,10 +312,8 @@ class ACE(PairsEstimator):
         return F, CrossFittedExpectation("X", x.encoder, list(fs)), G, CrossFittedExpectation("Y", y.encoder, list(gs))
 
     def _choose_model(self, side: int, encoders: tuple[Encoder, Encoder]) -> Any:
-        """What estimates expectations given X (side 0) or Y (side 1)."""
-        own, other = self.x_regressor, self.y_regressor
-        if side:
-            own, other = other, own
+        """Choose what estimates expectations given X (side 0) or Y (side 1)."""
+        own, other = (self.x_regressor, self.y_regressor)[:: -1 if side else 1]
         if own is None and find_only_category(encoders[side]) is not None:
             return LabelMeans()
         model, given = (own, "xy"[side]) if own is not None else (other, "yx"[side])
@@ -302,8 +321,8 @@ class ACE(PairsEstimator):
             if own is None:
                 return None  # never asked: the other side has labels
             raise ValueError(
-                f"{given}_regressor is a classifier, which needs labels for {'YX'[side]}, at most {MAX_LABELS_REGRESSED} of them: "
-                "give a regressor."
+                f"{given}_regressor must be a regressor, got a classifier. A classifier needs labels for {'YX'[side]}, "
+                f"at most {MAX_LABELS_REGRESSED} of them."
             )
         return model
 
@@ -312,36 +331,14 @@ class ACE(PairsEstimator):
         tags.input_tags.sparse = self.x_regressor is not None
         return tags
 
-    def _check_parameters(self) -> None:
-        check_whole(self.n_components, "n_components", 1)
-        check_whole(self.n_alternations, "n_alternations", 1)
-        check_whole(self.random_state, "random_state", 0, 2**32 - 1)
-        if not (isinstance(self.smoothing, str) and self.smoothing == "auto"):
-            check_strengths(self.smoothing, "smoothing")
-        if not (isinstance(self.n_knots, str) and self.n_knots == "auto"):
-            check_whole(self.n_knots, "n_knots", 3)
-        for name in ("x_regressor", "y_regressor"):
-            model: Any = getattr(self, name)
-            if model is None:
-                continue
-            if isinstance(model, type) or not all(
-                hasattr(model, method) for method in ("fit", "predict", "get_params")
-            ):
-                raise ValueError(
-                    f"{name} must be a scikit-learn regressor or classifier such as Ridge(), got {short_repr(model)}."
-                )
-            if is_classifier(model) and not hasattr(model, "predict_proba"):
-                raise ValueError(
-                    f"{name} must have predict_proba, which {short_repr(model)} has not: choose another classifier."
-                )
+
+def sum_columns(rows: Parts, bases: tuple[SplineBasis, SplineBasis], groups: np.ndarray | None) -> AdditiveSums:
+    """Compute the moments of splines of the columns in each fold."""
+    return rows.sums(partial(_sum_part, bases, groups), AdditiveSums.merge_parts, "moments")
 
 
-def _sum_folds(
-    bases: tuple[SplineBasis, SplineBasis],
-    groups: np.ndarray | None,
-    x: np.ndarray,
-    y: np.ndarray,
-    first: int,
+def _sum_part(
+    bases: tuple[SplineBasis, SplineBasis], groups: np.ndarray | None, x: np.ndarray, y: np.ndarray, first: int
 ) -> AdditiveSums:
     return AdditiveSums.from_batches(iterate_blocks(x, y), *bases, groups, first)
 
@@ -349,7 +346,7 @@ def _sum_folds(
 def _sum_function_moments(
     f: AdditiveFunctions, g: AdditiveFunctions, x: np.ndarray, y: np.ndarray, first: int
 ) -> tuple[Moments, Loadings]:
-    """Moments of the functions, and the loadings of the columns of y on g."""
+    """Compute the moments of the functions, and the loadings of the columns of y on g."""
     moments, values = Moments(), np.empty((len(y), g.weights.shape[1]))
     for (a, b), (out,) in zip(iterate_blocks(x, y), iterate_blocks(values), strict=True):
         out[:] = g(b)
@@ -362,18 +359,24 @@ def _add_parts(parts: list[tuple[Moments, Loadings]]) -> tuple[Moments, Loadings
     return reduce(add, moments), reduce(add, loadings)
 
 
-def make_table_encoder(survey: Survey | None, name: str) -> Columns:
-    encoder = None if survey is None else Columns.from_survey(survey, name)
-    if encoder is None or encoder.width > MAX_DENSE_COLUMNS:
-        raise ValueError(
-            f"{name} must be a table of at most {MAX_DENSE_COLUMNS} columns, with one for each label; sparse data, text and images "
-            "are not supported without regressors: give x_regressor and y_regressor, or use KernelCCA or PICE."
-        )
-    return encoder
+def survey_tables(pairs: Parts) -> tuple[list[Survey], list[Columns]]:
+    """Survey the columns of both sides, which must be tables, and find their encoders."""
+    surveys, encoders = [], []
+    for name, survey in zip("XY", surveys_of(pairs), strict=True):
+        encoder = None if survey is None else Columns.from_survey(survey, name)
+        if survey is None or encoder is None or encoder.width > MAX_DENSE_COLUMNS:
+            raise ValueError(
+                f"{name} must be a table of at most {MAX_DENSE_COLUMNS} columns, with one for each label: sparse data, "
+                "text and images are not supported without regressors. Give x_regressor and y_regressor, or use "
+                "KernelCCA or PICE."
+            )
+        surveys.append(survey)
+        encoders.append(encoder)
+    return surveys, encoders
 
 
 def find_known(name: str, encoder: Encoder, rows: Any) -> FeatureMap | None:
-    """Functions that span all those of a variable, or nearly so: the indicators of labels, splines of a number."""
+    """Find functions that span all those of a variable, or nearly so: the indicators of labels, splines of a number."""
     if has_few_labels(encoder):
         return Encoded(name, encoder)
     if isinstance(encoder, Columns) and encoder.width == 1 and encoder.coordinates.all():
@@ -387,15 +390,10 @@ def has_few_labels(encoder: Encoder) -> bool:
     return labels is not None and labels.width <= MAX_LABELS_REGRESSED
 
 
-def _limit_folds(cv: Any, groups: np.ndarray) -> Any:
-    """As many folds as there are groups, if these are fewer than the folds asked for."""
-    return min(cv, max(2, len(np.unique(groups)))) if isinstance(cv, int) else cv
-
-
 def split_in_halves(train: np.ndarray, groups: np.ndarray | None, random_state: int) -> Split:
-    """Two parts of some pairs, of which those of a group stay together."""
+    """Split some pairs into two parts; the pairs of a group stay together."""
     within = None if groups is None else groups[train]
     if within is not None and len(set(within.tolist())) < 2:
-        raise ValueError("groups must be at least two in each training part of cv, of which each learns one side.")
+        raise ValueError("groups must contain at least two values in each training part of cv, one for each side.")
     first, second = make_splits(2, len(train), groups=within, random_state=random_state)[0]
     return train[first], train[second]

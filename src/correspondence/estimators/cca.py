@@ -4,57 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from correspondence._util.arguments import check_whole, count_observations
+from correspondence._util.constraints import Constraints, Whole
 from correspondence.core.collinearity import Basis, Described, Resolved, describe_columns, resolve_collinearity
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.dependence_views import View, whitened_view
-from correspondence.core.estimator import PairsEstimator
-from correspondence.core.feature_maps import Encoded, fix_signs, iterate_blocks
+from correspondence.core.feature_maps import Encoded, fix_signs
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised, in_folds, merge_folds
+from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised
 from correspondence.core.scoring import score_moments
 from correspondence.data.encoders.choosing import encoders_for
-from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.data.pairs.pairs import Memory, Parts
+from correspondence.estimators.penalised import PenalisedEstimator, list_strengths, sum_folds
 from correspondence.results.held_out import compute_gain
 
-__all__ = ["CCA", "list_strengths"]
+__all__ = ["CCA"]
 
 RIDGE_STRENGTHS = (0.0, *(10.0 ** np.arange(-3, 3.5, 0.5)).tolist())
-MIN_PAIRS_PER_COLUMN = 4  # pairs for each column, from which on nothing is regularised
+MIN_PAIRS_PER_COLUMN = 4  # from which on nothing is regularised
 Bases = tuple[Basis, Basis]
 
 
-class CCA(PairsEstimator):
+class CCA(PenalisedEstimator):
     """Canonical correlation analysis: the most correlated linear functions of the columns.
 
     Columns of numbers are taken as they are, labels as an indicator for each, images as pixels, text as a bag of words.
-    Columns that repeat others do no harm, and what tells nearly collinear ones apart is found as far as it is more than
-    rounding, down to about 1e-14 of their spread. If there are fewer than four pairs for each column, a ridge is added
+    Columns that repeat others do no harm. What distinguishes nearly collinear columns is found if it is more than
+    rounding, down to about 1e-14 of their spread. If there are fewer than four pairs for each column, a ridge is added,
     whose strength is chosen by what the functions capture of held-out folds; more columns than pairs are fine.
 
     Parameters
     ----------
     n_components : int
-        Number of pairs of functions, at most the number of columns of each side.
+        The number of components, at most the number of columns of each side.
     regularization : "auto", float or array-like of shape (n_components,)
-        Strength of the ridge, in units of the variance of a column of numbers, the same for all components or one for
-        each; 0 for none.
+        The strength of the ridge in units of the variance of a column of numbers, the same for all components or one
+        for each; 0 is no ridge.
 
     Attributes
     ----------
     decomposition_ : Decomposition
-        The result.
-    pics_, correlations_ : ndarray of shape (n_components,)
-        On the training pairs.
+        The result; ``pics_`` and ``correlations_`` are those on the training pairs.
     regularization_ : ndarray of shape (n_components,)
-        Strength of the ridge that was used for each component.
+        The strength of the ridge that was used for each component.
 
     Examples
     --------
@@ -66,51 +61,32 @@ class CCA(PairsEstimator):
     array([0.7, 0.7])
     """
 
-    regularization_: np.ndarray
+    _constraints: ClassVar[Constraints] = {"n_components": Whole(1), "regularization": ("auto", check_strengths)}
 
     def __init__(self, n_components: int = 2, regularization: Any = "auto") -> None:
         self.n_components = n_components
         self.regularization = regularization
 
-    def fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> Self:
-        """Find the most correlated linear functions of X and Y.
+    def _make_feature_maps(self, pairs: Parts) -> tuple[Encoded, Encoded]:
+        x, y = encoders_for(pairs, linear=True)
+        return Encoded("X", x), Encoded("Y", y)
 
-        Parameters
-        ----------
-        X, Y : array-like, frame, sparse matrix, list of texts or array of images
-            One row for each pair. Or X alone, as `Pairs`: moments are then computed where the pairs are.
-        groups : array-like of shape (n,), optional
-            Pairs of the same group, such as duplicates, are never on both sides of a split when the penalty is chosen.
-
-        Returns
-        -------
-        CCA
-            Itself.
-
-        Warns
-        -----
-        NearlyCollinear
-            If a combination of columns is dropped that is hardly more than rounding; it names the columns.
-        """
-        check_whole(self.n_components, "n_components", 1)
-        list_strengths(self.regularization, wide=False)
-        pairs, together = self._open_pairs(X, Y, groups)
-        x, y = (Encoded(name, encoder) for name, encoder in zip("XY", encoders_for(pairs, linear=True), strict=True))
+    def _decompose_pairs(
+        self, pairs: Parts, groups: np.ndarray | None, y_sample: Any
+    ) -> tuple[Decomposition, np.ndarray]:
+        x, y = self._make_feature_maps(pairs)
         known = describe_columns("X", x.encoder, pairs), describe_columns("Y", y.encoder, pairs)
-        found, strength = self._resolve_columns(pairs.through(x, y), known, together)
-        self._set_decomposition(decompose_columns(found, x, y, self.n_components, copy_for_expectations(Y)), X)
-        self.regularization_ = strength
-        return self
+        found, strength = self._resolve_columns(pairs.through(x, y), known, groups)
+        return decompose_columns(found, x, y, self.n_components, y_sample), strength
 
     def _resolve_columns(
         self, rows: Parts, known: tuple[Described, Described], groups: np.ndarray | None
     ) -> tuple[Resolved, np.ndarray]:
-        """Moments of the columns, or of combinations of them, what a ridge leaves of these, and its strengths."""
+        """Find the moments of the columns, or of combinations of them, what a ridge leaves, and its strengths."""
         bases = find_bases(rows, known)
-        folds = rows.sums(partial(_sum_folds, bases, groups), merge_folds, "moments")
-        ridge = list_strengths(
-            self.regularization, wide=rows.layout.n < MIN_PAIRS_PER_COLUMN * sum(len(b.centre) for b in bases)
-        )
+        folds = sum_folds(rows, bases, groups)
+        is_wide = rows.layout.n < MIN_PAIRS_PER_COLUMN * sum(len(b.centre) for b in bases)
+        ridge = list_strengths(self.regularization, "regularization", RIDGE_STRENGTHS if is_wide else (0.0,))
         is_whole = all(basis.matrix is None for basis in bases)
         total = sum(folds, start=Moments())
         found = resolve_collinearity(rows, total, *known) if is_whole else Resolved(bases, total, None)
@@ -119,33 +95,24 @@ class CCA(PairsEstimator):
             return found, none
         fit = self._fit_ridge(folds, ridge)
         if np.ndim(ridge) == 1 and len(ridge) > 1 and any(small.size for small in found.small):
-            # A ridge drops what tells nearly collinear columns apart, unless that is a column of its own.
+            # A ridge drops what distinguishes nearly collinear columns, unless it is a separate column.
             extended = bases[0].with_combinations(found.small[0]), bases[1].with_combinations(found.small[1])
-            others = rows.sums(partial(_sum_folds, extended, groups), merge_folds, "moments")
+            others = sum_folds(rows, extended, groups)
             other = self._fit_ridge(others, ridge)
-            if (
-                compute_gain(
-                    self._score_held_out_folds(folds, fit.strength), self._score_held_out_folds(others, other.strength)
-                )
-                > 1
-            ):
+            before = self._score_held_out_folds(folds, fit.strength)
+            if compute_gain(before, self._score_held_out_folds(others, other.strength)) > 1:
                 bases, fit = extended, other
         if is_whole and not fit.strength.any():
             return found, none
         return Resolved(bases, fit.moments, (fit.A, fit.B)), fit.strength
 
-    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
-        x, y = encoders_for(Memory(X, Y, count_observations(X, "X")), linear=True)
-        view = whitened_view(Encoded("X", x)(X), Encoded("Y", y)(Y))
-        return [] if view is None else [view]
-
     def _fit_ridge(self, folds: Sequence[Moments], ridge: Sequence[float] | np.ndarray) -> PenalisedFit:
-        """Functions with one of some ridges."""
+        """Fit functions with one of some ridges."""
         penalty = np.ones(len(folds[0].mean_f)), np.ones(len(folds[0].mean_g))
         return fit_penalised(folds, penalty, self.n_components, ridge, is_rich=True)
 
     def _score_held_out_folds(self, folds: Sequence[Moments], strength: np.ndarray) -> np.ndarray:
-        """What functions with a ridge, fitted to the other folds, capture of each."""
+        """Compute what functions with a ridge, fitted to the other folds, capture of each fold."""
         scores = []
         for k, fold in enumerate(folds):
             fit = self._fit_ridge([*folds[:k], *folds[k + 1 :]], strength[:, None])
@@ -154,27 +121,15 @@ class CCA(PairsEstimator):
         return np.array(scores)
 
 
-def list_strengths(regularization: Any, wide: bool) -> Sequence[float] | np.ndarray:
-    """Strengths of a ridge to choose from: those given, or none for data that are not wide.
-
-    One strength for each component comes as an array with one column.
-    """
-    if isinstance(regularization, str) and regularization == "auto":
-        return RIDGE_STRENGTHS if wide else (0.0,)
-    return check_strengths(regularization, "regularization")
-
-
-def _sum_folds(bases: Bases, groups: np.ndarray | None, F: np.ndarray, G: np.ndarray, first: int) -> list[Moments]:
-    return in_folds(((bases[0](f), bases[1](g)) for f, g in iterate_blocks(F, G)), groups, first)
-
-
 def find_bases(rows: Parts, known: tuple[Described, Described]) -> Bases:
-    """Columns that span the rows of each side, centred: all, or the principal axes if there are fewer of them."""
+    """Find columns that span the centred rows of each side: all, or the principal axes if there are fewer of them."""
     if isinstance(rows, Memory):
         return find_basis(rows.x), find_basis(rows.y)
     widths = [len(side.names) for side in known]
     if max(widths) >= rows.layout.n:
-        raise ValueError(f"There are {max(widths)} columns for {rows.layout.n} pairs: collect such Pairs first.")
+        raise ValueError(
+            f"Pairs must be more than their columns, got {rows.layout.n} for {max(widths)} columns. Collect them first."
+        )
     return Basis.make_identity(widths[0]), Basis.make_identity(widths[1])
 
 
@@ -189,7 +144,7 @@ def find_basis(F: np.ndarray) -> Basis:
 
 
 def decompose_columns(result: Resolved, x: Encoded, y: Encoded, n_components: int, y_sample: Any) -> Decomposition:
-    """Decomposition of the columns, given the moments of combinations of them."""
+    """Decompose the columns, given the moments of combinations of them."""
     moments, (in_x, in_y) = result.moments, result.bases
     d = moments.decompose(n_components, span=result.span, x_features=x, y_features=y, y_sample=y_sample)
     assert isinstance(d.f, LinearFunctions)

@@ -15,9 +15,7 @@ from correspondence.core.decomposition import Decomposition
 from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.splines import (
-    SplineBasis,
-)
+from correspondence.core.splines import SplineBasis
 from correspondence.core.whitening import compute_whitening
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.columns import Columns, copy_for_expectations
@@ -37,12 +35,12 @@ __all__ = [
 ]
 
 MAX_START_FUNCTIONS = 40  # functions of y that the alternation starts from
-MAX_LABELS_REGRESSED = 50  # up to so many, all indicators are regressed at once
+MAX_LABELS_REGRESSED = 50  # labels up to which all indicators are regressed at once
 
 
 @dataclass(frozen=True, eq=False)
 class ConditionalExpectation:
-    """How conditional expectations given one variable are learned."""
+    """Encoded rows of one variable, and the model that learns expectations given them."""
 
     name: str
     encoder: Encoder
@@ -50,7 +48,7 @@ class ConditionalExpectation:
     model: Any
 
     def fit_model(self, train: np.ndarray, targets: np.ndarray) -> ExpectationModel:
-        """Expectations of targets, learned from some of the pairs."""
+        """Learn the expectations of targets from some of the pairs."""
         model, width = clone(self.model), targets.shape[1]
         try:
             if is_classifier(model):
@@ -72,7 +70,7 @@ class ExpectationModel:
     functions: LinearFunctions | None = None
 
     def __call__(self, rows: Any) -> np.ndarray:
-        """Values at encoded rows."""
+        """Evaluate the combinations at encoded rows."""
         if is_classifier(self.model):
             values = np.zeros((rows.shape[0], self.width))
             values[:, self.model.classes_] = self.model.predict_proba(rows)
@@ -80,16 +78,16 @@ class ExpectationModel:
             values = np.asarray(self.model.predict(rows), dtype=np.float64).reshape(rows.shape[0], -1)
             if values.shape[1] != self.width:
                 raise ValueError(
-                    f"{short_repr(self.model)} predicts {values.shape[1]} numbers for each row instead of {self.width}."
+                    f"{short_repr(self.model)} must predict {self.width} numbers for each row, got {values.shape[1]}."
                 )
         return values if self.functions is None else self.functions.of_features(values)
 
     def combine_predictions(self, functions: LinearFunctions) -> ExpectationModel:
-        """Functions of the predictions."""
+        """Combine the predictions by linear functions."""
         return replace(self, functions=functions)
 
     def rotate_functions(self, first: ExpectationModel, rows: Any) -> ExpectationModel:
-        """The same functions, rotated on to those of another model."""
+        """Rotate the functions on to those of another model."""
         assert self.functions is not None
         U, _, Vt = np.linalg.svd(self(rows).T @ first(rows))
         return self.combine_predictions(replace(self.functions, weights=self.functions.weights @ (U @ Vt)))
@@ -97,14 +95,14 @@ class ExpectationModel:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossFittedExpectation:
-    """Mean over some models."""
+    """Mean over the models of all folds."""
 
     name: str
     encoder: Encoder
     models: list[ExpectationModel]
 
     def __call__(self, values: Any) -> np.ndarray:
-        """Expect the functions of new values: the mean over the models of all folds."""
+        """Expect the functions at new values."""
         rows = encode_rows(self.encoder, values, self.name)
         return np.mean([model(rows) for model in self.models], axis=0)
 
@@ -113,7 +111,7 @@ class CrossFittedExpectation:
 
 
 class LabelMeans(RegressorMixin, BaseEstimator):
-    """Mean of the targets for each label, given as indicators; the mean over all for one that did not occur."""
+    """Mean of the targets for each label, given as indicators; for a label that did not occur, the mean over all."""
 
     def fit(self, rows: Any, targets: np.ndarray) -> Self:  # noqa: D102
         count, mean = np.asarray(rows.sum(axis=0)), targets.mean(axis=0)
@@ -131,7 +129,7 @@ class LabelMeans(RegressorMixin, BaseEstimator):
 
 
 def find_start(encoder: Encoder, rows: Any) -> np.ndarray:
-    """Functions of y to start from: splines of its columns, or all it has; the leading principal ones of them."""
+    """Find functions of y to start from: leading principal components of splines of its columns, or of its rows."""
     Z = to_dense(rows)
     if isinstance(encoder, Columns):
         Z = SplineBasis.for_columns(Z, encoder.coordinates, 8)(Z)
@@ -142,7 +140,7 @@ def find_start(encoder: Encoder, rows: Any) -> np.ndarray:
 
 
 def find_most_correlated(F: np.ndarray, G: np.ndarray, k: int) -> LinearFunctions:
-    """The k uncorrelated combinations of the columns of F that are most correlated with those of G."""
+    """Find the k uncorrelated combinations of the columns of F that are most correlated with those of G."""
     f = Moments().update(F, G).decompose(k, tol=1e-8).f
     assert isinstance(f, LinearFunctions)
     missing = k - f.weights.shape[1]
@@ -150,11 +148,11 @@ def find_most_correlated(F: np.ndarray, G: np.ndarray, k: int) -> LinearFunction
 
 
 def expect_span(F: np.ndarray, G: np.ndarray, known: str) -> np.ndarray:
-    """Combinations to which expectations and the functions that they are of are both restricted.
+    """Find the combinations to which functions and their expectations are both restricted.
 
-    If F estimates E[G | X] then E[F G^T] estimates E[E[G | X] E[G | X]^T], which is symmetric and positive. Leading
-    directions of that kind are a result; others, such as a negative one, which comes from the mean of a fold being low
-    in the others when it is high in the fold, are not.
+    If F estimates E[G | X] then E[F G^T] estimates E[E[G | X] E[G | X]^T], which is symmetric and positive. Only
+    directions with positive values are a result. A negative one arises when the mean of a fold is high, and so that of
+    the other folds low.
     """
     moments = Moments().update(F, G)
     W = compute_whitening(
@@ -175,7 +173,7 @@ def decompose_functions(
     columns: Any,
     span: np.ndarray | None = None,
 ) -> Decomposition:
-    """Decomposition of cross-fitted values; of `span` the first d columns, if it is given."""
+    """Decompose cross-fitted values, within the first d columns of `span` if it is given."""
     within = None if span is None else (span[:, :d], span[:, :d])
     result = (
         Moments()
@@ -188,6 +186,6 @@ def decompose_functions(
 
 
 def encode_rows(encoder: Encoder, values: Any, name: str) -> Any:
-    """Encoded rows as scikit-learn takes them."""
+    """Encode values as scikit-learn takes them."""
     rows = encoder(values, name)
     return rows if rows.ndim == 2 else to_dense(rows)

@@ -12,27 +12,26 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
-from correspondence._util.arguments import check_whole, count_observations, is_number, to_floats
+from correspondence._util.arguments import to_floats
+from correspondence._util.constraints import FUNCTION, SEED, Constraints, Real, Whole
 from correspondence._util.files import State
 from correspondence._util.text import short_repr
-from correspondence.core.dependence_views import View, whitened_view
-from correspondence.core.estimator import PairsEstimator
+from correspondence.core.decomposition import Decomposition
 from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import MAX_FUNCTION_VALUE, FeatureMap, LinearFunctions, PrincipalFunctions
-from correspondence.core.moments import Moments
-from correspondence.core.regularised import fit_penalised, in_folds, merge_folds
+from correspondence.core.regularised import check_strengths, fit_penalised
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for, encoder_from_state, surveys_of
-from correspondence.data.encoders.columns import Columns, copy_for_expectations
+from correspondence.data.encoders.columns import Columns
 from correspondence.data.pairs.pairs import Memory, Parts
-from correspondence.estimators.cca import list_strengths
+from correspondence.estimators.penalised import PenalisedEstimator, list_strengths, sum_folds
 
 __all__ = ["KernelCCA", "KernelFeatures"]
 
 KERNEL_NAMES = ("rbf", "poly", "linear")
 RIDGE_STRENGTHS = (10.0 ** np.arange(-8, 0.5, 0.5)).tolist()
 MAX_ROWS_FOR_MEDIAN = 1000  # rows whose distances give the median
-MIN_EIGENVALUE_RATIO = 1e-9  # eigenvalues of the kernel, of the largest, below which a direction is rounding
+MIN_EIGENVALUE_RATIO = 1e-9  # eigenvalues of the kernel, relative to the largest, below which all is rounding
 
 Kernel = str | Callable[[Any, Any], Any]
 
@@ -44,17 +43,17 @@ class KernelFeatures(FeatureMap):
     Parameters
     ----------
     name : str
-        "X" or "Y", for errors.
+        Errors call the variable "X" or "Y".
     encoder : Encoder
-        From data to rows of numbers.
+        It turns data into rows of numbers.
     kernel : str or callable
         See `KernelCCA`.
     options : dict
-        gamma, degree and coef0 of the kernel, as far as it has them.
+        These are gamma, degree and coef0 of the kernel, as far as it has them.
     landmarks : ndarray of shape (m, p)
-        Rows.
+        The encoded rows that span the functions.
     projection : ndarray of shape (m, r)
-        From kernel values to coordinates.
+        It turns kernel values into coordinates.
     """
 
     name: str
@@ -79,16 +78,16 @@ class KernelFeatures(FeatureMap):
         return np.vstack([self.of_rows(rows) for (rows,) in iterate_blocks(self.encode_rows(values))])
 
     def encode_rows(self, values: Any) -> Any:
-        """Encoded rows, which may be sparse."""
+        """Encode values to rows, which may be sparse."""
         return flatten_rows(self.encoder(values, self.name))
 
     def of_rows(self, rows: Any) -> np.ndarray:
-        """Coordinates of encoded rows."""
+        """Compute the coordinates of encoded rows."""
         return compute_kernel(rows, self.landmarks, self.kernel, self.options, self.name) @ self.projection
 
     def state(self) -> State:  # noqa: D102
         if not isinstance(self.kernel, str):
-            raise TypeError(f"kernel {short_repr(self.kernel)} is a function of your own, which cannot be saved.")
+            raise TypeError(f"kernel {short_repr(self.kernel)} is a Python function, which cannot be saved.")
         description = {"name": self.name, "encoder": self.encoder.state().description}
         description |= {"kernel": self.kernel, "options": self.options}
         return State(description, {"landmarks": self.landmarks, "projection": self.projection})
@@ -102,43 +101,41 @@ class KernelFeatures(FeatureMap):
         return cls(description["name"], encoder, kernel, options, arrays["landmarks"], arrays["projection"])
 
 
-class KernelCCA(PairsEstimator):
+class KernelCCA(PenalisedEstimator):
     """Kernel canonical correlation analysis: the most correlated functions in the space of a kernel.
 
-    With at most `n_landmarks` different rows it is exact; otherwise as many rows, drawn at random, span the functions
+    With at most `n_landmarks` different rows it is exact; otherwise that many rows, drawn at random, span the functions
     (Nystroem), which keeps the cost linear in the number of pairs. Without a penalty such functions fit anything, so
     its strength is chosen by what they capture of held-out folds.
 
     Parameters
     ----------
     n_components : int
-        Number of pairs of functions.
+        The number of components.
     kernel : {"rbf", "poly", "linear"} or callable
         A callable takes two arrays of rows and returns the matrix of kernel values, as in scikit-learn's SVC. Rows are
         the encoded data: numbers robustly standardised, an indicator for each label.
     y_kernel : as `kernel`, optional
-        For Y; the same as for X by default.
+        The kernel for Y; the same as for X by default.
     gamma, y_gamma : "median" or float
-        Width of "rbf", ``exp(-gamma |a - b|^2)``, and factor of "poly", ``(gamma <a, b> + coef0)^degree``. "median" is
-        one over the median squared distance (rbf), or over the number of columns (poly).
+        The width of "rbf", ``exp(-gamma |a - b|^2)``, and the factor of "poly", ``(gamma <a, b> + coef0)^degree``.
+        "median" is one over the median squared distance (rbf), or over the number of columns (poly).
     degree, coef0 : int, float
-        Of "poly".
+        The parameters of "poly".
     n_landmarks : int
-        Of each side.
+        The number of landmarks of each side.
     regularization : "auto", float or array-like of shape (n_components,)
-        Strength of the penalty on the norm of a function, in units of the variance in the space of the kernel, the same
-        for all components or one for each.
+        The strength of the penalty on the norm of a function, in units of the variance in the space of the kernel, the
+        same for all components or one for each.
     random_state : int
-        Seed of the landmarks.
+        The seed of the landmarks.
 
     Attributes
     ----------
     decomposition_ : Decomposition
-        The result.
-    pics_, correlations_ : ndarray of shape (n_components,)
-        On the training pairs.
+        The result; ``pics_`` and ``correlations_`` are those on the training pairs.
     regularization_ : ndarray of shape (n_components,)
-        Strength of the penalty that was used for each component.
+        The strength of the penalty that was used for each component.
 
     Examples
     --------
@@ -151,7 +148,19 @@ class KernelCCA(PairsEstimator):
     True
     """
 
-    regularization_: np.ndarray
+    _is_penalised_by_variance = True
+    _constraints: ClassVar[Constraints] = {
+        "n_components": Whole(1),
+        "kernel": (*KERNEL_NAMES, FUNCTION),
+        "y_kernel": (None, *KERNEL_NAMES, FUNCTION),
+        "gamma": ("median", Real(above=0)),
+        "y_gamma": ("median", Real(above=0)),
+        "degree": Whole(1, 1000),
+        "coef0": Real(0),
+        "n_landmarks": Whole(2),
+        "regularization": ("auto", check_strengths),
+        "random_state": SEED,
+    }
 
     def __init__(
         self,
@@ -178,49 +187,26 @@ class KernelCCA(PairsEstimator):
         self.regularization = regularization
         self.random_state = random_state
 
-    def fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> Self:
-        """Find the most correlated functions of X and Y.
-
-        Parameters
-        ----------
-        X, Y : array-like, frame, sparse matrix, list of texts or array of images
-            One row for each pair. Or X alone, as `Pairs` of tables: moments are then computed where they are.
-        groups : array-like of shape (n,), optional
-            Pairs of the same group, such as duplicates, are never on both sides of a split when the penalty is chosen.
-
-        Returns
-        -------
-        KernelCCA
-            Itself.
-        """
-        self._check_parameters()
-        pairs, together = self._open_pairs(X, Y, groups)
+    def _decompose_pairs(
+        self, pairs: Parts, groups: np.ndarray | None, y_sample: Any
+    ) -> tuple[Decomposition, np.ndarray]:
         x, y = self._make_feature_maps(pairs)
         rows = pairs.through(x.encode_rows, y.encode_rows)
-        folds = rows.sums(partial(_sum_folds, x, y, together), merge_folds, "moments")
+        folds = sum_folds(rows, (x.of_rows, y.of_rows), groups)
         total = sum(folds[1:], start=folds[0])
-        penalty = _make_penalty(total.cov_f), _make_penalty(total.cov_g)
-        is_auto = isinstance(self.regularization, str)
-        ridge: Any = RIDGE_STRENGTHS if is_auto else list_strengths(self.regularization, wide=False)
+        # The penalty on the norm of a function, in units of the variance of the features.
+        penalty = np.full_like(total.mean_f, np.trace(total.cov_f)), np.full_like(total.mean_g, np.trace(total.cov_g))
+        ridge = list_strengths(self.regularization, "regularization", RIDGE_STRENGTHS)
         fit = fit_penalised(folds, penalty, self.n_components, ridge, is_rich=True)
-        d = fit.moments.decompose(
-            self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=copy_for_expectations(Y)
-        )
+        d = fit.moments.decompose(self.n_components, span=(fit.A, fit.B), x_features=x, y_features=y, y_sample=y_sample)
         loadings = rows.sums(partial(_sum_loadings, d.g, y), partial(reduce, add), "functions", numbered=False)
-        self._set_decomposition(fix_signs(d, loadings.covariance, loadings.variance), X)
-        self.regularization_ = fit.strength
-        return self
+        return fix_signs(d, loadings.covariance, loadings.variance), fit.strength
 
     def _make_feature_maps(self, pairs: Parts) -> tuple[KernelFeatures, KernelFeatures]:
-        y_kernel = self.kernel if self.y_kernel is None else self.y_kernel
+        kernels = self.kernel, self.kernel if self.y_kernel is None else self.y_kernel
         encoders, samples = encode_sides(pairs)
-        x = self._fit_features("X", encoders[0], samples[0], self.kernel, self.gamma)
-        return x, self._fit_features("Y", encoders[1], samples[1], y_kernel, self.y_gamma)
-
-    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
-        x, y = self._make_feature_maps(Memory(X, Y, count_observations(X, "X")))
-        view = whitened_view(x(X), y(Y), by_variance=True)
-        return [] if view is None else [view]
+        x, y = map(self._fit_features, "XY", encoders, samples, kernels, (self.gamma, self.y_gamma))
+        return x, y
 
     def _fit_features(self, name: str, encoder: Encoder, sample: Any, kernel: Kernel, gamma: Any) -> KernelFeatures:
         rng = np.random.default_rng(self.random_state)
@@ -236,33 +222,12 @@ class KernelCCA(PairsEstimator):
             return {"gamma": scale, "degree": float(self.degree), "coef0": float(self.coef0)}
         return {}
 
-    def _check_parameters(self) -> None:
-        check_whole(self.n_components, "n_components", 1)
-        check_whole(self.n_landmarks, "n_landmarks", 2)
-        check_whole(self.random_state, "random_state", 0, 2**32 - 1)
-        list_strengths(self.regularization, wide=False)
-        for name in ("kernel", "y_kernel"):
-            kernel: Any = getattr(self, name)
-            known = isinstance(kernel, str) and kernel in KERNEL_NAMES
-            if not (callable(kernel) or known or (kernel is None and name == "y_kernel")):
-                raise ValueError(
-                    f"{name} must be one of {', '.join(KERNEL_NAMES)}, or a callable, got {short_repr(kernel)}."
-                )
-        for name in ("gamma", "y_gamma"):
-            value: Any = getattr(self, name)
-            if not (isinstance(value, str) and value == "median") and not (is_number(value) and value > 0):
-                raise ValueError(f'{name} must be "median" or a number above 0, got {short_repr(value)}.')
-        if check_whole(self.degree, "degree", 1) > 1000:
-            raise ValueError(f"degree must be at most 1000, got {short_repr(self.degree)}.")
-        if not is_number(self.coef0) or self.coef0 < 0:
-            raise ValueError(f"coef0 must be a number of at least 0, got {short_repr(self.coef0)}.")
 
-
-def encode_sides(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:
-    """Encoders of both sides, and the encoded rows of those that were drawn, or of all data that are not a table."""
-    surveys = surveys_of(pairs)
-    encoders, samples = [], []
-    for side, (name, survey) in enumerate(zip("XY", surveys, strict=True)):
+def encode_sides(pairs: Parts) -> tuple[list[Encoder], list[Any]]:
+    """Find the encoders of both sides, and encode the rows that were drawn, or all of data that are not a table."""
+    encoders: list[Encoder] = []
+    samples = []
+    for side, (name, survey) in enumerate(zip("XY", surveys_of(pairs), strict=True)):
         if survey is not None:
             encoder: Any = Columns.from_survey(survey, name)
             samples.append(flatten_rows(encoder.of_columns(survey.sample, name)))
@@ -272,14 +237,7 @@ def encode_sides(pairs: Parts) -> tuple[tuple[Encoder, Encoder], list[Any]]:
             encoder = encoder_for(values, name)
             samples.append(flatten_rows(encoder(values, name)))
         encoders.append(encoder)
-    return (encoders[0], encoders[1]), samples
-
-
-def _sum_folds(
-    x: KernelFeatures, y: KernelFeatures, groups: np.ndarray | None, a: Any, b: Any, first: int
-) -> list[Moments]:
-    features = ((x.of_rows(p), y.of_rows(q)) for p, q in iterate_blocks(a, b))
-    return in_folds(features, groups, first)
+    return encoders, samples
 
 
 def _sum_loadings(g: PrincipalFunctions, y: KernelFeatures, a: Any, b: Any, first: int) -> Loadings:
@@ -292,8 +250,8 @@ def flatten_rows(rows: Any) -> Any:
 
 
 def draw_landmarks(rows: Any, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Different rows, all of them if they are at most so many."""
-    order = rng.permutation(rows.shape[0])[: 20 * most]  # of repeated rows enough to find all but the rarest
+    """Draw at most `most` different rows."""
+    order = rng.permutation(rows.shape[0])[: 20 * most]  # where rows repeat, enough to find all but the rarest
     distinct = np.unique(to_dense(rows[order[:most]]), axis=0)
     for start in range(most, len(order), most):
         if len(distinct) >= most:
@@ -303,7 +261,7 @@ def draw_landmarks(rows: Any, most: int, rng: np.random.Generator) -> np.ndarray
 
 
 def compute_median_distance(rows: Any, rng: np.random.Generator) -> float:
-    """Median squared distance between different rows."""
+    """Compute the median squared distance between different rows."""
     some = rows[rng.permutation(rows.shape[0])[:MAX_ROWS_FOR_MEDIAN]]
     squared = euclidean_distances(some, squared=True)[np.triu_indices(some.shape[0], 1)]
     squared = squared[squared > 1e-12]
@@ -315,9 +273,7 @@ def compute_kernel(a: Any, b: Any, kernel: Kernel, options: dict[str, float], na
         with np.errstate(over="ignore", invalid="ignore"):
             K = pairwise_kernels(a, b, metric=kernel, **options)
         if not max(K.max(initial=0), -K.min(initial=0)) < MAX_FUNCTION_VALUE:  # NaN included
-            raise ValueError(
-                f"kernel {kernel!r} has values too large to compute with: choose another, or scale {name}."
-            )
+            raise ValueError(f"kernel must not overflow on {name}, got {kernel!r}. Choose another, or scale {name}.")
         return K
     K = to_floats(kernel(to_dense(a), to_dense(b)), "What kernel returns")
     if K.shape != (a.shape[0], b.shape[0]) or not np.isfinite(K).all():
@@ -326,8 +282,3 @@ def compute_kernel(a: Any, b: Any, kernel: Kernel, options: dict[str, float], na
             f"for {a.shape[0]} and {b.shape[0]} rows."
         )
     return K
-
-
-def _make_penalty(cov: np.ndarray) -> np.ndarray:
-    """Penalty on the norm, in units of the variance of the features."""
-    return np.full(len(cov), np.trace(cov))

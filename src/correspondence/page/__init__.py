@@ -15,14 +15,14 @@ from markupsafe import Markup
 from correspondence._util.arguments import check_whole
 from correspondence._util.files import new_file
 from correspondence.core.decomposition import as_decomposition
-from correspondence.describe.axis_words import axis_words
+from correspondence.describe.axis_words import AxisWords, axis_words
 from correspondence.describe.sentences import write_sentences
-from correspondence.page.clouds import Cloud, clouds_of
-from correspondence.page.colours import class_items, colour_clouds
+from correspondence.page.clouds import Cloud, colour_clouds, list_class_items, make_clouds
 from correspondence.page.payload import pack_payload
 from correspondence.page.scree import lay_out_scree
 from correspondence.results.evidence import Evidence, list_components
-from correspondence.scene.overlay import Scene, make_scene
+from correspondence.scene.classifier_scene import make_scene
+from correspondence.scene.points import check_names
 from correspondence.search.cross_modal import CrossModalIndex
 
 __all__ = ["explore"]
@@ -51,49 +51,52 @@ def explore(
 ) -> Path:
     """Write a page to explore: the factoring plane, what lies near what, how strong it is and what the axes mean.
 
-    The page is one file that needs no network. Any two axes and any kind of map can be chosen; a point tells its label,
+    The page is one file that needs no network. Any two axes and any kind of map can be chosen; a point shows its label,
     values and picture, and a click on it lists what belongs to it on the other side.
 
     Parameters
     ----------
     d_or_est : Decomposition or fitted estimator
-        Of any two variables.
+        The page shows this decomposition of any two variables.
     X, Y : array-like, frame, ..., optional
-        Values to show, as for `fit`; those of one column of labels are shown once each. Left out, all labels of the fit
-        (of Y also its sample). Of pairs, the labels or numbers Y colour the points of X.
+        The values to show, in the form that `fit` takes; the labels of a single column are shown once each. By default
+        all labels of the fit (for Y also its sample) are shown. If X and Y are pairs, the labels or numbers Y colour
+        the points of X.
     path : str or Path
-        The HTML file; replaced only once the new one is complete.
+        The HTML file is written here; an old one is replaced only once the new one is complete.
     held_out : HeldOut, CrossFit, LatentDimension or PermutationTest, optional
-        What is known of pairs that the fit has not seen, drawn beside the training; `latent_dimension` knows most. By
-        default what a `PICE` or a `ClassifierCA` with labels has held out itself.
+        What is known of held-out pairs is drawn beside the training; `latent_dimension` knows most. By default it is
+        what a `PICE` or a `ClassifierCA` with labels has held out itself.
     classes : array-like, optional
-        One for each of X, by which points are coloured and can be filtered (many different numbers are put into
-        ranges); of a `ClassifierCA` what it predicts.
+        Points are coloured, and can be filtered, by these classes, one for each of X (many different numbers are put
+        into ranges). By default a `ClassifierCA` gives the classes that it predicts.
     names : (str, str) or (str, str, str), optional
-        What the two variables, and marks, are called.
+        The two variables, and marks, are called by these names.
     x_labels, y_labels : array-like, optional
-        A text for each of X and Y; up to 300 short ones are written in the plane.
+        Each of X and Y has such a text; up to 300 short ones are written in the plane.
     x_images, y_images : array-like, optional
-        A picture for each of X and Y, shown as a thumbnail; by default X or Y, if they are images.
+        Each of X and Y has such a picture, shown as a thumbnail. By default X or Y are shown themselves, if they are
+        images.
     marks : (labels, X), optional
-        More values of x, each with a label that is written, such as recipes of one ingredient.
+        More values of x are shown, each with a label that is written, such as recipes of one ingredient.
     index : CrossModalIndex, optional
-        Whose y (tags) are shown instead of Y, and whose ranking is used for what belongs to a point.
+        The y of this index (tags) are shown instead of Y, and its ranking is used for what belongs to a point.
     boundaries : bool or list of (label, label)
-        Of a `ClassifierCA`: lines between which classes are drawn, by default the ten pairs most confused.
+        For a `ClassifierCA`, lines between these pairs of classes are drawn, by default between the ten pairs most
+        confused.
     recorder : TrainingRecorder, optional
-        Of a training whose probes are X: a slider goes through its frames.
+        A slider goes through the frames of this training, whose probes must be X.
     title : str
-        Heading of the page.
+        The heading of the page.
     about : sequence of str, optional
-        What is said below the heading; by default the sentences of `correspondence.words.write_sentences`.
+        These paragraphs stand below the heading; by default the sentences of `correspondence.describe.sentences`.
     max_points : int
-        Of X and Y each; of more, some are drawn at random (of labels, those that matter most).
+        If X or Y has more points than this, so many are drawn at random (of labels, those that matter most).
 
     Returns
     -------
     Path
-        Of the file.
+        The path of the file.
 
     Examples
     --------
@@ -102,11 +105,39 @@ def explore(
     >>> co.explore(ca, path="tasks.html", names=("task", "who does it")).name      # doctest: +SKIP
     'tasks.html'
     """
+    return write_page(**locals())
+
+
+def write_page(
+    d_or_est: Any,
+    X: Any,
+    Y: Any,
+    path: str | Path,
+    words: list[AxisWords] | None = None,
+    *,
+    held_out: Any = None,
+    classes: Any = None,
+    names: Sequence[str] | None = None,
+    x_labels: Any = None,
+    y_labels: Any = None,
+    x_images: Any = None,
+    y_images: Any = None,
+    marks: tuple[Sequence[Any], Any] | None = None,
+    index: CrossModalIndex | None = None,
+    boundaries: bool | Sequence[tuple[Any, Any]] = True,
+    recorder: Any = None,
+    title: str = "",
+    about: Sequence[str] | None = None,
+    max_points: int = 100_000,
+) -> Path:
+    """Do the work of `explore`, with the words of the axes if they are known."""
     check_whole(max_points, "max_points", 1)
     as_decomposition(d_or_est)
     seen = make_scene(d_or_est, X, classes, X if hasattr(d_or_est, "on_beliefs") else None, False)
-    called = _name_variables(seen if names is None else names)
-    clouds = clouds_of(
+    if names is None:
+        names = ("x", "y") if seen.names == ("rows", "columns") else seen.names
+    called = check_names(names)
+    clouds = make_clouds(
         seen, d_or_est, X, Y, called, max_points, (x_labels, y_labels), (x_images, y_images), marks, index
     )
     clouds, colours = colour_clouds(clouds, seen, Y if index is None else None)
@@ -117,9 +148,10 @@ def explore(
     rows = list_components(as_decomposition(seen.est), evidence)
     fitted = "claimed" if hasattr(seen.est, "on_beliefs") else "training"
     items = None if index is None else (index.items_y, index.g, index.prior)
-    words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
+    if words is None:
+        words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
     if colours is not None and words and not any(axis.x or axis.y for axis in words):
-        words = axis_words(as_decomposition(d_or_est), X, Y, x_items=class_items(clouds[0], colours["names"]))
+        words = axis_words(as_decomposition(d_or_est), X, Y, x_items=list_class_items(clouds[0], colours["names"]))
     page = render_page(
         title=str(title),
         about=write_sentences(d_or_est, words, held_out, called[:2]) if about is None else _list_paragraphs(about),
@@ -136,16 +168,6 @@ def explore(
     with new_file(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace")
     return Path(path)
-
-
-def _name_variables(names: Any) -> tuple[str, str, str]:
-    """What x, y and marks are called."""
-    if isinstance(names, Scene):
-        names = ("x", "y") if names.names == ("rows", "columns") else names.names
-    if isinstance(names, str) or not isinstance(names, Sequence) or len(names) not in (2, 3):
-        raise ValueError(f"names must be two texts, for x and y, or three, got {names!r}.")
-    x, y, *more = map(str, names)
-    return x, y, more[0] if more else "marked"
 
 
 def _list_paragraphs(about: str | Sequence[str]) -> list[str]:
@@ -165,12 +187,12 @@ def _check_result_types(held_out: Any, recorder: Any) -> None:
 
 
 def list_facts(d_or_est: Any, clouds: list[Cloud], evidence: Evidence | None) -> list[tuple[str, str]]:
-    """Figures, and what each is."""
+    """List figures, each with its name."""
     d = as_decomposition(d_or_est)
     facts = [("pairs" if float(d.n).is_integer() else "total", f"{d.n:,.10g}")]
     for cloud in clouds:
-        shown = "" if len(cloud) == cloud.total else f"{len(cloud):,} of "
-        facts.append((cloud.name, f"{shown}{cloud.total:,}"))
+        total = cloud.points.total
+        facts.append((cloud.name, f"{total:,}" if len(cloud) == total else f"{len(cloud):,} of {total:,}"))
     facts.append(("chi2 (dependence)", f"{d.chi2:.4g}"))
     if evidence is None or evidence.captured is None:
         return facts
@@ -178,14 +200,12 @@ def list_facts(d_or_est: Any, clouds: list[Cloud], evidence: Evidence | None) ->
 
 
 def render_page(**content: Any) -> str:
+    """Fill the template with style, script and content."""
     environment = Environment(loader=PackageLoader("correspondence.page", "."), autoescape=True)
-    style, *scripts = (_own(name) for name in ("page.css", "unpack.js", "model.js", "plane.js", "layer.js", "page.js"))
+    names = ("page.css", "unpack.js", "model.js", "plane.js", "layer.js", "page.js")
+    folder = resources.files("correspondence.page")
+    style, *scripts = (Markup(folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
     script = Markup("\n").join(scripts)
     # No other script than this one may run. unsafe-eval lets tools such as playwright look into the page.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template("page.html.j2").render(content, style=style, script=script, digest=digest)
-
-
-def _own(name: str) -> Markup:
-    """A file of this package, to be written as it is."""
-    return Markup(resources.files("correspondence.page").joinpath(name).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The points of a page: which values of a variable are shown, where they lie, and what is known of each."""
+"""The points of a page: what is known of each, as the script needs it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame, count_observations, take_rows
-from correspondence._util.labels import as_labels, encode_labels
-from correspondence.core.decomposition import Decomposition, as_decomposition
-from correspondence.core.functions import LabelFunctions, PrincipalFunctions, label_shares
+from correspondence._util.labels import as_labels
+from correspondence.core.decomposition import as_decomposition
+from correspondence.core.functions import PrincipalFunctions, find_label_shares
 from correspondence.page.sprites import Sprites, make_sprites
-from correspondence.scene.overlay import Scene
+from correspondence.scene.classes import find_classes
+from correspondence.scene.classifier_scene import Scene
+from correspondence.scene.points import ScenePoints, choose_values, locate_labels, locate_marks, locate_values
 from correspondence.search.cross_modal import CrossModalIndex
 
-__all__ = ["Cloud", "Column", "clouds_of", "to_texts"]
+__all__ = ["Cloud", "Column", "colour_clouds", "list_class_items", "make_clouds", "to_texts"]
 
-MOST_COLUMNS = 30  # that are shown of a point
-MOST_IMAGES = 3000
-MOST_TEXT = 300  # characters of a label
-MOST_NAMES, LONG_NAME = 300, 30  # values whose labels are names; characters of a name, on average
+MAX_COLUMNS_SHOWN = 30
+MAX_IMAGES = 3000
+MAX_LABEL_CHARACTERS = 300
+MAX_NAMES, MAX_MEAN_NAME_CHARACTERS = 300, 30  # labels that are written in the plane
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,50 +46,49 @@ class Cloud:
         A mark is a named value of x.
     name : str
         What the variable is called.
+    points : ScenePoints
+        Which values are shown, and where they lie.
     labels : list of str or None
-        One for each point; None if they are known by the positions of their rows only.
+        A text for each point; None if they are known by the positions of their rows only.
     is_named : bool
         Whether the labels are short names, to be written in the plane.
-    has_mass : bool
-        Whether the priors say something: of labels they do.
-    places : ndarray of shape (n, d)
-        Standard coordinates.
-    prior : ndarray of shape (n,)
-    rows : ndarray of shape (n,)
-        Positions in the data given.
-    total : int
-        How many there are, of which n are shown.
-    given : int
-        Length of the data given.
     columns : list of Column
-        Their values, if the data is a table.
+        The values of the points, if the data are a table.
     classes : ndarray of shape (n,) or None
         Positions among the classes, -1 for none.
     images : Sprites or None
+        Thumbnails of the points.
     image : ndarray of shape (n,) or None
         Which thumbnail is whose, -1 for none.
     """
 
     role: str
     name: str
+    points: ScenePoints
     labels: list[str] | None
     is_named: bool
-    has_mass: bool
-    places: np.ndarray
-    prior: np.ndarray
-    rows: np.ndarray
-    total: int
-    given: int
     columns: list[Column] = field(default_factory=list)
     classes: np.ndarray | None = None
     images: Sprites | None = None
     image: np.ndarray | None = None
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.points)
+
+    @property
+    def has_mass(self) -> bool:
+        """Whether the priors say something: those of labels do."""
+        return self.points.mass is not None
+
+    @property
+    def prior(self) -> np.ndarray:
+        """The probability of each point."""
+        if self.points.mass is not None:
+            return self.points.mass
+        return np.full(len(self), 1 / max(1, self.points.given))
 
 
-def clouds_of(
+def make_clouds(
     seen: Scene,
     d_or_est: Any,
     X: Any,
@@ -99,183 +100,126 @@ def clouds_of(
     marks: Any,
     index: Any,
 ) -> list[Cloud]:
-    """The points of x, of y, and marks if there are any; the parameters are those of `explore`."""
+    """Make the points of x, of y, and marks if there are any; the parameters are those of `explore`."""
     d = as_decomposition(seen.est)
-    x = cloud_of(d.f, seen.X, labels[0], "x", names[0], most, shown=X)
+    x = _make_cloud(d.f, seen.X, labels[0], "x", names[0], most, shown=X)
     if index is None:
-        y = cloud_of(d.g, Y, labels[1], "y", names[1], most)
+        y = _make_cloud(d.g, Y, labels[1], "y", names[1], most)
     elif isinstance(index, CrossModalIndex) and index.g.shape[1] == d.n_components:
-        y, Y = cloud_of_items(index, names[1]), None
+        n = len(index.items_y)
+        points = ScenePoints(np.array(index.g), index.items_y, np.array(index.prior), np.arange(n), n, n)
+        y, Y = Cloud("y", names[1], points, to_texts(index.items_y), True), None
     else:
         raise TypeError(f"index must be a CrossModalIndex of this decomposition, got {index!r}.")
-    given = [
-        values if image is None and _are_images(values) else image for values, image in zip((X, Y), images, strict=True)
-    ]
-    clouds = [cloud if image is None else add_images(cloud, image) for cloud, image in zip((x, y), given, strict=True)]
-    return clouds if marks is None else [*clouds, marks_of(as_decomposition(d_or_est), marks, names[2])]
+    clouds = []
+    for cloud, values, image in zip((x, y), (X, Y), images, strict=True):
+        if image is None and getattr(values, "ndim", 0) in (3, 4):
+            image = values
+        clouds.append(cloud if image is None else add_images(cloud, image))
+    if marks is None:
+        return clouds
+    marked = locate_marks(as_decomposition(d_or_est), marks)
+    assert marked.labels is not None
+    return [*clouds, Cloud("mark", names[2], marked, to_texts(marked.labels), True)]
 
 
-def _are_images(values: Any) -> bool:
-    return getattr(values, "ndim", 0) in (3, 4)
-
-
-def cloud_of(
-    functions: PrincipalFunctions, values: Any, labels: Any, role: str, name: str, most: int, shown: Any = None
+def _make_cloud(
+    functions: PrincipalFunctions, values: Any, own_labels: Any, role: str, name: str, most: int, shown: Any = None
 ) -> Cloud:
-    """Points of a variable.
+    """Make the points of a variable.
 
     Parameters
     ----------
     functions : PrincipalFunctions
-        Its f or g.
+        The f or g of the variable.
     values : array-like, frame, ... or None
-        What is shown; of labels each one once. By default the labels of the fit, or its sample.
-    labels : array-like or None
-        A text for each value.
+        What is shown; labels are shown once each. By default the labels of the fit, or its sample.
+    own_labels : array-like or None
+        The user's text for each value.
     role, name : str
-        Of the cloud.
+        The role and name of the cloud.
     most : int
-        So many points at most: of labels those of the largest inertia, of anything else some at random.
+        If there are more points than this, labels of the largest inertia, or values at random, are taken.
     shown : array-like, frame, ... or None
-        The data that people know, if the functions take something else, as beliefs.
+        The data that people know, if the functions take something else, such as beliefs.
     """
     side = role.upper()
     values = choose_values(functions, values, side)
-    shares = label_shares(functions)
-    if shares is not None:
-        return make_label_cloud(functions, values, shares, labels, role, name, most)
-    n = count_observations(values, side)
-    written = None if labels is None else to_texts(check_own_labels(labels, n, role))
-    rows = np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))
-    places = functions(values if n <= most else take_rows(values, rows))
-    known = np.isfinite(places).all(axis=1)
-    if not known.any():
-        raise ValueError(f"{side} has no value with a place: they are all labels that the fit has not seen.")
-    rows, places = rows[known], places[known]
-    known_data = take_rows(values if shown is None else shown, rows)
-    if written is not None:
-        written = [written[i] for i in rows]
-    elif _is_text(known_data):
-        written = to_texts(known_data)
-    return Cloud(
-        role,
-        name,
-        written,
-        is_named=labels is not None and _are_names(written or []),
-        has_mass=False,
-        places=places,
-        prior=np.full(len(rows), 1 / n),
-        rows=rows,
-        total=n,
-        given=n,
-        columns=[] if written is not None and labels is None else list(iterate_columns(known_data, name)),
-    )
+    shares = find_label_shares(functions)
+    if shares is None:
+        points = locate_values(functions, values, side, most, shown)
+    else:
+        points = locate_labels(functions, values, shares, side, most)
+    if not len(points):
+        raise ValueError(f"{side} must have a value with a place, got none. Give labels that are in the fit.")
+    labels = points.labels
+    if own_labels is not None:
+        labels = as_labels(own_labels, f"{role}_labels")
+        if len(labels) != points.given:
+            raise ValueError(
+                f"{role}_labels must be one for each of the {points.given} values of {side}, got {len(labels)}."
+            )
+        labels = labels[points.rows]
+    texts = None if labels is None else to_texts(labels)
+    is_named = points.mass is not None or (own_labels is not None and _are_names(texts or []))
+    columns: list[Column] = []
+    if points.mass is None and (points.labels is None or own_labels is not None):  # texts say all themselves
+        columns = list(iterate_columns(take_rows(values if shown is None else shown, points.rows), name))
+    return Cloud(role, name, points, texts, is_named, columns)
 
 
-def cloud_of_items(index: CrossModalIndex, name: str) -> Cloud:
-    """The y of an index, such as tags."""
-    n = len(index.items_y)
-    labels = to_texts(index.items_y)
-    return Cloud("y", name, labels, True, True, np.array(index.g), np.array(index.prior), np.arange(n), n, n)
+def colour_clouds(clouds: list[Cloud], seen: Scene, Y: Any) -> tuple[list[Cloud], dict[str, list[str]] | None]:
+    """Return the clouds with classes, and the names and colours of these; labels of y that are classes have theirs."""
+    x, y, *marks = clouds
+    found = find_classes(x.points, y.points, seen, Y)
+    if found is None:
+        return clouds, None
+    names = to_texts(found.names)
+    x = replace(x, classes=found.codes[x.points.rows])
+    if y.labels is not None:
+        position = {name: i for i, name in enumerate(names)}
+        y = replace(y, classes=np.array([position.get(label, -1) for label in y.labels], dtype=np.int16))
+    return [x, y, *marks], {"names": names, "colours": found.colours}
 
 
-def marks_of(d: Decomposition, marks: Any, name: str) -> Cloud:
-    """Named values of x."""
-    if not isinstance(marks, tuple | list) or len(marks) != 2:
-        raise ValueError("marks must be a pair: labels, and as many values of x.")
-    labels, places = to_texts(marks[0]), d.f(marks[1])
-    if len(labels) != len(places):
-        raise ValueError(f"marks has {len(labels)} labels for {len(places)} values; give one label per value.")
-    n = len(labels)
-    return Cloud("mark", name, labels, True, False, places, np.full(n, 1 / max(1, n)), np.arange(n), n, n)
-
-
-# --- pictures
+def list_class_items(cloud: Cloud, names: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """List classes as items, for words: names, means of the points of each, and their shares."""
+    assert cloud.classes is not None
+    known = np.flatnonzero(cloud.classes >= 0)
+    used, codes = np.unique(cloud.classes[known], return_inverse=True)
+    count = np.bincount(codes)
+    sums = np.stack([np.bincount(codes, column) for column in cloud.points.places[known].T], axis=1)
+    return [names[i] for i in used], sums / count[:, None], count / count.sum()
 
 
 def add_images(cloud: Cloud, images: Any) -> Cloud:
-    """The same points with thumbnails; of many points some at random."""
+    """Return the same points with thumbnails, of many points some at random."""
     n = count_observations(images, f"{cloud.role}_images")
-    if n != cloud.given:
-        raise ValueError(f"{cloud.role}_images must be one for each of the {cloud.given} values, got {n}.")
+    if n != cloud.points.given:
+        raise ValueError(f"{cloud.role}_images must be one for each of the {cloud.points.given} values, got {n}.")
     chosen = np.arange(len(cloud))
-    if len(cloud) > MOST_IMAGES:
-        chosen = np.sort(np.random.default_rng(0).choice(len(cloud), MOST_IMAGES, replace=False))
+    if len(cloud) > MAX_IMAGES:
+        chosen = np.sort(np.random.default_rng(0).choice(len(cloud), MAX_IMAGES, replace=False))
     image = np.full(len(cloud), -1, dtype=np.int32)
     image[chosen] = np.arange(len(chosen))
-    return replace(cloud, images=make_sprites(images, cloud.rows[chosen], f"{cloud.role}_images"), image=image)
-
-
-# --- labels, texts, columns
-
-
-def choose_values(functions: PrincipalFunctions, values: Any, side: str) -> Any:
-    """Values to show: those given, the labels of the fit, or its sample."""
-    if isinstance(values, str):
-        raise TypeError(
-            f"{side} must be the values to show, got the text {values!r}: write path={values!r} for the file."
-        )
-    if values is not None:
-        return values
-    if isinstance(functions, LabelFunctions):
-        return functions.labels
-    shares = label_shares(functions)
-    values = list(shares) if shares is not None else getattr(functions, "sample", None)
-    if values is None:
-        raise TypeError(f"{side} is needed: give the values to show, as for fit.")
-    return values
-
-
-def make_label_cloud(
-    functions: PrincipalFunctions, values: Any, shares: dict[Any, float], names: Any, role: str, name: str, most: int
-) -> Cloud:
-    """Each label of a column once, perhaps under another name, given for each of the values."""
-    codes, labels = encode_labels(as_labels(values, role.upper()), role.upper())
-    first = np.empty(len(labels), dtype=np.intp)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    prior = np.array([shares.get(label, 0.0) for label in labels.tolist()])
-    known = np.flatnonzero(prior > 0)
-    if not len(known):
-        raise ValueError(f"{role.upper()} has no label that the fit has seen.")
-    places = functions(labels[known])
-    inertia = prior[known] * (places**2).sum(axis=1)
-    chosen = np.argsort(-inertia, kind="stable")[:most]
-    chosen = chosen[np.argsort(first[known[chosen]], kind="stable")]  # as in the data
-    labels, places, rows = labels[known[chosen]], places[chosen], first[known[chosen]]
-    if names is not None:
-        labels = check_own_labels(names, len(codes), role)[rows]
-    return Cloud(role, name, to_texts(labels), True, True, places, prior[known[chosen]], rows, len(known), len(codes))
-
-
-def check_own_labels(labels: Any, n: int, role: str) -> np.ndarray:
-    """Labels of the user's own, one for each value."""
-    own = as_labels(labels, f"{role}_labels")
-    if len(own) != n:
-        raise ValueError(f"{role}_labels must be one for each of the {n} values of {role.upper()}, got {len(own)}.")
-    return own
+    return replace(cloud, images=make_sprites(images, cloud.points.rows[chosen], f"{cloud.role}_images"), image=image)
 
 
 def to_texts(labels: Any) -> list[str]:
-    """Labels as texts that can be written to a file; lone surrogates cannot."""
-    return [_shorten_text(str(label)).encode("utf-8", "replace").decode() for label in labels]
+    """Return labels as texts of bounded length that can be written to a file, which lone surrogates cannot."""
+    texts = (str(label) for label in labels)
+    short = (t if len(t) <= MAX_LABEL_CHARACTERS else t[: MAX_LABEL_CHARACTERS - 1] + "…" for t in texts)
+    return [text.encode("utf-8", "replace").decode() for text in short]
 
 
 def _are_names(labels: list[str]) -> bool:
-    """Whether labels are so few and short that they can be written in a plane, and no mere numbers of things."""
+    """Tell whether labels are few and short enough to be written in a plane, and not mere numbers of things."""
     are_ids = all(any(letter.isdecimal() for letter in label) for label in labels)
-    return len(labels) <= MOST_NAMES and sum(map(len, labels)) <= LONG_NAME * len(labels) and not are_ids
-
-
-def _shorten_text(text: str) -> str:
-    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
-
-
-def _is_text(values: Any) -> bool:
-    return not sp.issparse(values) and as_frame(values, "X") is None and np.asarray(values).dtype.kind in "OU"
+    return len(labels) <= MAX_NAMES and sum(map(len, labels)) <= MAX_MEAN_NAME_CHARACTERS * len(labels) and not are_ids
 
 
 def iterate_columns(values: Any, name: str) -> Iterator[Column]:
-    """Columns of a table, or of a single column; of images and sparse matrices none."""
+    """Make the columns of a table, or of a single column; images and sparse matrices have none."""
     frame = as_frame(values, "X")
     if frame is not None:
         columns = zip(frame.columns, frame.iter_columns(), strict=True)
@@ -285,7 +229,7 @@ def iterate_columns(values: Any, name: str) -> Iterator[Column]:
         if array.ndim not in (1, 2) or not array.size:
             return
         data = {name: array} if array.ndim == 1 else {f"column {i}": column for i, column in enumerate(array.T)}
-    if len(data) > MOST_COLUMNS:
+    if len(data) > MAX_COLUMNS_SHOWN:
         return
     for key, column in data.items():
         yield make_column(key, column)

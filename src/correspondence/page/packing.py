@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["few_bits", "pack_arrays"]
+__all__ = ["pack_arrays", "shorten_mantissas"]
 
-MANTISSA_BITS = 13  # of a mantissa that are kept: four digits
+MANTISSA_BITS = 13  # enough for four decimal digits
 
 
 def pack_arrays(content: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
-    """Base64 of a gzip file, which has nothing in it that a browser could take for HTML.
+    """Pack a description and arrays as base64 of a gzip file, in which nothing looks like HTML.
 
     Parameters
     ----------
     content : dict
-        Anything JSON can hold.
+        The description; JSON must be able to hold it.
     arrays : dict of ndarray
-        Little-endian in the file, each at a multiple of eight bytes. `content` names them as it likes.
+        The arrays are written little-endian, each at a multiple of eight bytes.
 
     Returns
     -------
@@ -41,8 +41,8 @@ def pack_arrays(content: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
     return base64.b64encode(gzip.compress(whole, 6, mtime=0)).decode()
 
 
-def few_bits(values: np.ndarray, bits: int = MANTISSA_BITS) -> np.ndarray:
-    """Numbers as float32 with a short mantissa, which compresses well."""
+def shorten_mantissas(values: np.ndarray, bits: int = MANTISSA_BITS) -> np.ndarray:
+    """Round numbers to float32 with a short mantissa, which compresses well."""
     words = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
     unit = np.uint32(1 << (23 - bits))
     return ((words + unit // np.uint32(2)) & ~(unit - np.uint32(1))).view(np.float32)

@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 
 from correspondence.page.clouds import Cloud
-from correspondence.page.packing import few_bits, pack_arrays
-from correspondence.page.sprites import Sprites
+from correspondence.page.packing import pack_arrays, shorten_mantissas
 from correspondence.results.confusing import Confusing
 from correspondence.results.evidence import Component
-from correspondence.scene.maps import MAPS
-from correspondence.scene.overlay import Scene, boundary_pairs
+from correspondence.scene.classifier_scene import Scene, choose_boundary_pairs
+from correspondence.scene.maps import list_maps
 
 __all__ = ["pack_payload"]
 
-MOST_AXES = 50  # components that a page knows; fewer if there are many points
-MOST_NUMBERS = 2_000_000
-MOST_FRAMES = 40
+MAX_AXES = 50  # components that a page knows; fewer if there are many points
+MAX_NUMBERS = 2_000_000
+MAX_FRAMES = 40
 FRAME_AXES = 4
-FRAME_BITS = 9  # of a mantissa: a pixel or two
+FRAME_MANTISSA_BITS = 9  # enough for a pixel or two
 BOUNDARY_POINTS = 30
 
 Part = tuple[dict[str, Any], dict[str, np.ndarray]]
@@ -38,26 +37,26 @@ def pack_payload(
     recorder: Any,
     fitted: str,
 ) -> str:
-    """Everything that the script needs, as `pack_arrays` writes it.
+    """Pack everything that the script needs, as `pack_arrays` writes it.
 
     Parameters
     ----------
     seen : Scene
-        The classifier, if it is one.
+        The classifier, if it is one, and its confusing inputs.
     clouds : list of Cloud
-        x, y and perhaps marks.
+        The points of x, of y and perhaps marks.
     rows : list of Component
-        The components, as `list_components` has them.
+        The components, as `list_components` returns them.
     names : (str, str, str)
-        Of x, y and marks.
+        What x, y and marks are called.
     colours : dict or None
-        Names and colours of the classes.
+        The names and colours of the classes.
     index, boundaries, recorder
-        As for `explore`.
+        These are the parameters of `explore`.
     fitted : str
         What the correlations of the fit are called.
     """
-    kept = min(len(rows), MOST_AXES, max(10, MOST_NUMBERS // sum(map(len, clouds))))
+    kept = min(len(rows), MAX_AXES, max(10, MAX_NUMBERS // sum(map(len, clouds))))
     content: dict[str, Any] = {
         "names": names,
         "kept": kept,
@@ -66,7 +65,7 @@ def pack_payload(
         "fitted": fitted,
     }
     content |= _choose_ranking(clouds[1], index) | {
-        "maps": _maps(clouds),
+        "maps": list_maps(clouds[0].has_mass and clouds[1].has_mass),
         "clouds": [describe_cloud(c) for c in clouds],
     }
     arrays = collect_arrays(kept, clouds)
@@ -82,19 +81,18 @@ def pack_payload(
 
 
 def _choose_ranking(y: Cloud, index: Any) -> dict[str, Any]:
-    """How what belongs to a point is ranked: as a `CrossModalIndex` does by default, or the given one."""
+    """Choose how matches of a point are ranked: as the given index does, or one would by default."""
     if index is not None:
         return {"by": index.by, "scaled": index.scaled}
     return {"by": "posterior" if y.has_mass else "gaussian", "scaled": False}
 
 
-def _maps(clouds: list[Cloud]) -> dict[str, tuple[str, str]]:
-    """Maps that can be drawn: some need masses."""
-    with_mass = clouds[0].has_mass and clouds[1].has_mass
-    return {name: pair for name, pair in MAPS.items() if with_mass or not {"mass", "root_mass"} & set(pair)}
-
-
 def describe_cloud(cloud: Cloud) -> dict[str, Any]:
+    """Describe a cloud, apart from its arrays."""
+    sprites = None
+    if cloud.images is not None:
+        sizes = ("kind", "width", "height", "per_row", "per_sheet")
+        sprites = {name: getattr(cloud.images, name) for name in sizes} | {"sheets": len(cloud.images.sheets)}
     return {
         "role": cloud.role,
         "name": cloud.name,
@@ -103,21 +101,17 @@ def describe_cloud(cloud: Cloud) -> dict[str, Any]:
         "named": cloud.is_named,
         "mass": cloud.has_mass,
         "columns": [{"name": column.name, "labels": column.labels} for column in cloud.columns],
-        "sprites": None if cloud.images is None else _sizes(cloud.images),
+        "sprites": sprites,
     }
 
 
-def _sizes(images: Sprites) -> dict[str, Any]:
-    names = ("kind", "width", "height", "per_row", "per_sheet")
-    return {name: getattr(images, name) for name in names} | {"sheets": len(images.sheets)}
-
-
 def collect_arrays(kept: int, clouds: list[Cloud]) -> dict[str, np.ndarray]:
+    """Collect the arrays of all clouds, by names that the script knows."""
     arrays = {}
     for i, cloud in enumerate(clouds):
-        arrays[f"{i}.places"] = few_bits(cloud.places[:, :kept])
-        arrays[f"{i}.prior"] = few_bits(cloud.prior)
-        arrays[f"{i}.rows"] = cloud.rows.astype(np.uint32)
+        arrays[f"{i}.places"] = shorten_mantissas(cloud.points.places[:, :kept])
+        arrays[f"{i}.prior"] = shorten_mantissas(cloud.prior)
+        arrays[f"{i}.rows"] = cloud.points.rows.astype(np.uint32)
         if cloud.classes is not None:
             arrays[f"{i}.classes"] = cloud.classes
         for j, column in enumerate(cloud.columns):
@@ -130,38 +124,38 @@ def collect_arrays(kept: int, clouds: list[Cloud]) -> dict[str, np.ndarray]:
 
 
 def collect_boundaries(est: Any, boundaries: Any, kept: int) -> Part:
-    """Decision boundaries of a classifier."""
+    """Collect the decision boundaries of a classifier."""
     if boundaries is False or (boundaries is True and not hasattr(est, "boundary")):
         return {}, {}
-    pairs = boundary_pairs(est, boundaries)
+    pairs = choose_boundary_pairs(est, boundaries)
     if not pairs:
         return {}, {}
     lines = np.stack([est.boundary(a, b, BOUNDARY_POINTS)[:, :kept] for a, b in pairs])
     said = {"boundaries": [[str(a), str(b)] for a, b in pairs], "boundary_points": BOUNDARY_POINTS}
-    return said, {"boundaries": few_bits(lines)}
+    return said, {"boundaries": shorten_mantissas(lines)}
 
 
 def list_confusing_inputs(found: Confusing | None, cloud: Cloud) -> Part:
-    """Inputs next to a boundary, as positions among the points."""
+    """List the inputs next to a boundary, as positions among the points."""
     if found is None:
         return {}, {}
-    position = {row: i for i, row in enumerate(cloud.rows.tolist())}
+    position = {row: i for i, row in enumerate(cloud.points.rows.tolist())}
     rows = zip(found.index.tolist(), found.pairs.tolist(), found.margin.tolist(), strict=True)
     listed = [[position[row], str(a), str(b), round(m, 4)] for row, (a, b), m in rows if row in position]
     return {"confusing": listed}, {}
 
 
 def collect_frames(recorder: Any, cloud: Cloud) -> Part:
-    """Places of the probes and classes during a training, in the axes of its last frame."""
+    """Collect the places of probes and classes during a training, in the axes of its last frame."""
     if recorder is None:
         return {}, {}
-    shown = np.unique(np.linspace(0, len(recorder) - 1, min(MOST_FRAMES, len(recorder))).round().astype(int))
+    shown = np.unique(np.linspace(0, len(recorder) - 1, min(MAX_FRAMES, len(recorder))).round().astype(int))
     places = [recorder.coordinates(int(i)) for i in shown]
-    if len(places[0][0]) != cloud.total:
-        raise ValueError(f"recorder has {len(places[0][0])} probes, but X has {cloud.total} values: give the probes.")
-    x = np.stack([inputs[cloud.rows, :FRAME_AXES] for inputs, _ in places])
+    if len(places[0][0]) != cloud.points.total:
+        raise ValueError(f"X must be the {len(places[0][0])} probes of the recorder, got {cloud.points.total} values.")
+    x = np.stack([inputs[cloud.points.rows, :FRAME_AXES] for inputs, _ in places])
     y = np.stack([positions[:, :FRAME_AXES] for _, positions in places])
     accuracy = None if recorder.accuracy is None else [round(float(a), 4) for a in recorder.accuracy[shown]]
     said = {"steps": recorder.steps[shown].tolist(), "accuracy": accuracy, "axes": x.shape[2]}
     said["labels"] = [str(label) for label in recorder.classes.tolist()]
-    return {"frames": said}, {"frames.x": few_bits(x, FRAME_BITS), "frames.y": few_bits(y)}
+    return {"frames": said}, {"frames.x": shorten_mantissas(x, FRAME_MANTISSA_BITS), "frames.y": shorten_mantissas(y)}

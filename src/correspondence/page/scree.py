@@ -1,4 +1,4 @@
-"""The drawing of how strong each component is, on the training pairs and on others."""
+"""The drawing of how strong each component is, on training and on held-out pairs."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from correspondence.results.evidence import Component
 
 __all__ = ["lay_out_scree"]
 
-MAX_COMPONENTS_DRAWN = 20  # components that are drawn
+MAX_COMPONENTS_DRAWN = 20
 
 
 def lay_out_scree(rows: list[Component]) -> dict[str, Any]:
-    """Lengths of a drawing of correlations, in units of a box of given size.
+    """Compute the lengths of a drawing of correlations, in units of its box.
 
     Parameters
     ----------
     rows : list of Component
-        What `list_components` returned.
+        The components, as `list_components` returns them.
 
     Returns
     -------
     dict
-        Size of the box, height of the zero line, ticks, and for each component its place and heights.
+        The size of the box, the height of the zero line, ticks, and for each component its place and heights.
     """
     shown = rows[:MAX_COMPONENTS_DRAWN]
     low_ends = [value for row in shown for value in (row.low, row.held_out, row.chance_low) if value is not None]
-    lowest = min([0.0, *low_ends])
-    lowest = max(-1.0, np.floor(10 * lowest) / 10)
+    lowest = max(-1.0, np.floor(10 * min([0.0, *low_ends])) / 10)
     left, top, height, step = 34, 12, 190, min(56, max(26, 520 // max(1, len(shown))))
 
     def y(value: float) -> float:

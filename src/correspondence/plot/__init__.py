@@ -1,11 +1,12 @@
-"""Pictures of a decomposition, a comparison, a classifier or its training. They only read, never estimate."""
+"""Pictures of a decomposition, a comparison, a classifier or its training, which only read, never estimate."""
 
 from correspondence.plot.charts import comparison, contributions, dimension, scree
 from correspondence.plot.classifiers import classifiers
 from correspondence.plot.planes import plane
+from correspondence.plot.style import STYLES
 from correspondence.plot.timelines import timeline
+from correspondence.scene.colours import COLUMNS, GREY, ROWS
 from correspondence.scene.maps import MAPS
-from correspondence.scene.style import COLUMNS, GREY, ROWS, STYLES
 
 __all__ = [
     "COLUMNS",

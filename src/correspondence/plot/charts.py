@@ -12,9 +12,11 @@ from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import LabelFunctions
+from correspondence.plot.style import STYLES, make_axes, simplify_frame
 from correspondence.results.comparison import Comparison
 from correspondence.results.latent_dimension import LatentDimension
-from correspondence.scene.style import COLUMNS, GREY, ROWS, STYLES, check_axes, new_axes, simplify_frame
+from correspondence.scene.colours import COLUMNS, GREY, ROWS
+from correspondence.scene.maps import check_axes
 
 __all__ = ["comparison", "contributions", "dimension", "scree"]
 
@@ -25,16 +27,16 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     Parameters
     ----------
     d_or_est : Decomposition or fitted estimator
-        Of any two variables.
+        Draw the PICs of this decomposition.
     ax : Axes, optional
-        Where to draw.
+        Draw on these axes instead of new ones.
     n_components : int
-        At most so many bars.
+        Draw at most this many bars.
 
     Returns
     -------
     Axes
-        With the bars.
+        The axes with the bars.
 
     Examples
     --------
@@ -46,7 +48,7 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     d = as_decomposition(d_or_est)
     check_axes(d, (1,))
     shown = min(d.n_components, check_whole(n_components, "n_components", 1))
-    ax = new_axes(ax, (min(8.0, max(4.0, 2.2 + 0.6 * shown)), 4))
+    ax = make_axes(ax, (min(8.0, max(4.0, 2.2 + 0.6 * shown)), 4))
     bars = ax.bar(np.arange(1, shown + 1), d.pics[:shown], color=ROWS, width=0.7)
     shares = [f"{100 * ratio:.1f} %" for ratio in d.inertia_ratios[:shown]]
     ax.bar_label(bars, shares, fontsize=8, padding=3, rotation=0 if shown <= 8 else 90)
@@ -67,20 +69,20 @@ def contributions(
     Parameters
     ----------
     d_or_est : Decomposition or fitted estimator
-        Of two discrete variables.
+        The decomposition must be of two discrete variables.
     axis : int
-        Counted from 1.
+        Draw the contributions to this axis, counted from 1.
     side : {"rows", "columns"}
-        Whose contributions.
+        Draw the contributions of this side.
     ax : Axes, optional
-        Where to draw.
+        Draw on these axes instead of new ones.
     most : int
-        At most so many labels, the largest first.
+        Draw at most this many labels, those that contribute most.
 
     Returns
     -------
     Axes
-        The colour of a bar tells on which side of the axis the label lies; the dashed line is what each label
+        The colour of a bar shows on which side of the axis the label lies; the dashed line is what each label
         would contribute if all contributed the same.
 
     Examples
@@ -94,12 +96,14 @@ def contributions(
     (index,) = check_axes(d, (axis,))
     if side not in ("rows", "columns"):
         raise ValueError(f'side must be "rows" or "columns", got {side!r}.')
-    functions = _points(d.f if side == "rows" else d.g)
+    functions = d.f if side == "rows" else d.g
+    if not isinstance(functions, LabelFunctions):
+        raise TypeError(f"d_or_est must decompose two discrete variables, as CA does, got {type(d_or_est).__name__}.")
     known = np.flatnonzero(functions.mass > 0)
     value = 100 * functions.mass * functions.values[:, index] ** 2
     order = known[np.argsort(-value[known], kind="stable")][: check_whole(most, "most", 1)][::-1]
     positive = functions.values[order, index] >= 0
-    ax = new_axes(ax, (7, 1.4 + 0.3 * len(order)))
+    ax = make_axes(ax, (7, 1.4 + 0.3 * len(order)))
     ax.barh(range(len(order)), value[order], color=np.where(positive, ROWS, COLUMNS))
     ax.set_yticks(range(len(order)), [one_line(functions.labels[i]) for i in order], parse_math=False)
     alike = ax.axvline(100 / len(known), color=GREY, lw=1, ls="--", label="equal shares")
@@ -118,15 +122,15 @@ def comparison(results: Comparison, ax: Axes | None = None, *, n_components: int
     results : Comparison
         What `compare` returned.
     ax : Axes, optional
-        Where to draw.
+        Draw on these axes instead of new ones.
     n_components : int
-        At most so many.
+        Draw at most this many components.
 
     Returns
     -------
     Axes
         Filled markers are held-out correlations with 95 % intervals, hollow ones those of the training: the distance
-        between the two is what was learned by heart.
+        between the two is overfitting.
 
     Examples
     --------
@@ -142,7 +146,7 @@ def comparison(results: Comparison, ax: Axes | None = None, *, n_components: int
         raise TypeError(f"results must be what compare returns, got {type(results).__name__}.")
     check_whole(n_components, "n_components", 1)
     shown = min(n_components, max(len(result.correlations) for result in results.results.values()))
-    ax = new_axes(ax, (max(6.0, 2.5 + 0.8 * shown), 5))
+    ax = make_axes(ax, (max(6.0, 2.5 + 0.8 * shown), 5))
     places = np.linspace(-0.36, 0.36, len(results.results)) if len(results.results) > 1 else np.zeros(1)
     handles, names = [], []
     for place, (name, result), (colour, marker) in zip(places, results.results.items(), STYLES, strict=False):
@@ -159,16 +163,8 @@ def comparison(results: Comparison, ax: Axes | None = None, *, n_components: int
     ax.set_xlim(0.5, shown + 0.5)
     ax.set_xlabel("Component")
     ax.set_ylabel("Correlation: held out (filled, 95 %), training (hollow)")
-    legend = ax.legend(
-        handles,
-        names,
-        loc="lower left",
-        bbox_to_anchor=(0, 1.0),
-        ncols=3,
-        frameon=False,
-        fontsize=8,
-        handletextpad=0.2,
-    )
+    style: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "frameon": False, "fontsize": 8}
+    legend = ax.legend(handles, names, ncols=3, handletextpad=0.2, **style)
     for text in legend.get_texts():
         text.set_parse_math(False)
     simplify_frame(ax)
@@ -183,15 +179,16 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
     result : LatentDimension
         What `latent_dimension` returned.
     ax : Axes, optional
-        Where to draw.
+        Draw on these axes instead of new ones.
     n_components : int
-        At most so many.
+        Draw at most this many components.
 
     Returns
     -------
     Axes
         Filled markers are held-out correlations with intervals, hollow ones those of the training. The grey band is
-        where chance keeps them, the dashed line is the cut, and the shaded strip the interval of the number.
+        where chance keeps them, the dashed line is the cut, and the shaded strip is the interval of the number of
+        components.
 
     Examples
     --------
@@ -208,9 +205,11 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
     shown = min(len(result.pvalues), check_whole(n_components, "n_components", 1))
     if not shown:
         raise ValueError("There are no components to draw.")
-    ax = new_axes(ax, (max(7.5, 2.5 + 0.45 * shown), 4.5))  # the legend needs the width, however few components
+    ax = make_axes(ax, (max(7.5, 2.5 + 0.45 * shown), 4.5))  # the legend needs the width, however few components
     at = np.arange(1, shown + 1)
-    _band(ax, result, shown)
+    # Chance keeps a correlation within the band: correlations of exchanged pairs are as often below 0 as above.
+    edges, high = np.arange(0.5, shown + 1), np.append(result.band[:shown], result.band[shown - 1])
+    ax.fill_between(edges, -high, high, step="post", color="0.86", lw=0, zorder=0.5, label="chance")
     ax.plot(at, result.training[:shown], "o", mfc="none", mec=GREY, ms=6, label="training")
     ax.vlines(at, *result.intervals[:shown].T, color=ROWS, lw=1.5)
     ax.plot(at, result.correlations[:shown], "o", color=ROWS, ms=6, label=f"held out, {100 * (1 - result.alpha):g} %")
@@ -226,20 +225,8 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
     return ax
 
 
-def _band(ax: Axes, result: LatentDimension, shown: int) -> None:
-    """Where chance keeps the held-out correlation of each component: exchanged pairs are as often below 0 as above."""
-    edges, high = np.arange(0.5, shown + 1), np.append(result.band[:shown], result.band[shown - 1])
-    ax.fill_between(edges, -high, high, step="post", color="0.86", lw=0, zorder=0.5, label="chance")
-
-
 def _draw_cut(ax: Axes, result: LatentDimension, shown: int) -> None:
     low, high = (min(end, shown) + 0.5 for end in result.interval)
     if high > low:
         ax.axvspan(low, high, color=COLUMNS, alpha=0.08, lw=0, zorder=0, label="interval of the number")
     ax.axvline(min(result.n_components, shown) + 0.5, color=COLUMNS, lw=1.5, ls="--", label="cut")
-
-
-def _points(functions: Any) -> LabelFunctions:
-    if not isinstance(functions, LabelFunctions):
-        raise TypeError("This picture needs a decomposition of two discrete variables, such as that of a fitted CA.")
-    return functions

@@ -13,7 +13,8 @@ from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
 from correspondence.plot.planes import plane
 from correspondence.results.classifier_comparison import ClassifierComparison
-from correspondence.scene.style import COLUMNS, check_axes
+from correspondence.scene.colours import COLUMNS
+from correspondence.scene.maps import check_axes
 
 __all__ = ["classifiers"]
 
@@ -26,9 +27,9 @@ def classifiers(comparison: ClassifierComparison, axes: tuple[int, int] = (1, 2)
     comparison : ClassifierComparison
         What `compare_classifiers` returned.
     axes : (int, int)
-        Which components of the common space, counted from 1.
+        Draw these components of the common space, counted from 1.
     n : int
-        How many of the inputs on which the models disagree most are followed from the first model to the second.
+        Follow this many of the inputs on which the models disagree most from the first model to the second.
 
     Returns
     -------
@@ -52,7 +53,7 @@ def classifiers(comparison: ClassifierComparison, axes: tuple[int, int] = (1, 2)
         raise TypeError(f"comparison must be what compare_classifiers returns, got {type(comparison).__name__}.")
     index = check_axes(comparison.common.decomposition_, axes)
     if len(index) < 2:
-        raise ValueError("There is only one component: with two classes compare the beliefs themselves.")
+        raise ValueError("There is only one component to draw. With two classes, compare the beliefs themselves.")
     check_whole(n, "n", 1)
     panels = len(comparison.names) + 1
     columns = 2 if panels == 4 else min(panels, 3)
@@ -77,6 +78,7 @@ def _draw_plane(ax: Axes, comparison: ClassifierComparison, axes: tuple[int, int
 
 
 def draw_moves(ax: Axes, comparison: ClassifierComparison, axes: tuple[int, int], n: int) -> None:
+    """Draw arrows from where the first model sees the inputs to where the second does."""
     rows = comparison.most_index(n)
     _draw_plane(ax, comparison, axes, comparison.beliefs[0, rows])
     index = [axis - 1 for axis in axes]

@@ -1,4 +1,4 @@
-"""Labels beside their points, clear of each other: where to write them is decided whenever a picture is drawn.
+"""Labels beside their points, clear of each other: their places are found whenever a picture is drawn.
 
 Libraries that place labels do it once, before the layout of the figure is final; in a grid of pictures, after a
 resize or at another resolution their labels overlap again.
@@ -23,9 +23,9 @@ _ELBOW_ROOM = np.array([-5, -3, 5, 3])
 
 
 class LabelPlacing(Artist):
-    """Finds room for labels whenever the picture is drawn, for only then are layout and size known.
+    """Search for room for labels whenever the picture is drawn, because only then layout and size are known.
 
-    It is the first thing drawn on its axes, and itself invisible. All lengths are in points.
+    It is drawn first on its axes, and is itself invisible. All lengths are in points.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class LabelPlacing(Artist):
         self.set_in_layout(False)
 
     def draw(self, renderer: RendererBase) -> None:
-        """Place the labels, unless everything is where it was the last time."""
+        """Place the labels, unless everything is where it was last time."""
         assert self.axes is not None
         pixels: Any = renderer.points_to_pixels(1)  # in a point
         centres = self.axes.transData.transform(self.xy) / pixels
@@ -46,15 +46,12 @@ class LabelPlacing(Artist):
         seen = np.concatenate([centres.ravel(), frame, [pixels]])
         if len(seen) != len(self.seen) or np.abs(seen - self.seen).max() > 0.1:
             self.seen = seen
-            lines = self._place_labels(
-                centres, frame, [self._measure_label(label, renderer) / pixels for label in self.labels]
-            )
+            for label in self.labels:
+                label.set_visible(True)  # an invisible text has no size
+            sizes = [np.array(label.get_window_extent(renderer).size) / pixels for label in self.labels]
+            lines = self._place_labels(centres, frame, sizes)
             self.leaders.set_segments([self.axes.transData.inverted().transform(line * pixels) for line in lines])
         self.stale = False
-
-    def _measure_label(self, label: Any, renderer: RendererBase) -> np.ndarray:
-        label.set_visible(True)  # an invisible text has no size
-        return np.array(label.get_window_extent(renderer).size)
 
     def _place_labels(self, centres: np.ndarray, frame: np.ndarray, sizes: list[np.ndarray]) -> list[np.ndarray]:
         """Set the offsets of the labels, and return the lines that lead to those far off."""
@@ -76,7 +73,7 @@ class LabelPlacing(Artist):
 
 
 def find_distinct_points(centres: np.ndarray, most: int = 2000, grain: float = 3) -> np.ndarray:
-    """Points that can be told apart by eye: of many, one for each small square of the picture."""
+    """Find points that the eye can distinguish: of many, one for each small square of the picture."""
     if len(centres) <= most:
         return np.arange(len(centres))
     return np.unique(np.round(centres / grain), axis=0, return_index=True)[1]
@@ -85,17 +82,18 @@ def find_distinct_points(centres: np.ndarray, most: int = 2000, grain: float = 3
 def choose_place(
     boxes: np.ndarray, leaders: np.ndarray, taken: np.ndarray, written: np.ndarray, frame: np.ndarray
 ) -> int | None:
-    """Which place for a label is free, near and, if possible, not crowded."""
+    """Choose a place for a label that is free, near and, if possible, not crowded."""
     points = leaders.reshape(-1, 2)
     crossing = find_overlaps(np.hstack([points, points]), written).reshape(leaders.shape[:2]).any(axis=1)
     cost = _DISTANCES_IN_POINTS + 8 * find_overlaps(boxes + _ELBOW_ROOM, taken)
-    cost[find_overlaps(boxes, taken) | crossing | _outside(boxes, frame)] = np.inf
+    is_outside = np.any(np.hstack([boxes[:, :2] < frame[:2] + 2, boxes[:, 2:] > frame[2:] - 2]), axis=1)
+    cost[find_overlaps(boxes, taken) | crossing | is_outside] = np.inf
     best = int(np.argmin(cost))
     return best if np.isfinite(cost[best]) else None
 
 
 def list_places(centre: np.ndarray, radius: float, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Boxes (left, bottom, right, top) around a marker, the nearest first, and points on the lines that lead there."""
+    """List boxes (left, bottom, right, top) around a marker, the nearest first, and points on the lines to them."""
     towards = np.column_stack([np.cos(_DIRECTIONS_IN_RADIANS), np.sin(_DIRECTIONS_IN_RADIANS)])
     edge = centre + radius * towards
     corner = edge + _DISTANCES_IN_POINTS[:, None] * towards
@@ -105,11 +103,7 @@ def list_places(centre: np.ndarray, radius: float, size: np.ndarray) -> tuple[np
 
 
 def find_overlaps(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Which boxes overlap any of the others."""
+    """Find which boxes overlap any of the others."""
     low, high = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
     near = others[(others[:, :2] < high).all(axis=1) & (others[:, 2:] > low).all(axis=1)]
     return ((boxes[:, None, :2] < near[:, 2:]) & (boxes[:, None, 2:] > near[:, :2])).all(axis=2).any(axis=1)
-
-
-def _outside(boxes: np.ndarray, frame: np.ndarray) -> np.ndarray:
-    return np.any(np.hstack([boxes[:, :2] < frame[:2] + 2, boxes[:, 2:] > frame[2:] - 2]), axis=1)

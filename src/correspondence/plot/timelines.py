@@ -1,4 +1,4 @@
-"""What was learnt when."""
+"""What a training learnt when."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from matplotlib.figure import Figure, FigureBase
 
 from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
+from correspondence.plot.style import simplify_frame
 from correspondence.results.timeline import Timeline
-from correspondence.scene.style import GREY, ROWS, distinct_colours, simplify_frame
+from correspondence.scene.colours import GREY, ROWS, list_distinct_colours
 
 __all__ = ["timeline"]
 
-MOST_NAMES = 40  # classes that are named
+MAX_CLASS_NAMES = 40
 
 
 def timeline(timeline: Timeline, figure: Figure | None = None, *, n_components: int = 10) -> Figure:
@@ -25,9 +26,9 @@ def timeline(timeline: Timeline, figure: Figure | None = None, *, n_components: 
     timeline : Timeline
         What ``TrainingRecorder.timeline`` returned.
     figure : Figure, optional
-        Where to draw.
+        Draw on this figure instead of a new one.
     n_components : int
-        At most so many PICs.
+        Draw at most this many PICs.
 
     Returns
     -------
@@ -64,15 +65,11 @@ def timeline(timeline: Timeline, figure: Figure | None = None, *, n_components: 
 
 
 def draw_pics(ax: Axes, timeline: Timeline, most: int) -> None:
+    """Draw the PICs over the steps, the first darkest, and the accuracy if it is known."""
     shown = timeline.pics[:, :most]
     for i, values in enumerate(shown.T):
-        ax.plot(
-            timeline.steps,
-            values,
-            color=ROWS,
-            lw=_choose_line_width(timeline),
-            alpha=1 - 0.7 * i / max(1, shown.shape[1] - 1),
-        )
+        alpha = 1 - 0.7 * i / max(1, shown.shape[1] - 1)
+        ax.plot(timeline.steps, values, color=ROWS, lw=_choose_line_width(timeline), alpha=alpha)
     label_ends(ax, [str(i + 1) for i in range(shown.shape[1])], shown[-1], [ROWS] * shown.shape[1])
     ax.set_ylabel("PIC")
     if timeline.accuracy is not None:
@@ -84,7 +81,8 @@ def draw_pics(ax: Axes, timeline: Timeline, most: int) -> None:
 
 
 def draw_certainty(ax: Axes, timeline: Timeline) -> None:
-    colours = distinct_colours(len(timeline.classes))
+    """Draw the certainty of each class over the steps."""
+    colours = list_distinct_colours(len(timeline.classes))
     for i, values in enumerate(timeline.certainty.T):
         ax.plot(timeline.steps, values, color=colours[i], lw=_choose_line_width(timeline))
         at = np.flatnonzero(timeline.steps == timeline.learnt[i])
@@ -96,13 +94,13 @@ def draw_certainty(ax: Axes, timeline: Timeline) -> None:
 
 
 def _choose_line_width(timeline: Timeline) -> float:
-    """Of a curve: thin if there are many frames, which may go up and down."""
+    """Choose thin lines for many frames, over which curves may go up and down."""
     return 1.6 if len(timeline) < 120 else 0.9
 
 
 def label_ends(ax: Axes, names: list[str], heights: np.ndarray, colours: list[str]) -> None:
     """Write names right of the ends of curves, moved apart where they would touch."""
-    known = np.flatnonzero(np.isfinite(heights))[:MOST_NAMES]
+    known = np.flatnonzero(np.isfinite(heights))[:MAX_CLASS_NAMES]
     gap = min(0.06, 1.03 / max(1, len(known)))
     places = move_apart(heights[known], gap, 0, 1.03)
     size = 9 if gap >= 0.05 else 7
@@ -125,10 +123,10 @@ def label_ends(ax: Axes, names: list[str], heights: np.ndarray, colours: list[st
 
 
 def move_apart(values: np.ndarray, gap: float, low: float, high: float) -> np.ndarray:
-    """Places as close to the values as easily found that are at least a gap apart and between two limits."""
+    """Move values as little as possible so that they are a gap apart and between two limits."""
     order = np.argsort(values, kind="stable")
     ranks = gap * np.arange(len(values))
-    # a least-squares fit of an ascending sequence: groups that touch share their mean
+    # Isotonic regression by pooling adjacent violators: groups that touch share their mean.
     groups: list[list[float]] = []
     for value in values[order] - ranks:
         groups.append([value])

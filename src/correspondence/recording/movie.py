@@ -26,7 +26,7 @@ from correspondence._util.text import short_repr
 from correspondence.page import explore
 from correspondence.recording.film import Film
 from correspondence.recording.frames import analyse_frame
-from correspondence.scene.style import COLUMNS, GREY, ROWS, distinct_colours, simplify_frame
+from correspondence.scene.colours import COLUMNS, GREY, ROWS, list_distinct_colours
 
 __all__ = ["check_movie", "write_explorer", "write_movie"]
 
@@ -107,7 +107,7 @@ class _MovieFigure:
 
     def __init__(self, film: Film, dpi: int) -> None:
         self.film = film
-        self.class_colours = distinct_colours(len(film.timeline.classes))
+        self.class_colours = list_distinct_colours(len(film.timeline.classes))
         self.point_colours = np.array([to_rgba(colour, 0.75) for colour in self.class_colours])
         self.figure = Figure(figsize=(11.2, 6.4), dpi=dpi, layout="constrained")
         grid = self.figure.add_gridspec(2, 2, width_ratios=[1.75, 1], height_ratios=[1, 1])
@@ -215,7 +215,7 @@ class _MovieFigure:
         ax.set_title(caption, loc="right", fontsize=9, color=GREY)
         ax.set_title(" ", fontsize=13)  # room for the one that changes
         self.title = ax.text(0, 1.012, "", fontsize=13, transform=ax.transAxes)
-        simplify_frame(ax)
+        ax.spines[["top", "right"]].set_visible(False)
 
     def _set_bars(self, ax: Axes) -> None:
         pics = self.film.timeline.pics
@@ -224,7 +224,7 @@ class _MovieFigure:
         ax.set(ylim=(0, 1), xlim=(0.4, max(shown, 3) + 0.6), xlabel="Component")
         ax.set_xticks(np.arange(1, shown + 1, 1 if shown <= 10 else 2))
         ax.set_title("PICs of the beliefs", loc="left", fontsize=11)
-        simplify_frame(ax)
+        ax.spines[["top", "right"]].set_visible(False)
 
     def _set_curves(self, ax: Axes) -> None:
         timeline = self.film.timeline
@@ -239,7 +239,7 @@ class _MovieFigure:
             self.dots.append((ax.plot([], [], "o", color=colour, ms=5)[0], values))
         ax.set(ylim=(0, 1.02), xlabel="Step")
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, frameon=False, fontsize=10, borderaxespad=0.2)
-        simplify_frame(ax)
+        ax.spines[["top", "right"]].set_visible(False)
 
 
 def _find_name_alphas(xy: np.ndarray, width: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from correspondence._util.arguments import check_seed, check_whole, count_observ
 from correspondence._util.labels import as_labels, encode_labels, to_object_array
 from correspondence._util.user_warnings import LeftOut
 from correspondence.classifiers.beliefs import Beliefs, is_stream
-from correspondence.classifiers.estimator import label_codes
+from correspondence.classifiers.class_labels import find_classes
 from correspondence.core.decomposition import Decomposition
 from correspondence.recording.film import Film, make_film
 from correspondence.recording.frames import RecordedFrames, analyse_frame, find_axes, find_coordinates
@@ -47,7 +47,7 @@ class TrainingRecorder:
     y : array-like of shape (n,), optional
         The labels of the probes serve for the accuracy, the colours of the movie and the certainty of the classes.
     every : int
-        Record a frame every so many calls of `step`; ``recorder.every`` doubles when frames are dropped.
+        Record a frame at every ``every``-th call of `step`; ``recorder.every`` doubles when frames are dropped.
     classes : array-like of shape (k,), optional
         The columns of the beliefs have these names; by default ``model.classes_``, or 0, 1, ...
     outputs : {"auto", "probabilities", "logits"}
@@ -172,7 +172,7 @@ class TrainingRecorder:
         if self._recording.classes is None:
             classes = self._ask.name_classes(P.shape[1])
             self._recording.set_classes(
-                classes, None if self._labels is None else label_codes(self._labels, classes, name="y")
+                classes, None if self._labels is None else find_classes(self._labels, classes, name="y")
             )
         self._recording.append_frame(self._step, P)
         while len(self) > self.max_frames:

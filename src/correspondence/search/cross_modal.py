@@ -8,32 +8,34 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from correspondence._util import files
-from correspondence._util.arguments import (
-    check_flag,
-    check_weights,
-    count_observations,
-    to_floats,
-)
-from correspondence._util.labels import as_labels, label_from_json, label_to_json
+from correspondence._util.arguments import check_flag
+from correspondence._util.labels import as_labels
 from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition, as_decomposition
-from correspondence.core.functions import PrincipalFunctions, label_shares
+from correspondence.core.functions import find_label_shares
 from correspondence.results.matches import Matches
 from correspondence.search.item_side import ItemSide
+from correspondence.search.items import (
+    Items,
+    check_labels,
+    find_places,
+    pack_items,
+    place_items,
+    place_tags,
+    read_items,
+)
 from correspondence.search.nearest_items import check_engine
 
 __all__ = ["CrossModalIndex"]
 
 FILE_FORMAT, FILE_VERSION = "correspondence.CrossModalIndex", 1
-Items = tuple[Any, np.ndarray, np.ndarray]  # labels, places and priors
 RANKING_NAMES = ("posterior", "gaussian", "ratio", "distance")
 
 
 class CrossModalIndex:
-    """Search of the values of one variable by those of the other.
+    """An index that finds the values of one variable by those of the other.
 
     Each item has a place in the space of the principal functions: a tag or another y at g(y), a photo or another x at
     f(x). What belongs together is close there, and Lancaster's formula turns two places into a probability.
@@ -41,41 +43,41 @@ class CrossModalIndex:
     Parameters
     ----------
     d : Decomposition or fitted estimator
-        With the functions f and g.
+        Its functions f and g say where items lie.
     items_y : array-like of shape (m,) or None
-        Labels of the y that can be found, such as tags; positions if None.
+        The labels of the y that can be found, such as tags; positions if None.
     Y : array-like, frame, ...
-        Their values, one row for each label, as for `fit`.
+        The values of these y, one row for each label, in the form that `fit` takes.
     items_x, X : optional
-        The same of the x that can be found, such as names of photos and the photos.
+        The labels and values of the x that can be found, such as names of photos and the photos.
     by : {"auto", "posterior", "gaussian", "ratio", "distance"}
         Which items come first. "posterior": the likeliest, p(y | x) = p(y) (1 + sum_i sqrt(lambda_i) f_i(x) g_i(y)),
         and p(x | y) likewise: exact if no component is missing. "gaussian": the likeliest if f and g were jointly
         normal, the sum over all components in closed form (Mehler's formula). "ratio": as "posterior" without p(y), so
         that rare items come first as often as common ones. "distance": the smallest Euclidean distance of f(x) and
         g(y), the paper's. "auto" is "posterior" for labels (if Y of the fit was one column of them) and tags, which
-        many x share, and "gaussian" for other values, of which one is to be found: what ranks best on held-out data
+        many x share, and "gaussian" for other values, where one is to be found: this ranks best on held-out data
         (``correspondence reproduce flickr``).
     scaled : bool
         Scale f and g by sqrt(lambda) in distances and for `radius`, so that weak components count less.
     prior : array-like of shape (m,), optional
-        How often each y occurs; made to sum to 1. By default the share of labels in the fit, and equal ones for
-        anything else. (The priors of x follow the same default.)
+        How often each y occurs, in any unit. By default labels have their shares in the fit, and anything else equal
+        ones. (The priors of x follow the same default.)
     engine : {"auto", "sklearn", "faiss"}
-        What searches, without approximation; faiss in single precision, so that of nearly equal items another may come
-        first. "auto" takes faiss (if it is installed) for few queries of 100,000 items or more, where it is faster,
-        otherwise scikit-learn.
+        Search with this library, without approximation; faiss works in single precision, so that of nearly equal items
+        another may come first. "auto" takes faiss (if it is installed) for few queries of 100,000 items or more, where
+        it is faster, otherwise scikit-learn.
 
     Attributes
     ----------
     decomposition : Decomposition
-        With the functions f and g.
+        The decomposition with the functions f and g.
     items_y, items_x : ndarray
-        Labels; `items_x` is None without them.
+        The labels of the items; `items_x` is None without `X`.
     g, f : ndarray of shape (m, d)
-        Places of the items; `f` is None without `X`.
+        The places of the items; `f` is None without `X`.
     prior : ndarray of shape (m,)
-        Probabilities of the y; of an index made by `of_tags` they do not sum to 1, since a photo has several tags.
+        The probabilities of the y; those of `of_tags` do not sum to 1, since a photo has several tags.
 
     See Also
     --------
@@ -111,15 +113,11 @@ class CrossModalIndex:
         d = as_decomposition(d)
         if items_x is not None and X is None:
             raise ValueError("X is missing: give the values of items_x.")
-        g = find_places(d.g, Y, "Y")
-        f = None if X is None else find_places(d.f, X, "X")
-        priors = (
-            find_priors(d.g, Y, len(g)) if prior is None else _normalise_weights(check_weights(prior, len(g), "prior"))
-        )
+        y = place_items(d.g, items_y, Y, "Y", prior)
+        x = None if X is None else place_items(d.f, items_x, X, "X")
         if isinstance(by, str) and by == "auto":
-            by = "gaussian" if label_shares(d.g) is None else "posterior"
-        x = None if f is None else (items_x, f, find_priors(d.f, X, len(f)))
-        self._set_sides(d, (items_y, g, priors), x, by, scaled, engine)
+            by = "gaussian" if find_label_shares(d.g) is None else "posterior"
+        self._set_sides(d, y, x, by, scaled, engine)
 
     @classmethod
     def of_tags(
@@ -135,7 +133,7 @@ class CrossModalIndex:
         scaled: bool = False,
         engine: str = "auto",
     ) -> CrossModalIndex:
-        """Index of tags of which each y has several, such as the words of captions.
+        """Make an index of tags, several of which a y may have, such as the words of captions.
 
         A tag lies at the mean of g over the y that have it, and its prior is their share. Then p(tag | x) is the
         paper's conditional expectation of having the tag, `Decomposition.conditional_expectation`.
@@ -143,19 +141,20 @@ class CrossModalIndex:
         Parameters
         ----------
         d : Decomposition or fitted estimator
-            With the functions f and g.
+            Its functions f and g say where items lie.
         tags : array-like of shape (m,)
-            Labels of the tags.
+            The labels of the tags.
         Y : array-like, frame, ... of length n
             Values of y, best those of the training.
         has_tag : array or sparse matrix of shape (n, m)
             1 where a y has the tag, 0 elsewhere.
         items_x, X, by, scaled, engine
-            As for the index itself.
+            These are the parameters of the index itself.
 
         Returns
         -------
         CrossModalIndex
+            The index of the tags.
 
         Examples
         --------
@@ -170,16 +169,10 @@ class CrossModalIndex:
         array([['rain']], dtype=object)
         """
         d = as_decomposition(d)
-        members = check_members(has_tag, count_observations(Y, "Y"))
-        counts = np.asarray(members.sum(axis=0)).ravel()
-        if not counts.all():
-            raise ValueError(f"has_tag has {int((counts == 0).sum())} tag(s) that no y has: leave them out.")
-        g = (members.T @ find_places(d.g, Y, "Y")) / counts[:, None]
-        f = None if X is None else find_places(d.f, X, "X")
-        by = "posterior" if by == "auto" else by
+        y = place_tags(d.g, tags, Y, has_tag)
+        x = None if X is None else place_items(d.f, items_x, X, "X")
         index = cls.__new__(cls)
-        x = None if f is None else (items_x, f, find_priors(d.f, X, len(f)))
-        index._set_sides(d, (tags, g, counts / members.shape[0]), x, by, scaled, engine, "tags")
+        index._set_sides(d, y, x, "posterior" if by == "auto" else by, scaled, engine, "tags")
         return index
 
     def _set_sides(
@@ -190,28 +183,28 @@ class CrossModalIndex:
         check_flag(scaled, "scaled")
         check_engine(engine)
 
-        def side(items: Items, name: str) -> ItemSide:
+        def make_side(items: Items, name: str) -> ItemSide:
             labels, places, prior = items
-            return ItemSide(
-                _check_labels(labels, len(places), name), places, prior, d.correlations, by, bool(scaled), engine
-            )
+            labels = check_labels(labels, len(places), name)
+            return ItemSide(labels, places, prior, d.correlations, by, bool(scaled), engine)
 
         self.decomposition = d
-        self._y, self._x = side(y, name), None if x is None else side(x, "items_x")
+        self._y, self._x = make_side(y, name), None if x is None else make_side(x, "items_x")
 
     def ranked(self, by: str, scaled: bool = False) -> CrossModalIndex:
-        """The same items in the same places, ranked in another way.
+        """Return an index of the same items in the same places, ranked in another way.
 
         Parameters
         ----------
         by : {"posterior", "gaussian", "ratio", "distance"}
-            Which items come first.
+            Rank items in this way, as the index itself does.
         scaled : bool
             Scale f and g by sqrt(lambda) in distances.
 
         Returns
         -------
         CrossModalIndex
+            The new index.
         """
         index = type(self).__new__(type(self))
         x = None if self._x is None else (self._x.labels, self._x.places, self._x.prior)
@@ -226,15 +219,16 @@ class CrossModalIndex:
         Parameters
         ----------
         x : array-like, frame, ...
-            Queries, one row each, as for `fit`.
+            Queries, one row each, in the form that `fit` takes.
         k : int, optional
-            How many at most; 5 unless told otherwise, and all with `radius`.
+            Find at most this many for each query: by default 5, or with `radius` all.
         radius : float, optional
-            Only those at most so far away from f(x): the paper's tau.
+            Find only those at most so far away from f(x): the paper's tau.
 
         Returns
         -------
         Matches
+            What was found for each query, the best first.
         """
         return self._y.find_matches(find_places(self.decomposition.f, x, "x"), k, radius)
 
@@ -244,17 +238,18 @@ class CrossModalIndex:
         Parameters
         ----------
         y : array-like, frame, ...
-            Queries, one row each, as for `fit`.
+            Queries, one row each, in the form that `fit` takes.
         k : int, optional
-            How many at most; 5 unless told otherwise, and all with `radius`.
+            Find at most this many for each query: by default 5, or with `radius` all.
         radius : float, optional
-            Only those at most so far away from g(y): the paper's tau.
+            Find only those at most so far away from g(y): the paper's tau.
         tags : array-like, optional
-            Labels among `items_y`, instead of y.
+            Query by these labels, which must be among `items_y`, instead of y.
 
         Returns
         -------
         Matches
+            What was found for each query, the best first.
         """
         if self._x is None:
             raise ValueError("This index has no x to find: make it with items_x and X.")
@@ -270,7 +265,7 @@ class CrossModalIndex:
             known = self.items_y.tolist()
             if names and all(isinstance(name, str | int) and name in known for name in names):
                 raise ValueError(
-                    f"y: {short_repr(names[0])} is a label of items_y, write tags=[...] to ask by label."
+                    f"y must be values, got {short_repr(names[0])}, a label of items_y. Write tags=[...] to ask by it."
                 ) from None
             raise
 
@@ -281,11 +276,11 @@ class CrossModalIndex:
         except TypeError:
             wanted = []
         if not wanted:
-            raise ValueError("tags must be a list of labels among items_y, and not empty.")
+            raise ValueError(f"tags must be a list of labels among items_y, got {short_repr(tags)}.")
         if unknown:
             similar = get_close_matches(str(unknown[0]), map(str, self._position), 1)
-            hint = f": do you mean {short_repr(similar[0])}?" if similar else "."
-            raise ValueError(f"tags: {short_repr(unknown[0])} is not among items_y{hint}")
+            hint = f" Do you mean {short_repr(similar[0])}?" if similar else ""
+            raise ValueError(f"tags must be among items_y, got {short_repr(unknown[0])}.{hint}")
         return self.g[[self._position[tag] for tag in wanted]]
 
     @cached_property
@@ -293,7 +288,7 @@ class CrossModalIndex:
         labels = self.items_y.tolist()
         position = {label: i for i, label in enumerate(labels)}
         if len(position) < len(labels):
-            raise ValueError("tags cannot be looked up, since items_y has some labels more than once: give y.")
+            raise ValueError("tags must be None, because items_y has some labels more than once. Give y.")
         return position
 
     # --- what it holds
@@ -325,7 +320,7 @@ class CrossModalIndex:
 
     @property
     def by(self) -> str:
-        """How items are ranked."""
+        """The way in which items are ranked."""
         return self._y.by
 
     @property
@@ -346,14 +341,13 @@ class CrossModalIndex:
         Parameters
         ----------
         path : str or Path
-            Replaced if it exists, and only once the new file is complete.
+            The file; an old one is replaced only once the new one is complete.
         """
         state = self.decomposition.state()
         arrays = state.prefix_arrays("decomposition.")
         for name, side in (("y", self._y), ("x", self._x)):
             if side is not None:
-                labels = files.encode_json([label_to_json(label) for label in side.labels.tolist()])
-                arrays |= {f"{name}.labels": labels, f"{name}.places": side.places, f"{name}.prior": side.prior}
+                arrays |= pack_items((side.labels, side.places, side.prior), name)
         how = {"by": self.by, "scaled": self.scaled, "decomposition": state.description}
         files.write_safetensors(path, arrays, how, FILE_FORMAT, FILE_VERSION)
 
@@ -366,13 +360,14 @@ class CrossModalIndex:
         path : str or Path
             The file.
         x_net, y_net : torch.nn.Module, optional
-            Nets of your own that the model was fitted with; their weights are read from the file.
+            Your own nets, if the model was fitted with them; their weights are read from the file.
         engine : {"auto", "sklearn", "faiss"}
-            What searches.
+            Search with this library.
 
         Returns
         -------
         CrossModalIndex
+            The index.
         """
         arrays, how = files.read_safetensors(path, FILE_FORMAT, FILE_VERSION)
         with files.explain_damage(path):
@@ -385,59 +380,3 @@ class CrossModalIndex:
         index = cls.__new__(cls)
         index._set_sides(d, y, x, by, scaled, engine)
         return index
-
-
-def read_items(arrays: dict[str, np.ndarray], name: str, d: int) -> Items:
-    """Items of one side, as a file has them."""
-    labels, places, prior = (arrays[f"{name}.{part}"] for part in ("labels", "places", "prior"))
-    if places.shape != (len(prior), d) or prior.ndim != 1 or not np.isfinite(np.column_stack([places, prior])).all():
-        raise TypeError("There must be a place, and a prior, for each item.")
-    return _decoded(labels), places, prior
-
-
-def _decoded(array: np.ndarray) -> np.ndarray:
-    return as_labels([label_from_json(label) for label in files.decode_json(array)], "labels")
-
-
-def find_places(functions: Any, values: Any, name: str) -> np.ndarray:
-    """Values of principal functions, which must exist and be finite."""
-    if not count_observations(values, name):
-        raise ValueError(f"{name} is empty: give at least one value.")
-    places = functions(values)
-    lost = int((~np.isfinite(places).all(axis=1)).sum())
-    if lost:
-        raise ValueError(
-            f"{name} has {lost} value(s) without a place, such as labels that never occurred: leave them out."
-        )
-    return places
-
-
-def find_priors(functions: PrincipalFunctions, values: Any, m: int) -> np.ndarray:
-    """Probability of each value: that of labels in the fit, equal ones for anything else."""
-    shares = label_shares(functions)
-    if shares is None:
-        return np.full(m, 1 / m)
-    return np.array([shares[label] for label in as_labels(values, "labels").tolist()])
-
-
-def _normalise_weights(weights: np.ndarray) -> np.ndarray:
-    weights = weights / weights.max()
-    return weights / weights.sum()
-
-
-def _check_labels(items: Any, m: int, name: str) -> np.ndarray:
-    labels = np.arange(m) if items is None else as_labels(items, name).copy()
-    if len(labels) != m:
-        raise ValueError(f"{name} must have a label for each of the {m} values, got {len(labels)}.")
-    return labels
-
-
-def check_members(has_tag: Any, n: int) -> Any:
-    """0 or 1 for each y and tag."""
-    members = sp.csr_array(has_tag) if sp.issparse(has_tag) else to_floats(has_tag, "has_tag")
-    values = members.data if sp.issparse(members) else members
-    if members.ndim != 2 or members.shape[0] != n:
-        raise ValueError(f"has_tag must have a row for each of the {n} y, got shape {members.shape}.")
-    if not np.isin(values, (0, 1)).all():
-        raise ValueError("has_tag must be 1 where a y has the tag and 0 elsewhere, such as `counts > 0`.")
-    return members.astype(np.float64)

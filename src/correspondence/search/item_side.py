@@ -8,20 +8,17 @@ from functools import cached_property, partial
 import numpy as np
 from scipy.special import softmax
 
-from correspondence._util.arguments import (
-    check_whole,
-    is_number,
-    read_only,
-)
+from correspondence._util.arguments import check_whole, is_number, read_only
 from correspondence._util.labels import to_object_array
 from correspondence._util.text import short_repr
 from correspondence.results.matches import Matches
 from correspondence.search.nearest_items import ItemScores, find_within_radius
 
-__all__ = ["MAX_GAUSSIAN_CORRELATION", "QUERIES_PER_BLOCK", "QUERIES_PER_SOFTMAX", "ItemSide", "find_gaussian_weights"]
+__all__ = ["ItemSide"]
 
-QUERIES_PER_BLOCK, QUERIES_PER_SOFTMAX = 4096, 16  # queries at a time
-MAX_GAUSSIAN_CORRELATION = 0.995  # of correlations in the Gaussian ratio, which has no density at 1
+QUERIES_PER_BLOCK, QUERIES_PER_SOFTMAX = 4096, 16
+DEFAULT_K = 5
+MAX_GAUSSIAN_CORRELATION = 0.995  # the Gaussian ratio has no density at 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +37,12 @@ class ItemSide:
         read_only(self, "labels", "places", "prior")
 
     def find_matches(self, queries: np.ndarray, k: int | None, radius: float | None) -> Matches:
-        """Items that belong to places of the other side."""
+        """Find the items that belong to places of the other side."""
         if k is not None:
             check_whole(k, "k", 1)
         if radius is None:
-            blocks = [
-                self._find_nearest(queries[i : i + QUERIES_PER_BLOCK], k or 5)
-                for i in range(0, len(queries), QUERIES_PER_BLOCK)
-            ]
+            starts = range(0, len(queries), QUERIES_PER_BLOCK)
+            blocks = [self._find_nearest(queries[i : i + QUERIES_PER_BLOCK], k or DEFAULT_K) for i in starts]
             return self._make_matches(queries, *(np.vstack(column) for column in zip(*blocks, strict=True)))
         if not is_number(radius) or radius < 0:
             raise ValueError(f"radius must be a number of at least 0, got {short_repr(radius)}.")
@@ -69,13 +64,13 @@ class ItemSide:
         )
 
     def _measure_items(self, queries: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Labels, index, distances and ratios of items chosen for each query, all of shape (n, k)."""
+        """Return labels, index, distances and ratios of the items chosen for each query, all of shape (n, k)."""
         places = self.places[index]
         distances = np.linalg.norm(self._to_distance_space(queries)[:, None] - self._to_distance_space(places), axis=2)
         return self.labels[index], index, distances, self._find_ratios(queries, places)
 
     def _find_probabilities(self, queries: np.ndarray, index: np.ndarray, ratios: np.ndarray) -> np.ndarray:
-        """Probabilities of the items chosen, as an array of arrays if `index` is one."""
+        """Find the probabilities of the items chosen, as an array of arrays if `index` is one."""
         if self.by == "gaussian":
             return self._find_gaussian_probabilities(queries, index)
         if index.dtype != object:
@@ -83,7 +78,7 @@ class ItemSide:
         return to_object_array([np.clip(self.prior[i] * r, 0, 1) for i, r in zip(index, ratios, strict=True)])
 
     def _find_gaussian_probabilities(self, queries: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """Probabilities that sum to 1 over all items."""
+        """Find probabilities that sum to 1 over all items."""
         found = []
         for start in range(0, len(queries), QUERIES_PER_SOFTMAX):  # all items take part: a few queries at a time
             scores = queries[start : start + QUERIES_PER_SOFTMAX] @ self._scores.positions.T + self._scores.offsets
@@ -92,20 +87,20 @@ class ItemSide:
         return to_object_array(found) if index.dtype == object else np.array(found)
 
     def _find_ratios(self, queries: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Density ratios, of Gaussian functions if items are ranked by these, otherwise by Lancaster's formula."""
-        if self.by != "gaussian":
+        """Find density ratios, of Gaussian functions if items are ranked by these, otherwise by Lancaster's formula."""
+        if self.by != "gaussian":  # 1 + sum_i sqrt(lambda_i) f_i(x) g_i(y)
             return 1 + np.einsum("nd,nkd->nk", queries * self.correlations, places)
+        # Mehler's formula: prod_i (1 - s_i^2)^(-1/2) exp((s_i f_i g_i - s_i^2 (f_i^2 + g_i^2) / 2) / (1 - s_i^2))
         s, precision = find_gaussian_weights(self.correlations)
         products = np.einsum("nd,nkd->nk", queries * (s * precision), places)
         squares = (queries**2)[:, None] @ (s**2 * precision) + places**2 @ (s**2 * precision)
         return np.exp(np.minimum(products - squares / 2 + np.log(precision).sum() / 2, 700))
 
     def _order_items(self, query: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """Chosen items of one query, the best first."""
+        """Order chosen items of one query, the best first."""
         index = np.sort(index)[None]
-        return np.take_along_axis(
-            index, np.argsort(-self._scores.score_items(self._to_score_space(query), index), kind="stable"), axis=1
-        )
+        order = np.argsort(-self._scores.score_items(self._to_score_space(query), index), kind="stable")
+        return np.take_along_axis(index, order, axis=1)
 
     @cached_property
     def _scores(self) -> ItemScores:
@@ -123,11 +118,11 @@ class ItemSide:
         return self._to_distance_space(queries) if self.by == "distance" else queries
 
     def _to_distance_space(self, places: np.ndarray) -> np.ndarray:
-        """Places in the space in which distances are taken."""
+        """Scale places to the space in which distances are taken."""
         return places * self.correlations if self.scaled else places
 
 
 def find_gaussian_weights(correlations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Correlations s, held below 1, and 1 / (1 - s^2): what Mehler's formula for the density ratio is made of."""
+    """Return correlations s, kept below 1, and 1 / (1 - s^2), for Mehler's formula of the density ratio."""
     s = np.minimum(correlations, MAX_GAUSSIAN_CORRELATION)
     return s, 1 / (1 - s**2)

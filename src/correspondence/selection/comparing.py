@@ -1,4 +1,4 @@
-"""Several methods on the same pairs, judged by pairs that they have not seen."""
+"""Several methods on the same pairs, judged by held-out pairs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from correspondence.data.splits import Split, group_codes, make_splits
 from correspondence.results.comparison import Comparison
 from correspondence.results.cross_fit import CrossFit
 from correspondence.selection.method_registry import PairsProfile, list_sensible_methods, make_estimator
-from correspondence.selection.race import default_folds
+from correspondence.selection.race import choose_folds
 from correspondence.validation.crossfit import crossfit
 from correspondence.validation.fitting import check_in_memory
 
@@ -44,29 +44,29 @@ def compare(
         One row for each pair. A table must have whole numbers, at least 40 in all: the pairs that it counts, or
         about 200,000 of them, are compared.
     Y : the same, optional
-        The other variable.
+        The other variable of each pair.
     methods : list of str, or dict of str to estimator, optional
-        Names among "ca", "ridge-ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice", or estimators of
-        your own; those that are sensible for the data by default.
+        Compare these methods: names among "ca", "ridge-ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and
+        "pice", or your own estimators; by default those that are sensible for the data.
     n_components : int, optional
-        Of each; by default as many as labels allow, at most ten, and three without labels. Components that are not
-        there lower what is captured. Estimators of your own have their own.
+        Give each method this many components; by default as many as labels allow, at most ten, and three without
+        labels. Components that do not exist lower what is captured. Your own estimators keep their number.
     cv : int, splitter or iterable, optional
-        As in `crossfit`. By default five folds, three from 2000 pairs on, and from 20,000 on (of images
-        1000) a single quarter.
+        The folds, as `crossfit` takes them. By default there are five, three from 2000 pairs on, and from 20,000 on (of
+        images 1000) a single quarter is held out.
     groups : array-like of shape (n,), optional
         Pairs of the same group are never on both sides of a split.
     random_state : int
-        Seed of folds and methods.
+        The seed of folds and methods.
     n_jobs : int, optional
         Number of fits to run in parallel.
     progress : bool or None
-        Show a bar, by default from two seconds on.
+        Show a progress bar; by default after two seconds.
 
     Returns
     -------
     Comparison
-        With `results`, `best`, `to_frame()`; print it for a table, and see `plot.comparison`.
+        The comparison with `results`, `best` and `to_frame()`; print it for a table, and see `plot.comparison`.
 
     Warns
     -----
@@ -92,7 +92,7 @@ def compare(
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together = None if groups is None else group_codes(groups, pairs.n, "groups")
     chosen = choose_estimators(methods, pairs, n_components, random_state)
-    folds = default_folds(pairs, together, random_state) if cv is None else cv
+    folds = choose_folds(pairs, together, random_state) if cv is None else cv
     parts = make_splits(folds, pairs.n, labels=find_labels(Y), groups=together, random_state=random_state)
     options: dict[str, Any] = {"groups": together, "n_jobs": n_jobs, "progress": progress}
     if methods is not None:
@@ -121,7 +121,7 @@ def crossfit_possible_methods(
 
 
 def _list_counted_pairs(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs that a table of counts counts."""
+    """List the pairs that a table counts."""
     table = as_counted(X)
     why = find_obstacle(table)
     if why:
@@ -130,6 +130,7 @@ def _list_counted_pairs(X: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def choose_estimators(methods: Any, pairs: PairsProfile, n_components: int | None, random_state: int) -> dict[str, Any]:
+    """Make the estimators that were asked for, or those that are sensible for the pairs."""
     if isinstance(methods, str) or not (methods is None or isinstance(methods, Iterable)):
         raise ValueError(f"methods must be a list of names or a dictionary, got {short_repr(methods)}.")
     if isinstance(methods, Mapping):
@@ -143,5 +144,5 @@ def choose_estimators(methods: Any, pairs: PairsProfile, n_components: int | Non
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"methods must be names; give estimators in a dictionary, got {short_repr(names)}.")
     if not names:
-        raise ValueError("methods is empty: name at least one.")
+        raise ValueError("methods must have at least one name, got none.")
     return {name: make_estimator(name, pairs, d, random_state) for name in names}

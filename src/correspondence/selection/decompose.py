@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from correspondence._util.arguments import check_whole, find_user_stacklevel
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning, NothingFound
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.dependence_views import View, run_in_turn
 from correspondence.data.counting import MIN_PAIRS, as_counted, find_obstacle, take_apart
 from correspondence.data.pairs import pairs as sources
 from correspondence.data.splits import group_codes
@@ -22,7 +19,13 @@ from correspondence.data.table import Table
 from correspondence.data.thinning import are_whole
 from correspondence.estimators.ca.estimator import CA
 from correspondence.results.latent_dimension import LatentDimension
-from correspondence.results.permutation_test import PermutationTest
+from correspondence.selection.dependence_test import (
+    SIGNIFICANCE_LEVEL,
+    DependenceTest,
+    find_dependence,
+    list_views,
+    run_component_tests,
+)
 from correspondence.selection.method_registry import METHODS, PairsProfile, list_sensible_methods, make_estimator
 from correspondence.selection.race import Race, limit_components, race_again, run_race
 from correspondence.validation.fitting import fit_copy
@@ -31,14 +34,12 @@ from correspondence.validation.permutation import MIN_FOR_BLOCKS
 
 __all__ = ["MIN_PAIRS", "NOTHING_FOUND_TEXT", "Choice", "choose_decomposition", "decompose"]
 
-SIGNIFICANCE_LEVEL = 0.05  # level of the tests of components
-N_DRAWS = 499  # of each test
 NOTHING_FOUND_TEXT = "Nothing was found: no component is clearly more than chance, and what is kept may be chance."
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What `choose_decomposition` has decided, and found."""
+    """What `choose_decomposition` has decided and found."""
 
     method: str
     reason: str
@@ -49,13 +50,13 @@ class Choice:
     found: int | None = None
     """Number of components that are more than chance, where that was tested."""
     is_compared: bool = False
-    """Whether the method was chosen by what it captures of the same pairs, which flatters held-out figures a little."""
+    """Whether the method was chosen by what it captures of the same pairs, which flatters held-out figures a bit."""
     not_tested: str = ""
     """Why components were not tested, if they were not."""
 
     @property
     def origin(self) -> str:
-        """Method and reason in a sentence."""
+        """The method and the reason in a sentence."""
         return f"{self.method}: {self.reason}."
 
     @property
@@ -92,20 +93,21 @@ def decompose(
     X : table of counts, or with Y array-like, frame, list of labels, sparse matrix, list of texts or array of images
         One row for each pair.
     Y : the same, optional
-        The other variable.
+        The other variable of each pair.
     n_components : int, optional
-        Number of components. By default those of at most ten that are significant at 5 %, at least one; one if there
-        are fewer than 40 pairs or 15 groups; all of a table whose counts are not whole numbers.
+        Fit this many components. By default those of at most ten that are significant at 5 %, at least one; one if
+        there are fewer than 40 pairs or 15 groups; all of a table whose counts are not whole numbers.
     method : str
-        "auto", or one of "ca", "ridge-ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and "pice".
+        Use this method: "auto", or one of "ca", "ridge-ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and
+        "pice".
     groups : array-like of shape (n,), optional
         Pairs of the same group, such as duplicates, are never on both sides of a split.
     random_state : int
-        Seed of folds, tests and methods.
+        The seed of folds, tests and methods.
     n_jobs : int, optional
         Number of fits to run in parallel.
     progress : bool or None
-        Show bars, by default from two seconds on.
+        Show progress bars; by default after two seconds.
     verbose : bool
         Say in one line, on the error output, which method was taken and why. It is also the `origin` of the result.
 
@@ -151,18 +153,18 @@ def choose_decomposition(
     test: bool = False,
     **options: Any,
 ) -> Choice:
-    """Do the work of `decompose`, and keep what it has learnt on the way.
+    """Do the work of `decompose`, and keep what was learnt on the way.
 
     Parameters
     ----------
     X, Y, n_components, method
-        As for `decompose`.
+        These are the parameters of `decompose`.
     among : collection of str
-        Methods that "auto" may choose.
+        Let "auto" choose among these methods.
     test : bool
         Test the components even if their number is given, and judge them on held-out pairs, from 40 pairs on.
     **options
-        groups, random_state, n_jobs and progress, as for `decompose`.
+        groups, random_state, n_jobs and progress are those of `decompose`.
     """
     if not isinstance(method, str) or (method != "auto" and method not in METHODS):
         raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {short_repr(method)}.")
@@ -189,7 +191,7 @@ class _Wanted:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Arguments that races and tests share."""
+        """The arguments that races and tests share."""
         return {name: getattr(self, name) for name in ("groups", "random_state", "n_jobs", "progress")}
 
     @property
@@ -198,7 +200,7 @@ class _Wanted:
         return self.test or self.n_components is None
 
     def list_names(self, pairs: PairsProfile) -> list[str]:
-        """Methods that may take part, from simple to flexible."""
+        """List the methods that may take part, from simple to flexible."""
         if self.method != "auto":
             return [self.method]
         return [name for name in list_sensible_methods(pairs) if name in self.among] or ["kernel"]
@@ -208,10 +210,11 @@ class _Wanted:
 
 
 def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
+    """Choose for a table of counts: as for the pairs that it counts, if it can be taken apart into them."""
     if wanted.method not in ("auto", "ca", "ridge-ca"):
         raise ValueError(f"Y is missing: method {short_repr(wanted.method)} needs pairs (x, y).")
     if wanted.groups is not None:
-        raise ValueError("groups must be None for a table of counts, got others. Give the pairs themselves as X and Y.")
+        raise ValueError("groups must be None for a table of counts. Give the pairs themselves as X and Y.")
     table = as_counted(X)
     why = find_obstacle(table)
     if why:
@@ -231,10 +234,13 @@ def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
 
 
 def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None) -> Choice:
+    """Choose for pairs: test whether they depend on each other, race, count components, and fit to all pairs."""
     pairs = PairsProfile.from_data(X, Y)
     if wanted.groups is not None:
         wanted = replace(wanted, groups=group_codes(wanted.groups, pairs.n, "groups"))
-    dependence = _test_dependence(X, Y, pairs, wanted)
+    dependence = DependenceTest()
+    if wanted.groups is None and pairs.n >= MIN_PAIRS and wanted.tests_components:
+        dependence = find_dependence(X, Y, wanted.list_names(pairs), pairs, wanted.random_state)
     is_short = dependence.is_absent and wanted.n_components is None
     race, method, reason = pick_method(X, Y, pairs, wanted, is_short=is_short)
     is_compared, seen_by = race is not None, dependence.find_method(method)
@@ -244,7 +250,7 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
     elif seen_by != method:
         reason = f"finds dependence that {method} misses" + (f", which {race.describe_winner()}" if race else "")
         race, method = None, seen_by
-    k, counted = count_components(X, Y, pairs, method, race, dependence.pvalue, wanted)
+    k, counted = count_components(X, Y, pairs, method, race, dependence, wanted)
     if race is not None:
         reason = race.describe_winner(k)
     if counted.found is not None:
@@ -260,7 +266,7 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
 def pick_method(
     X: Any, Y: Any, pairs: PairsProfile, wanted: _Wanted, *, is_short: bool
 ) -> tuple[Race | None, str, str]:
-    """The race, if there was one, the method, and why it was taken if there was none."""
+    """Return the race, if there was one, the method, and why it was taken if there was none."""
     names = wanted.list_names(pairs)
     if len(names) == 1:
         return None, names[0], "asked for" if wanted.method != "auto" else "nothing else suits"
@@ -281,9 +287,9 @@ class _Counted:
 
 
 def count_components(
-    X: Any, Y: Any, pairs: PairsProfile, method: str, race: Race | None, first: float, wanted: _Wanted
+    X: Any, Y: Any, pairs: PairsProfile, method: str, race: Race | None, dependence: DependenceTest, wanted: _Wanted
 ) -> tuple[int, _Counted]:
-    """Number of components to fit, and the test behind it, given the p-value of the first."""
+    """Return the number of components to fit, and the test behind it, given that of the first."""
     if pairs.n < MIN_PAIRS:
         why = f"there are only {pairs.n} pairs, and {MIN_PAIRS} are needed"
         return wanted.n_components or 1, _Counted(not_tested=why)
@@ -298,22 +304,24 @@ def count_components(
     if wanted.n_components is not None and not wanted.test:
         return wanted.n_components, _Counted()
     limit = wanted.n_components or pairs.max_components
-    views = [] if wanted.groups is not None else list_views(X, Y, [method], pairs)
+    views = dependence.views.get(method, [])
+    if not views and wanted.groups is None:
+        views = list_views(X, Y, method, pairs)
+    is_first_found = dependence.pvalue <= SIGNIFICANCE_LEVEL
     if not views:
         est = make_estimator(method, pairs, limit, wanted.random_state)
         try:
             with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
                 dimension = latent_dimension(est, X, Y, SIGNIFICANCE_LEVEL, n_permutations=999, **wanted.options)
-        except ValueError:  # a rare label may be missing in a part; what is wrong with all pairs is told by the fit
-            is_tested = first < 1
-            why = "" if is_tested else "a part of the pairs has too few labels to be fitted"
-            return wanted.n_components or 1, _Counted(
-                int(first <= SIGNIFICANCE_LEVEL) if is_tested else None, not_tested=why
-            )
-        found = max(dimension.n_components, int(first <= SIGNIFICANCE_LEVEL))
+        except ValueError:  # a rare label may be missing in a part; what is wrong with all pairs is reported by the fit
+            if dependence.pvalue < 1:
+                return wanted.n_components or 1, _Counted(int(is_first_found))
+            why = "a part of the pairs has too few labels to be fitted"
+            return wanted.n_components or 1, _Counted(not_tested=why)
+        found = max(dimension.n_components, int(is_first_found))
         k = wanted.n_components or max(1, found)
         return k, _Counted(found, replace(dimension, n_components=found).take_first(k))
-    test = _test_components(views, first, limit, wanted.random_state)
+    test = run_component_tests(views, dependence.pvalue, limit, wanted.random_state)
     found = int((test.pvalues <= SIGNIFICANCE_LEVEL).sum())
     k = wanted.n_components or max(1, found)
     if wanted.n_components is None and found > 1 and race is not None:
@@ -332,84 +340,9 @@ def _describe_count(found: int, kept: int) -> str:
     return f"{text}, the first {'' if kept == 1 else f'{kept} '}kept, because more capture less of held-out pairs"
 
 
-@dataclass(frozen=True, eq=False)
-class _Dependence:
-    """Test of the first component by all methods that can look for it on all pairs."""
-
-    pvalue: float = 1.0
-    """By all of them together; 1 where there are none."""
-    views: dict[str, list[View]] = field(default_factory=dict)
-    seed: int = 0
-
-    @property
-    def is_absent(self) -> bool:
-        """Whether it was looked for, and not found."""
-        return bool(self.views) and self.pvalue > SIGNIFICANCE_LEVEL
-
-    def find_method(self, winner: str) -> str:
-        """Name the winner of the race, or where it does not see what is there, the method that sees it best."""
-        if self.pvalue > SIGNIFICANCE_LEVEL or len(self.views) < 2 or winner not in self.views:
-            return winner
-        if _test_first_component(self.views[winner], self.seed) <= SIGNIFICANCE_LEVEL:
-            return winner
-        seen = {name: _test_first_component(own, self.seed) for name, own in self.views.items()}
-        best = min(seen, key=lambda name: seen[name])
-        return best if seen[best] <= SIGNIFICANCE_LEVEL else winner
-
-    def find_more(self, race: Race, pairs: PairsProfile) -> str | None:
-        """Name the best of the methods that see a component which the winner, such as a line, cannot have."""
-        rank = race.winner.crossfit.correlations.size
-        others = [result for result in race.others if result.method in self.views]
-        if rank < pairs.max_components_compared:  # the race has seen it
-            others = [result for result in others if result.captured > race.winner.captured]
-        elif race.winner.method == "cca":
-            rank = pairs.n_linear
-        else:
-            return None
-        if self.pvalue > SIGNIFICANCE_LEVEL or not others or rank >= pairs.max_components:
-            return None
-        other = max(others, key=lambda result: result.captured).method
-        tested = run_in_turn(self.views[other], rank + 1, N_DRAWS, self.seed, stop_above=SIGNIFICANCE_LEVEL)
-        return other if tested.pvalues[-1] <= SIGNIFICANCE_LEVEL else None
-
-
 def _decide_by_more(X: Any, Y: Any, race: Race, other: str, pairs: PairsProfile, wanted: _Wanted) -> Race:
     """Let a method that sees more components win, if with all of them it captures more."""
     if race.winner.crossfit.correlations.size < pairs.max_components_compared:
         return race.lead_by_captured()
     with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
         return race_again(X, Y, [race.winner.method, other], pairs, **wanted.options) or race
-
-
-def _test_dependence(X: Any, Y: Any, pairs: PairsProfile, wanted: _Wanted) -> _Dependence:
-    """Test whether there is any dependence, by all methods that can do so on all pairs.
-
-    A weak one may well be seen by another method than the winner of the race, which is then taken.
-    """
-    if wanted.groups is not None or pairs.n < MIN_PAIRS or not wanted.tests_components:
-        return _Dependence()
-    names = wanted.list_names(pairs)
-    names = names[:1] if pairs.are_labels else [name for name in names if not METHODS[name].is_costly]
-    views = {name: own for name in names if (own := list_views(X, Y, [name], pairs))}
-    together = [view for own in views.values() for view in own]
-    pvalue = _test_first_component(together, wanted.random_state) if together else 1.0
-    return _Dependence(pvalue, views, wanted.random_state)
-
-
-def _test_first_component(views: list[View], seed: int) -> float:
-    return float(run_in_turn(views, 1, N_DRAWS, seed).pvalues[0])
-
-
-def _test_components(views: list[View], first: float, limit: int, seed: int) -> PermutationTest:
-    """Test of the components of a method, given the p-value of the first."""
-    d = limit if first <= SIGNIFICANCE_LEVEL else 1
-    later = run_in_turn(views, d, N_DRAWS, seed, stop_above=SIGNIFICANCE_LEVEL, start=1)
-    pvalues = np.maximum.accumulate([first, *later.pvalues[1:], *np.ones(limit - d)])
-    statistics, null = np.zeros(limit), np.zeros((len(later.null), limit))
-    statistics[:d], null[:, :d] = later.statistics, later.null
-    return PermutationTest(pvalues, np.full(limit, np.nan), statistics, null, len(null), "all pairs")
-
-
-def list_views(X: Any, Y: Any, names: Sequence[str], pairs: PairsProfile) -> list[View]:
-    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-        return [view for name in names for view in make_estimator(name, pairs, 1)._make_test_views(X, Y)]

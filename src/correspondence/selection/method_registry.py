@@ -1,4 +1,4 @@
-"""Which estimator for which data: the methods by name, and those that are sensible for given pairs."""
+"""Which estimator suits which data: the methods by name, and those that are sensible for given pairs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from correspondence._util.arguments import check_index, count_observations
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.estimator import Estimator
+from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, find_only_category
 from correspondence.data.encoders.images import Images
@@ -29,52 +30,60 @@ from correspondence.validation.fitting import check_in_memory
 
 __all__ = ["METHODS", "MIN_PAIRS_FOR_NET", "PairsProfile", "list_sensible_methods", "make_estimator"]
 
-MAX_COMPONENTS = 10  # components, where the user does not say how many
-MIN_PAIRS_FOR_RIDGE = 20  # pairs, below which counts cannot be dealt out to folds
-MIN_PAIRS_FOR_MODELS = 100  # pairs, below which only the simplest methods are tried
-MIN_PAIRS_FOR_NET = 1000  # pairs, from which on a net is
-N_LANDMARKS = 200  # of the kernel: quick enough to take part in every race
-N_TREES = 100  # of each forest: new data get the mean over the forests of five folds, which more trees do not better
-IMAGE_STEPS = 600  # of a net of images, each of which takes long
+MAX_COMPONENTS = 10  # where the user does not say how many
+MIN_PAIRS_FOR_RIDGE = 20  # fewer cannot be dealt out to folds
+MIN_PAIRS_FOR_MODELS = 100  # for fewer, only the simplest methods are tried
+MIN_PAIRS_FOR_NET = 1000
+N_LANDMARKS = 200  # quick enough for the kernel to take part in every race
+N_TREES = 100  # new data get the mean over the forests of five folds, which more trees do not improve
+IMAGE_STEPS = 600  # a step of a net of images takes long
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class VariableProfile:
-    """What one variable is like."""
+    """What one variable is like: the encoder that an estimator would take, and what follows from it."""
 
-    labels: int | None
-    """Different labels, if it is one column of them."""
-    columns: int | None
-    """Encoded columns, if it is a table."""
-    are_images: bool = False
+    encoder: Encoder
 
     @classmethod
     def from_values(cls, values: Any, name: str) -> VariableProfile:
-        """Kind of data, found as an estimator would."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CorrespondenceWarning)
-            encoder = encoder_for(values, name)
-        labels = find_only_category(encoder)
-        columns = encoder.width if isinstance(encoder, Columns) else None
-        return cls(labels.width if labels else None, columns, isinstance(encoder, Images))
+        """Look at the values of a variable."""
+        with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
+            return cls(encoder_for(values, name))
+
+    @property
+    def labels(self) -> int | None:
+        """Number of different labels, if the variable is one column of them."""
+        labels = find_only_category(self.encoder)
+        return labels.width if labels else None
+
+    @property
+    def columns(self) -> int | None:
+        """Number of encoded columns, if the variable is a table."""
+        return self.encoder.width if isinstance(self.encoder, Columns) else None
+
+    @property
+    def are_images(self) -> bool:
+        """Whether the values are images."""
+        return isinstance(self.encoder, Images)
 
     @property
     def is_table(self) -> bool:
-        """Whether splines and trees can take it."""
+        """Whether splines and trees can take the variable."""
         return self.columns is not None and self.columns <= MAX_DENSE_COLUMNS
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a single column of numbers."""
+        """Whether the variable is a single column of numbers."""
         return self.columns == 1
 
     @property
     def has_few_labels(self) -> bool:
-        """Whether a classifier can tell them apart."""
+        """Whether the labels are few enough for a classifier."""
         return self.labels is not None and self.labels <= MAX_LABELS_REGRESSED
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PairsProfile:
     """What pairs of data are like."""
 
@@ -84,10 +93,10 @@ class PairsProfile:
 
     @classmethod
     def from_data(cls, X: Any, Y: Any) -> PairsProfile:
-        """Look at data."""
+        """Look at both variables, once for all methods."""
         check_in_memory(X)
         if isinstance(Y, str):
-            raise ValueError(f"Y must be data, not the name of a column: give X[{short_repr(Y)}].")
+            raise ValueError(f"Y must be data, got the text {short_repr(Y)}. For a column, give X[{short_repr(Y)}].")
         n, m = count_observations(X, "X"), count_observations(Y, "Y")
         if n != m:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
@@ -96,29 +105,29 @@ class PairsProfile:
 
     @property
     def max_components(self) -> int:
-        """Components that can be looked for: ten, or as few as labels or pairs allow."""
+        """Number of components to look for: ten, or as few as labels or pairs allow."""
         labels = [kind.labels - 1 for kind in (self.x, self.y) if kind.labels is not None]
         return min([MAX_COMPONENTS, max(1, self.n // 10), *labels])
 
     @property
     def max_components_compared(self) -> int:
-        """Components by which methods are compared: without labels those beyond the third are mostly noise."""
+        """Number of components to compare methods by: without labels those beyond the third are mostly noise."""
         has_labels = self.x.labels is not None or self.y.labels is not None
         return self.max_components if has_labels else min(3, self.max_components)
 
     @property
     def n_linear(self) -> int:
-        """Components that linear functions of the columns can have at most."""
+        """Number of components that linear functions of the columns can have at most."""
         return min(side.columns if side.columns is not None else self.max_components for side in (self.x, self.y))
 
     @property
     def has_images(self) -> bool:
-        """Whether one of them is images, of which nets take minutes."""
+        """Whether a variable is images, for which nets take minutes."""
         return self.x.are_images or self.y.are_images
 
     @property
     def are_labels(self) -> bool:
-        """Whether both are discrete."""
+        """Whether both variables are discrete."""
         return self.x.labels is not None and self.y.labels is not None
 
 
@@ -127,44 +136,19 @@ class Method:
     """One way to a decomposition."""
 
     text: str
-    """What it is, for help texts."""
+    """What the method is, for help texts."""
     make: Callable[[PairsProfile, int, int], Estimator]
-    """From the data, the number of components and a seed to the estimator."""
+    """Make the estimator from the profile of the data, a number of components and a seed."""
     suits: Callable[[PairsProfile], bool]
-    """Whether it can and should be tried."""
+    """Tell whether the method can and should be tried."""
     is_costly: bool = False
-    """Whether it takes so long that it is tried only where the others leave something to find."""
-
-
-def _make_ca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
-    return CA(n_components=d)
-
-
-def _make_ridge_ca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
-    return CA(n_components=d, regularization="auto")
-
-
-def _make_cca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
-    return CCA(n_components=d)
-
-
-def _make_ace(pairs: PairsProfile, d: int, seed: int) -> Estimator:
-    return ACE(n_components=d)
-
-
-def _make_kernel_cca(pairs: PairsProfile, d: int, seed: int) -> Estimator:
-    return KernelCCA(n_components=d, n_landmarks=N_LANDMARKS, random_state=seed)
-
-
-def _make_logistic(pairs: PairsProfile, d: int, seed: int) -> Estimator:
-    return _make_regressor_ace(LogisticRegression(max_iter=1000), pairs, d, seed)
+    """Whether the method takes so long that it is tried only where others leave something to find."""
 
 
 def _make_forest(pairs: PairsProfile, d: int, seed: int) -> Estimator:
     kind = RandomForestClassifier if _has_labels(pairs) else RandomForestRegressor
-    return _make_regressor_ace(
-        kind(N_TREES, min_samples_leaf=3, max_features="sqrt", random_state=seed), pairs, d, seed
-    )
+    forest = kind(N_TREES, min_samples_leaf=3, max_features="sqrt", random_state=seed)
+    return _make_regressor_ace(forest, pairs, d, seed)
 
 
 def _make_mlp(pairs: PairsProfile, d: int, seed: int) -> Estimator:
@@ -180,7 +164,7 @@ def _make_pice(pairs: PairsProfile, d: int, seed: int) -> Estimator:
 
 
 def _make_regressor_ace(model: Any, pairs: PairsProfile, d: int, seed: int) -> Estimator:
-    """ACE that learns from the side that has no labels, where there is one."""
+    """Make an ACE that learns from the side that has no labels, if there is one."""
     if pairs.x.has_few_labels and not pairs.y.has_few_labels:
         return ACE(n_components=d, y_regressor=model, random_state=seed)
     return ACE(n_components=d, x_regressor=model, random_state=seed)
@@ -190,27 +174,31 @@ def _has_labels(pairs: PairsProfile) -> bool:
     return pairs.x.has_few_labels or pairs.y.has_few_labels
 
 
-def _needs_one_regression(pairs: PairsProfile) -> bool:
-    return _has_labels(pairs) or pairs.x.is_number or pairs.y.is_number
-
-
 METHODS: dict[str, Method] = {
-    "ca": Method(METHOD_TEXTS["ca"], _make_ca, lambda p: p.are_labels),
-    "ridge-ca": Method(METHOD_TEXTS["ridge-ca"], _make_ridge_ca, lambda p: p.are_labels and p.n >= MIN_PAIRS_FOR_RIDGE),
+    "ca": Method(METHOD_TEXTS["ca"], lambda p, d, seed: CA(n_components=d), lambda p: p.are_labels),
+    "ridge-ca": Method(
+        METHOD_TEXTS["ridge-ca"],
+        lambda p, d, seed: CA(n_components=d, regularization="auto"),
+        lambda p: p.are_labels and p.n >= MIN_PAIRS_FOR_RIDGE,
+    ),
     "cca": Method(
         METHOD_TEXTS["cca"],
-        _make_cca,
+        lambda p, d, seed: CCA(n_components=d),
         lambda p: p.x.columns is not None and p.y.columns is not None,
     ),
     "ace": Method(
         METHOD_TEXTS["ace"],
-        _make_ace,
+        lambda p, d, seed: ACE(n_components=d),
         lambda p: p.x.is_table and p.y.is_table,
     ),
-    "kernel": Method(METHOD_TEXTS["kernel"], _make_kernel_cca, lambda p: p.n >= MIN_PAIRS_FOR_MODELS),
+    "kernel": Method(
+        METHOD_TEXTS["kernel"],
+        lambda p, d, seed: KernelCCA(n_components=d, n_landmarks=N_LANDMARKS, random_state=seed),
+        lambda p: p.n >= MIN_PAIRS_FOR_MODELS,
+    ),
     "logistic": Method(
         METHOD_TEXTS["logistic"],
-        _make_logistic,
+        lambda p, d, seed: _make_regressor_ace(LogisticRegression(max_iter=1000), p, d, seed),
         lambda p: p.n >= MIN_PAIRS_FOR_MODELS and _has_labels(p) and not p.are_labels,
         is_costly=True,
     ),
@@ -221,7 +209,7 @@ METHODS: dict[str, Method] = {
             p.n >= MIN_PAIRS_FOR_MODELS
             and p.x.is_table
             and p.y.is_table
-            and _needs_one_regression(p)
+            and (_has_labels(p) or p.x.is_number or p.y.is_number)  # one regression is enough
             and not p.are_labels
         ),
         is_costly=True,
@@ -246,14 +234,14 @@ METHODS: dict[str, Method] = {
 
 
 def list_sensible_methods(pairs: PairsProfile) -> list[str]:
-    """Names of the methods worth trying, from simple to flexible."""
+    """List the names of the methods worth trying, from simple to flexible."""
     if pairs.are_labels:
         return [name for name in ("ca", "ridge-ca") if METHODS[name].suits(pairs)]
     return [name for name, method in METHODS.items() if method.suits(pairs)] or ["kernel"]
 
 
 def make_estimator(method: str, pairs: PairsProfile, n_components: int, random_state: int = 0) -> Estimator:
-    """Unfitted estimator of a method for given data."""
+    """Make the unfitted estimator of a method for given data."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {short_repr(method)}.")
     return METHODS[method].make(pairs, n_components, random_state)

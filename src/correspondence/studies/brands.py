@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import correspondence as co
-from correspondence.studies.catalogue import STUDY_TITLES
-from correspondence.studies.report import Exhibit, Line, Report, markdown_table
+from correspondence.studies import markdown as md
+from correspondence.studies.report import Exhibit, Line, Report, draw_alone
 from correspondence.studies.runs import Settings
 
-__all__ = ["STUDY_TITLE", "run_study"]
+__all__ = ["run_study"]
 
-STUDY_TITLE = STUDY_TITLES["brands"]
 BRAND_NAMES = (
     "Porsche",
     "Mercedes",
@@ -50,18 +49,24 @@ def run_study(settings: Settings) -> Report:
     chosen = np.array([int(np.flatnonzero(table.rows == brand)[0]) for brand in BRAND_NAMES])
     others = np.setdiff1d(np.arange(len(table.rows)), chosen)
     ca = co.CA().fit(_take_rows(table, chosen))
+    caption = (
+        f"*Symmetric map, with 95 % ellipses for {N_RESPONDENTS} answers. Brands may be compared with brands and "
+        "traits with traits.*"
+    )
     sections = [
-        f"{len(BRAND_NAMES)} brands x {len(table.columns)} traits: the share of {N_RESPONDENTS} Australians who gave the "
-        "trait to the brand (2005).",
-        "![Brands and traits in the first factoring plane](brands.png)\n\n*Symmetric map, with 95 % ellipses for "
-        f"{N_RESPONDENTS} answers. Brands may be compared with brands and traits with traits.*",
+        f"{len(BRAND_NAMES)} brands x {len(table.columns)} traits: the share of {N_RESPONDENTS} Australians who gave "
+        "the trait to the brand (2005).",
+        md.show_picture("Brands and traits in the first factoring plane", "brands.png", caption),
         _make_axis_table(ca),
         check_claims(ca),
         make_ratio_table(ca),
         ERRATA_SECTION,
     ]
-    figures = {"": _draw_plane(ca), "-others": draw_other_brands(ca, _take_rows(table, others))}
-    return Report(STUDY_TITLE, make_csv_rows(ca), "\n\n".join(sections), figures, exhibits=[make_exhibit(ca)])
+    ellipses = ca.bootstrap(n=round(ca.decomposition_.n * N_RESPONDENTS), random_state=0, progress=False)
+    more = ca.supplementary(rows=_take_rows(table, others))
+    plane = partial(draw_alone, co.plot.plane, (10, 8), ca, names=("brand", "trait"))
+    figures = {"": plane(ellipses=ellipses), "-others": plane(supplementary=more, labels="columns")}
+    return Report(make_csv_rows(ca), sections, figures, exhibits=[make_exhibit(ca)])
 
 
 def make_exhibit(ca: co.CA) -> Exhibit:
@@ -77,7 +82,7 @@ def make_exhibit(ca: co.CA) -> Exhibit:
     ]
     sentence = (
         "The paper drew 15 of the brands and does not say which, so its shares cannot be met; ours are of all answers, "
-        "a survey of which nothing is held out. Of what it reads off its map, Mercedes is upper class, Arnott's is not."
+        "with nothing held out. Of what it reads off its map, Mercedes is upper class, Arnott's is not."
         if upper["Mercedes"] > 1 > upper["Arnott's"]
         else "The paper drew 15 of the brands and does not say which, so its shares cannot be met."
     )
@@ -99,10 +104,10 @@ def make_csv_rows(ca: co.CA) -> list[dict[str, Any]]:
         {
             "side": side,
             "label": str(label),
-            "mass": float(points.mass[i]),
-            "axis_1": float(points.principal[i, 0]),
-            "axis_2": float(points.principal[i, 1]),
-            "cos2_of_the_plane": float(points.cos2[i, :2].sum()),
+            "mass": points.mass[i],
+            "axis_1": points.principal[i, 0],
+            "axis_2": points.principal[i, 1],
+            "cos2_of_the_plane": points.cos2[i, :2].sum(),
         }
         for side, points in (("brand", ca.rows_), ("trait", ca.columns_))
         for i, label in enumerate(points.labels)
@@ -115,14 +120,13 @@ def _make_axis_table(ca: co.CA) -> str:
     lines = [
         [
             i + 1,
-            float(d.pics[i]),
+            d.pics[i],
             f"{100 * d.inertia_ratios[i]:.1f}",
-            _list_ends(ca.rows_, i),
-            _list_ends(ca.columns_, i),
+            *(_list_ends(side, i) for side in (ca.rows_, ca.columns_)),
         ]
         for i in range(3)
     ]
-    return f"## What the axes separate\n\n{markdown_table(header, lines)}"
+    return md.make_section("What the axes separate", md.make_table(header, lines))
 
 
 def _list_ends(points: co.Points, axis: int) -> str:
@@ -131,22 +135,22 @@ def _list_ends(points: co.Points, axis: int) -> str:
 
 
 def check_claims(ca: co.CA) -> str:
-    """What the paper reads off its picture, in numbers."""
+    """Give numbers for what the paper reads off its picture."""
     traits = ca.columns_
     distance = dict(zip(traits.labels, np.linalg.norm(traits.principal[:, :2], axis=1), strict=True))
     order = sorted(distance, key=distance.__getitem__)
     ratio = ca.decomposition_.density_ratio(["Porsche"], traits.labels, pairwise=True)[0]
     strongest = traits.labels[np.argsort(-ratio)][:4]
     mercedes, arnotts = _find_upper_class_ratios(ca).values()
-    return (
-        "## The paper's reading, checked\n\n"
+    return md.make_section(
+        "The paper's reading, checked",
         f"- Mercedes and Arnott's as upper class: of all traits given to Mercedes, upper class is {mercedes:.1f} "
         f"times as frequent as on average, for Arnott's {arnotts:.1f} times.\n"
         f'- "Porsche goes with upper class, daring, spirited and cheerful": its strongest traits are '
         f"{', '.join(strongest)}.\n"
         f'- "Successful and wholesome do not tell brands apart": from the origin outward the traits are '
         f"{', '.join(order[:4])}, ... {', '.join(order[-4:])}; successful is number "
-        f"{order.index('Successful') + 1} and wholesome number {order.index('Wholesome') + 1} of {len(order)}."
+        f"{order.index('Successful') + 1} and wholesome number {order.index('Wholesome') + 1} of {len(order)}.",
     )
 
 
@@ -158,24 +162,5 @@ def make_ratio_table(ca: co.CA) -> str:
         most = ", ".join(f"{ca.columns_.labels[i]} {row[i]:.2f}" for i in order[:3])
         least = ", ".join(f"{ca.columns_.labels[i]} {row[i]:.2f}" for i in order[::-1][:2])
         lines.append([brand, most, least])
-    header = ["brand", "most above chance", "most below"]
-    return f"## Each brand in words\n\nDensity ratios p(x, y) / (p(x) p(y)).\n\n{markdown_table(header, lines)}"
-
-
-def _draw_plane(ca: co.CA) -> Figure:
-    figure = Figure(figsize=(10, 8), layout="constrained")
-    ellipses = ca.bootstrap(n=round(ca.decomposition_.n * N_RESPONDENTS), random_state=0, progress=False)
-    co.plot.plane(ca, names=("brand", "trait"), ellipses=ellipses, ax=figure.subplots())
-    return figure
-
-
-def draw_other_brands(ca: co.CA, others: co.Table) -> Figure:
-    figure = Figure(figsize=(10, 8), layout="constrained")
-    co.plot.plane(
-        ca,
-        names=("brand", "trait"),
-        supplementary=ca.supplementary(rows=others),
-        labels="columns",
-        ax=figure.subplots(),
-    )
-    return figure
+    ratios = md.make_table(["brand", "most above chance", "most below"], lines)
+    return md.make_section("Each brand in words", "Density ratios p(x, y) / (p(x) p(y)).", ratios)

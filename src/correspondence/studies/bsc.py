@@ -9,16 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import correspondence as co
+from correspondence.studies import markdown as md
 from correspondence.studies import problems
-from correspondence.studies.catalogue import STUDY_TITLES
-from correspondence.studies.report import Exhibit, Report, correlation_lines, correlation_rows, markdown_table
+from correspondence.studies.report import Report, make_panels
 from correspondence.studies.runs import Runs, Settings, measure_problem
+from correspondence.studies.simulated import describe_runs, make_correlation_rows, make_runs_exhibit, make_runs_table
 
-__all__ = ["STUDY_TITLE", "run_study"]
+__all__ = ["run_study"]
 
-STUDY_TITLE = STUDY_TITLES["bsc"]
 PAPER_CORRELATIONS = (0.8011, 0.7942, 0.7918, 0.7883)
-
 ERRATA_SECTION = """\
 ## What it corrects
 
@@ -37,65 +36,49 @@ FIGURE_CAPTION = """\
 *Lines are the exact correlations. Dots are ours on fresh pairs, the mean over the seeds, with bars from the smallest to
 the largest; rings are the same functions on their training data; crosses are the row that the paper prints,
 which its text says is for p = 0.1.*"""
+COLUMN_HEADINGS = {
+    "component": "component",
+    "paper": "paper",
+    "exact": "exact",
+    "exact_pic": "exact PIC",
+    "held_out": "ours, held out",
+}
 
 
 def run_study(settings: Settings) -> Report:
     """Fit both channels and compare."""
-    fair = measure_problem(problems.make_bsc(), settings)
-    rare = measure_problem(problems.make_bsc(p=0.1, d=5), settings)
+    channels = {
+        "Fair bits (p = 0.5)": measure_problem(problems.make_bsc(), settings),
+        "Bits that are 1 with probability p = 0.1": measure_problem(problems.make_bsc(p=0.1, d=5), settings),
+    }
+    fair, rare = channels.values()
+    rows = {title: make_correlation_rows(runs, paper=PAPER_CORRELATIONS) for title, runs in channels.items()}
     sections = [
         "X are five bits, Y the same bits after a channel that flips each of them with probability 0.1.",
-        f"![Exact levels, and ours with the range over the seeds](bsc.png)\n\n{FIGURE_CAPTION}",
-        _make_section("Fair bits (p = 0.5)", fair),
-        _make_section("Bits that are 1 with probability p = 0.1", rare),
+        md.show_picture("Exact levels, and ours with the range over the seeds", "bsc.png", FIGURE_CAPTION),
+        *(
+            md.make_section(title, make_runs_table(rows[title], COLUMN_HEADINGS), describe_findings(runs))
+            for title, runs in channels.items()
+        ),
         ERRATA_SECTION,
     ]
-    rows = [row for runs in (fair, rare) for row in correlation_rows(runs, paper=PAPER_CORRELATIONS)]
     exhibits = [
-        _make_exhibit("Table 1, upper half: bits through a channel, fair bits as in the paper's code", fair),
-        _make_exhibit("Table 1, upper half: the same with p = 0.1 as in the paper's text", rare),
+        make_runs_exhibit(f"Table 1, upper half: {name}", runs, PAPER_CORRELATIONS, describe_findings(runs), "")
+        for name, runs in (
+            ("bits through a channel, fair bits as in the paper's code", fair),
+            ("the same with p = 0.1 as in the paper's text", rare),
+        )
     ]
-    return Report(STUDY_TITLE, rows, "\n\n".join(sections), {"": _draw_figure(fair, rare)}, exhibits=exhibits)
-
-
-def _make_exhibit(name: str, runs: Runs) -> Exhibit:
-    exact = runs.problem.correlations
-    held_out, training = (values.mean(axis=0) for values in (runs.held_out, runs.training))
-    return Exhibit(
-        name,
-        correlation_lines(held_out, paper=PAPER_CORRELATIONS, training=training, exact=exact),
-        describe_findings(runs),
-        "",
-    )
-
-
-def _make_section(title: str, runs: Runs) -> str:
-    header = ["component", "paper", "exact", "exact PIC", "ours, held out", "range over seeds", "ours, training"]
-    table = markdown_table(
-        header, [_make_table_line(row) for row in correlation_rows(runs, paper=PAPER_CORRELATIONS)[:-1]]
-    )
-    return f"## {title}\n\n{table}\n\n{describe_findings(runs)}"
-
-
-def _make_table_line(row: dict[str, Any]) -> list[Any]:
-    spread = f"{row['held_out_low']:.4f} to {row['held_out_high']:.4f}"
-    return [*(row[name] for name in ("component", "paper", "exact", "exact_pic", "held_out")), spread, row["training"]]
+    return Report([row for own in rows.values() for row in own], sections, {"": draw_figure(fair, rare)}, {}, exhibits)
 
 
 def describe_findings(runs: Runs) -> str:
-    exact = runs.problem.correlations
-    paper = np.abs(PAPER_CORRELATIONS - exact[: len(PAPER_CORRELATIONS)]).mean()
-    return (
-        f"On {runs.fresh:,} fresh pairs our values are off the exact ones by {runs.errors.mean():.4f} on average over "
-        f"{len(exact)} components and {runs.seeds_in_words}; the paper's four values are off by {paper:.4f}. "
-        f"Training values are {runs.optimism:+.4f} from held-out ones on average. "
-        f"Each fit saw {runs.n:,} pairs and took {runs.seconds.mean():.2f} seconds."
-    )
+    off = np.abs(PAPER_CORRELATIONS - runs.problem.correlations[: len(PAPER_CORRELATIONS)]).mean()
+    return describe_runs(runs, f"the paper's four values are off by {off:.4f}")
 
 
-def _draw_figure(fair: Runs, rare: Runs) -> Figure:
-    figure = Figure(figsize=(10, 4.4), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(15, 7))
+def draw_figure(fair: Runs, rare: Runs) -> Figure:
+    figure, (left, right) = make_panels((10, 4.4), 1, 2, sharey=True, width_ratios=(15, 7))
     handles = draw_panel(left, fair, "Fair bits (p = 0.5)")
     draw_panel(right, rare, "Bits with p = 0.1")
     left.set_ylabel("Correlation, sqrt(PIC)")
@@ -109,24 +92,15 @@ def draw_panel(ax: Axes, runs: Runs, title: str) -> list[Any]:
     component = np.arange(1, len(exact) + 1)
     ax.set(title=title, xlabel="Component", xlim=(0.3, len(exact) + 0.7), xticks=component)
     ax.spines[["top", "right"]].set_visible(False)
+    mean = runs.held_out.mean(axis=0)
+    spread = [mean - runs.held_out.min(axis=0), runs.held_out.max(axis=0) - mean]
+    seeds = len(runs.held_out)
+    label = "ours, held out" if seeds == 1 else f"ours, held out (range of {seeds} seeds)"
     rings = component + 0.18, runs.training.mean(axis=0)
+    crosses = component[: len(PAPER_CORRELATIONS)], PAPER_CORRELATIONS
     return [
         ax.stairs(exact, np.arange(len(exact) + 1) + 0.5, baseline=None, color="black", label="exact"),
-        _draw_held_out(ax, component - 0.18, runs.held_out),
+        ax.errorbar(component - 0.18, mean, spread, fmt="o", color=co.plot.ROWS, ms=4.5, capsize=2.5, label=label),
         ax.scatter(*rings, s=24, facecolors="none", edgecolors=co.plot.COLUMNS, label="ours, training"),
-        ax.scatter(
-            component[: len(PAPER_CORRELATIONS)],
-            PAPER_CORRELATIONS,
-            marker="x",
-            s=26,
-            color=co.plot.GREY,
-            label="printed in the paper",
-        ),
+        ax.scatter(*crosses, marker="x", s=26, color=co.plot.GREY, label="printed in the paper"),
     ]
-
-
-def _draw_held_out(ax: Axes, x: np.ndarray, values: np.ndarray) -> Any:
-    mean = values.mean(axis=0)
-    spread = [mean - values.min(axis=0), values.max(axis=0) - mean]
-    label = "ours, held out" if len(values) == 1 else f"ours, held out (range of {len(values)} seeds)"
-    return ax.errorbar(x, mean, spread, fmt="o", color=co.plot.ROWS, ms=4.5, capsize=2.5, label=label)

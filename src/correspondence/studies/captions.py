@@ -10,19 +10,14 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-try:
-    import torch
-except ImportError as error:
-    raise ImportError('The nets of this study need torch: pip install "correspondence[neural]".') from error
-from torch import Tensor, nn
-from torch.nn import functional
+from correspondence.studies.nets import functional, nn, torch
 
-__all__ = ["CaptionNet", "PhotoNet", "Terms", "colours_and_edges"]
+__all__ = ["CaptionNet", "PhotoNet", "Terms", "compute_colours_and_edges"]
 
 FILLER_WORDS = (
     "coming does doing gets getting goes going like make making near nearby takes taking tries trying using whilst"
 )
-PIXEL_MEAN, PIXEL_DEVIATION = 115, 65  # of a pixel, about
+PIXEL_MEAN, PIXEL_DEVIATION = 115, 65  # approximate values for photographs
 STOP_WORDS = ENGLISH_STOP_WORDS | set(FILLER_WORDS.split())
 
 
@@ -32,12 +27,12 @@ class Terms:
     Parameters
     ----------
     n : int
-        How many.
+        The number of words to keep.
 
     Attributes
     ----------
     names_ : list of str
-        Commonest first.
+        The words, commonest first.
     """
 
     def __init__(self, n: int = 500) -> None:
@@ -70,19 +65,19 @@ def _iterate_words(caption: str) -> Iterator[str]:
 
 
 class PhotoNet(nn.Module):
-    """Net for photographs with values from 0 to 255: convolutions, and a layer on `colours_and_edges` beside them.
+    """Net for photographs with values from 0 to 255: convolutions, and beside them a layer on colours and edges.
 
     In each step of training it sees another part of each photograph, in another light.
 
     Parameters
     ----------
     outputs : int
-        Number of outputs.
+        The net has this number of outputs.
     width : int
-        Channels of the first convolution.
+        The first convolution has this number of channels.
     """
 
-    SIZE, WHOLE = 48, 56  # of the part that is seen in training, and of a whole photograph
+    SIZE, WHOLE = 48, 56  # pixels of the part that is seen in training, and of a whole photograph
     ZOOM, STRETCH, LIGHT = 0.35, 0.15, 0.3
 
     def __init__(self, outputs: int, width: int = 32) -> None:
@@ -97,21 +92,20 @@ class PhotoNet(nn.Module):
         )
         self.head = nn.Linear(16 * width, outputs)
 
-    def forward(self, photos: Tensor) -> Tensor:
-        """Outputs of shape (n, outputs); without training the mean of those for a photograph and its mirror image."""
+    def forward(self, photos: torch.Tensor) -> torch.Tensor:
+        """Compute outputs of shape (n, outputs); outside training, the mean over a photograph and its mirror image."""
         if self.training:
             return self._compute_outputs(self._vary_photos(photos))
         whole = functional.interpolate(photos, size=(self.WHOLE, self.WHOLE), mode="bilinear", antialias=True)
         return (self._compute_outputs(whole) + self._compute_outputs(whole.flip(3))) / 2
 
-    def _compute_outputs(self, photos: Tensor) -> Tensor:
-        x = ((photos - PIXEL_MEAN) / PIXEL_DEVIATION).contiguous(
-            memory_format=torch.channels_last
-        )  # faster for colours
-        return self.head(torch.cat([self.shapes(x), self.colours(colours_and_edges(photos))], dim=1))
+    def _compute_outputs(self, photos: torch.Tensor) -> torch.Tensor:
+        x = (photos - PIXEL_MEAN) / PIXEL_DEVIATION
+        x = x.contiguous(memory_format=torch.channels_last)  # faster for colours
+        return self.head(torch.cat([self.shapes(x), self.colours(compute_colours_and_edges(photos))], dim=1))
 
-    def _vary_photos(self, photos: Tensor) -> Tensor:
-        """A random part of each photograph, half of them flipped, in another light."""
+    def _vary_photos(self, photos: torch.Tensor) -> torch.Tensor:
+        """Cut a random part of each photograph, flip half of them, and change the light."""
         n = len(photos)
         scale, stretch = 1 - self.ZOOM * torch.rand(n), torch.exp(self.STRETCH * _draw_uniform(n))
         part = torch.stack([scale * stretch, scale / stretch], dim=1).clamp(max=1.1)
@@ -122,9 +116,8 @@ class PhotoNet(nn.Module):
         grid = functional.affine_grid(place, [n, 3, self.SIZE, self.SIZE], align_corners=False)
         x = functional.grid_sample(photos, grid, padding_mode="reflection", align_corners=False)
         contrast, light, tint = _draw_uniform(n, 1, 1, 1), _draw_uniform(n, 1, 1, 1), 0.5 * _draw_uniform(n, 3, 1, 1)
-        return (
-            PIXEL_MEAN + (1 + self.LIGHT * contrast) * (x - PIXEL_MEAN) + PIXEL_DEVIATION * self.LIGHT * (light + tint)
-        )
+        shift = PIXEL_DEVIATION * self.LIGHT * (light + tint)
+        return PIXEL_MEAN + (1 + self.LIGHT * contrast) * (x - PIXEL_MEAN) + shift
 
 
 def _make_convolution(inside: int, outside: int, kernel: int = 3, stride: int = 1) -> list[nn.Module]:
@@ -132,17 +125,17 @@ def _make_convolution(inside: int, outside: int, kernel: int = 3, stride: int = 
     return [convolution, nn.BatchNorm2d(outside), nn.SiLU()]
 
 
-def _draw_uniform(*shape: int) -> Tensor:
-    """Random numbers between -1 and 1."""
+def _draw_uniform(*shape: int) -> torch.Tensor:
+    """Draw random numbers between -1 and 1."""
     return 2 * torch.rand(*shape) - 1
 
 
 @torch.no_grad()
-def colours_and_edges(photos: Tensor) -> Tensor:
-    """Fixed features of photographs with values from 0 to 255: histograms of colours and of directions of edges.
+def compute_colours_and_edges(photos: torch.Tensor) -> torch.Tensor:
+    """Compute histograms of colours and of directions of edges for photographs with values from 0 to 255.
 
-    Roots of the shares of 64 colours in each quarter, of 27 colours in each sixteenth, and of 9 directions in each of
-    36 cells, once relative to the edges of the whole photograph and once to those of the cell.
+    They are roots of the shares of 64 colours in each quarter, of 27 colours in each sixteenth, and of 9 directions in
+    each of 36 cells, once relative to the edges of the whole photograph and once to those of the cell.
     """
     x = photos.clamp(0, 255) / 256
     grey = x.mean(1)
@@ -163,33 +156,33 @@ def colours_and_edges(photos: Tensor) -> Tensor:
 N_FEATURES = 4 * 64 + 16 * 27 + 2 * 36 * 9
 
 
-def _number_colours(x: Tensor, levels: int) -> Tensor:
-    """Number of the colour of each pixel if each channel has so many levels."""
+def _number_colours(x: torch.Tensor, levels: int) -> torch.Tensor:
+    """Number the colour of each pixel, with this number of levels for each channel."""
     red, green, blue = (levels * x).long().unbind(1)
     return (red * levels + green) * levels + blue
 
 
-def _average_by_kind(kinds: Tensor, weights: Tensor, n_kinds: int, grid: int) -> Tensor:
-    """Mean weight of the pixels of each kind in each cell of a grid: (n, n_kinds, grid, grid)."""
+def _average_by_kind(kinds: torch.Tensor, weights: torch.Tensor, n_kinds: int, grid: int) -> torch.Tensor:
+    """Return the mean weight of the pixels of each kind in each cell of a grid: (n, n_kinds, grid, grid)."""
     n, height, width = kinds.shape
     spread = torch.zeros(n, n_kinds, height, width).scatter_(1, kinds[:, None], weights[:, None])
     return functional.adaptive_avg_pool2d(spread, grid)
 
 
 class CaptionNet(nn.Module):
-    """Linear functions of log counts of terms; in training it hears each mention with probability `HEARD`.
+    """Linear functions of log counts of terms; in training each mention is kept with probability `HEARD`.
 
     Parameters
     ----------
     counts : ndarray of shape (n, terms)
-        Of the training captions, to standardise.
+        The counts of the training captions are used to standardise.
     outputs : int
-        Number of outputs.
+        The net has this number of outputs.
     """
 
     HEARD = 0.6
-    mean: Tensor
-    scale: Tensor
+    mean: torch.Tensor
+    scale: torch.Tensor
 
     def __init__(self, counts: np.ndarray, outputs: int) -> None:
         super().__init__()
@@ -199,8 +192,8 @@ class CaptionNet(nn.Module):
         self.register_buffer("scale", logs.std(0).sqrt().clamp(min=1e-3))
         self.linear = nn.Linear(logs.shape[1], outputs)
 
-    def forward(self, counts: Tensor) -> Tensor:
-        """Outputs of shape (n, outputs)."""
+    def forward(self, counts: torch.Tensor) -> torch.Tensor:
+        """Compute outputs of shape (n, outputs)."""
         if self.training:
             counts = torch.binomial(counts, torch.full_like(counts, self.HEARD)) / self.HEARD
         return self.linear((torch.log1p(counts) - self.mean) / self.scale)

@@ -9,18 +9,17 @@ from matplotlib.figure import Figure
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 import correspondence as co
-from correspondence.studies.catalogue import STUDY_TITLES
-from correspondence.studies.report import Exhibit, Line, Report, markdown_table
+from correspondence.studies import markdown as md
+from correspondence.studies.report import Exhibit, Line, Report, make_claim_lines, make_panels
 from correspondence.studies.runs import Settings
 
-__all__ = ["STUDY_TITLE", "run_study"]
+__all__ = ["run_study"]
 
-STUDY_TITLE = STUDY_TITLES["compas"]
 N_BINS = 4
 
 
 def run_study(settings: Settings) -> Report:
-    """Fit both models with their default settings, and compare their beliefs of defendants that they have not seen."""
+    """Fit both models with their default settings, and compare their beliefs on held-out defendants."""
     data = co.datasets.fetch_compas()
     comparisons = [_compare_models(data, seed, settings.quick) for seed in range(settings.seeds)]
     first = comparisons[0]
@@ -30,35 +29,35 @@ def run_study(settings: Settings) -> Report:
     }
     sections = [
         f"Five attributes of {len(data.X_train)} defendants, and a risk of low, medium or high; {len(data.X_test)} "
-        "others that the models have not seen. Settings are scikit-learn's defaults, with 500 trees in the forest.",
-        f"![Both models in their common plane](compas.png)\n\n{PLANE_CAPTION}",
+        "others are held out. Settings are scikit-learn's defaults, with 500 trees in the forest.",
+        md.show_picture("Both models in their common plane", "compas.png", PLANE_CAPTION),
         f"```\n{first}\n```",
         _make_prediction_table(first),
         make_calibration_table(calibrations),
-        f"![Where they disagree](compas-where.png)\n\n{WHERE_CAPTION}",
+        md.show_picture("Where they disagree", "compas-where.png", WHERE_CAPTION),
         make_disagreement_table(first, data),
     ]
     rows = [row for seed, comparison in enumerate(comparisons) for row in make_csv_rows(seed, comparison)]
     figures = {"": co.plot.classifiers(first), "-where": draw_disagreement(first, data)}
-    return Report(STUDY_TITLE, rows, "\n\n".join(sections), figures, exhibits=[make_exhibit(first, calibrations)])
+    return Report(rows, sections, figures, exhibits=[make_exhibit(first, calibrations)])
 
 
 def make_exhibit(comparison: co.ClassifierComparison, calibrations: dict[str, co.Calibration]) -> Exhibit:
     lines = [
         Line("share of defendants on whom both models agree", held_out=float(comparison.agreement[0, 1])),
         *(
-            Line(
-                f"correlation {i + 1}, {name}: claimed, and shown by labels", held_out=f"{a:.3f} claimed, {b:.3f} shown"
-            )
+            line
             for name, result in calibrations.items()
-            for i, (a, b) in enumerate(
-                zip(result.before.correlations, result.before.held_out.correlations, strict=True)
+            for line in make_claim_lines(
+                f"correlation {{}}, {name}: claimed, and shown by labels",
+                result.before.correlations,
+                result.before.held_out.correlations,
             )
         ),
     ]
     sentence = (
-        "Two models with nearly the same predictions may claim different strengths; on defendants that they have not "
-        "seen, the labels tell how much of it is there."
+        "Two models with nearly the same predictions may claim different strengths; the labels of held-out defendants "
+        "tell how much of it is real."
     )
     return Exhibit("Beyond the paper: two classifiers of COMPAS", lines, sentence, "")
 
@@ -85,10 +84,10 @@ def make_csv_rows(seed: int, comparison: co.ClassifierComparison) -> list[dict[s
         {
             "seed": seed,
             "model": name,
-            **{f"correlation_{i + 1}": float(r) for i, r in enumerate(comparison.models[name].correlations_)},
+            **{f"correlation_{i + 1}": r for i, r in enumerate(comparison.models[name].correlations_)},
             **comparison.scores[name],
-            "agreement": float(comparison.agreement[0, 1]),
-            "mean_disagreement": float(comparison.disagreement.mean()),
+            "agreement": comparison.agreement[0, 1],
+            "mean_disagreement": comparison.disagreement.mean(),
         }
         for name in comparison.names
     ]
@@ -99,7 +98,7 @@ def _make_prediction_table(comparison: co.ClassifierComparison) -> str:
     a, b = comparison.names
     header = [f"{a} \\ {b}", *map(str, comparison.classes)]
     lines = [[name, *row] for name, row in zip(comparison.classes, counts.tolist(), strict=True)]
-    return f"## Predictions of both\n\n{markdown_table(header, lines)}"
+    return md.make_section("Predictions of both", md.make_table(header, lines))
 
 
 def make_calibration_table(calibrations: dict[str, co.Calibration]) -> str:
@@ -112,15 +111,16 @@ def make_calibration_table(calibrations: dict[str, co.Calibration]) -> str:
             )
             losses = [claims.held_out.captured, claims.log_loss, claims.calibration_error]
             lines.append([name, what, claimed, shown, *losses])
-    return (
-        "## Do they claim too much?\n\nCorrelations that the beliefs claim, beside those that the labels show; each "
-        "before and after a temperature found on the other half of the labels. An overconfident model claims more than "
-        f"there is.\n\n{markdown_table(header, lines)}"
+    return md.make_section(
+        "Do they claim too much?",
+        "Correlations that the beliefs claim, beside those that the labels show; each before and after a temperature "
+        "found on the other half of the labels. An overconfident model claims more than there is.",
+        md.make_table(header, lines),
     )
 
 
 def group_by_value(values: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """Parts of about equal size by value, named by their range."""
+    """Cut values into parts of about equal size, named by their range."""
     edges = np.unique(np.quantile(values, np.linspace(0, 1, N_BINS + 1)))
     part = np.searchsorted(edges[1:-1], values, side="left" if len(edges) > 2 else "right")
     members = [np.flatnonzero(part == i) for i in np.unique(part)]
@@ -132,37 +132,31 @@ def group_by_value(values: np.ndarray) -> list[tuple[str, np.ndarray]]:
 
 
 def draw_disagreement(comparison: co.ClassifierComparison, data: co.datasets.Compas) -> Figure:
-    figure = Figure(figsize=(12, 3.4), layout="constrained")
-    for ax, name, values in zip(
-        figure.subplots(1, len(data.features), sharey=True), data.features, data.X_test.T, strict=True
-    ):
-        groups = (
-            group_by_value(values)
-            if len(np.unique(values)) > 2
-            else [(f"{v:g}", values == v) for v in np.unique(values)]
-        )
+    figure, panels = make_panels((12, 3.4), 1, len(data.features), sharey=True)
+    for ax, name, values in zip(panels, data.features, data.X_test.T, strict=True):
+        distinct = np.unique(values)
+        groups = group_by_value(values) if len(distinct) > 2 else [(f"{v:g}", values == v) for v in distinct]
         parts = [comparison.disagreement[rows] for _, rows in groups]
         errors = [2 * part.std() / np.sqrt(len(part)) for part in parts]
         ax.errorbar(range(len(parts)), [part.mean() for part in parts], errors, fmt="o", color=co.plot.ROWS, capsize=3)
         ax.set_xticks(range(len(parts)), [label for label, _ in groups], fontsize=8)
         ax.set_xlabel(name.replace("_", " "))
         ax.margins(0.15)
-    figure.axes[0].set_ylabel("Mean disagreement")
-    figure.axes[0].set_ylim(0)
+    panels[0].set_ylabel("Mean disagreement")
+    panels[0].set_ylim(0)
     return figure
 
 
 def make_disagreement_table(comparison: co.ClassifierComparison, data: co.datasets.Compas) -> str:
-    rows = comparison.most_index(10)
     lines = [
         [
-            int(i),
-            float(comparison.disagreement[i]),
+            i,
+            comparison.disagreement[i],
             *(str(value) for value in comparison.predictions[:, i]),
             str(data.y_test[i]),
             *(f"{value:g}" for value in data.X_test[i]),
         ]
-        for i in rows
+        for i in comparison.most_index(10)
     ]
     header = ["defendant", "disagreement", *comparison.names, "truth", *data.features]
-    return f"## The defendants on whom they disagree most\n\n{markdown_table(header, lines)}"
+    return md.make_section("The defendants on whom they disagree most", md.make_table(header, lines))

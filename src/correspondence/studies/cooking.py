@@ -1,32 +1,38 @@
-"""What's Cooking: the paper's Table 2 and factoring plane, on recipes that no fit has seen."""
+"""What's Cooking: the paper's Table 2 and factoring plane, on held-out recipes."""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.neural_network import MLPClassifier
 from tqdm import tqdm
 
 import correspondence as co
-from correspondence.studies.catalogue import STUDY_TITLES
+from correspondence.studies import markdown as md
 from correspondence.studies.ingredients import Ingredients
-from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, markdown_table, to_frame_or_array
-from correspondence.studies.runs import Settings, one_thread_each
+from correspondence.studies.report import (
+    Exhibit,
+    Line,
+    Report,
+    draw_alone,
+    make_correlation_lines,
+    make_panels,
+    to_frame_or_array,
+)
+from correspondence.studies.runs import Settings, use_one_thread_each
 
-__all__ = ["STUDY_TITLE", "run_study"]
+__all__ = ["run_study"]
 
-STUDY_TITLE = STUDY_TITLES["cooking"]
 N_COMPONENTS, N_INGREDIENTS, TEST_SHARE = 10, 146, 0.2
-QUICK_RECIPES = 1000  # recipes
+QUICK_RECIPES = 1000  # recipes of a quick run
 PAPER_CORRELATIONS = {
     "paper: PICE": (0.9092, 0.8667, 0.8412, 0.7932, 0.7391, 0.6413, 0.6018, 0.4792, 0.4508, 0.2821),
     "paper: SVD": (0.4504, 0.3894, 0.3149, 0.2943, 0.2413, 0.1958, 0.1547, 0.1191, 0.1146, 0.1035),
@@ -43,7 +49,7 @@ ERRATA_SECTION = """\
   fit: it is made from the training recipes, without their cuisines.
 - What the paper calls PICs are correlations, their square roots.
 - Its CCA row (0.19, ...) is far below what ordinary CCA reaches on the same kind of data, and so is its KCCA row.
-- CA on the observed combinations of ingredients ("SVD") learns by heart: nearly every combination occurs once, so its
+- CA on the observed combinations of ingredients ("SVD") only memorises: nearly every combination occurs once, so its
   training correlations are close to 1 and say nothing, while of new recipes only those with a known combination can be
   placed at all (others are placed at the mean)."""
 
@@ -59,55 +65,39 @@ METHODS_CAPTION = """\
 PICE, on training recipes.*"""
 
 
-def _net(seed: int) -> Any:
-    return MLPClassifier((500,), alpha=0.01, early_stopping=True, n_iter_no_change=2, random_state=seed)
-
-
-METHODS: dict[str, tuple[str, Callable[[int], Any]]] = {
-    "CA": ("of the observed combinations, as the paper's SVD", lambda seed: _Combinations()),
-    "CCA": ("co.CCA", lambda seed: co.CCA(N_COMPONENTS)),
-    "KernelCCA": ("1000 landmarks", lambda seed: co.KernelCCA(N_COMPONENTS, n_landmarks=1000, random_state=seed)),
+METHODS: dict[str, tuple[str, Callable[[Any, np.ndarray, int], Any]]] = {
+    "CA": (
+        "of the observed combinations, as the paper's SVD",
+        lambda X, y, seed: co.CA(N_COMPONENTS, handle_unknown="nan").fit(X, y),
+    ),
+    "CCA": ("co.CCA", lambda X, y, seed: co.CCA(N_COMPONENTS).fit(X, y)),
+    "KernelCCA": (
+        "1000 landmarks",
+        lambda X, y, seed: co.KernelCCA(N_COMPONENTS, n_landmarks=1000, random_state=seed).fit(X, y),
+    ),
     "ACE, additive": (
         "for columns of 0 and 1 the same as CCA, but for a penalty",
-        lambda seed: co.ACE(N_COMPONENTS),
+        lambda X, y, seed: co.ACE(N_COMPONENTS).fit(X, y),
     ),
     "ACE, net": (
         "E[g(Y) | X] by the beliefs of scikit-learn's MLPClassifier, cross-fitted",
-        lambda seed: co.ACE(N_COMPONENTS, x_regressor=_net(seed), random_state=seed, progress=False),
+        lambda X, y, seed: co.ACE(
+            N_COMPONENTS,
+            x_regressor=MLPClassifier((500,), alpha=0.01, early_stopping=True, n_iter_no_change=2, random_state=seed),
+            random_state=seed,
+            progress=False,
+        ).fit(X, y),
     ),
-    "PICE": ("default settings", lambda seed: co.PICE(N_COMPONENTS, random_state=seed, progress=False)),
-    "auto": ("co.decompose, which chooses on the training recipes", lambda seed: _Auto(seed)),
+    "PICE": (
+        "default settings",
+        lambda X, y, seed: co.PICE(N_COMPONENTS, random_state=seed, progress=False).fit(X, y),
+    ),
+    "auto": (
+        "co.decompose, which chooses on the training recipes",
+        lambda X, y, seed: co.decompose(X, y, N_COMPONENTS, random_state=seed, progress=False, verbose=False),
+    ),
 }
-
-
-class _Combinations:
-    """CA of the combinations of ingredients that occur."""
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> _Combinations:
-        self.ca = co.CA(n_components=N_COMPONENTS, handle_unknown="nan").fit(self._join_ingredients(X), y)
-        self.decomposition_ = self.ca.decomposition_
-        return self
-
-    def evaluate(self, X: np.ndarray, y: np.ndarray) -> co.HeldOut:
-        return self.ca.evaluate(self._join_ingredients(X), y)
-
-    @staticmethod
-    def _join_ingredients(X: np.ndarray) -> list[str]:
-        return [" ".join(map(str, np.flatnonzero(row))) or "nothing" for row in X]
-
-
-class _Auto:
-    """What a user gets who leaves the choice to `decompose`."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> _Auto:
-        self.decomposition_ = co.decompose(X, y, N_COMPONENTS, random_state=self.seed, progress=False, verbose=False)
-        return self
-
-    def evaluate(self, X: np.ndarray, y: np.ndarray) -> co.HeldOut:
-        return self.decomposition_.evaluate(X, y)
+"""What each method is, and a function that fits it to recipes and cuisines with a seed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +113,7 @@ class _SplitResult:
 
 @dataclass(frozen=True, eq=False)
 class _Plane:
-    """What picture and page need: a decomposition and recipes that it has not seen."""
+    """What picture and page need: a decomposition and held-out recipes."""
 
     whole: co.Decomposition
     held_out: co.HeldOut
@@ -145,36 +135,36 @@ def run_study(settings: Settings) -> Report:
     recipes = co.datasets.fetch_recipes()
     n = QUICK_RECIPES if settings.quick else len(recipes.cuisine)
     tasks = (delayed(run_split)(recipes, n, seed) for seed in range(settings.seeds))
-    with one_thread_each():
+    with use_one_thread_each():
         done = Parallel(n_jobs=2, return_as="generator")(tasks)
         splits = list(tqdm(done, desc="cooking", total=settings.seeds, unit="split", disable=None))
     results = {name: [results[name] for results, _ in splits] for name in METHODS}
-    best = max(
-        ("CCA", "KernelCCA", "ACE, additive", "ACE, net", "PICE", "auto"),
-        key=lambda name: _average_held_out_sum(results[name]),
+    best = max((name for name in METHODS if name != "CA"), key=lambda name: _average_held_out_sum(results[name]))
+    plane = splits[0][1]
+    caption = (
+        f'*First factoring plane of "ACE, net" on the first split. Dots: {len(plane.X):,} held-out recipes, in the '
+        "colour of their cuisine. Triangles: the cuisines. Diamonds: ingredients, each as a recipe of nothing else.* "
+        "[A page to explore it](cooking-explore.html) has all ten components and all ingredients."
     )
     rows = [row for name in METHODS for row in make_csv_rows(name, results[name])]
     sections = [
         f"X are {n:,} recipes as {N_INGREDIENTS} ingredients (0 or 1), Y their {len(set(recipes.cuisine))} cuisines; "
         f"{settings.seeds} random splits into 80 % to learn from and 20 % to judge on.",
-        "![Cuisines, recipes and ingredients in the first factoring plane](cooking-plane.png)\n\n"
-        + _make_plane_caption(splits[0][1])
-        + " [A page to explore it](cooking-explore.html) has all ten components and all ingredients.",
+        md.show_picture("Cuisines, recipes and ingredients in the first factoring plane", "cooking-plane.png", caption),
         make_correlation_table(results),
         describe_findings(results, best),
-        f"![Held-out and training correlations of each method](cooking.png)\n\n{METHODS_CAPTION}",
-        describe_plane(splits[0][1]),
+        md.show_picture("Held-out and training correlations of each method", "cooking.png", METHODS_CAPTION),
+        describe_plane(plane),
         ERRATA_SECTION,
     ]
-    plane = splits[0][1]
     figures = {"": draw_methods(results), "-plane": draw_plane(plane)}
     exhibits = [make_table_exhibit(results, best), make_plane_exhibit(plane)]
     page = {"-explore.html": lambda path: write_explorer_page(plane, path)}
-    return Report(STUDY_TITLE, rows, "\n\n".join(sections), figures, page, exhibits)
+    return Report(rows, sections, figures, page, exhibits)
 
 
 def make_table_exhibit(results: dict[str, list[_SplitResult]], best: str) -> Exhibit:
-    """Sums for each method beside the paper's of the same kind, and the ten correlations of the best."""
+    """Return sums for each method beside the paper's of the same kind, and the ten correlations of the best."""
     held_out, training = (
         {name: np.mean([getattr(r, data) for r in of_splits], axis=0) for name, of_splits in results.items()}
         for data in ("held_out", "training")
@@ -189,13 +179,13 @@ def make_table_exhibit(results: dict[str, list[_SplitResult]], best: str) -> Exh
         )
         for name in sorted(results, key=lambda name: name != "PICE")
     ]
-    single = correlation_lines(held_out[best], paper=PAPER_CORRELATIONS["paper: PICE"], training=training[best])
-    lines = [*sums, *(replace(line, quantity=f"{line.quantity}, {best}") for line in single)]
-    return Exhibit("Table 2: recipes and cuisines", lines, describe_findings(results, best), "")
+    paper = PAPER_CORRELATIONS["paper: PICE"]
+    single = make_correlation_lines(held_out[best], f"correlation {{}}, {best}", paper=paper, training=training[best])
+    return Exhibit("Table 2: recipes and cuisines", [*sums, *single], describe_findings(results, best), "")
 
 
 def make_plane_exhibit(plane: _Plane) -> Exhibit:
-    """Where the paper sees cuisines on the first axis."""
+    """Return the places of groups of cuisines on the first axis beside those that the paper sees."""
     g = {name: float(plane.d.g([name])[0, 0]) for name in np.unique(plane.cuisine)}
     groups = {
         "East Asian": ("chinese", "japanese", "korean", "thai", "vietnamese"),
@@ -220,20 +210,23 @@ def make_plane_exhibit(plane: _Plane) -> Exhibit:
 
 
 def run_split(recipes: Any, n: int, seed: int) -> tuple[dict[str, _SplitResult], _Plane]:
-    """All methods on one split."""
+    """Fit all methods to the training recipes of one split and evaluate them on the others."""
     order = np.random.default_rng(seed).permutation(len(recipes.cuisine))[:n]
     test, train = np.split(order, [round(TEST_SHARE * n)])
     ingredients = Ingredients(N_INGREDIENTS).fit([recipes.ingredients[i] for i in train])
     X, y = ingredients.transform(recipes.ingredients), recipes.cuisine
     results = {}
-    for name, (_, make) in METHODS.items():
+    # As labels, for CA: the numbers of the ingredients.
+    combinations = np.array([" ".join(map(str, np.flatnonzero(row))) or "nothing" for row in X])
+    for name, (_, fit) in METHODS.items():
+        inputs = combinations if name == "CA" else X
         start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a quick run on few recipes has some to tell
-            model = make(seed).fit(X[train], y[train])
+            model = fit(inputs[train], y[train], seed)
         seconds = time.perf_counter() - start
-        held_out = model.evaluate(X[test], y[test])
-        d = model.decomposition_
+        held_out = model.evaluate(inputs[test], y[test])
+        d = getattr(model, "decomposition_", model)
         results[name] = _SplitResult(d.correlations, held_out.correlations, held_out.captured, seconds, d.origin)
         if name == "ACE, net":
             counts = X[train].sum(axis=0)
@@ -247,7 +240,7 @@ def _average_held_out_sum(results: list[_SplitResult]) -> float:
 
 
 def make_csv_rows(name: str, results: list[_SplitResult]) -> list[dict[str, Any]]:
-    """Lines of the CSV file: one for each split, held out and training, and their sums."""
+    """Return the lines of the CSV file: one for each split, held out and training, and their sums."""
     return [
         {
             "method": name,
@@ -270,31 +263,33 @@ def make_correlation_table(results: dict[str, list[_SplitResult]]) -> str:
     for name, of_splits in results.items():
         held_out, training = (np.array([getattr(r, data) for r in of_splits]) for data in ("held_out", "training"))
         captured, seconds = ([getattr(r, data) for r in of_splits] for data in ("captured", "seconds"))
-        figures = [
-            _format_mean_and_deviation(held_out.sum(axis=1)),
-            _format_mean_and_deviation(captured),
-            f"{np.mean(seconds):.1f}",
-        ]
         means = training.mean(axis=0)
-        lines.append([f"**{name}**", "held out", *_spread(held_out), *figures])
-        lines.append(["", "training", *(f"{v:.3f}" for v in means), f"{means.sum():.2f}", "", ""])
+        lines += [
+            [
+                f"**{name}**",
+                "held out",
+                *(_format_spread(values, 3) for values in held_out.T),
+                _format_spread(held_out.sum(axis=1), 2),
+                _format_spread(captured, 2),
+                f"{np.mean(seconds):.1f}",
+            ],
+            ["", "training", *(f"{v:.3f}" for v in means), f"{means.sum():.2f}", "", ""],
+        ]
     lines += [
         [name, "training", *(f"{v:.3f}" for v in row), f"{sum(row):.2f}", "", ""]
         for name, row in PAPER_CORRELATIONS.items()
     ]
     notes = "\n".join(f"- {name}: {text}." for name, (text, _) in METHODS.items())
-    return (
-        "## Correlations of ten components\n\nMean over the splits, with their standard deviation.\n\n"
-        f"{markdown_table(header, lines)}\n\n{notes}"
+    return md.make_section(
+        "Correlations of ten components",
+        "Mean over the splits, with their standard deviation.",
+        md.make_table(header, lines),
+        notes,
     )
 
 
-def _spread(values: np.ndarray) -> list[str]:
-    return [f"{mean:.3f} ± {sd:.3f}" for mean, sd in zip(values.mean(axis=0), values.std(axis=0), strict=True)]
-
-
-def _format_mean_and_deviation(values: Any) -> str:
-    return f"{np.mean(values):.2f} ± {np.std(values):.2f}"
+def _format_spread(values: Any, decimals: int) -> str:
+    return f"{np.mean(values):.{decimals}f} ± {np.std(values):.{decimals}f}"
 
 
 def describe_findings(results: dict[str, list[_SplitResult]], best: str) -> str:
@@ -303,39 +298,35 @@ def describe_findings(results: dict[str, list[_SplitResult]], best: str) -> str:
     above = int((held_out > paper).sum())
     chosen = [result.origin.split(":")[0] for result in results["auto"]]
     counts = ", ".join(f"{name} in {chosen.count(name)} of {len(chosen)} splits" for name in dict.fromkeys(chosen))
+    pice, auto = (_average_held_out_sum(results[name]) for name in ("PICE", "auto"))
     return (
-        f"The best row is {best}: held-out correlations sum to {held_out.sum():.2f} "
-        f"(PICE {_average_held_out_sum(results['PICE']):.2f}, auto {_average_held_out_sum(results['auto']):.2f}), where the paper's training values "
-        f"sum to {paper.sum():.2f}; {above} of {N_COMPONENTS} are above the paper's. `co.decompose` chose {counts}. "
-        f"{CHOICE_NOTE}"
-    )
-
-
-def _make_plane_caption(plane: _Plane) -> str:
-    return (
-        f'*First factoring plane of "ACE, net" on the first split. Dots: {len(plane.X):,} recipes that it has not '
-        "seen, in the colour of their cuisine. Triangles: the cuisines. Diamonds: ingredients, each as a recipe of "
-        "nothing else.*"
+        f"The best row is {best}: held-out correlations sum to {held_out.sum():.2f} (PICE {pice:.2f}, auto "
+        f"{auto:.2f}), where the paper's training values sum to {paper.sum():.2f}; {above} of {N_COMPONENTS} are above "
+        f"the paper's. `co.decompose` chose {counts}. {CHOICE_NOTE}"
     )
 
 
 def describe_plane(plane: _Plane) -> str:
-    """What the paper reads off its picture, checked in ours."""
-    d = plane.d
+    """Check what the paper reads off its picture in ours."""
     cuisines = np.unique(plane.cuisine)
-    g = dict(zip(cuisines, d.g(cuisines), strict=True))
-    order = [name for name, _ in sorted(g.items(), key=lambda item: item[1][0])]
-    f = dict(zip(plane.names, d.f(np.eye(len(plane.names))), strict=True))
-    second = [name for name, _ in sorted(g.items(), key=lambda item: item[1][1])]
+    g = dict(zip(cuisines, plane.d.g(cuisines), strict=True))
+    f = dict(zip(plane.names, plane.d.f(np.eye(len(plane.names))), strict=True))
+    first, second = sorted(g, key=lambda name: g[name][0]), sorted(g, key=lambda name: g[name][1])
     lines = [
-        f"- The first axis goes from {', '.join(order[:4])} to {', '.join(order[-4:])}; the second from "
+        f"- The first axis goes from {', '.join(first[:4])} to {', '.join(first[-4:])}; the second from "
         f"{', '.join(second[:3])} to {', '.join(second[-3:])}.",
     ]
-    signatures = [(name, _find_nearest_direction(f[name], g)) for name in SIGNATURE_INGREDIENTS if name in f]
-    if signatures:
-        listed = ", ".join(f"{name}: {cuisine.replace('_', ' ')}" for name, cuisine in signatures)
+    # Directions from the origin: in a symmetric map distances between the sides mean nothing.
+    directions = {name: place / np.linalg.norm(place) for name, place in g.items()}
+    nearest = {
+        name: max(directions, key=lambda cuisine: float(f[name] @ directions[cuisine]))
+        for name in SIGNATURE_INGREDIENTS
+        if name in f
+    }
+    if nearest:
+        listed = ", ".join(f"{name}: {cuisine.replace('_', ' ')}" for name, cuisine in nearest.items())
         lines.append(f"- Ingredients and the cuisine whose direction is nearest to theirs: {listed}.")
-    return "## What the plane shows\n\n" + "\n".join(lines)
+    return md.make_section("What the plane shows", "\n".join(lines))
 
 
 SIGNATURE_INGREDIENTS = (
@@ -350,53 +341,41 @@ SIGNATURE_INGREDIENTS = (
 )
 
 
-def _find_nearest_direction(point: np.ndarray, others: dict[str, np.ndarray]) -> str:
-    """Whose direction from the origin is nearest: in a symmetric map distances between the two sides mean nothing."""
-    return max(others, key=lambda name: point @ others[name] / np.linalg.norm(others[name]))
-
-
 def draw_methods(results: dict[str, list[_SplitResult]]) -> Figure:
-    figure = Figure(figsize=(11, 5), layout="constrained")
-    ax = figure.subplots()
+    figure, ax = make_panels((11, 5))
+    components = np.arange(1, N_COMPONENTS + 1)
     places = np.linspace(-0.36, 0.36, len(results))
     for place, (name, of_splits), (colour, marker) in zip(places, results.items(), co.plot.STYLES, strict=False):
-        at = np.arange(1, N_COMPONENTS + 1) + place
+        at = components + place
         held_out, training = (np.array([getattr(r, data) for r in of_splits]) for data in ("held_out", "training"))
         ax.errorbar(at, held_out.mean(0), held_out.std(0), fmt=marker, color=colour, ms=6, lw=1.2, label=name)
         ax.plot(at, training.mean(0), marker, mfc="none", mec=colour, ms=6, alpha=0.7)
     paper = PAPER_CORRELATIONS["paper: PICE"]
-    ax.hlines(paper, np.arange(1, 11) - 0.45, np.arange(1, 11) + 0.45, color="0.6", lw=1, zorder=0)
-    ax.plot(np.arange(1, 11), paper, "x", color="0.4", ms=7, label="paper: PICE, training")
-    _tidy_axes(ax)
+    ax.hlines(paper, components - 0.45, components + 0.45, color="0.6", lw=1, zorder=0)
+    ax.plot(components, paper, "x", color="0.4", ms=7, label="paper: PICE, training")
+    for boundary in components[:-1] + 0.5:
+        ax.axvline(boundary, color="0.92", lw=0.8, zorder=0)
+    ax.set(xlim=(0.5, N_COMPONENTS + 0.5), xticks=components, xlabel="Component", ylabel="Correlation")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
     return figure
 
 
-def _tidy_axes(ax: Axes) -> None:
-    for boundary in np.arange(1.5, N_COMPONENTS):
-        ax.axvline(boundary, color="0.92", lw=0.8, zorder=0)
-    ax.set_xticks(np.arange(1, N_COMPONENTS + 1))
-    ax.set(xlim=(0.5, N_COMPONENTS + 0.5), xlabel="Component", ylabel="Correlation")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, frameon=False)
-    ax.spines[["top", "right"]].set_visible(False)
-
-
 def draw_plane(plane: _Plane) -> Figure:
-    figure = Figure(figsize=(11, 9), layout="constrained")
-    ax = figure.subplots()
-    common = np.argsort(-plane.counts)
-    far = np.linalg.norm(plane.d.f(np.eye(len(plane.names))) * plane.d.correlations, axis=1)
-    chosen = sorted(common, key=lambda i: -far[i])[:MAX_INGREDIENTS_SHOWN]
-    marks = [plane.names[i] for i in chosen], np.eye(len(plane.names))[chosen]
-    co.plot.plane(
+    alone = np.eye(len(plane.names))  # each ingredient as a recipe of nothing else
+    far = np.linalg.norm(plane.d.f(alone) * plane.d.correlations, axis=1)
+    chosen = sorted(np.argsort(-plane.counts), key=lambda i: -far[i])[:MAX_INGREDIENTS_SHOWN]
+    marks = [plane.names[i] for i in chosen], alone[chosen]
+    return draw_alone(
+        co.plot.plane,
+        (11, 9),
         plane.d,
         X=plane.X,
         Y=np.unique(plane.cuisine),
         classes=plane.cuisine,
         marks=marks,
         names=("recipe", "cuisine", "ingredient"),
-        ax=ax,
     )
-    return figure
 
 
 def write_explorer_page(plane: _Plane, path: Path) -> Path:

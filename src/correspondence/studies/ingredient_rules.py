@@ -9,7 +9,7 @@ def make_word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Of no importance for what the thing is: preparation, quality, size, packing. Endings cut off are in the Kaggle data.
+# Words that do not change what the thing is: preparation, quality, size, packing. The Kaggle data has cut-off endings.
 DROPPED_WORDS = make_word_set("""
     active added aged all at baby baked base beaten bite blanched boiled boiling bone boned boneless bottled brewed bulb
     bunch can canned center chop chopped chunk chunky clear coarse coarsely cob cold cook cooked cooking country cracked

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from correspondence._util.arguments import check_whole
 from correspondence.studies.ingredient_rules import DROPPED_WORDS, MERGING_RULES, STANDARD_SPELLINGS, make_word_set
 
-__all__ = ["Ingredients", "plain_name"]
+__all__ = ["Ingredients", "simplify_name"]
 
 MAX_ROUNDS = 10
 IRREGULAR_SINGULARS = {
@@ -26,7 +26,7 @@ IRREGULAR_SINGULARS = {
 }  # fmt: skip
 
 
-# What is made of something is not that thing: tomato soup is no tomato, corn syrup no corn.
+# What is made of something is not that thing: tomato soup is not a tomato, corn syrup is not corn.
 PRODUCT_WORDS = make_word_set("""
     ale bark bean biscuit bitters bran bread broth bun butter cake candy cereal chip chutney concentrate cookie cracker
     cream crumb crust curd custard dough dressing dumpling extract filling flour frosting gelatin germ glaze gnocchi
@@ -49,7 +49,7 @@ WHOLE_NAMES = {
 class Ingredients(TransformerMixin, BaseEstimator):
     """The commonest ingredients of recipes, with their variants merged, as columns of 0 and 1.
 
-    Preparation, quality, spelling and plural are taken off the names and synonyms are made one (`plain_name`). A name
+    Preparation, quality, spelling and plural are taken off the names and synonyms are merged (`simplify_name`). A name
     that is not among the commonest then counts as the longest part of it that is: "toasted sesame oil" as "sesame
     oil", "reduced sodium chicken broth" as "chicken broth". As that changes the counts, it is done again until the
     commonest stay the same. Nothing but the names is used.
@@ -57,7 +57,7 @@ class Ingredients(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_ingredients : int
-        How many columns to make; fewer, if the recipes have fewer ingredients.
+        Make this number of columns, or fewer if the recipes have fewer ingredients.
 
     Attributes
     ----------
@@ -87,6 +87,7 @@ class Ingredients(TransformerMixin, BaseEstimator):
         X : list of lists of str
             The ingredients of each recipe.
         y : ignored
+            It is accepted for the sake of pipelines.
 
         Returns
         -------
@@ -96,7 +97,7 @@ class Ingredients(TransformerMixin, BaseEstimator):
         check_whole(self.n_ingredients, "n_ingredients", 1)
         recipe, name, spellings = index_spellings(X)
         if not spellings:
-            raise ValueError("X has no ingredients: give recipes with at least one name between them.")
+            raise ValueError("X must have at least one ingredient, got none. Pass recipes with at least one name.")
         plain = [_list_plain_words(spelling) for spelling in spellings]
         commonest: list[str] = []
         for _ in range(MAX_ROUNDS):
@@ -110,7 +111,7 @@ class Ingredients(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Sequence[Sequence[str]]) -> np.ndarray:
-        """Which of the commonest ingredients each recipe has.
+        """Find which of the commonest ingredients each recipe has.
 
         Parameters
         ----------
@@ -130,7 +131,7 @@ class Ingredients(TransformerMixin, BaseEstimator):
         return found
 
     def find_ingredient(self, name: str) -> str | None:
-        """The ingredient of `names_` as which a name counts, or None.
+        """Find the ingredient of `names_` as which a name counts, or None.
 
         Examples
         --------
@@ -142,7 +143,7 @@ class Ingredients(TransformerMixin, BaseEstimator):
         return self.names_[column] if column >= 0 else None
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """`names_` as an array, as scikit-learn asks for it."""
+        """Return `names_` as an array, as scikit-learn requires."""
         check_is_fitted(self, "names_")
         return np.array(self.names_, dtype=object)
 
@@ -150,19 +151,20 @@ class Ingredients(TransformerMixin, BaseEstimator):
         return self._columns.get(_find_known_part(_list_plain_words(name), self._columns) or "", -1)
 
 
-def plain_name(name: str) -> str:
-    """Name of an ingredient without preparation, quality, brand marks and plural, synonyms made one.
+def simplify_name(name: str) -> str:
+    """Return the name of an ingredient without preparation, quality, brand marks and plural, with synonyms merged.
 
     Examples
     --------
-    >>> [plain_name(name) for name in ("2% Low-Fat Milk", "finely chopped scallions", "ground cloves", "garlic cloves")]
+    >>> names = ("2% Low-Fat Milk", "finely chopped scallions", "ground cloves", "garlic cloves")
+    >>> [simplify_name(name) for name in names]
     ['milk', 'green onion', 'clove', 'garlic']
     """
     return _replace_underscores(" ".join(_list_plain_words(name)))
 
 
 def _list_plain_words(name: str) -> tuple[str, ...]:
-    """Words of the plain name; those that are bound together count as one."""
+    """Return the words of the plain name; those that are bound together count as one."""
     words = apply_rules([_make_singular(word) for word in _split_name(name)])
     kept = apply_rules([word for word in words if word not in DROPPED_WORDS])
     words = kept or words
@@ -192,7 +194,7 @@ def _strip_plural(word: str) -> str:
 
 
 def apply_rules(words: list[str]) -> list[str]:
-    """Words with what has a rule replaced, the longest from the left first."""
+    """Replace the words that have a rule, the longest from the left first."""
     result, i = [], 0
     while i < len(words):
         for end in range(min(len(words), i + MAX_WORDS_OF_VARIANT), i, -1):
@@ -209,7 +211,7 @@ def _find_known_part(words: tuple[str, ...], known: Iterable[str]) -> str | None
 
 
 def _iterate_parts(words: tuple[str, ...]) -> Iterator[str]:
-    """Runs of words, the longest first and of those the last; of a product only those with its last word."""
+    """Iterate over runs of words, the longest first and the last of equal ones; a product keeps its last word."""
     is_product = bool(words) and words[-1].split("_")[-1] in PRODUCT_WORDS
     for length in range(len(words), 0, -1):
         for start in range(len(words) - length, -1, -1):
@@ -219,7 +221,7 @@ def _iterate_parts(words: tuple[str, ...]) -> Iterator[str]:
 
 
 def _list_commonest(recipe: np.ndarray, name: np.ndarray, merged: list[str], most: int) -> list[str]:
-    """Ingredients of most recipes; each recipe counts once."""
+    """List the ingredients that occur in most recipes; each recipe counts once."""
     labels, code = np.unique(np.array(merged), return_inverse=True)
     counts = np.bincount(np.unique(recipe * len(labels) + code[name]) % len(labels), minlength=len(labels))
     order = np.lexsort((np.arange(len(labels)), -counts))
@@ -227,7 +229,7 @@ def _list_commonest(recipe: np.ndarray, name: np.ndarray, merged: list[str], mos
 
 
 def index_spellings(X: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """For each mention of an ingredient the recipe and the position in the list of all spellings."""
+    """Find for each mention of an ingredient its recipe and its position in the list of all spellings."""
     if isinstance(X, str) or not hasattr(X, "__len__"):
         raise TypeError(f"X must be a list of recipes, each a list of names, got {type(X).__name__}.")
     seen: dict[str, int] = {}
@@ -241,13 +243,13 @@ def index_spellings(X: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray,
 
 def check_recipe(ingredients: Any, i: int) -> Iterable[str]:
     if isinstance(ingredients, str):
-        raise TypeError(f"X[{i}] must be a list of names, got the text {ingredients!r}: write [{ingredients!r}].")
+        raise TypeError(f"X[{i}] must be a list of names, got the text {ingredients!r}. Write [{ingredients!r}].")
     if not isinstance(ingredients, Iterable):
-        raise TypeError(f"X[{i}] must be a list of names, got {ingredients!r}: give each recipe as a list.")
+        raise TypeError(f"X[{i}] must be a list of names, got {ingredients!r}. Pass each recipe as a list.")
     names = list(ingredients)
     wrong = next((name for name in names if not isinstance(name, str)), None)
     if wrong is not None or None in names:
-        raise TypeError(f"X[{i}] must hold names of ingredients, got {wrong!r}: leave it out or write it as text.")
+        raise TypeError(f"X[{i}] must hold names of ingredients, got {wrong!r}. Leave it out or write it as text.")
     return names
 
 
@@ -256,7 +258,7 @@ def _replace_underscores(name: str) -> str:
 
 
 def _read_rules(rules: str) -> dict[str, list[str]]:
-    """The words of the name for each variant and for the name itself; a line indented further goes on."""
+    """Read the words of the name for each variant and for the name itself; a line indented further goes on."""
     lines = re.sub(r"\n {8,}", " ", rules).strip().splitlines()
     split = (line.strip().partition(":") for line in lines)
     named = ((name, [_replace_underscores(name), *variants.split(",")]) for name, _, variants in split)

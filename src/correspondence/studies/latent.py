@@ -9,17 +9,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from tqdm import tqdm
 
 import correspondence as co
-from correspondence.studies.catalogue import STUDY_TITLES
-from correspondence.studies.report import Exhibit, Line, Report, markdown_table
+from correspondence.studies import markdown as md
+from correspondence.studies.report import Exhibit, Line, Report, draw_alone, make_panels
 from correspondence.studies.runs import Settings
 
-__all__ = ["STUDY_TITLE", "run_study"]
+__all__ = ["run_study"]
 
-STUDY_TITLE = STUDY_TITLES["latent"]
 CLASS_COUNTS = range(2, 13)
 LATENT_DIMENSIONS = range(7)
 CLASS_SEPARATIONS = (0.5, 0.7, 1.0, 1.5, 2.0)
@@ -27,7 +25,7 @@ PAIR_COUNTS = (300, 1000, 3000, 10000)
 N_HARD_CLASSES = 6
 """Classes of the problem that is made harder and harder."""
 
-Pair = tuple[Any, Any]
+Draw = Callable[[int, np.random.Generator], tuple[Any, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +38,12 @@ class _LatentProblem:
     true: int
     n: int
     est: Any
-    draw: Callable[[int, np.random.Generator], Pair]
+    draw: Draw
 
 
 @dataclass(frozen=True, eq=False)
 class _ProblemRuns:
-    """What was found in all runs of a problem."""
+    """Numbers of components found in all runs of a problem."""
 
     problem: _LatentProblem
     results: list[co.LatentDimension]
@@ -60,11 +58,11 @@ class _ProblemRuns:
 
     @property
     def coverage(self) -> float:
-        """How often the interval has the true number in it."""
+        """Share of the intervals that hold the true number."""
         return float(np.mean([low <= self.problem.true <= high for low, high in (r.interval for r in self.results)]))
 
     def make_csv_row(self) -> dict[str, Any]:
-        """Line of the CSV file."""
+        """Return a line of the CSV file."""
         problem, true = self.problem, self.problem.true
         return {
             "problem": problem.kind,
@@ -84,23 +82,32 @@ class _ProblemRuns:
 
 def run_study(settings: Settings) -> Report:
     """Count components in many data sets, and see where the count begins to be too low."""
-    known = [
-        _measure_problem(problem, settings) for problem in choose_problems(list(iterate_known_problems()), settings)
-    ]
-    hard = [_measure_problem(problem, settings) for problem in choose_problems(list(iterate_hard_problems()), settings)]
+    known, hard = (
+        [_measure_problem(problem, settings) for problem in choose_problems(list(problems), settings)]
+        for problems in (iterate_known_problems(), iterate_hard_problems())
+    )
     example = next(found for found in known if found.problem.true == N_HARD_CLASSES - 1)
+    hard_note = (
+        f"{N_HARD_CLASSES} classes in 10 columns, so {N_HARD_CLASSES - 1} components; their means are Gaussian with "
+        "the standard deviation (separation) on the left, around noise of variance 1. Shares of right answers, and the "
+        "mean number found."
+    )
+    picture = md.show_picture("Correlations of one data set", "latent-example.png", EXAMPLE_CAPTION)
     sections = [
-        f"Each line: {settings.seeds} data sets, drawn anew, `alpha` 0.05. An estimator looks for four components more "
-        "than there are if it can, and for ten in unrelated views.",
-        f"![Found and true numbers](latent.png)\n\n{FIGURE_CAPTION}",
+        f"Each line: {settings.seeds} new data sets, `alpha` 0.05. An estimator looks for four components more than "
+        "there are if it can, and for ten in unrelated views.",
+        md.show_picture("Found and true numbers", "latent.png", FIGURE_CAPTION),
         make_known_table(known),
-        f"## Where it finds too few\n\n{_hard_text()}\n\n{_make_hard_table(hard)}",
-        f"## One of the answers\n\n![Correlations of one data set](latent-example.png)\n\n{EXAMPLE_CAPTION}",
+        md.make_section("Where it finds too few", hard_note, make_hard_table(hard)),
+        md.make_section("One of the answers", picture),
         f"```\n{example.results[0]!r}\n```",
     ]
-    figures = {"": _draw_figure(known, hard), "-example": _draw_example(example.results[0])}
+    figure, (left, right) = make_panels((12, 5), 1, 2)
+    draw_known_problems(left, known)
+    draw_hard_problems(right, hard)
+    one = draw_alone(co.plot.dimension, (8, 4.5), example.results[0])
     rows = [found.make_csv_row() for found in [*known, *hard]]
-    return Report(STUDY_TITLE, rows, "\n\n".join(sections), figures, exhibits=[make_exhibit(known)])
+    return Report(rows, sections, {"": figure, "-example": one}, exhibits=[make_exhibit(known)])
 
 
 def make_exhibit(known: list[_ProblemRuns]) -> Exhibit:
@@ -132,7 +139,7 @@ chance keeps them. The cut is before the first that chance explains.*"""
 
 
 def choose_problems(problems: list[_LatentProblem], settings: Settings) -> list[_LatentProblem]:
-    """All, or in a quick run the smaller ones."""
+    """Return all problems, or in a quick run the smaller ones."""
     return [p for p in problems if p.n <= 1000 and p.true in (0, 1, N_HARD_CLASSES - 1)] if settings.quick else problems
 
 
@@ -150,68 +157,71 @@ def _measure_problem(problem: _LatentProblem, settings: Settings) -> _ProblemRun
 
 def iterate_known_problems() -> Iterator[_LatentProblem]:
     for m in CLASS_COUNTS:
-        most = m + 3
-        setting = f"{m} classes"
-        yield _LatentProblem(
-            "Gaussian classes, 20 columns", setting, m - 1, 1000, co.CCA(most), _make_gaussian_classes(m, 20, 1.5)
-        )
-        yield _LatentProblem("classes on a line, 1 column", setting, m - 1, 1000, co.ACE(most), _make_line_classes(m))
-        yield _LatentProblem(
-            "classes on a circle, 2 columns", setting, m - 1, 800, co.KernelCCA(most), _make_circle_classes(m)
-        )
-        yield _LatentProblem(
-            "classes seen as labels, with errors", setting, m - 1, 1000, co.CA(most), _make_label_classes(m)
-        )
+        for kind, n, method, draw in (
+            ("Gaussian classes, 20 columns", 1000, co.CCA, make_gaussian_classes(m, 20, 1.5)),
+            ("classes on a line, 1 column", 1000, co.ACE, make_line_classes(m)),
+            ("classes on a circle, 2 columns", 800, co.KernelCCA, make_circle_classes(m)),
+            ("classes seen as labels, with errors", 1000, co.CA, make_label_classes(m)),
+        ):
+            yield _LatentProblem(kind, f"{m} classes", m - 1, n, method(m + 3), draw)
     for k in LATENT_DIMENSIONS:
-        yield _LatentProblem(
-            "Gaussian latent, 15 columns", f"dimension {k}", k, 1000, co.CCA(k + 4), _make_latent_variables(k)
-        )
-    for setting, est, draw in (
-        ("Gaussian", co.CCA(10), _make_independent_views(lambda rng, n: rng.normal(size=(n, 10)))),
-        ("Gaussian", co.ACE(10), _make_independent_views(lambda rng, n: rng.normal(size=(n, 5)))),
-        ("Gaussian", co.KernelCCA(10), _make_independent_views(lambda rng, n: rng.normal(size=(n, 5)))),
-        ("heavy tails", co.CCA(10), _make_independent_views(lambda rng, n: rng.standard_t(2, size=(n, 10)))),
-        ("counts", co.ACE(10), _make_independent_views(lambda rng, n: rng.poisson(0.5, size=(n, 5)).astype(float))),
-        ("labels", co.CA(10), _make_independent_views(lambda rng, n: _to_labels(rng.integers(12, size=n)))),
+        setting, draw = f"dimension {k}", make_latent_variables(k)
+        yield _LatentProblem("Gaussian latent, 15 columns", setting, k, 1000, co.CCA(k + 4), draw)
+    for setting, est, side in (
+        ("Gaussian", co.CCA(10), lambda rng, n: rng.normal(size=(n, 10))),
+        ("Gaussian", co.ACE(10), lambda rng, n: rng.normal(size=(n, 5))),
+        ("Gaussian", co.KernelCCA(10), lambda rng, n: rng.normal(size=(n, 5))),
+        ("heavy tails", co.CCA(10), lambda rng, n: rng.standard_t(2, size=(n, 10))),
+        ("counts", co.ACE(10), lambda rng, n: rng.poisson(0.5, size=(n, 5)).astype(float)),
+        ("labels", co.CA(10), lambda rng, n: _to_labels(rng.integers(12, size=n))),
     ):
+        draw = _see_twice(lambda rng, n: n, side)  # nothing is shared but the number of pairs
         yield _LatentProblem("unrelated", setting, 0, 500, est, draw)
 
 
 def iterate_hard_problems() -> Iterator[_LatentProblem]:
+    true, est = N_HARD_CLASSES - 1, co.CCA(10)
     for separation in CLASS_SEPARATIONS:
+        draw = make_gaussian_classes(N_HARD_CLASSES, 10, separation)
         for n in PAIR_COUNTS:
-            draw = _make_gaussian_classes(N_HARD_CLASSES, 10, separation)
-            yield _LatentProblem(
-                "overlapping classes", f"separation {separation:g}", N_HARD_CLASSES - 1, n, co.CCA(10), draw
-            )
+            yield _LatentProblem("overlapping classes", f"separation {separation:g}", true, n, est, draw)
 
 
-def _make_gaussian_classes(m: int, columns: int, separation: float) -> Callable[[int, np.random.Generator], Pair]:
-    """Each view is Gaussian around means that are drawn anew for the class."""
+def _see_twice(
+    share: Callable[[np.random.Generator, int], Any], see: Callable[[np.random.Generator, Any], Any]
+) -> Draw:
+    """Draw what both views share, and then each view of it."""
 
-    def draw(n: int, rng: np.random.Generator) -> Pair:
-        w = rng.integers(m, size=n)
-        x, y = (separation * rng.normal(size=(m, columns))[w] + rng.normal(size=(n, columns)) for _ in range(2))
-        return x, y
+    def draw(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        shared = share(rng, n)
+        return see(rng, shared), see(rng, shared)
 
     return draw
 
 
-def _make_line_classes(m: int) -> Callable[[int, np.random.Generator], Pair]:
-    """Classes in another order in each view, three standard deviations apart."""
-
-    def draw(n: int, rng: np.random.Generator) -> Pair:
-        w = rng.integers(m, size=n)
-        x, y = (3.0 * rng.permutation(m)[w][:, None] + rng.normal(size=(n, 1)) for _ in range(2))
-        return x, y
-
-    return draw
+def _draw_classes(m: int) -> Callable[[np.random.Generator, int], np.ndarray]:
+    return lambda rng, n: rng.integers(m, size=n)
 
 
-def _make_circle_classes(m: int) -> Callable[[int, np.random.Generator], Pair]:
-    """Classes around a circle of radius 8, in another order in each view, with noise of variance 1."""
+def make_gaussian_classes(m: int, columns: int, separation: float) -> Draw:
+    """Make views that are Gaussian around means drawn for each class and view."""
+    return _see_twice(
+        _draw_classes(m),
+        lambda rng, w: separation * rng.normal(size=(m, columns))[w] + rng.normal(size=(len(w), columns)),
+    )
 
-    def draw(n: int, rng: np.random.Generator) -> Pair:
+
+def make_line_classes(m: int) -> Draw:
+    """Put classes on a line, in another order in each view, three standard deviations apart."""
+    return _see_twice(
+        _draw_classes(m), lambda rng, w: 3.0 * rng.permutation(m)[w][:, None] + rng.normal(size=(len(w), 1))
+    )
+
+
+def make_circle_classes(m: int) -> Draw:
+    """Put classes on a circle of radius 8, in another order in each view, with noise of variance 1."""
+
+    def draw(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
         w = rng.integers(m, size=n)
         angles = [2 * np.pi / m * rng.permutation(m)[w] for _ in range(2)]
         x, y = (8 * np.column_stack([np.cos(a), np.sin(a)]) + rng.normal(size=(n, 2)) for a in angles)
@@ -220,103 +230,59 @@ def _make_circle_classes(m: int) -> Callable[[int, np.random.Generator], Pair]:
     return draw
 
 
-def _make_label_classes(m: int) -> Callable[[int, np.random.Generator], Pair]:
-    """Each view sees the class, or in 30 % of the cases one of 16 labels at random."""
+def make_label_classes(m: int) -> Draw:
+    """Make views that show the class, or in 30 % of the cases one of 16 labels at random."""
+    return _see_twice(
+        _draw_classes(m),
+        lambda rng, w: _to_labels(np.where(rng.random(len(w)) < 0.3, rng.integers(16, size=len(w)), w)),
+    )
 
-    def draw(n: int, rng: np.random.Generator) -> Pair:
-        w = rng.integers(m, size=n)
-        x, y = (_to_labels(np.where(rng.random(n) < 0.3, rng.integers(16, size=n), w)) for _ in range(2))
-        return x, y
 
-    return draw
+def make_latent_variables(k: int) -> Draw:
+    """Make views of 15 columns; k of their directions carry the latent variables, with noise of variance 1."""
+    return _see_twice(
+        lambda rng, n: rng.normal(size=(n, k)),
+        lambda rng, z: z @ np.linalg.qr(rng.normal(size=(15, 15)))[0][:k] + rng.normal(size=(len(z), 15)),
+    )
 
 
 def _to_labels(codes: np.ndarray) -> np.ndarray:
     return codes.astype(str).astype(object)
 
 
-def _make_latent_variables(k: int) -> Callable[[int, np.random.Generator], Pair]:
-    """Each view are 15 columns, k directions of which carry the latent variables, with noise of variance 1."""
-
-    def draw(n: int, rng: np.random.Generator) -> Pair:
-        z = rng.normal(size=(n, k))
-        x, y = (z @ np.linalg.qr(rng.normal(size=(15, 15)))[0][:k] + rng.normal(size=(n, 15)) for _ in range(2))
-        return x, y
-
-    return draw
-
-
-def _make_independent_views(
-    side: Callable[[np.random.Generator, int], Any],
-) -> Callable[[int, np.random.Generator], Pair]:
-    return lambda n, rng: (side(rng, n), side(rng, n))
-
-
 # --- report
 
 
 def make_known_table(known: list[_ProblemRuns]) -> str:
+    rows = [found.make_csv_row() for found in known]
     header = ["problem", "estimator", "pairs", "", "true", "right", "found on average", "interval covers"]
     lines = [
         [
-            p.kind,
-            type(p.est).__name__,
-            p.n,
-            p.setting,
-            p.true,
-            _format_share(f.right),
-            f"{f.numbers.mean():.2f}",
-            _format_share(f.coverage),
+            *(row[name] for name in ("problem", "estimator", "pairs", "setting", "true")),
+            f"{100 * row['right']:.0f} %",
+            f"{row['mean_found']:.2f}",
+            f"{100 * row['interval_covers']:.0f} %",
         ]
-        for f in sorted(known, key=lambda found: found.problem.kind)
-        for p in [f.problem]
+        for row in sorted(rows, key=lambda row: row["problem"])
     ]
-    right = [found.right for found in known]
-    return (
-        f"## Right answers\n\nIn {sum(r >= 0.95 for r in right)} of {len(right)} problems at least 95 % of the runs "
-        f"are right; over all, {100 * np.mean(right):.1f} %. Too many are found in "
-        f"{100 * np.mean([found.make_csv_row()['too_many'] for found in known]):.1f} % of the runs.\n\n"
-        f"{markdown_table(header, lines)}"
+    right, too_many = ([row[name] for row in rows] for name in ("right", "too_many"))
+    return md.make_section(
+        "Right answers",
+        f"In {sum(r >= 0.95 for r in right)} of {len(right)} problems at least 95 % of the runs are right; over all, "
+        f"{100 * np.mean(right):.1f} %. Too many are found in {100 * np.mean(too_many):.1f} % of the runs.",
+        md.make_table(header, lines),
     )
 
 
-def _hard_text() -> str:
-    return (
-        f"{N_HARD_CLASSES} classes in 10 columns, so {N_HARD_CLASSES - 1} components; their means are Gaussian with the standard deviation "
-        "(separation) on the left, around noise of variance 1. Shares of right answers, and the mean number found."
-    )
-
-
-def _make_hard_table(hard: list[_ProblemRuns]) -> str:
-    cells = {(found.problem.setting, found.problem.n): found for found in hard}
+def make_hard_table(hard: list[_ProblemRuns]) -> str:
+    cells = {
+        (found.problem.setting, found.problem.n): f"{100 * found.right:.0f} % ({found.numbers.mean():.1f})"
+        for found in hard
+    }
     pairs = sorted({n for _, n in cells})
-    lines = [
-        [setting, *(_format_cell(cells.get((setting, n))) for n in pairs)]
-        for setting in dict.fromkeys(setting for setting, _ in cells)
-    ]
-    return markdown_table(["", *(f"{n:,} pairs" for n in pairs)], lines)
-
-
-def _format_cell(found: _ProblemRuns | None) -> str | None:
-    return None if found is None else f"{_format_share(found.right)} ({found.numbers.mean():.1f})"
-
-
-def _format_share(value: float) -> str:
-    return f"{100 * value:.0f} %"
-
-
-def _draw_figure(known: list[_ProblemRuns], hard: list[_ProblemRuns]) -> Figure:
-    figure = Figure(figsize=(12, 5), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    draw_known_problems(left, known)
-    draw_hard_problems(right, hard)
-    return figure
-
-
-def _draw_example(result: co.LatentDimension) -> Figure:
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    co.plot.dimension(result, figure.subplots())
-    return figure
+    settings = dict.fromkeys(setting for setting, _ in cells)
+    lines = [[setting, *(cells.get((setting, n)) for n in pairs)] for setting in settings]
+    return md.make_table(["", *(f"{n:,} pairs" for n in pairs)], lines)
 
 
 def draw_known_problems(ax: Axes, known: list[_ProblemRuns]) -> None:
@@ -338,7 +304,7 @@ def draw_known_problems(ax: Axes, known: list[_ProblemRuns]) -> None:
 
 
 def _count_shares(found: list[_ProblemRuns]) -> dict[tuple[int, int], float]:
-    """Share of the runs with the same true number, for each true number and each number found."""
+    """Return the share of each number found among the runs with each true number."""
     runs = Counter((f.problem.true, int(number)) for f in found for number in f.numbers)
     of_true = Counter(f.problem.true for f in found for _ in f.numbers)
     return {(true, number): count / of_true[true] for (true, number), count in runs.items()}

@@ -1,4 +1,4 @@
-"""A net and the images that it learns from."""
+"""A net, the images that it is trained on, and the accuracy that it reaches."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from correspondence.datasets import ImageClasses
+import correspondence as co
 from correspondence.studies import nets
 from correspondence.studies.nets import torch
 
 __all__ = ["Lesson"]
 
-MAX_IMAGES_FOR_ACCURACY = 10_000  # training images over which the accuracy is taken
+MAX_IMAGES_FOR_ACCURACY = 10_000  # training images on which the accuracy is measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +29,8 @@ class Lesson:
     y_test: np.ndarray
 
     @classmethod
-    def from_images(cls, recipe: nets.NetRecipe, data: ImageClasses, seed: int) -> Lesson:
-        """Lesson with a net whose start is drawn from the seed."""
+    def from_images(cls, recipe: nets.NetRecipe, data: co.datasets.ImageClasses, seed: int) -> Lesson:
+        """Make a lesson whose net starts with weights drawn from the seed."""
         X, X_test = nets.to_inputs(data.train_images), nets.to_inputs(data.test_images)
         X_test = X_test.contiguous(memory_format=torch.channels_last)  # recorded often: a third less time
         position = {name: i for i, name in enumerate(data.classes)}
@@ -40,20 +40,20 @@ class Lesson:
         return cls(recipe, seed, net, X, y, X_test, y_test)
 
     def train_net(self, epochs: int | None = None, after_step: Callable[[], None] | None = None) -> None:
-        """Train the net, for as many epochs as its recipe says unless told.
+        """Train the net.
 
         Parameters
         ----------
         epochs : int, optional
-            Instead of those of the recipe.
+            Train for this number of epochs instead of that of the recipe.
         after_step : callable, optional
-            Called after every step.
+            It is called after every step.
         """
         settings = self.recipe.training | ({} if epochs is None else {"epochs": epochs})
         nets.train_net(self.net, self.X, self.y, **settings, seed=self.seed, after_step=after_step)
 
     def measure_accuracies(self) -> tuple[float, float]:
-        """Of training images, at most `MAX_IMAGES_FOR_ACCURACY`, and of all test images."""
+        """Measure the accuracy on training images, at most `MAX_IMAGES_FOR_ACCURACY`, and on all test images."""
         return (
             nets.measure_accuracy(self.net, self.X[:MAX_IMAGES_FOR_ACCURACY], self.y[:MAX_IMAGES_FOR_ACCURACY]),
             nets.measure_accuracy(self.net, self.X_test, self.y_test),

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 import correspondence as co
-from correspondence.studies.catalogue import STUDY_TITLES
+from correspondence.studies import markdown as md
 from correspondence.studies.multiview_runs import (
     FALSE_ALARM_RATE,
     LinearBaseline,
@@ -21,16 +21,20 @@ from correspondence.studies.multiview_runs import (
     fit_linear_baseline,
     measure_views,
 )
-from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, markdown_table
-from correspondence.studies.runs import Settings
+from correspondence.studies.report import (
+    Exhibit,
+    Line,
+    Report,
+    make_component_rows,
+    make_correlation_lines,
+    make_panels,
+)
+from correspondence.studies.runs import Settings, limit_images
 
-__all__ = ["CIFAR_TITLE", "MNIST_TITLE", "NOISY_TITLE", "run_cifar", "run_mnist", "run_noisy"]
+__all__ = ["run_cifar", "run_mnist", "run_noisy"]
 
-MNIST_TITLE = STUDY_TITLES["multiview-mnist"]
-NOISY_TITLE = STUDY_TITLES["multiview-noisy-mnist"]
-CIFAR_TITLE = STUDY_TITLES["multiview-cifar"]
 IMAGES_IN_PLANE = 3000  # test images in the plane
-OTHER_IMAGES_ON_PAGE = 1000  # of the other view on the page
+OTHER_IMAGES_ON_PAGE = 1000  # images of the other view on the page
 ANIMAL_CLASSES = {"bird", "cat", "deer", "dog", "frog", "horse"}
 VEHICLE_CLASSES = {"airplane", "automobile", "ship", "truck"}
 
@@ -40,9 +44,8 @@ class _Case:
     """A study: its data, and what is known about it."""
 
     name: str
-    title: str
     recipe: str
-    """In `views`."""
+    """The name of the recipe in `views`."""
     views: str
     """What x and y are."""
     paper: str
@@ -53,12 +56,11 @@ class _Case:
     choice: str = ""
     """What was chosen with an eye on test images."""
     quoted: tuple[tuple[str, float | None, float | None], ...] = ()
-    """From elsewhere: error of a linear SVM and accuracy of k-means, in %."""
+    """Published elsewhere: error of a linear SVM and accuracy of k-means, in %."""
 
 
 MNIST_CASE = _Case(
     "multiview-mnist",
-    MNIST_TITLE,
     "MNIST",
     "x and y are two different images of the same digit",
     'The paper expects 10 significant PICs "due to 10 underlying digits" and sees a drop "precisely at 10".',
@@ -67,7 +69,6 @@ MNIST_CASE = _Case(
 )
 NOISY_CASE = _Case(
     "multiview-noisy-mnist",
-    NOISY_TITLE,
     "NOISY",
     "x is an image turned by a uniform angle between -pi/4 and pi/4; y is another image of the same digit, turned in "
     "the same way, with uniform noise from 0 to 1 added to each pixel and cut off at 1 (after Wang et al. 2015)",
@@ -80,7 +81,6 @@ NOISY_CASE = _Case(
 )
 CIFAR_CASE = _Case(
     "multiview-cifar",
-    CIFAR_TITLE,
     "CIFAR",
     "x and y are two different photographs of the same class",
     'The paper sees a drop "at around 13" (its published code gives both nets the same photograph in the end) and '
@@ -91,17 +91,17 @@ CIFAR_CASE = _Case(
 
 
 def run_mnist(settings: Settings) -> Report:
-    """Two images of the same digit."""
+    """Pair two images of the same digit."""
     return run_case(MNIST_CASE, co.datasets.fetch_mnist(), settings)
 
 
 def run_noisy(settings: Settings) -> Report:
-    """The same with rotation and noise."""
+    """Pair two images of the same digit, rotated and with noise."""
     return run_case(NOISY_CASE, co.datasets.fetch_mnist(), settings)
 
 
 def run_cifar(settings: Settings) -> Report:
-    """Two photographs of the same class."""
+    """Pair two photographs of the same class."""
     return run_case(CIFAR_CASE, co.datasets.fetch_cifar10(), settings)
 
 
@@ -110,19 +110,10 @@ def run_case(case: _Case, data: co.datasets.ImageClasses, settings: Settings) ->
 
     recipe = getattr(views, case.recipe)
     if settings.quick:
-        data = _limit_images(data)
+        data = limit_images(data, 3000, 1000)
         recipe = replace(recipe, held_out=500, passes=4, batch_size=128, widths=tuple(w // 2 for w in recipe.widths))
     runs = [measure_views(recipe, data, seed) for seed in range(settings.seeds)]
     return make_report(case, data, runs, fit_linear_baseline(recipe, data, runs[0]))
-
-
-def _limit_images(data: co.datasets.ImageClasses, n: int = 3000, n_test: int = 1000) -> co.datasets.ImageClasses:
-    return data._replace(
-        train_images=data.train_images[:n],
-        train_labels=data.train_labels[:n],
-        test_images=data.test_images[:n_test],
-        test_labels=data.test_labels[:n_test],
-    )
 
 
 # --- the report
@@ -131,38 +122,40 @@ def _limit_images(data: co.datasets.ImageClasses, n: int = 3000, n_test: int = 1
 def make_report(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun], found: LinearBaseline) -> Report:
     first = runs[0]
     nets = "a convolutional net for each" if case.recipe == "NOISY" else "one convolutional net for both"
+    explore = f" [A page to explore]({case.name}-explore.html)." if case is NOISY_CASE else ""
     sections = [
         f"Here {case.views}. PICE with {len(first.held.correlations)} components, {nets}, learns "
-        f"from {first.n} images, which are paired, and seen, anew in each pass; labels are used for the pairing "
+        f"from {first.n} images; each pass pairs them, and draws their views, again. Labels are used for the pairing "
         f"only. Pairs of {first.checked} other training images tell how many components are shared. All else is on "
         f"{len(first.labels)} test images, each paired with another one of its class. Training took "
         f"{' and '.join(f'{each.seconds:.0f}' for each in runs)} seconds.",
-        f"![Correlations and plane]({case.name}.png)\n\n{FIGURE_CAPTION}"
-        + (f" [A page to explore]({case.name}-explore.html)." if case is NOISY_CASE else ""),
+        md.show_picture("Correlations and plane", f"{case.name}.png", FIGURE_CAPTION + explore),
         describe_shared_components(case, data, first, found),
         make_correlation_table(runs, found),
-        f"![Pairs]({case.name}-pairs.png)\n\n*Pairs of test images: x above, y below.*",
+        md.show_picture("Pairs", f"{case.name}-pairs.png", "*Pairs of test images: x above, y below.*"),
         *filter(None, [case.choice]),
         make_use_table(case, runs),
-        _make_end_table(first),
+        make_end_table(first),
         ERRATA_SECTION,
     ]
-    figures = {"": _draw_figure(first), "-pairs": draw_pairs(first)}
+    figure, (left, right) = make_panels((14, 6), 1, 2)
+    draw_correlations(left, first)
+    draw_plane(right, first)
+    figures = {"": figure, "-pairs": draw_pairs(first)}
     page = {"-explore.html": lambda path: write_noisy_page(first, path)} if case is NOISY_CASE else {}
     rows = [row for each in runs for row in make_csv_rows(each, found)]
-    return Report(case.title, rows, "\n\n".join(sections), figures, page, [make_exhibit(case, data, runs)])
+    return Report(rows, sections, figures, page, [make_exhibit(case, data, first)])
 
 
-def make_exhibit(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun]) -> Exhibit:
-    first, most = runs[0], len(data.classes) - 1
-    shown = most + 1
-    held_out, training = first.held.correlations[:shown], first.pice.correlations_[:shown]
+def make_exhibit(case: _Case, data: co.datasets.ImageClasses, first: ViewRun) -> Exhibit:
+    most = len(data.classes) - 1
+    held_out, training = first.held.correlations[: most + 1], first.pice.correlations_[: most + 1]
     errors, accuracies = (
         ", ".join(f"{values[i]} % ({name})" for name, *values in case.quoted if values[i]) or None for i in range(2)
     )
     lines = [
         Line("components shared", case.drop, held_out=first.n_found, exact=f"at most {most}"),
-        *correlation_lines(held_out, training=training),
+        *make_correlation_lines(held_out, training=training),
         Line("error of a linear SVM on f(x)", errors, held_out=f"{100 * first.svm_error:.2f} %"),
         Line("accuracy of k-means on f(x)", accuracies, held_out=f"{100 * first.cluster_accuracy:.2f} %"),
     ]
@@ -177,8 +170,9 @@ def make_exhibit(case: _Case, data: co.datasets.ImageClasses, runs: list[ViewRun
 
 FIGURE_CAPTION = f"""\
 *Left: correlations of all components on training pairs and on pairs of test images, with 95 % intervals; grey: what
-the largest of them stays below in {100 * (1 - FALSE_ALARM_RATE):.0f} % of cases if partners are exchanged at random. Right: test
-images x in the plane of the first two functions, in principal coordinates and in the colours of their classes.*"""
+the largest of them stays below in {100 * (1 - FALSE_ALARM_RATE):.0f} % of cases if partners are exchanged at random.
+Right: test images x in the plane of the first two functions, in principal coordinates and in the colours of their
+classes.*"""
 
 ERRATA_SECTION = """\
 ## What it corrects
@@ -189,40 +183,40 @@ ERRATA_SECTION = """\
 
 
 def make_csv_rows(each: ViewRun, found: LinearBaseline) -> list[dict[str, Any]]:
-    return [
-        {
-            "seed": each.seed,
-            "component": i + 1,
-            "training": float(each.pice.correlations_[i]),
-            "held_out": float(each.held.correlations[i]),
-            "low": float(each.held.intervals[i, 0]),
-            "high": float(each.held.intervals[i, 1]),
-            "is_shared": int(each.shared[i]),
-            "cca_training": float(found.training[i]),
-            "cca_held_out": float(found.held.correlations[i]),
-            "captured": each.held.captured,
-            "cca_captured": found.held.captured,
-            "svm_error": each.svm_error,
-            "cluster_accuracy": each.cluster_accuracy,
-            "seconds": each.seconds,
-        }
-        for i in range(len(each.held.correlations))
-    ]
+    columns = {
+        "training": each.pice.correlations_,
+        "held_out": each.held.correlations,
+        "low": each.held.intervals[:, 0],
+        "high": each.held.intervals[:, 1],
+        "is_shared": each.shared.astype(int),
+        "cca_training": found.training,
+        "cca_held_out": found.held.correlations,
+    }
+    last = {
+        "captured": each.held.captured,
+        "cca_captured": found.held.captured,
+        "svm_error": each.svm_error,
+        "cluster_accuracy": each.cluster_accuracy,
+        "seconds": each.seconds,
+    }
+    return make_component_rows({"seed": each.seed}, columns, last)
 
 
 def describe_shared_components(
     case: _Case, data: co.datasets.ImageClasses, first: ViewRun, found: LinearBaseline
 ) -> str:
     classes = len(data.classes)
-    return (
-        f"## How many components are shared\n\nPairs of held-out training images show {first.shared.sum()}, pairs of "
-        f"test images {first.n_found} (correlation above {first.band:.3f}, which chance lets any of them exceed in "
+    return md.make_section(
+        "How many components are shared",
+        f"Pairs of held-out training images show {first.shared.sum()}, pairs of test images {first.n_found} "
+        f"(correlation above {first.band:.3f}, which chance lets any of them exceed in "
         f"{100 * FALSE_ALARM_RATE:.0f} % of cases). So many need at least {first.n_found + 1} classes, as the "
         f"constant counts as one more; there are {classes}, which can share {classes - 1} components and no more. "
-        f"{case.paper}\n\nOf the dependence, chi2, which is at most {classes - 1} here, the functions capture "
+        f"{case.paper}",
+        f"Of the dependence, chi2, which is at most {classes - 1} here, the functions capture "
         f"{first.held.captured:.3f} on test pairs. Linear CCA, fitted to {found.n} pairs of {found.columns} values "
         f"(means of 2 x 2 pixels), captures {found.held.captured:.3f}; its largest correlation there is "
-        f"{found.held.correlations.max():.3f}."
+        f"{found.held.correlations.max():.3f}.",
     )
 
 
@@ -245,7 +239,7 @@ def make_correlation_table(runs: list[ViewRun], found: LinearBaseline) -> str:
         largest = [float(values.max()) for values in (first.pice.correlations_[shown:], *rest)]
         lines.append(["others, at most", *largest[:2], "", *largest[2:], float(found.held.correlations[shown:].max())])
     header = ["component", "training", "held out", "95 %", *(f"held out, seed {each.seed}" for each in runs[1:])]
-    return f"## Correlations\n\n{markdown_table([*header, 'linear CCA, held out'], lines)}"
+    return md.make_section("Correlations", md.make_table([*header, "linear CCA, held out"], lines))
 
 
 def make_use_table(case: _Case, runs: list[ViewRun]) -> str:
@@ -258,26 +252,29 @@ def make_use_table(case: _Case, runs: list[ViewRun]) -> str:
         for each in runs
     ]
     lines += [[name, *("" if value is None else f"{value:.1f}" for value in values)] for name, *values in case.quoted]
-    return (
-        "## What the functions are good for\n\nOf the views x of test images: the error of a linear SVM that has "
-        "learnt from f(x) of training images, and the share of images that k-means, which sees no labels, puts into "
-        f"the right cluster (as many clusters as classes, matched one to one).\n\n"
-        f"{markdown_table(['', 'linear SVM, error %', 'k-means, accuracy %'], lines)}"
+    return md.make_section(
+        "What the functions are good for",
+        "Of the views x of test images: the error of a linear SVM that has learnt from f(x) of training images, and "
+        "the share of images that k-means, which sees no labels, puts into the right cluster (as many clusters as "
+        "classes, matched one to one).",
+        md.make_table(["", "linear SVM, error %", "k-means, accuracy %"], lines),
     )
 
 
-def _make_end_table(each: ViewRun) -> str:
+def make_end_table(each: ViewRun) -> str:
     names = sorted(set(each.labels.tolist()))
     means = np.array([each.F[each.labels == name].mean(axis=0) for name in names])
     lines = [[i + 1, *list_end_classes(names, means[:, i])] for i in np.flatnonzero(each.shared)]
-    return (
-        "## What the components tell apart\n\nClasses by the mean of f over their test images: at each end those that "
-        f"are at least half as far out as the last.\n\n{markdown_table(['component', 'one end', 'other end'], lines)}"
+    return md.make_section(
+        "What the components tell apart",
+        "Classes by the mean of f over their test images: at each end those that are at least half as far out as the "
+        "last.",
+        md.make_table(["component", "one end", "other end"], lines),
     )
 
 
 def list_end_classes(names: Sequence[str], means: np.ndarray) -> list[str]:
-    """Classes at the two ends of a function, the outermost first; in a word where they are all of a kind."""
+    """List the classes at both ends of a function, the outermost first, with a word if they are all of a kind."""
     order = np.argsort(means)
     ends = [order[means[order] <= means.min() / 2], order[::-1][means[order[::-1]] >= means.max() / 2]]
     return [_describe_classes([names[i] for i in end]) for end in ends]
@@ -294,14 +291,6 @@ def _describe_classes(names: list[str]) -> str:
 # --- pictures
 
 
-def _draw_figure(each: ViewRun) -> Figure:
-    figure = Figure(figsize=(14, 6), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    draw_correlations(left, each)
-    draw_plane(right, each)
-    return figure
-
-
 def draw_correlations(ax: Axes, each: ViewRun) -> None:
     r, component = each.held.correlations, np.arange(1, len(each.held.correlations) + 1)
     ax.axhspan(0, each.band, color="0.85", lw=0, label="chance")
@@ -315,7 +304,7 @@ def draw_correlations(ax: Axes, each: ViewRun) -> None:
 
 
 def draw_plane(ax: Axes, each: ViewRun) -> None:
-    """Test images in principal coordinates."""
+    """Draw test images in principal coordinates."""
     xy, labels = (each.F[:, :2] * each.pice.correlations_[:2])[:IMAGES_IN_PLANE], each.labels[:IMAGES_IN_PLANE]
     outline = [withStroke(linewidth=3, foreground="white")]
     written: list[np.ndarray] = []
@@ -334,10 +323,9 @@ def draw_plane(ax: Axes, each: ViewRun) -> None:
 
 
 def draw_pairs(each: ViewRun, n: int = 10) -> Figure:
-    """Pairs of test images, the first of each class."""
+    """Draw pairs of test images, the first of each class."""
     chosen = [int(np.flatnonzero(each.labels == name)[0]) for name in sorted(set(each.labels.tolist()))][:n]
-    figure = Figure(figsize=(1.1 * len(chosen), 2.5), layout="constrained")
-    axes = figure.subplots(2, len(chosen))
+    figure, axes = make_panels((1.1 * len(chosen), 2.5), 2, len(chosen))
     for row, images in zip(axes, (each.X, each.Y), strict=True):
         for ax, i in zip(row, chosen, strict=True):
             ax.imshow(np.moveaxis(images[i], 0, -1).squeeze(), cmap="gray", vmin=0, vmax=1)
@@ -347,14 +335,9 @@ def draw_pairs(each: ViewRun, n: int = 10) -> Figure:
     return figure
 
 
-# --- page
-
-
 def write_noisy_page(each: ViewRun, path: Path) -> Path:
-    """Test images of both views; those of the other view are known by their classes."""
-    digits = [
-        f"digit {label}" for label in each.labels[:IMAGES_IN_PLANE]
-    ]  # bare numbers would get colours in their order
+    """Write a page with test images of both views; the page knows those of the other view by their classes."""
+    digits = [f"digit {label}" for label in each.labels[:IMAGES_IN_PLANE]]  # bare numbers get ordered colours
     return co.explore(
         each.pice,
         each.X[:IMAGES_IN_PLANE],

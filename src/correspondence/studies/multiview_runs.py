@@ -1,4 +1,4 @@
-"""What the functions of two views are worth on test images, and what linear CCA finds in the same pairs."""
+"""Functions of two views evaluated on test images, and linear CCA on the same pairs."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ import correspondence as co
 __all__ = ["FALSE_ALARM_RATE", "LinearBaseline", "ViewRun", "fit_linear_baseline", "measure_views"]
 
 N_PERMUTATIONS = 999
-FALSE_ALARM_RATE = 0.01  # that a component of nothing but noise is taken for one that the views share
-MAX_LINEAR_PAIRS = 20_000  # pairs that linear CCA learns from
-TEST_SEED = 10_000  # of the partners and views of test images
+FALSE_ALARM_RATE = 0.01  # probability of any component above chance if the views share nothing
+MAX_LINEAR_PAIRS = 20_000  # pairs to which linear CCA is fitted
+TEST_SEED = 10_000  # seed of the partners and views of test images
 
 
 @dataclass(frozen=True, eq=False)
 class ViewRun:
-    """Functions of one seed, and what they are worth on test images."""
+    """Functions of one seed, evaluated on test images."""
 
     seed: int
     pice: co.PICE
     seconds: float
-    """Of the fit."""
+    """Time of the fit."""
     n: int
-    """Images that it was trained on."""
+    """Images used in the fit."""
     checked: int
-    """Training images held out, whose pairs tell how many components are shared."""
+    """Held-out training images, whose pairs tell how many components are shared."""
     shared: np.ndarray
-    """Whether each component is more than chance on those pairs: the functions that are used further."""
+    """Whether each component is more than chance on those pairs; only these functions are used further."""
     held: co.HeldOut
-    """On pairs of test images."""
+    """Evaluation on pairs of test images."""
     band: float
-    """What chance exceeds there in one of a hundred cases, with the largest of all components."""
+    """The limit that chance exceeds there with `FALSE_ALARM_RATE`, with the largest of all components."""
     X: np.ndarray
     """Views of the test images."""
     Y: np.ndarray
@@ -54,17 +54,17 @@ class ViewRun:
 
 
 def measure_views(recipe: Any, data: co.datasets.ImageClasses, seed: int) -> ViewRun:
-    """Fit to views of training images, and try the functions on those of test images."""
+    """Fit to views of training images, and evaluate the functions on those of test images."""
     from correspondence.studies import views  # here, because it needs torch
 
     pice, seconds = views.fit_views(recipe, data.train_images, data.train_labels, seed)
     rest = slice(len(data.train_labels) - recipe.held_out, None)
-    checked = views.all_pairs(recipe, data.train_images[rest], data.train_labels[rest], seed)
+    checked = views.pair_all_images(recipe, data.train_images[rest], data.train_labels[rest], seed)
     shared = pice.evaluate(*checked).correlations > find_chance_band(*pice.transform(*checked))
-    X, Y = views.all_pairs(recipe, data.test_images, data.test_labels, TEST_SEED)
+    X, Y = views.pair_all_images(recipe, data.test_images, data.test_labels, TEST_SEED)
     F, G = pice.transform(X, Y)
     seen, labels = data.train_images[: -recipe.held_out], data.train_labels[: -recipe.held_out]
-    F_seen = pice.transform(views.all_pairs(recipe, seen, labels, seed)[0])
+    F_seen = pice.transform(views.pair_all_images(recipe, seen, labels, seed)[0])
     return ViewRun(
         seed,
         pice,
@@ -84,7 +84,8 @@ def measure_views(recipe: Any, data: co.datasets.ImageClasses, seed: int) -> Vie
 
 
 def find_chance_band(F: np.ndarray, G: np.ndarray) -> float:
-    """What the largest correlation of all components exceeds with probability `FALSE_ALARM_RATE` if partners are exchanged."""
+    """Find the limit that the largest correlation exceeds with `FALSE_ALARM_RATE` if partners are exchanged."""
+    # With partners exchanged at random f and g share nothing; the largest of all correlations bounds every one.
     rng = np.random.default_rng(0)
     f, g = ((values - values.mean(axis=0)) / values.std(axis=0) for values in (F, G))
     largest = [np.einsum("ij,ij->j", f, g[rng.permutation(len(g))]).max() / len(g) for _ in range(N_PERMUTATIONS)]
@@ -92,13 +93,13 @@ def find_chance_band(F: np.ndarray, G: np.ndarray) -> float:
 
 
 def _measure_svm_error(F: np.ndarray, labels: np.ndarray, F_test: np.ndarray, truth: np.ndarray) -> float:
-    """Share of test images that a linear SVM on the functions gets wrong."""
+    """Return the share of test images that a linear SVM on the functions gets wrong."""
     guesses = LinearSVC(dual=False).fit(F, labels.astype(str)).predict(F_test)
     return float((guesses != truth.astype(str)).mean())
 
 
 def measure_cluster_accuracy(F: np.ndarray, truth: np.ndarray, seed: int) -> float:
-    """Share of images in the right one of as many clusters as there are classes, matched one to one."""
+    """Return the share of images in the right one of as many clusters as classes, matched one to one."""
     names, classes = np.unique(truth.astype(str), return_inverse=True)
     clusters = KMeans(len(names), n_init=10, random_state=seed).fit_predict(F)
     table = np.zeros((len(names), len(names)), dtype=int)
@@ -108,7 +109,7 @@ def measure_cluster_accuracy(F: np.ndarray, truth: np.ndarray, seed: int) -> flo
 
 @dataclass(frozen=True, eq=False)
 class LinearBaseline:
-    """What linear CCA finds in the same pairs."""
+    """Linear CCA of the same pairs."""
 
     n: int
     columns: int
@@ -117,17 +118,17 @@ class LinearBaseline:
 
 
 def fit_linear_baseline(recipe: Any, data: co.datasets.ImageClasses, run: ViewRun) -> LinearBaseline:
-    """Linear CCA on the same kind of pairs, tried on the same test pairs."""
+    """Fit linear CCA to the same kind of pairs, and evaluate it on the same test pairs."""
     from correspondence.studies import views
 
     n = min(MAX_LINEAR_PAIRS, run.n)
-    X, Y = map(_average_pixels, views.all_pairs(recipe, data.train_images[:n], data.train_labels[:n], run.seed))
+    X, Y = map(_average_pixels, views.pair_all_images(recipe, data.train_images[:n], data.train_labels[:n], run.seed))
     cca = co.CCA(n_components=len(run.held.correlations)).fit(X, Y)
     held = cca.evaluate(_average_pixels(run.X), _average_pixels(run.Y))
     return LinearBaseline(n, int(np.prod(X.shape[1:])), held, cca.correlations_)
 
 
 def _average_pixels(images: np.ndarray) -> np.ndarray:
-    """Images for CCA: means of 2 x 2 pixels, whose number is moderate also with colours."""
+    """Average 2 x 2 pixels, so that CCA has a moderate number of columns even with colours."""
     n, channels, height, width = images.shape
     return images.reshape(n, channels, height // 2, 2, width // 2, 2).mean(axis=(3, 5))

@@ -29,7 +29,7 @@ __all__ = [
     "train_net",
 ]
 
-MAX_SHIFT_PIXELS = 4  # pixels by which a crop moves an image at most
+MAX_SHIFT_PIXELS = 4  # a crop moves an image by at most this
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class NetRecipe:
     """Highest learning rate."""
     weight_decay: float
     augment: bool
-    """Whether the images are moved and flipped at random."""
+    """Whether the images are shifted and flipped at random."""
 
     @property
     def training(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ MNIST = NetRecipe((16, 32, 32, 64, 64), epochs=1, batch_size=64, lr=5e-3, weight
 
 
 def make_cnn(in_channels: int, classes: int, widths: Sequence[int] = BOUNDARY.widths) -> nn.Module:
-    """Net of 3x3 convolutions that gives logits; height and width are halved before every second one."""
+    """Make a net of 3x3 convolutions that gives logits; height and width are halved before every second one."""
     layers: list[nn.Module] = []
     for i, width in enumerate(widths):
         if i % 2:
@@ -71,7 +71,7 @@ def make_cnn(in_channels: int, classes: int, widths: Sequence[int] = BOUNDARY.wi
 
 
 def to_inputs(images: np.ndarray) -> torch.Tensor:
-    """Images with values from 0 to 255, (n, h, w) or (n, channels, h, w), as inputs of a net: (n, channels, h, w).
+    """Turn images with values from 0 to 255, (n, h, w) or (n, channels, h, w), into inputs: (n, channels, h, w).
 
     The values become -2 to 2: constants that depend on no data treat the images of training and test alike.
     """
@@ -98,19 +98,19 @@ def train_net(
     Parameters
     ----------
     net : torch.nn.Module
-        Gives logits (`make_cnn`). Trained in place and left in evaluation mode.
+        The net must give logits (`make_cnn`). It is trained in place and left in evaluation mode.
     X : torch.Tensor
-        Images (`to_inputs`).
+        The images must be inputs of the net (`to_inputs`).
     y : array of int, shape (n,)
-        Classes from 0.
+        The classes are numbered from 0.
     epochs, batch_size, lr, weight_decay, augment
-        As in `Recipe`.
+        They are explained in `NetRecipe`.
     seed : int
-        Of the order of the images and of their augmentation, not of the weights that ``make_net`` starts with.
+        It determines the order of the images and their augmentation, but not the weights at the start.
     after_step : callable, optional
-        Called after every step of the optimizer. It may put the net in evaluation mode.
+        It is called after every step of the optimizer and may put the net in evaluation mode.
     progress : bool, optional
-        Whether a bar is shown; by default in a terminal.
+        Show a progress bar; the default shows it in a terminal.
     """
     torch.manual_seed(seed)
     rng = torch.Generator().manual_seed(seed)
@@ -142,7 +142,7 @@ def _take_step(net: nn.Module, optimizer: torch.optim.Optimizer, X: torch.Tensor
 
 
 def shift_and_flip(X: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
-    """Each image moved by up to `MAX_SHIFT_PIXELS` pixels, with its edge reflected, and half of them flipped left to right."""
+    """Shift each image by up to `MAX_SHIFT_PIXELS`, with its edge reflected, and flip half of them left to right."""
     n, channels, height, width = X.shape
     rows = torch.randint(2 * MAX_SHIFT_PIXELS + 1, (n, 1), generator=rng) + torch.arange(height)
     columns = torch.randint(2 * MAX_SHIFT_PIXELS + 1, (n, 1), generator=rng) + torch.arange(width)
@@ -154,7 +154,7 @@ def shift_and_flip(X: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
 
 
 def measure_accuracy(net: nn.Module, X: torch.Tensor, y: np.ndarray) -> float:
-    """Share of images whose class has the largest logit."""
+    """Return the share of images whose class has the largest logit."""
     net.eval()
     with torch.inference_mode():
         guesses = torch.cat([net(batch).argmax(1) for batch in X.split(1000)])

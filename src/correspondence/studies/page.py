@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from correspondence._util.files import csv_text, new_file
+from correspondence._util.files import new_file
+from correspondence.studies import markdown as md
 from correspondence.studies.record import Record
-from correspondence.studies.report import Exhibit, Line, Value, markdown_table
+from correspondence.studies.report import Exhibit, Line, Value, write_table
 
 __all__ = ["write_page"]
 
@@ -21,8 +22,8 @@ INTRODUCTION_TEXT = """\
 
 Hsu, Salamatian and Calmon, *Generalizing Correspondence Analysis for Applications in Machine Learning*: each table and
 figure beside what `correspondence reproduce` finds. The paper seldom says which data its values are of; those of its
-tables are of training data, as far as its published code shows. "Ours, held out" is on data that the fit has not seen;
-"ours, training data" is the same fit on its own data, to show how much of it was learned by heart. Correlations are
+tables are of training data, as far as its published code shows. "Ours, held out" is on data not used in the fit;
+"ours, training data" is the same fit on its own data, to show how much of it was only memorised. Correlations are
 square roots of PICs; what the paper prints under the name PIC in its Tables 1 and 2 are correlations. An empty cell:
 there is no such value.
 
@@ -36,13 +37,13 @@ def write_page(folder: Path, records: list[Record], missing: Mapping[str, str], 
     Parameters
     ----------
     folder : Path
-        Must exist.
+        The folder must exist.
     records : list of Record
-        Of the studies that have been run, in the order of the page.
+        The page shows the studies of these records in this order.
     missing : mapping
-        Why each of the others has no results.
+        Each of the other studies has no results for this reason.
     command : str
-        By which the page is made.
+        The page is made by this command.
 
     Returns
     -------
@@ -50,8 +51,7 @@ def write_page(folder: Path, records: list[Record], missing: Mapping[str, str], 
         The page and its table.
     """
     page, table = folder / PAGE_FILE, folder / TABLE_FILE
-    with new_file(table) as temporary:
-        temporary.write_text(csv_text(make_table_rows(records), floats=".4f"), encoding="utf-8", newline="\n")
+    write_table(table, make_table_rows(records), ".4f")
     with new_file(page) as temporary:
         temporary.write_text(make_page_text(records, missing, command), encoding="utf-8")
     return [page, table]
@@ -73,49 +73,35 @@ def _list_values(line: Line) -> list[Value]:
 
 
 def make_page_text(records: list[Record], missing: Mapping[str, str], command: str) -> str:
-    sections = [
-        INTRODUCTION_TEXT,
-        _make_overview(records),
-        *(_make_section(record, exhibit) for record in records for exhibit in record.exhibits),
-        _absent(missing),
-        describe_origin(records, command),
-    ]
-    return "\n\n".join(filter(None, sections)) + "\n"
+    exhibits = [(record, exhibit) for record in records for exhibit in record.exhibits]
+    sections = [INTRODUCTION_TEXT]
+    if exhibits:
+        lines = [[own.name, *_make_table_line(own.lines[0]), _link_study(record)] for record, own in exhibits]
+        header = ["", "quantity", *VALUE_HEADER, "study"]
+        sections.append(md.make_section("At a glance", md.make_table(header, lines)))
+    sections += [make_exhibit_section(record, exhibit) for record, exhibit in exhibits]
+    if missing:
+        reasons = [f"- `{name}`: {' '.join(why.split())}" for name, why in missing.items()]
+        sections.append(md.make_section("Not computed", "\n".join(reasons)))
+    return "\n\n".join([*sections, describe_origin(records, command)]) + "\n"
 
 
-def _make_overview(records: list[Record]) -> str:
-    lines = [
-        [
-            exhibit.name,
-            exhibit.lines[0].quantity,
-            *map(_format_value, _list_values(exhibit.lines[0])),
-            _link_study(record),
-        ]
-        for record in records
-        for exhibit in record.exhibits
-    ]
-    return f"## At a glance\n\n{markdown_table(['', 'quantity', *VALUE_HEADER, 'study'], lines)}" if lines else ""
-
-
-def _make_section(record: Record, exhibit: Exhibit) -> str:
-    table = markdown_table(
-        ["", *VALUE_HEADER], [[line.quantity, *map(_format_value, _list_values(line))] for line in exhibit.lines]
-    )
-    parts = [f"## {exhibit.name}", exhibit.sentence, table]
+def make_exhibit_section(record: Record, exhibit: Exhibit) -> str:
+    parts = [exhibit.sentence, md.make_table(["", *VALUE_HEADER], map(_make_table_line, exhibit.lines))]
     if exhibit.picture is not None:
         parts.append(f"![{exhibit.name}]({record.study}/{record.study}{exhibit.picture}.png)")
-    parts.append(f"{_link_study(record)}, {_describe_run(record)}.")
-    return "\n\n".join(parts)
+    seeds = "one seed" if record.seeds == 1 else f"{record.seeds} seeds"
+    load = "" if record.load is None else f", load average {record.load:g}"
+    parts.append(f"{_link_study(record)}, {seeds}, {_format_duration(record.seconds)}{load}.")
+    return md.make_section(exhibit.name, *parts)
+
+
+def _make_table_line(line: Line) -> list[Any]:
+    return [line.quantity, *map(_format_value, _list_values(line))]
 
 
 def _link_study(record: Record) -> str:
     return f"[`reproduce {record.study}`]({record.study}/{record.study}.md)"
-
-
-def _describe_run(record: Record) -> str:
-    seeds = "one seed" if record.seeds == 1 else f"{record.seeds} seeds"
-    load = "" if record.load is None else f", load average {record.load:g}"
-    return f"{seeds}, {_format_duration(record.seconds)}{load}"
 
 
 def _format_duration(seconds: float) -> str:
@@ -126,23 +112,17 @@ def _format_value(value: Value) -> str | None:
     return f"{value:.3f}" if isinstance(value, float) else None if value is None else str(value)
 
 
-def _absent(missing: Mapping[str, str]) -> str:
-    lines = [f"- `{name}`: {' '.join(why.split())}" for name, why in missing.items()]
-    return "## Not computed\n\n" + "\n".join(lines) if lines else ""
-
-
 def describe_origin(records: list[Record], command: str) -> str:
-    """Command, versions and time; each different set of versions once."""
-    section = f"## How this was made\n\n```\n{command}\n```"
-    if not records:
-        return section
-    used = dict.fromkeys(
-        ", ".join(f"{name} {number}" for name, number in record.versions.items()) for record in records
-    )
-    seconds = sum(record.seconds for record in records)
-    note = (
-        "\n\nThis was a quick run on less data: it shows that the studies work, its numbers are not to be quoted."
-        if any(record.quick for record in records)
-        else ""
-    )
-    return f"{section}\n\n{'; '.join(used)}. {_format_duration(seconds)} in all.{note}"
+    """Return the section with command, versions and time; each different set of versions is listed once."""
+    parts = [f"```\n{command}\n```"]
+    if records:
+        used = dict.fromkeys(
+            ", ".join(f"{name} {number}" for name, number in record.versions.items()) for record in records
+        )
+        seconds = sum(record.seconds for record in records)
+        parts.append(f"{'; '.join(used)}. {_format_duration(seconds)} in all.")
+    if any(record.quick for record in records):
+        parts.append(
+            "This was a quick run on less data: it shows that the studies work, its numbers are not to be quoted."
+        )
+    return md.make_section("How this was made", *parts)

@@ -1,4 +1,4 @@
-"""Problems whose maximally correlated functions are known exactly: what an estimator is judged by."""
+"""Problems whose maximally correlated functions are known exactly, on which estimators are evaluated."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Problem:
     Attributes
     ----------
     name : str
-        Short, for tables.
+        A short name for tables.
     n : int
-        Number of pairs to learn from.
+        Number of training pairs.
     correlations : ndarray of shape (d,)
         The exact sqrt(lambda_i), in descending order.
     draw : callable
@@ -65,7 +65,7 @@ class Problem:
 
 
 def make_gaussian(noise: float = 1.0, n: int = 5000, d: int = 4) -> Problem:
-    """Y = X + noise N(0, 1) with X standard normal: powers of the correlation, Hermite polynomials."""
+    """Make Y = X + noise N(0, 1) with X standard normal: powers of the correlation, Hermite polynomials."""
 
     def draw(size: int, rng: np.random.Generator) -> Pair:
         X = rng.normal(size=(size, 1))
@@ -75,7 +75,7 @@ def make_gaussian(noise: float = 1.0, n: int = 5000, d: int = 4) -> Problem:
 
 
 def make_bsc(p: float = 0.5, delta: float = 0.1, bits: int = 5, n: int = 15000, d: int = 15) -> Problem:
-    """Independent bits that are 1 with probability p, each flipped with probability delta.
+    """Make independent bits that are 1 with probability p, each flipped with probability delta.
 
     A bit and its copy have correlation r = (1 - 2 delta) sqrt(p (1 - p) / (q (1 - q))), q the probability of a 1 in
     the copy; the exact values are r^k, as many times as there are sets of k bits.
@@ -93,7 +93,7 @@ def make_bsc(p: float = 0.5, delta: float = 0.1, bits: int = 5, n: int = 15000, 
 def make_random_table(
     rows: int = 30, columns: int = 20, alpha: float = 0.3, n: int = 50000, d: int = 5, seed: int = 0
 ) -> Problem:
-    """Two columns of labels; the probabilities of their pairs are drawn once from a Dirichlet distribution."""
+    """Make two columns of labels; the probabilities of their pairs are drawn once from a Dirichlet distribution."""
     joint = np.random.default_rng(seed).dirichlet(np.full(rows * columns, alpha))
     row_names, column_names = (
         np.array([f"{letter}{i:02d}" for i in range(count)]) for letter, count in (("a", rows), ("b", columns))
@@ -107,7 +107,7 @@ def make_random_table(
 
 
 def make_single_index(n: int = 20000, d: int = 2, reach: float = 8.0) -> Problem:
-    """Y = h + 0.3 N(0, 1), where h = sin(3 X1) + X2 X3 and X has ten standard normal columns.
+    """Make Y = h + 0.3 N(0, 1), where h = sin(3 X1) + X2 X3 and X has ten standard normal columns.
 
     X acts on Y only through h, so the exact values are those of the pair (h, Y). They are computed on a grid of step
     0.02 from the density of h, that of sin(3 X1) convolved with K0(|z|) / pi, that of a product of two normals.
@@ -119,13 +119,14 @@ def make_single_index(n: int = 20000, d: int = 2, reach: float = 8.0) -> Problem
 
     def draw(size: int, rng: np.random.Generator) -> Pair:
         X = rng.normal(size=(size, 10))
-        return X, _index(X) + 0.3 * rng.normal(size=(size, 1))
+        h = np.sin(3 * X[:, :1]) + X[:, 1:2] * X[:, 2:3]
+        return X, h + 0.3 * rng.normal(size=(size, 1))
 
     return Problem("single index of 10 inputs", n, _compute_index_correlations(reach, d), draw)
 
 
 def make_unrelated(columns: int = 10, n: int = 5000, d: int = 5) -> Problem:
-    """X and Y are independent: every correlation is 0."""
+    """Make independent X and Y: every correlation is 0."""
 
     def draw(size: int, rng: np.random.Generator) -> Pair:
         return rng.normal(size=(size, columns)), rng.normal(size=(size, columns))
@@ -134,7 +135,7 @@ def make_unrelated(columns: int = 10, n: int = 5000, d: int = 5) -> Problem:
 
 
 def make_gamma_poisson(shape: float = 2.0, rate: float = 1.0, n: int = 5000, d: int = 4) -> Problem:
-    """Y is Poisson with a mean X of Gamma distribution: Laguerre and Meixner polynomials."""
+    """Make Y Poisson with a mean X of Gamma distribution: Laguerre and Meixner polynomials."""
 
     def draw(size: int, rng: np.random.Generator) -> Pair:
         X = rng.gamma(shape, 1 / rate, size=(size, 1))
@@ -144,19 +145,20 @@ def make_gamma_poisson(shape: float = 2.0, rate: float = 1.0, n: int = 5000, d: 
 
 
 def make_circular(kappa: float = 2.0, n: int = 5000, d: int = 4) -> Problem:
-    """X is a uniform angle and Y is X turned by von Mises noise, both from -pi to pi: sines and cosines."""
+    """Make X a uniform angle and Y the same turned by von Mises noise, from -pi to pi: sines and cosines."""
 
     def draw(size: int, rng: np.random.Generator) -> Pair:
         X = rng.uniform(-np.pi, np.pi, size=(size, 1))
         turned = X + rng.vonmises(0, kappa, size=(size, 1))
         return X, (turned + np.pi) % (2 * np.pi) - np.pi
 
+    # The k-th Fourier coefficient of the noise is I_k(kappa) / I_0(kappa), once for the sine and once for the cosine.
     orders = np.arange(d) // 2 + 1
     return Problem(f"circular, kappa {kappa:g}", n, ive(orders, kappa) / ive(0, kappa), draw)
 
 
 def make_mixture(n: int = 5000) -> Problem:
-    """Four round clusters in the plane, within which x and y are independent: three components."""
+    """Make four round clusters in the plane, within which x and y are independent: three components."""
     centres = np.array([[-3.0, 1.0], [-1.0, -3.0], [1.0, 3.0], [3.0, -1.0]])
     weights, spread = np.array([0.4, 0.3, 0.2, 0.1]), 0.8
 
@@ -164,13 +166,14 @@ def make_mixture(n: int = 5000) -> Problem:
         points = centres[rng.choice(4, size, p=weights)] + spread * rng.normal(size=(size, 2))
         return points[:, :1], points[:, 1:]
 
+    # x and y are independent given the cluster, so the joint density on the grid is sum_k w_k p_k(x) p_k(y).
     grid = np.linspace(-8, 8, 801)
     in_x, in_y = (norm.pdf(grid[:, None], column, spread) for column in centres.T)
     return Problem("mixture of 4 clusters", n, _decompose_table(in_x * weights @ in_y.T, 3), draw)
 
 
 def make_heavy_tails(noise: float = 1.0, n: int = 5000, d: int = 4) -> Problem:
-    """A Gaussian pair seen through sinh(2 x) and exp(y), which change nothing but the margins."""
+    """Make a Gaussian pair seen through sinh(2 x) and exp(y), which change only the margins."""
     plain = make_gaussian(noise, n, d)
 
     def draw(size: int, rng: np.random.Generator) -> Pair:
@@ -183,7 +186,7 @@ def make_heavy_tails(noise: float = 1.0, n: int = 5000, d: int = 4) -> Problem:
 def make_gaussian_vectors(
     canonical: tuple[float, ...] = (0.9, 0.6, 0.3), n: int = 5000, d: int = 4, seed: int = 0
 ) -> Problem:
-    """Gaussian vectors with these canonical correlations, each mixed by a random matrix: products of their powers."""
+    """Make Gaussian vectors with these canonical correlations, mixed by random matrices: products of their powers."""
     k = len(canonical)
     mix_x, mix_y = np.random.default_rng(seed).normal(size=(2, k, k))
 
@@ -200,20 +203,17 @@ def _list_powers(r: float, d: int) -> np.ndarray:
 
 
 def _find_largest_products(factors: tuple[float, ...] | list[float], highest: int, d: int) -> np.ndarray:
-    """The d largest products of powers of the factors up to the highest, that of all zeroth powers left out."""
+    """Find the d largest products of powers of the factors up to the highest, except that of all zeroth powers."""
     powers = [np.power(r, np.arange(highest + 1)) for r in factors]
     return np.sort([np.prod(chosen) for chosen in product(*powers)])[::-1][1 : d + 1]
 
 
 def _decompose_table(joint: np.ndarray, d: int) -> np.ndarray:
-    """Singular values of a joint distribution after the trivial one."""
+    """Return the singular values of a joint distribution after the trivial one."""
     joint = joint / joint.sum()
+    # p(x, y) / sqrt(p(x) p(y)) has the singular values 1 (the constant), sqrt(lambda_1), sqrt(lambda_2), ...
     scale = np.sqrt(np.outer(joint.sum(axis=1), joint.sum(axis=0)))
     return np.linalg.svd(joint / scale, compute_uv=False)[1 : d + 1]
-
-
-def _index(X: np.ndarray) -> np.ndarray:
-    return np.sin(3 * X[:, :1]) + X[:, 1:2] * X[:, 2:3]
 
 
 def _compute_index_correlations(reach: float, d: int, step: float = 0.02) -> np.ndarray:
@@ -225,7 +225,7 @@ def _compute_index_correlations(reach: float, d: int, step: float = 0.02) -> np.
 
 
 def compute_index_masses(half: int, step: float) -> np.ndarray:
-    """Masses of h = sin(3 X1) + X2 X3 in the cells around -half * step, ..., half * step."""
+    """Compute the masses of h = sin(3 X1) + X2 X3 in the cells around -half * step, ..., half * step."""
     sine = np.sin(3 * norm.ppf((np.arange(400_000) + 0.5) / 400_000))
     bound = round(1 / step)
     sine_masses = np.bincount(np.rint(sine / step).astype(int) + bound, minlength=2 * bound + 1) / len(sine)

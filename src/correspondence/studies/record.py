@@ -1,4 +1,4 @@
-"""What a study leaves behind for the page of all results: NAME.json, written last, so that it tells a finished run."""
+"""What a study leaves for the page of all results: NAME.json, written last, so that it marks a finished run."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Record:
 
     @classmethod
     def from_run(cls, study: str, title: str, settings: Settings, seconds: float, exhibits: list[Exhibit]) -> Record:
-        """Record of a run that has just ended."""
+        """Return the record of a run that has just ended."""
         load = round(os.getloadavg()[1], 1) if hasattr(os, "getloadavg") else None
         return cls(study, title, settings.seeds, settings.quick, round(seconds, 1), load, list_versions(), exhibits)
 
     def write_json(self, folder: Path) -> Path:
-        """Write it to the folder of the study."""
+        """Write the record to the folder of the study."""
         path = _make_path(folder, self.study)
         with new_file(path) as temporary:
             temporary.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -43,7 +43,7 @@ class Record:
 
     @classmethod
     def read_json(cls, folder: Path, study: str) -> Record | None:
-        """Read what `write_json` wrote; None if there is no such file, or another one."""
+        """Read what `write_json` wrote; return None if the file is missing or was not written by it."""
         try:
             values = json.loads(_make_path(folder, study).read_text(encoding="utf-8"))
             exhibits = [
@@ -55,11 +55,11 @@ class Record:
 
     @staticmethod
     def remove_json(folder: Path, study: str) -> None:
-        """Take away that of an earlier run, before its files are replaced."""
+        """Remove the record of an earlier run before its files are replaced."""
         _make_path(folder, study).unlink(missing_ok=True)
 
     def is_of(self, settings: Settings) -> bool:
-        """Whether a run with these settings, by this version of the package, would be the same."""
+        """Tell whether a run with these settings, by this version of the package, would be the same."""
         wanted = settings.seeds, settings.quick, list_versions()["correspondence"]
         return (self.seeds, self.quick, self.versions.get("correspondence")) == wanted
 

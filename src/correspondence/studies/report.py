@@ -1,9 +1,8 @@
-"""The results folder of a study: NAME.csv, NAME.png, NAME.md and others, each of them whole or not there."""
+"""The results folder of a study: NAME.csv, NAME.png, NAME.md and others; each file is complete or missing."""
 
 from __future__ import annotations
 
 import platform
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,35 +17,38 @@ from numpy.typing import ArrayLike
 import correspondence as co
 from correspondence._util.files import csv_text, new_file
 from correspondence.data.table import to_frame
-from correspondence.studies.runs import Runs, Settings
+from correspondence.studies import markdown as md
+from correspondence.studies.runs import Settings
 
 __all__ = [
     "Exhibit",
     "Line",
     "Report",
-    "correlation_lines",
-    "correlation_rows",
     "describe_provenance",
+    "draw_alone",
     "list_versions",
-    "markdown_table",
+    "make_claim_lines",
+    "make_component_rows",
+    "make_correlation_lines",
+    "make_panels",
     "to_frame_or_array",
     "write_report",
+    "write_table",
 ]
 
 Value = float | int | str | None
-NUMBER_PATTERN = re.compile(r"[-+]?\.?[0-9]")
 
 
 @dataclass(frozen=True)
 class Line:
-    """A quantity as the paper has it and as we do; what there is not is None."""
+    """A quantity in the paper and here; None where there is no value."""
 
     quantity: str
     paper: Value = None
     training: Value = None
-    """Ours, on the data of the fit."""
+    """Our value on the data of the fit."""
     held_out: Value = None
-    """Ours, on data that the fit has not seen."""
+    """Our value on held-out data."""
     exact: Value = None
 
 
@@ -58,39 +60,40 @@ class Exhibit:
     lines: list[Line]
     sentence: str
     picture: str | None = None
-    """The figure of the report that shows it, by what is added to the name of its file."""
+    """The suffix of the figure of the report that shows it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
     """What a study found."""
 
-    title: str
     rows: list[dict[str, Any]]
     """Lines of the CSV file, from column to value; None is left empty."""
-    text: str
-    """Markdown below the title."""
+    sections: list[str]
+    """Markdown paragraphs and sections below the title."""
     figures: dict[str, Figure]
-    """Figures by what is added to the name of the file: "" for NAME.png, "-more" for NAME-more.png."""
+    """Figures by the suffix of their file: "" for NAME.png, "-more" for NAME-more.png."""
     others: Mapping[str, Callable[[Path], object]] = field(default_factory=dict)
-    """Writers of other files, such as movies, by what is added to the name: ".html" for NAME.html."""
+    """Writers of other files, such as movies, by suffix: ".html" for NAME.html."""
     exhibits: list[Exhibit] = field(default_factory=list)
-    """What of the paper it computes again, for the page of all results."""
+    """The parts of the paper that it computes again, for the page of all results."""
 
 
-def write_report(report: Report, name: str, folder: Path, origin: str) -> list[Path]:
-    """Write the files of a report; those of an earlier run are replaced one by one, and only by complete ones.
+def write_report(report: Report, name: str, title: str, folder: Path, origin: str) -> list[Path]:
+    """Write the files of a report; a file of an earlier run is replaced only by a complete one.
 
     Parameters
     ----------
     report : Report
-        What to write.
+        The report holds what is written.
     name : str
-        Of the study, and of its files.
+        The study and its files have this name.
+    title : str
+        The text has this title.
     folder : Path
-        Must exist.
+        The folder must exist.
     origin : str
-        How the results were made: the last section of the text.
+        The last section of the text says how the results were made.
 
     Returns
     -------
@@ -99,7 +102,8 @@ def write_report(report: Report, name: str, folder: Path, origin: str) -> list[P
     """
     table, text = folder / f"{name}.csv", folder / f"{name}.md"
     pictures = {folder / f"{name}{suffix}.png": figure for suffix, figure in report.figures.items()}
-    _write_csv(table, report.rows)
+    columns = list(dict.fromkeys(column for row in report.rows for column in row))
+    write_table(table, [columns, *([row.get(column) for column in columns] for row in report.rows)], ".6f")
     for path, figure in pictures.items():
         with new_file(path) as temporary:
             figure.savefig(temporary, dpi=130)
@@ -107,111 +111,100 @@ def write_report(report: Report, name: str, folder: Path, origin: str) -> list[P
     for path, save in others.items():
         save(path)
     with new_file(text) as temporary:
-        temporary.write_text(f"# {report.title}\n\n{report.text}\n\n{origin}\n", encoding="utf-8")
+        temporary.write_text("\n\n".join([f"# {title}", *report.sections, origin]) + "\n", encoding="utf-8")
     return [table, *pictures, *others, text]
 
 
-def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    text = csv_text([columns, *([row.get(column) for column in columns] for row in rows)], floats=".6f")
+def write_table(path: Path, rows: Iterable[Iterable[Any]], floats: str) -> None:
+    """Write a CSV file whose numbers have this format; it replaces another one when it is complete."""
     with new_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.write_text(csv_text(rows, floats), encoding="utf-8", newline="\n")
 
 
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Table in Markdown; numbers with four decimals and on the right, None as an empty cell."""
-    rows = [list(row) for row in rows]
-    marks = ["---" if any(_is_text(row[i]) for row in rows) else "---:" for i in range(len(header))]
-    lines = [header, marks, *rows]
-    return "\n".join("| " + " | ".join(_format_cell(value) for value in line) + " |" for line in lines)
+def make_panels(size: tuple[float, float], *shape: int, **options: Any) -> tuple[Figure, Any]:
+    """Make a figure with one panel, or with as many rows and columns of panels as `shape` says."""
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(*shape, **options)
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value) and not NUMBER_PATTERN.match(value)
-
-
-def _format_cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
+def draw_alone(draw: Callable[..., Any], size: tuple[float, float], *values: Any, **options: Any) -> Figure:
+    """Let a function of `co.plot` draw in a figure of its own."""
+    figure, ax = make_panels(size)
+    draw(*values, ax=ax, **options)
+    return figure
 
 
 def to_frame_or_array(X: np.ndarray, names: Sequence[str]) -> Any:
-    """Array with names of its columns, for a page; as it is where no library of frames is installed."""
+    """Return an array as a frame with named columns; unchanged if no library of frames is installed."""
     try:
         return to_frame(dict(zip(names, X.T, strict=True)))
     except ImportError:
         return X
 
 
-def correlation_rows(runs: Runs, **printed: Sequence[float]) -> list[dict[str, Any]]:
-    """Lines of the CSV file for one problem: one for each component, and one for their mean error.
+def make_component_rows(
+    first: Mapping[str, Any], columns: Mapping[str, Sequence[Any] | np.ndarray], last: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return a line of the CSV file for each component.
 
     Parameters
     ----------
-    runs : Runs
-        What was measured.
-    **printed : sequences of float
-        Columns with the numbers that the paper prints for the first components.
-    """
-    rows = [make_component_row(runs, i, printed) for i in range(len(runs.problem.correlations))]
-    mean = dict.fromkeys(rows[0]) | {"component": "mean", "error": float(runs.errors.mean())}
-    return [{"problem": runs.problem.name, **row} for row in [*rows, mean]]
-
-
-def make_component_row(runs: Runs, i: int, printed: dict[str, Sequence[float]]) -> dict[str, Any]:
-    exact = float(runs.problem.correlations[i])
-    return {
-        "component": i + 1,
-        **{column: values[i] if i < len(values) else None for column, values in printed.items()},
-        "exact": exact,
-        "exact_pic": exact**2,
-        **_summarise_values("held_out", runs.held_out[:, i]),
-        **_summarise_values("training", runs.training[:, i]),
-        "error": float(runs.errors[i]),
-    }
-
-
-def _summarise_values(name: str, values: np.ndarray) -> dict[str, float]:
-    return {name: float(values.mean()), f"{name}_low": float(values.min()), f"{name}_high": float(values.max())}
-
-
-def correlation_lines(held_out: ArrayLike, **others: ArrayLike) -> list[Line]:
-    """Lines for the first, second, ... correlation; `others` are columns of a `Line`, which may be shorter.
+    first, last : mapping
+        All lines begin and end with these values.
+    columns : mapping
+        Each column has a value for each component; the shortest column ends the table.
 
     Examples
     --------
-    >>> correlation_lines([0.5, 0.2], paper=[0.6])[0]
+    >>> make_component_rows({"seed": 0}, {"training": [0.5]}, {"seconds": 1.0})
+    [{'seed': 0, 'component': 1, 'training': 0.5, 'seconds': 1.0}]
+    """
+    return [
+        {**first, "component": i, **dict(zip(columns, values, strict=True)), **last}
+        for i, values in enumerate(zip(*columns.values(), strict=False), start=1)
+    ]
+
+
+def make_correlation_lines(held_out: ArrayLike, quantity: str = "correlation {}", **others: ArrayLike) -> list[Line]:
+    """Return lines for the first, second, ... correlation; `others` are columns of a `Line`, which may be shorter.
+
+    Examples
+    --------
+    >>> make_correlation_lines([0.5, 0.2], paper=[0.6])[0]
     Line(quantity='correlation 1', paper=0.6, training=None, held_out=0.5, exact=None)
     """
     columns = {name: np.asarray(values).tolist() for name, values in {"held_out": held_out, **others}.items()}
     return [
-        Line(f"correlation {i + 1}", **{name: values[i] for name, values in columns.items() if i < len(values)})
+        Line(quantity.format(i + 1), **{name: values[i] for name, values in columns.items() if i < len(values)})
         for i in range(len(columns["held_out"]))
     ]
 
 
+def make_claim_lines(quantity: str, claimed: ArrayLike, shown: ArrayLike) -> list[Line]:
+    """Return lines for the correlations that a classifier claims and those that labels show."""
+    pairs = zip(np.asarray(claimed), np.asarray(shown), strict=True)
+    return make_correlation_lines([f"{a:.3f} claimed, {b:.3f} shown" for a, b in pairs], quantity)
+
+
 def describe_provenance(name: str, settings: Settings, seconds: float, use_of_seeds: str) -> str:
-    """Last section of the text: command, seeds, versions and time."""
+    """Return the last section of the text: command, seeds, versions and time."""
     quick = " --quick" if settings.quick else ""
-    command = f"correspondence reproduce {name} --seeds {settings.seeds}{quick}"
     seeds = "Seed 0," if settings.seeds == 1 else f"Seeds 0 to {settings.seeds - 1}, each"
     drawn = f"{seeds} {use_of_seeds}; " if use_of_seeds else ""
-    lines = [
-        "## How this was made",
-        f"```\n{command}\n```",
+    parts = [
+        f"```\ncorrespondence reproduce {name} --seeds {settings.seeds}{quick}\n```",
         f"{drawn}{', '.join(f'{package} {number}' for package, number in list_versions().items())}; "
         f"{seconds:.1f} seconds in all.",
     ]
     if settings.quick:
-        lines.append(
+        parts.append(
             "This was a quick run on fewer pairs: it shows that the study works, its numbers are not to be quoted."
         )
-    return "\n\n".join(lines)
+    return md.make_section("How this was made", *parts)
 
 
 def list_versions() -> dict[str, str]:
-    """Versions of this package and of those that its numbers may depend on."""
+    """Return the versions of this package and of those that its numbers may depend on."""
     found = {"correspondence": co.__version__, "Python": platform.python_version()}
     for package in ("numpy", "scipy", "scikit-learn", "torch"):
         with suppress(PackageNotFoundError):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from correspondence.datasets import MissingDataError
+import correspondence as co
 from correspondence.studies import (
     boundary,
     brands,
@@ -37,10 +37,10 @@ class Study:
     """What `reproduce_study` can run."""
 
     title: str
-    """One line, for the list of all studies."""
+    """One line, for the list of all studies and for the report."""
     run: Callable[[Settings], Report]
     seeds: str = ""
-    """What each seed is for; empty if nothing is drawn."""
+    """What each seed is for; empty if the study draws no random numbers."""
     default_seeds: int = 10
 
 
@@ -70,14 +70,15 @@ def reproduce_study(
     Parameters
     ----------
     name : str
-        One of `STUDIES`.
+        The study must be one of `STUDIES`.
     output : path, optional
-        The folder, made if there is none; files of an earlier run are replaced. ``results/NAME`` by default.
+        Files go to this folder, which is made if necessary; those of an earlier run are replaced. The default is
+        ``results/NAME``.
     seeds : int, optional
-        How many data sets are drawn and fitted, or nets trained; by default 10 (2 if `quick`), or 1 where that takes
+        Draw and fit so many data sets, or train so many nets; by default 10 (2 if `quick`), or 1 where that takes
         minutes.
     quick : bool
-        Fewer training and fresh pairs: to see that it works, not for the numbers.
+        Use fewer training and fresh pairs: to see that the study works, not for the numbers.
 
     Returns
     -------
@@ -85,22 +86,23 @@ def reproduce_study(
         The files written.
     """
     if name not in STUDIES:
-        raise ValueError(f"There is no study {name!r}: choose one of {', '.join(STUDIES)}.")
-    folder = Path("results", name) if output is None else Path(output)
-    settings = Settings.from_options(seeds, quick, STUDIES[name].default_seeds)
+        raise ValueError(f"name must be one of {', '.join(STUDIES)}, got {name!r}.")
+    study, folder = STUDIES[name], Path("results", name) if output is None else Path(output)
+    settings = Settings.from_options(seeds, quick, study.default_seeds)
     is_new = not folder.exists()
     _check_folder(folder)
     start = time.perf_counter()
     try:
-        report = STUDIES[name].run(settings)
+        report = study.run(settings)
     except BaseException:
         if is_new:
             folder.rmdir()
         raise
     seconds = time.perf_counter() - start
     Record.remove_json(folder, name)
-    files = write_report(report, name, folder, describe_provenance(name, settings, seconds, STUDIES[name].seeds))
-    return [*files, Record.from_run(name, report.title, settings, seconds, report.exhibits).write_json(folder)]
+    origin = describe_provenance(name, settings, seconds, study.seeds)
+    files = write_report(report, name, study.title, folder, origin)
+    return [*files, Record.from_run(name, study.title, settings, seconds, report.exhibits).write_json(folder)]
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,9 @@ class Outcome:
     files: list[Path]
     """The page of all results and its table."""
     missing: dict[str, str]
-    """Why studies were not run: data or packages that are not there."""
+    """Why studies were not run: data or packages that are missing."""
     failed: dict[str, str]
-    """What went wrong in others."""
+    """The errors of studies that failed."""
 
 
 def reproduce_all(
@@ -125,18 +127,18 @@ def reproduce_all(
     """Run all studies one after the other, and write one page of what they found.
 
     A study that has been finished with the same settings is not run again, so that a run that was stopped goes on with
-    the study that it had not finished. The page is written anew after each study.
+    the study that it had not finished. The page is written again after each study.
 
     Parameters
     ----------
     output : path, optional
-        The folder; each study gets a folder in it. ``results`` by default.
+        Each study gets a folder in this one, which is ``results`` by default.
     seeds, quick : optional
-        As in `reproduce_study`, for all of them.
+        They are passed to `reproduce_study` for all studies.
     again : bool
-        Run also what is finished.
+        Run finished studies too.
     tell : callable
-        Takes a line for each study when it begins and when it ends.
+        It is called with a line when a study begins and when it ends.
 
     Returns
     -------
@@ -158,7 +160,7 @@ def reproduce_all(
             else:
                 records[name] = _run_and_read_record(name, folder / name, seeds, quick)
                 tell(f"    done in {records[name].seconds:.0f} seconds")
-        except (ImportError, MissingDataError) as error:
+        except (ImportError, co.datasets.MissingDataError) as error:
             missing[name] = str(error)
             tell(f"    not run: {error}")
         except Exception as error:  # one study that fails must not cost the others
@@ -171,7 +173,7 @@ def reproduce_all(
 
 
 def _read_finished_records(folder: Path, seeds: int | None, quick: bool) -> dict[str, Record]:
-    """Records of earlier runs with these settings."""
+    """Read the records of earlier runs with these settings."""
     found = {name: Record.read_json(folder / name, name) for name in STUDIES}
     return {
         name: record
@@ -188,7 +190,7 @@ def _run_and_read_record(name: str, folder: Path, seeds: int | None, quick: bool
 
 
 def _check_folder(folder: Path) -> None:
-    """Make the folder and see that it takes files: better now than after minutes of fitting."""
+    """Make the folder and check that it takes files: better now than after minutes of fitting."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder):
         pass

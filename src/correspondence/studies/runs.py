@@ -1,4 +1,4 @@
-"""Fits of one problem with many seeds, each judged on fresh pairs."""
+"""Settings of a run, the part of the images that a quick run uses, and fits of one problem with many seeds."""
 
 from __future__ import annotations
 
@@ -13,51 +13,61 @@ from tqdm import tqdm
 import correspondence as co
 from correspondence.studies.problems import Problem
 
-__all__ = ["Runs", "Settings", "measure_problem", "one_thread_each"]
+__all__ = ["Runs", "Settings", "limit_images", "measure_problem", "use_one_thread_each"]
 
 
-def one_thread_each() -> AbstractContextManager[object]:
-    """Processes of joblib that do not wait for each other's threads, whatever OMP_NUM_THREADS says."""
+def use_one_thread_each() -> AbstractContextManager[object]:
+    """Give each process of joblib one thread, whatever OMP_NUM_THREADS says, so that none waits for another's."""
     return parallel_config("loky", inner_max_num_threads=1)
+
+
+def limit_images(data: co.datasets.ImageClasses, n: int, n_test: int) -> co.datasets.ImageClasses:
+    """Keep the first n training images and the first n_test test images."""
+    return data._replace(
+        train_images=data.train_images[:n],
+        train_labels=data.train_labels[:n],
+        test_images=data.test_images[:n_test],
+        test_labels=data.test_labels[:n_test],
+    )
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How much is computed."""
+    """The number of seeds, and whether the run is a quick one on less data."""
 
     seeds: int
     quick: bool
 
     @classmethod
     def from_options(cls, seeds: int | None = None, quick: bool = False, default: int = 10) -> Settings:
-        """Settings with the default number of seeds."""
+        """Return settings with the default number of seeds unless another one is given."""
         if seeds is not None and seeds < 1:
             raise ValueError(f"seeds must be at least 1, got {seeds}.")
         return cls(seeds or (min(2, default) if quick else default), quick)
 
     @property
     def fresh(self) -> int:
-        """Number of fresh pairs that each fit is judged on."""
+        """Number of fresh pairs on which each fit is evaluated."""
         return 20_000 if self.quick else 200_000
 
     def count_training_pairs(self, problem: Problem) -> int:
-        """Number of pairs that each fit sees."""
+        """Return the number of pairs that each fit uses."""
         return min(problem.n, 1_000) if self.quick else problem.n
 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """What the fits of one problem gave; rows of the arrays are seeds, columns components in training order."""
+    """Fits of one problem; rows of the arrays are seeds, columns components in training order."""
 
     problem: Problem
     n: int
     """Training pairs of each fit."""
     fresh: int
-    """Pairs that each fit was judged on."""
+    """Pairs on which each fit was evaluated."""
     held_out: np.ndarray
     training: np.ndarray
     seconds: np.ndarray
-    """Of each fit."""
+    """Time of each fit."""
     decompositions: list[co.Decomposition]
 
     @property
@@ -67,12 +77,12 @@ class Runs:
 
     @property
     def seeds_in_words(self) -> str:
-        """How many seeds, in words."""
+        """Number of seeds in words."""
         return "one seed" if len(self.held_out) == 1 else f"{len(self.held_out)} seeds"
 
     @property
     def optimism(self) -> float:
-        """How far training correlations are above held-out ones, on average."""
+        """Mean difference of training and held-out correlations."""
         return float((self.training - self.held_out).mean())
 
 

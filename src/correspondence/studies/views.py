@@ -1,4 +1,4 @@
-"""Two views of the same class: pairs of images drawn afresh in each pass, and the nets that learn from them."""
+"""Two views of the same class: pairs of images drawn again in each pass, and the nets trained on them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = [
     "NOISY",
     "ViewPairs",
     "ViewRecipe",
-    "all_pairs",
     "draw_partners",
     "fit_views",
     "keep_images",
+    "make_view_net",
+    "pair_all_images",
     "rotate_and_add_noise",
     "rotate_images",
-    "view_net",
 ]
 
 N_COMPONENTS = 40
@@ -38,7 +38,7 @@ def keep_images(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
 
 
 def rotate_images(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
-    """Each image turned about its centre by a uniform angle between -pi/4 and pi/4."""
+    """Turn each image about its centre by a uniform angle between -pi/4 and pi/4."""
     angle = (torch.rand(len(images), generator=chance) - 0.5) * (torch.pi / 2)
     cos, sin, zero = angle.cos(), angle.sin(), torch.zeros(len(images))
     turns = torch.stack([cos, -sin, zero, sin, cos, zero], dim=1).reshape(-1, 2, 3)
@@ -47,7 +47,7 @@ def rotate_images(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor
 
 
 def rotate_and_add_noise(images: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
-    """Each image turned (`rotate_images`), with uniform noise from 0 to 1 added to its pixels and cut off at 1."""
+    """Turn each image (`rotate_images`) and add uniform noise from 0 to 1 to its pixels, cut off at 1."""
     turned = rotate_images(images, chance)
     return (turned + torch.rand(turned.shape, generator=chance)).clamp(0, 1)
 
@@ -57,24 +57,24 @@ class ViewRecipe:
     """Views, nets and their training; settings were chosen on pairs of the last training images."""
 
     widths: tuple[int, ...]
-    """Of the layers, for `view_net`."""
+    """Widths of the layers (`make_view_net`)."""
     passes: int
-    """Through the training images."""
+    """Passes through the training images."""
     batch_size: int
     lr: float
     weight_decay: float
     held_out: int
-    """Last training images that are not trained on."""
+    """Number of training images, the last ones, that are not used in the fit."""
     view_x: View = keep_images
     view_y: View = keep_images
     normalised: bool = False
-    """Whether the outputs have variance 1 in each batch. From small outputs faint components grow too slowly."""
+    """Whether the outputs have variance 1 in each batch; from small outputs faint components grow too slowly."""
     train_view: View | None = None
-    """What the nets are trained on instead: the views moved and flipped at random."""
+    """The view on which the nets are trained instead, such as images shifted and flipped at random."""
 
     @property
     def is_shared(self) -> bool:
-        """Whether both views are of the same kind, so that one net does for both."""
+        """Whether both views are of the same kind, so that one net serves both."""
         return self.view_x is self.view_y
 
 
@@ -102,7 +102,7 @@ CIFAR = ViewRecipe(
 
 
 def draw_partners(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """For each image the index of another one of its class; each is the partner of one."""
+    """Draw for each image the index of another one of its class; each image is the partner of one."""
     chosen = np.arange(len(labels))
     for label in np.unique(labels):
         cycle = rng.permutation(np.flatnonzero(labels == label))
@@ -111,27 +111,27 @@ def draw_partners(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _to_unit_range(images: np.ndarray) -> torch.Tensor:
-    """Images with values from 0 to 1, of shape (n, channels, height, width)."""
+    """Return images with values from 0 to 1, of shape (n, channels, height, width)."""
     X = torch.from_numpy(images.astype(np.float32)).div_(255)
     return X.unsqueeze(1) if X.ndim == 3 else X
 
 
 @dataclass(eq=False)
 class ViewPairs:
-    """Batches (x, y), each pair two images of the same class; every pass pairs them, and draws their views, anew.
+    """Batches (x, y) of two images of the same class; every pass draws new partners and views.
 
     Parameters
     ----------
     images : ndarray of uint8
-        Of shape (n, height, width) or (n, channels, height, width).
+        The images have the shape (n, height, width) or (n, channels, height, width).
     labels : ndarray of shape (n,)
-        What is to be the same in a pair; used for nothing else.
+        Both images of a pair have the same label; labels are used for nothing else.
     view_x, view_y : callable
-        What x and y show of an image.
+        They give what x and y show of an image.
     batch_size : int
-        At most so many pairs in a batch.
+        A batch has at most this number of pairs.
     seed : int
-        Of the order, the partners and the views. The p-th pass is the same for the same seed.
+        It determines the order, the partners and the views. The p-th pass is the same for the same seed.
 
     Examples
     --------
@@ -148,10 +148,10 @@ class ViewPairs:
     batch_size: int
     seed: int
     passes: int = field(default=0, init=False)
-    """So far."""
+    """Passes made so far."""
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """One pass; each image is once x and once y."""
+        """Make one pass; each image is once x and once y."""
         self.passes += 1
         rng = np.random.default_rng([self.seed, self.passes])
         chance = torch.Generator().manual_seed(int(rng.integers(2**62)))
@@ -161,28 +161,28 @@ class ViewPairs:
             yield self.view_x(x, chance).numpy(), self.view_y(y, chance).numpy()
 
 
-def all_pairs(recipe: ViewRecipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Views of all images in their order, and of one partner each."""
+def pair_all_images(
+    recipe: ViewRecipe, images: np.ndarray, labels: np.ndarray, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return views of all images in their order, and of one partner each."""
     rng = np.random.default_rng(seed)
     chance = torch.Generator().manual_seed(int(rng.integers(2**62)))
-    other = draw_partners(labels, rng)
-    return recipe.view_x(_to_unit_range(images), chance).numpy(), recipe.view_y(
-        _to_unit_range(images[other]), chance
-    ).numpy()
+    x, y = _to_unit_range(images), _to_unit_range(images[draw_partners(labels, rng)])
+    return recipe.view_x(x, chance).numpy(), recipe.view_y(y, chance).numpy()
 
 
 class ViewNet(nn.Sequential):
-    """Layers that are applied to images with the channels last in memory, which is faster."""
+    """Layers for images, which are stored with the channels last because that is faster."""
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
-        """Outputs of shape (n, outputs)."""
+        """Compute outputs of shape (n, outputs)."""
         return super().forward(X.contiguous(memory_format=torch.channels_last))
 
 
-def view_net(shape: tuple[int, ...], outputs: int, widths: tuple[int, ...], normalised: bool = False) -> nn.Module:
-    """Convolutions, and a layer behind them that has the last of the widths.
+def make_view_net(shape: tuple[int, ...], outputs: int, widths: tuple[int, ...], normalised: bool = False) -> nn.Module:
+    """Make a net of convolutions and a layer behind them that has the last of the widths.
 
-    For images with colours they are those of `nets.make_cnn`; for others fewer, most with steps of 2 pixels.
+    For images with colours the convolutions are those of `nets.make_cnn`; others have fewer, most with steps of 2.
     """
     *convolutions, last = widths
     body = nets.make_cnn(shape[0], last, convolutions) if shape[0] > 1 else _make_strided_net(shape, last, convolutions)
@@ -201,16 +201,16 @@ def _make_strided_net(shape: tuple[int, ...], outputs: int, widths: Sequence[int
 
 
 def fit_views(recipe: ViewRecipe, images: np.ndarray, labels: np.ndarray, seed: int) -> tuple[co.PICE, float]:
-    """Learn the functions of the views, and tell the seconds that it takes.
+    """Learn the functions of the views, and measure the seconds that the fit takes.
 
     Parameters
     ----------
-    recipe : Recipe
-        How.
+    recipe : ViewRecipe
+        It describes views, nets and training.
     images, labels : ndarray
-        The last ones are held out (`Recipe.held_out`).
+        The last ones are held out (`ViewRecipe.held_out`).
     seed : int
-        Of everything that is drawn.
+        It determines all random numbers.
     """
     torch.manual_seed(seed)
     start = time.perf_counter()
@@ -222,7 +222,7 @@ def fit_views(recipe: ViewRecipe, images: np.ndarray, labels: np.ndarray, seed: 
 
     def net(shape: tuple[int, ...], outputs: int) -> nn.Module:
         if not (made and recipe.is_shared):
-            made.append(view_net(shape, outputs, recipe.widths, recipe.normalised))
+            made.append(make_view_net(shape, outputs, recipe.widths, recipe.normalised))
         return made[-1]
 
     pice = co.PICE(
@@ -237,5 +237,5 @@ def fit_views(recipe: ViewRecipe, images: np.ndarray, labels: np.ndarray, seed: 
         schedule="anneal",
         random_state=seed,
     )
-    pice.fit(pairs, validation=all_pairs(recipe, images[rest], labels[rest], seed))
+    pice.fit(pairs, validation=pair_all_images(recipe, images[rest], labels[rest], seed))
     return pice, time.perf_counter() - start

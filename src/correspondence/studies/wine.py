@@ -1,4 +1,4 @@
-"""Red wine: the paper's factoring planes of attributes and quality, on wines that no fit has seen."""
+"""Red wine: the paper's factoring planes of attributes and quality, on held-out wines."""
 
 from __future__ import annotations
 
@@ -10,24 +10,33 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
+from numpy.typing import ArrayLike
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.model_selection import GroupShuffleSplit
 from tqdm import tqdm
 
 import correspondence as co
-from correspondence.studies.catalogue import STUDY_TITLES
-from correspondence.studies.report import Exhibit, Line, Report, correlation_lines, markdown_table, to_frame_or_array
-from correspondence.studies.runs import Settings, one_thread_each
+from correspondence.studies import markdown as md
+from correspondence.studies.report import (
+    Exhibit,
+    Line,
+    Report,
+    draw_alone,
+    make_component_rows,
+    make_correlation_lines,
+    make_panels,
+    to_frame_or_array,
+)
+from correspondence.studies.runs import Settings, use_one_thread_each
 
-__all__ = ["STUDY_TITLE", "run_study"]
+__all__ = ["run_study"]
 
-STUDY_TITLE = STUDY_TITLES["wine"]
 N_COMPONENTS = 4
 PAPER_CORRELATIONS = {"paper's code, training": (0.998, 0.994, 0.057), "paper's code, held out": (0.319, 0.152, 0.088)}
 BEST_METHOD = "ACE, trees"
 N_SAMPLE_WINES = 400  # wines over which the effect of an attribute is averaged
 MAX_ATTRIBUTES_NAMED = 5  # attributes named in the figure
-LOW_QUANTILE, HIGH_QUANTILE = 0.05, 0.95  # quantiles from which to which an attribute is moved
+LOW_QUANTILE, HIGH_QUANTILE = 0.05, 0.95  # an attribute is moved from one to the other
 
 ERRATA_SECTION = """\
 ## What it corrects
@@ -40,11 +49,14 @@ ERRATA_SECTION = """\
 
 
 def compare_on_white_wines(quick: bool) -> co.Comparison:
-    """Kinds of trees on the white wines, which are no part of what is judged here."""
+    """Compare kinds of trees on the white wines, on which no method of the study is evaluated."""
     white = co.datasets.fetch_wine("white")
     rows = np.random.default_rng(0).permutation(len(white.X))[: 500 if quick else None]
+    n_trees = 20 if quick else 100
     candidates = {
-        f"{name} that see {share} attributes at a split": _with_trees(kind(20 if quick else 100, max_features=features))
+        f"{name} that see {share} attributes at a split": co.ACE(
+            N_COMPONENTS, x_regressor=kind(n_trees, max_features=features, random_state=0), progress=False
+        )
         for name, kind in (("random forests", RandomForestClassifier), ("extra trees", ExtraTreesClassifier))
         for share, features in (("the root of all", "sqrt"), ("60 % of the", 0.6))
     }
@@ -52,22 +64,13 @@ def compare_on_white_wines(quick: bool) -> co.Comparison:
     return co.compare(white.X[rows], quality, candidates, cv=cv, groups=white.groups[rows], n_jobs=2, progress=False)
 
 
-def _find_best_trees(white: co.Comparison) -> str:
-    return max(white.results, key=lambda name: white.results[name].captured)
-
-
-def _describe_choice(white: co.Comparison) -> str:
+def _describe_choice(white: co.Comparison, best: str) -> str:
     captured = {name: f"{result.captured:.3f}" for name, result in white.results.items()}
-    best = _find_best_trees(white)
     others = ", ".join(f"{name} {value}" for name, value in captured.items() if name != best)
     return (
-        f"The trees of {BEST_METHOD} were chosen on the white wines, of which none is judged here: {best}, which capture "
-        f"{captured[best]} of held-out white wines ({others}). The other methods have their default settings."
+        f"The trees of {BEST_METHOD} were chosen on the white wines, which are not used otherwise: {best}, which "
+        f"capture {captured[best]} of held-out white wines ({others}). The other methods have their default settings."
     )
-
-
-def _with_trees(trees: Any) -> Any:
-    return co.ACE(N_COMPONENTS, x_regressor=trees.set_params(random_state=0), progress=False)
 
 
 def make_methods(trees: Any, quick: bool = False) -> dict[str, Any]:
@@ -98,20 +101,13 @@ def run_study(settings: Settings) -> Report:
     wine = co.datasets.fetch_wine("red")
     X, y, groups = wine.X, wine.quality.astype(str).astype(object), wine.groups
     folds = 3 if settings.quick else 10
-    with one_thread_each():
+    with use_one_thread_each():
         white = compare_on_white_wines(settings.quick)
-        methods = make_methods(white.estimators[_find_best_trees(white)], settings.quick)
+        best_trees = max(white.results, key=lambda name: white.results[name].captured)
+        choice = _describe_choice(white, best_trees)
+        methods = make_methods(white.estimators[best_trees], settings.quick)
         comparisons = [
-            co.compare(
-                X,
-                y,
-                methods,
-                cv=folds,
-                groups=groups,
-                random_state=seed,
-                n_jobs=2,
-                progress=False,
-            )
+            co.compare(X, y, methods, cv=folds, groups=groups, random_state=seed, n_jobs=2, progress=False)
             for seed in tqdm(range(settings.seeds), desc="wine, folds", unit="seed", disable=None)
         ]
         resamples = 5 if settings.quick else 20
@@ -120,53 +116,52 @@ def run_study(settings: Settings) -> Report:
             for name, est in tqdm(methods.items(), desc="wine, intervals", unit="method", disable=None)
         }
         dimension = co.latent_dimension(methods[BEST_METHOD], X, y, groups=groups, n_jobs=2, progress=False)
-    planes = _fit_planes(methods[BEST_METHOD], X, y, groups, wine.attributes)
+    planes = fit_planes(methods[BEST_METHOD], X, y, groups, wine.attributes)
     effects = compute_effects(planes)
+    caption = (
+        f"*{BEST_METHOD}, fitted to 70 % of the wines. Above: the {len(planes.X)} others in the first (left) and "
+        "second (right) factoring plane, coloured by quality, whose labels stand at g(y). Below left: the path of the "
+        "mean wine when one attribute is moved from low (dot) to high (arrow). Below right: the straight line from a "
+        "bad to a good wine in the space of the attributes, drawn in the plane.*"
+    )
     sections = [
         f"X are the 11 attributes of {len(X)} red wines, Y the quality from 3 to 8 as a label. "
         f"{folds} folds, {settings.seeds} times, copies of a wine always together.",
-        f"![Factoring planes](wine.png)\n\n{_make_plane_caption(planes)} [A page to explore them](wine-explore.html).",
-        make_correlation_table(comparisons, intervals, _describe_choice(white)),
-        f"![Held-out and training correlations](wine-methods.png)\n\n{METHODS_CAPTION}",
+        md.show_picture("Factoring planes", "wine.png", f"{caption} [A page to explore them](wine-explore.html)."),
+        make_correlation_table(comparisons, intervals, choice),
+        md.show_picture("Held-out and training correlations", "wine-methods.png", METHODS_CAPTION),
         describe_dimension(dimension),
         make_effect_table(effects),
         ERRATA_SECTION,
     ]
     rows = [row for seed, c in enumerate(comparisons) for row in make_csv_rows(seed, c)]
-    figures = {"": draw_figure(planes, effects), "-methods": _draw_comparison(comparisons[0])}
+    methods_figure = draw_alone(co.plot.comparison, (8, 5), comparisons[0])
+    figures = {"": draw_figure(planes, effects), "-methods": methods_figure}
     page = {"-explore.html": lambda path: write_explorer_page(planes, dimension, path)}
-    exhibits = [make_exhibit(comparisons, dimension, _describe_choice(white))]
-    return Report(STUDY_TITLE, rows, "\n\n".join(sections), figures, page, exhibits)
+    return Report(rows, sections, figures, page, [make_exhibit(comparisons, dimension, choice)])
 
 
 def make_exhibit(comparisons: list[co.Comparison], dimension: co.LatentDimension, choice: str) -> Exhibit:
     results = [comparison.results[BEST_METHOD] for comparison in comparisons]
-    held_out, training = (
-        _average_arrays([r.correlations for r in results]),
-        _average_arrays([r.training for r in results]),
-    )
-    paper, claimed = PAPER_CORRELATIONS["paper's code, held out"], PAPER_CORRELATIONS["paper's code, training"]
+    held_out, training = (_average_arrays([getattr(r, what) for r in results]) for what in ("correlations", "training"))
+    paper = [f"{b} (training {a})" for a, b in zip(*PAPER_CORRELATIONS.values(), strict=True)]
     lines = [
-        *correlation_lines(
-            held_out, paper=[f"{b} (training {a})" for a, b in zip(claimed, paper, strict=True)], training=training
-        ),
+        *make_correlation_lines(held_out, paper=paper, training=training),
         Line("components that are more than chance", 2, held_out=dimension.n_components),
         Line("wines", 4898, exact=1599),
     ]
     sentence = (
         f"The paper prints no correlations; those of its published run stand in its column. {BEST_METHOD} has a first "
-        f"correlation of {held_out[0]:.3f} on wines that it has not seen, and "
-        f"{dimension.n_components} components are real where the paper reads two off its picture of training wines. "
-        f"{choice}"
+        f"correlation of {held_out[0]:.3f} on held-out wines, and {dimension.n_components} components are "
+        f"real where the paper reads two off its picture of training wines. {choice}"
     )
     return Exhibit("Figure 5: red wine", lines, sentence, "")
 
 
-METHODS_CAPTION = """\
-*Of the first seed. Filled: held-out wines with 95 % intervals. Hollow: the training.*"""
+METHODS_CAPTION = "*Of the first seed. Filled: held-out wines with 95 % intervals. Hollow: the training.*"
 
 
-def _fit_planes(est: Any, X: np.ndarray, y: np.ndarray, groups: np.ndarray, attributes: list[str]) -> _Planes:
+def fit_planes(est: Any, X: np.ndarray, y: np.ndarray, groups: np.ndarray, attributes: list[str]) -> _Planes:
     train, test = next(GroupShuffleSplit(1, test_size=0.3, random_state=0).split(X, y, groups))
     d = est.fit(X[train], y[train], groups=groups[train]).decomposition_
     sample = np.random.default_rng(0).choice(train, N_SAMPLE_WINES, replace=False)
@@ -174,33 +169,25 @@ def _fit_planes(est: Any, X: np.ndarray, y: np.ndarray, groups: np.ndarray, attr
 
 
 def compute_effects(planes: _Planes) -> dict[str, np.ndarray]:
-    """Mean position of wines of which one attribute is moved from low to high, in principal coordinates."""
+    """Return the mean position of wines when one attribute is moved from low to high, in principal coordinates."""
     effects = {}
     for j, attribute in enumerate(planes.attributes):
         grid = np.quantile(planes.sample[:, j], np.linspace(LOW_QUANTILE, HIGH_QUANTILE, 10))
         moved = np.repeat(planes.sample, len(grid), axis=0)
         moved[:, j] = np.tile(grid, len(planes.sample))
-        f = planes.d.f(moved) * planes.d.correlations
+        f = planes.d.f(moved) * planes.d.correlations  # principal coordinates: sqrt(lambda_i) f_i
         effects[attribute] = f.reshape(len(planes.sample), len(grid), -1).mean(axis=0)
     return effects
 
 
 def make_csv_rows(seed: int, comparison: co.Comparison) -> list[dict[str, Any]]:
-    return [
-        {
-            "method": name,
-            "seed": seed,
-            "component": i + 1,
-            "held_out": float(result.correlations[i]),
-            "low": float(result.intervals[i, 0]),
-            "high": float(result.intervals[i, 1]),
-            "training": float(result.training[i]),
-            "captured": float(result.captured),
-            "seconds": float(result.seconds),
-        }
-        for name, result in comparison.results.items()
-        for i in range(len(result.correlations))
-    ]
+    rows = []
+    for name, result in comparison.results.items():
+        low, high = result.intervals.T
+        columns = {"held_out": result.correlations, "low": low, "high": high, "training": result.training}
+        last = {"captured": float(result.captured), "seconds": float(result.seconds)}
+        rows += make_component_rows({"method": name, "seed": seed}, columns, last)
+    return rows
 
 
 def make_correlation_table(comparisons: list[co.Comparison], intervals: dict[str, co.PicIntervals], choice: str) -> str:
@@ -208,29 +195,22 @@ def make_correlation_table(comparisons: list[co.Comparison], intervals: dict[str
     lines: list[list[Any]] = []
     for name in comparisons[0].results:
         results = [comparison.results[name] for comparison in comparisons]
-        held_out, low, high, training = (
-            _average_arrays([values(r) for r in results])
-            for values in (
-                lambda r: r.correlations,
-                lambda r: r.intervals[:, 0],
-                lambda r: r.intervals[:, 1],
-                lambda r: r.training,
-            )
+        held_out, ends, training = (
+            _average_arrays([getattr(r, what) for r in results]) for what in ("correlations", "intervals", "training")
         )
-        captured, seconds = (float(np.mean([getattr(r, what) for r in results])) for what in ("captured", "seconds"))
-        cells = [f"{r:.3f} [{a:.3f}, {b:.3f}]" for r, a, b in zip(held_out, low, high, strict=True)]
-        lines.append([f"**{name}**", "held out", *_pad_cells(cells), f"{captured:.3f}", f"{seconds:.1f}"])
-        lines.append(["", "training", *_pad_cells([f"{r:.3f}" for r in training]), "", ""])
-        pics = intervals[name]
-        cells = [f"{p:.3f} [{a:.3f}, {b:.3f}]" for p, (a, b) in zip(pics.pics, pics.intervals, strict=True)]
-        lines.append(["", "PIC", *_pad_cells(cells), "", ""])
-    lines += [
-        [name, "", *_pad_cells([f"{v:.3f}" for v in values]), "", ""] for name, values in PAPER_CORRELATIONS.items()
-    ]
-    return (
-        "## Correlations and PICs\n\nHeld-out correlations with 95 % intervals, both averaged over the seeds; training "
-        "correlations (with regressors, as for the trees, they are cross-fitted); PICs of the population with 95 % "
-        f"intervals (`co.pic_intervals`). {choice}\n\n{markdown_table(header, lines)}"
+        captured, seconds = (np.mean([getattr(r, what) for r in results]) for what in ("captured", "seconds"))
+        lines += [
+            [f"**{name}**", "held out", *_make_cells(held_out, ends), f"{captured:.3f}", f"{seconds:.1f}"],
+            ["", "training", *_make_cells(training), "", ""],
+            ["", "PIC", *_make_cells(intervals[name].pics, intervals[name].intervals), "", ""],
+        ]
+    lines += [[name, "", *_make_cells(values), "", ""] for name, values in PAPER_CORRELATIONS.items()]
+    return md.make_section(
+        "Correlations and PICs",
+        "Held-out correlations with 95 % intervals, both averaged over the seeds; training correlations (with "
+        "regressors, as for the trees, they are cross-fitted); PICs of the population with 95 % intervals "
+        f"(`co.pic_intervals`). {choice}",
+        md.make_table(header, lines),
     )
 
 
@@ -239,20 +219,23 @@ def _average_arrays(values: list[np.ndarray]) -> np.ndarray:
     return np.mean([v[:d] for v in values], axis=0)
 
 
-def _pad_cells(cells: list[str]) -> list[str]:
+def _make_cells(values: ArrayLike, intervals: np.ndarray | None = None) -> list[str]:
+    """Return a cell for each component; those of components that were not found are empty."""
+    cells = [f"{value:.3f}" for value in np.asarray(values)]
+    if intervals is not None:
+        cells = [f"{cell} [{a:.3f}, {b:.3f}]" for cell, (a, b) in zip(cells, intervals, strict=True)]
     return [*cells, *[""] * (N_COMPONENTS - len(cells))]
 
 
 def describe_dimension(dimension: co.LatentDimension) -> str:
     header = ["component", "held-out correlation", "p-value"]
-    lines = [
-        [i + 1, float(r), float(p)]
-        for i, (r, p) in enumerate(zip(dimension.correlations, dimension.pvalues, strict=True))
-    ]
-    return (
-        f"## How many components are real?\n\n{dimension.n_components}, at a level of {dimension.alpha:g} "
-        f"(`co.latent_dimension`, {BEST_METHOD}: blocks of wines, each judged by a fit to the blocks before it, one copy of "
-        f"each wine).\n\n{markdown_table(header, lines)}"
+    columns = zip(dimension.correlations, dimension.pvalues, strict=True)
+    lines = [[i, *line] for i, line in enumerate(columns, start=1)]
+    return md.make_section(
+        "How many components are real?",
+        f"{dimension.n_components}, at a level of {dimension.alpha:g} (`co.latent_dimension`, {BEST_METHOD}: blocks of "
+        "wines, each judged by a fit to the blocks before it, one copy of each wine).",
+        md.make_table(header, lines),
     )
 
 
@@ -260,52 +243,31 @@ def make_effect_table(effects: dict[str, np.ndarray]) -> str:
     header = ["attribute", "f1 low", "f1 high", "f2 low", "f2 high"]
     order = sorted(effects, key=lambda name: -abs(effects[name][-1, 0] - effects[name][0, 0]))
     lines = [[name, *(float(effects[name][end, axis]) for axis in (0, 1) for end in (0, -1))] for name in order]
-    return (
-        f"## What each attribute does\n\nMean position (in principal coordinates) of {N_SAMPLE_WINES} wines of which one "
-        f"attribute is moved from its {100 * LOW_QUANTILE:.0f} % to its {100 * HIGH_QUANTILE:.0f} % quantile, largest effect on axis 1 "
-        f"first.\n\n{markdown_table(header, lines)}"
-    )
-
-
-def _make_plane_caption(planes: _Planes) -> str:
-    return (
-        f"*{BEST_METHOD}, fitted to 70 % of the wines. Above: the {len(planes.X)} others in the first (left) and second "
-        "(right) factoring plane, coloured by quality, whose labels stand at g(y). Below left: the path of the mean "
-        "wine when one attribute is moved from low (dot) to high (arrow). Below right: the straight line from a bad "
-        "to a good wine in the space of the attributes, drawn in the plane.*"
+    return md.make_section(
+        "What each attribute does",
+        f"Mean position (in principal coordinates) of {N_SAMPLE_WINES} wines when one attribute is moved from its "
+        f"{100 * LOW_QUANTILE:.0f} % to its {100 * HIGH_QUANTILE:.0f} % quantile, largest effect on axis 1 first.",
+        md.make_table(header, lines),
     )
 
 
 def draw_figure(planes: _Planes, effects: dict[str, np.ndarray]) -> Figure:
-    figure = Figure(figsize=(13, 11), layout="constrained")
-    (first, second), (paths, way) = figure.subplots(2, 2)
-    d = planes.d
+    figure, panels = make_panels((13, 11), 2, 2)
+    first, second, paths, way = panels.flat
     for ax, axes in ((first, (1, 2)), (second, (2, 3))):
-        if max(axes) <= d.n_components:
+        if max(axes) <= planes.d.n_components:
             draw_plane(ax, planes, axes)
-    draw_effects(paths, d, effects)
+    draw_effects(paths, planes.d, effects)
     draw_plane(way, planes, (1, 2))
     draw_quality_path(way, planes)
-    for ax, title in (
-        (first, "First plane"),
-        (second, "Second plane"),
-        (paths, "Attributes"),
-        (way, "From bad to good"),
-    ):
+    for ax, title in zip(panels.flat, ("First plane", "Second plane", "Attributes", "From bad to good"), strict=True):
         ax.set_title(title, loc="right")
     return figure
 
 
 def draw_plane(ax: Axes, planes: _Planes, axes: tuple[int, int]) -> None:
-    co.plot.plane(
-        planes.d,
-        axes,
-        X=planes.X,
-        Y=np.unique(planes.quality),
-        classes=planes.quality,
-        names=("wine", "quality"),
-        ax=ax,
-    )
+    labels, names = np.unique(planes.quality), ("wine", "quality")
+    co.plot.plane(planes.d, axes, X=planes.X, Y=labels, classes=planes.quality, names=names, ax=ax)
 
 
 def draw_effects(ax: Axes, d: co.Decomposition, effects: dict[str, np.ndarray]) -> None:
@@ -328,7 +290,7 @@ def draw_effects(ax: Axes, d: co.Decomposition, effects: dict[str, np.ndarray]) 
 
 
 def draw_quality_path(ax: Axes, planes: _Planes) -> None:
-    """From the wine of the lowest to that of the highest quality, the first of each in the part not seen."""
+    """Draw the path from the first held-out wine of the lowest quality to the first one of the highest quality."""
     quality = planes.quality.astype(int)
     bad, good = planes.X[np.argmin(quality)], planes.X[np.argmax(quality)]
     steps = np.linspace(0, 1, 60)[:, None]
@@ -349,12 +311,6 @@ def draw_quality_path(ax: Axes, planes: _Planes) -> None:
             zorder=5,
         )
         ax.plot(*way[place, :2], "s", color="black", ms=6, zorder=4)
-
-
-def _draw_comparison(comparison: co.Comparison) -> Figure:
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    co.plot.comparison(comparison, ax=figure.subplots())
-    return figure
 
 
 def write_explorer_page(planes: _Planes, dimension: co.LatentDimension, path: Path) -> Path:

@@ -12,10 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import (
-    count_observations,
-    take_rows,
-)
+from correspondence._util.arguments import count_observations, take_rows
 from correspondence._util.labels import find_labels
 from correspondence.core.scoring import score_pairs
 from correspondence.core.uncertainty import (
@@ -28,17 +25,11 @@ from correspondence.core.uncertainty import (
 from correspondence.data.splits import make_splits
 from correspondence.results.cross_fit import CrossFit
 from correspondence.results.held_out import HeldOut
-from correspondence.validation.fitting import (
-    Fit,
-    check_pairs,
-    fit_and_apply,
-    pad_columns,
-    run_tasks,
-)
+from correspondence.validation.fitting import Fit, check_pairs, fit_and_apply, pad_columns, run_tasks
 
 __all__ = ["crossfit"]
 
-MIN_CLUSTERS_FOR_MOMENTS = 10  # pairs or groups, at least, that second moments are taken of
+MIN_CLUSTERS_FOR_MOMENTS = 10  # second moments need at least this many pairs or groups
 
 
 def crossfit(
@@ -52,29 +43,29 @@ def crossfit(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> CrossFit:
-    """Fit on a part of the pairs and judge on the others, in turn.
+    """Fit to all folds of the pairs but one and judge on the held-out pairs, in turn.
 
     Parameters
     ----------
     est : estimator
-        Unfitted; copies are fitted.
+        Fit copies of this estimator, which is not changed.
     X, Y : array-like, frame, ...
-        Pairs, as for its `fit`.
+        Fit to and judge on these pairs, of any kind that ``est.fit`` takes.
     cv : int, splitter or iterable
-        Number of folds, shuffled; or one of scikit-learn's splitters; or pairs of positions.
+        The number of shuffled folds, one of scikit-learn's splitters, or pairs of arrays of positions.
     groups : array-like of shape (n,), optional
         Pairs of the same group, such as duplicates or repeated measurements, are never on both sides of a split.
     random_state : int
-        Seed of the folds.
+        The seed of the folds.
     n_jobs : int, optional
-        Number of fits to run in parallel.
+        Run this many fits in parallel.
     progress : bool or None
-        Show a bar, by default from two seconds on.
+        Whether to show a progress bar; by default after two seconds.
 
     Returns
     -------
     CrossFit
-        Held-out correlations, with intervals, beside those of the training.
+        The held-out correlations with intervals, beside those of the training.
 
     Examples
     --------
@@ -119,7 +110,7 @@ def crossfit(
 
 
 def _align_with_first(fit: Fit, first: Fit, X: Any, Y: Any, d: int) -> tuple[Fit, np.ndarray]:
-    """Give functions the signs of the first fit, and say how far they agree with its functions, from 0 to 1."""
+    """Give functions the signs of the first fit, and measure from 0 to 1 how far they agree with its functions."""
     some = np.arange(min(2000, count_observations(X, "X")))
     of_x = _correlate_functions(fit.d.f, first.d.f, take_rows(X, some), d)
     of_y = _correlate_functions(fit.d.g, first.d.g, take_rows(Y, some), d)
@@ -128,18 +119,18 @@ def _align_with_first(fit: Fit, first: Fit, X: Any, Y: Any, d: int) -> tuple[Fit
 
 
 def _correlate_functions(one: Any, other: Any, values: Any, d: int) -> np.ndarray:
-    """Correlations of functions, a component each; 0 where one of them is constant or not there."""
+    """Correlate functions component by component; 0 where one of them is constant or missing."""
     functions = (one.accept_unknown(), other.accept_unknown())
     a, b = (pad_columns(_standardise_columns(np.nan_to_num(function(values))), d) for function in functions)
     return (a * b).mean(axis=0)
 
 
 def _find_variance_inflation(agreement: np.ndarray, trains: list[np.ndarray]) -> np.ndarray:
-    """By what the variance of each component's correlation is larger because the fits see each other's held-out pairs.
+    """Find how many times larger the variance of each correlation is because fits see each other's held-out pairs.
 
-    If there is nothing to find, a fit to fold 1 judged by fold 2 and one to fold 2 judged by fold 1 are nearly the same
-    number, and the variance is twice that of independent splits. The fits then agree only as far as they have pairs in
-    common. If they agree fully, their functions are those of the population, and the splits are independent.
+    If there is nothing to find, a fit to fold 1 judged on fold 2 and one to fold 2 judged on fold 1 give nearly the
+    same number, and the variance is twice that of independent splits. The fits then agree only as far as they have
+    pairs in common. If they agree fully, their functions are those of the population, and the splits are independent.
     """
     if len(trains) < 2:
         return np.ones(agreement.shape[1])
@@ -150,7 +141,7 @@ def _find_variance_inflation(agreement: np.ndarray, trains: list[np.ndarray]) ->
 def pool_splits(
     tests: list[np.ndarray], fits: Sequence[Fit], groups: np.ndarray, shared: np.ndarray
 ) -> tuple[HeldOut, np.ndarray, Spread]:
-    """All splits together, the terms of what is captured by the first 1, 2, ... components, and their spread.
+    """Pool all splits; also return the terms of what the first 1, 2, ... components capture, and their spread.
 
     A pair that is held out several times weighs no more than others. Errors are those of sums over groups, so that
     pairs of a group count as one where they repeat each other.
@@ -183,32 +174,32 @@ def pool_splits(
 def leave_out_clusters(
     F: np.ndarray, G: np.ndarray, r: np.ndarray, weights: np.ndarray, cluster: np.ndarray
 ) -> np.ndarray:
-    """Jackknife terms of the correlations on Fisher's z scale, a row for each cluster."""
+    """Compute jackknife terms of the correlations on Fisher's z scale, a row for each cluster."""
     f, g = (_standardise_columns(values, weights / weights.sum()) for values in (F, G))
 
-    def left(values: np.ndarray) -> np.ndarray:
+    def sum_rest(values: np.ndarray) -> np.ndarray:
+        """Sum over the pairs outside of each cluster."""
         return (weights @ values) - _sum_clusters(weights[:, None] * values, cluster)
 
-    w, f_mean, g_mean = left(np.ones((len(f), 1))), left(f), left(g)
+    w, f_sum, g_sum = sum_rest(np.ones((len(f), 1))), sum_rest(f), sum_rest(g)
     w = np.where(w > 0, w, 1.0)
-    without = compute_correlations(
-        left(f**2) - f_mean**2 / w, left(g**2) - g_mean**2 / w, left(f * g) - f_mean * g_mean / w, 1e-9 * weights.sum()
-    )
+    var_f, var_g = sum_rest(f**2) - f_sum**2 / w, sum_rest(g**2) - g_sum**2 / w
+    without = compute_correlations(var_f, var_g, sum_rest(f * g) - f_sum * g_sum / w, 1e-9 * weights.sum())
     return compute_jackknife_terms(r, without, len(w))
 
 
 def _sum_clusters(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-    """Sums of rows over the pairs of each cluster."""
+    """Sum rows over the pairs of each cluster."""
     sums = np.zeros((int(cluster.max()) + 1, *values.shape[1:]))
     np.add.at(sums, cluster, values)
     return sums
 
 
 def join_small_splits(split: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-    """Number of the split of each pair, small ones joined to the next.
+    """Return the number of the split of each pair, after joining small splits to the next.
 
-    A second moment of few pairs is too uncertain to be multiplied with another, and of one there is none without the
-    pair itself. Fits of splits so small hardly differ, so that their functions may be taken for the same.
+    A second moment of few pairs is too uncertain to be multiplied by another, and a single pair has none without
+    itself. Fits of splits so small hardly differ, so that their functions may be taken for the same.
     """
     joined, number, seen = np.empty_like(split), 0, np.empty(0, dtype=cluster.dtype)
     for k in range(int(split.max()) + 1):
@@ -223,10 +214,11 @@ def join_small_splits(split: np.ndarray, cluster: np.ndarray) -> np.ndarray:
 def compute_nested_terms(
     F: np.ndarray, G: np.ndarray, claims: np.ndarray, weights: np.ndarray, cluster: np.ndarray, split: np.ndarray
 ) -> np.ndarray:
-    """Terms of each cluster (columns) whose mean is what the first 1, 2, ... components (rows) capture.
+    """Compute terms of each cluster (columns) whose mean is what the first 1, 2, ... components (rows) capture.
 
-    What is captured is the mean over the splits, each of which has functions, margins and claims of its own.
+    What is captured is the mean over the splits, each of which has its own functions, margins and claims.
     """
+    # With the constant f_0 = g_0 = 1 in front, r(x, y) = sum_i sqrt(lambda_i) f_i(x) g_i(y) is f @ g of these columns.
     root = np.sqrt(np.column_stack([np.ones(len(F)), claims]))
     f, g = (np.column_stack([np.ones(len(F)), values]) * root for values in (F, G))
     terms = np.empty((len(F), F.shape[1]))
@@ -240,9 +232,10 @@ def compute_nested_terms(
 
 
 def compute_split_terms(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-    """Terms of each pair (rows) whose weighted mean is what the first 1, 2, ... components (columns) capture.
+    """Compute terms of each pair (rows) whose weighted mean is what the first 1, 2, ... components (columns) capture.
 
-    The mean of r(x_k, y_l)^2 is taken over k and l of different clusters: x and y of the same one are dependent.
+    Captured is 2 E[r(X, Y)] - E[r(X, Y')^2] - 1. The mean of r(x_k, y_l)^2 is taken over k and l of different clusters,
+    because x and y of the same one are dependent.
     """
     ratio = np.cumsum(f * g, axis=1)[:, 1:]
     own = _sum_clusters(weights, cluster)
@@ -256,10 +249,10 @@ def compute_split_terms(f: np.ndarray, g: np.ndarray, weights: np.ndarray, clust
 
 
 def sum_over_others(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: np.ndarray | None) -> np.ndarray:
-    """Sum weights times r(x_k, y_l)^2 over all l of other clusters, for each k, by the first 1, 2, ... components.
+    """Sum weights times r(x_k, y_l)^2 over all l of other clusters, for each k and the first 1, 2, ... components.
 
-    r(x_k, y_l)^2 summed over l is a quadratic form in f(x_k), whose matrix is the sum of g g^T. Summing up its columns
-    one after the other gives all leading blocks at once.
+    r(x_k, y_l)^2 summed over l is a quadratic form in f(x_k), whose matrix is the sum of g g^T. A running sum over its
+    columns gives all leading blocks at once.
     """
     sums = _sum_leading_blocks(f, (g.T * weights) @ g)
     if cluster is None:
@@ -274,12 +267,12 @@ def sum_over_others(f: np.ndarray, g: np.ndarray, weights: np.ndarray, cluster: 
 
 
 def _sum_leading_blocks(f: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Quadratic forms of each row of f in the first 2, 3, ... rows and columns of a symmetric matrix."""
+    """Compute quadratic forms of each row of f in the first 2, 3, ... rows and columns of a symmetric matrix."""
     return np.cumsum(f * (2 * f @ np.triu(matrix, 1) + np.diag(matrix) * f), axis=1)[:, 1:]
 
 
 def _standardise_columns(F: np.ndarray, share: np.ndarray | None = None) -> np.ndarray:
-    """Mean 0 and variance 1, under the shares of the pairs."""
+    """Scale columns to mean 0 and variance 1, under the shares of the pairs."""
     share = np.full(len(F), 1 / len(F)) if share is None else share
     centred = F - share @ F
     scale = np.sqrt(share @ centred**2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,6 @@ from correspondence.data.pairs.pairs import Pairs
 from correspondence.data.splits import group_codes, select_groups
 
 __all__ = [
-    "EXPECTED_WARNINGS",
     "Fit",
     "check_in_memory",
     "check_pairs",
@@ -33,8 +32,7 @@ __all__ = [
     "run_tasks",
 ]
 
-
-# Warnings that say nothing new when they are of a part of the data.
+# Warnings that say nothing new when they are about a part of the data.
 EXPECTED_WARNINGS = (FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval)
 
 
@@ -45,11 +43,11 @@ class Fit:
     Attributes
     ----------
     d : Decomposition
-        Of the pairs of the fit.
+        The decomposition of the pairs of the fit.
     F, G : ndarray of shape (m, k)
-        f and g on the other pairs.
+        The values of f and g on the other pairs.
     seconds : float
-        What the fit took.
+        The time of the fit.
     """
 
     d: Decomposition
@@ -59,7 +57,7 @@ class Fit:
 
 
 def fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray, groups: np.ndarray | None) -> Fit:
-    """Fit a copy of an estimator to some pairs, and apply it to others; labels that it does not know are the mean."""
+    """Fit a copy of an estimator to some pairs, and apply it to others; labels not in the fit have the value 0."""
     start = time.perf_counter()
     d = fit_copy(est, take_rows(X, train), take_rows(Y, train), select_groups(groups, train)).decomposition_
     seconds = time.perf_counter() - start
@@ -69,21 +67,21 @@ def fit_and_apply(est: Any, X: Any, Y: Any, train: np.ndarray, test: np.ndarray,
 
 
 def fit_copy(est: Any, X: Any, Y: Any, groups: Any = None) -> Any:
-    """Fit a copy; it is told of groups if it can use them.
+    """Fit a copy of an estimator, without warnings about a part of the data.
 
     Parameters
     ----------
     est : estimator
-        Is not changed.
+        The estimator is not changed.
     X, Y : array-like, frame, ...
-        Pairs, as for its `fit`.
+        Fit to these pairs, of any kind that ``est.fit`` takes.
     groups : array-like of shape (n,), optional
-        Which pairs belong together.
+        Pairs of the same group belong together; the groups are passed on if ``est.fit`` takes them.
 
     Returns
     -------
     estimator
-        Fitted, without warnings of components that are not there.
+        The fitted copy.
 
     Examples
     --------
@@ -106,46 +104,42 @@ def fit_copy(est: Any, X: Any, Y: Any, groups: Any = None) -> Any:
 def run_tasks(
     task: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None, text: str, progress: bool | None
 ) -> list[Any]:
-    """Results of a task for all arguments, several at a time, with a bar."""
-    arguments = list(arguments)
-    results = []
+    """Return the results of a task for all arguments, several at a time, with a progress bar."""
+    if n_jobs is not None and (not is_number(n_jobs) or n_jobs != int(n_jobs) or not n_jobs):
+        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {short_repr(n_jobs)}.")
+    arguments, results = list(arguments), []
     with warnings.catch_warnings(), make_progress_bar(len(arguments), text, progress) as done:
-        # Of joblib, when a process has grown and another takes its place; as an error it would leave all waiting.
+        # joblib warns when a process has grown and another replaces it; turned into an error it would block all others.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-        for result in _iterate_results(task, arguments, n_jobs):
+        found: Iterable[Any] = (task(*a) for a in arguments)
+        if n_jobs not in (None, 1):
+            found = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*a) for a in arguments)
+        for result in found:
             results.append(result)
             done.update()
     return results
 
 
-def _iterate_results(task: Callable[..., Any], arguments: list[tuple[Any, ...]], n_jobs: int | None) -> Iterator[Any]:
-    if n_jobs is not None and (not is_number(n_jobs) or n_jobs != int(n_jobs) or not n_jobs):
-        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {short_repr(n_jobs)}.")
-    if n_jobs in (None, 1):
-        return (task(*a) for a in arguments)
-    return Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*a) for a in arguments)
-
-
 def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tuple[int, np.ndarray | None]:
-    """Number of pairs and numbers of the groups, after checking that there is something to fit.
+    """Check that there is something to fit, and return the number of pairs and the groups as numbers.
 
     Parameters
     ----------
     est : estimator
-        Of this package.
+        The estimator must be one of this package.
     X, Y : array-like, frame, ...
-        Pairs.
+        There must be at least two pairs, held in memory.
     groups : array-like of shape (n,) or None
-        Which pairs belong together.
+        Pairs of the same group belong together.
     random_state : int
-        Seed.
+        The seed must be a whole number.
 
     Returns
     -------
     n : int
-        How many pairs there are.
+        The number of pairs.
     groups : ndarray of int or None
-        From 0 on.
+        The groups, numbered from 0.
 
     Examples
     --------
@@ -157,12 +151,12 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
         raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {short_repr(est)}.")
     check_in_memory(X)
     if Y is None:
-        raise ValueError("Y is missing: give pairs (x, y). Count tables have no pairs to hold out.")
+        raise ValueError("Y is missing. Pass pairs (x, y); count tables have no pairs to hold out.")
     n, m = count_observations(X, "X"), count_observations(Y, "Y")
     if n != m:
         raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
     if n < 2:
-        raise ValueError(f"X and Y must be at least two pairs, got {n}.")
+        raise ValueError(f"X and Y must have at least two pairs, got {n}.")
     check_index(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together = None if groups is None else group_codes(groups, n, "groups")
@@ -172,7 +166,7 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
 
 
 def check_in_memory(X: Any) -> None:
-    """Pairs elsewhere can be fitted to and evaluated on as a whole, but not be parted."""
+    """Check that pairs are in memory: pairs elsewhere can be fitted and evaluated only as a whole."""
     if isinstance(X, Pairs):
         raise ValueError(
             "X is a Pairs source, which cannot be split. Load the pairs (or a sample) and pass X and Y, or fit to "
@@ -181,12 +175,12 @@ def check_in_memory(X: Any) -> None:
 
 
 def pad_columns(values: np.ndarray, d: int) -> np.ndarray:
-    """The first d columns, with zeros where there are fewer."""
+    """Return the first d columns, with zeros where there are fewer."""
     return np.pad(values[:, :d], ((0, 0), (0, max(0, d - values.shape[1]))))
 
 
 def order_by_groups(n: int, groups: np.ndarray | None, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Random order in which pairs of a group follow each other, and which of them is the first of its group."""
+    """Draw an order in which pairs of a group follow each other, and say which are the first of their group."""
     if groups is None:
         return rng.permutation(n), np.ones(n, dtype=bool)
     rank = rng.permutation(groups.max() + 1)[groups]

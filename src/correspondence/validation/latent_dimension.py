@@ -24,7 +24,7 @@ from correspondence.validation.permutation import (
 
 __all__ = ["latent_dimension"]
 
-PVALUE_STEPS_PER_ALPHA = 4  # so many times finer than alpha are p-values at least
+PVALUE_STEPS_PER_ALPHA = 4  # p-values are at least this many times finer than alpha
 
 
 def latent_dimension(
@@ -42,9 +42,9 @@ def latent_dimension(
 ) -> LatentDimension:
     """Count the components that are more than chance.
 
-    Two variables that share a class of M, and nothing else, share M - 1 components. Of a continuous latent variable,
-    `CCA` finds as many components as it has dimensions; estimators of nonlinear functions rightly find more, since
-    squares and products of it are shared as well.
+    Two variables that share one of M classes, and nothing else, share M - 1 components. For a continuous latent
+    variable, `CCA` finds as many components as it has dimensions; estimators of nonlinear functions rightly find more,
+    since squares and products of it are shared as well.
 
     Components are tested one after the other, as `permutation_test` does, until one is not significant at the level
     `alpha`; so too many are found with a probability of about `alpha`. Correlations and intervals are those of held-out
@@ -53,17 +53,17 @@ def latent_dimension(
     Parameters
     ----------
     est : estimator
-        Unfitted; its n_components are the most that can be found. Take some more than you expect.
+        Fit copies of this estimator. At most its n_components can be found, so take some more than you expect.
     X, Y : array-like, frame, ...
-        Pairs, as for its `fit`.
+        Test these pairs, of any kind that ``est.fit`` takes.
     alpha : float
-        Level of each test, and about how often too many components may be found.
+        The level of each test, and about how often too many components may be found.
     n_permutations : int
-        Least number of permutations; raised where p-values would be too coarse for `alpha`.
+        Draw at least this many permutations, and more where p-values would be too coarse for `alpha`.
     negligible : float
-        Correlation that would not matter. It decides the upper end of the interval only.
+        A correlation that would not matter. It decides only the upper end of the interval.
     groups, random_state, n_jobs, progress : array-like, int, int, bool
-        As for `permutation_test`.
+        These are parameters of `permutation_test`.
 
     Returns
     -------
@@ -94,11 +94,10 @@ def latent_dimension(
     options = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
     if on_all is not None:
         return assess_components(est, X, Y, on_all, alpha, negligible=negligible, **options)
-    blocks = held_out_blocks(
-        fit_sequential_blocks(est, X, Y, together, random_state, n_jobs, progress, later=True), est
-    )
+    blocks = held_out_blocks(fit_sequential_blocks(est, X, Y, together, random_state, n_jobs, progress), est)
     test, intervals = run_test_on_blocks(blocks, n_permutations, random_state, alpha)
-    return summarise_held_out_test(test, test, intervals, est, alpha, negligible, blocks)
+    training, band = _summarise_blocks(blocks, test, alpha)
+    return summarise_test(test, test.correlations, intervals, training, band, est, alpha, negligible)
 
 
 def assess_components(
@@ -114,14 +113,14 @@ def assess_components(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> LatentDimension:
-    """Judge components on held-out pairs whose number another test has decided.
+    """Judge components on held-out pairs after another test has decided their number.
 
     Parameters
     ----------
     est : estimator
-        Unfitted estimator, with as many components as shall be judged.
+        The estimator has as many components as shall be judged.
     X, Y, alpha, negligible, groups, random_state, n_jobs, progress
-        As for `latent_dimension`.
+        These are parameters of `latent_dimension`.
     test : PermutationTest
         The test on all pairs; it may have more components.
 
@@ -138,63 +137,52 @@ def assess_components(
     _, together = check_pairs(est, X, Y, groups, random_state)
     d = min(len(test.pvalues), getattr(est, "n_components", None) or len(test.pvalues))
     try:
-        fits = fit_sequential_blocks(est, X, Y, together, random_state, n_jobs, progress, later=True)
+        fits = fit_sequential_blocks(est, X, Y, together, random_state, n_jobs, progress)
     except UnfittablePartError as error:
         text = f"Held-out correlations are not judged, because a part of the pairs cannot be fitted: {error}"
         warnings.warn(text, NotHeldOut, stacklevel=find_user_stacklevel())
-        return summarise_unjudged_test(test.take_first(d), est, alpha, negligible)
+        unknown = np.tile([-1.0, 1.0], (d, 1))
+        training = np.nan_to_num(test.correlations)
+        return summarise_test(test.take_first(d), np.zeros(d), unknown, training, np.ones(d), est, alpha, negligible)
     blocks = [block.pad_components(d) for block in held_out_blocks(fits, est, are_tested=False)]
     found = min(d, _count_significant(test.pvalues, alpha))
     held, intervals = run_test_on_blocks(blocks, test.n_permutations, random_state, alpha, found)
-    return summarise_held_out_test(test.take_first(d), held, intervals, est, alpha, negligible, blocks)
+    training, band = _summarise_blocks(blocks, held, alpha)
+    return summarise_test(test.take_first(d), held.correlations, intervals, training, band, est, alpha, negligible)
 
 
 def _count_significant(pvalues: np.ndarray, alpha: float) -> int:
     return int((pvalues <= alpha).sum())
 
 
-def summarise_unjudged_test(test: PermutationTest, est: Any, alpha: float, negligible: float) -> LatentDimension:
-    """Result of a test on all pairs whose components no held-out pair can judge."""
-    d = len(test.pvalues)
-    pvalues = np.where(np.arange(d) > _count_significant(test.pvalues, alpha), 1.0, test.pvalues)
-    return LatentDimension(
-        _count_significant(test.pvalues, alpha),
-        (_count_significant(pvalues, alpha / 2), d),
-        pvalues,
-        np.zeros(d),
-        np.tile([-1.0, 1.0], (d, 1)),
-        np.nan_to_num(test.correlations),
-        np.ones(d),
-        alpha,
-        negligible,
-        test,
-        d >= (getattr(est, "n_components", None) or np.inf),
-    )
+def _summarise_blocks(blocks: list[Block], held: PermutationTest, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean training correlations, and the held-out ones that chance exceeds with the probability alpha."""
+    return np.mean([block.training for block in blocks], axis=0), np.quantile(held.null, 1 - alpha, axis=0)
 
 
-def summarise_held_out_test(
+def summarise_test(
     test: PermutationTest,
-    held: PermutationTest,
+    correlations: np.ndarray,
     intervals: np.ndarray,
+    training: np.ndarray,
+    band: np.ndarray,
     est: Any,
     alpha: float,
     negligible: float,
-    blocks: list[Block],
 ) -> LatentDimension:
-    """Result of a test, with correlations and intervals of held-out pairs."""
+    """Make the result of a test, with correlations and intervals of held-out pairs."""
     found, d = _count_significant(test.pvalues, alpha), len(test.pvalues)
-    failed = np.arange(d) > found
-    pvalues = np.where(failed, 1.0, test.pvalues)
+    pvalues = np.where(np.arange(d) > found, 1.0, test.pvalues)
     not_ruled_out = int((intervals[found:d, 1] >= negligible).sum())
     asked = getattr(est, "n_components", None)
     return LatentDimension(
         found,
         (_count_significant(pvalues, alpha / 2), found + not_ruled_out),
         pvalues,
-        held.correlations[:d],
+        correlations[:d],
         intervals[:d],
-        np.mean([block.training for block in blocks], axis=0)[:d],
-        np.quantile(held.null, 1 - alpha, axis=0)[:d],
+        training[:d],
+        band[:d],
         alpha,
         negligible,
         test,

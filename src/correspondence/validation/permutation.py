@@ -30,10 +30,8 @@ from correspondence.validation.fitting import (
 from correspondence.validation.held_out_blocks import Block, Exchanges, run_on_blocks
 
 __all__ = [
-    "BLOCK_BOUNDS",
     "MIN_FOR_BLOCKS",
-    "MIN_PAIRS_FOR_ONE_BLOCK",
-    "SINGLE_BLOCK_BOUNDS",
+    "UnfittablePartError",
     "fit_sequential_blocks",
     "held_out_blocks",
     "permutation_test",
@@ -41,11 +39,10 @@ __all__ = [
     "run_test_on_blocks",
 ]
 
-
 BLOCK_BOUNDS = (0.4, 0.6, 0.8, 1.0)  # where the judged blocks of the sequential test begin and end
-SINGLE_BLOCK_BOUNDS = (0.6, 1.0)  # from MANY pairs or groups on: one fit, and still thousands of pairs to judge it by
+SINGLE_BLOCK_BOUNDS = (0.6, 1.0)  # the same for very many pairs or groups: one fit, still judged on thousands of pairs
 MIN_PAIRS_FOR_ONE_BLOCK = 10_000
-MIN_FOR_BLOCKS = 15  # pairs, or groups: from here on each block has at least three
+MIN_FOR_BLOCKS = 15  # pairs or groups, so that each block has at least three
 
 
 class UnfittablePartError(ValueError):
@@ -73,8 +70,8 @@ def permutation_test(
 
     Other estimators, and pairs in groups, are tested on held-out pairs, by three fits: the pairs are shuffled, the
     blocks from 40 to 60, to 80 and to 100 % are judged by a fit to all pairs before the block, and within each block
-    partners are exchanged. (Ordinary k-fold values would not do: each fold's fit has seen the noise of all others, and
-    such a test rejects too often.) What a component has in common with those before is taken off first.
+    partners are exchanged. (Ordinary k-fold values would not do: the fit of each fold depends on the noise of all
+    others, and such a test rejects too often.) What a component has in common with those before it is subtracted first.
 
     Sums of products are in units of their own standard error, so that variables that merely share a scale do not count
     as correlated.
@@ -82,22 +79,23 @@ def permutation_test(
     Parameters
     ----------
     est : estimator
-        Unfitted; its n_components are tested.
+        Test the n_components of this estimator by fitting copies of it.
     X, Y : array-like, frame, ...
-        Pairs, as for its `fit`.
+        Test these pairs, of any kind that ``est.fit`` takes.
     n_permutations : int
         The smallest possible p-value is 1 / (n_permutations + 1). For many pairs fewer may be drawn, at least 199.
     refit : bool, optional
         False holds pairs out for every estimator. True fits again to each permutation and compares training
-        correlations with the largest of each: slow, and no use for estimators that can fit anything.
+        correlations with the largest of each: slow, and useless for estimators that can fit anything.
     groups : array-like of shape (n,), optional
-        Pairs of the same group stay together, and only one of them is judged. Not with ``refit=True``.
+        Pairs of the same group stay together, and only one of them is judged. Groups cannot be combined with
+        ``refit=True``.
     random_state : int
-        Seed of the permutations and the blocks.
+        The seed of the permutations and the blocks.
     n_jobs : int, optional
-        Number of fits to run in parallel.
+        Run this many fits in parallel.
     progress : bool or None
-        Show a bar, by default from two seconds on.
+        Whether to show a progress bar; by default after two seconds.
 
     Returns
     -------
@@ -128,23 +126,21 @@ def permutation_test(
     on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state) if refit is None and groups is None else None
     if on_all is not None:
         return on_all
-    blocks = held_out_blocks(
-        fit_sequential_blocks(est, X, Y, together, random_state, n_jobs, progress, later=True), est
-    )
+    blocks = held_out_blocks(fit_sequential_blocks(est, X, Y, together, random_state, n_jobs, progress), est)
     return run_test_on_blocks(blocks, n_permutations, random_state)[0]
 
 
 def run_on_all_pairs(
     est: Any, X: Any, Y: Any, n_permutations: int, seed: int, alpha: float | None = None
 ) -> PermutationTest | None:
-    """Test components without holding pairs out; None if the estimator has no features for that.
+    """Test components without holding pairs out; return None if the estimator has no features for that.
 
     Parameters
     ----------
-    est, X, Y, n_permutations, seed : as for `permutation_test`
-        The seed is its `random_state`.
+    est, X, Y, n_permutations, seed
+        These are parameters of `permutation_test`; the seed is its `random_state`.
     alpha : float, optional
-        Level above which a component ends the tests, if only their number matters.
+        Stop after the first component whose p-value is above this level, if only their number matters.
     """
     views = est._make_test_views(X, Y)
     if not views:
@@ -157,27 +153,26 @@ def run_on_all_pairs(
 
 
 def held_out_blocks(fits: list[tuple[Fit, int]], est: Any, *, are_tested: bool = True) -> list[Block]:
-    """Functions of the fits of `fit_sequential_blocks` on their blocks; components that a fit does not have are 0.
+    """Make blocks of the fits of `fit_sequential_blocks`; components that a fit does not have are 0.
 
     Parameters
     ----------
     fits : list of (Fit, int)
-        From `fit_sequential_blocks`.
+        The fits, with the sizes of their blocks.
     est : estimator
-        The estimator that was asked for.
+        The estimator says how many components are wanted.
     are_tested : bool
-        Whether p-values are taken from the blocks, so that a warning is due where there is none.
+        Whether p-values are taken from the blocks, so that a warning is due where there are none.
     """
-    size, d = min(size for _, size in fits), min(fit.d.n_components for fit, _ in fits)
-    asked = getattr(est, "n_components", None) or max(1, max(fit.d.n_components for fit, _ in fits))
-    if are_tested and d < max(1, min(asked, max(fit.d.n_components for fit, _ in fits))):
+    size, counts = min(size for _, size in fits), [fit.d.n_components for fit, _ in fits]
+    d, most = min(counts), max(1, *counts)
+    if are_tested and d < min(getattr(est, "n_components", None) or most, most):
         warnings.warn(
             f"A fit to a part of the pairs has only {d} components, so later ones cannot be tested on held-out pairs: "
             "their p-value is 1.",
             FewerComponents,
             stacklevel=find_user_stacklevel(),
         )
-    most = max(1, *(fit.d.n_components for fit, _ in fits))
     return [
         Block.from_functions(
             pad_columns(fit.F, d), pad_columns(fit.G, d), size, pad_columns(fit.d.correlations[None], d)[0]
@@ -189,22 +184,22 @@ def held_out_blocks(fits: list[tuple[Fit, int]], est: Any, *, are_tested: bool =
 def run_test_on_blocks(
     blocks: list[Block], n_permutations: int, seed: int, alpha: float = 0.05, found: int | None = None
 ) -> tuple[PermutationTest, np.ndarray]:
-    """Test components on held-out blocks; return the test, and the intervals of the correlations.
+    """Test components on held-out blocks, and return the test and the intervals of the correlations.
 
     Parameters
     ----------
     blocks : list of Block
-        From `held_out_blocks`.
+        The blocks are those of `held_out_blocks`.
     n_permutations, seed : int
-        As for `permutation_test`.
+        These are parameters of `permutation_test`; the seed is its `random_state`.
     alpha, found : float, int
-        As for `run_on_blocks`.
+        These are parameters of `run_on_blocks`.
     """
     exchanges = Exchanges(len(blocks), blocks[0].size, n_permutations, np.random.default_rng([seed, 1]))
     tests = run_on_blocks(blocks, exchanges, alpha, found)
     correlations = np.array([test.correlation for test in tests])
     test = PermutationTest(
-        _make_monotone(np.array([test.pvalue for test in tests])),
+        np.maximum.accumulate([test.pvalue for test in tests]),
         correlations,
         correlations,
         np.array([test.null for test in tests]).reshape(-1, n_permutations).T,
@@ -222,22 +217,18 @@ def fit_sequential_blocks(
     seed: int,
     n_jobs: int | None,
     progress: bool | None,
-    *,
-    later: bool = False,
 ) -> list[tuple[Fit, int]]:
-    """Blocks of pairs, each judged by a fit to the pairs before it: three, or one where there are very many pairs.
+    """Fit to the pairs before each block, and apply to the block and later pairs: three blocks, or one of very many.
 
     Parameters
     ----------
-    est, X, Y, groups, seed, n_jobs, progress : as for `permutation_test`
-        But groups are numbers from 0, and the seed is its `random_state`.
-    later : bool
-        Apply the fit to the pairs after its block as well.
+    est, X, Y, groups, seed, n_jobs, progress
+        These are parameters of `permutation_test`, but groups are numbers from 0, and the seed is its `random_state`.
 
     Returns
     -------
     list of (Fit, int)
-        The fits, and how many of the pairs that each is applied to are its block; they come first.
+        The fits, and how many of the pairs that each is applied to are its block; these come first.
 
     Examples
     --------
@@ -246,7 +237,7 @@ def fit_sequential_blocks(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(100, 1)); y = x + rng.normal(size=(100, 1))
     >>> blocks = fit_sequential_blocks(co.CCA(n_components=1), x, y, None, 0, None, False)
-    >>> [(fit.d.n, size) for fit, size in blocks]           # pairs of each fit, and of the block that it is judged by
+    >>> [(fit.d.n, size) for fit, size in blocks]           # pairs of each fit, and of the block that it is judged on
     [(40.0, 20), (60.0, 20), (80.0, 20)]
     """
     n = count_observations(X, "X")
@@ -258,8 +249,7 @@ def fit_sequential_blocks(
     ends = np.r_[firsts, n][np.round(shares * len(firsts)).astype(int)]
     tasks, sizes = [], []
     for begin, end in pairwise(ends):
-        rows = np.arange(begin, n if later else end)
-        rows = rows[is_first[rows]]
+        rows = firsts[firsts >= begin]
         sizes.append(int((rows < end).sum()))
         tasks.append((est, X, Y, order[:begin], order[rows], groups))
     try:
@@ -270,6 +260,7 @@ def fit_sequential_blocks(
 
 
 def check_enough_for_blocks(n: int, are_groups: bool) -> None:
+    """Check that there are enough pairs or groups for a test on held-out pairs."""
     if n >= MIN_FOR_BLOCKS:
         return
     if are_groups:
@@ -283,22 +274,19 @@ def check_enough_for_blocks(n: int, are_groups: bool) -> None:
     )
 
 
-def _make_monotone(pvalues: np.ndarray) -> np.ndarray:
-    return np.maximum.accumulate(pvalues)
-
-
 def run_with_refits(
     est: Any, X: Any, Y: Any, n_permutations: int, groups: Any, seed: int, n_jobs: Any, progress: Any
 ) -> PermutationTest:
+    """Compare training correlations with the largest of fits to pairs whose partners are exchanged."""
     if groups is not None:
-        raise ValueError("groups cannot be kept together when partners are exchanged: use refit=False.")
+        raise ValueError("groups cannot be kept together when partners are exchanged. Use refit=False.")
     observed = fit_copy(est, X, Y).decomposition_.correlations
     rng, n = np.random.default_rng(seed), count_observations(X, "X")
     tasks = ((est, X, Y, rng.permutation(n)) for _ in range(n_permutations))
     largest = np.array(run_tasks(_fit_permuted_pairs, tasks, n_jobs, "permutations", progress))
     exceeded = (largest[:, None] >= observed - 1e-12).sum(axis=0)
     null = np.tile(largest[:, None], (1, len(observed)))
-    pvalues = _make_monotone((1 + exceeded) / (1 + n_permutations))
+    pvalues = np.maximum.accumulate((1 + exceeded) / (1 + n_permutations))
     return PermutationTest(pvalues, observed, observed, null, n_permutations, "refitted")
 
 

@@ -1,9 +1,8 @@
-"""New data in the space of an analysis that was saved."""
+"""Place new data in the space of a saved analysis."""
 
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from correspondence._util.arguments import take_rows
 from correspondence._util.files import csv_text, new_file
 from correspondence._util.text import list_names
 from correspondence.app.analyze.files import (
@@ -46,7 +46,7 @@ __all__ = ["Embedding", "LoadedModel", "embed_file", "load_model", "write_column
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """Functions, and the names of the columns that they take, as far as they are known."""
+    """Functions, and the names of the columns that they take, as far as these are known."""
 
     decomposition: Decomposition
     form: str = "pairs"
@@ -60,7 +60,7 @@ class LoadedModel:
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Columns to be written, and what is to be said about them."""
+    """Columns to write, and remarks on them."""
 
     columns: dict[str, list[Any]]
     notes: list[str]
@@ -81,7 +81,7 @@ def load_model(path: Path) -> LoadedModel:
 
 
 def attach_summary(d: Decomposition, path: Path) -> LoadedModel:
-    """Model with what analyze has written beside it."""
+    """Return a model with what analyze wrote beside it."""
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
         if known["format"] != SUMMARY_FORMAT:
@@ -106,61 +106,45 @@ def embed_file(
 
     Parameters
     ----------
-    model : Model
-        From `load_model`.
+    model : LoadedModel
+        The model that `load_model` returned.
     file : Path
-        New rows, in any of the formats of `read`; a folder of images if x are images.
+        Read new rows from this file, in any of the formats of `read_data`; or a folder of images, if x are images.
     x, y : sequence of str
-        Their columns, if they are called otherwise than in the fit.
+        The names of their columns, if these differ from those in the fit.
     id : str, optional
-        Column of names; by default that of the analysis, or the number of the row.
+        The column of names; by default that of the analysis, or the number of the row.
     images : Path, optional
-        Folder of the images that the file lists.
+        The folder of the images that the file lists.
     progress : bool, optional
-        Show a bar while images are read.
+        Show a progress bar while images are read.
 
     Returns
     -------
     Embedding
-        f_1, ... if the columns of x are there, g_1, ... if those of y are, and the density ratio if both are.
+        Columns f_1, ... if the file has the columns of x, g_1, ... if it has those of y, and the density ratio if both.
     """
-    rows = read_rows(model, file, x, images, progress)
+    rows: _Rows
+    if images is not None or file.is_dir():
+        rows = read_image_rows(model, file, images, x, progress)
+    elif file.suffix.lower() in ARRAY_ENDINGS:
+        rows = _ArrayRows(read_arrays(file), file)
+    else:
+        rows = _FrameRows(read_frame(file), file)
     if model.form == "table":
         return embed_table_rows(model, rows)
     return embed_rows(model, rows, {"x": list(x), "y": list(y)}, id)
 
 
-def read_rows(model: LoadedModel, file: Path, x: Sequence[str], images: Path | None, progress: bool | None) -> _Rows:
-    if images is not None or file.is_dir():
-        return read_image_rows(model, file, images, x, progress)
-    if file.suffix.lower() in ARRAY_ENDINGS:
-        return _ArrayRows(read_arrays(file), file)
-    return _Frame(read_frame(file), file)
-
-
 # --- rows of a file, by the names of their columns
+#
+# `select_values` returns the values of the complete rows in the form that functions take, and which rows these are;
+# `get_ids` returns the values of a column, or the numbers of the rows.
 
 
-class _Rows(ABC):
-    """Rows of a file."""
-
-    names: list[str]
-    path: Path
+class _FrameRows:
     id_name = "row"
 
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
-    def select_values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
-        """Values of the rows that are complete, in the form in which functions take them, and which rows these are."""
-
-    @abstractmethod
-    def get_ids(self, name: str | None) -> list[Any]:
-        """Values of a column, or the numbers of the rows."""
-
-
-class _Frame(_Rows):
     def __init__(self, frame: nw.DataFrame, path: Path) -> None:
         self.frame, self.path, self.names = frame, path, list(frame.columns)
 
@@ -187,7 +171,9 @@ class _Frame(_Rows):
         return frame_values(part), complete
 
 
-class _ArrayRows(_Rows):
+class _ArrayRows:
+    id_name = "row"
+
     def __init__(self, arrays: dict[str, Any], path: Path) -> None:
         self.arrays, self.path, self.names = arrays, path, list(arrays)
 
@@ -206,10 +192,9 @@ class _ArrayRows(_Rows):
             raise ValueError(f"The array {names[0]!r} of {self.path} must hold one label for each row.")
         self._check_length(values)
         values = _remove_rounding(values) if _is_beliefs(functions) else values
-        is_float = values.dtype.kind == "f"
-        complete = (
-            np.isfinite(values).all(axis=tuple(range(1, values.ndim))) if is_float else np.ones(len(values), bool)
-        )
+        complete = np.ones(len(values), bool)
+        if values.dtype.kind == "f":
+            complete = np.isfinite(values).all(axis=tuple(range(1, values.ndim)))
         return values[complete], complete
 
     def _check_length(self, array: np.ndarray) -> None:
@@ -219,12 +204,12 @@ class _ArrayRows(_Rows):
 
 
 def _remove_rounding(P: np.ndarray) -> np.ndarray:
-    """Beliefs without rounding errors; others are left for the functions to refuse."""
+    """Remove rounding errors from beliefs; other values are left for the functions to refuse."""
     sums = P.sum(axis=1, keepdims=True)
     return P / sums if (np.abs(sums - 1) <= SUM_ERROR).all() else P
 
 
-class _ImageRows(_Frame):
+class _ImageRows(_FrameRows):
     """Images of a folder, and perhaps a table that lists them."""
 
     def __init__(self, frame: nw.DataFrame, path: Path, column: str, pixels: np.ndarray, is_read: np.ndarray) -> None:
@@ -240,13 +225,17 @@ class _ImageRows(_Frame):
         return super().select_values(names, functions)
 
 
+_Rows = _FrameRows | _ArrayRows
+
+
 def read_image_rows(
     model: LoadedModel, file: Path, images: Path | None, x: Sequence[str], progress: bool | None
 ) -> _ImageRows:
+    """Read the images of a folder, or those of them that a file lists."""
     folder, listing = (file, images) if file.is_dir() else (images, file)
     encoder = _get_encoder(model.decomposition.f)
     if folder is None or not isinstance(encoder, Images):
-        raise ValueError(f"{folder} is a folder, but x of the model are no images: give a file.")
+        raise ValueError(f"{folder} is a folder, but x of the model are not images: give a file.")
     files = image_files(folder)
     column = next(iter([*x, *model.columns["x"]]), "image")
     if listing is None:
@@ -273,44 +262,46 @@ def _is_beliefs(functions: PrincipalFunctions) -> bool:
 
 
 def find_known_labels(functions: PrincipalFunctions) -> dict[Any, list[Any]]:
-    """Labels that the fit has seen, by column; a variable of one column is None."""
+    """Return the labels of the fit by column; the only column of a variable is None."""
     if isinstance(functions, LabelFunctions):
         return {None: functions.labels.tolist()}
     encoder = _get_encoder(functions)
     if not isinstance(encoder, Columns):
         return {}
     is_single = len(encoder.names) == 1
-    categories = {key: column.labels for key, column in encoder.columns.items() if isinstance(column, Category)}
-    return {None if is_single else key: labels for key, labels in categories.items()}
+    return {
+        None if is_single else key: column.labels
+        for key, column in encoder.columns.items()
+        if isinstance(column, Category)
+    }
 
 
 def _are_texts(functions: PrincipalFunctions, name: str, width: int) -> bool:
-    """Whether the labels of a column are texts, so that numbers have to become texts as well."""
+    """Say whether the labels of a column are texts, so that numbers must become texts as well."""
     labels = find_known_labels(functions).get(None if width == 1 else name, [])
     return bool(labels) and all(isinstance(label, str) for label in labels)
 
 
 def find_known_rows(functions: PrincipalFunctions, values: Any) -> np.ndarray:
-    """Whether all labels of a row are among those of the fit."""
+    """Find the rows whose labels are all among those of the fit."""
     n = len(values)
     known = np.ones(n, dtype=bool)
     for key, labels in find_known_labels(functions).items():
         seen = set(labels)
-        column = values if key is None else nw.from_native(values, eager_only=True)[str(key)].to_list()
-        column = column.tolist() if isinstance(column, np.ndarray) else _as_list(column)
+        if isinstance(values, np.ndarray):
+            column = values.tolist()
+        else:
+            frame = nw.from_native(values, eager_only=True)
+            column = frame[frame.columns[0] if key is None else str(key)].to_list()
         known &= np.fromiter((value in seen for value in column), bool, n)
     return known
-
-
-def _as_list(column: Any) -> list[Any]:
-    """Values of a list, or of a frame with one column."""
-    return column if isinstance(column, list) else nw.from_native(column, eager_only=True)[:, 0].to_list()
 
 
 # --- coordinates
 
 
 def embed_rows(model: LoadedModel, rows: _Rows, given: dict[str, list[str]], id_column: str | None) -> Embedding:
+    """Place rows by the columns of x, of y, or both."""
     check_columns([*given["x"], *given["y"], *([id_column] if id_column else [])], rows.names, rows.path)
     notes: list[str] = []
     placed = {}
@@ -324,14 +315,14 @@ def embed_rows(model: LoadedModel, rows: _Rows, given: dict[str, list[str]], id_
     columns: dict[str, list[Any]] = {}
     for letter, values in placed.items():
         columns |= make_coordinate_columns(values, letter)
-    if len(placed) == 2:
+    if len(placed) == 2:  # p(x, y) / (p(x) p(y)) = 1 + sum of correlation_i f_i(x) g_i(y)
         ratio = 1 + (placed["f"] * model.decomposition.correlations * placed["g"]).sum(axis=1)
         columns["density_ratio"] = [None if np.isnan(v) else v for v in ratio.tolist()]
     return Embedding(with_names({name or rows.id_name: rows.get_ids(name)}, columns), notes)
 
 
 def find_role_columns(model: LoadedModel, rows: _Rows, role: str, given: list[str]) -> list[str]:
-    """Columns of a variable, if the file has all of them."""
+    """Return the columns of a variable if the file has all of them, otherwise none."""
     wanted = model.columns[role]
     if isinstance(rows, _ArrayRows) and _is_beliefs(model.get_functions(role)):
         return given or [name for name, array in rows.arrays.items() if array.ndim == 2][:1]
@@ -340,7 +331,7 @@ def find_role_columns(model: LoadedModel, rows: _Rows, role: str, given: list[st
     names = given or wanted
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ValueError(f"--{role} must name different columns, {twice!r} is there twice.")
+        raise ValueError(f"--{role} must name different columns, got {twice!r} twice.")
     return names if all(name in rows.names for name in names) else []
 
 
@@ -355,7 +346,7 @@ def _explain_missing_columns(model: LoadedModel, rows: _Rows) -> str:
 
 
 def place_rows(functions: PrincipalFunctions, rows: _Rows, names: list[str], role: str, notes: list[str]) -> np.ndarray:
-    """Coordinates of all rows, NaN for those that cannot be placed."""
+    """Compute the coordinates of all rows, NaN for those that cannot be placed."""
     values, complete = rows.select_values(names, functions)
     places = np.full((len(rows), functions.width), np.nan)
     missing = int((~complete).sum())
@@ -365,27 +356,20 @@ def place_rows(functions: PrincipalFunctions, rows: _Rows, names: list[str], rol
         return places
     known = find_known_rows(functions, values)
     if not known.all():
-        notes.append(
-            f"{role}: {int((~known).sum())} row(s) with a label that the fit has not seen have no coordinates."
-        )
+        notes.append(f"{role}: {int((~known).sum())} row(s) with a label that is not in the fit have no coordinates.")
+        values = take_rows(values, np.flatnonzero(known))
     if known.any():
-        places[np.flatnonzero(complete)[known]] = functions(_filter_values(values, known))
+        places[np.flatnonzero(complete)[known]] = functions(values)
     return places
 
 
-def _filter_values(values: Any, known: np.ndarray) -> Any:
-    if known.all() or isinstance(values, np.ndarray):
-        return values[known] if isinstance(values, np.ndarray) else values
-    return nw.from_native(values, eager_only=True).filter(known.tolist()).to_native()
-
-
 def embed_table_rows(model: LoadedModel, rows: _Rows) -> Embedding:
-    """Rows of counts, placed among the columns of the table: f(x) = E[g(Y) | x] / correlation."""
+    """Place rows of counts among the columns of the table: f(x) = E[g(Y) | x] / correlation."""
     g = model.decomposition.g
     assert isinstance(g, LabelFunctions)
     columns = [str(label) for label in g.labels]
     check_columns(columns, rows.names, rows.path)
-    if not isinstance(rows, _Frame):
+    if not isinstance(rows, _FrameRows):
         raise ValueError(f"{rows.path} must be a table with names, as the model is of a table: .csv, .tsv or .parquet.")
     part = rows.frame.select(columns)
     text = next((name for name in columns if not part[name].dtype.is_numeric()), None)
@@ -400,13 +384,11 @@ def embed_table_rows(model: LoadedModel, rows: _Rows) -> Embedding:
     total = counts.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         F = counts @ np.nan_to_num(g.values) / np.where(total > 0, total, np.nan) / model.decomposition.correlations
-    first = rows.names[0]
-    ids = rows.get_ids(first) if first not in columns else rows.get_ids(None)
+    id_column = None if rows.names[0] in columns else rows.names[0]
     empty = int((total == 0).sum())
     notes = [f"{empty} row(s) without any count have no coordinates."] if empty else []
-    return Embedding(
-        with_names({(first if first not in columns else "") or "row": ids}, make_coordinate_columns(F, "f")), notes
-    )
+    named = {id_column or "row": rows.get_ids(id_column)}
+    return Embedding(with_names(named, make_coordinate_columns(F, "f")), notes)
 
 
 def write_columns(columns: dict[str, list[Any]], path: Path) -> None:

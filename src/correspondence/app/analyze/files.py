@@ -1,4 +1,4 @@
-"""The files of an analysis, all of them or none."""
+"""Write the files of an analysis: all of them or none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from importlib import import_module
@@ -25,8 +25,7 @@ from correspondence.app.analyze.job import Analysis
 from correspondence.app.analyze.variables import Variable
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.describe.words import Ends
-from correspondence.page import explore
-from correspondence.results.evidence import Component
+from correspondence.page import write_page
 from correspondence.results.held_out import HeldOut
 from correspondence.results.latent_dimension import LatentDimension
 
@@ -51,50 +50,54 @@ REPORT_FILE, PICS_FILE, X_FILE, Y_FILE = "report.html", "pics.csv", "x.parquet",
 MODEL_FILE, SUMMARY_FILE = "model.safetensors", "summary.json"
 RESULT_FILES = (REPORT_FILE, PICS_FILE, X_FILE, Y_FILE, MODEL_FILE, SUMMARY_FILE)
 HISTORY_FILE = "history.csv"
-OWNED_FILES = (*RESULT_FILES, HISTORY_FILE)  # of a folder of results: what one command writes, another takes away
+OWNED_FILES = (*RESULT_FILES, HISTORY_FILE)  # what one command writes to a folder, another removes
 
 
 # --- what is written
 
 
 def write_analysis(analysis: Analysis, request: Request, folder: Path, title: str, seed: int) -> dict[str, Any]:
-    """Write all files; the summary is also returned.
+    """Write all files, and return the summary.
 
     Parameters
     ----------
     analysis : Analysis
-        What was found.
+        The result to write.
     request : Request
-        What was asked for.
+        The request that led to it.
     folder : Path
-        Made if it is not there; other files in it are left alone.
+        Write to this folder, which is made if it does not exist; other files in it are left alone.
     title : str
-        Of the page.
+        The heading of the page.
     seed : int
-        That was used.
+        The seed that was used.
     """
+    d, data, components = analysis.decomposition, analysis.data, [c.to_record() for c in analysis.components]
     content = summarise_analysis(analysis, request, folder, title, seed)
     with new_files(folder) as temporary:
-        write_page(analysis, temporary / REPORT_FILE, title)
-        (temporary / PICS_FILE).write_text(_pics(analysis.components), encoding="utf-8")
-        for name, columns in zip((X_FILE, Y_FILE), _both_sides(analysis), strict=True):
-            to_parquet(columns, temporary / name)
+        write_report(analysis, temporary / REPORT_FILE, title)
+        table = csv_text([list(components[0]), *(record.values() for record in components)], floats=".10g")
+        (temporary / PICS_FILE).write_text(table, encoding="utf-8")
+        for name, functions, variable, letter in ((X_FILE, d.f, data.x, "f"), (Y_FILE, d.g, data.y, "g")):
+            to_parquet(make_side_columns(functions, variable, {data.id_name: data.ids}, letter), temporary / name)
         if analysis.is_saved:
-            analysis.decomposition.save(temporary / MODEL_FILE)
+            d.save(temporary / MODEL_FILE)
         (temporary / SUMMARY_FILE).write_text(to_json(content) + "\n", encoding="utf-8")
     return content
 
 
-def write_page(analysis: Analysis, path: Path, title: str) -> None:
+def write_report(analysis: Analysis, path: Path, title: str) -> None:
     data = analysis.data
     X, Y = (data.x.values, data.y.values) if data.form in ("pairs", "beliefs") else (None, None)
-    explore(
+    is_beliefs = data.form == "beliefs"
+    write_page(
         analysis.est,
         X,
-        Y if data.form == "pairs" else None,
+        None if is_beliefs else Y,
         path,
+        None if is_beliefs else analysis.words,  # of beliefs, the page also has words for x
         held_out=analysis.held_out,
-        classes=Y if data.form == "beliefs" else None,
+        classes=Y if is_beliefs else None,
         names=analysis.names,
         x_labels=_make_x_labels(analysis),
         title=title,
@@ -103,36 +106,25 @@ def write_page(analysis: Analysis, path: Path, title: str) -> None:
 
 
 def _make_x_labels(analysis: Analysis) -> list[str] | None:
-    """A text for each x that has none of its own."""
+    """Make a text for each x, unless x are labels or texts themselves."""
     data = analysis.data
     if data.form in ("counts", "table") or data.x.kind in ("labels", "texts"):
         return None
     return [f"row {i}" if data.id_name == "row" else str(i) for i in data.ids]
 
 
-def _pics(components: Sequence[Component]) -> str:
-    records = [component.to_record() for component in components]
-    return csv_text([list(records[0]), *(record.values() for record in records)], floats=".10g")
-
-
 # --- coordinates
 
 
 def make_coordinate_columns(values: np.ndarray, letter: str) -> dict[str, list[float | None]]:
-    """Columns f_1, ... or g_1, ...; None where there is no place."""
+    """Make the columns f_1, ... or g_1, ..., with None for rows that have no coordinates."""
     return {f"{letter}_{i + 1}": [None if np.isnan(v) else v for v in c.tolist()] for i, c in enumerate(values.T)}
-
-
-def _both_sides(analysis: Analysis) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
-    d, data = analysis.decomposition, analysis.data
-    named = {data.id_name: data.ids}
-    return make_side_columns(d.f, data.x, named, "f"), make_side_columns(d.g, data.y, named, "g")
 
 
 def make_side_columns(
     functions: PrincipalFunctions, variable: Variable, named: dict[str, list[Any]], letter: str
 ) -> dict[str, list[Any]]:
-    """One row for each label with its mass, or for each row of the file with its id."""
+    """Make one row for each label with its mass, or for each row of the file with its id."""
     if isinstance(functions, LabelFunctions):
         labels, mass = functions.labels, functions.mass
     elif variable.kind == "labels":
@@ -146,7 +138,7 @@ def make_side_columns(
 
 
 def with_names(named: dict[str, list[Any]], columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Columns after that of the names, which is called otherwise if it would be mistaken for one of them."""
+    """Put the column of names before the others, under another name if one of them has the same."""
     ((name, values),) = named.items()
     while name in columns:
         name += "_"
@@ -154,7 +146,7 @@ def with_names(named: dict[str, list[Any]], columns: dict[str, list[Any]]) -> di
 
 
 def _unify_types(values: Any) -> list[Any]:
-    """As they are if all have one type, otherwise as texts."""
+    """Return the values as they are if all have one type, otherwise as texts."""
     values = list(values.tolist() if isinstance(values, np.ndarray) else values)
     kinds = {type(value) for value in values} - {type(None)}
     is_plain = len(kinds) <= 1 and kinds <= {str, int, float, bool}
@@ -170,7 +162,7 @@ def to_parquet(columns: dict[str, list[Any]], path: Path) -> None:
 
 
 def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title: str, seed: int) -> dict[str, Any]:
-    """Everything that is said, as plain values, and what `embed` needs."""
+    """Return everything that is said, as plain values, and what `embed` needs."""
     data, d = analysis.data, analysis.decomposition
     n = d.n if data.table is not None else len(data.ids)
     return {
@@ -210,13 +202,13 @@ def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title
 
 
 def describe_variable(variable: Variable) -> dict[str, Any]:
-    """What is told of a variable, as plain values."""
-    names = ("name", "kind", "text")
-    return {name: getattr(variable, name) for name in names} | {"columns": list(variable.columns)}
+    """Return the description of a variable as plain values."""
+    names = {name: getattr(variable, name) for name in ("name", "kind", "text")}
+    return names | {"columns": list(variable.columns)}
 
 
 def _describe_held_out(held_out: Any) -> dict[str, Any] | None:
-    """How the held-out figures were made."""
+    """Say how the held-out figures were computed."""
     if isinstance(held_out, LatentDimension):
         numbers = {"alpha": held_out.alpha, "n_permutations": held_out.test.n_permutations}
         return {"by": "latent_dimension", "interval": list(held_out.interval), **numbers}
@@ -233,7 +225,7 @@ def _describe_ends(ends: Ends | None) -> dict[str, Any] | None:
 
 
 def to_json(content: dict[str, Any]) -> str:
-    """JSON that every reader takes: NaN and infinity are null."""
+    """Return JSON that every reader takes: NaN and infinity become null."""
     return json.dumps(_to_json_value(content), indent=2, ensure_ascii=False, allow_nan=False)
 
 
@@ -251,7 +243,7 @@ def _to_json_value(value: Any) -> Any:
 
 
 def check_folder(folder: Path) -> None:
-    """Say what would keep files from being written, before anything takes long."""
+    """Raise an error if files could not be written, before anything takes long."""
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file")
     for place in {folder, _find_existing_parent(folder)}:
@@ -263,13 +255,13 @@ def check_folder(folder: Path) -> None:
 
 
 def _find_existing_parent(folder: Path) -> Path:
-    """The nearest folder above that is there."""
+    """Return the nearest folder above that exists."""
     return next(parent for parent in folder.absolute().parents if parent.exists())
 
 
 @contextmanager
 def new_files(folder: Path) -> Iterator[Path]:
-    """Temporary folder, whose files are moved to their place at the end; if anything goes wrong, none is."""
+    """Give a temporary folder whose files are moved to their place at the end; if anything goes wrong, none is."""
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=_find_existing_parent(folder)))
     try:
         (temporary / "new").mkdir()
@@ -281,7 +273,7 @@ def new_files(folder: Path) -> Iterator[Path]:
 
 
 def move_files(temporary: Path, folder: Path) -> None:
-    """Put new files in the place of old ones, of which those that do not belong to them are taken away."""
+    """Replace the old files by the new ones, and remove old ones that have no successor."""
     is_new, placed = not folder.exists(), []
     folder.mkdir(parents=True, exist_ok=True)
     (temporary / "old").mkdir()
@@ -308,7 +300,7 @@ def _restore_files(old: Path, folder: Path, placed: list[Path], is_new: bool) ->
 
 @contextmanager
 def lock_folder(place: Path) -> Iterator[None]:
-    """Other runs wait that move files below the same place, so that those of two runs are never mixed."""
+    """Make other runs that move files below the same place wait, so that those of two runs are never mixed."""
     if not find_spec("fcntl"):  # on Windows
         yield
         return
@@ -324,7 +316,7 @@ def lock_folder(place: Path) -> Iterator[None]:
 
 @contextmanager
 def ignore_interrupts() -> Iterator[None]:
-    """Ctrl-C waits no longer than it takes to move files: it is not heard."""
+    """Ignore Ctrl-C for the moment that it takes to move files."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Which column is which variable, where the user has not said it."""
+"""Find which column is which variable, where the user does not say."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ID_COLUMN_NAMES = ("", "id")  # names of columns that number the rows, in lower 
 
 
 class Roles(NamedTuple):
-    """Columns of x and y."""
+    """The columns of x and y, and remarks on those that are not used."""
 
     x: list[str]
     y: list[str]
@@ -29,11 +29,11 @@ class Roles(NamedTuple):
 
 
 def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: Sequence[str], path: Any) -> Roles:
-    """Roles of the columns of a table; of two columns the first is x."""
+    """Find the roles of the columns of a frame; of two columns the first is x."""
     x, y = list(dict.fromkeys(x)), list(dict.fromkeys(y))
     both = [name for name in x if name in y]
     if both:
-        raise ValueError(f"x and y must be different columns, {both[0]!r} is in both.")
+        raise ValueError(f"x and y must be different columns, got {both[0]!r} in both.")
     free = [name for name in frame.columns if name not in (*x, *y, *named)]
     if x and y:
         return Roles(x, y)
@@ -53,7 +53,7 @@ def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: 
 
 
 def find_useful_columns(frame: nw.DataFrame, names: list[str], variables: int) -> tuple[list[str], tuple[str, ...]]:
-    """Columns that can be used for so many variables, and why others are not."""
+    """Return the columns that can be used for this many variables, and remarks on the others."""
     reasons = {name: find_exclusion_reason(frame[name], name) for name in names}
     useful = [name for name in names if not reasons[name]]
     texts = [name for name in names if reasons[name] == "texts"]
@@ -71,7 +71,7 @@ def find_useful_columns(frame: nw.DataFrame, names: list[str], variables: int) -
 
 
 def find_exclusion_reason(column: nw.Series, name: str) -> str:
-    """Why a column is no variable beside others: "id", "dates" or "texts"; "" if it is one."""
+    """Say why a column is not used beside others: "id", "dates" or "texts"; "" if it is used."""
     if name.lower() in ID_COLUMN_NAMES:
         return "id"
     if column.dtype.is_temporal():
@@ -94,7 +94,7 @@ def _are_texts(values: list[str]) -> bool:
 def array_roles(
     arrays: Mapping[str, Any], x: Sequence[str], y: Sequence[str], named: Sequence[str], path: Any
 ) -> Roles:
-    """Roles of arrays: X and Y, x and y, or the only two."""
+    """Find the roles of arrays: X and Y, x and y, or the only two."""
     for option, names in (("--x", x), ("--y", y)):
         if len(names) > 1:
             raise ValueError(f"{option} must name one array of {path}, got {list_names(names, 20)}.")
@@ -116,7 +116,7 @@ def image_roles(
     folder: Path,
     listing: Path,
 ) -> Roles:
-    """The column that names image files is x, the other one y."""
+    """Find the roles of columns: x names image files, y is the other one."""
     shares = {name: _compute_file_share(frame[name], files) for name in (x or frame.columns) if name not in y}
     best = max(shares, key=lambda name: shares[name], default=None)
     if best is None or not shares[best]:
@@ -132,6 +132,6 @@ def image_roles(
 
 
 def _compute_file_share(column: nw.Series, files: Mapping[str, Path]) -> float:
-    """Share of the values that name a file."""
+    """Compute the share of the values that name a file."""
     values = [str(value) for value in plain_values(column) if value is not None]
     return float(np.mean([value in files for value in values])) if values else 0.0

@@ -1,4 +1,4 @@
-"""An analysis on the terminal."""
+"""Format an analysis for the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["format_components", "format_summary"]
 
 
 def format_summary(summary: dict[str, Any]) -> str:
-    """Components, sentences and paths, from the summary of an analysis."""
+    """Format the components, sentences and paths of the summary of an analysis."""
     return "\n".join(
         [
             _format_heading(summary),
@@ -32,7 +32,7 @@ def _format_heading(summary: dict[str, Any]) -> str:
 
 
 def format_components(components: list[dict[str, Any]]) -> list[str]:
-    """Components, one line each."""
+    """Format the components, one line each."""
     has_held_out = any(c["held_out"] is not None for c in components)
     has_pvalues = any(c["pvalue"] is not None for c in components)
     head = "component     PIC  training" + "  held out".ljust(28) * has_held_out + " p-value" * has_pvalues
@@ -44,17 +44,13 @@ def format_components(components: list[dict[str, Any]]) -> list[str]:
         elif has_held_out:
             line += "  not judged".ljust(28)
         if c["pvalue"] is not None:
-            line += f" {_p_value(c['pvalue']):>7}"
+            line += f" {c['pvalue']:>7{'.2g' if c['pvalue'] < 0.0095 else '.3f'}}"
         lines.append(line.rstrip())
     return lines
 
 
-def _p_value(p: float) -> str:
-    return f"{p:.2g}" if p < 0.0095 else f"{p:.3f}"
-
-
 def explain_figures(summary: dict[str, Any]) -> list[str]:
-    """Why figures are missing, and how many components are significant."""
+    """Say why figures are missing, or how many components are significant."""
     if summary["not_held_out"]:
         return [f"No held-out figures: {make_safe(summary['not_held_out'])}."]
     if summary["significant"] is not None:

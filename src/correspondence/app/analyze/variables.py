@@ -1,9 +1,8 @@
-"""One variable: its values, what kind it is, and how that is told."""
+"""One variable: its values, its kind, and a description of it."""
 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ import scipy.sparse as sp
 from correspondence._util.arguments import as_frame
 from correspondence._util.labels import encode_labels, to_object_array
 from correspondence._util.text import list_names
-from correspondence._util.user_warnings import CorrespondenceWarning
+from correspondence.app.messages import collect_warnings
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.columns import Category, Columns, find_only_category
@@ -26,9 +25,8 @@ from correspondence.data.file_formats import check_plain, for_numpy
 __all__ = ["Variable", "array_values", "frame_values", "labels_variable", "make_variable"]
 
 MAX_DIFFERENT_CODES = 20  # different whole numbers that may be grades or codes
-WRITTEN_NUMBER = re.compile(
-    r"\s*[-+]?[€$£]?\s?(\d{1,3}([.,' ]\d{3})+|\d+)([.,]\d+)?\s?[%€$£]?\s*"
-)  # numbers as people do
+# Numbers as people write them, and as computers read them.
+WRITTEN_NUMBER = re.compile(r"\s*[-+]?[€$£]?\s?(\d{1,3}([.,' ]\d{3})+|\d+)([.,]\d+)?\s?[%€$£]?\s*")
 PLAIN_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
 
@@ -39,16 +37,17 @@ class Variable:
     Attributes
     ----------
     role : {"x", "y"}
+        Which of the two variables it is.
     name : str
-        What texts and pictures call it.
+        Its name in texts and pictures.
     kind : {"numbers", "labels", "columns", "texts", "images", "sparse", "beliefs"}
-        "columns" are some of numbers and some of labels.
+        What it holds; "columns" are some of numbers and some of labels.
     values : array, frame or None
-        As an estimator takes them; the different labels themselves if they come from a table.
+        The values as an estimator takes them; of a table of counts, the different labels.
     columns : tuple of str
-        Names in the file.
+        The names of its columns in the file.
     text : str
-        What it is, for the user.
+        A description for the user.
     """
 
     role: str
@@ -60,19 +59,19 @@ class Variable:
 
     @property
     def labels_with_shares(self) -> tuple[np.ndarray, np.ndarray]:
-        """Labels, and the share of rows that have each."""
+        """The labels, and the share of rows that have each."""
         codes, labels = encode_labels(self.values, self.role)
         return labels, np.bincount(codes, minlength=len(labels)) / len(codes)
 
 
 def labels_variable(role: str, labels: np.ndarray, columns: Sequence[str]) -> Variable:
-    """Labels that a table has counted."""
+    """Describe the labels of a table of counts."""
     name = _choose_name(role, columns)
     return Variable(role, name, "labels", labels, tuple(columns), f"labels, {len(labels)} different ({name})")
 
 
 def frame_values(frame: nw.DataFrame) -> Any:
-    """A single column of text or labels as an array, anything else as a frame."""
+    """Return a single column of text or labels as an array, anything else as a frame."""
     check_plain(frame.iter_columns())
     column = frame[:, 0]
     if len(frame.columns) > 1 or column.dtype.is_numeric() or column.dtype.is_temporal():
@@ -81,7 +80,7 @@ def frame_values(frame: nw.DataFrame) -> Any:
 
 
 def array_values(array: Any, name: str, as_labels: bool) -> Any:
-    """Array as an estimator takes it: text as objects, images with their channels first."""
+    """Return an array as an estimator takes it: text as objects, images with their channels first."""
     if sp.issparse(array):
         return array
     if array.ndim == 0:
@@ -100,9 +99,8 @@ def array_values(array: Any, name: str, as_labels: bool) -> Any:
 
 
 def make_variable(role: str, values: Any, columns: Sequence[str]) -> tuple[Variable, list[str]]:
-    """Variable of the kind that an estimator would find, and what else is to be said."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    """Describe a variable as an estimator would see it, and add remarks."""
+    with collect_warnings() as notes:
         encoder = encoder_for(values, role)
     frame = as_frame(values, role)
     if frame is not None and isinstance(encoder, Columns) and len(encoder.columns) < len(columns):
@@ -110,8 +108,7 @@ def make_variable(role: str, values: Any, columns: Sequence[str]) -> tuple[Varia
         values = frame_values(frame.select(columns))
         encoder = encoder_for(values, role)
     kind, text = describe_kind(encoder, values, columns)
-    own = [warning for warning in caught if issubclass(warning.category, CorrespondenceWarning)]
-    notes = [str(warning.message) for warning in own] + find_kind_hints(encoder, values, columns)
+    notes += find_kind_hints(encoder, values, columns)
     return Variable(role, _choose_name(role, columns), kind, values, tuple(columns), text), notes
 
 
@@ -120,6 +117,7 @@ def _choose_name(role: str, columns: Sequence[str]) -> str:
 
 
 def describe_kind(encoder: Encoder, values: Any, columns: Sequence[str]) -> tuple[str, str]:
+    """Return the kind of a variable, and a text for the user."""
     called = f" ({list_names(columns, 3)})" if any(columns) else ""
     if isinstance(encoder, Text):
         return "texts", f"texts{called}"
@@ -137,25 +135,20 @@ def describe_kind(encoder: Encoder, values: Any, columns: Sequence[str]) -> tupl
 
 
 def describe_table_kind(encoder: Columns, columns: Sequence[str], called: str) -> tuple[str, str]:
+    """Return the kind of a variable with columns of numbers and labels, and a text for the user."""
     n_labels = sum(isinstance(column, Category) for column in encoder.columns.values())
     n_numbers = len(encoder.columns) - n_labels
     used = [str(key) for key in encoder.columns] if len(columns) == len(encoder.names) else []
     called = f" ({list_names(used, 3)})" if used and len(columns) > 1 else called
     if len(encoder.names) == 1:
         return "numbers", f"numbers{called}"
-    if not n_labels:
-        return "numbers", f"{_format_column_count(n_numbers)} of numbers{called}"
-    if not n_numbers:
-        return "columns", f"{_format_column_count(n_labels)} of labels{called}"
-    return "columns", f"{_format_column_count(n_numbers)} of numbers, {n_labels} of labels{called}"
-
-
-def _format_column_count(n: int) -> str:
-    return "1 column" if n == 1 else f"{n} columns"
+    n, kind = (n_numbers, "numbers") if n_numbers else (n_labels, "labels")
+    more = f", {n_labels} of labels" if n_numbers and n_labels else ""
+    return "columns" if n_labels else "numbers", f"{n} column{'' if n == 1 else 's'} of {kind}{more}{called}"
 
 
 def find_kind_hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> list[str]:
-    """Columns of numbers that may have been meant as labels, and of labels that may have been meant as numbers."""
+    """Point out columns of numbers that may be meant as labels, and of labels that may be meant as numbers."""
     if not isinstance(encoder, Columns) or sp.issparse(values):
         return []
     frame = as_frame(values, "the data")
@@ -178,7 +171,7 @@ def find_kind_hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> li
 
 
 def _find_odd_number(column: np.ndarray) -> str | None:
-    """A text of a column in which all look like numbers that computers do not read, such as 1,234.5 or 20 %."""
+    """Return a text of a column whose texts all look like numbers, but not like plain ones: 1,234.5 or 20 %."""
     if column.dtype != object or not all(isinstance(text, str) and WRITTEN_NUMBER.fullmatch(text) for text in column):
         return None
     return next((text for text in column if not PLAIN_NUMBER.fullmatch(text)), None)

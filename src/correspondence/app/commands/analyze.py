@@ -12,14 +12,17 @@ from correspondence.app.commands.options import (
     METHODS_LISTED,
     check_usage,
     column_option,
-    columns_option,
     groups_option,
+    json_option,
     labels_option,
     one_sentence,
+    output_option,
     seed_option,
     table_option,
     tell_lines,
     writing_to,
+    x_option,
+    y_option,
 )
 from correspondence.selection.method_names import METHOD_TEXTS
 
@@ -44,10 +47,8 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     epilog=EXAMPLES_TEXT + METHODS_LISTED,
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@columns_option(
-    "x", 'Columns of X, with commas ("a, b",c if one is in a name); all others if left out. Of NPZ files, an array.'
-)
-@columns_option("y", "Columns of Y, with commas. Not needed for a file of two columns.")
+@x_option
+@y_option
 @labels_option
 @column_option("id", "Column that names the rows in x.parquet; by default their number in the file, from 1.")
 @groups_option
@@ -58,7 +59,7 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     type=click.Path(path_type=Path),
     help="Folder of images that FILE gives labels or captions to; or that file, if FILE is the folder.",
 )
-@click.option("--size", type=click.IntRange(4, 512), default=32, show_default=True, help="Of images: height and width.")
+@click.option("--size", type=click.IntRange(4, 512), default=32, help="Height and width of images.")
 @click.option(
     "--beliefs", is_flag=True, help="FILE has the probabilities of a model, a column for each class (CSV, NPZ or NPY)."
 )
@@ -66,7 +67,6 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     "--method",
     type=click.Choice(["auto", *METHOD_TEXTS]),
     default="auto",
-    show_default=True,
     help="auto takes the simplest method that suits the columns and is not clearly behind the best on held-out pairs. "
     "Models of logistic, forest and mlp cannot be saved, so auto leaves them out; if you ask for one, everything but "
     "the model is written.",
@@ -74,19 +74,13 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 @click.option(
     "--components",
     type=click.IntRange(min=1),
-    show_default="those that are significant; of ca all up to 10",
-    help="How many are kept.",
+    show_default="the significant ones; with ca, all up to 10",
+    help="Number of components to keep.",
 )
 @seed_option
 @click.option("--title", show_default="the name of FILE", help="Heading of the page.")
-@click.option("--json", "as_json", is_flag=True, help="Print summary.json to the standard output, and nothing else.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    show_default="the name of FILE with -analysis",
-    help="Folder for the files.",
-)
+@json_option
+@output_option("Folder for the files.", show_default="the name of FILE with -analysis")
 def analyze_command(
     file: Path,
     method: str,
@@ -97,11 +91,11 @@ def analyze_command(
     output: Path | None,
     **options: Any,
 ) -> None:
-    """Analyse two variables of FILE (CSV, TSV, Parquet, JSON lines or NPZ), and say how far it holds.
+    """Analyse two variables of FILE (CSV, TSV, Parquet, JSON lines or NPZ), and say how far the result holds.
 
-    What the columns hold is guessed and told. Written are: report.html (a page to explore, which needs no network),
-    pics.csv (each component: PIC, training and held-out correlation, its interval, p-value), x.parquet and y.parquet
-    (coordinates), model.safetensors (for `correspondence embed` and co.load) and summary.json.
+    The kind of each column is guessed, and printed. The files are report.html (a page to explore, which needs no
+    network), pics.csv (each component: PIC, training and held-out correlation, its interval, p-value), x.parquet and
+    y.parquet (coordinates), model.safetensors (for `correspondence embed` and co.load) and summary.json.
     """
     import matplotlib
 
@@ -121,7 +115,7 @@ def analyze_command(
         data = read_data(request)
         tell_lines(data.lines)
         if data.x.kind == "images" and method == "auto" and len(data.ids) >= MIN_PAIRS_FOR_NET and find_spec("torch"):
-            tell_lines(["Nets are tried on so many images, which takes minutes; --method kernel takes seconds."])
+            tell_lines(["Nets are tried too, which takes minutes for this many images; --method kernel takes seconds."])
         analysis = analyze_data(data, method, components, random_state=seed)
     tell_lines(analysis.notes)
     if not analysis.is_saved:

@@ -15,6 +15,7 @@ from correspondence.app.commands.options import (
     labels_option,
     names_of,
     one_sentence,
+    output_option,
     seed_option,
     table_option,
     writing_to,
@@ -28,7 +29,7 @@ __all__ = ["compare_command"]
 
 @click.command(
     "compare",
-    short_help="Compare methods on a file by rows that they have not seen.",
+    short_help="Compare methods on a file by held-out rows.",
     epilog=METHODS_LISTED,
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -37,20 +38,13 @@ __all__ = ["compare_command"]
 @table_option
 @labels_option
 @groups_option
-@click.option("--methods", multiple=True, callback=names_of, help="Which methods; by default those that suit the data.")
+@click.option("--methods", multiple=True, callback=names_of, help="Methods; by default those that suit the data.")
 @click.option(
-    "--components", type=click.IntRange(min=1), show_default="3, with labels up to 10", help="Of each method."
+    "--components", type=click.IntRange(min=1), show_default="3, with labels up to 10", help="Number for each method."
 )
 @click.option("--cv", type=click.IntRange(min=2), show_default="5, 3 from 2000 rows on", help="Number of folds.")
 @seed_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("comparison"),
-    show_default=True,
-    help="Folder for the table (CSV) and the figure (PNG).",
-)
+@output_option("Folder for the table (CSV) and the figure (PNG).", default="comparison", file_okay=False)
 def compare_command(
     file: Path,
     x: list[str],
@@ -64,11 +58,11 @@ def compare_command(
     seed: int,
     output: Path,
 ) -> None:
-    """Compare methods on the columns of FILE (CSV, TSV, Parquet or JSON lines) by rows that they have not seen."""
+    """Compare methods on the columns of FILE (CSV, TSV, Parquet or JSON lines) by held-out rows."""
     import matplotlib
 
     import correspondence as co
-    from correspondence.app.analyze.inputs import Request
+    from correspondence.app.analyze.inputs import Request, read_data
 
     matplotlib.use("Agg")
     if table:
@@ -76,7 +70,10 @@ def compare_command(
     elif not y:
         raise click.UsageError("Missing option '--y': name the columns of Y, or say that FILE is a --table.")
     with one_sentence():
-        X, Y, together = _read_table(file, x) if table else _read_columns(file, x, y, labels, groups)
+        if table:
+            X, Y, together = read_data(Request(file, x, table=True)).table, None, None
+        else:
+            X, Y, together = _read_columns(file, x, y, labels, groups)
         comparison = co.compare(
             X, Y, methods or None, components, cv, groups=together, random_state=seed, progress=None
         )
@@ -86,12 +83,6 @@ def compare_command(
         output.mkdir(parents=True, exist_ok=True)
         write_comparison(comparison, figures, picture)
     click.echo(f"\nTable:  {figures.resolve()}\nFigure: {picture.resolve()}")
-
-
-def _read_table(file: Path, x: list[str]) -> tuple[Any, None, None]:
-    from correspondence.app.analyze.inputs import Request, read_data
-
-    return read_data(Request(file, x, table=True)).table, None, None
 
 
 def _read_columns(
@@ -106,6 +97,7 @@ def _read_columns(
 
 
 def write_comparison(comparison: Comparison, table: Path, picture: Path) -> None:
+    """Write the table and the figure, each replaced only once the new one is complete."""
     import matplotlib.pyplot as plt
 
     from correspondence import plot

@@ -6,22 +6,15 @@ from pathlib import Path
 
 import click
 
-from correspondence.app.commands.options import writing_to
+from correspondence.app.commands.options import output_option, writing_to
 
 __all__ = ["demo_command"]
 
 
-@click.command("demo", short_help="What a small net that reads digits confuses, with pictures and pages.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("correspondence-demo"),
-    show_default=True,
-    help="Folder for the pictures and pages.",
-)
+@click.command("demo", short_help="Show what a small net that reads digits confuses, with pictures and pages.")
+@output_option("Folder for the pictures and pages.", default="correspondence-demo", file_okay=False)
 def demo_command(output: Path) -> None:
-    """Train a small net on images of digits and see what it confuses; and a table: who does which task at home."""
+    """Train a small net on images of digits and see what it confuses; then a table: who does which task at home."""
     import matplotlib
 
     from correspondence.app.demo import run_demo

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from correspondence.app.commands.options import column_option, columns_option, one_sentence, tell_lines, writing_to
+from correspondence.app.commands.options import (
+    column_option,
+    columns_option,
+    one_sentence,
+    output_option,
+    tell_lines,
+    writing_to,
+)
 from correspondence.app.messages import make_safe
 
 __all__ = ["embed_command"]
@@ -24,25 +31,19 @@ Exit codes: as for analyze.""",
 )
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path(path_type=Path))
-@columns_option("x", "Columns of X, in the order of the analysis, if they have other names than there.")
-@columns_option("y", "Columns of Y, likewise.")
+@columns_option("x", "Columns of X, in the order of the analysis, if their names differ from those.")
+@columns_option("y", "Columns of Y, in the same way.")
 @column_option("id", "Column that names the rows; by default that of the analysis, or their number.")
 @click.option("--images", type=click.Path(path_type=Path), help="Folder of the images that FILE lists.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    show_default="the name of FILE with -embedded.parquet",
-    help="A .parquet or .csv file.",
-)
+@output_option("A .parquet or .csv file.", show_default="the name of FILE with -embedded.parquet")
 def embed_command(
     model: Path, file: Path, x: list[str], y: list[str], id: str | None, images: Path | None, output: Path | None
 ) -> None:
     """Place the rows of FILE by MODEL, a folder that analyze has written, or the file of a model.
 
-    If the columns of x are there, f_1, f_2, ... are written; if those of y are, g_1, g_2, ...; if both, also the
+    If FILE has the columns of x, f_1, f_2, ... are written; if it has those of y, g_1, g_2, ...; if both, also the
     density ratio p(x, y) / (p(x) p(y)). A row with a label that the model does not know, or without a value, has empty
-    coordinates. FILE may also be a folder of images, or new rows of a table of counts, if the model is of such.
+    coordinates. For a model of images, FILE may be a folder of images; for one of a table, new rows of counts.
     """
     from correspondence.app.analyze.embedding import embed_file, load_model, write_columns
 

@@ -1,7 +1,7 @@
-"""Options that commands share, and how what goes wrong is told.
+"""Options that commands share, and errors in one sentence.
 
 Nothing here or in the modules of the commands imports more than click: the shell asks them for names and options each
-time that it completes a word. What a command needs is imported when it runs.
+time it completes a word. What a command needs is imported when it runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAME_PATTERN = re.compile(r'\s*"(?P<quoted>(?:[^"]|"")+)"\s*(?=,|$)|(?P<plain>[^
 
 
 def names_of(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
-    """Names given one by one or separated by commas; one that has a comma in it stands in double quotes."""
+    """Split names that are given one by one or with commas; one with a comma in it stands in double quotes."""
     found = [match for value in values for match in NAME_PATTERN.finditer(value)]
     names = [m["plain"].strip() if m["quoted"] is None else m["quoted"].replace('""', '"') for m in found]
     names = [name for name in names if name]
@@ -35,7 +35,7 @@ def names_of(context: click.Context, parameter: click.Parameter, values: tuple[s
 
 
 def complete_column_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of the columns of FILE."""
+    """Complete the names of the columns of FILE."""
     before, comma, begin = incomplete.rpartition(",")
     known = [context.params.get("file"), *(context.params.get("files") or ())]
     given = [*context.args, *filter(None, known)]  # click leaves it among the arguments
@@ -45,36 +45,47 @@ def complete_column_names(context: click.Context, parameter: click.Parameter, in
     try:
         names = [] if file is None else column_names(file)
     except Exception:
-        names = []  # a shell that completes has no use for what is wrong
+        names = []  # a shell that completes has no use for an error
     return [CompletionItem(before + comma + name) for name in names if name and name.startswith(begin)]
 
 
 def columns_option(name: str, help: str) -> Callable[[Any], Any]:
-    """Option for the names of several columns."""
+    """Make an option for the names of several columns."""
     return click.option(
         f"--{name}", name, multiple=True, callback=names_of, shell_complete=complete_column_names, help=help
     )
 
 
 def column_option(name: str, help: str) -> Callable[[Any], Any]:
-    """Option for the name of one column."""
+    """Make an option for the name of one column."""
     return click.option(f"--{name}", name, shell_complete=complete_column_names, help=help)
 
 
+def output_option(help: str, file_okay: bool = True, **options: Any) -> Callable[[Any], Any]:
+    """Make the option for the file or folder to write."""
+    kind = click.Path(file_okay=file_okay, path_type=Path)
+    return click.option("-o", "--output", type=kind, help=help, **options)
+
+
+x_option = columns_option(
+    "x", 'Columns of X, with commas ("a, b",c if one is in a name); all others if left out. Of NPZ files, an array.'
+)
+y_option = columns_option("y", "Columns of Y, with commas. Not needed for a file of two columns.")
 labels_option = columns_option("labels", "Columns of numbers that are labels, such as grades.")
 groups_option = column_option("groups", "Column of groups that are never on both sides of a split.")
 table_option = click.option(
     "--table", is_flag=True, help="FILE is a contingency table, whose first column may name the rows."
 )
-seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of folds and methods."
+seed_option = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed of folds and methods.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print summary.json to the standard output, and nothing else."
 )
 METHODS_LISTED = "\b\nMethods:\n" + "\n".join(f"  {name:<10}{text}" for name, text in METHOD_TEXTS.items())
 
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """What is wrong with data or files, in a sentence instead of a traceback."""
+    """Say in one sentence, without a traceback, what is wrong with data or files."""
     try:
         yield
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
@@ -83,7 +94,7 @@ def one_sentence() -> Iterator[None]:
 
 @contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
-    """One sentence instead of a traceback where files cannot be written."""
+    """Say in one sentence, without a traceback, why files cannot be written."""
     from correspondence.datasets import MissingDataError
 
     try:
@@ -102,7 +113,7 @@ def tell_lines(lines: Sequence[str]) -> None:
 
 
 def check_usage(request: Request) -> None:
-    """Say which options exclude each other, or are of no use with others."""
+    """Raise an error for options that exclude each other, or are of no use with others."""
     given = [
         name
         for name, value in (("--table", request.table), ("--beliefs", request.beliefs), ("--images", request.images))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from correspondence.app.commands.options import writing_to
+from correspondence.app.commands.options import output_option, writing_to
 from correspondence.app.messages import explain_error
 from correspondence.studies.catalogue import STUDY_TITLES
 
@@ -22,26 +22,24 @@ __all__ = ["reproduce_command"]
     + "\n  all                    All of them, one after the other, and one page of what they found",
 )
 @click.argument("name", metavar="NAME", type=click.Choice([*STUDY_TITLES, "all"]))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+@output_option(
+    "Folder for the table (CSV), the figures (PNG) and the text (Markdown).",
     show_default="results/NAME; with all, results",
-    help="Folder for the table (CSV), the figures (PNG) and the text (Markdown).",
+    file_okay=False,
 )
 @click.option(
     "--seeds",
     type=click.IntRange(min=1),
     show_default="10, with --quick 2; 1 where a net is trained",
-    help="How many data sets or splits are drawn, or nets trained.",
+    help="Number of data sets or splits to draw, or nets to train.",
 )
 @click.option("--quick", is_flag=True, help="Less data: to see that it works, not for the numbers.")
-@click.option("--again", is_flag=True, help="With all: also what has been finished before with the same settings.")
+@click.option("--again", is_flag=True, help="With all: also run studies that are finished with the same settings.")
 def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: bool, again: bool) -> None:
-    """Compute a table or figure of the paper again, beside the exact values and on data that the fit has not seen.
+    """Compute a table or figure of the paper again, beside the exact values and on held-out data.
 
-    With NAME all, all of them: it goes on where it was stopped, leaves out studies whose data are missing and says so,
-    and writes a page with all results, index.md, which is there from the first study on.
+    With NAME all, run all of them: the command goes on where it was stopped, leaves out studies whose data are missing
+    and says so, and writes a page with all results, index.md, from the first study on.
     """
     from correspondence.datasets import DamagedDataError, MissingDataError
     from correspondence.studies.reproducing import reproduce_study
@@ -61,6 +59,7 @@ def reproduce_command(name: str, output: Path | None, seeds: int | None, quick: 
 
 
 def run_all_studies(folder: Path, seeds: int | None, quick: bool, again: bool) -> None:
+    """Run all studies, and say which were not run and which failed."""
     from correspondence.studies.reproducing import reproduce_all
 
     with writing_to(folder):

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from correspondence.app.commands.options import (
-    columns_option,
+    json_option,
     labels_option,
     one_sentence,
+    output_option,
     seed_option,
     tell_lines,
     writing_to,
+    x_option,
+    y_option,
 )
 from correspondence.app.messages import make_safe
 
@@ -28,7 +31,7 @@ LOSS_NAMES = ("dcca", "lowrank", "pice")
 
 @click.command(
     "train",
-    short_help="Train nets on files of any size, by several processes.",
+    short_help="Train nets on files of any size, in several processes.",
     epilog="""\b
 Examples:
   correspondence train clicks.parquet --y product --labels product --nproc 4
@@ -41,73 +44,50 @@ there, with any --nproc; at the end it is deleted. A command that is done alread
 Exit codes: as for analyze.""",
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@columns_option(
-    "x", 'Columns of X, with commas ("a, b",c if one is in a name); all others if left out. Of NPZ files, an array.'
-)
-@columns_option("y", "Columns of Y, with commas. Not needed for a file of two columns.")
+@x_option
+@y_option
 @labels_option
-@click.option("--components", type=click.IntRange(min=1), default=2, show_default=True, help="Number of functions.")
-@click.option(
-    "--nproc", type=click.IntRange(1, 1024), default=1, show_default=True, help="Processes that train one model."
-)
-@click.option("--steps", type=click.IntRange(min=1), default=3000, show_default=True, help="At most.")
-@click.option(
-    "--batch-size",
-    type=click.IntRange(min=2),
-    default=512,
-    show_default=True,
-    help="Pairs in a step, of all processes.",
-)
-@click.option("--loss", type=click.Choice(LOSS_NAMES), default="dcca", show_default=True, help="What is minimised.")
-@click.option(
-    "--learning-rate", type=click.FloatRange(1e-12, 10), default=3e-3, show_default=True, help="Of AdamW, at first."
-)
+@click.option("--components", type=click.IntRange(min=1), default=2, help="Number of functions.")
+@click.option("--nproc", type=click.IntRange(1, 1024), default=1, help="Processes that train one model.")
+@click.option("--steps", type=click.IntRange(min=1), default=3000, help="Largest number of steps.")
+@click.option("--batch-size", type=click.IntRange(min=2), default=512, help="Pairs in a step, over all processes.")
+@click.option("--loss", type=click.Choice(LOSS_NAMES), default="dcca", help="Loss to minimise.")
+@click.option("--learning-rate", type=click.FloatRange(1e-12, 10), default=3e-3, help="First learning rate of AdamW.")
 @click.option(
     "--schedule",
     type=click.Choice(["plateau", "anneal"]),
     default="plateau",
-    show_default=True,
-    help="plateau ends when nothing improves any more, anneal makes all steps.",
+    help="plateau ends when nothing improves, anneal makes all steps.",
 )
 @click.option(
     "--held-out",
     type=click.FloatRange(0, 0.9),
     default=0.15,
-    show_default=True,
-    help="Share of the pairs that is held out; of files read in blocks at most 20,000.",
+    help="Share of the pairs to hold out; at most 20,000 pairs of files that are read in blocks.",
 )
 @click.option(
     "--evaluate-every",
     type=click.IntRange(min=1),
     default=100,
-    show_default=True,
-    help="Steps between two looks at them.",
+    help="Steps between looks at the held-out pairs.",
 )
-@click.option(
-    "--checkpoint-every", type=click.IntRange(min=1), default=100, show_default=True, help="Steps between two writes."
-)
+@click.option("--checkpoint-every", type=click.IntRange(min=1), default=100, help="Steps between checkpoints.")
 @click.option(
     "--stream",
     is_flag=True,
-    help="Read the file in blocks instead of into memory, as several files, and one of more than 1 GB, always are. "
-    "For Parquet and CSV.",
+    help="Read the file (Parquet or CSV) in blocks instead of into memory, as several files, and one of more than "
+    "1 GB, always are.",
 )
 @seed_option
-@click.option("--overwrite", is_flag=True, help="Begin anew, whatever is in the folder.")
-@click.option("--json", "as_json", is_flag=True, help="Print summary.json to the standard output, and nothing else.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    show_default="the name of the first FILE with -training",
-    help="Folder for the files.",
-)
+@click.option("--overwrite", is_flag=True, help="Start again, whatever is in the folder.")
+@json_option
+@output_option("Folder for the files.", show_default="the name of the first FILE with -training")
 def train_command(files: tuple[str, ...], output: Path | None, overwrite: bool, as_json: bool, **options: Any) -> None:
     """Train `PICE`, two nets, on the pairs of FILE (CSV, TSV, Parquet, JSON lines or NPZ), or of several.
 
-    Several processes train the same model as one, but for rounding: each computes its share of every batch, with a
-    thread of its own unless OMP_NUM_THREADS says otherwise. Written are: model.safetensors (for `correspondence embed`
-    and co.load), history.csv (each look at the held-out pairs) and summary.json; and, if something goes wrong, logs.
+    Several processes train the same model as one, but for rounding: each computes its share of every batch, in one
+    thread unless OMP_NUM_THREADS says otherwise. The files are model.safetensors (for `correspondence embed` and
+    co.load), history.csv (each look at the held-out pairs) and summary.json; and, if something goes wrong, logs.
     """
     from correspondence.app.analyze.files import SUMMARY_FILE, check_folder, to_json
     from correspondence.app.train.launch import check_torch, is_first, is_worker
@@ -127,13 +107,14 @@ def train_command(files: tuple[str, ...], output: Path | None, overwrite: bool, 
     if is_new:
         run_training(job, overwrite)
     else:
-        tell_lines([f"{folder} holds the result of this command already: --overwrite would train anew."])
+        tell_lines([f"{folder} holds the result of this command already: --overwrite would train again."])
     if is_first():
         summary = json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8"))
         click.echo(to_json(summary) if as_json else format_summary(summary))
 
 
 def run_training(job: Job, overwrite: bool) -> None:
+    """Train, in new processes or as one of torchrun's, and show the progress."""
     from correspondence.app.train.launch import TrainingError, is_worker, launch_processes, work_as_one_of
     from correspondence.app.train.terminal import Progress
 

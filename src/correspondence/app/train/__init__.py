@@ -1,5 +1,5 @@
-"""Training a model of pairs in files, by one process or several, that survives the death of any of them.
+"""Train a model on pairs in files, in one process or several, and survive the death of any of them.
 
-`options` says what is asked for, `inputs` reads it, `worker` trains and writes in each process, `launch` starts the
-processes and watches over them, `terminal` tells how far they are.
+`options` holds the job, `inputs` reads the pairs, `worker` trains and writes in each process, `launch` starts the
+processes and watches over them, `terminal` shows how far they are.
 """

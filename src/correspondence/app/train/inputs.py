@@ -1,4 +1,4 @@
-"""Pairs to train on: read into memory, or in blocks, of which the same rows are held out each time they are read."""
+"""Read pairs to train on: into memory, or in blocks, with the same rows held out at every reading."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from correspondence.estimators.pice.data import Blocks
 
 __all__ = ["Input", "read_input"]
 
-HEAD_ROWS = 20_000  # rows, from which it is found out what the columns hold
-MAX_HELD_OUT_ROWS = 20_000  # rows at most: more say no more
+HEAD_ROWS = 20_000  # rows that show what the columns hold
+MAX_HELD_OUT_ROWS = 20_000  # rows, enough for precise figures
 
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """What `PICE.fit` is given, and what is told of it."""
+    """What `PICE.fit` is given, and a description of it."""
 
     x: Variable
     y: Variable
@@ -40,15 +40,14 @@ class Input:
 
 def read_input(job: Job) -> Input:
     """Read what a job asks for."""
-    return read_blocks(job) if job.is_streamed else _memory(job)
-
-
-def _memory(job: Job) -> Input:
+    if job.is_streamed:
+        return read_blocks(job)
     data = read_data(Request(file=job.paths[0], x=job.x, y=job.y, labels=job.labels), progress=False)
     return Input(data.x, data.y, data.x.values, data.y.values, None, data.lines, data.n_missing)
 
 
 def read_blocks(job: Job) -> Input:
+    """Open files that are read in blocks, and find out from the first rows what their columns hold."""
     name = ", ".join(job.files)
     with translate_engine_errors(name):
         lazy = open_source([str(path) for path in job.paths], name)
@@ -79,13 +78,13 @@ def read_blocks(job: Job) -> Input:
 
 
 def _choose_columns(variable: Variable) -> str | list[str]:
-    """One column of labels or texts as such, anything else as a table."""
+    """Return one column of labels or texts as such, anything else as a table."""
     is_array = isinstance(variable.values, np.ndarray)
     return variable.columns[0] if is_array else list(variable.columns)
 
 
 def drop_incomplete_rows(lazy: nw.LazyFrame, job: Job, x: Variable, y: Variable) -> nw.LazyFrame:
-    """Rows without missing values, labels as texts: what `complete_rows` and `as_label_texts` do of frames."""
+    """Drop rows with missing values and make texts of labels, as `complete_rows` and `as_label_texts` do for frames."""
     names = list(dict.fromkeys([*x.columns, *y.columns]))
     lazy = lazy.select(names)
     schema = lazy.collect_schema()
@@ -105,7 +104,7 @@ def drop_incomplete_rows(lazy: nw.LazyFrame, job: Job, x: Variable, y: Variable)
 
 
 class Split(Blocks):
-    """Blocks of pairs to train on, and rows of all blocks that are held out: the same ones at every reading."""
+    """Blocks of pairs to train on, and held-out pairs from all blocks: the same ones at every reading."""
 
     def __init__(self, pairs: Pairs, fraction: float, seed: int) -> None:
         self.pairs, self.seed, self.n = pairs, seed, pairs.layout.n
@@ -116,7 +115,7 @@ class Split(Blocks):
             yield _keep_rows(x, ~is_held), _keep_rows(y, ~is_held)
 
     def held_out(self) -> tuple[Any, Any] | None:
-        """Pairs that training never sees."""
+        """Return the pairs that are not used in the training."""
         if not self.fraction:
             return None
         parts = [(_keep_rows(x, is_held), _keep_rows(y, is_held)) for x, y, is_held in self._iterate_blocks()]

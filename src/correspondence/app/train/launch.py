@@ -1,4 +1,4 @@
-"""The processes of a training run: started together, and ended together when one of them is gone."""
+"""Start the processes of a training run, and end them together when one of them is gone."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from correspondence.app.train.options import LOGS_FOLDER, Job
 
 __all__ = ["TrainingError", "check_torch", "is_first", "is_worker", "launch_processes", "work_as_one_of"]
 
-POLL_SECONDS = 0.1  # seconds
+POLL_SECONDS = 0.1  # seconds between two looks at the processes and at their events
 RESTORED_SIGNALS = (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP, signal.SIGQUIT) if os.name == "posix" else ()))
 Tell = Callable[[dict[str, Any]], None]
 
 
 class TrainingError(Exception):
-    """A process is gone; what is left of the run, in a sentence."""
+    """A process is gone; the message says what is left of the run."""
 
 
 def is_worker() -> bool:
-    """Whether torchrun has started this process, as one of several or alone."""
+    """Say whether torchrun has started this process, as one of several or alone."""
     return "TORCHELASTIC_RUN_ID" in os.environ and "RANK" in os.environ
 
 
 def is_first() -> bool:
-    """Whether this is the process that talks to the user."""
+    """Say whether this is the process that talks to the user."""
     return not is_worker() or os.environ["RANK"] == "0"
 
 
@@ -48,20 +48,20 @@ def work_as_one_of(job: Job, tell: Tell, overwrite: bool) -> None:
 
 
 def check_torch() -> None:
-    """Complain if torch is missing, before anything is written."""
+    """Raise an error if torch is missing, before anything is written."""
     if not find_spec("torch"):
         raise ImportError('Training needs torch: pip install "correspondence[neural]".')
 
 
 def launch_processes(job: Job, tell: Tell) -> None:
-    """Train by `job.nproc` processes, until all of them are done.
+    """Train in `job.nproc` processes, until all of them are done.
 
     Parameters
     ----------
     job : Job
-        What is asked for.
+        The job to do.
     tell : callable
-        Called with each event: a ``line`` for the user, or the progress (``step``, ``captured`` and
+        It is called with each event: a ``line`` for the user, or the progress (``step``, ``captured`` and
         ``samples_per_second``).
 
     Raises
@@ -99,7 +99,7 @@ def launch_processes(job: Job, tell: Tell) -> None:
             with follow_events(events, tell):
                 elastic_launch(config, sys.executable)(*command)
         except ChildFailedError as failed:
-            raise _make_error(job, failed.failures) from None
+            raise_failure(job, failed.failures)
         except (SignalException, KeyboardInterrupt) as stop:
             tell({"line": describe_checkpoint(job)})
             number = getattr(stop, "sigval", signal.SIGINT)
@@ -157,22 +157,24 @@ def follow_events(path: Path, tell: Tell) -> Iterator[None]:
 # --- what went wrong
 
 
-def _make_error(job: Job, failures: dict[int, Any]) -> Exception:
+def raise_failure(job: Job, failures: dict[int, Any]) -> NoReturn:
+    """Raise the error of the process that failed first; what a run over unusable data has made is removed."""
     failure = min(failures.values(), key=_get_failure_order)
     if failure.error_file_data.get("kind") == "data":
         remove_run_files(job)
-        return ValueError(failure.message)
-    return TrainingError(f"{explain_failure(job, failure)}. {describe_checkpoint(job)}")
+        raise ValueError(failure.message) from None
+    raise TrainingError(f"{explain_failure(job, failure)}. {describe_checkpoint(job)}") from None
 
 
 def _get_failure_order(failure: Any) -> tuple[int, int]:
-    """The first of these is the one that others have followed."""
+    """Return a key by which the failure that others followed comes first."""
     kind = failure.error_file_data.get("kind")
     was_ended = failure.exitcode == -signal.SIGTERM
     return (1 if was_ended else 2 if kind == "lost" else 0), failure.local_rank
 
 
 def explain_failure(job: Job, failure: Any) -> str:
+    """Say which process failed, and how."""
     who = f"Process {failure.local_rank} (of 0 to {job.nproc - 1}) of the training" if job.nproc > 1 else "The training"
     if failure.exitcode < 0:
         hint = ", perhaps because memory has run out" if failure.exitcode == -signal.SIGKILL else ""
@@ -183,7 +185,7 @@ def explain_failure(job: Job, failure: Any) -> str:
 
 
 def remove_run_files(job: Job) -> None:
-    """Remove what a run over unusable data has made, unless an earlier run has left a checkpoint."""
+    """Remove what a run over unusable data has made, unless an earlier run left a checkpoint."""
     from correspondence.estimators.pice.checkpoint import last_step
 
     with suppress(ValueError):  # a checkpoint that is damaged is for the user to look at
@@ -195,6 +197,7 @@ def remove_run_files(job: Job) -> None:
 
 
 def describe_checkpoint(job: Job) -> str:
+    """Say what the checkpoint holds, and what the same command would do."""
     from correspondence.estimators.pice.checkpoint import last_step
 
     try:
@@ -202,5 +205,5 @@ def describe_checkpoint(job: Job) -> str:
     except ValueError as error:
         return f"The checkpoint cannot be used: {error}"
     if step is None:
-        return "There is no checkpoint yet: the same command begins anew."
+        return "There is no checkpoint yet: the same command starts again."
     return f"The checkpoint in {job.checkpoint} holds step {step} of {job.steps}: the same command goes on from there."

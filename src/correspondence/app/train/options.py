@@ -1,4 +1,4 @@
-"""What a training run is asked for, and whether a folder holds it already."""
+"""The job of a training run, and whether a folder holds its result already."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from correspondence.data.pairs.opening import list_files
 __all__ = ["CHECKPOINT_FOLDER", "LOGS_FOLDER", "Job"]
 
 CHECKPOINT_FOLDER, LOGS_FOLDER, SETTINGS_FILE = "checkpoint", "logs", "settings.json"
-MAX_BYTES_IN_MEMORY = 10**9  # bytes, from which on files are read in blocks
-STREAMABLE_SUFFIXES = (".parquet", ".pq", ".csv", ".tsv")  # that can be read so
-CHANGEABLE_SETTINGS = ("folder", "nproc", "checkpoint_every")  # may change when a run goes on
+MAX_BYTES_IN_MEMORY = 10**9  # bytes; larger files are read in blocks
+STREAMABLE_SUFFIXES = (".parquet", ".pq", ".csv", ".tsv")  # files that can be read in blocks
+CHANGEABLE_SETTINGS = ("folder", "nproc", "checkpoint_every")  # settings that may change when a run goes on
 
 
 @dataclass(frozen=True)
 class Job:
-    """The options of the command line; those that are not here are those of `PICE`."""
+    """The options of the command line; everything else has the defaults of `PICE`."""
 
     files: list[str]
     folder: str
@@ -44,17 +44,17 @@ class Job:
 
     @property
     def output(self) -> Path:
-        """Folder of the results."""
+        """The folder of the results."""
         return Path(self.folder)
 
     @property
     def checkpoint(self) -> Path:
-        """Folder of the state of the training."""
+        """The folder of the checkpoint."""
         return self.output / CHECKPOINT_FOLDER
 
     @property
     def paths(self) -> list[Path]:
-        """Files that are there."""
+        """The files, which must exist and be different."""
         paths = [Path(file) for file in list_files(self.files, "FILE")]
         folder = next((path for path in paths if path.is_dir()), None)
         if folder is not None:
@@ -73,28 +73,28 @@ class Job:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What must be the same for a run to go on, or to be done already."""
+        """The settings that must be the same for a run to go on, or to be done already."""
         return {name: value for name, value in asdict(self).items() if name not in CHANGEABLE_SETTINGS}
 
     @property
     def data(self) -> list[list[Any]]:
-        """Name, size and time of the files, by which those that have changed are known."""
+        """Name, size and time of each file, which show whether it has changed."""
         return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in self.paths]
 
     @classmethod
     def read_json(cls, path: Path) -> Job:
-        """Inverse of `write_json`."""
+        """Read a job that `write_json` wrote."""
         return cls(**json.loads(path.read_text(encoding="utf-8")))
 
     def write_json(self, path: Path) -> None:
-        """Write it to a file."""
+        """Write the job to a file."""
         with new_file(path) as temporary:
             temporary.write_text(json.dumps(asdict(self)), encoding="utf-8")
 
     def prepare_folder(self, overwrite: bool = False) -> bool:
-        """Make the folders, and say whether there is something to do: not if the result is there.
+        """Make the folders, and return whether there is something to do: not if the result exists.
 
-        The result of another command, or a run with other settings that was left in the folder, is an error.
+        The result of another command, or an unfinished run with other settings, is an error.
         """
         if overwrite:
             shutil.rmtree(self.checkpoint, ignore_errors=True)
@@ -136,7 +136,7 @@ def _load_json(path: Path) -> dict[str, Any] | None:
 
 
 def _describe_difference(before: Any, now: dict[str, Any]) -> str:
-    """The first setting that differs, in words."""
+    """Say which setting differs first."""
     if not isinstance(before, dict):
         return ""
     name = next((name for name, value in now.items() if before.get(name) != value), None)

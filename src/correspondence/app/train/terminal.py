@@ -1,4 +1,4 @@
-"""A training run on the terminal."""
+"""Show a training run on the terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHOSEN_MODEL_NOTE = (
 
 
 def format_summary(summary: dict[str, Any]) -> str:
-    """Components and paths, from the summary of a run."""
+    """Format the components and paths of the summary of a run."""
     lines = [_format_heading(summary), "", *format_components(summary["components"])]
     if summary["held_out"] is not None:
         low, high = summary["held_out"]["captured_interval"]
@@ -45,7 +45,7 @@ def _format_heading(summary: dict[str, Any]) -> str:
 
 
 class Progress:
-    """Lines and progress of a run on the standard error: a bar on a terminal, otherwise a line now and then."""
+    """Lines and progress of a run on standard error: a bar on a terminal, otherwise a line now and then."""
 
     def __init__(self, steps: int) -> None:
         self.steps, self._told = steps, 0
@@ -58,7 +58,7 @@ class Progress:
         self._bar.close()
 
     def __call__(self, event: dict[str, Any]) -> None:
-        """Tell an event of `launch_processes`."""
+        """Show an event of `launch_processes`."""
         if "line" in event:
             tqdm.write(make_safe(event["line"]), file=sys.stderr)
             return

@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +19,6 @@ import torch
 import torch.distributed as dist
 
 from correspondence._util.files import csv_text
-from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.app.analyze.files import (
     HISTORY_FILE,
     MODEL_FILE,
@@ -30,7 +28,7 @@ from correspondence.app.analyze.files import (
     new_files,
     to_json,
 )
-from correspondence.app.messages import explain_error
+from correspondence.app.messages import collect_warnings, explain_error
 from correspondence.app.train.inputs import Input, read_input
 from correspondence.app.train.options import Job
 from correspondence.estimators.pice import PICE, processes
@@ -39,21 +37,21 @@ from correspondence.results.evidence import list_components
 __all__ = ["train_job"]
 
 Tell = Callable[[dict[str, Any]], None]
-WATCH_SECONDS = 0.5  # seconds
+WATCH_SECONDS = 0.5  # seconds between two looks at the parent
 DATA_ERRORS = (ImportError, MemoryError, OSError, TypeError, ValueError)
 
 
 def train_job(job: Job, tell: Tell, overwrite: bool | None = None) -> None:
-    """Train, unless that is done, and write the files in the first process.
+    """Train, unless that is done already, and write the files in the first process.
 
     Parameters
     ----------
     job : Job
-        The same in all processes.
+        The job, which is the same in all processes.
     tell : callable
-        Called in the first process with a line for the user or with the progress.
+        The first process calls it with lines for the user and with the progress.
     overwrite : bool, optional
-        Whether to begin anew; left out, the folder is prepared already.
+        Whether to start again whatever the folder holds; if left out, the folder is prepared already.
     """
     start = time.perf_counter()
     with join_process_group():
@@ -63,11 +61,9 @@ def train_job(job: Job, tell: Tell, overwrite: bool | None = None) -> None:
         if processes.is_first():
             _tell_lines(data.lines, tell)
         est = make_pice_estimator(job, tell)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with collect_warnings() as notes:
             est.fit(data.X, data.Y, validation=data.validation)
         if processes.is_first():
-            notes = list(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, CorrespondenceWarning)))
             _tell_lines(notes, tell)
             _write_results(job, data, est, notes, time.perf_counter() - start)
         processes.wait_for_all()
@@ -80,7 +76,7 @@ def _tell_lines(lines: Sequence[str], tell: Tell) -> None:
 
 @contextmanager
 def join_process_group() -> Iterator[None]:
-    """Process group of all processes, as the variables of torchrun describe it; none of a single one."""
+    """Join the process group that torchrun's variables describe, unless this process is the only one."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield
         return
@@ -95,11 +91,12 @@ def join_process_group() -> Iterator[None]:
 
 
 def _has_gpus() -> bool:
-    """Whether each process of this machine has a GPU of its own."""
+    """Say whether each process of this machine has a GPU of its own."""
     return torch.cuda.is_available() and torch.cuda.device_count() >= int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
 
 
 def make_pice_estimator(job: Job, tell: Tell) -> PICE:
+    """Make the estimator of a job, which reports its progress."""
     parent = os.getppid()
 
     def report(row: dict[str, Any], speed: float) -> None:
@@ -144,6 +141,7 @@ def _format_history(est: PICE, k: int) -> str:
 
 
 def summarise_training(job: Job, data: Input, est: PICE, notes: list[str], seconds: float) -> dict[str, Any]:
+    """Return everything that is said about a training, as plain values."""
     held = est.validation_
     return {
         "format": SUMMARY_FORMAT,
@@ -188,7 +186,7 @@ def summarise_training(job: Job, data: Input, est: PICE, notes: list[str], secon
 
 
 def main(job: str, events: str, parent: str) -> None:
-    """Work, and leave what has happened in files for the process that watches."""
+    """Train, and leave events and errors in files for the process that watches."""
     # Torch's launcher passes Ctrl-C on. A Python handler survives the one that polars puts over it; SIG_DFL does not.
     signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
     threading.Thread(target=_watch_parent, args=(int(parent),), daemon=True).start()
@@ -208,14 +206,14 @@ def main(job: str, events: str, parent: str) -> None:
 
 
 def _end_process(code: int) -> NoReturn:
-    """End this process without taking Python down, during which threads of torch now and then abort it."""
+    """End this process without Python's shutdown, during which threads of torch now and then abort it."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
 
 
 def _watch_parent(parent: int) -> None:
-    """End this process, whatever it does, when the one that started it is gone: nobody would look after it."""
+    """End this process, whatever it does, when the one that started it is gone."""
     while os.getppid() == parent:
         time.sleep(WATCH_SECONDS)
     os._exit(1)

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from correspondence._util.arguments import check_seed, check_whole
+from correspondence._util.constraints import check_parameter
 from correspondence._util.progress import make_progress_bar
-from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.data.table import Table
 from correspondence.data.thinning import are_whole
@@ -26,25 +26,18 @@ __all__ = ["bootstrap_points"]
 
 
 def bootstrap_points(
-    ca: Any,
-    n_resamples: int,
-    *,
-    n_components: int,
-    n: int | None,
-    align: str,
-    random_state: Any,
-    progress: bool | None,
+    ca: Any, n_resamples: int, n_components: int, n: int | None, align: str, random_state: Any, progress: bool | None
 ) -> Bootstrap:
     """Refit a correspondence analysis to resampled tables; see ``CA.bootstrap``."""
     check_whole(n_resamples, "n_resamples", 3)
-    if not isinstance(align, str) or align not in ALIGNMENT_FUNCTIONS:
-        raise ValueError(f'align must be "signs" or "rotation", got {short_repr(align)}.')
+    check_parameter(align, "align", tuple(ALIGNMENT_FUNCTIONS))
     k = min(check_whole(n_components, "n_components", 1), len(ca.pics_))
     if k < 1:
         raise ValueError("There are no components whose spread could be estimated.")
     draw = make_sampler(ca._unweighted, n, check_seed(random_state))
-    # Of a ridge chosen by "auto" the strength is kept, and what its claims are of those of that strength alone.
+    # A ridge chosen by "auto" keeps its strength; its claims are a share of those with that strength alone.
     refit = clone(ca).set_params(n_components=k, regularization=ca.regularization_)
+    rows, columns = ca._analysed.rows, ca._analysed.columns
     target, mass = stack_points(ca, k), np.concatenate([ca.rows_.mass, ca.columns_.mass])
     spread = _PointSpread(target)
     with make_progress_bar(n_resamples, "bootstrap", progress) as done:
@@ -55,7 +48,7 @@ def bootstrap_points(
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", CorrespondenceWarning)  # labels that were not drawn
-                refit.fit(resample, row_weights=ca._rows.weights, column_weights=ca._columns.weights)
+                refit.fit(resample, row_weights=rows.weights, column_weights=columns.weights)
             points = stack_points(refit, k) * ca._claimed_share[:k]
             spread.add_points(ALIGNMENT_FUNCTIONS[align](points, target, mass))
     covariance, m = spread.compute_covariance(), len(ca.rows_)
@@ -63,9 +56,12 @@ def bootstrap_points(
 
 
 def make_sampler(table: Table, n: int | None, rng: np.random.Generator) -> Any:
+    """Make a function that draws tables of n observations with the proportions of a table."""
     cells = sp.coo_array(table.counts)
     if n is None and not are_whole(cells):
-        raise ValueError("n is needed: the table does not hold whole counts, so say how many observations it is of.")
+        raise ValueError(
+            "n must be given for a table that does not hold whole counts: say how many observations it has."
+        )
     size = check_whole(round(table.total) if n is None else n, "n", 1, 2**62)
     probability = cells.data / cells.data.sum()
 
@@ -78,7 +74,7 @@ def make_sampler(table: Table, n: int | None, rng: np.random.Generator) -> Any:
 
 
 def has_drawn_labels(resample: Table, ca: Any) -> bool:
-    """Whether any label of the analysis was drawn, on both sides: those of a rare subset may all be missing."""
+    """Whether a label of the analysis was drawn on both sides: those of a rare subset may all be missing."""
     r, c = resample.counts.sum(axis=1), resample.counts.sum(axis=0)
     return bool(
         r[np.isin(resample.rows, ca.rows_.labels)].any() and c[np.isin(resample.columns, ca.columns_.labels)].any()
@@ -86,20 +82,20 @@ def has_drawn_labels(resample: Table, ca: Any) -> bool:
 
 
 def stack_points(ca: Any, k: int) -> np.ndarray:
-    """Principal coordinates of rows and columns; missing axes, if a resample has fewer, are 0."""
+    """Stack the principal coordinates of rows and columns; axes that a resample lacks are 0."""
     points = np.vstack([ca.rows_.principal, ca.columns_.principal])[:, :k]
     return np.pad(points, ((0, 0), (0, k - points.shape[1])))
 
 
 def rotate_points(points: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """Points rotated and reflected on to the target (orthogonal Procrustes, weighted by mass)."""
+    """Rotate and reflect points on to the target (orthogonal Procrustes, weighted by mass)."""
     known = np.isfinite(points).all(axis=1) & np.isfinite(target).all(axis=1)
     U, _, Vt = np.linalg.svd((points[known] * mass[known, None]).T @ target[known])
     return points @ (U @ Vt)
 
 
 def reflect_points(points: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """Points with the sign of each axis that lies closer to the target (weighted by mass)."""
+    """Choose for each axis the sign that brings points closer to the target (weighted by mass)."""
     known = np.isfinite(points).all(axis=1) & np.isfinite(target).all(axis=1)
     along = np.einsum("ij,ij,i->j", points[known], target[known], mass[known])
     return points * np.where(along < 0, -1.0, 1.0)

@@ -37,11 +37,11 @@ class Chi2Test(_Fields):
     Attributes
     ----------
     statistic : float
-        Chi-square, n times the total inertia.
+        Chi-square is n times the total inertia.
     dof : int
-        Degrees of freedom, (rows - 1) (columns - 1).
+        There are (rows - 1) (columns - 1) degrees of freedom.
     pvalue : float
-        Probability of a statistic at least as large if rows and columns are independent, given the margins. It
+        The probability of a statistic at least as large if rows and columns are independent, given the margins. It
         holds its level for rare labels too.
     classical_pvalue : float
         The p-value of the chi-square distribution, as in R. With rare labels it rejects too often.
@@ -136,9 +136,7 @@ def compute_pvalue(statistic: float, r: np.ndarray, c: np.ndarray) -> tuple[floa
 def compute_gamma_pvalue(statistic: float, r: np.ndarray, c: np.ndarray, min_shape: float = 0.0) -> float:
     """Compute the p-value of the gamma distribution with the exact moments; 1 if its shape is below `min_shape`."""
     mean, variance = permutation_moments(r, c)
-    if (
-        not RELATIVE_TOLERANCE * mean < variance < np.inf
-    ):  # every permutation has the same statistic, or there are too few
+    if not RELATIVE_TOLERANCE * mean < variance < np.inf:  # all permutations have the same statistic, or are too few
         return 1.0
     shape = mean**2 / variance
     return float(gamma.sf(statistic, shape, scale=variance / mean)) if shape >= min_shape else 1.0

@@ -14,7 +14,7 @@ from correspondence._util.arguments import as_frame, find_user_stacklevel
 from correspondence._util.text import list_names
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.counting import count_pairs, count_with_codes
-from correspondence.data.pairs.opening import open_source, translate_engine_errors
+from correspondence.data.pairs.opening import are_files, open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.data.table import Table, as_table, weighted_columns
 
@@ -22,33 +22,33 @@ __all__ = ["is_column_of_labels", "is_table_of_counts", "read_table", "weigh_tab
 
 
 def read_table(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, np.ndarray] | None]:
-    """The table, and for pairs of labels in memory the row and column of each."""
+    """Read the table, and for pairs of labels in memory the row and column of each."""
     if is_source(X):
         return count_source_pairs(X, Y, sample_weight), None
     if Y is not None and not is_table_of_counts(X):
         return count_with_codes(X, Y, sample_weight, "sample_weight")
     if Y is not None:
-        warnings.warn(
-            "Y is ignored: X is a table of counts. For pairs give one column of labels each.",
-            LeftOut,
-            stacklevel=find_user_stacklevel(),
-        )
+        message = "Y is ignored, because X is a table of counts. For pairs, give one column of labels each."
+        warnings.warn(message, LeftOut, stacklevel=find_user_stacklevel())
     return as_table(X), None
 
 
 def count_source_pairs(X: Any, Y: Any, sample_weight: Any) -> Table:
-    """Table of pairs that are in files or in an engine."""
+    """Count pairs that are in files or in an engine."""
     if Y is not None or sample_weight is not None:
-        raise ValueError("X is a source of pairs: name its columns, X = Pairs(source, x=..., y=..., weights=...).")
-    if not isinstance(X, Pairs):
-        with translate_engine_errors("X"):
-            names = open_source(X, "X").collect_schema().names()
-        if len(names) != 2:
-            raise ValueError(
-                f"X has the columns {list_names(names)}: say which are the pair, fit(Pairs(source, x=..., y=...))."
-            )
-        X = Pairs(X, *names)
-    return count_pairs(X.source, X.x, X.y, X.weights)
+        raise ValueError("X is a source of pairs: name its columns by X = Pairs(source, x=..., y=..., weights=...).")
+    if isinstance(X, Pairs):
+        # Count in the frame that is open already; data in memory are counted by their own library.
+        is_open = is_source(X.source) or are_files(X.source)
+        return count_pairs(X.frame if is_open else X.source, X.x, X.y, X.weights)
+    with translate_engine_errors("X"):
+        frame = open_source(X, "X")
+        names = frame.collect_schema().names()
+    if len(names) != 2:
+        raise ValueError(
+            f"X must have two columns, got {list_names(names)}. Name the pair by Pairs(source, x=..., y=...)."
+        )
+    return count_pairs(frame, *names)
 
 
 def is_table_of_counts(X: Any) -> bool:
@@ -63,7 +63,7 @@ def is_column_of_labels(values: Any) -> bool:
 
 
 def find_shape(values: Any) -> tuple[int, ...]:
-    """Shape of anything that holds a table or labels; a list of lists has two dimensions, one of tuples only one."""
+    """Find the shape of a table or of labels; a list of lists has two dimensions, a list of tuples only one."""
     frame = as_frame(values, "X")
     native = frame if frame is not None else nw.from_native(values, series_only=True, pass_through=True)
     if hasattr(native, "shape"):

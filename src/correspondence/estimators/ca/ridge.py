@@ -16,6 +16,7 @@ that one. The same folds say which correlations may be claimed.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,9 +35,7 @@ RIDGE_STRENGTHS = (0.0, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0)  #
 MAX_WORSE_STRENGTHS = 2  # strengths in a row that do not improve on the best one, before the search ends
 N_FOLDS, LARGE_FOLDS = 5, 3
 LARGE_CELLS = 400_000  # of a table for which dense algebra would take too long in the search
-FOLD_OVERLAP_FACTOR = (
-    2.0  # by which means over all folds vary more than over as many separate pairs: the fits share their pairs
-)
+FOLD_OVERLAP_FACTOR = 2.0  # means over all folds vary so much more than over separate pairs: the fits share their pairs
 SPARE_AXES = 6  # beyond those wanted, which makes the subspace iteration converge sooner
 FIRST_STEPS, NEXT_STEPS = 8, 3  # of the subspace iteration: from random vectors, from the axes of the strength before
 MIN_SINGULAR_VALUE_RATIO = 1e-7  # singular value, relative to the first, below which a Gram matrix knows nothing
@@ -69,6 +68,12 @@ class RidgeResiduals:
     column_shrink: np.ndarray
     centred: tuple[bool, bool] = (True, True)
     may_have_unit_axes: ClassVar[bool] = False
+
+    @classmethod
+    def from_residuals(cls, base: Residuals, strength: float, centred: tuple[bool, bool]) -> RidgeResiduals:
+        """Shrink the rows and columns of residuals by a ridge."""
+        rows, columns = (shrink_labels(root**2 * base.total, strength) for root in (base.row_root, base.column_root))
+        return cls(base, strength, rows, columns, centred)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -164,18 +169,13 @@ class Ridge:
     Attributes
     ----------
     strength : float
-        In observations: a label that was seen as often counts half.
+        The strength is in observations: a label that was seen as often counts half.
     claims : ndarray of shape (k,) or None
         The correlations that the folds support, descending; None if there were no folds.
     """
 
     strength: float
     claims: np.ndarray | None = None
-
-    @property
-    def n_supported(self) -> int:
-        """Number of components that the folds support."""
-        return 0 if self.claims is None else int(np.count_nonzero(self.claims))
 
 
 def choose_ridge(counts: Any, k: int) -> Ridge:
@@ -234,13 +234,13 @@ def orient_table(counts: Any) -> Any:
 
 
 def _sum_powers(counts: Any, axis: int) -> np.ndarray:
-    """Sums of the cubes, the squares and the counts themselves along an axis, a row each."""
+    """Sum the cubes, the squares and the counts themselves along an axis, a row each."""
     values = counts.astype(np.float64)
     powers = [values.power(p) if sp.issparse(values) else values**p for p in (3, 2, 1)]
     return np.array([np.asarray(power.sum(axis=axis)).ravel() for power in powers])
 
 
-def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_DenseFold | _LargeFold]:
+def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_Fold]:
     """Pair each fold that has pairs on both sides of the cut with all the others."""
     if not is_large and sp.issparse(counts):
         counts = counts.toarray()
@@ -251,10 +251,12 @@ def _make_folds(counts: Any, k: int, is_large: bool) -> Iterator[_DenseFold | _L
 
 
 def judge_folds(checks: list[_Check], n: float) -> tuple[float, np.ndarray]:
-    """What the folds capture with correlations claimed by the other folds, and the claims of all folds together."""
+    """Compute what the folds capture with claims of the other folds, and the claims of all folds together."""
     products = np.array([check.products for check in checks])
     squares = np.mean([check.squares for check in checks], axis=0) - products.mean(axis=0) ** 2
-    noise = np.maximum(np.mean([check.noise for check in checks], axis=0), squares) * FOLD_OVERLAP_FACTOR / n
+    # The variance of f_i g_i if x and y were independent.
+    noise = np.mean([np.diag(check.second_f) * np.diag(check.second_g) for check in checks], axis=0)
+    noise = np.maximum(noise, squares) * FOLD_OVERLAP_FACTOR / n
     score = 0.0
     for i, check in enumerate(checks):
         others = np.delete(products, i, axis=0) if len(checks) > 1 else products
@@ -263,7 +265,7 @@ def judge_folds(checks: list[_Check], n: float) -> tuple[float, np.ndarray]:
 
 
 def claim_correlations(products: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Correlations to claim, from means of f_i g_i over pairs left out and the variance of these means.
+    """Claim correlations, from means of f_i g_i over pairs left out and the variance of these means.
 
     The square of a mean is too large by its variance. What is left after subtracting it (as James and Stein would)
     is 0 for components that are nothing but noise, and no component may claim more than the one before.
@@ -279,13 +281,13 @@ class _Check:
     Attributes
     ----------
     products : ndarray of shape (k,)
-        Means of f_i g_i.
+        The means of f_i g_i.
     squares : ndarray of shape (k,)
-        Means of their squares, which a few pairs of rare labels may dominate.
+        The means of their squares, which a few pairs of rare labels may dominate.
     mean_f, mean_g : ndarray of shape (k,)
-        Means of the functions, which the fit promised to be 0.
+        The means of the functions, which are 0 on the pairs of the fit.
     second_f, second_g : ndarray of shape (k, k)
-        Means of f_i f_j and of g_i g_j.
+        The means of f_i f_j and of g_i g_j.
     """
 
     products: np.ndarray
@@ -297,17 +299,12 @@ class _Check:
 
     @classmethod
     def from_functions(cls, counts: Any, F: np.ndarray, G: np.ndarray) -> _Check:
-        """Moments of functions with values F and G at the labels."""
+        """Compute the moments of functions with values F and G at the labels."""
         p, q = (np.asarray(counts.sum(axis=axis)).ravel() for axis in (1, 0))
         n = p.sum()
         p, q = p / n, q / n
         products, squares = (np.einsum("ik,ik->k", F**a, counts @ G**a) / n for a in (1, 2))
         return cls(products, squares, p @ F, q @ G, (F.T * p) @ F, (G.T * q) @ G)
-
-    @property
-    def noise(self) -> np.ndarray:
-        """Variance of f_i g_i if x and y were independent."""
-        return np.diag(self.second_f) * np.diag(self.second_g)
 
     def compute_captured(self, claims: np.ndarray) -> float:
         """Compute `captured` for the given correlations; the constant's own terms add up to 1."""
@@ -315,7 +312,27 @@ class _Check:
         return float(2 * claims @ self.products - crossed - claims @ (self.second_f * self.second_g) @ claims)
 
 
-class _DenseFold:
+class _Fold(ABC):
+    """A fold of a table, whose labels may not all occur in the other folds."""
+
+    part: Any
+    rows: np.ndarray
+    columns: np.ndarray
+    k: int
+
+    @abstractmethod
+    def check_strength(self, strength: float) -> _Check:
+        """Fit the other folds and compute the moments of the functions on this one."""
+
+    def check_functions(self, F: np.ndarray, G: np.ndarray) -> _Check:
+        """Compute the moments of functions; they are 0, the mean, at labels and on axes that the fit does not know."""
+        whole_f, whole_g = (np.zeros((size, self.k)) for size in self.part.shape)
+        whole_f[self.rows, : F.shape[1]] = F
+        whole_g[self.columns, : G.shape[1]] = G
+        return _Check.from_functions(self.part, whole_f, whole_g)
+
+
+class _DenseFold(_Fold):
     """A fold of a table that fits into dense algebra, with the residuals of all other folds together."""
 
     def __init__(self, rest: np.ndarray, part: np.ndarray, k: int) -> None:
@@ -329,7 +346,6 @@ class _DenseFold:
         self.Q = self.base.toarray()
 
     def check_strength(self, strength: float) -> _Check:
-        """Fit the other folds and compute the moments of the functions on this one."""
         a, b = self.base.row_root, self.base.column_root
         M = self.Q * shrink_labels(self.n_r, strength)[:, None]
         M *= shrink_labels(self.n_c, strength)
@@ -340,13 +356,10 @@ class _DenseFold:
         values, V = values[::-1], V[:, ::-1]
         known = values > max(MIN_SINGULAR_VALUE_RATIO**2 * values[0], 1e-300)
         U = (M @ V[:, known]) / np.sqrt(values[known])
-        F = _spread_values(U / a[:, None], self.rows, self.part.shape[0], self.k)
-        return _Check.from_functions(
-            self.part, F, _spread_values(V[:, known] / b[:, None], self.columns, self.part.shape[1], self.k)
-        )
+        return self.check_functions(U / a[:, None], V[:, known] / b[:, None])
 
 
-class _LargeFold:
+class _LargeFold(_Fold):
     """A fold of a large table, dense or sparse; the search for axes begins at those of the strength before."""
 
     def __init__(self, rest: Any, part: Any, k: int) -> None:
@@ -374,10 +387,7 @@ class _LargeFold:
         self.start = V = V @ Vt.T
         known = s[: self.k] > MIN_SINGULAR_VALUE_RATIO * s[0]
         U, V = U[:, : self.k][:, known], V[:, : self.k][:, known]
-        F = _spread_values(U / self.a[:, None], self.rows, self.part.shape[0], self.k)
-        return _Check.from_functions(
-            self.part, F, _spread_values(V / self.b[:, None], self.columns, self.part.shape[1], self.k)
-        )
+        return self.check_functions(U / self.a[:, None], V / self.b[:, None])
 
     def _multiply_matrix(self, V: np.ndarray, shrink_r: np.ndarray, shrink_c: np.ndarray) -> np.ndarray:
         V = (V - np.outer(self.b, self.b @ V)) * shrink_c[:, None]
@@ -397,10 +407,3 @@ def standardise_counts(counts: Any, r: np.ndarray, c: np.ndarray, total: float) 
     rows = np.repeat(np.arange(len(r)), np.diff(counts.indptr))
     data = counts.data / (total * np.sqrt(r)[rows] * np.sqrt(c)[counts.indices])
     return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
-
-
-def _spread_values(values: np.ndarray, index: np.ndarray, size: int, k: int) -> np.ndarray:
-    """Values at all labels and for k components; 0, the mean, where the fit knows nothing."""
-    result = np.zeros((size, k))
-    result[index, : values.shape[1]] = values
-    return result

@@ -1,7 +1,8 @@
-"""Rows or columns of the table of a fit: who takes part, and where new ones would lie."""
+"""Rows or columns of the table of a fit: which labels take part, and where new ones would lie."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.labels import as_labels
 from correspondence._util.text import list_names, short_repr
+from correspondence._util.user_warnings import LeftOut
 from correspondence.core.residual_svd import absent_mass
 from correspondence.data.table import Table, weighted_columns
 from correspondence.estimators.ca.ridge import shrink_labels
 from correspondence.results.points import Points
 
-__all__ = ["TableSide", "TransitionFormula"]
+__all__ = ["TableSide", "TransitionFormula", "warn_of_dropped_labels", "warn_of_empty_points"]
 
 
 @dataclass(frozen=True)
@@ -26,11 +29,11 @@ class TransitionFormula:
     Attributes
     ----------
     singular_values : ndarray of shape (d,)
-        Those of the matrix that was decomposed; the correlations claimed may be smaller.
+        The singular values of the matrix that was decomposed; the correlations claimed may be smaller.
     strength : float
         The strength of the ridge in observations, 0 without one.
     shrinkage : ndarray of shape (m,) or None
-        By which the ridge multiplies the labels of the side that is averaged over.
+        The factors by which the ridge multiplies the labels of the side that is averaged over.
     offset : ndarray of shape (d,) or None
         The mean of the averages of the fit, which is subtracted.
     """
@@ -41,7 +44,7 @@ class TransitionFormula:
     offset: np.ndarray | None = None
 
     def place_profiles(self, profiles: Any, totals: np.ndarray, mass: np.ndarray, standard: np.ndarray) -> np.ndarray:
-        """Standard coordinates of profiles of given totals; 0 on axes without inertia."""
+        """Compute the standard coordinates of profiles of given totals; 0 on axes without inertia."""
         if self.shrinkage is not None:
             standard = standard * self.shrinkage[:, None]
         placed = profiles @ standard - mass @ standard
@@ -59,15 +62,15 @@ class TableSide:
     ----------
     name : {"rows", "columns"}
     labels, mass : ndarray of shape (m,)
-        Of all labels of the table.
+        All labels of the table, and their masses.
     named : bool
         Whether the labels mean something, or are just positions.
     weights : ndarray of shape (m,) or None
-        By which the counts were multiplied.
+        The weights by which the counts were multiplied.
     shown : ndarray of int
-        Positions of the labels in the output: all, or the subset that was asked for.
+        The positions of the labels in the output: all, or the subset that was asked for.
     kept : ndarray of int
-        Those of them that take part: the others have no mass and lie at NaN.
+        The positions of those that take part: the others have no mass and lie at NaN.
     """
 
     name: str
@@ -80,7 +83,7 @@ class TableSide:
 
     @classmethod
     def from_table(cls, table: Table, name: str, weights: np.ndarray | None, subset: Iterable[Any] | None) -> TableSide:
-        """Rows or columns of a table, restricted to a subset of the labels if there is one."""
+        """Take the rows or columns of a table, or a subset of them."""
         labels, axis = (table.rows, 1) if name == "rows" else (table.columns, 0)
         mass = np.asarray(table.counts.sum(axis=axis)).ravel() / table.total
         everything = np.arange(len(labels)) if table.named else labels  # which are positions then
@@ -89,7 +92,7 @@ class TableSide:
         occurs = mass[shown] > 0
         kept = shown if occurs.all() else shown[occurs]  # the same array where it can be: there may be millions
         if not len(kept):
-            raise ValueError(f"subset_{name} has no label with a count.")
+            raise ValueError(f"subset_{name} must contain a label with a count.")
         return cls(name, labels, mass, table.named, weights, shown, kept)
 
     @property
@@ -108,7 +111,7 @@ class TableSide:
         return self.weights is not None and not np.isin(self.weights, (0, 1)).all()
 
     def make_points(self, inertia: np.ndarray, standard: np.ndarray, correlations: np.ndarray) -> Points:
-        """Points of all labels shown, from inertias and coordinates of those kept."""
+        """Make the points of all labels shown, from inertias and coordinates of those kept."""
         position = np.searchsorted(self.shown, self.kept)
         mass = self.mass[self.shown]
         distance = np.sqrt(inertia / mass[position])
@@ -120,9 +123,9 @@ class TableSide:
         return Points(self.labels[self.shown], mass, distance, inertia, standard, correlations)
 
     def place_labels(self, table: Table, own: Points, name: str, transition: TransitionFormula) -> Points:
-        """Points of new labels of the other side, given by a table whose columns are the labels of this one.
+        """Place new labels of the other side, given by a table whose columns are the labels of this one.
 
-        By the transition formula: principal coordinates are averages of this side's standard ones.
+        By the transition formula, principal coordinates are averages of this side's standard ones.
         """
         profiles, totals = self._compute_profiles(self.align_counts(table, name))
         mass = self.mass[self.kept]
@@ -135,24 +138,24 @@ class TableSide:
         return Points(table.rows, unknown, distance, unknown, standard, own.correlations)
 
     def align_counts(self, table: Table, name: str) -> Any:
-        """Counts of a table with its columns in the order of the labels of this side."""
+        """Take the counts of a table, with its columns in the order of the labels of this side."""
         if not (table.named and self.named):
             if table.shape[1] != len(self.labels):
                 raise ValueError(
-                    f"{name} has {table.shape[1]} {self.name}, but the fit had {len(self.labels)}: give the same ones."
+                    f"{name} must have the {len(self.labels)} {self.name} of the fit, got {table.shape[1]}."
                 )
             return table.counts
         positions = {label: i for i, label in enumerate(table.columns.tolist())}
         missing = [label for label in self.labels.tolist() if label not in positions]
         if missing:
-            raise ValueError(f"{name} lacks {self.name} of the fit: {list_names(missing)}.")
+            raise ValueError(f"{name} must have all {self.name} of the fit, but lacks {list_names(missing)}.")
         extra = sorted(set(positions) - set(self.labels.tolist()), key=str)
         if extra:
-            raise ValueError(f"{name} has {self.name} that were not in the fit: {list_names(extra)}.")
+            raise ValueError(f"{name} must have only {self.name} of the fit, got {list_names(extra)}.")
         return table.counts[:, [positions[label] for label in self.labels.tolist()]]
 
     def _compute_profiles(self, counts: Any) -> tuple[Any, np.ndarray]:
-        """Rows divided by their sums, over the labels kept; and these sums."""
+        """Divide the rows by their sums, and take the labels kept; with these sums."""
         weights = np.ones(len(self.labels)) if self.weights is None else self.weights
         counts = weighted_columns(counts, np.where(self.mass > 0, weights, 0))
         total = np.asarray(counts.sum(axis=1)).ravel()
@@ -160,27 +163,49 @@ class TableSide:
         return (profiles.tocsr() if sp.issparse(profiles) else profiles)[:, self.kept], total
 
 
+def warn_of_dropped_labels(rows: TableSide, columns: TableSide) -> None:
+    """Warn of labels without a count, which take no part."""
+    dropped = [
+        f"{side.name} {list_names(side.labels[side.mass == 0].tolist())}"
+        for side in (rows, columns)
+        if len(side.occurring_positions) < len(side.labels)
+    ]
+    if dropped:
+        message = f"Left out, because all their counts are zero: {'; '.join(dropped)}."
+        warnings.warn(message, LeftOut, stacklevel=find_user_stacklevel())
+
+
+def warn_of_empty_points(points: Points, name: str) -> Points:
+    """Warn of new labels without a count, and return the points."""
+    empty = points.labels[np.isnan(points.chi2_distance)].tolist()
+    if empty:
+        message = f"{name}: without any count, so placed at NaN: {list_names(empty)}."
+        warnings.warn(message, LeftOut, stacklevel=find_user_stacklevel())
+    return points
+
+
 def _check_mass(mass: np.ndarray, labels: np.ndarray, name: str) -> None:
-    """The functions grow with the root of one over the mass, and their fourth powers must not overflow."""
+    """Check that the fourth powers of the functions, which grow with the root of one over the mass, are finite."""
     tiny = np.flatnonzero((mass > 0) & (mass < 1e-100))
     if len(tiny):
+        named = list_names([short_repr(label) for label in labels[tiny[:3]].tolist()])
         raise ValueError(
-            f"The {name} {list_names(labels[tiny[:3]].tolist(), show=short_repr)} have next to no share of all "
-            f"counts, {mass[tiny[0]]:.1g}: leave them out, or give them as supplementary."
+            f"The {name} {named} have next to no share of all counts, {mass[tiny[0]]:.1g}: leave them out, or place "
+            "them as supplementary."
         )
 
 
 def find_positions(labels: np.ndarray, subset: Iterable[Any], name: str) -> np.ndarray:
-    """Where the labels of a subset stand, in the order of the table."""
+    """Find the positions of the labels of a subset, in the order of the table."""
     if isinstance(subset, str | bytes | Iterator) or not isinstance(subset, Iterable):
         raise ValueError(f"subset_{name} must be a list of labels, got {short_repr(subset)}.")
     known = {label: i for i, label in enumerate(labels.tolist())}
     wanted = as_labels(subset, f"subset_{name}").tolist()
     if any(isinstance(label, bool) for label in wanted) and not any(isinstance(label, bool) for label in known):
-        raise ValueError(f"subset_{name} looks like a mask: give the labels instead.")
+        raise ValueError(f"subset_{name} must be a list of labels, got a mask. Give the labels instead.")
     unknown = [label for label in wanted if not _is_among(label, known)]
     if unknown:
-        raise ValueError(f"subset_{name}: there is no label {short_repr(unknown[0])} among the {name}.")
+        raise ValueError(f"subset_{name} must be among the {name}, got {short_repr(unknown[0])}.")
     return np.unique(np.array([known[label] for label in wanted], dtype=np.intp))
 
 
@@ -198,7 +223,7 @@ def _spread_values(values: np.ndarray, position: np.ndarray, size: int, fill: fl
 
 
 def compute_distances(profiles: Any, mass: np.ndarray) -> np.ndarray:
-    """Chi-square distances of profiles from the average one."""
+    """Compute the chi-square distances of profiles from the average one."""
     if not sp.issparse(profiles):
         return np.sqrt(((profiles - mass) ** 2 / mass).sum(axis=1))
     expected = mass[profiles.indices]

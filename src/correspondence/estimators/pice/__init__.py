@@ -1,7 +1,8 @@
 """The principal inertia component estimator (PICE): two nets, learned, that end in one Decomposition.
 
-`feature_net` turns data of one variable into features, `losses` says what the nets minimise, `training` minimises it,
-`data` serves the pairs, `checkpoint` keeps an interrupted run, `estimator` is what users see.
+`preparation` encodes the pairs and holds some out, and `data` serves them; `feature_net` turns data of one variable
+into features; `losses` says what the nets minimise, and `training` minimises it; `judging` says how good functions are,
+and `models` which of them compete; `checkpoint` keeps an interrupted run; `estimator` is what users see.
 """
 
 try:

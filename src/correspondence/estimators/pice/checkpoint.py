@@ -1,24 +1,72 @@
-"""A training run on disk: one file, replaced as a whole, from which the run goes on as if nothing had happened."""
+"""A training run on disk: one file, replaced as a whole, from which the run goes on as if it had not been stopped."""
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
-from torch import nn
 
 from correspondence._util import files
+from correspondence._util.text import short_repr
 from correspondence.estimators.pice import processes
 
 if TYPE_CHECKING:
+    from correspondence.estimators.pice.feature_net import Sides
+    from correspondence.estimators.pice.judging import HeldOutJudge
     from correspondence.estimators.pice.training import Trainer, TrainingSettings
 
-__all__ = ["CHECKPOINT_FILE", "last_step", "restore_trainer", "save_trainer"]
+__all__ = ["CHECKPOINT_FILE", "compute_fingerprint", "last_step", "make_folder", "restore_trainer", "save_trainer"]
 
 FILE_FORMAT, FILE_VERSION = "correspondence.PICE.training", 1
 CHECKPOINT_FILE = "training.safetensors"
+# Parameters of PICE that a run may be continued with, whatever they are.
+FREE_TO_CHANGE = ("x_net", "y_net", "checkpoint", "checkpoint_every", "callbacks", "progress", "warm_start", "device")
+
+
+def make_folder(checkpoint: Any) -> Path | None:
+    """Make the folder of a run, if there shall be one."""
+    if checkpoint is None:
+        return None
+    try:
+        folder = Path(checkpoint)
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, TypeError, ValueError) as error:
+        raise ValueError(f"checkpoint must be a folder, got {short_repr(checkpoint)} ({error}).") from None
+    return folder
+
+
+def compute_fingerprint(parameters: dict[str, Any], judge: HeldOutJudge, start: Sides, is_drawn: list[bool]) -> str:
+    """Compute a digest of data, settings and untrained nets, so that a run is not continued with others.
+
+    Parameters
+    ----------
+    parameters : dict
+        The parameters of `PICE`.
+    judge : HeldOutJudge
+        It holds training and held-out pairs.
+    start : pair of NetSide
+        The sides with untrained nets.
+    is_drawn : list of bool
+        Whether the weights of each net were drawn, and so follow from everything else.
+    """
+    settings = {name: str(value) for name, value in parameters.items() if name not in FREE_TO_CHANGE}
+    digest = hashlib.sha256(repr(sorted(settings.items())).encode())
+    for side, drawn in zip(start, is_drawn, strict=True):
+        for name, value in side.network.state_dict().items():
+            weights = b"" if drawn else value.cpu().numpy().tobytes()
+            digest.update(f"{name} {tuple(value.shape)}".encode() + weights)
+    for pairs in (judge.training, judge.validation):
+        for side, rows in () if pairs is None else zip(start, (pairs.x, pairs.y), strict=True):
+            some = rows[:1000]
+            if side.known is not None:  # functions whose last digits depend on the number of processes
+                some = some[:, : -side.known.weights.shape[1]]
+            digest.update(repr(rows.shape).encode())
+            digest.update((some.toarray() if sp.issparse(some) else np.ascontiguousarray(some)).tobytes())
+    return digest.hexdigest()
 
 
 def save_trainer(trainer: Trainer) -> None:
@@ -43,7 +91,7 @@ def save_trainer(trainer: Trainer) -> None:
 
 
 def last_step(folder: Path) -> int | None:
-    """Step from which a run would go on; None if there is no checkpoint."""
+    """Read the step from which a run would go on; None without a checkpoint."""
     if not (folder / CHECKPOINT_FILE).is_file():
         return None
     _, description = files.read_safetensors(folder / CHECKPOINT_FILE, FILE_FORMAT, FILE_VERSION)
@@ -51,17 +99,15 @@ def last_step(folder: Path) -> int | None:
 
 
 def restore_trainer(trainer: Trainer) -> None:
-    """Take up the run that the folder holds, if there is one; the first of several processes reads it for all."""
+    """Restore the run that the folder holds, if there is one; the first of several processes reads it for all."""
     found = processes.from_first(lambda: read_checkpoint(trainer.settings))
     if found is None:
         return
     arrays, description = found
     for name in ("nets", "averages", "best"):
-        _load(getattr(trainer, name), files.strip_prefix(arrays, f"{name}."))
-    trainer.covariances.running = {
-        k: torch.from_numpy(v.copy()) for k, v in files.strip_prefix(arrays, "running.").items()
-    }
-    _load_optimizer(trainer.optimizer, files.strip_prefix(arrays, "optimizer."))
+        getattr(trainer, name).load_state_dict(_take_tensors(arrays, f"{name}."))
+    trainer.covariances.running = _take_tensors(arrays, "running.")
+    _load_optimizer(trainer.optimizer, _take_tensors(arrays, "optimizer."))
     trainer.counts.update(description["counts"])
     trainer.history = description["history"]
     trainer.scale, trainer.best_terms, trainer.last_clear = (
@@ -80,19 +126,19 @@ def read_checkpoint(settings: TrainingSettings) -> tuple[dict[str, np.ndarray], 
         return None  # that run is what this one starts from
     if description["fingerprint"] != settings.fingerprint:
         raise ValueError(
-            f"checkpoint: the folder {folder} holds a run with other data or settings: give an empty folder, or "
-            "the same data and settings."
+            f"checkpoint must be an empty folder or one with a run of the same data and settings, got {folder}, which "
+            "holds another run."
         )
     return arrays, description
 
 
-def _load(nets: nn.Module, arrays: dict[str, np.ndarray]) -> None:
-    nets.load_state_dict({key: torch.from_numpy(value.copy()) for key, value in arrays.items()})
+def _take_tensors(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, torch.Tensor]:
+    return {key: torch.from_numpy(value.copy()) for key, value in files.strip_prefix(arrays, prefix).items()}
 
 
-def _load_optimizer(optimizer: torch.optim.Optimizer, arrays: dict[str, np.ndarray]) -> None:
+def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
     state: dict[int, dict[str, Any]] = {}
-    for key, value in arrays.items():
+    for key, value in tensors.items():
         i, name = key.split(".")
-        state.setdefault(int(i), {})[name] = torch.from_numpy(value.copy())
+        state.setdefault(int(i), {})[name] = value
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

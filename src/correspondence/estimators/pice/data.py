@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Protocol
 
@@ -33,14 +33,14 @@ class TrainingPairs(Protocol):
     """What training asks of its data."""
 
     def iterate_blocks(self) -> Iterator[Batch]:
-        """All pairs of this process once, some rows at a time."""
+        """Iterate once over all pairs of this process, some rows at a time."""
 
     def iterate_batches(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:
-        """Endless random batches, this process's share of them, the same for the same seed, without the first ones."""
+        """Iterate endlessly over this process's share of random batches, drawn by the seed; skip the first ones."""
 
 
 class Blocks(ABC):
-    """Source of many rows at a time, the same for all processes, which training shuffles and cuts into batches."""
+    """A source of many rows at a time, the same for all processes, which training shuffles and cuts into batches."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[Batch]: ...
@@ -52,7 +52,7 @@ class TrainingArrays:
     Parameters
     ----------
     x, y : array-like
-        Rows as `Side.rows` makes them; images are encoded when they are needed.
+        The rows are as `NetSide.encode_rows` makes them; images are encoded when they are needed.
     """
 
     def __init__(self, x: Any, y: Any) -> None:
@@ -61,19 +61,19 @@ class TrainingArrays:
 
     @classmethod
     def encode_pairs(cls, sides: Sides, X: Any, Y: Any) -> TrainingArrays:
-        """Pairs of two data sets."""
+        """Encode the pairs of two data sets."""
         x, y = (encode_side_rows(side, values) for side, values in zip(sides, (X, Y), strict=True))
         return cls(x, y)
 
     def take_pairs(self, index: np.ndarray) -> TrainingArrays:
-        """Some of the pairs."""
+        """Take some of the pairs."""
         return TrainingArrays(_take_rows(self.x, index), _take_rows(self.y, index))
 
     def __len__(self) -> int:
         return self.n
 
     def append_known_functions(self, sides: Sides) -> TrainingArrays:
-        """The same pairs with the known functions of the sides, found since, behind the rows."""
+        """Append the known functions of the sides, found after encoding, to the rows."""
         x, y = (
             rows if side.known is None else np.hstack([rows, side.known(rows)])
             for side, rows in zip(sides, (self.x, self.y), strict=True)
@@ -84,7 +84,7 @@ class TrainingArrays:
         return self._iterate_slice(processes.slice_own_rows(self.n))
 
     def iterate_all_blocks(self) -> Iterator[Batch]:
-        """All pairs once, for what must be the same to the last bit, however many processes there are."""
+        """Iterate once over all pairs, for what must be the same to the last bit for any number of processes."""
         return self._iterate_slice(slice(0, self.n))
 
     def _iterate_slice(self, part: slice) -> Iterator[Batch]:
@@ -93,7 +93,7 @@ class TrainingArrays:
             yield self.x[rows], self.y[rows]
 
     def take_first(self, n: int) -> TrainingArrays:
-        """The first n pairs."""
+        """Take the first n pairs."""
         return self if n >= self.n else self.take_pairs(np.arange(n))
 
     def iterate_batches(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
@@ -124,20 +124,17 @@ def _take_rows(rows: Any, index: np.ndarray) -> Any:
 
 
 def encode_side_rows(side: NetSide, values: Any) -> Any:
-    return (
-        _EncodedRows(side, to_array(values, side.name))
-        if isinstance(side.encoder, Images)
-        else side.encode_rows(values)
-    )
+    is_large = isinstance(side.encoder, Images)
+    return _EncodedRows(side, to_array(values, side.name)) if is_large else side.encode_rows(values)
 
 
 class Stream:
-    """Pairs in batches (x, y) that an iterable, such as a torch DataLoader, gives anew each time it is read.
+    """Pairs in batches (x, y) of an iterable that can be read again and again, such as a torch DataLoader.
 
-    The batches of a joint batch are those that the processes read at the same time: the r-th of R processes reads the
-    batches r, r + R, ... What is left at the end, fewer than R batches, is left out. `Blocks`, and `co.Pairs`, are
-    shuffled and cut into batches of the size that is asked for, of which each process computes its share: so the joint
-    batch is the one of a single process.
+    A joint batch consists of the batches that the processes read at the same time: the r-th of R processes reads the
+    batches r, r + R, ... Fewer than R batches at the end are left out. `Blocks`, and `co.Pairs`, are shuffled and cut
+    into batches of the size that is asked for, and each process computes its share: so the joint batch is that of a
+    single process.
     """
 
     def __init__(self, sides: Sides, source: Iterable[Any]) -> None:
@@ -146,12 +143,12 @@ class Stream:
 
     def iterate_blocks(self) -> Iterator[Batch]:  # noqa: D102
         for x, y in self._read_batches():
+            n = count_observations(x, "X")
+            share = np.arange(n)[processes.slice_own_rows(n)]
             if not self.is_cut or processes.count_processes() == 1:
                 yield self.encode_batch(x, y)
-            elif len(
-                share := np.arange(count_observations(x, "X"))[processes.slice_own_rows(count_observations(x, "X"))]
-            ):
-                yield self.encode_batch(take_rows(x, share), take_rows(y, share))
+            elif len(share):
+                yield self.encode_batch(x, y, share)
 
     def iterate_batches(self, size: int, seed: int, skip: int = 0) -> Iterator[Batch]:  # noqa: D102
         step, epoch = 0, 0
@@ -164,25 +161,24 @@ class Stream:
                 if step > skip:
                     yield read()
             if step == before:
-                raise ValueError(
-                    f"X gives fewer batches than there are processes, {processes.count_processes()}: make them smaller."
-                )
+                n = processes.count_processes()
+                raise ValueError(f"X must give at least {n} batches, one for each process. Make them smaller.")
             epoch += 1
 
     def _read_batches(self) -> Iterator[Batch]:
-        """Batches that this process reads."""
+        """Read the batches of this process."""
         batches = iterate_checked_batches(self.source)
         return batches if self.is_cut else islice(batches, processes.get_rank(), None, processes.count_processes())
 
     def _iterate_whole_batches(self) -> Iterator[Reader]:
-        """Batches as they come, as long as each process has one; they are encoded once they are needed."""
+        """Iterate over batches as they come, as long as each process has one; they are encoded when needed."""
         batches = self._read_batches()
         while processes.all_have((batch := next(batches, None)) is not None):
             assert batch is not None
             yield partial(self.encode_batch, *batch)
 
     def _cut_batches(self, size: int, seed: list[int]) -> Iterator[Reader]:
-        """Batches of about a size, cut from shuffled blocks."""
+        """Cut batches of about a size from shuffled blocks."""
         for number, (x, y) in enumerate(self._read_batches()):
             n = count_observations(x, "X")
             order = np.random.default_rng([*seed, number]).permutation(n)
@@ -191,58 +187,49 @@ class Stream:
             ]
             shares = [part[processes.slice_own_rows(len(part))] for part in parts]
             if shares:
-                block = _EncodedBlock(self, x, y, np.concatenate(shares))
+                # Rows are encoded when the first of their batches is needed: a run that is continued skips many.
+                read = cache(partial(self.encode_batch, x, y, np.concatenate(shares)))
                 ends = np.cumsum([len(share) for share in shares])
                 yield from (
-                    partial(block.take_slice, slice(end - len(s), end)) for end, s in zip(ends, shares, strict=True)
+                    partial(_read_slice, read, slice(end - len(s), end)) for end, s in zip(ends, shares, strict=True)
                 )
 
-    def encode_batch(self, x: Any, y: Any) -> Batch:
+    def encode_batch(self, x: Any, y: Any, index: np.ndarray | None = None) -> Batch:
+        """Encode both sides of a batch, or some rows of them."""
+        if index is not None:
+            x, y = take_rows(x, index), take_rows(y, index)
         return self.sides[0].encode_rows(x), self.sides[1].encode_rows(y)
 
 
-class _EncodedBlock:
-    """Some rows of a block, encoded once they are needed: a run that is continued skips many."""
-
-    def __init__(self, stream: Stream, x: Any, y: Any, index: np.ndarray) -> None:
-        self._stream, self._values, self._index = stream, (x, y), index
-
-    @cached_property
-    def _encoded_rows(self) -> Batch:
-        x, y = (take_rows(values, self._index) for values in self._values)
-        return self._stream.encode_batch(x, y)
-
-    def take_slice(self, part: slice) -> Batch:
-        x, y = self._encoded_rows
-        return x[part], y[part]
+def _read_slice(read: Reader, part: slice) -> Batch:
+    x, y = read()
+    return x[part], y[part]
 
 
 def iterate_checked_batches(batches: Iterable[Any]) -> Iterator[Batch]:
     if iter(batches) is batches:
         raise ValueError(
-            "X is an iterator, which can be read only once: give a DataLoader, a list of batches or another iterable "
-            "that starts anew each time."
+            "X must be an iterable that can be read again and again, got an iterator, which can be read only once. "
+            "Give a DataLoader or a list of batches."
         )
     empty = True
     for batch in batches:
         if not isinstance(batch, tuple | list) or len(batch) != 2:
             raise ValueError(
-                f"X without Y must give batches (x, y), got {type(batch).__name__}: pass Y, or such batches."
+                f"X without Y must give batches (x, y), got {type(batch).__name__}. Pass Y, or pairs of batches."
             )
-        if count_observations(batch[0], "X") != count_observations(batch[1], "Y"):
-            raise ValueError(
-                "x and y of a batch must have the same length, "
-                f"got {count_observations(batch[0], 'X')} and {count_observations(batch[1], 'Y')}."
-            )
-        if count_observations(batch[0], "X"):
+        n, m = count_observations(batch[0], "X"), count_observations(batch[1], "Y")
+        if n != m:
+            raise ValueError(f"x and y of a batch must have the same length, got {n} and {m}.")
+        if n:
             empty = False
             yield batch[0], batch[1]
     if empty:
-        raise ValueError("X is empty: it gives no batches with rows.")
+        raise ValueError("X must give batches with rows, got none.")
 
 
 def first_rows(batches: Iterable[Any], limit: int) -> Batch:
-    """The first rows of a stream as one batch."""
+    """Join the first rows of a stream in one batch."""
     xs, ys, n = [], [], 0
     for x, y in iterate_checked_batches(batches):
         xs.append(x)

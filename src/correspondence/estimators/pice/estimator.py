@@ -2,117 +2,105 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-import numpy as np
-import scipy.sparse as sp
 import torch
-from scipy.stats import norm, rankdata
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import as_frame, check_whole, count_observations, find_user_stacklevel, is_number
-from correspondence._util.text import short_repr
-from correspondence._util.user_warnings import NotHeldOut, NothingFound
+from correspondence._util.constraints import FLAG, SEED, Constraint, Constraints, Real, Whole, check_parameters
 from correspondence.core.estimator import PairsEstimator
 from correspondence.core.scoring import score_pairs
-from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.columns import copy_for_expectations
-from correspondence.data.pairs.pairs import Pairs as Source
-from correspondence.data.pairs.pairs import check_source
-from correspondence.estimators.pice import models, processes
-from correspondence.estimators.pice.data import Stream, TrainingArrays, TrainingPairs, first_rows
-from correspondence.estimators.pice.feature_net import NetSide, Sides
+from correspondence.estimators.pice import checkpoint, models, processes
+from correspondence.estimators.pice.data import TrainingArrays, first_rows
+from correspondence.estimators.pice.feature_net import Sides
+from correspondence.estimators.pice.judging import (
+    MAX_PAIRS_JUDGED,
+    HeldOutJudge,
+    decompose_features,
+    warn_if_nothing_found,
+    warn_of_nothing_held_out,
+)
 from correspondence.estimators.pice.losses import LOSS_FUNCTIONS
 from correspondence.estimators.pice.models import FunctionModel
+from correspondence.estimators.pice.preparation import Preparation, TrainingData, check_stream
 from correspondence.estimators.pice.training import (
     SCHEDULE_NAMES,
     Callback,
-    HeldOutJudge,
     Report,
     Trainer,
     TrainingSettings,
-    decompose_features,
     limit_torch_threads,
 )
 from correspondence.results.held_out import HeldOut
 
 __all__ = ["PICE"]
 
-MAX_PAIRS_JUDGED = 20_000  # pairs on which nets are judged while they are trained
-MIN_HELD_OUT_PAIRS = 20  # pairs at least; fewer cannot choose between models
-MAX_FALSE_FINDING_RATE = 0.01  # that the held-out pairs show something where there is nothing
-MIN_PAIRS_FOR_VALIDATION = 100  # pairs, from which on some are held out
-
-
-@dataclass(frozen=True, eq=False)
-class _TrainingData:
-    sides: Sides
-    pairs: TrainingPairs
-    """To train on."""
-    judge: HeldOutJudge
-    everything: TrainingArrays | None
-    """All pairs in memory, the held-out ones included, without known functions."""
+NET = (
+    "auto",
+    Constraint("a torch.nn.Module", lambda value: isinstance(value, torch.nn.Module)),
+    Constraint("a callable that makes one", callable),
+)
+CALLBACKS = Constraint(
+    "a list of functions of (step, decomposition)",
+    lambda value: isinstance(value, list | tuple) and all(map(callable, value)),
+)
 
 
 class PICE(PairsEstimator):
     """Principal functions of two variables of any kind, learned by two nets, F-Net and G-Net.
 
     Three models compete, each more flexible than the one before: sums of smooth functions of the columns, in closed
-    form; the same with a net added, trained by gradient descent; smooth functions of the leading pair of functions
-    that the nets have found. A part of the pairs is held out, and a more flexible model is taken only if it captures
-    clearly more of them (by two standard errors). At last its functions are whitened on all pairs. Data that are not
-    tables have no first model.
+    form; the same with a net added, trained by gradient descent; smooth functions of the leading component that the
+    nets have found. Some pairs are held out, and a more flexible model is taken only if it captures clearly more of
+    them (by two standard errors). Finally, its functions are whitened on all pairs. Data that are not tables do not
+    have the first model.
 
-    Several processes train one model, if torch.distributed has a process group of them when `fit` is called: see Notes.
+    Several processes train one model if torch.distributed has a process group when `fit` is called: see Notes.
 
     Parameters
     ----------
     n_components : int
-        Number of pairs of functions.
+        The number of components.
     x_net, y_net : "auto", torch.nn.Module, or callable
         "auto" takes a net that suits the data: tables of numbers and categories (arrays, frames, a column of labels),
-        sparse matrices, texts, images of shape (n, channels, height, width). A module of your own is trained as it is:
-        it takes a float32 tensor of the data (numbers unchanged, anything else encoded) and returns one of
-        shape (n, k), with k at least `n_components` and the same for both nets. A callable is called with the shape of
-        one row and k, and returns such a module.
+        sparse matrices, texts, images of shape (n, channels, height, width). Your own module is trained as it is: it
+        takes a float32 tensor of the data (numbers unchanged, anything else encoded) and returns a tensor of shape
+        (n, k), with k at least `n_components` and the same for both nets. A callable is called with the shape of one
+        row and k, and returns a module.
     loss : {"dcca", "lowrank", "pice"}
         "dcca" is the sum of the canonical correlations, "lowrank" the distance from the density ratio, "pice" the
-        paper's. The default is, by a little, the most accurate and the fastest over the problems with a bar in
-        ``benchmarks/pice.py --losses``; "lowrank" is better on vectors of Gaussians.
+        loss of the paper. The default is, by a little, the most accurate and the fastest over the problems with a bar
+        in ``benchmarks/pice.py --losses``; "lowrank" is better on vectors of Gaussians.
     batch_size : int
-        Pairs in a step; may be smaller than `n_components`.
+        The number of pairs in a step, which may be smaller than `n_components`.
     learning_rate, weight_decay : float
-        Of AdamW.
+        The parameters of AdamW.
     max_steps : int
-        Of the training, which ends before if nothing improves any more.
+        The training ends after this many steps, or earlier if nothing improves any more.
     evaluate_every : int
-        Steps between two looks at the held-out pairs.
+        The number of steps between two evaluations on the held-out pairs.
     patience : int
-        Looks without an improvement after which the learning rate is lowered, and at last the training ended.
+        After this many evaluations without an improvement the learning rate is lowered, and finally the training ends.
     schedule : {"plateau", "anneal"}
-        Of the learning rate: "plateau" lowers it when nothing improves any more. "anneal" trains for all of `max_steps`
-        and lowers it to 0 over the last 40 % of them, as is always done when nothing is held out; it is better where
-        a look costs much or the score is noisy, as with large nets on images.
+        "plateau" lowers the learning rate when nothing improves any more. "anneal" trains for all of `max_steps` and
+        lowers it to 0 over the last 40 % of them, as is always done when nothing is held out; it is better where
+        evaluations are expensive or the score is noisy, as with large nets on images.
     validation_fraction : float
-        Share of the pairs that is held out, at least 20 of them, if there are 100 or more. With 0 nothing is, the nets
-        are trained for `max_steps`, and no model is compared with another.
+        Hold out this share of the pairs, at least 20 of them, if there are 100 or more. With 0 no pair is held out, the
+        nets are trained for `max_steps`, and no model is compared with another.
     device : str
-        "auto" takes a GPU if there is one.
+        The device of the nets; "auto" takes a GPU if there is one.
     random_state : int
-        Seed of everything that is drawn; equal seeds give equal results on a CPU.
+        The seed of all random numbers; equal seeds give equal results on a CPU.
     warm_start : bool
         Whether `fit` goes on from the nets of the fit before.
     checkpoint : str or Path, optional
-        Folder for the state of the training. If it holds one, `fit` goes on from there and ends with the same numbers
-        as a run that was never interrupted.
+        The folder for the state of the training. If it holds one, `fit` goes on from there and ends with the same
+        numbers as an uninterrupted run.
     checkpoint_every : int
-        Steps between two writes.
+        The number of steps between two writes.
     callbacks : list of callable, optional
         Each is called with (step, Decomposition) every `evaluate_every` steps, and may return True to end training.
     progress : bool or callable
@@ -122,18 +110,16 @@ class PICE(PairsEstimator):
     Attributes
     ----------
     decomposition_ : Decomposition
-        The result.
-    pics_, correlations_ : ndarray of shape (n_components,)
-        On the training pairs.
+        The result; ``pics_`` and ``correlations_`` are those on the training pairs.
     validation_ : HeldOut or None
-        The model on the pairs held out, before the last whitening, which takes all pairs. These pairs chose between
+        The model on the held-out pairs, before the last whitening, which takes all pairs. These pairs chose between
         models, and the encoding (medians, labels, words) takes all pairs: `evaluate` on new data is a little stricter.
     model_ : {"additive", "net", "index"}
         Which of the three models it is: "additive" for tables of fewer than 100 pairs.
     history_ : list of dict
-        Step, loss, learning rate, training correlations and held-out score of each evaluation.
+        The step, loss, learning rate, training correlations and held-out score of each evaluation.
     samples_per_second_ : float or None
-        Pairs that the training took in, by all processes, evaluations included; None if no net was trained.
+        The pairs per second that all processes trained on, including evaluations; None if no net was trained.
 
     Notes
     -----
@@ -141,8 +127,8 @@ class PICE(PairsEstimator):
     ``torch.distributed.init_process_group("gloo")`` ("nccl" on GPUs) and then `fit`, in all processes alike. Data in
     memory must be the same in all of them (files that all read, say): each computes its share of every batch, the sums
     over the batch are those of all, batch norm included, and so the result is that of one process, up to rounding and
-    dropout, whatever their number. Of a DataLoader or another stream the r-th of R processes takes the batches r,
-    r + R, ..., so that R batches make a step. Every process ends with the same model. The first one alone writes
+    dropout, whatever their number. From a DataLoader or another stream the r-th of R processes takes the batches r,
+    r + R, ..., so that R batches make a step. Every process ends with the same model. Only the first one writes
     checkpoints, calls the callbacks, warns and shows progress. A checkpoint can be continued by another number of
     processes. If one dies, the others fail too: start again with the same `checkpoint`.
 
@@ -160,6 +146,25 @@ class PICE(PairsEstimator):
     """
 
     validation_: HeldOut | None
+    _constraints: ClassVar[Constraints] = {
+        "n_components": Whole(1),
+        "x_net": NET,
+        "y_net": NET,
+        "loss": tuple(LOSS_FUNCTIONS),
+        "batch_size": Whole(1),
+        "learning_rate": Real(1e-12),
+        "weight_decay": Real(0),
+        "max_steps": Whole(1),
+        "evaluate_every": Whole(1),
+        "patience": Whole(1),
+        "schedule": SCHEDULE_NAMES,
+        "validation_fraction": Real(0, below=1),
+        "device": processes.find_device,
+        "random_state": SEED,
+        "warm_start": FLAG,
+        "checkpoint_every": Whole(1),
+        "callbacks": (None, CALLBACKS),
+    }
 
     def __init__(
         self,
@@ -210,113 +215,52 @@ class PICE(PairsEstimator):
         Parameters
         ----------
         X, Y : array-like, frame, sparse matrix, list of texts or array of images
-            One row for each pair. X may instead be a torch DataLoader or another iterable of batches (x, y), for data
-            larger than memory, without Y; the first 20,000 rows should then show every label that occurs.
+            One row for each pair. Without Y, X may be a torch DataLoader or another iterable of batches (x, y), for
+            data larger than memory; the first 20,000 rows should then show every label that occurs.
         validation : pair (X, Y), optional
-            Pairs to hold out instead of `validation_fraction` of X and Y. The only ones for a DataLoader.
+            Hold out these pairs instead of `validation_fraction` of X and Y. A DataLoader has no other held-out pairs.
 
         Returns
         -------
-        PICE
-            Itself.
+        Self
+            The estimator itself.
         """
-        self._check_parameters()
+        check_parameters(self)
+        n_processes = processes.count_processes()
+        if self.batch_size < n_processes:
+            raise ValueError(
+                f"batch_size must be at least {n_processes}, the number of processes, got {self.batch_size}."
+            )
         self.samples_per_second_: float | None = None
         gpus = range(torch.cuda.device_count())
         n_threads = 1 if self._is_small(X, Y) else torch.get_num_threads()
         with torch.random.fork_rng(devices=gpus), limit_torch_threads(n_threads), processes.limit_warnings_to_first():
             torch.manual_seed(self.random_state)
             data = self._prepare_data(X, Y, validation)
-            model, history, nets = self._choose_model(data.sides, data.pairs, data.judge)
+            model, history, nets = self._choose_model(data)
             self._finish_fit(model, data, X if Y is not None else None, copy_for_expectations(Y))
         self.history_, self._nets = history, nets
         self._trained = self._make_warm_start_key() if nets[0].net is not None else None
         return self
 
-    # --- data
+    def _prepare_data(self, X: Any, Y: Any, validation: Any) -> TrainingData:
+        nets, before = (self.x_net, self.y_net), self._nets if self._is_warm() else None
+        preparation = Preparation(self.n_components, nets, before, self.validation_fraction, self.random_state)
+        if Y is not None:
+            return preparation.prepare_arrays(X, Y, self._check_pairs(X, Y), validation)
+        check_stream(X)
+        sample = first_rows(X, MAX_PAIRS_JUDGED)
+        self._check_pairs(*sample)
+        return preparation.prepare_stream(X, sample, validation)
 
-    def _prepare_data(self, X: Any, Y: Any, validation: Any) -> _TrainingData:
-        if Y is None:
-            return self._prepare_stream(X, validation)
-        n = self._check_pairs(X, Y)
-        order = np.random.default_rng(self.random_state).permutation(n)
-        held, rest = np.split(order, [0 if validation is not None else self._n_held_out(n)])
-        if len(rest) <= self.n_components:
-            raise ValueError(
-                f"validation_fraction = {self.validation_fraction} leaves only {len(rest)} pairs to train on."
-            )
-        if len(rest) < processes.count_processes():
-            raise ValueError(
-                f"There are {len(rest)} pairs to train on, fewer than the {processes.count_processes()} processes."
-            )
-        sides = self._make_sides(X, Y)
-        everything = TrainingArrays.encode_pairs(sides, X, Y)
-        pairs = everything.take_pairs(np.sort(rest))
-        sides = self._add_known_functions(sides, pairs, pairs)
-        pairs = pairs.append_known_functions(sides)
-        tried = (
-            everything.take_pairs(np.sort(held)).append_known_functions(sides)
-            if len(held)
-            else encode_validation_pairs(sides, validation)
-        )
-        return _TrainingData(
-            sides, pairs, HeldOutJudge(pairs.take_first(MAX_PAIRS_JUDGED), tried, self.n_components), everything
-        )
-
-    def _prepare_stream(self, batches: Any, validation: Any) -> _TrainingData:
-        if not _is_stream(batches):
-            raise ValueError(
-                "Y is missing: requires y to be passed, but the target y is None; give Y, or batches (x, y) for X."
-            )
-        if isinstance(batches, Source):
-            check_source(batches)
-        X, Y = first_rows(batches, MAX_PAIRS_JUDGED)
-        self._check_pairs(X, Y)
-        sides = self._make_sides(X, Y)
-        sample = TrainingArrays.encode_pairs(sides, X, Y)
-        sides = self._add_known_functions(sides, sample, Stream(sides, batches))
-        judge = HeldOutJudge(
-            sample.append_known_functions(sides), encode_validation_pairs(sides, validation), self.n_components
-        )
-        stream = Stream(sides, batches)
-        return _TrainingData(sides, stream, judge, None)
-
-    def _n_held_out(self, n: int) -> int:
-        return (
-            max(round(n * self.validation_fraction), MIN_HELD_OUT_PAIRS)
-            if self.validation_fraction and n >= MIN_PAIRS_FOR_VALIDATION
-            else 0
-        )
-
-    def _make_sides(self, X: Any, Y: Any) -> Sides:
-        if self._is_warm():
-            x, y = (NetSide(side.name, side.encoder) for side in self._nets)
-            return x, y
-        x, y = (
-            NetSide(name, encoder_for(values, name, plain=not isinstance(net, str)))
-            for name, values, net in (("X", X, self.x_net), ("Y", Y, self.y_net))
-        )
-        return x, y
-
-    def _add_known_functions(self, sides: Sides, sample: TrainingArrays, pairs: TrainingPairs) -> Sides:
-        if self._is_warm():
-            x, y = (replace(side, known=before.known) for side, before in zip(sides, self._nets, strict=True))
-            return x, y
-        if not all(isinstance(net, str) for net in (self.x_net, self.y_net)):
-            return sides
-        return models.with_additive(sides, sample, pairs, self.n_components)
-
-    # --- models
-
-    def _choose_model(
-        self, sides: Sides, pairs: TrainingPairs, judge: HeldOutJudge
-    ) -> tuple[FunctionModel, list[dict[str, Any]], Sides]:
-        """The most flexible of the three models that is clearly worth it, the history of training, and the nets."""
+    def _choose_model(self, data: TrainingData) -> tuple[FunctionModel, list[dict[str, Any]], Sides]:
+        """Choose the most flexible of the three models that is clearly worth it; with the history, and the nets."""
+        sides, pairs, judge = data.sides, data.pairs, data.judge
         additive = FunctionModel("additive", sides, judge(sides)) if sides[0].known is not None else None
         if additive and judge.validation is None and isinstance(pairs, TrainingArrays) and self.validation_fraction:
             return additive, [], sides
         start = models.with_nets(
-            sides, judge.training, (self.x_net, self.y_net), self.n_components, find_device(self.device)
+            sides, judge.training, (self.x_net, self.y_net), self.n_components, processes.find_device(self.device)
         )
         if self._is_warm():
             for side, before in zip(start, self._nets, strict=True):
@@ -333,47 +277,32 @@ class PICE(PairsEstimator):
             return additive, trainer.history, nets
         return models.with_index(net, judge) if judge.validation is not None else net, trainer.history, nets
 
-    def _finish_fit(self, model: FunctionModel, data: _TrainingData, X: Any, y_sample: Any) -> None:
-        """Whiten once more, on all pairs; what was held out has been judged before."""
+    def _finish_fit(self, model: FunctionModel, data: TrainingData, X: Any, y_sample: Any) -> None:
+        """Whiten once more, on all pairs; the held-out pairs have been judged before."""
         sides, pairs, judge = model.sides, data.pairs, data.judge
         result, before = None, model.judgement.decomposition
         if judge.validation is not None:
             F, G = judge.evaluate_functions(before, sides)
             result = score_pairs(F, G, before.correlations)
-            if not is_something_found(F, G, before.correlations):
-                self._warn_of_nothing(result)
+            warn_if_nothing_found(F, G, before.correlations, result)
         if data.everything is not None:
             if model.name == "additive" and not self._is_warm():
                 sides = models.with_additive(sides, data.everything, data.everything, self.n_components)
             pairs = data.everything.append_known_functions(sides)
         d = decompose_features(sides, pairs, self.n_components, y_sample)
         if result is None and isinstance(data.pairs, TrainingArrays) and self.validation_fraction:
-            warnings.warn(
-                f"Nothing is held out of fewer than {MIN_PAIRS_FOR_VALIDATION} pairs, so the training correlations are too high: "
-                "evaluate on other pairs, or give `validation`.",
-                NotHeldOut,
-                stacklevel=find_user_stacklevel(),
-            )
+            warn_of_nothing_held_out()
         self._set_decomposition(d, X)
         self.validation_, self.model_ = result, model.name
         self._compared = before.correlations
 
-    def _warn_of_nothing(self, result: HeldOut) -> None:
-        low, high = result.captured_interval
-        warnings.warn(
-            f"Nothing was found: of {result.n:g} pairs held out the functions capture {result.captured:.3g} "
-            f"[{low:.3g}, {high:.3g}], which may be 0; the correlations on the training pairs may be chance.",
-            NothingFound,
-            stacklevel=find_user_stacklevel(),
-        )
-
     def summary(self) -> str:
-        """Correlations on the pairs of the training and on those held out, side by side.
+        """Show the correlations on the training pairs and on the held-out pairs side by side.
 
         Returns
         -------
         str
-            A table, with 95 % intervals of the held-out values.
+            A table with 95 % intervals of the held-out values.
         """
         check_is_fitted(self)
         rows = [f"{self.model_} model, {self.decomposition_.n:g} pairs", "component  training  held out"]
@@ -387,46 +316,12 @@ class PICE(PairsEstimator):
             rows.append(f"captured, held out: {self.validation_.captured:.4f} [{low:.4f}, {high:.4f}]")
         return "\n".join(rows)
 
-    # --- settings
-
-    def _check_parameters(self) -> None:
-        check_whole(self.n_components, "n_components", 1)
-        for name in ("batch_size", "max_steps", "evaluate_every", "patience", "checkpoint_every"):
-            check_whole(getattr(self, name), name, 1)
-        check_whole(self.random_state, "random_state", 0, 2**32 - 1)
-        if self.batch_size < processes.count_processes():
-            raise ValueError(
-                f"batch_size = {self.batch_size} must be at least the number of processes, {processes.count_processes()}."
-            )
-        if not isinstance(self.loss, str) or self.loss not in LOSS_FUNCTIONS:
-            raise ValueError(
-                f"loss must be one of {', '.join(map(repr, LOSS_FUNCTIONS))}, got {short_repr(self.loss)}."
-            )
-        if not isinstance(self.schedule, str) or self.schedule not in SCHEDULE_NAMES:
-            raise ValueError(
-                f"schedule must be one of {', '.join(map(repr, SCHEDULE_NAMES))}, got {short_repr(self.schedule)}."
-            )
-        for name, low in (("learning_rate", 1e-12), ("weight_decay", 0.0)):
-            value: Any = getattr(self, name)
-            if not is_number(value) or value < low:
-                raise ValueError(f"{name} must be a number of at least {low:g}, got {short_repr(value)}.")
-        fraction: Any = self.validation_fraction
-        if not is_number(fraction) or not 0 <= fraction < 1:
-            raise ValueError(f"validation_fraction must be a number from 0 to below 1, got {short_repr(fraction)}.")
-        for name in ("x_net", "y_net"):
-            net = getattr(self, name)
-            if not (net == "auto" if isinstance(net, str) else callable(net)):
-                raise ValueError(
-                    f'{name} must be "auto", a torch.nn.Module or a callable that makes one, got {short_repr(net)}.'
-                )
-        if self.callbacks is not None and not all(map(callable, _listed(self.callbacks))):
-            raise ValueError(
-                f"callbacks must be a list of functions of (step, decomposition), got {short_repr(self.callbacks)}."
-            )
-        find_device(self.device)
-
     def _make_settings(self, judge: HeldOutJudge, start: Sides) -> TrainingSettings:
-        folder = make_checkpoint_folder(self.checkpoint)
+        folder, is_warm = checkpoint.make_folder(self.checkpoint), self._is_warm()
+        fingerprint = ""
+        if folder is not None:
+            is_drawn = [isinstance(net, str) and not is_warm for net in (self.x_net, self.y_net)]
+            fingerprint = checkpoint.compute_fingerprint(self.get_params(deep=False), judge, start, is_drawn)
         return TrainingSettings(
             n_components=self.n_components,
             loss=self.loss,
@@ -440,33 +335,14 @@ class PICE(PairsEstimator):
             seed=int(self.random_state),
             checkpoint=folder,
             checkpoint_every=self.checkpoint_every,
-            fingerprint=self._compute_fingerprint(judge, start) if folder is not None else "",
-            warm=self._is_warm(),
+            fingerprint=fingerprint,
+            warm=is_warm,
         )
-
-    def _compute_fingerprint(self, judge: HeldOutJudge, start: Sides) -> str:
-        """Of data, settings and untrained nets, so that a checkpoint is not continued with others."""
-        outside = ("x_net", "y_net", "checkpoint", "checkpoint_every", "callbacks", "progress", "warm_start", "device")
-        settings = {k: str(v) for k, v in self.get_params(deep=False).items() if k not in outside}
-        digest = hashlib.sha256(repr(sorted(settings.items())).encode())
-        is_drawn = [isinstance(net, str) and not self._is_warm() for net in (self.x_net, self.y_net)]
-        for side, drawn in zip(start, is_drawn, strict=True):
-            for name, value in side.network.state_dict().items():
-                weights = b"" if drawn else value.cpu().numpy().tobytes()  # drawn ones follow from all else
-                digest.update(f"{name} {tuple(value.shape)}".encode() + weights)
-        for pairs in (judge.training, judge.validation):
-            for side, rows in () if pairs is None else zip(start, (pairs.x, pairs.y), strict=True):
-                some = rows[:1000]
-                if side.known is not None:  # functions whose last digits depend on the number of processes
-                    some = some[:, : -side.known.weights.shape[1]]
-                digest.update(repr(rows.shape).encode())
-                digest.update((some.toarray() if sp.issparse(some) else np.ascontiguousarray(some)).tobytes())
-        return digest.hexdigest()
 
     def _is_small(self, X: Any, Y: Any) -> bool:
         """Whether nets are so small that a second thread costs more than it gains."""
-        own = not all(isinstance(net, str) for net in (self.x_net, self.y_net))
-        return not own and Y is not None and all(getattr(values, "ndim", 1) < 3 for values in (X, Y))
+        are_ours = all(isinstance(net, str) for net in (self.x_net, self.y_net))
+        return are_ours and Y is not None and all(getattr(values, "ndim", 1) < 3 for values in (X, Y))
 
     def _is_warm(self) -> bool:
         return bool(self.warm_start and getattr(self, "_trained", None) == self._make_warm_start_key())
@@ -474,60 +350,3 @@ class PICE(PairsEstimator):
     def _make_warm_start_key(self) -> tuple[Any, ...]:
         """What must be the same for a fit to go on from the one before."""
         return self.n_components, self.x_net, self.y_net
-
-
-def is_something_found(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -> bool:
-    """Whether the score or a correlation is above 0, at a level that allows for the choices made."""
-    level = 1 - MAX_FALSE_FINDING_RATE / max(1, F.shape[1])
-    strict = score_pairs(F, G, correlations, level=level)
-    if strict.captured_interval[0] > 0 or (strict.intervals[:, 0] > 0).any():
-        return True
-    # One pair far out makes the intervals as wide as can be, but it has no more than one rank.
-    f, g = (rankdata(values, axis=0) - (len(values) + 1) / 2 for values in (F, G))
-    scale = np.sqrt((f**2).sum(axis=0) * (g**2).sum(axis=0))
-    agreement = (f * g).sum(axis=0) / np.where(scale > 0, scale, 1)
-    return bool((agreement * np.sqrt(len(F) - 1) > norm.ppf(level)).any())
-
-
-def _listed(callbacks: Any) -> list[Any]:
-    return list(callbacks) if isinstance(callbacks, list | tuple) else [None]
-
-
-def make_checkpoint_folder(checkpoint: Any) -> Path | None:
-    if checkpoint is None:
-        return None
-    try:
-        folder = Path(checkpoint)
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, TypeError, ValueError) as error:
-        raise ValueError(f"checkpoint: {short_repr(checkpoint)} cannot be made a folder, {error}.") from None
-    return folder
-
-
-def _is_stream(values: Any) -> bool:
-    is_table = isinstance(values, np.ndarray | str | torch.Tensor) or sp.issparse(values)
-    return isinstance(values, Iterable) and not is_table and as_frame(values, "X") is None
-
-
-def encode_validation_pairs(sides: Sides, pair: Any) -> TrainingArrays | None:
-    if pair is None:
-        return None
-    if (
-        not isinstance(pair, tuple | list)
-        or len(pair) != 2
-        or count_observations(pair[0], "X") != count_observations(pair[1], "Y")
-    ):
-        raise ValueError("validation must be a pair (X, Y) of the same length.")
-    return TrainingArrays.encode_pairs(sides, pair[0], pair[1])
-
-
-def find_device(device: Any) -> torch.device:
-    if device == "auto":
-        own = f":{os.environ.get('LOCAL_RANK', 0)}" if processes.count_processes() > 1 else ""
-        return torch.device(f"cuda{own}" if torch.cuda.is_available() else "cpu")
-    try:
-        return torch.empty(0, device=device).device
-    except (RuntimeError, TypeError, AssertionError):
-        raise ValueError(
-            f'device must be "auto" or one that torch has here, such as "cpu", got {short_repr(device)}.'
-        ) from None

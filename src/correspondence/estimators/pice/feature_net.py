@@ -28,7 +28,7 @@ __all__ = ["MAX_ROWS_PER_BLOCK", "Index", "NetSide", "Sides"]
 
 MAX_ROWS_PER_BLOCK = 4096
 ROW_MULTIPLE = 64  # rows
-MAX_VALUES_PER_BLOCK = 2**19  # in a block that a net is applied to: caches like small blocks of large rows
+MAX_VALUES_PER_BLOCK = 2**19  # in a block that a net is applied to: small blocks of large rows fit into caches
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +40,11 @@ class Index:
     functions: AdditiveFunctions | None = None
 
     def compute_leading_output(self, outputs: np.ndarray) -> np.ndarray:
-        """Leading output, of shape (n, 1)."""
+        """Compute the leading output, of shape (n, 1)."""
         return (outputs - self.mean) @ self.direction
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        """Functions of the leading output."""
+        """Evaluate the functions of the leading output."""
         assert self.functions is not None
         return self.functions(self.compute_leading_output(outputs))
 
@@ -56,15 +56,15 @@ class NetSide(FeatureMap):
     Parameters
     ----------
     name : str
-        "X" or "Y", for errors.
+        Errors call the variable "X" or "Y".
     encoder : Encoder
-        From data to rows of numbers.
+        It turns data into rows of numbers.
     known : AdditiveFunctions, optional
-        Additive functions of the rows; the features, if there is no net.
+        Additive functions of the rows are the features, if there is no net.
     net : torch.nn.Module, optional
-        From rows, with the known functions behind them, to the features.
+        It turns rows, with the known functions behind them, into features.
     index : Index, optional
-        From the outputs of the net to the features.
+        It turns outputs of the net into features.
     """
 
     name: str
@@ -82,7 +82,7 @@ class NetSide(FeatureMap):
 
     @property
     def argument(self) -> str:
-        """What users call the net."""
+        """Name of the parameter that is the net."""
         return f"{self.name.lower()}_net"
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
@@ -96,12 +96,12 @@ class NetSide(FeatureMap):
         return np.vstack(blocks)
 
     def encode_rows(self, values: Any) -> Any:
-        """Encoded values, with the known functions behind them."""
+        """Encode values, and append the known functions."""
         rows = self.encoder(values, self.name)
         return rows if self.known is None else np.hstack([rows, self.known(rows)])
 
     def compute_features(self, rows: Any) -> np.ndarray:
-        """Features of rows, in float64."""
+        """Compute the features of rows, in float64."""
         if self.net is None:
             assert self.known is not None
             return rows[:, -self.known.weights.shape[1] :]
@@ -110,22 +110,20 @@ class NetSide(FeatureMap):
 
     @torch.no_grad()
     def compute_outputs(self, rows: Any) -> np.ndarray:
-        """Outputs of the net, in float64."""
+        """Compute the outputs of the net, in float64."""
         net = self.network.eval()
-        size = (
-            int(np.clip(MAX_VALUES_PER_BLOCK // np.prod(rows.shape[1:]), 128, MAX_ROWS_PER_BLOCK))
-            // ROW_MULTIPLE
-            * ROW_MULTIPLE
-        )  # only the last is filled
+        size = int(np.clip(MAX_VALUES_PER_BLOCK // np.prod(rows.shape[1:]), 128, MAX_ROWS_PER_BLOCK))
+        size -= size % ROW_MULTIPLE  # so that only the last block is filled
         blocks = [net(self.to_tensors(fill_last_block(rows[i : i + size]))) for i in range(0, rows.shape[0], size)]
         outputs = torch.cat(blocks)[: rows.shape[0]].cpu().double().numpy()
         if not np.isfinite(outputs).all():
-            raise ValueError(f"{self.argument} returns NaN or infinity for some of {self.name}: check its layers.")
+            raise ValueError(f"{self.argument} must return finite values, got others for some of {self.name}.")
         return outputs
 
     def to_tensors(self, rows: Any) -> Any:
-        """Rows as the net takes them, on its device."""
-        device = _device(self.net)
+        """Turn rows into tensors as the net takes them, on its device."""
+        parameter = None if self.net is None else next(self.net.parameters(), None)
+        device = "cpu" if parameter is None else parameter.device
         if not sp.issparse(rows):
             return torch.from_numpy(np.ascontiguousarray(rows, dtype=np.float32)).to(device)
         if not isinstance(self.net, BagNet):
@@ -135,7 +133,7 @@ class NetSide(FeatureMap):
         return torch.from_numpy(rows.indices.astype(np.int64)).to(device), offsets.to(device), weights.to(device)
 
     def with_net(self, outputs: int) -> NetSide:
-        """Side with a new net of the kind that suits the data."""
+        """Add a new net of the kind that suits the data."""
         if isinstance(self.encoder, Columns) and not self.encoder.is_sparse:
             known = 0 if self.known is None else self.known.weights.shape[1]
             return replace(self, net=ColumnNet(self.encoder.width, outputs, known))
@@ -145,11 +143,11 @@ class NetSide(FeatureMap):
         return replace(self, net=BagNet(self.encoder.width, outputs))
 
     def on_cpu(self) -> NetSide:
-        """Copy that can be sent to any worker."""
+        """Return a copy that can be sent to any worker."""
         return self if self.net is None else replace(self, net=copy.deepcopy(self.net).cpu())
 
     def copy_side(self) -> NetSide:
-        """Copy that further training does not change."""
+        """Return a copy that further training does not change."""
         return replace(self, net=copy.deepcopy(self.net))
 
     def state(self) -> State:  # noqa: D102
@@ -184,9 +182,10 @@ class NetSide(FeatureMap):
 
 
 def fill_last_block(rows: Any) -> Any:
-    """Rows of a table, the last repeated up to a multiple of `ROW_MULTIPLE`: outputs then do not depend on how many they are.
+    """Repeat the last row of a table until there are a multiple of `ROW_MULTIPLE`.
 
-    A few rows are multiplied by matrices in another way than many, with other rounding errors.
+    Few rows are multiplied by matrices in another way than many, with other rounding errors; so outputs do not depend
+    on the number of rows.
     """
     n = rows.shape[0]
     if n % ROW_MULTIPLE == 0 or rows.ndim > 2:
@@ -205,8 +204,8 @@ def restore_net(description: dict[str, Any], weights: dict[str, np.ndarray], net
         return _load_weights(build_net(config), weights)
     if net is None:
         raise files.NetError(
-            f"{argument} is missing: the model was fitted with a net of your own, {config['name']}, so pass one "
-            f"of the same shape, load(path, {argument}=...)."
+            f"{argument} is missing: the model was fitted with your own net {config['name']}. Pass one of the same "
+            f"shape, load(path, {argument}=...)."
         )
     if not isinstance(net, nn.Module):
         raise files.NetError(f"{argument} must be a torch.nn.Module, got {type(net).__name__}.")
@@ -214,18 +213,11 @@ def restore_net(description: dict[str, Any], weights: dict[str, np.ndarray], net
         return _load_weights(copy.deepcopy(net), weights)
     except RuntimeError as error:
         reason = " ".join(str(error).split())[:200]
-        raise files.NetError(f"{argument} does not have the shape of the net that was saved: {reason}.") from None
+        raise files.NetError(f"{argument} must have the shape of the saved net: {reason}.") from None
     except Exception as error:  # of the user's own class
-        raise files.NetError(
-            f"{argument} cannot take the weights that were saved ({short_repr(error, 200)})."
-        ) from error
+        raise files.NetError(f"{argument} cannot take the saved weights ({short_repr(error, 200)}).") from error
 
 
 def _load_weights(net: nn.Module, weights: dict[str, np.ndarray]) -> nn.Module:
     net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
     return net.eval()
-
-
-def _device(net: nn.Module | None) -> torch.device:
-    parameter = next(net.parameters(), None) if net is not None else None
-    return torch.device("cpu") if parameter is None else parameter.device

@@ -16,8 +16,8 @@ from correspondence.estimators.pice import processes
 __all__ = ["LOSS_FUNCTIONS", "Covariances"]
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
-PICE_EPSILON = 1e-3  # the paper's
-DCCA_RELATIVE_RIDGE = 1e-2  # of DCCA, relative to the mean variance of the outputs
+PICE_EPSILON = 1e-3  # eps of the paper's loss
+DCCA_RELATIVE_RIDGE = 1e-2  # relative to the mean variance of the outputs
 MAX_ABSOLUTE_OUTPUT = 10_000.0
 
 
@@ -40,7 +40,7 @@ def compute_dcca_loss(cov_f: Tensor, cov_g: Tensor, cov_fg: Tensor) -> Tensor:
 
 
 def factor_covariance(cov: Tensor) -> Tensor:
-    """Cholesky factor of a covariance with a ridge in proportion to its size."""
+    """Factor a covariance, with a ridge in proportion to its size, by Cholesky."""
     ridge = DCCA_RELATIVE_RIDGE * cov.trace() / len(cov) + torch.finfo(cov.dtype).tiny
     return torch.linalg.cholesky(cov + ridge * torch.eye(len(cov), dtype=cov.dtype, device=cov.device))
 
@@ -56,8 +56,8 @@ class Covariances:
     """Covariances of the outputs over the current batch and, if it is small, over those before.
 
     A batch of at least `FULL` pairs for each output counts alone. A smaller one is averaged with a running estimate,
-    through which no gradient flows, so that even batches smaller than the number of outputs teach something. If several
-    processes train, the batch is the joint one, however many of its rows each of them has.
+    through which no gradient flows, so that even batches smaller than the number of outputs can be learned from. If
+    several processes train, the batch is the joint one.
     """
 
     FULL = 8
@@ -68,11 +68,8 @@ class Covariances:
         """Pairs in the last batch."""
 
     def __call__(self, f: Tensor, g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Covariances (C_f, C_g, C_fg) of a batch of outputs, in float64."""
-        f, g = (
-            f.double().clamp(-MAX_ABSOLUTE_OUTPUT, MAX_ABSOLUTE_OUTPUT),
-            g.double().clamp(-MAX_ABSOLUTE_OUTPUT, MAX_ABSOLUTE_OUTPUT),
-        )
+        """Compute the covariances (C_f, C_g, C_fg) of a batch of outputs, in float64."""
+        f, g = (values.double().clamp(-MAX_ABSOLUTE_OUTPUT, MAX_ABSOLUTE_OUTPUT) for values in (f, g))
         count, *sums = processes.all_reduce_own(f.new_tensor(len(f)), f.sum(0), g.sum(0))
         self.n = n = int(count)
         weight = min(1.0, n / (self.FULL * f.shape[1]))

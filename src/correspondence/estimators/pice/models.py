@@ -16,8 +16,8 @@ from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns
 from correspondence.estimators.pice import processes
 from correspondence.estimators.pice.data import TrainingArrays, TrainingPairs
 from correspondence.estimators.pice.feature_net import Index, NetSide, Sides
+from correspondence.estimators.pice.judging import MIN_STANDARD_ERRORS_TO_WIN, HeldOutJudge, Judgement
 from correspondence.estimators.pice.nets import ColumnNet
-from correspondence.estimators.pice.training import MIN_STANDARD_ERRORS_TO_WIN, HeldOutJudge, Judgement
 from correspondence.results.held_out import compute_gain
 
 __all__ = ["FunctionModel", "with_additive", "with_index", "with_nets"]
@@ -27,29 +27,28 @@ N_EXTRA_OUTPUTS = 4  # outputs of a net beyond n_components: training converges 
 
 @dataclass(frozen=True, eq=False)
 class FunctionModel:
-    """Sides and how good they are."""
+    """Two sides, and how good they are."""
 
     name: str
     sides: Sides
     judgement: Judgement
 
     def is_better_than(self, simpler: FunctionModel) -> bool:
-        """Whether it captures clearly more of the held-out pairs; always, if there are none."""
+        """Whether it captures clearly more of the held-out pairs; always true without any."""
         mine, other = self.judgement.terms, simpler.judgement.terms
         return mine is None or other is None or compute_gain(other, mine) > MIN_STANDARD_ERRORS_TO_WIN
 
 
 def with_additive(sides: Sides, sample: TrainingArrays, pairs: TrainingPairs, n_components: int) -> Sides:
-    """Sides with additive functions in closed form, if both are tables of a moderate number of columns."""
+    """Add additive functions in closed form to two sides, if both are tables of a moderate number of columns."""
     encoders = [side.encoder for side in sides]
     tables = [encoder for encoder in encoders if isinstance(encoder, Columns) and encoder.width <= MAX_DENSE_COLUMNS]
     if len(tables) < 2:
         return sides
     basis_x = SplineBasis.for_columns(sample.x, tables[0].coordinates)
     basis_y = SplineBasis.for_columns(sample.y, tables[1].coordinates)
-    if isinstance(
-        pairs, TrainingArrays
-    ):  # all rows: rounding may turn the signs of functions, from which the nets start
+    if isinstance(pairs, TrainingArrays):
+        # In every process all rows: rounding may turn the signs of functions, from which the nets start.
         sums = AdditiveSums.from_batches(pairs.iterate_all_blocks(), basis_x, basis_y)
     else:
         sums = AdditiveSums.merge_parts(
@@ -62,27 +61,22 @@ def with_additive(sides: Sides, sample: TrainingArrays, pairs: TrainingPairs, n_
 def with_nets(
     sides: Sides, sample: TrainingArrays, own: tuple[Any, Any], n_components: int, device: torch.device
 ) -> Sides:
-    """Sides with new nets, ready to be trained: the user's own, or such as suit the data."""
-    rows, outputs = (sample.x, sample.y), n_components + N_EXTRA_OUTPUTS
+    """Add new nets, ready to be trained, to two sides: the user's own, or nets that suit the data."""
+    rows = (sample.x, sample.y)
+    # A module of the user decides how many outputs the other net has.
     widths = [
-        None if isinstance(net, str) else count_module_outputs(side, some, net, n_components)
+        check_outputs(replace(side, net=copy.deepcopy(net)), some[:8], n_components)
         for side, some, net in zip(sides, rows, own, strict=True)
+        if isinstance(net, nn.Module)
     ]
-    outputs = next((width for width in widths if width is not None), outputs)
+    outputs = widths[0] if widths else n_components + N_EXTRA_OUTPUTS
     made = [add_net(side, some, net, outputs) for side, some, net in zip(sides, rows, own, strict=True)]
     for side in made:
         side.network.to(device)
     found = [check_outputs(side, some[:8], n_components) for side, some in zip(made, rows, strict=True)]
     if found[0] != found[1]:
-        raise ValueError(f"x_net and y_net must return as many columns, got {found[0]} and {found[1]}.")
+        raise ValueError(f"x_net and y_net must return equally many columns, got {found[0]} and {found[1]}.")
     return made[0], made[1]
-
-
-def count_module_outputs(side: NetSide, rows: Any, own: Any, n_components: int) -> int | None:
-    """Columns that the user's module returns; None for a function, which is told."""
-    if not isinstance(own, nn.Module):
-        return None
-    return check_outputs(replace(side, net=copy.deepcopy(own)), rows[:8], n_components)
 
 
 def add_net(side: NetSide, rows: Any, own: Any, outputs: int) -> NetSide:
@@ -99,12 +93,12 @@ def add_net(side: NetSide, rows: Any, own: Any, outputs: int) -> NetSide:
     except Exception as error:
         raise ValueError(f"{side.argument} could not be made: {format_reason(error)}.") from error
     if not isinstance(net, nn.Module):
-        raise ValueError(f"{side.argument} must be or make a torch.nn.Module, but it made {type(net).__name__}.")
+        raise ValueError(f"{side.argument} must be or make a torch.nn.Module, got {type(net).__name__}.")
     return replace(side, net=net)
 
 
 def check_outputs(side: NetSide, rows: Any, n_components: int) -> int:
-    """Number of outputs, after checking that the net can be trained."""
+    """Check that a net can be trained, and count its outputs."""
     n = rows.shape[0]
     try:
         with torch.no_grad():
@@ -118,12 +112,10 @@ def check_outputs(side: NetSide, rows: Any, n_components: int) -> int:
         raise ValueError(f"{side.argument} must return a tensor of shape (n, k), got {got} for n = {n}.")
     if outputs.shape[1] < n_components:
         raise ValueError(
-            f"{side.argument} returns {outputs.shape[1]} columns, fewer than n_components = {n_components}."
+            f"{side.argument} must return at least n_components={n_components} columns, got {outputs.shape[1]}."
         )
     if not torch.isfinite(outputs).all():
-        raise ValueError(
-            f"{side.argument} returns NaN or infinity for finite {side.name}: check its layers and weights."
-        )
+        raise ValueError(f"{side.argument} must return finite values for finite {side.name}. Check layers and weights.")
     return outputs.shape[1]
 
 
@@ -132,7 +124,7 @@ def format_reason(error: Exception) -> str:
 
 
 def with_index(net: FunctionModel, judge: HeldOutJudge) -> FunctionModel:
-    """Smooth functions of the leading pair that the nets have found, if they capture more than the nets themselves."""
+    """Take smooth functions of the leading component of the nets, if they capture more than the nets themselves."""
     d = net.judgement.decomposition
     if not d.n_components:
         return net

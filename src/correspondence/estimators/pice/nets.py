@@ -11,7 +11,7 @@ from torch import Tensor, nn
 __all__ = ["BagNet", "ColumnNet", "ImageNet", "build_net"]
 
 HIDDEN_WIDTH = 128
-MAX_ABSOLUTE_COORDINATE = 4.0  # of the coordinates that a net sees: beyond, all values look the same to it
+MAX_ABSOLUTE_COORDINATE = 4.0  # values of a column beyond this are the same to a net
 DROPOUT_RATE = 0.2
 
 
@@ -21,11 +21,11 @@ class ColumnNet(nn.Module):
     Parameters
     ----------
     inputs : int
-        Number of columns.
+        The number of columns.
     outputs : int
-        Number of functions.
+        The number of functions.
     known : int
-        Number of known functions, given behind the columns; training starts from them.
+        The number of known functions, given behind the columns; training starts from them.
     """
 
     mean: Tensor
@@ -55,21 +55,21 @@ class ColumnNet(nn.Module):
 
     def standardise_columns(self, rows: Tensor) -> None:
         """Take mean and scale of the columns from a sample."""
-        columns = rows[:, : self.inputs].clamp(-MAX_ABSOLUTE_COORDINATE, MAX_ABSOLUTE_COORDINATE)
+        columns = self._clamp_columns(rows)
         self.mean.copy_(columns.mean(0))
         self.scale.copy_(columns.std(0).clamp_min(1e-3))
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Outputs of shape (n, outputs)."""
-        columns = (
-            rows[:, : self.inputs].clamp(-MAX_ABSOLUTE_COORDINATE, MAX_ABSOLUTE_COORDINATE) - self.mean
-        ) / self.scale
-        learned = self.body(columns)
+        """Compute outputs of shape (n, outputs)."""
+        learned = self.body((self._clamp_columns(rows) - self.mean) / self.scale)
         return learned if self.skip is None else learned + self.skip(rows[:, self.inputs :])
+
+    def _clamp_columns(self, rows: Tensor) -> Tensor:
+        return rows[:, : self.inputs].clamp(-MAX_ABSOLUTE_COORDINATE, MAX_ABSOLUTE_COORDINATE)
 
 
 class BagNet(nn.Module):
-    """Sum of a vector for each word, one hidden layer behind it; takes (indices, offsets, weights) of sparse rows."""
+    """Sum of a vector for each word and one hidden layer; it takes (indices, offsets, weights) of sparse rows."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class BagNet(nn.Module):
         )
 
     def forward(self, rows: tuple[Tensor, Tensor, Tensor]) -> Tensor:
-        """Outputs of shape (n, outputs)."""
+        """Compute outputs of shape (n, outputs)."""
         indices, offsets, weights = rows
         return self.body(self.words(indices, offsets, per_sample_weights=weights))
 
@@ -107,11 +107,11 @@ class ImageNet(nn.Module):
         self.head = nn.Sequential(nn.BatchNorm1d(HIDDEN_WIDTH), nn.SiLU(), nn.Linear(HIDDEN_WIDTH, outputs))
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Outputs of shape (n, outputs)."""
+        """Compute outputs of shape (n, outputs)."""
         return self.head(self.body(rows.contiguous(memory_format=torch.channels_last)))
 
 
 def build_net(config: dict[str, Any]) -> nn.Module:
-    """Net from its ``config``."""
+    """Build a net from its ``config``."""
     kwargs = {name: value for name, value in config.items() if name != "type"}
     return {"columns": ColumnNet, "bag": BagNet, "images": ImageNet}[config["type"]](**kwargs)

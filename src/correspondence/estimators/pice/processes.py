@@ -1,16 +1,18 @@
 """Training by several processes: what one of them knows of the others, and the few things that they do together.
 
-Every function also works in a single process, where it is a no-op. Several are those of the default process group
+Every function also works in a single process, where it is a no-op. The processes are those of the default process group
 of torch.distributed, if there is one (``torchrun`` and `correspondence train` make one). Each takes a share of the rows
 of a joint batch, and all compute the same loss from sums over all rows:
 
-- `all_reduce_own` of what each process goes on to use for its own rows (a mean, say): gradients are summed on the way back;
-- `all_reduce_shared` for the sums from which all compute the same loss: gradients go back as they are;
-- `sum_gradients`, at last, of the parameters.
+- `all_reduce_own` is for what each process goes on to use for its own rows (a mean, say): gradients are summed on the
+  way back;
+- `all_reduce_shared` is for the sums from which all compute the same loss: gradients go back as they are;
+- `sum_gradients` comes last, for the parameters.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -22,6 +24,8 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.overrides import TorchFunctionMode
 
+from correspondence._util.text import short_repr
+
 __all__ = [
     "LostProcessError",
     "all_gather",
@@ -29,6 +33,7 @@ __all__ = [
     "all_reduce_own",
     "all_reduce_shared",
     "count_processes",
+    "find_device",
     "from_first",
     "get_rank",
     "is_first",
@@ -44,16 +49,16 @@ T = TypeVar("T")
 
 
 class LostProcessError(RuntimeError):
-    """Another process of the run is gone, or does not answer."""
+    """Error for another process of the run that is gone or does not answer."""
 
 
 def count_processes() -> int:
-    """Number of processes."""
+    """Return the number of processes."""
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
 def get_rank() -> int:
-    """Number of this process, from 0."""
+    """Return the number of this process, counted from 0."""
     return dist.get_rank() if count_processes() > 1 else 0
 
 
@@ -63,13 +68,26 @@ def is_first() -> bool:
 
 
 def slice_own_rows(n: int) -> slice:
-    """Which of n rows are this process's share."""
+    """Return the slice of n rows that is this process's share."""
     return slice(n * get_rank() // count_processes(), n * (get_rank() + 1) // count_processes())
+
+
+def find_device(device: Any, name: str = "device") -> torch.device:
+    """Find the device of this process; "auto" is a GPU of its own, if there is one."""
+    if isinstance(device, str) and device == "auto":
+        own = f":{os.environ.get('LOCAL_RANK', 0)}" if count_processes() > 1 else ""
+        return torch.device(f"cuda{own}" if torch.cuda.is_available() else "cpu")
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, TypeError, AssertionError):
+        raise ValueError(
+            f'{name} must be "auto" or one that torch has here, such as "cpu", got {short_repr(device)}.'
+        ) from None
 
 
 @contextmanager
 def limit_warnings_to_first() -> Iterator[None]:
-    """Warnings of the first process only: the others would say the same."""
+    """Show the warnings of the first process only: those of the others are the same."""
     if is_first():
         yield
         return
@@ -80,7 +98,7 @@ def limit_warnings_to_first() -> Iterator[None]:
 
 @contextmanager
 def _translate_process_errors() -> Iterator[None]:
-    """One sentence for the many ways in which backends say that a process is gone."""
+    """Translate the many errors by which backends say that a process is gone."""
     try:
         yield
     except RuntimeError as error:
@@ -110,7 +128,7 @@ class _Sum(torch.autograd.Function):
 
 
 def _all_reduce_together(values: Sequence[Tensor], back: bool) -> list[Tensor]:
-    """Sums over the processes of tensors of one type, all in one go."""
+    """Sum tensors of one type over the processes, all at once."""
     if count_processes() == 1:
         return list(values)
     flat = _Sum.apply(torch.cat([value.reshape(-1) for value in values]), back)
@@ -119,12 +137,12 @@ def _all_reduce_together(values: Sequence[Tensor], back: bool) -> list[Tensor]:
 
 
 def all_reduce_own(*values: Tensor) -> list[Tensor]:
-    """Sums over all processes, which each goes on to use for its own rows."""
+    """Sum over all processes what each goes on to use for its own rows."""
     return _all_reduce_together(values, back=True)
 
 
 def all_reduce_shared(*values: Tensor) -> list[Tensor]:
-    """Sums over all processes, from which all compute the same."""
+    """Sum over all processes what all go on to compute the same from."""
     return _all_reduce_together(values, back=False)
 
 
@@ -146,7 +164,7 @@ def sum_gradients(parameters: Iterable[Tensor]) -> None:
 
 
 def same_start(module: nn.Module) -> None:
-    """Weights and buffers of the first process for all of them."""
+    """Give the weights and buffers of the first process to all of them."""
     if count_processes() > 1:
         with _translate_process_errors():
             for value in module.state_dict().values():
@@ -157,7 +175,7 @@ def same_start(module: nn.Module) -> None:
 
 
 def all_gather(part: T) -> list[T]:
-    """What each process has, in their order."""
+    """Gather what each process has, in their order."""
     if count_processes() == 1:
         return [part]
     parts: list[Any] = [None] * count_processes()
@@ -167,7 +185,7 @@ def all_gather(part: T) -> list[T]:
 
 
 def from_first(function: Callable[[], T]) -> T:
-    """What a function returns in the first process, for all; or what it raises there."""
+    """Return in all processes what a function returns in the first one, or raise what it raises there."""
     if count_processes() == 1:
         return function()
     answer: list[Any] = [None, None]
@@ -192,7 +210,7 @@ def all_have(something: bool) -> bool:
 
 
 def wait_for_all() -> None:
-    """Wait until all processes have come here, so that none takes its connections down while another needs them."""
+    """Wait until all processes have come here, so that none closes its connections while another needs them."""
     if count_processes() > 1:
         with _translate_process_errors():
             dist.barrier()
@@ -202,7 +220,7 @@ def wait_for_all() -> None:
 
 
 def joint_batch_norm(nets: nn.Module) -> AbstractContextManager[Any]:
-    """Batch norm inside takes mean and variance of the joint batch; the nets stay what they are."""
+    """Let batch norm take mean and variance of the joint batch inside; the nets are not changed."""
     has_norm = any(isinstance(module, _BatchNorm) for module in nets.modules())
     return _JointBatchNorm() if count_processes() > 1 and has_norm else nullcontext()
 
@@ -222,7 +240,7 @@ def normalise_joint_batch(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """`torch.nn.functional.batch_norm` of the joint batch."""
+    """Apply `torch.nn.functional.batch_norm` to the joint batch."""
     if not training:
         return nn.functional.batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
     y, n, mean, var = _Norm.apply(input, weight, bias, eps)
@@ -234,7 +252,7 @@ def normalise_joint_batch(
 
 
 class _Norm(torch.autograd.Function):
-    """Two small sums over the processes each way; the work on the rows is that of torch's own kernels."""
+    """Batch norm with two small sums over the processes each way; torch's own kernels work on the rows."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Any:

@@ -15,31 +15,27 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from correspondence.core import pair_moments
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.functions import LinearFunctions
-from correspondence.core.moments import Moments
-from correspondence.core.scoring import compute_captured_terms
-from correspondence.data.pairs import pairs as sources
 from correspondence.estimators.pice import checkpoint, processes
-from correspondence.estimators.pice.data import Stream, TrainingArrays, TrainingPairs
+from correspondence.estimators.pice.data import TrainingPairs
 from correspondence.estimators.pice.feature_net import Sides
+from correspondence.estimators.pice.judging import (
+    MIN_STANDARD_ERRORS_TO_WIN,
+    HeldOutJudge,
+    Judgement,
+    decompose_features,
+)
 from correspondence.estimators.pice.losses import LOSS_FUNCTIONS, Covariances
 from correspondence.results.held_out import compute_gain
 
 __all__ = [
     "SCHEDULE_NAMES",
-    "HeldOutJudge",
-    "Judgement",
     "Report",
     "Trainer",
     "TrainingSettings",
-    "decompose_features",
     "limit_torch_threads",
 ]
 
-RELATIVE_TOLERANCE = 1e-6  # nets compute in float32: what is smaller is rounding
-MIN_STANDARD_ERRORS_TO_WIN = 2.0  # standard errors by which a more flexible model must win
 MAX_AVERAGING_DECAY = 0.98
 WARM_UP = 50
 MAX_RATE_DROPS = 2
@@ -54,7 +50,7 @@ Report = Callable[[dict[str, Any], float], Any]
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How to train; the parameters of `PICE` of the same names."""
+    """How to train: parameters of `PICE` by the same names; `warm` goes on from trained nets."""
 
     n_components: int
     loss: str
@@ -72,82 +68,25 @@ class TrainingSettings:
     warm: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Judgement:
-    """Decomposition on the training pairs, and what it captures of each held-out pair (None without any)."""
-
-    decomposition: Decomposition
-    terms: np.ndarray | None
-
-    @property
-    def captured(self) -> float | None:
-        """What the functions capture of the held-out pairs."""
-        return None if self.terms is None else float(self.terms.mean())
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOutJudge:
-    """Whitens features on training pairs and tries them on held-out ones."""
-
-    training: TrainingArrays
-    validation: TrainingArrays | None
-    n_components: int
-
-    def __call__(self, sides: Sides) -> Judgement:
-        """Judge the features of two sides."""
-        d = decompose_features(sides, self.training, self.n_components)
-        if self.validation is None:
-            return Judgement(d, None)
-        F, G = self.evaluate_functions(d, sides)
-        return Judgement(d, processes.from_first(lambda: compute_captured_terms(F, G, d.correlations)))
-
-    def evaluate_functions(self, d: Decomposition, sides: Sides) -> tuple[np.ndarray, np.ndarray]:
-        """Values of f and g on the held-out pairs."""
-        assert self.validation is not None
-        assert isinstance(d.f, LinearFunctions)
-        assert isinstance(d.g, LinearFunctions)
-        values = [
-            (d.f.of_features(sides[0].compute_features(x)), d.g.of_features(sides[1].compute_features(y)))
-            for x, y in self.validation.iterate_blocks()
-        ]
-        F, G = zip(*(pair for part in processes.all_gather(values) for pair in part), strict=True)
-        return np.vstack(F), np.vstack(G)
-
-
-def decompose_features(sides: Sides, pairs: TrainingPairs, n_components: int, y_sample: Any = None) -> Decomposition:
-    """One exact whitening (Algorithm 1) of the features over all pairs of all processes, a block at a time."""
-    if processes.count_processes() == 1 and isinstance(pairs, Stream) and isinstance(pairs.source, sources.Pairs):
-        moments = pair_moments.moments(pairs.source, sides[0].on_cpu(), sides[1].on_cpu())  # where they are
-    else:
-        moments = Moments()
-        for x, y in pairs.iterate_blocks():
-            moments.update(sides[0].compute_features(x), sides[1].compute_features(y))
-        moments, *others = processes.all_gather(moments)
-        moments = sum(others, start=moments)
-    return moments.decompose(
-        n_components, tol=RELATIVE_TOLERANCE, x_features=sides[0], y_features=sides[1], y_sample=y_sample
-    )
-
-
 class Trainer:
     """Trains the nets of two sides.
 
     Parameters
     ----------
-    sides : pair of Side
-        With nets, which are trained in place.
-    pairs : Pairs
-        To train on.
-    judge : Judge
-        Who says how good the nets are.
+    sides : pair of NetSide
+        The nets of the sides are trained in place.
+    pairs : TrainingPairs
+        The pairs to train on.
+    judge : HeldOutJudge
+        It says how good the nets are.
     baseline : Judgement or None
-        What they have to beat.
-    settings : Settings
-        How to train.
+        The nets have to beat it.
+    settings : TrainingSettings
+        They say how to train.
     callbacks : list of callable
-        Called with (step, Decomposition) after each evaluation; one that returns True ends the training.
+        Each is called with (step, Decomposition) after each evaluation; one that returns True ends the training.
     progress : bool or callable
-        Whether to show a bar, if the output is a terminal; or a function of each new entry of the history and the
+        Show a bar, if the output is a terminal; or call this function with each new entry of the history and the
         samples per second so far.
     """
 
@@ -207,7 +146,7 @@ class Trainer:
         return self._make_sides(self.best)
 
     def _measure_speed(self) -> float:
-        """Pairs per second, of all processes, since training began or went on."""
+        """Measure the pairs per second of all processes since training began or went on."""
         return self._samples / (time.perf_counter() - self._clock)
 
     def _make_sides(self, nets: nn.ModuleList) -> Sides:
@@ -219,8 +158,8 @@ class Trainer:
         return torch.optim.AdamW(self.nets.parameters(), s.learning_rate, weight_decay=s.weight_decay, foreach=True)
 
     def _update_nets(self, x: Any, y: Any) -> float | None:
-        """One step; None if it went wrong and the nets were set back."""
-        # The same after a restart, whatever was drawn; another one in each process, whose rows are others.
+        """Take one step and return the loss; None if it went wrong and the nets were set back."""
+        # The same seed after a restart, whatever was drawn; another one in each process, which has other rows.
         seed_generators(self.settings.seed + self.counts["step"] + processes.get_rank() * SEED_OFFSET_PER_PROCESS)
         for group in self.optimizer.param_groups:
             group["lr"] = self._compute_learning_rate()
@@ -253,7 +192,7 @@ class Trainer:
 
     @property
     def _is_annealing(self) -> bool:
-        """Whether the learning rate falls to 0 at the last step, come what may."""
+        """Whether the learning rate falls to 0 at the last step, whatever the score."""
         return self.judge.validation is None or self.settings.schedule == "anneal"
 
     @torch.no_grad()
@@ -317,16 +256,14 @@ class Trainer:
         self.counts["bad"] += 1
         if self.counts["bad"] < self.settings.patience:
             return
-        if self.counts["drops"] < MAX_RATE_DROPS and self._is_ahead():
+        baseline = None if self.baseline is None else self.baseline.terms
+        is_ahead = baseline is None or compute_gain(baseline, self.best_terms) > MIN_STANDARD_ERRORS_TO_WIN
+        if is_ahead and self.counts["drops"] < MAX_RATE_DROPS:
             self.counts["drops"] += 1
             self.counts["bad"] = max(0, self.settings.patience - 2)
             self._quarter_the_step()
         else:
             self.counts["done"] = 1
-
-    def _is_ahead(self) -> bool:
-        baseline = None if self.baseline is None else self.baseline.terms
-        return baseline is None or compute_gain(baseline, self.best_terms) > MIN_STANDARD_ERRORS_TO_WIN
 
     def _run_callbacks(self, sides: Sides) -> None:
         if not self._calls:
@@ -342,12 +279,12 @@ class Trainer:
 
 
 def _is_worth_it(before: np.ndarray, now: np.ndarray) -> bool:
-    """Whether training has brought more than chance may, and more than a trifle."""
+    """Whether the gain is more than chance may bring, and more than a trifle."""
     return compute_gain(before, now) > 1 and now.mean() - before.mean() > MIN_RELATIVE_GAIN * abs(before.mean())
 
 
 def seed_generators(seed: int) -> None:
-    """``torch.manual_seed``, which on a machine without a GPU costs as much as a step of training."""
+    """Seed as ``torch.manual_seed`` does, which on a machine without a GPU costs as much as a step of training."""
     if torch.cuda.is_available():
         torch.cuda.manual_seed_all(seed)
     torch.default_generator.manual_seed(seed)

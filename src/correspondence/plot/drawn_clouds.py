@@ -1,0 +1,132 @@
+"""The points of a plane, ready to be drawn: where they lie in a map, how large they are, in which colours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from correspondence.core.decomposition import Decomposition
+from correspondence.results.points import Points
+from correspondence.scene.classes import check_classes
+from correspondence.scene.colours import COLUMNS, ROWS
+from correspondence.scene.maps import Scaling, check_map, find_scale_factor
+from correspondence.scene.points import ScenePoints, locate_fit_labels, locate_marks, locate_values
+
+__all__ = ["DrawnCloud", "add_zero_height", "colour_by_class", "make_marks", "make_sides", "place_supplementary"]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnCloud:
+    """Points of one kind with their place and look.
+
+    Attributes
+    ----------
+    points : ScenePoints
+        What is drawn.
+    name : str
+        What the legend calls them.
+    xy : ndarray of shape (n, 2)
+        Where they lie in the map.
+    area : ndarray of shape (n,)
+        Areas of the markers, in square points.
+    weight : ndarray of shape (n,)
+        How much each label deserves to be written: its contribution to the plane; NaN where there is none.
+    is_principal : bool
+        Whether the map has them in principal coordinates.
+    colour, marker : str
+        How they look.
+    colours : ndarray of shape (n,) or None
+        A colour for each point, if they differ.
+    """
+
+    points: ScenePoints
+    name: str
+    xy: np.ndarray
+    area: np.ndarray
+    weight: np.ndarray
+    is_principal: bool
+    colour: str
+    marker: str
+    colours: np.ndarray | None = None
+
+    @property
+    def labels(self) -> list[Any]:
+        """Labels of the points, empty if they have none."""
+        return [] if self.points.labels is None else self.points.labels.tolist()
+
+
+def make_sides(
+    d: Decomposition, index: list[int], map: str, names: tuple[str, ...], by_mass: bool, X: Any, Y: Any
+) -> tuple[DrawnCloud, DrawnCloud]:
+    """Make the points of x and y; by default all labels of the fit."""
+    scalings = check_map(map)
+    sides = [
+        locate_fit_labels(functions, name) if values is None else locate_values(functions, values, name)
+        for functions, values, name in ((d.f, X, "X"), (d.g, Y, "Y"))
+    ]
+    s = d.correlations[index]
+    x = _make_cloud(sides[0], s, index, scalings[0], by_mass, name=names[0], colour=ROWS, marker="o")
+    y = _make_cloud(sides[1], s, index, scalings[1], by_mass, name=names[1], colour=COLUMNS, marker="^")
+    return x, y
+
+
+def _make_cloud(
+    points: ScenePoints, s: np.ndarray, index: list[int], scaling: Scaling, by_mass: bool, **style: Any
+) -> DrawnCloud:
+    if points.mass is None and by_mass:
+        raise ValueError("size_by_mass must be False, because points have no mass.")
+    standard, n = points.places[:, index], len(points)
+    mass = np.full(n, 1 / max(1, n)) if points.mass is None else points.mass
+    # Contribution to the plane: mass times squared principal coordinates.
+    weight = mass * ((standard * s) ** 2).sum(axis=1)
+    is_written = [label is not None for label in points.labels] if points.labels is not None else np.zeros(n, bool)
+    return DrawnCloud(
+        points,
+        xy=add_zero_height(standard * find_scale_factor(scaling, s, points.mass)),
+        area=_choose_areas(mass, by_mass),
+        weight=np.where(is_written, weight, np.nan),
+        is_principal=scaling == "principal",
+        **style,
+    )
+
+
+def add_zero_height(xy: np.ndarray) -> np.ndarray:
+    """Return points of a line as points of a plane."""
+    return xy if xy.shape[1] == 2 else np.column_stack([xy, np.zeros(len(xy))])
+
+
+def _choose_areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
+    if by_mass:
+        largest = max(60, 500 * min(1, 20 / len(mass)))
+        return np.maximum(largest * mass / mass.max(), 2)  # 2 can just be seen
+    return np.full(len(mass), 28.0 if len(mass) < 200 else 12.0 if len(mass) < 1000 else 6.0)
+
+
+def colour_by_class(
+    sides: tuple[DrawnCloud, DrawnCloud], classes: Any, colour: dict[Any, str]
+) -> tuple[DrawnCloud, DrawnCloud]:
+    """Give the points of x the colours of their classes, and labels of y that are classes the same."""
+    values = check_classes(classes, sides[0].points)[sides[0].points.rows]
+    x = np.array([colour[value] for value in values.tolist()])
+    labels = sides[1].labels or [None] * len(sides[1].points)
+    return replace(sides[0], colours=x), replace(sides[1], colours=np.array([colour.get(v, COLUMNS) for v in labels]))
+
+
+def make_marks(d: Decomposition, marks: Any, index: list[int], map: str, name: str) -> DrawnCloud:
+    """Make the points of named values of x, whose labels are written after all others."""
+    s, scaling = d.correlations[index], check_map(map)[0]
+    cloud = _make_cloud(locate_marks(d, marks), s, index, scaling, False, name=name, colour="0.25", marker="D")
+    return replace(cloud, area=np.full(len(cloud.xy), 12.0), weight=1e-9 * cloud.weight)
+
+
+def place_supplementary(points: Points, index: list[int], is_first: bool) -> DrawnCloud:
+    """Place supplementary points, whose labels are written before all others."""
+    if not isinstance(points, Points):
+        raise TypeError(f"supplementary must be Points, as CA.supplementary returns them, got {type(points).__name__}.")
+    drawn = ScenePoints.from_places(points.principal, points.labels)
+    xy = add_zero_height(drawn.places[:, index])
+    area, weight = np.full(len(xy), 28.0), np.full(len(xy), np.inf)
+    name = "supplementary" if is_first else "_"  # once is enough for the legend
+    return DrawnCloud(drawn, name, xy, area, weight, True, "0.25", "D")

@@ -1,0 +1,65 @@
+"""Labels and thumbnails beside the points of a plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.patheffects import withStroke
+from matplotlib.text import Annotation
+
+from correspondence._util.text import one_line
+from correspondence.plot.drawn_clouds import DrawnCloud
+from correspondence.plot.label_placement import LabelPlacing
+from correspondence.plot.overlays import Thumbnail
+
+__all__ = ["write_labels"]
+
+
+def write_labels(
+    ax: Axes,
+    clouds: list[DrawnCloud],
+    written: list[DrawnCloud],
+    most: int,
+    pictures: Sequence[tuple[Thumbnail, np.ndarray]],
+    lines: np.ndarray,
+) -> None:
+    """Write labels beside their points, clear of each other and of points on lines, as far as there is room."""
+    named = [cloud for cloud in clouds if any(label is not None for label in cloud.labels)]  # labels may cover dots
+    outline = [withStroke(linewidth=2, foreground="white", alpha=0.8)] if len(named) < len(clouds) else []
+    clouds = named
+    if not clouds:
+        return
+    xy, area = np.vstack([cloud.xy for cloud in clouds]), np.concatenate([cloud.area for cloud in clouds])
+    points = [(cloud, i) for cloud in clouds for i in range(len(cloud.xy))]
+    weight = np.concatenate([cloud.weight if cloud in written else np.full(len(cloud.xy), np.nan) for cloud in clouds])
+    chosen = np.argsort(-weight, kind="stable")[: min(most, np.count_nonzero(~np.isnan(weight)))]
+    labels: list[Any] = [write_label(ax, points[i][0], points[i][1], outline) for i in chosen]
+    labels += [thumbnail for thumbnail, _ in pictures]
+    chosen = np.concatenate([chosen, len(xy) + np.arange(len(pictures))])
+    xy = np.vstack([xy, *(at for _, at in pictures), lines])
+    area = np.concatenate([area, np.full(len(pictures), 40.0), np.full(len(lines), 1.0)])
+    leaders = LineCollection([], colors="0.6", linewidths=0.5, zorder=0.5)
+    ax.add_collection(leaders, autolim=False)
+    ax.add_artist(LabelPlacing(labels, leaders, chosen, xy, np.sqrt(area) / 2))
+
+
+def write_label(ax: Axes, cloud: DrawnCloud, i: int, outline: list[Any]) -> Annotation:
+    """Write the label of a point, to be placed later."""
+    assert cloud.points.labels is not None
+    label = ax.annotate(
+        one_line(cloud.points.labels[i]),
+        cloud.xy[i],
+        (0, 0),
+        textcoords="offset points",
+        fontsize=8,
+        color=cloud.colour if cloud.colours is None else cloud.colours[i],
+        fontweight="normal" if cloud.colours is None else "bold",
+        parse_math=False,
+        path_effects=outline,
+    )
+    label.set_in_layout(False)
+    return label

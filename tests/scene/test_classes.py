@@ -1,0 +1,53 @@
+"""Classes of points: those given, those of paired labels or numbers, and ranges of many numbers."""
+
+import numpy as np
+import pytest
+
+from correspondence.scene.classes import check_classes, find_classes
+from correspondence.scene.classifier_scene import make_scene
+from correspondence.scene.points import ScenePoints
+
+
+def points(n, mass=None):
+    return ScenePoints(np.zeros((n, 1)), None, mass, np.arange(n), n, n)
+
+
+def find(classes=None, Y=None, n=60, y_mass=None):
+    return find_classes(points(n), points(3, y_mass), make_scene(object(), None, classes, None, False), Y)
+
+
+def test_classes_are_those_given():
+    found = find(["b", "a", None] * 20)
+    assert found.names == ["a", "b"]
+    assert found.codes.tolist() == [1, 0, -1] * 20
+    assert len(set(found.colours)) == 2
+
+
+def test_many_numbers_are_put_into_ranges():
+    found = find(np.arange(60.0))
+    assert len(found.names) == len(found.colours) == 7
+    assert found.names[0].startswith("0 to ")
+    assert (np.diff(found.codes) >= 0).all()
+    assert find(np.arange(60) % 30).names == list(range(30))
+
+
+def test_labels_or_numbers_of_pairs_are_classes():
+    assert find(Y=["u", "v"] * 30, y_mass=np.full(3, 1 / 3)).names == ["u", "v"]
+    assert len(find(Y=np.arange(60.0)).names) == 7
+    assert find(Y=np.arange(60.0)[:, None]).names == find(Y=np.arange(60.0)).names
+    for Y in (None, np.zeros((60, 2)), np.arange(59.0), ["u", "v"] * 30):
+        assert find(Y=Y) is None
+
+
+def test_too_many_classes():
+    names = [f"c{i}" for i in range(600)]
+    assert find(Y=names, n=600, y_mass=np.full(3, 1 / 3)) is None
+    with pytest.raises(ValueError, match=r"classes must .*600"):
+        find(names, n=600)
+
+
+def test_one_class_for_each_value():
+    assert check_classes(["a"] * 4, points(4)).tolist() == ["a"] * 4
+    for classes in (["a"] * 3, "aaaa", [["a"]] * 4):
+        with pytest.raises(ValueError, match=r"classes must .*4"):
+            check_classes(classes, points(4))
