@@ -84,7 +84,7 @@ def _choose_columns(variable: Variable) -> str | list[str]:
 
 
 def drop_incomplete_rows(lazy: nw.LazyFrame, job: Job, x: Variable, y: Variable) -> nw.LazyFrame:
-    """Drop rows with missing values and make texts of labels, as `find_complete_rows` and `as_label_texts` do for frames."""
+    """Drop rows with missing values and make texts of labels, as `find_complete_rows` and `as_label_texts` do."""
     names = list(dict.fromkeys([*x.columns, *y.columns]))
     lazy = lazy.select(names)
     schema = lazy.collect_schema()
