@@ -9,13 +9,13 @@ from threadpoolctl import threadpool_info
 
 import correspondence as co
 from correspondence._util import threads
-from correspondence._util.threads import RowBlocks, in_threads, limit_blas_threads, n_threads
+from correspondence._util.threads import RowBlocks, count_threads, limit_blas_threads, run_in_threads
 
 
 @pytest.fixture(autouse=True)
 def _many_threads(monkeypatch):
     monkeypatch.setattr(threads, "MIN_CELLS_FOR_THREADS", 1)
-    monkeypatch.setattr(threads, "n_threads", lambda: 3)
+    monkeypatch.setattr(threads, "count_threads", lambda: 3)
 
 
 def random_table(seed, rows=50, columns=8, density=0.3):
@@ -60,9 +60,9 @@ def test_small_tables_stay_in_one_thread(monkeypatch):
 
 
 def test_results_are_in_the_order_of_the_parts():
-    assert in_threads(lambda n: n**2, [3, 1, 2]) == [9, 1, 4]
+    assert run_in_threads(lambda n: n**2, [3, 1, 2]) == [9, 1, 4]
     with pytest.raises(ZeroDivisionError):
-        in_threads(lambda n: 1 / n, [1, 0])
+        run_in_threads(lambda n: 1 / n, [1, 0])
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_results_are_in_the_order_of_the_parts():
 def test_the_number_of_threads_is_that_of_numpy(monkeypatch, given, expected):
     monkeypatch.setenv("OMP_NUM_THREADS", given)
     monkeypatch.setattr("joblib.cpu_count", lambda: 7)
-    assert n_threads() == (expected or 7)
+    assert count_threads() == (expected or 7)
 
 
 def test_threads_change_nothing_in_ca(monkeypatch):

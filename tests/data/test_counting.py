@@ -8,7 +8,6 @@ import pytest
 import scipy.sparse as sp
 
 import correspondence as co
-from correspondence._util.labels import encode_labels
 from correspondence.data.counting import count_columns, find_obstacle, take_apart
 
 X = ["tea", "tea", "beer", "tea", "beer", "milk"]
@@ -89,38 +88,6 @@ def test_dates_and_times():
 def test_bad_calls(call, message):
     with pytest.raises(ValueError, match=message):
         call(FRAMES["polars"])
-
-
-def test_mixed_labels_are_not_turned_into_text():
-    codes, labels = encode_labels([1, "1", 1.0, True], "x")
-    assert len(labels) == 2
-    assert codes[0] == codes[2] == codes[3] != codes[1]
-
-
-def test_order_of_labels_that_cannot_be_compared_is_that_of_no_shuffle(rng):
-    values = [1, "a", ("t", 2), 2.5, "b", b"c", None]
-    values.remove(None)
-    first = [str(label) for label in encode_labels(values, "x")[1]]
-    for _ in range(5):
-        assert [str(label) for label in encode_labels([values[i] for i in rng.permutation(6)], "x")[1]] == first
-
-
-def test_table_repr_and_frame():
-    table = co.count_pairs(FRAMES["pandas"], "x", "y")
-    assert repr(table) == "Table of 3 rows x 2 columns, 4 nonzero cells, total 6"
-    assert table.to_frame().columns.tolist() == ["label", "no", "yes"]
-    assert co.CA().fit(table.to_frame("polars")).pics_ == pytest.approx(co.CA().fit(table).pics_)
-    assert table.T.shape == (2, 3)
-
-
-def test_table_checks_its_labels():
-    assert co.Table([[1, 2], [3, 4]], ["a", "b"], ["c", "d"]).shape == (2, 2)
-    with pytest.raises(ValueError, match="counts must have"):
-        co.Table([1, 2], ["a", "b"], ["c"])
-    with pytest.raises(ValueError, match="rows has 1 labels"):
-        co.Table(np.ones((2, 2)), ["a"], ["b", "c"])
-    with pytest.raises(ValueError, match="missing label"):
-        co.Table(np.ones((2, 2)), ["a", None], ["b", "c"])
 
 
 # --- from a table back to pairs

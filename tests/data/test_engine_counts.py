@@ -317,16 +317,6 @@ def test_csv_files_with_their_columns_in_another_order(tmp_path):
         co.count_pairs(str(tmp_path / "*.csv"), "x", "y")
 
 
-def test_paths_are_taken_as_they_are(tmp_path):
-    for name in ("a[1].csv", "a1.csv", "b*.csv", "bb.csv"):
-        (tmp_path / name).write_text(f"x,y\n{name},u\n")
-    assert co.count_pairs(tmp_path / "a[1].csv", "x", "y").rows.tolist() == ["a[1].csv"]
-    assert co.count_pairs([tmp_path / "b*.csv"], "x", "y").rows.tolist() == ["b*.csv"]
-    assert co.count_pairs(str(tmp_path / "*.csv"), "x", "y").total == 4
-    with pytest.raises(FileNotFoundError, match=r"no file .*c.csv"):
-        co.count_pairs([tmp_path / "bb.csv", tmp_path / "c.csv"], "x", "y")
-
-
 def test_what_duckdb_cannot_read_is_told_in_a_sentence(tmp_path):
     (tmp_path / "bad.parquet").write_text("x,y")
     (tmp_path / "bad.csv").write_text("x,y\n" + "1,u\n" * 30_000 + "one,v\n")

@@ -13,9 +13,9 @@ import correspondence as co
 from correspondence.data.file_formats import (
     as_label_texts,
     column_names,
-    complete_rows,
     explain_read_error,
-    plain_values,
+    find_complete_rows,
+    list_values,
     read_arrays,
     read_frame,
     read_pairs,
@@ -221,7 +221,7 @@ def test_a_close_name_is_told(write):
 
 def test_complete_rows(write):
     frame = read_frame(write('a,b\n1,x\n,y\n3,""\n4,z\n'))
-    assert complete_rows(frame).tolist() == [True, False, False, True]
+    assert find_complete_rows(frame).tolist() == [True, False, False, True]
 
 
 @pytest.mark.parametrize(("values", "texts"), [([1.0, 2.0], ["1", "2"]), ([3, 4], ["3", "4"]), ([1e20, 2.0], None)])
@@ -234,7 +234,7 @@ def test_label_texts(values, texts):
 
 def test_lists_in_json_lines_are_texts(write):
     frame = read_frame(write('{"a": ["x", "y"], "b": 1}\n{"a": null, "b": 2}\n', "data.jsonl"))
-    assert plain_values(frame["a"]) == ["x, y", None]
+    assert list_values(frame["a"]) == ["x, y", None]
 
 
 @pytest.mark.parametrize(

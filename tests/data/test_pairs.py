@@ -1,6 +1,5 @@
 """Pairs that are not in memory: read in batches and mapped over partitions, on every engine."""
 
-import itertools
 import subprocess
 import sys
 
@@ -11,11 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import correspondence as co
-from correspondence.data.column_summary import ROWS_TO_SAMPLE, Survey
 from correspondence.data.pairs.arrow_tables import ROWS_PER_BATCH
 from correspondence.data.pairs.pairs import Layout, Memory
 
@@ -124,11 +120,6 @@ def test_names_are_text(x):
         co.Pairs(pd.DataFrame({0: [1.0, 2.0], "s": ["u", "v"]}), x=x, y="s")
 
 
-def test_no_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no file"):
-        co.Pairs(tmp_path / "*.parquet", x="a", y="b")
-
-
 def test_a_column_of_several_kinds():
     frame = pd.DataFrame({"a": [1, "b", 2.5, None], "s": list("uvuv")})
     with pytest.raises(ValueError, match="several kinds"):
@@ -154,64 +145,6 @@ def test_importing_the_package_imports_no_engine():
 # --- surveys
 
 
-def parted(columns, cuts):
-    n = len(next(iter(columns.values())))
-    bounds = [0, *sorted(cut % (n + 1) for cut in cuts), n]
-    spans = [(a, b) for a, b in itertools.pairwise(bounds) if b > a]
-    parts = [Survey.from_columns({key: v[a:b] for key, v in columns.items()}, a, n) for a, b in spans]
-    return Survey.merge_parts(parts, "X")
-
-
-@pytest.mark.slow
-@given(st.lists(st.integers(0, 10**6), max_size=5))
-def test_a_survey_does_not_depend_on_the_parts(cuts):
-    n = ROWS_TO_SAMPLE + 20_000
-    columns = {"a": np.arange(n) * 0.5, "s": np.array(["u", "v", "w"] * (n // 3), dtype=object)}
-    whole, merged = Survey.from_columns(columns), parted(columns, cuts)
-    assert whole.columns == merged.columns
-    assert (whole.n, merged.n) == (n, n)
-    for key in columns:
-        np.testing.assert_array_equal(whole.rows[key], merged.rows[key])
-
-
-def test_a_survey_of_few_rows_has_them_all():
-    columns = {"a": np.arange(1000.0)}
-    np.testing.assert_array_equal(Survey.from_columns(columns).rows["a"], columns["a"])
-
-
-def test_a_survey_draws_evenly_and_keeps_the_extremes():
-    n = 1_000_000
-    values = np.arange(n, dtype=float)
-    survey = Survey.from_columns({"a": values})
-    rows = survey.rows["a"]
-    assert abs(len(rows) - ROWS_TO_SAMPLE) < 5 * np.sqrt(ROWS_TO_SAMPLE)
-    assert (rows[-2:] == [0, n - 1]).all()
-    np.testing.assert_allclose(np.quantile(rows, [0.1, 0.5, 0.9]), [0.1 * n, 0.5 * n, 0.9 * n], rtol=0.02)
-
-
-@pytest.mark.slow
-def test_rare_values_of_many_rows_are_kept():
-    n = 3 * ROWS_TO_SAMPLE
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=n)
-    once = np.zeros(n)
-    once[n // 3] = 1
-    labels = np.where(np.arange(n) == 5, "once", np.where(x > 0, "up", "down"))
-    X = pd.DataFrame({"x": x, "once": once, "label": labels})
-    for est in (co.ACE(1), co.CCA(1)):
-        est.fit(X, x + rng.normal(size=n))
-        assert est.correlations_[0] == pytest.approx(np.sqrt(0.5), abs=0.01)
-        encoder = est.decomposition_.f.features.encoder
-        assert list(encoder.columns) == ["x", "once", "label"]
-        assert encoder.columns["label"].labels == ["down", "once", "up"]
-
-
-def test_a_column_of_numbers_here_and_labels_there():
-    parts = [Survey.from_columns({"a": np.arange(3.0)}), Survey.from_columns({"a": np.array(["u"], dtype=object)})]
-    with pytest.raises(ValueError, match="Column 'a' of X holds"):
-        Survey.merge_parts(parts, "X")
-
-
 def test_layout_of_batches():
     layout = Layout(ROWS_PER_BATCH + 10)
     assert [layout.find_first_row(0, ROWS_PER_BATCH), layout.find_first_row(1, 10)] == [0, ROWS_PER_BATCH]
@@ -223,17 +156,3 @@ def test_pairs_say_where_they_are(table, folder):
     assert repr(co.Pairs(pl.from_arrow(table).lazy(), x="i", y="s", weights="a")) == (
         "Pairs(polars, x='i', y='s', weights='a')"
     )
-
-
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_a_numbered_column_that_only_one_of_the_files_has(tmp_path, order):
-    (tmp_path / "0.csv").write_text("a,b\n1,u\n2,v\n")
-    (tmp_path / "1.csv").write_text("a,b,a_1\n1,u,3\n2,v,4\n")
-    assert co.count_pairs([str(tmp_path / f"{i}.csv") for i in order], "a", "b").total == 4
-
-
-def test_a_name_that_two_columns_of_one_of_the_files_have(tmp_path):
-    (tmp_path / "0.csv").write_text("a,b\n1,u\n2,v\n")
-    (tmp_path / "1.csv").write_text("a,b,a\n1,u,3\n2,v,4\n")
-    with pytest.raises(ValueError, match="two columns of one of the 2 files"):
-        co.count_pairs(str(tmp_path / "*.csv"), "a", "b")

@@ -25,8 +25,8 @@ __all__ = [
     "count_observations",
     "find_user_stacklevel",
     "is_number",
-    "of_series",
     "read_only",
+    "series_to_array",
     "take_rows",
     "to_array",
     "to_floats",
@@ -115,7 +115,7 @@ def to_floats(values: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} must be an array of numbers, got {_describe_values(values)}.") from None
 
 
-def of_series(series: nw.Series) -> np.ndarray:
+def series_to_array(series: nw.Series) -> np.ndarray:
     """Return a series as an array, of objects where NumPy lacks the type (integers of 128 bits)."""
     try:
         return series.to_numpy()

@@ -10,17 +10,17 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from correspondence._util.arguments import as_frame, of_series, to_array
+from correspondence._util.arguments import as_frame, series_to_array, to_array
 from correspondence._util.text import short_repr
 
 __all__ = [
     "as_labels",
     "encode_labels",
     "find_labels",
-    "in_order",
     "label_from_json",
     "label_to_json",
-    "sort_key",
+    "make_sort_key",
+    "sort_labels",
     "to_object_array",
 ]
 
@@ -94,12 +94,12 @@ def as_labels(column: Any, name: str) -> np.ndarray:
     )
 
 
-def sort_key(label: Hashable) -> tuple[str, Any]:
+def make_sort_key(label: Hashable) -> tuple[str, Any]:
     """Make a key by which labels of any types can be sorted, in an order that does not depend on the input's."""
     if isinstance(label, bool | int | float | np.number | np.bool_):
         return ("", label)
     if isinstance(label, frozenset):
-        return ("frozenset", repr(sorted(map(sort_key, label))))
+        return ("frozenset", repr(sorted(map(make_sort_key, label))))
     return (type(label).__name__, label if isinstance(label, str) else repr(label))
 
 
@@ -116,19 +116,19 @@ def encode_objects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.nd
         first = np.fromiter((seen.setdefault(v, len(seen)) for v in values), np.intp, len(values))
     except TypeError as error:
         raise TypeError(f"{name} has a label that cannot be hashed ({error}): use strings or numbers.") from None
-    labels = in_order(seen)
+    labels = sort_labels(seen)
     position = np.empty(len(labels), np.intp)
     position[[seen[label] for label in labels]] = np.arange(len(labels))
     return position[first], to_object_array(labels)
 
 
-def in_order(labels: Iterable[Any]) -> list[Any]:
+def sort_labels(labels: Iterable[Any]) -> list[Any]:
     """Sort labels in their own order if it is total, otherwise by type and text."""
     labels = list(labels)
     try:
-        return sorted(labels, key=sort_key if any(isinstance(label, frozenset) for label in labels) else None)
+        return sorted(labels, key=make_sort_key if any(isinstance(label, frozenset) for label in labels) else None)
     except TypeError:
-        return sorted(labels, key=sort_key)
+        return sorted(labels, key=make_sort_key)
 
 
 def to_label_array(column: Any, name: str) -> np.ndarray:
@@ -140,7 +140,7 @@ def to_label_array(column: Any, name: str) -> np.ndarray:
     series = nw.from_native(column, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         is_numeric = series.dtype.is_numeric() and not series.is_null().any()
-        return of_series(series) if is_numeric else to_object_array(series.to_list())
+        return series_to_array(series) if is_numeric else to_object_array(series.to_list())
     if hasattr(column, "detach"):  # a tensor of torch
         return to_array(column, name)
     if np.ma.is_masked(column):
@@ -244,5 +244,5 @@ def find_labels(Y: Any) -> np.ndarray | None:
         return None
     if hasattr(Y, "tocsr"):
         return None
-    values = of_series(frame[:, 0]) if frame is not None else to_array(Y, "Y")
+    values = series_to_array(frame[:, 0]) if frame is not None else to_array(Y, "Y")
     return values if values.ndim == 1 and values.dtype.kind in "OUSb" else None

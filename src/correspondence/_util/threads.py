@@ -15,18 +15,18 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-__all__ = ["RowBlocks", "in_threads", "limit_blas_threads", "n_threads"]
+__all__ = ["RowBlocks", "count_threads", "limit_blas_threads", "run_in_threads"]
 
 MIN_CELLS_FOR_THREADS = 1 << 20  # with fewer cells, a second thread costs more than it gains
 
 
-def n_threads() -> int:
+def count_threads() -> int:
     """Return how many threads to use: ``OMP_NUM_THREADS``, as for NumPy, or one for each core."""
     given = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return min(int(given), joblib.cpu_count()) if given.isdigit() and int(given) else joblib.cpu_count()
 
 
-def in_threads(function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any]:
+def run_in_threads(function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any]:
     """Call a function with each part, in a thread each, and return the results in order."""
     parts = list(parts)
     if len(parts) < 2:
@@ -76,7 +76,7 @@ class RowBlocks:
     def __init__(self, A: Any) -> None:
         self.is_transposed = A.format == "csc"
         base = A.T if self.is_transposed else A
-        n = n_threads() if A.nnz >= MIN_CELLS_FOR_THREADS else 1
+        n = count_threads() if A.nnz >= MIN_CELLS_FOR_THREADS else 1
         cuts = np.searchsorted(base.indptr, np.linspace(0, base.nnz, n + 1)[1:-1]).tolist()
         bounds = np.unique([0, *cuts, base.shape[0]]).tolist()
         self.rows = [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
@@ -95,15 +95,15 @@ class RowBlocks:
         return self._stack_products(v) if self.is_transposed else self._sum_products(v)
 
     def _stack_products(self, v: np.ndarray) -> np.ndarray:
-        return np.concatenate(in_threads(lambda block: block @ v, self.blocks))
+        return np.concatenate(run_in_threads(lambda block: block @ v, self.blocks))
 
     def _sum_products(self, v: np.ndarray) -> np.ndarray:
         parts = zip(self._transposed, self.rows, strict=True)
-        return sum(in_threads(lambda part: part[0] @ v[part[1]], parts))
+        return sum(run_in_threads(lambda part: part[0] @ v[part[1]], parts))
 
     def sort_cells(self) -> None:
         """Sort the cells of each row by their column, in place."""
-        in_threads(lambda block: block.sort_indices(), self.blocks)
+        run_in_threads(lambda block: block.sort_indices(), self.blocks)
 
 
 def _slice_rows(A: sp.csr_array, rows: slice) -> sp.csr_array:

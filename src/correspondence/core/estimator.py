@@ -17,7 +17,7 @@ from correspondence._util.user_warnings import FewerComponents, UncertainInterva
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View
 from correspondence.data.pairs.pairs import Memory, Pairs, Parts, check_source
-from correspondence.data.splits import group_codes
+from correspondence.data.splits import encode_groups
 from correspondence.data.table import to_frame
 from correspondence.results.held_out import HeldOut
 
@@ -183,7 +183,7 @@ class PairsEstimator(Estimator):
         """Return the pairs, in memory or elsewhere, and the numbers of their groups."""
         if not isinstance(X, Pairs):
             n = self._check_pairs(X, Y)
-            return Memory(X, Y, n), None if groups is None else group_codes(groups, n, "groups")
+            return Memory(X, Y, n), None if groups is None else encode_groups(groups, n, "groups")
         check_source(X, Y)
         if groups is not None:
             raise ValueError("groups must be None with Pairs. Collect the pairs, and give X, Y and groups.")

@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from correspondence._util.arguments import find_user_stacklevel
-from correspondence._util.threads import RowBlocks, in_threads, limit_blas_threads
+from correspondence._util.threads import RowBlocks, limit_blas_threads, run_in_threads
 from correspondence._util.user_warnings import Inexact
 
 __all__ = ["Residuals", "find_leading_axes", "sum_absent_mass"]
@@ -188,7 +188,7 @@ def sum_sparse_inertia(
     """Sum the squares of Q by row and by column; a cell that is zero has the square r c."""
     blocks = RowBlocks(counts)
     parts = zip(blocks.blocks, blocks.rows, strict=True)
-    sums = in_threads(lambda part: sum_present_cells(part[0], r[part[1]], c, total), parts)
+    sums = run_in_threads(lambda part: sum_present_cells(part[0], r[part[1]], c, total), parts)
     row_inertia, row_present = (np.concatenate([part[i] for part in sums]) for i in (0, 1))
     column_inertia, column_present, in_column = (sum(part[i] for part in sums) for i in (2, 3, 4))
     row_inertia += r * subtract_present_mass(counts, c, row_present)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.labels import sort_key
+from correspondence._util.labels import make_sort_key
 
 __all__ = ["choose_signs"]
 
@@ -46,5 +46,5 @@ def choose_signs(loadings: np.ndarray, labels: np.ndarray | None = None) -> np.n
 def _choose_sign(loading: np.ndarray, candidates: np.ndarray, labels: Any) -> float:
     if len(candidates) == 0:
         return 1.0
-    first = candidates[0] if labels is None else min(candidates.tolist(), key=lambda i: sort_key(labels[i]))
+    first = candidates[0] if labels is None else min(candidates.tolist(), key=lambda i: make_sort_key(labels[i]))
     return -1.0 if loading[first] < 0 else 1.0

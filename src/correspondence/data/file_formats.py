@@ -28,9 +28,9 @@ __all__ = [
     "check_columns",
     "check_plain",
     "column_names",
-    "complete_rows",
-    "for_numpy",
-    "plain_values",
+    "convert_for_numpy",
+    "find_complete_rows",
+    "list_values",
     "read_arrays",
     "read_frame",
     "read_pairs",
@@ -98,7 +98,7 @@ def read_pairs(
         raise ValueError(f"x and y must be different columns, {both[0]!r} is in both." if both else "x has no column.")
     chosen = frame.select(list(dict.fromkeys([*wanted, *y, *named])))
     check_plain(chosen.iter_columns())
-    complete = complete_rows(chosen)
+    complete = find_complete_rows(chosen)
     if not complete.any():
         raise ValueError(f"{path} has no row without a missing value in the columns asked for.")
     whole = as_label_texts(chosen.filter(complete.tolist()), labels)
@@ -123,7 +123,7 @@ def check_columns(names: Iterable[str], columns: Sequence[str], path: Any) -> No
             raise ValueError(f"There is no column {one_line(repr(name), 60)} in {path}{hint}.")
 
 
-def complete_rows(frame: nw.DataFrame) -> np.ndarray:
+def find_complete_rows(frame: nw.DataFrame) -> np.ndarray:
     """Find the rows without a missing value: null, NaN or an empty text."""
     complete = np.ones(len(frame), dtype=bool)
     for column in frame.iter_columns():
@@ -136,7 +136,7 @@ def complete_rows(frame: nw.DataFrame) -> np.ndarray:
     return complete
 
 
-def plain_values(column: nw.Series) -> list[Any]:
+def list_values(column: nw.Series) -> list[Any]:
     """List the values of a column, with None for missing ones and empty texts."""
     return [None if value == "" else value for value in column.to_list()]
 
@@ -175,7 +175,7 @@ def read_frame(path: str | Path) -> nw.DataFrame:
     return frame
 
 
-def for_numpy(frame: nw.DataFrame) -> nw.DataFrame:
+def convert_for_numpy(frame: nw.DataFrame) -> nw.DataFrame:
     """Convert whole numbers of 128 bits, which NumPy does not have, to floats."""
     huge = [name for name in frame.columns if frame[name].dtype in (nw.Int128, nw.UInt128)]
     return frame.with_columns(frame[name].cast(nw.Float64) for name in huge) if huge else frame

@@ -11,7 +11,7 @@ from PIL import Image
 
 from correspondence._util.progress import make_progress_bar
 
-__all__ = ["ReadImages", "image_files", "read_images", "read_pixels_of", "to_grey"]
+__all__ = ["ReadImages", "image_files", "read_image", "read_images", "to_grey"]
 
 
 class ReadImages(NamedTuple):
@@ -60,7 +60,7 @@ def read_images(
     with make_progress_bar(len(paths), "images", progress) as done:
         pixels = []
         for path in paths:
-            pixels.append(None if path is None else read_pixels_of(path, size))
+            pixels.append(None if path is None else read_image(path, size))
             done.update()
     found = [image for image in pixels if image is not None]
     array = np.stack(found).transpose(0, 3, 1, 2) if found else np.empty((0, 3, size, size), np.uint8)
@@ -71,7 +71,7 @@ def read_images(
     )
 
 
-def read_pixels_of(path: Path, size: int) -> np.ndarray | None:
+def read_image(path: Path, size: int) -> np.ndarray | None:
     """Read an image at this size; return None if it cannot be read."""
     try:
         with Image.open(path) as image:

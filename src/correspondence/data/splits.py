@@ -11,7 +11,7 @@ from correspondence._util.arguments import as_frame, check_whole
 from correspondence._util.labels import encode_labels, to_object_array
 from correspondence._util.text import short_repr
 
-__all__ = ["Split", "group_codes", "make_splits", "select_groups"]
+__all__ = ["Split", "encode_groups", "make_splits", "select_groups"]
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -35,8 +35,8 @@ def make_splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, rand
     random_state : int
         Draw the folds with this seed.
     """
-    strata = None if labels is None else group_codes(labels, n, "labels")
-    together = None if groups is None else group_codes(groups, n, "groups")
+    strata = None if labels is None else encode_groups(labels, n, "labels")
+    together = None if groups is None else encode_groups(groups, n, "groups")
     if together is not None and together.max() < 1:
         raise ValueError("groups must contain at least two different values.")
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
@@ -51,7 +51,7 @@ def make_splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, rand
     return check_splits(parts, cv, n)
 
 
-def group_codes(values: Any, n: int, name: str) -> np.ndarray:
+def encode_groups(values: Any, n: int, name: str) -> np.ndarray:
     """Encode values of any types as integers that are equal where the values are."""
     if not np.iterable(values) or isinstance(values, str):
         raise ValueError(f"{name} must have one value for each of the {n} pairs, got {short_repr(values)}.")

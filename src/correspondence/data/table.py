@@ -12,11 +12,11 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence._util.arguments import as_frame, check_total, of_series, to_array, to_floats
+from correspondence._util.arguments import as_frame, check_total, series_to_array, to_array, to_floats
 from correspondence._util.labels import as_labels, to_object_array
 from correspondence._util.text import short_repr
 
-__all__ = ["Table", "as_table", "to_frame", "weighted_columns"]
+__all__ = ["Table", "as_table", "to_frame", "weight_columns"]
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
@@ -147,7 +147,7 @@ def to_float_csr(counts: Any) -> sp.csr_array:
     return sp.csr_array(counts.astype(np.float64, copy=False))  # first, or duplicates of small integers overflow
 
 
-def weighted_columns(counts: Any, weights: np.ndarray) -> Any:
+def weight_columns(counts: Any, weights: np.ndarray) -> Any:
     """Multiply each column of the counts by its weight."""
     return counts @ sp.diags_array(weights) if sp.issparse(counts) else counts * weights
 
@@ -235,7 +235,7 @@ def read_count_column(series: nw.Series, column: Any, name: str) -> np.ndarray:
         )
     if series.is_null().any():
         raise ValueError(_explain_not_finite(f"{name} contains NaN (column {short_repr(column)})"))
-    return to_floats(of_series(series), f"column {short_repr(column)} of {name}")
+    return to_floats(series_to_array(series), f"column {short_repr(column)} of {name}")
 
 
 def check_unique_labels(labels: list[Any], side: str) -> None:

@@ -38,7 +38,7 @@ from correspondence.core.splines import (
 )
 from correspondence.data.column_summary import Survey
 from correspondence.data.encoders.base import Encoder
-from correspondence.data.encoders.choosing import encoders_for, surveys_of
+from correspondence.data.encoders.choosing import encoders_for, survey_pairs
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, copy_for_expectations, find_only_category
 from correspondence.data.pairs.pairs import Memory, Parts
 from correspondence.data.splits import Split, make_splits
@@ -362,7 +362,7 @@ def _add_parts(parts: list[tuple[Moments, Loadings]]) -> tuple[Moments, Loadings
 def survey_tables(pairs: Parts) -> tuple[list[Survey], list[Columns]]:
     """Survey the columns of both sides, which must be tables, and find their encoders."""
     surveys, encoders = [], []
-    for name, survey in zip("XY", surveys_of(pairs), strict=True):
+    for name, survey in zip("XY", survey_pairs(pairs), strict=True):
         encoder = None if survey is None else Columns.from_survey(survey, name)
         if survey is None or encoder is None or encoder.width > MAX_DENSE_COLUMNS:
             raise ValueError(

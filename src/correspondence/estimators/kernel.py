@@ -21,7 +21,7 @@ from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks
 from correspondence.core.functions import MAX_FUNCTION_VALUE, FeatureMap, LinearFunctions, PrincipalFunctions
 from correspondence.core.regularised import check_strengths, fit_penalised
 from correspondence.data.encoders.base import Encoder
-from correspondence.data.encoders.choosing import encoder_for, encoder_from_state, surveys_of
+from correspondence.data.encoders.choosing import encoder_for, encoder_from_state, survey_pairs
 from correspondence.data.encoders.columns import Columns
 from correspondence.data.pairs.pairs import Memory, Parts
 from correspondence.estimators.penalised import PenalisedEstimator, list_strengths, sum_folds
@@ -227,7 +227,7 @@ def encode_sides(pairs: Parts) -> tuple[list[Encoder], list[Any]]:
     """Find the encoders of both sides, and encode the rows that were drawn, or all of data that are not a table."""
     encoders: list[Encoder] = []
     samples = []
-    for side, (name, survey) in enumerate(zip("XY", surveys_of(pairs), strict=True)):
+    for side, (name, survey) in enumerate(zip("XY", survey_pairs(pairs), strict=True)):
         if survey is not None:
             encoder: Any = Columns.from_survey(survey, name)
             samples.append(flatten_rows(encoder.of_columns(survey.sample, name)))

@@ -13,7 +13,7 @@ from correspondence._util.labels import find_labels
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.counting import as_counted, find_obstacle, take_apart
-from correspondence.data.splits import Split, group_codes, make_splits
+from correspondence.data.splits import Split, encode_groups, make_splits
 from correspondence.results.comparison import Comparison
 from correspondence.results.cross_fit import CrossFit
 from correspondence.selection.method_registry import PairsProfile, list_sensible_methods, make_estimator
@@ -90,7 +90,7 @@ def compare(
         X, Y = _list_counted_pairs(X)
     pairs = PairsProfile.from_data(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
-    together = None if groups is None else group_codes(groups, pairs.n, "groups")
+    together = None if groups is None else encode_groups(groups, pairs.n, "groups")
     chosen = choose_estimators(methods, pairs, n_components, random_state)
     folds = choose_folds(pairs, together, random_state) if cv is None else cv
     parts = make_splits(folds, pairs.n, labels=find_labels(Y), groups=together, random_state=random_state)

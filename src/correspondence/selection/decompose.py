@@ -14,7 +14,7 @@ from correspondence._util.user_warnings import CorrespondenceWarning, NothingFou
 from correspondence.core.decomposition import Decomposition
 from correspondence.data.counting import MIN_PAIRS, as_counted, find_obstacle, take_apart
 from correspondence.data.pairs import pairs as sources
-from correspondence.data.splits import group_codes
+from correspondence.data.splits import encode_groups
 from correspondence.data.table import Table
 from correspondence.data.thinning import are_whole
 from correspondence.estimators.ca.estimator import CA
@@ -237,7 +237,7 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
     """Choose for pairs: test whether they depend on each other, race, count components, and fit to all pairs."""
     pairs = PairsProfile.from_data(X, Y)
     if wanted.groups is not None:
-        wanted = replace(wanted, groups=group_codes(wanted.groups, pairs.n, "groups"))
+        wanted = replace(wanted, groups=encode_groups(wanted.groups, pairs.n, "groups"))
     dependence = DependenceTest()
     if wanted.groups is None and pairs.n >= MIN_PAIRS and wanted.tests_components:
         dependence = find_dependence(X, Y, wanted.list_names(pairs), pairs, wanted.random_state)

@@ -19,7 +19,7 @@ from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval
 from correspondence.core.decomposition import Decomposition
 from correspondence.data.pairs.pairs import Pairs
-from correspondence.data.splits import group_codes, select_groups
+from correspondence.data.splits import encode_groups, select_groups
 
 __all__ = [
     "Fit",
@@ -159,7 +159,7 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
         raise ValueError(f"X and Y must have at least two pairs, got {n}.")
     check_index(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
-    together = None if groups is None else group_codes(groups, n, "groups")
+    together = None if groups is None else encode_groups(groups, n, "groups")
     if together is not None and together.max() < 1:
         raise ValueError("groups must contain at least two different values.")
     return n, together

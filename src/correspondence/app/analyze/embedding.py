@@ -33,9 +33,9 @@ from correspondence.data.file_formats import (
     ARRAY_ENDINGS,
     as_label_texts,
     check_columns,
-    complete_rows,
-    for_numpy,
-    plain_values,
+    convert_for_numpy,
+    find_complete_rows,
+    list_values,
     read_arrays,
     read_frame,
 )
@@ -152,11 +152,11 @@ class _FrameRows:
         return len(self.frame)
 
     def get_ids(self, name: str | None) -> list[Any]:
-        return list(range(1, len(self) + 1)) if name is None else plain_values(self.frame[name])
+        return list(range(1, len(self) + 1)) if name is None else list_values(self.frame[name])
 
     def select_values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
         part = self.frame.select(names)
-        complete = complete_rows(part)
+        complete = find_complete_rows(part)
         if not complete.any():
             return None, complete
         part = part.filter(complete.tolist())
@@ -167,7 +167,7 @@ class _FrameRows:
             part = part.rename(dict(zip(names, map(str, encoder.names), strict=True)))
         part = as_label_texts(part, [name for name in part.columns if _are_texts(functions, name, len(names))])
         if _is_beliefs(functions):
-            return _remove_rounding(for_numpy(part).to_numpy()), complete
+            return _remove_rounding(convert_for_numpy(part).to_numpy()), complete
         return frame_values(part), complete
 
 
@@ -375,7 +375,7 @@ def embed_table_rows(model: LoadedModel, rows: _Rows) -> Embedding:
     text = next((name for name in columns if not part[name].dtype.is_numeric()), None)
     if text is not None:
         raise ValueError(f"Column {text!r} of {rows.path} must hold counts.")
-    counts = for_numpy(part).to_numpy().astype(np.float64)
+    counts = convert_for_numpy(part).to_numpy().astype(np.float64)
     bad = np.argwhere(np.isinf(counts) | (counts < 0))
     if len(bad):
         i, j = bad[0]

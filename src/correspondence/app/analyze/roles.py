@@ -13,7 +13,7 @@ from correspondence._util.labels import to_object_array
 from correspondence._util.text import list_names
 from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.text import Text
-from correspondence.data.file_formats import plain_values
+from correspondence.data.file_formats import list_values
 
 __all__ = ["Roles", "array_roles", "frame_roles", "image_roles"]
 
@@ -78,7 +78,7 @@ def find_exclusion_reason(column: nw.Series, name: str) -> str:
         return "dates"
     if column.dtype != nw.String:
         return ""
-    values = [value for value in plain_values(column) if value]
+    values = [value for value in list_values(column) if value]
     if len(values) > 1 and _are_texts(values):
         return "texts"
     return "id" if len(values) > 1 and len(set(values)) == len(values) else ""
@@ -133,5 +133,5 @@ def image_roles(
 
 def _compute_file_share(column: nw.Series, files: Mapping[str, Path]) -> float:
     """Compute the share of the values that name a file."""
-    values = [str(value) for value in plain_values(column) if value is not None]
+    values = [str(value) for value in list_values(column) if value is not None]
     return float(np.mean([value in files for value in values])) if values else 0.0

@@ -20,7 +20,7 @@ from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.columns import Category, Columns, find_only_category
 from correspondence.data.encoders.images import Images
 from correspondence.data.encoders.text import Bag, Text
-from correspondence.data.file_formats import check_plain, for_numpy
+from correspondence.data.file_formats import check_plain, convert_for_numpy
 
 __all__ = ["Variable", "array_values", "frame_values", "labels_variable", "make_variable"]
 
@@ -75,7 +75,7 @@ def frame_values(frame: nw.DataFrame) -> Any:
     check_plain(frame.iter_columns())
     column = frame[:, 0]
     if len(frame.columns) > 1 or column.dtype.is_numeric() or column.dtype.is_temporal():
-        return for_numpy(frame).to_native()
+        return convert_for_numpy(frame).to_native()
     return to_object_array(column.to_list())
 
 

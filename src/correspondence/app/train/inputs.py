@@ -14,7 +14,7 @@ from correspondence.app.analyze.inputs import Request, read_data
 from correspondence.app.analyze.roles import frame_roles
 from correspondence.app.analyze.variables import Variable, frame_values, make_variable
 from correspondence.app.train.options import Job
-from correspondence.data.file_formats import as_label_texts, check_columns, complete_rows
+from correspondence.data.file_formats import as_label_texts, check_columns, find_complete_rows
 from correspondence.data.pairs.opening import open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import Pairs
 from correspondence.estimators.pice.data import Blocks
@@ -57,7 +57,7 @@ def read_blocks(job: Job) -> Input:
     if not len(head):
         raise ValueError(f"{name} has no rows.")
     roles = frame_roles(head, job.x, job.y, (), name)
-    head = head.filter(complete_rows(head.select([*roles.x, *roles.y])).tolist())
+    head = head.filter(find_complete_rows(head.select([*roles.x, *roles.y])).tolist())
     if len(head) < 2:
         raise ValueError(
             f"{name}: fewer than two of the first {HEAD_ROWS:,} rows have all values in the columns asked for."
@@ -84,7 +84,7 @@ def _choose_columns(variable: Variable) -> str | list[str]:
 
 
 def drop_incomplete_rows(lazy: nw.LazyFrame, job: Job, x: Variable, y: Variable) -> nw.LazyFrame:
-    """Drop rows with missing values and make texts of labels, as `complete_rows` and `as_label_texts` do for frames."""
+    """Drop rows with missing values and make texts of labels, as `find_complete_rows` and `as_label_texts` do."""
     names = list(dict.fromkeys([*x.columns, *y.columns]))
     lazy = lazy.select(names)
     schema = lazy.collect_schema()

@@ -17,7 +17,7 @@ from correspondence.data.encoders.plain import Plain
 from correspondence.data.encoders.text import Bag, Text, are_texts, is_text
 from correspondence.data.pairs.pairs import Memory, Parts
 
-__all__ = ["encoder_for", "encoder_from_state", "encoders_for", "merge_summaries", "summarise_rows", "surveys_of"]
+__all__ = ["encoder_for", "encoder_from_state", "encoders_for", "merge_summaries", "summarise_rows", "survey_pairs"]
 
 
 def encoder_for(values: Any, name: str, plain: bool = False, linear: bool = False) -> Encoder:
@@ -64,13 +64,13 @@ def encoders_for(pairs: Parts, linear: bool = False) -> tuple[Encoder, Encoder]:
     """Fit the encoders of both sides of pairs, which must be tables unless they are in memory."""
     if isinstance(pairs, Memory):
         return encoder_for(pairs.x, "X", linear=linear), encoder_for(pairs.y, "Y", linear=linear)
-    x, y = surveys_of(pairs)
+    x, y = survey_pairs(pairs)
     assert x is not None
     assert y is not None
     return Columns.from_survey(x, "X", linear), Columns.from_survey(y, "Y", linear)
 
 
-def surveys_of(pairs: Parts) -> tuple[Survey | None, Survey | None]:
+def survey_pairs(pairs: Parts) -> tuple[Survey | None, Survey | None]:
     """Survey both sides of pairs; None for data in memory that are not a table."""
     if isinstance(pairs, Memory):
         x, y = (

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from correspondence._util.arguments import as_frame, find_user_stacklevel, to_array
 from correspondence._util.files import State
-from correspondence._util.labels import as_labels, in_order, label_from_json, label_to_json, to_object_array
+from correspondence._util.labels import as_labels, label_from_json, label_to_json, sort_labels, to_object_array
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.column_summary import Survey
@@ -117,7 +117,7 @@ class Category:
 
     @classmethod
     def fit(cls, counts: dict[Any, int]) -> Category:
-        labels, n = in_order(counts), sum(counts.values())
+        labels, n = sort_labels(counts), sum(counts.values())
         return cls(labels, [counts[label] / n for label in labels])
 
     @property

@@ -17,7 +17,7 @@ import numpy as np
 
 from correspondence._util.arguments import as_frame
 from correspondence._util.text import list_names
-from correspondence._util.threads import n_threads
+from correspondence._util.threads import count_threads
 
 __all__ = [
     "are_files",
@@ -155,7 +155,7 @@ def connect_duckdb() -> Any:
         raise ImportError('Files are read by duckdb: pip install "correspondence[scale]".') from error
     folder = Path(tempfile.gettempdir()) / f"correspondence-duckdb-{uuid.uuid4().hex}"
     memory = max(MIN_MEMORY_BYTES, MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    config: Any = {"temp_directory": str(folder), "memory_limit": f"{memory / 1e9:.2f}GB", "threads": n_threads()}
+    config: Any = {"temp_directory": str(folder), "memory_limit": f"{memory / 1e9:.2f}GB", "threads": count_threads()}
     return duckdb.connect(config=config)
 
 

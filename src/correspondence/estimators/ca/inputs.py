@@ -16,7 +16,7 @@ from correspondence._util.user_warnings import LeftOut
 from correspondence.data.counting import count_pairs, count_with_codes
 from correspondence.data.pairs.opening import are_files, open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import Pairs, is_source
-from correspondence.data.table import Table, as_table, weighted_columns
+from correspondence.data.table import Table, as_table, weight_columns
 
 __all__ = ["is_column_of_labels", "is_table_of_counts", "read_table", "weigh_table"]
 
@@ -81,7 +81,7 @@ def weigh_table(table: Table, row_weights: np.ndarray | None, column_weights: np
     """Multiply the counts of rows and columns by their weights."""
     counts = table.counts
     if column_weights is not None:
-        counts = weighted_columns(counts, column_weights)
+        counts = weight_columns(counts, column_weights)
     if row_weights is not None:
-        counts = weighted_columns(counts.T, row_weights).T
+        counts = weight_columns(counts.T, row_weights).T
     return table if counts is table.counts else as_table(replace(table, counts=counts))

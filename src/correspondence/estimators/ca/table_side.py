@@ -15,7 +15,7 @@ from correspondence._util.labels import as_labels
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.core.residual_svd import sum_absent_mass
-from correspondence.data.table import Table, weighted_columns
+from correspondence.data.table import Table, weight_columns
 from correspondence.estimators.ca.ridge import shrink_labels
 from correspondence.results.points import Points
 
@@ -157,9 +157,9 @@ class TableSide:
     def _compute_profiles(self, counts: Any) -> tuple[Any, np.ndarray]:
         """Divide the rows by their sums, and take the labels kept; with these sums."""
         weights = np.ones(len(self.labels)) if self.weights is None else self.weights
-        counts = weighted_columns(counts, np.where(self.mass > 0, weights, 0))
+        counts = weight_columns(counts, np.where(self.mass > 0, weights, 0))
         total = np.asarray(counts.sum(axis=1)).ravel()
-        profiles = weighted_columns(counts.T, 1 / np.where(total > 0, total, 1)).T
+        profiles = weight_columns(counts.T, 1 / np.where(total > 0, total, 1)).T
         return (profiles.tocsr() if sp.issparse(profiles) else profiles)[:, self.kept], total
 
 

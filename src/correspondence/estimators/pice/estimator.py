@@ -234,7 +234,11 @@ class PICE(PairsEstimator):
         self.samples_per_second_: float | None = None
         gpus = range(torch.cuda.device_count())
         n_threads = 1 if self._is_small(X, Y) else torch.get_num_threads()
-        with torch.random.fork_rng(devices=gpus), limit_torch_threads(n_threads), processes.limit_warnings_to_first():
+        with (
+            torch.random.fork_rng(devices=gpus),
+            limit_torch_threads(n_threads),
+            processes.limit_warnings_to_first(),
+        ):
             torch.manual_seed(self.random_state)
             data = self._prepare_data(X, Y, validation)
             model, history, nets = self._choose_model(data)

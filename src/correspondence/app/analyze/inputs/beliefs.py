@@ -15,7 +15,7 @@ from correspondence._util.text import list_names
 from correspondence.app.analyze.inputs.request import Data, Request, find_complete_frame_rows
 from correspondence.app.analyze.inputs.tables import find_only_array
 from correspondence.app.analyze.variables import Variable
-from correspondence.data.file_formats import as_label_texts, check_columns, for_numpy, read_arrays, read_frame
+from correspondence.data.file_formats import as_label_texts, check_columns, convert_for_numpy, read_arrays, read_frame
 
 __all__ = ["SUM_ERROR", "read_array_beliefs", "read_frame_beliefs"]
 
@@ -38,7 +38,7 @@ def read_frame_beliefs(request: Request) -> Data:
     numbers = (np.flatnonzero(complete) + 1).tolist()
     data = make_beliefs_data(
         request,
-        for_numpy(rows.select(classes)).to_numpy(),
+        convert_for_numpy(rows.select(classes)).to_numpy(),
         to_object_array(classes),
         to_object_array(rows[request.y[0]].to_list()) if request.y else None,
         request.choose_ids(rows, numbers),

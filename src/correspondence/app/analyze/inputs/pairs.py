@@ -12,7 +12,7 @@ from correspondence.app.analyze.inputs.request import Data, Request, check_rows,
 from correspondence.app.analyze.roles import array_roles, frame_roles
 from correspondence.app.analyze.variables import Variable, array_values, frame_values, labels_variable, make_variable
 from correspondence.data.counting import count_columns
-from correspondence.data.file_formats import as_label_texts, for_numpy, read_arrays, read_frame
+from correspondence.data.file_formats import as_label_texts, convert_for_numpy, read_arrays, read_frame
 
 __all__ = ["read_array_pairs", "read_frame_pairs"]
 
@@ -32,7 +32,7 @@ def read_frame_pairs(request: Request) -> Data:
     notes = (*roles.notes, *x_notes, *y_notes, *_suggest_weights(frame, x, y, request))
     n_missing = int((~complete).sum())
     if request.weights is not None:
-        weights = for_numpy(rows.select(request.weights))[:, 0]
+        weights = convert_for_numpy(rows.select(request.weights))[:, 0]
         return count_weighted_pairs(request, x, y, weights, notes, n_missing)
     return Data(
         "pairs",

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from correspondence.app.analyze.variables import Variable
-from correspondence.data.file_formats import check_columns, complete_rows, plain_values
+from correspondence.data.file_formats import check_columns, find_complete_rows, list_values
 from correspondence.data.table import Table
 
 __all__ = ["Data", "Request", "check_rows", "find_complete_frame_rows"]
@@ -44,7 +44,7 @@ class Request:
 
     def choose_ids(self, rows: nw.DataFrame, default: list[Any]) -> list[Any]:
         """Return the values of the column of ids, or the default if none is asked for."""
-        return default if self.id is None else plain_values(rows[self.id])
+        return default if self.id is None else list_values(rows[self.id])
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Data:
 
 def find_complete_frame_rows(frame: nw.DataFrame, names: Sequence[str | None], path: Path) -> np.ndarray:
     """Return which rows have a value in all of these columns; there must be two of them."""
-    complete = complete_rows(frame.select(list(dict.fromkeys(name for name in names if name is not None))))
+    complete = find_complete_rows(frame.select(list(dict.fromkeys(name for name in names if name is not None))))
     check_rows(complete, path)
     return complete
 

@@ -14,8 +14,8 @@ from correspondence.app.analyze.variables import labels_variable
 from correspondence.data.file_formats import (
     as_label_texts,
     check_columns,
-    for_numpy,
-    plain_values,
+    convert_for_numpy,
+    list_values,
     read_arrays,
     read_frame,
 )
@@ -37,7 +37,7 @@ def read_frame_table(request: Request) -> Data:
         raise ValueError(f"{request.file} has no row.")
     names = as_label_texts(frame.select(nw.col(name).alias("row")), ["row"])["row"].to_list()
     rows = to_object_array(names) if has_labels else _number_labels(len(frame))
-    table = Table(for_numpy(counts).to_numpy(), rows, to_object_array(counts.columns))
+    table = Table(convert_for_numpy(counts).to_numpy(), rows, to_object_array(counts.columns))
     return make_table_data(table, request, name if has_labels else "")
 
 
@@ -45,7 +45,7 @@ def check_counts(column: nw.Series, rows: nw.Series, has_labels: bool, path: Pat
     """Raise an error for a column that holds texts, or an empty cell."""
     where = f"column {column.name!r} of {path}"
     if not column.dtype.is_numeric():
-        found = next((value for value in plain_values(column) if value is not None), "nothing")
+        found = next((value for value in list_values(column) if value is not None), "nothing")
         raise ValueError(f"--table: {where} must hold counts, but it holds {found!r}.")
     missing = column.is_null() | (column.is_nan() if column.dtype.is_float() else column.is_null())
     if bool(missing.any()):
