@@ -158,7 +158,7 @@ def test_rare_labels_of_the_held_out_part_count_as_the_mean(rng):
         result = co.crossfit(est, x, y)
         np.testing.assert_allclose(result.F[7], 0, atol=0.4)
         assert result.correlations[0] > 0.5
-    with pytest.raises(ValueError, match="not seen"):
+    with pytest.raises(ValueError, match="not in the fit"):
         co.CCA().fit(x[8:], y[8:]).transform(x)
 
 

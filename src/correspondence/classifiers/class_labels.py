@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from correspondence._util.arguments import to_floats
 from correspondence._util.labels import as_labels
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 
 __all__ = ["find_class", "find_class_pair", "find_classes", "is_column", "look_up_values", "parse_shares"]
 
@@ -22,7 +22,7 @@ def find_class(classes: np.ndarray | Mapping[Any, int], label: Any, name: str) -
     try:
         return position[label.item() if hasattr(label, "detach") else label]
     except (KeyError, TypeError, ValueError, RuntimeError):  # a tensor of several labels, or what cannot be hashed
-        shown = ", ".join(map(short_repr, list(position)[:10])) + (", ..." if len(position) > 10 else "")
+        shown = list_names(position, show=short_repr)
         raise ValueError(f"{name}: {short_repr(label)} is not a class. Choose among {shown}.") from None
 
 
