@@ -214,7 +214,7 @@ def test_help_lists_the_methods():
         (["--y", ","], "'--y': .* name"),
         (["--y", "colour", "--methods", "pca"], "method .*pca"),
         (["--y", "colour", "--methods", "cca", "--cv", "1000"], "cv must .* 90"),
-        (["--y", "sugar", "--methods", "logistic"], "classifier, which needs labels"),
+        (["--y", "sugar", "--methods", "logistic"], "classifier.* needs labels"),
         (["--y", "colour", "--components", "0"], "0 is not in the range"),
         (["--y", "colour", "--cv", "1"], "1 is not in the range"),
         (["--y", "colour", "--seed", "-1"], "-1 is not in the range"),
