@@ -89,8 +89,8 @@ print(shared.summary())
 ax = co.plot.dimension(shared)
 
 # %%
-# A test finds the number. The training values go on and on, and do not show where to stop. A shared variable with 11 classes
-# is one way to read ten components; ours, ten digits and the ink, is another.
+# A test finds the number. The training values go on and on, and do not show where to stop. A shared variable with
+# 11 classes is one way to read ten components; ours, ten digits and the ink, is another.
 #
 # Two nets
 # --------
