@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# A stamp for each extra, written after a complete install.
+# A stamp for each extra, and one for none, written after a complete install.
 INPUTS := pyproject.toml constraints.txt
 # Before anything else: a .venv that does not work is thrown away.
 REPAIRED := $(shell [ ! -e $(VENV) ] || .ci/venv-works $(VENV) >/dev/null 2>&1 || rm -rf $(VENV))
@@ -17,7 +17,7 @@ export OPENBLAS_NUM_THREADS ?= 2
 export OMP_NUM_THREADS ?= 2
 export MPLBACKEND ?= Agg
 
-demo: $(VENV)/.installed-files
+demo: $(VENV)/.installed-core
 	$(BIN)/correspondence demo
 
 # Two workers with a thread each: more threads than cores would wait for each other.
@@ -79,6 +79,10 @@ clean:
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed-core: $(INPUTS) | $(BIN)/python
+	$(PIP) install --quiet -c constraints.txt -e .
+	@echo $(CURDIR) > $@
 
 $(VENV)/.installed-%: $(INPUTS) | $(BIN)/python
 	$(PIP) install --quiet -c constraints.txt -e ".[$*]"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 from saved import make
 
 import correspondence as co
@@ -31,6 +32,14 @@ def test_a_decomposition_answers_as_before(name):
     d = co.load(FOLDER / f"{name}.safetensors")
     for key, answer in make.ask_decomposition(d, VALUES.get(name, make.draw_pairs)()).items():
         np.testing.assert_allclose(answer, ANSWERS[f"{name}.{key}"], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "beliefs"])
+def test_a_decomposition_is_saved_with_the_same_bytes(name, tmp_path):
+    co.load(FOLDER / f"{name}.safetensors").save(tmp_path / "again.safetensors")
+    paths = FOLDER / f"{name}.safetensors", tmp_path / "again.safetensors"
+    before, after = ({key: (a.dtype, a.shape, a.tobytes()) for key, a in load_file(path).items()} for path in paths)
+    assert before == after  # the description included
 
 
 def test_beliefs_answer_as_before():

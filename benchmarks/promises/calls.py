@@ -43,7 +43,7 @@ def count_by_analyze(X, Y, seed=0) -> int:
         file = Path(folder) / "pairs.csv"
         pd.concat([x, y], axis=1).to_csv(file, index=False)
         data = read_data(Request(file, x=list(x.columns), y=list(y.columns)), progress=False)
-        return analyze_data(data, random_state=seed, progress=False).significant or 0
+        return analyze_data(data, random_state=seed, progress=False).n_significant or 0
 
 
 def as_columns(values, prefix) -> pd.DataFrame:

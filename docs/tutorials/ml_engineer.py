@@ -2,11 +2,11 @@
 A classifier: what does it confuse?
 ===================================
 
-For those who have trained a model that gives probabilities, and want to know more about it than its accuracy.
+For anyone with a trained model that gives probabilities who wants to know more about it than its accuracy.
 
-The model is a black box here. You will ask it about images it has not been trained on, see which digits it mixes up
+The model is treated as a black box. You will query it on images it was not trained on, see which digits it mixes up
 and which images lie on its boundaries, check whether its probabilities can be trusted, compare it with another model,
-watch a net learn, and put all that to use.
+watch a net learn, and put all this to use.
 """
 
 import matplotlib.pyplot as plt
@@ -21,28 +21,28 @@ import correspondence as co
 X, y = load_digits(return_X_y=True)  # 1797 images of 8 x 8 pixels
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 forest = RandomForestClassifier(100, random_state=0).fit(X_train, y_train)
-print("accuracy on images it has not seen", round(forest.score(X_test, y_test), 3))
+print("accuracy on held-out images", round(forest.score(X_test, y_test), 3))
 
 # %%
-# Ask about inputs it has not seen
+# Use inputs it was not trained on
 # --------------------------------
 #
-# Of each image the model has beliefs: a probability for each digit. ``ClassifierCA`` takes X, the image, and Y, the
-# digit that the model means, and decomposes their dependence. It needs no labels for that. Where there are some, it
-# sets beside what the model claims what is true.
+# For each image the model has beliefs: a probability for each digit. ``ClassifierCA`` decomposes the dependence of X,
+# the image, and Y, the digit according to the model. It needs no labels for that. If you pass labels, it shows what
+# is true beside what the model claims.
 
 cca = co.ClassifierCA(forest).fit(X_test, y_test)
 print(cca.summary())
 
 # %%
-# - Ten classes have nine **components**, each a function of the image that tells some digits from others. They are
-#   ordered by how sure the model is: the first says what it finds easy, **the last what it finds hard**.
-# - **claimed** is the correlation of image and digit if the model is believed, **on labels** the one with true
-#   digits. This forest knows more than it claims; more on that below.
-# - **overlap** is near 0 for two digits that are never believed of the same image, and 1 for two that always are.
+# - Ten classes give nine **components**, each with a function of the image that separates some digits from others.
+#   They are ordered by how sure the model is: the first shows what it finds easy, **the last what it finds hard**.
+# - **claimed** is the correlation between image and digit according to the model, **on labels** the correlation with
+#   the true digits. This forest knows more than it claims; more on that below.
+# - **overlap** is near 0 for two digits that the model never considers for the same image, and 1 for two that it
+#   always does.
 #
-# The usual mistake is to ask about training images. A forest has learnt them by heart, and most of the confusion is
-# gone:
+# A common mistake is to use training images. The forest has memorised them, so most of the confusion disappears:
 
 print(co.ClassifierCA(forest).fit(X_train, y_train).summary())
 
@@ -51,23 +51,23 @@ print(co.ClassifierCA(forest).fit(X_train, y_train).summary())
 # ----------
 #
 # In the plane of two components each image is a dot, in the colour of the digit that the model predicts, and each
-# digit a triangle. With the map "rowprincipal" an image lies at the centre of gravity of the digits, weighed with its
-# beliefs: on a triangle if it is sure, and in between if it is not. Here are the easiest two components and the
-# hardest two:
+# digit is a triangle. With the map "rowprincipal" an image lies at the mean of the digits, weighted by its beliefs:
+# on a triangle if the model is sure, in between if it is not. Here are the two easiest components and the two
+# hardest:
 
 fig, axes = plt.subplots(1, 2, figsize=(9.5, 4.4), layout="constrained")
 for ax, pair in zip(axes, [(1, 2), (8, 9)], strict=True):
     co.plot.plane(cca, pair, "rowprincipal", ax=ax, X=X_test)
 
 # %%
-# Axes 1 and 2 say little about errors: they show the digits that the model has no trouble with, and all others in a
-# heap. Look at the last ones for what it mixes up.
+# Axes 1 and 2 say little about errors: they separate the digits that the model has no trouble with from a heap of all
+# the others. To see what it mixes up, look at the last axes.
 #
 # Where are the boundaries?
 # -------------------------
 #
-# Three digits fit into a plane exactly, so let us look at three that are often mixed up. Beliefs can be given without
-# a model, so we take those in 3, 8 and 9 and make them sum to 1:
+# Three digits fit exactly into a plane, so let us look at three that are often mixed up. Beliefs can be passed
+# without a model, so we take those in 3, 8 and 9 and rescale them to sum to 1:
 
 is_among = np.isin(y_test, [3, 8, 9])
 beliefs = cca.beliefs(X_test[is_among])[:, [3, 8, 9]]
@@ -79,8 +79,8 @@ ax = co.plot.plane(
 )
 
 # %%
-# On the lines two digits are equally likely. Rings are the closest calls, with their images framed in the colour of
-# the digit that won. The same as a list:
+# On the lines, two digits are equally likely. Rings mark the closest calls, with their images framed in the colour of
+# the winning digit. The same as a list:
 
 three.confusing(beliefs, n=5)
 
@@ -88,22 +88,21 @@ three.confusing(beliefs, n=5)
 # Can its probabilities be trusted?
 # ---------------------------------
 #
-# A calibrated model that says 0.8 is right in 80 % of such cases. ``calibration`` looks for the temperature that
-# makes the probabilities right: above 1 the model is too sure of itself, below 1 too cautious.
+# When a calibrated model says 0.8, it is right in 80 % of cases. ``calibration`` looks for the temperature that makes
+# the probabilities right: above 1 the model is too sure of itself, below 1 too cautious.
 
 cca.calibration(X_test, y_test)
 
 # %%
-# The mean of a hundred trees is too cautious, and the temperature mends it: the log loss and the calibration error
-# drop, and what is claimed agrees with the labels. The temperature is found on one half of the images and judged on
-# the other. Use it with ``ClassifierCA(forest, temperature=...)``. Predicted digits stay the same; only probabilities
-# change.
+# The mean of a hundred trees is too cautious, and the temperature corrects this: the log loss and the calibration
+# error drop, and what is claimed agrees with the labels. The temperature is fitted on one half of the images and
+# evaluated on the other. Apply it with ``ClassifierCA(forest, temperature=...)``. The predicted digits stay the same;
+# only the probabilities change.
 #
 # Two models
 # ----------
 #
-# Which images do two models see in different ways? They are put into the same space, where their boundaries are the
-# same.
+# Which images do two models see differently? We put both models into the same space, where their boundaries coincide.
 
 linear = LogisticRegression(C=0.001, max_iter=1000).fit(X_train, y_train)
 comparison = co.compare_classifiers(
@@ -113,8 +112,8 @@ print(comparison)
 comparison.most(5)
 
 # %%
-# Here are the five images that they disagree on most. ``co.plot.classifiers(comparison)`` draws the two planes, and
-# the moves from one to the other.
+# Here are the five images on which they disagree most. ``co.plot.classifiers(comparison)`` draws the two planes and
+# the moves between them.
 
 fig, axes = plt.subplots(1, 5, figsize=(9, 2), layout="constrained")
 for ax, i in zip(axes, comparison.most_index(5), strict=True):
@@ -129,8 +128,8 @@ for ax, i in zip(axes, comparison.most_index(5), strict=True):
 # How did it learn?
 # -----------------
 #
-# A net of torch is asked in the same way, ``co.ClassifierCA(net)``: whether it returns logits or probabilities is
-# found out. And two lines in the loop record its beliefs of some test images while it is being trained.
+# A torch net works the same way, ``co.ClassifierCA(net)``; whether it returns logits or probabilities is detected.
+# Two lines in the training loop record its beliefs on some test images.
 
 import torch
 
@@ -155,8 +154,8 @@ timeline = recorder.timeline()
 print(timeline)
 
 # %%
-# So we know in which order the digits were learnt, and which pairs took longest. ``recorder.movie("training.html")``
-# makes a page with a slider of it.
+# Now we know in which order the digits were learnt, and which pairs took longest to separate.
+# ``recorder.movie("training.html")`` makes a page with a slider through the training.
 
 figure = co.plot.timeline(timeline)
 
@@ -164,9 +163,9 @@ figure = co.plot.timeline(timeline)
 # What to do with it
 # ------------------
 #
-# **Which images should be labelled next?** Those on a boundary teach more than images taken at random. To see it, we
-# start with 100 labels, add 100 more in both ways, and look at the test images, which took no part in the choice;
-# five starts:
+# **Which images should be labelled next?** Those near a boundary teach the model more than images taken at random. To
+# see this, we start with 100 labels, add 100 more in either way, and compare the accuracy on test images that took no
+# part in the choice, for five starts:
 
 
 def forest_of(labelled):
@@ -186,8 +185,8 @@ start, random, confusing = np.mean(scores, axis=0)
 print(f"100 labels {start:.3f}, 100 more {random:.3f}, 100 confusing {confusing:.3f}")
 
 # %%
-# **Which classes could be merged?** If your application can live without a distinction, it is the one between classes
-# that overlap most:
+# **Which classes could be merged?** If your application can do without one distinction, it is the one between the
+# classes that overlap most:
 
 i, j = np.unravel_index(np.triu(cca.overlap_, 1).argmax(), (10, 10))
 merged = np.where(np.arange(10) == j, i, np.arange(10))
@@ -195,7 +194,7 @@ accuracy = (merged[forest.predict(X_test)] == merged[y_test]).mean()
 print(f"{i} and {j} as one class: accuracy {accuracy:.3f}")
 
 # %%
-# Little is gained here, because this model makes few errors.
+# The gain is small here, because this model makes few errors.
 #
 # With your own data
 # ------------------
@@ -207,9 +206,9 @@ print(f"{i} and {j} as one class: accuracy {accuracy:.3f}")
 #     cca.confusing(X_pool, n=100).to_frame()  # to be labelled, or looked at
 #     co.explore(cca, X_new, path="model.html", x_images=images)  # a page to click on
 #
-# ``my_model`` is anything of scikit-learn with ``predict_proba``, a torch module, an ONNX session, or a function that
-# returns probabilities. From a terminal, with a file that has a column of probabilities for each class and one of
-# labels::
+# ``my_model`` is a scikit-learn model with ``predict_proba``, a torch module, an ONNX session, or a function that
+# returns probabilities. From a terminal, with a file that has a column of probabilities for each class and a column
+# of labels::
 #
 #     correspondence analyze beliefs.csv --beliefs --y truth -o model
 #

@@ -2,12 +2,12 @@
 Photos and captions: find one by the other
 ==========================================
 
-For those who have two views of the same things, such as photos with captions, products with descriptions or sentences
-with translations, and want to search one by the other.
+For anyone with two views of the same things, such as photos with captions, products with descriptions or sentences
+with translations, who wants to search one by the other.
 
 You will pair small images with captions, learn functions of both that agree, count how much the two have in common,
-find words for images and images for words, and measure how good that is against the simplest thing one could do. It
-takes seconds, and nothing is downloaded.
+find words for images and images for words, and compare the results with the simplest possible baseline. It takes
+seconds, and nothing is downloaded.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,8 @@ import correspondence as co
 # Images and captions
 # -------------------
 #
-# The images are handwritten digits of 8 x 8 pixels. The captions we make up: a few words that are true of the digit,
-# one for the ink, and some that say nothing. The writer forgets every word with a probability of 40 %, so captions of
+# The images are handwritten digits of 8 x 8 pixels. We make up the captions: a few words that are true of the digit,
+# one for the ink, and some that say nothing. The writer forgets each word with a probability of 40 %, so captions of
 # the same digit differ.
 
 facts = {
@@ -68,7 +68,7 @@ for i, ax in enumerate(axes):
     ax.set_title(captions[i], fontsize=8)
 
 # %%
-# The first 1200 pairs are for learning. The other ones are kept away from everything until the end, to judge by.
+# The first 1200 pairs are for learning. The others are held out until the end, for evaluation.
 
 X = images[:, None]  # of shape (n, channels, height, width)
 X_train, X_test = X[:1200], X[1200:]
@@ -78,10 +78,10 @@ captions_train, captions_test = captions[:1200], captions[1200:]
 # How much do they have in common?
 # --------------------------------
 #
-# Think first. What can an image and its caption both know? Which of ten digits it is: functions of ten classes are
-# nine, since constants do not count. And whether it is bold: one more. Fillers and forgotten words are known to the
-# caption alone. So there should be ten components, though nobody tells the method about digits. Linear functions of
-# pixels and words will do to count them:
+# Think first. What do an image and its caption both contain? Which of the ten digits it is: that makes nine
+# components, since the constant does not count. And whether it is bold: one more. Fillers and forgotten words are in
+# the caption alone. So there should be ten components, although the method knows nothing about digits. Linear
+# functions of pixels and words are enough to count them:
 
 pixels = images[:1200].reshape(1200, 64)
 shared = co.latent_dimension(co.CCA(n_components=15), pixels, captions_train)
@@ -89,15 +89,14 @@ print(shared.summary())
 ax = co.plot.dimension(shared)
 
 # %%
-# The number is found by a test on pairs that the fit has not seen. Look at the training values: they go on and on,
-# and say nothing about where to stop. "As many as 11 classes share" is one reading of ten components; ours, ten
-# digits and the ink, is another one.
+# A test finds the number. The training values go on and on, and do not show where to stop. A shared variable with 11 classes
+# is one way to read ten components; ours, ten digits and the ink, is another.
 #
 # Two nets
 # --------
 #
-# ``PICE`` learns a convolutional net f for the images and another net g for the bags of words such that their outputs
-# are as correlated as possible.
+# ``PICE`` learns a convolutional net f for the images and another net g for the bags of words, so that their outputs
+# are as strongly correlated as possible.
 
 pice = co.PICE(n_components=10, max_steps=200, random_state=0)
 pice.fit(X_train, captions_train)
@@ -106,13 +105,14 @@ print("training", pice.correlations_.round(2))
 print("held out", held_out.correlations.round(2))
 
 # %%
-# The first line is no evidence, the second is. They are correlations; their squares are the PICs (principal inertia
-# components). They cannot reach 1, because captions forget words.
+# The first line is not evidence; the second is. Both are correlations; their squares are the PICs (principal inertia
+# components). They cannot reach 1, because captions miss words.
 #
 # Words for an image
 # ------------------
 #
-# The index holds the words that may be found. A word lies at the mean of g over the training captions that have it.
+# The index holds the words that can be found. A word lies at the mean of g over the training captions that contain
+# it.
 
 words = np.unique(np.concatenate(true_words))
 has_word = np.array([np.isin(words, caption.split()) for caption in captions_train])
@@ -122,9 +122,9 @@ found = index.tags(X_test[:10], k=3)
 found
 
 # %%
-# In brackets is the probability that a caption of this image has the word. In truth it is never above 0.6, since the
-# writer forgets 40 % of the words; the estimates are rough, so trust their order more than their decimals. Words that
-# are not true of the image are in red:
+# The number in brackets is the probability that a caption of this image contains the word. The true value is never
+# above 0.6, since the writer forgets 40 % of the words; the estimates are rough, so trust their order more than their
+# decimals. Words that are not true of the image are in red:
 
 fig, axes = plt.subplots(2, 5, figsize=(8, 4.6))
 fig.subplots_adjust(left=0.02, right=0.98, bottom=0.15, top=0.98, hspace=0.5)
@@ -138,18 +138,18 @@ for i, ax in enumerate(axes.flat):
 # Three ways to rank
 # ------------------
 #
-# Here is everything that is known about one image and its likeliest words:
+# Here is everything known about one image and its likeliest words:
 
 index.tags(X_test[:1], k=6).to_frame().drop(columns=["query", "index"]).round(2)
 
 # %%
-# - **probability** answers "will the caption have this word?".
+# - **probability** answers "will the caption contain this word?".
 # - **ratio**, the density ratio, answers "how many times more often than in other captions?". **It is not a
 #   probability.** It is high for rare words, such as the name of a digit, and about 2 at most for "odd" and "even",
-#   which are true of half of the images.
-# - **distance** of f(x) and g(y) is what the paper ranks by. It knows nothing of how frequent words are.
+#   which are true of half the images.
+# - **distance** between f(x) and g(y) is what the paper ranks by. It ignores how frequent words are.
 #
-# Which one is best is for held-out images to say. Precision@3 is the share of true words among the first three:
+# Held-out images decide which is best. Precision@3 is the share of true words among the first three:
 
 is_true = np.array([np.isin(words, of_image) for of_image in true_words[1200:]])
 for by in ("posterior", "ratio", "distance"):
@@ -159,15 +159,15 @@ commonest = np.argsort(-has_word.mean(axis=0))[:3]
 print(f"{'the commonest words':20s} {is_true[:, commonest].mean():.3f}")
 
 # %%
-# Always compare with the last line: words that are frequent are often true, and a method that does not beat them has
-# learnt nothing. The posterior, which is the probability above, is the default for words. The ratio loses, because it
+# Always compare with the last line: frequent words are often true, and a method that does not beat them has learnt
+# nothing. The posterior, which is the probability above, is the default for words. The ratio loses, because it
 # prefers a rare word that may be true to a common one that is. The distance does well on these data; on real
 # photographs it is far behind (``correspondence reproduce flickr``).
 #
 # Images for words
 # ----------------
 #
-# The other way round. The images are those that took no part in the fit, and are asked for by a word:
+# Now the other way round. We search the held-out images by a word:
 
 
 def show_found(queries, matches):
@@ -183,7 +183,7 @@ asked = ["hole", "prime", "seven", "thin"]
 show_found(asked, index.items(tags=asked, k=8))
 
 # %%
-# or by a sentence, which goes through the net for captions. A word that no training caption has is ignored:
+# or by a sentence, which goes through the net for captions. Words that occur in no training caption are ignored:
 
 asked = ["a bold drawing of zero", "this thin four", "odd round hole"]
 show_found(asked, index.items(asked, k=8))
@@ -201,8 +201,8 @@ show_found(asked, index.items(asked, k=8))
 #     index.tags(X_new, k=5), index.items(["two dogs in the snow"], k=10)
 #
 # Photos are an array of shape (n, 3, height, width), all of the same size; 64 x 64 is enough to start with. If you
-# have features of a large pretrained model, give those instead, and ``co.CCA`` may do. All captions of one photo
-# belong on the same side of the split. From a terminal, with a folder of images and a file of their names and
+# have features from a large pretrained model, pass those instead; ``co.CCA`` may then be enough. Keep all captions of
+# a photo on the same side of the split. From a terminal, with a folder of images and a file of their names and
 # captions::
 #
 #     correspondence analyze captions.csv --images photos --size 64 -o pairs

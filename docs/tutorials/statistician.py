@@ -2,11 +2,11 @@
 A table of counts: correspondence analysis
 ==========================================
 
-For those who have a contingency table, and perhaps know R's ``ca`` or ``FactoMineR``.
+For anyone with a contingency table, perhaps with R's ``ca`` or ``FactoMineR`` behind them.
 
-592 students of statistics wrote down the colour of their hair and of their eyes (Snee 1974). You will see how
-strongly the two go together, draw the map, read it without the usual mistakes, and find out how much of it would
-survive in other students.
+592 statistics students wrote down the colour of their hair and of their eyes (Snee 1974). You will see how strongly
+the two are related, draw the map, read it without the usual mistakes, and find out how much of it would hold for
+other students.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,8 @@ table = co.datasets.load_hair_eye()
 table.to_frame()
 
 # %%
-# Rows are hair, columns are eyes. An array, a scipy sparse matrix, or a frame of pandas, polars or pyarrow whose
-# first column (or index) holds the row labels would do as well.
+# Rows are hair, columns are eyes. An array, a scipy sparse matrix, or a pandas, polars or pyarrow frame whose first
+# column (or index) holds the row labels would work as well.
 #
 # Is there anything to look at?
 # -----------------------------
@@ -29,18 +29,19 @@ ca.chi2_test_
 
 # %%
 # The chi-square test says that hair and eyes are not independent. It does not say how strongly they depend on each
-# other: with enough students, the faintest dependence has a tiny p-value. Strength is in the decomposition:
+# other: with enough students, even the faintest dependence has a tiny p-value. The decomposition shows the strength:
 
 ca.decomposition_
 
 # %%
-# - The analysis gives each colour of hair a number f and each colour of eyes a number g such that the two are
-#   correlated as strongly as possible. That is the first **component**, and its correlation is in the first line. The
-#   second component is the strongest that is uncorrelated with the first, and so on. A table of 4 x 4 has three.
+# - The analysis gives each hair colour a number f and each eye colour a number g so that the two are as strongly
+#   correlated as possible. That is the first **component**, and its correlation is in the first line. The second
+#   component is the strongest one uncorrelated with the first, and so on. A 4 x 4 table has three.
 # - The **PIC** (principal inertia component) is the square of the correlation, known elsewhere as eigenvalue or
-#   principal inertia. Do not mix them up: a PIC of 0.2 sounds like little, and is a correlation of 0.45.
+#   principal inertia. Do not confuse the two: a PIC of 0.2 sounds small, but is a correlation of 0.45.
 # - **chi2** is the sum of all PICs, the total inertia: the chi-square statistic divided by the number of students.
-# - **% of chi2** shares that sum out. It says which component matters more, not whether any of them matters.
+# - **% of chi2** is each component's share of that sum. It says which component matters more, not whether any of them
+#   matters.
 
 print("chi-square / n     ", round(ca.chi2_test_.statistic / table.total, 4))
 print("sum of all PICs    ", ca.pics_.sum().round(4))
@@ -55,23 +56,23 @@ ax = co.plot.plane(ca, names=("hair", "eyes"))
 # %%
 # How to read it:
 #
-# - **The origin is the average student.** A colour near it has ordinary partners; one far away has unusual ones.
+# - **The origin is the average student.** A colour near it has ordinary partners; one far from it has unusual ones.
 # - **Two rows close to each other have similar profiles**: red and brown hair come with similar eyes, blond hair with
-#   others. The same holds for two columns.
-# - **The distance of a row from a column means nothing here.** Both sides are stretched to fill the same picture (a
-#   *symmetric* map). Only directions may be compared: blond hair and blue eyes lie on the same side, so they go
-#   together more often than by chance. This is what beginners get wrong most often.
-# - **The axes are not equally important.** Axis 1 has most of chi2, as its label says; do not make much of small
-#   heights.
+#   different ones. The same holds for two columns.
+# - **The distance between a row and a column means nothing here.** Both sides are stretched to fill the same picture
+#   (a *symmetric* map). Only directions can be compared: blond hair and blue eyes lie on the same side, so they go
+#   together more often than by chance. This is what beginners most often get wrong.
+# - **The axes are not equally important.** Axis 1 has most of chi2, as its label says; do not read much into small
+#   vertical differences.
 #
-# If you want to compare rows with columns, take a map that allows it. With ``map="rowprincipal"`` each hair colour
-# lies at the centre of gravity of the eye colours, weighed with how often they occur with it:
+# To compare rows with columns, use a map that allows it. With ``map="rowprincipal"`` each hair colour lies at the
+# mean of the eye colours, weighted by how often they occur with it:
 
 ax = co.plot.plane(ca, map="rowprincipal", names=("hair", "eyes"))
 
 # %%
-# How often exactly? The density ratio says how many times more often two colours meet than they would by chance. It
-# is a ratio, not a probability, and can be far above 1.
+# How often exactly? The density ratio says how many times more often two colours occur together than they would by
+# chance. It is a ratio, not a probability, and can be far above 1.
 
 hair, eyes = table.rows, table.columns
 print("eyes       ", *(f"{colour:>6s}" for colour in eyes))
@@ -88,11 +89,10 @@ points.filter(regex="mass|(principal|contributions|cos2)_[12]")
 
 # %%
 # - **mass** is the share of students with that hair.
-# - **contribution** is the share of the axis that is owed to the point; each column sums to 1. An axis is named after
-#   the points with large contributions, here blond against dark. A point far out with a small mass contributes
-#   little.
-# - **cos2** (quality) is the share of the point that the axis shows. A point with a small sum of cos2 is not really
-#   where the map has it, because it sticks out into axes that you do not see.
+# - **contribution** is the share of the axis that is due to the point; each column sums to 1. Name an axis after the
+#   points with large contributions, here blond against dark. A point far out with a small mass contributes little.
+# - **cos2** (quality) is the share of the point's squared distance from the origin that the axis shows. A point with
+#   a small sum of cos2 is not really where the map puts it, because it sticks out along axes that you do not see.
 
 ax = co.plot.contributions(ca, axis=1, side="rows")
 
@@ -100,7 +100,7 @@ ax = co.plot.contributions(ca, axis=1, side="rows")
 # A row that took no part
 # -----------------------
 #
-# Supplementary points get a place in the map without a say in it. Here the students with blond hair are split into
+# Supplementary points are placed in the map without influencing it. Here the students with blond hair are split into
 # men and women (from R's ``HairEyeColor``); together they are the row Blond:
 
 counts = np.array([[3, 30, 5, 8], [4, 64, 5, 8]])
@@ -109,25 +109,25 @@ extra = ca.supplementary(rows=blond)
 ax = co.plot.plane(ca, names=("hair", "eyes"), supplementary=extra)
 
 # %%
-# Blond lies between the two. Blond women are further out: blue eyes are even more frequent among them.
+# Blond lies between the two. Blond women are further out, because blue eyes are even more frequent among them.
 #
 # Would other students give the same map?
 # ---------------------------------------
 #
-# Two questions, two answers. *Would the points move?* Draw tables at random that this one could have been, and see
-# how far each point goes. The ellipses hold it in 95 % of the cases:
+# There are two questions here. *Would the points move?* Draw random tables that could have been observed instead, and
+# see how far each point moves. The ellipses contain it in 95 % of cases:
 
 ax = co.plot.plane(
     ca, names=("hair", "eyes"), ellipses=ca.bootstrap(200, random_state=0)
 )
 
 # %%
-# Compare rows with rows again: ellipses that stay apart belong to colours that differ. Blond stands alone, and black
-# differs from brown. Red cannot be told from brown: there are few students with red hair, so its ellipse is large.
+# Again compare rows with rows: colours whose ellipses stay apart differ. Blond stands alone, and black differs from
+# brown. Red cannot be distinguished from brown: there are few students with red hair, so its ellipse is large.
 #
-# *Is the strength real?* The correlations above were made as large as possible on the very students that they are
-# computed from, so they are too large. ``crossfit`` fits to four fifths of the students and looks at the last fifth,
-# five times. For that we need one line for each student; your data may have that form already.
+# *Is the strength real?* The correlations above were made as large as possible on the very students from which they
+# are computed, so they are too large. ``crossfit`` fits to four fifths of the students and evaluates on the last
+# fifth, five times. For that we need one row per student; your data may already have that form.
 
 
 def one_line_each(table):
@@ -140,10 +140,10 @@ student_hair, student_eyes = one_line_each(table)
 co.crossfit(co.CA(), student_hair, student_eyes)
 
 # %%
-# In students that the fit has not seen the first component is nearly as strong, and the third may be chance.
-# **captured** is one number for all of them: so much of chi2 is proved by students that the fit has not seen. For the
-# question "is it there at all?" there is a test, which gives a p-value for each component instead of one for the
-# whole table. Its correlations differ from those of ``crossfit``, because it learns from fewer students at a time:
+# On held-out students the first component is nearly as strong, and the third may be chance. **captured** is one
+# number for all components: how much of chi2 they account for on held-out students. For the question "is it there at
+# all?" there is a test, which gives a p-value for each component instead of one for the whole table. The correlations
+# it prints are training values:
 
 co.permutation_test(co.CA(), student_hair, student_eyes)
 
@@ -151,7 +151,7 @@ co.permutation_test(co.CA(), student_hair, student_eyes)
 # A map that says less than it seems
 # ----------------------------------
 #
-# Here is a table that is known from R's ``FactoMineR``: reasons for not having children, by level of education.
+# This table is known from R's ``FactoMineR``: reasons for not having children, by level of education.
 
 reasons = co.datasets.load_children().table
 second = co.CA().fit(reasons)
@@ -160,17 +160,16 @@ print(second.decomposition_)
 
 # %%
 # The test is as significant as one could wish, and two axes hold more than three quarters of chi2. It is tempting to
-# tell a story about every point. But look at the correlations: all are small. The share is large, but it is a share
-# of very little. The same check as before:
+# tell a story about every point. But the correlations are all small. The share is large, but it is a share of very
+# little. The same check as before:
 
 reason, education = one_line_each(reasons)
 print(co.crossfit(co.CA(n_components=2), reason, education))
 print(co.permutation_test(co.CA(n_components=2), reason, education))
 
 # %%
-# One weak component is there: people of little education name other reasons than those with a diploma. The second
-# does not survive among people whom the fit has not seen, so nothing should be read from the heights. The ellipses
-# say the same:
+# There is one weak component: people with little education name other reasons than those with a diploma. The second
+# does not hold on held-out people, so the vertical positions mean nothing. The ellipses say the same:
 
 names, resampled = ("reason", "education"), second.bootstrap(200, random_state=0)
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
@@ -222,13 +221,13 @@ ax = co.plot.plane(second, ax=right, names=names, ellipses=resampled, labels="no
 #      - ``plot(map = "rowprincipal")``
 #      -
 #
-# Signs of axes are arbitrary. Here the column that contributes most to an axis lies on its positive side, so the same
-# data always give the same map; R may show its mirror image.
+# The signs of axes are arbitrary. Here the column that contributes most to an axis lies on its positive side, so the
+# same data always give the same map; R may show its mirror image.
 #
 # With your own data
 # ------------------
 #
-# A row without counts has no profile, and no place in the map. It is left out with a warning, and lies at NaN:
+# A row without counts has no profile and no place in the map. It is left out with a warning, and lies at NaN:
 
 import warnings
 
@@ -250,7 +249,7 @@ print(grey.rows_.principal[-1])
 #     ax = co.plot.plane(ca, ellipses=ca.bootstrap(200, random_state=0))
 #     ca.decomposition_.save("my_map.safetensors")  # co.load(...) gives it back
 #
-# or without Python, with a page to look at as the result::
+# or without Python, with an interactive page as the result::
 #
 #     correspondence analyze my_table.csv --table -o my_map
 #

@@ -14,7 +14,7 @@ from correspondence._util.threads import RowBlocks, in_threads, limit_blas_threa
 
 @pytest.fixture(autouse=True)
 def _many_threads(monkeypatch):
-    monkeypatch.setattr(threads, "WORTH_IT", 1)
+    monkeypatch.setattr(threads, "MIN_CELLS_FOR_THREADS", 1)
     monkeypatch.setattr(threads, "n_threads", lambda: 3)
 
 
@@ -54,7 +54,7 @@ def test_sorting_is_in_place():
 
 
 def test_small_tables_stay_in_one_thread(monkeypatch):
-    monkeypatch.setattr(threads, "WORTH_IT", 10**9)
+    monkeypatch.setattr(threads, "MIN_CELLS_FOR_THREADS", 10**9)
     A = random_table(0)
     assert len(RowBlocks(A).blocks) == 1
 
@@ -78,7 +78,7 @@ def test_threads_change_nothing_in_ca(monkeypatch):
     A = sp.csr_array(np.round(20 * random_table(3, rows=3000, columns=400, density=0.1).toarray()))
     A = A[A.sum(axis=1) > 0]
     together = co.CA(n_components=5).fit(A)
-    monkeypatch.setattr(threads, "WORTH_IT", 10**9)
+    monkeypatch.setattr(threads, "MIN_CELLS_FOR_THREADS", 10**9)
     alone = co.CA(n_components=5).fit(A)
     np.testing.assert_allclose(together.pics_, alone.pics_, rtol=1e-12)
     np.testing.assert_allclose(together.rows_.principal, alone.rows_.principal, atol=1e-9)

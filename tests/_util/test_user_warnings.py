@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 import correspondence as co
 from correspondence._util import user_warnings
+from correspondence.core.estimator import Estimator
 
 SOURCE = Path(co.__file__).parent
 
@@ -21,17 +22,24 @@ def test_all_kinds_have_one_base_and_are_public():
     assert {name for name, thing in vars(user_warnings).items() if inspect.isclass(thing)} == set(user_warnings.__all__)
 
 
-def categories(path):
-    """Names of the kinds of the warnings that a file gives, None for those without a kind."""
-    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(call, ast.Call) and ast.unparse(call.func) == "warnings.warn":
-            yield ast.unparse(call.args[1]) if len(call.args) > 1 else None
+def find_warnings():
+    """Yield every call of `warnings.warn` in the package, with the name of its file."""
+    for path in SOURCE.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "warnings.warn":
+                yield path.name, call
 
 
 def test_every_warning_of_the_package_has_a_kind():
-    found = {(path.name, kind) for path in SOURCE.rglob("*.py") for kind in categories(path)}
+    found = {(name, ast.unparse(call.args[1]) if len(call.args) > 1 else None) for name, call in find_warnings()}
     assert len(found) > 10
     assert {kind for _, kind in found} <= set(user_warnings.__all__), found
+
+
+def test_no_warning_counts_frames_by_hand():
+    for name, call in find_warnings():
+        levels = [ast.unparse(keyword.value) for keyword in call.keywords if keyword.arg == "stacklevel"]
+        assert levels == ["find_user_stacklevel()"], name
 
 
 @pytest.mark.filterwarnings("error")
@@ -57,6 +65,38 @@ def test_a_warning_blames_the_line_of_the_user(rng):
     with pytest.warns(co.FewerComponents) as caught:
         co.CCA(n_components=5).fit(X, Y)
     assert caught[0].filename == __file__
+
+
+class Varying(Estimator):
+    """CCA with one component fewer for more than 200 pairs."""
+
+    def __init__(self, n_components=2):
+        self.n_components = n_components
+
+    def fit(self, X, Y=None):
+        self.decomposition_ = co.CCA(n_components=1 if len(X) > 200 else 2).fit(X, Y).decomposition_
+        return self
+
+
+@pytest.mark.parametrize("name", ["evaluate", "crossfit", "compare", "decompose", "permutation_test"])
+def test_a_warning_of_a_procedure_blames_the_line_of_the_user(rng, name):
+    x, y = rng.normal(size=(2, 200, 1))
+    X, Y = rng.normal(size=(2, 300, 2))
+    if name != "decompose":
+        X += Y
+        y += x
+        x[0], y[0] = 12, 12
+    est = co.CCA(n_components=1)
+    procedures = {
+        "evaluate": lambda: est.fit(x[1:], y[1:]).evaluate(x, y),
+        "crossfit": lambda: co.crossfit(est, x, y),
+        "compare": lambda: co.compare(x, y, ["cca"], progress=False),
+        "decompose": lambda: co.decompose(x, y, method="cca", verbose=False),
+        "permutation_test": lambda: co.permutation_test(Varying(), X, Y, 19),
+    }
+    with pytest.warns(co.CorrespondenceWarning) as caught:
+        procedures[name]()
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_an_analysis_collects_all_kinds_of_this_package():

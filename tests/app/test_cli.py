@@ -115,17 +115,17 @@ def test_demo_page_has_thumbnails_boundaries_close_calls_and_the_training(shown)
 
 
 @pytest.mark.slow
-def test_demo_needs_neither_torch_nor_a_library_of_frames(tmp_path):
+def test_demo_needs_nothing_optional(tmp_path):
     code = """if True:
         import sys
         from pathlib import Path
         class Missing:
             def find_spec(self, name, path=None, target=None):
-                if name in ("torch", "polars", "pandas", "pyarrow", "plotly"):
+                if name in ("torch", "pandas", "pyarrow", "plotly"):
                     raise ModuleNotFoundError(name)
         sys.meta_path.insert(0, Missing())
-        from correspondence.app.demo import demo
-        print(demo(Path(sys.argv[1])))"""
+        from correspondence.app.demo import run_demo
+        print(run_demo(Path(sys.argv[1])))"""
     command, environment = [sys.executable, "-c", code, tmp_path], {**os.environ, "MPLBACKEND": "Agg"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr

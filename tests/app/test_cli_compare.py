@@ -278,11 +278,3 @@ def test_a_figure_that_cannot_be_drawn_leaves_nothing_half_written(file, run, tm
     assert "No space left on device." in result.output
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["comparison.csv"]
     assert not plt.get_fignums()
-
-
-def test_no_library_for_frames(file, run, tmp_path, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name, *arguments: None)
-    result = run(file, "--y", "colour")
-    assert result.exit_code == 1
-    assert result.output == "Error: Reading files needs polars, pandas or pyarrow: pip install polars\n"
-    assert not (tmp_path / "out").exists()

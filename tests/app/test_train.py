@@ -318,7 +318,7 @@ def test_only_large_or_many_files_are_read_in_blocks(file, tmp_path):
     assert job(file, stream=True).is_streamed
     assert job(file, tmp_path / "b.parquet").is_streamed
     assert job(file, tmp_path / "*.parquet").paths == [file, tmp_path / "b.parquet"]
-    with pytest.raises(ValueError, match="is named twice"):
+    with pytest.raises(ValueError, match="twice"):
         _ = job(file, file.parent / ".." / file.parent.name / file.name).paths
 
 

@@ -222,7 +222,7 @@ def test_text_is_no_share():
 
 def test_many_classes_are_not_all_listed():
     cca = co.ClassifierCA.from_beliefs(random_beliefs(0, 12))
-    with pytest.raises(ValueError, match=r"choose among 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.\.$"):
+    with pytest.raises(ValueError, match=r"8, 9 and 2 more"):
         cca.boundary(0, 12)
 
 

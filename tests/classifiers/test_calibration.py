@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss as known_log_loss
 import correspondence as co
 from correspondence.classifiers.beliefs import apply_temperature
 from correspondence.classifiers.calibration import best_temperature, calibration_error, log_loss
-from correspondence.core.scoring import held_out
+from correspondence.core.scoring import score_pairs
 
 NAMES = np.array(["p", "q", "r", "s"], object)
 
@@ -42,7 +42,7 @@ def test_beliefs_that_keep_their_promise_need_none():
     result = co.ClassifierCA.from_beliefs(P).calibration(P, codes)
     np.testing.assert_allclose(result.before.gap, 0, atol=1e-9)
     d = co.ClassifierCA.from_beliefs(P).decomposition_
-    population = held_out(d.f.of_features(P), d.g.values[codes], d.correlations, np.full(len(P), 1 / len(P)))
+    population = score_pairs(d.f.of_features(P), d.g.values[codes], d.correlations, np.full(len(P), 1 / len(P)))
     assert population.captured == pytest.approx(d.chi2)
     assert result.before.held_out.captured == pytest.approx(d.chi2, abs=0.01)
 

@@ -81,7 +81,7 @@ def test_conditional_expectation_takes_values_on_the_training_pairs(rng):
 
 def test_conditional_expectation_refuses_values_of_another_length():
     d = co.CA().fit(co.datasets.load_smoke()).decomposition_
-    with pytest.raises(ValueError, match="one value for each of the 4 values of Y"):
+    with pytest.raises(ValueError, match="h must"):
         d.conditional_expectation([1, 2, 3], ["SM"])
 
 
@@ -129,7 +129,7 @@ def test_repr_shows_what_matters():
 
 
 def test_anything_else_is_not_a_decomposition():
-    with pytest.raises(TypeError, match="call fit first"):
+    with pytest.raises(TypeError, match="est must"):
         as_decomposition(co.CA())
 
 
@@ -206,19 +206,19 @@ def test_every_cut_and_every_changed_byte_is_noticed(saved):
 def test_foreign_and_missing_files(tmp_path):
     from safetensors.numpy import save_file
 
-    with pytest.raises(FileNotFoundError, match="There is no file"):
+    with pytest.raises(FileNotFoundError, match="no file"):
         co.load(tmp_path / "none")
     save_file({"weight": np.ones(3)}, tmp_path / "other")
     with pytest.raises(ValueError, match="not written by this package"):
         co.load(tmp_path / "other")
     (tmp_path / "text").write_text("hello, this is no model at all")
-    with pytest.raises(ValueError, match="damaged, cut short, or was not written"):
+    with pytest.raises(ValueError, match="damaged"):
         co.load(tmp_path / "text")
 
 
 def test_a_file_of_another_version_says_so(saved, tmp_path, monkeypatch):
     monkeypatch.setattr("correspondence.core.decomposition.FILE_FORMAT_VERSION", 2)
-    with pytest.raises(ValueError, match="version 1 of the file format"):
+    with pytest.raises(ValueError, match="version 1"):
         co.load(saved)
 
 
@@ -237,7 +237,7 @@ def test_save_replaces_only_when_complete(saved, monkeypatch):
 
 def test_save_into_nowhere(tmp_path):
     d = co.CA().fit([[1, 2], [3, 4]]).decomposition_
-    with pytest.raises(FileNotFoundError, match="There is no folder"):
+    with pytest.raises(FileNotFoundError, match="no folder"):
         d.save(tmp_path / "no" / "model")
     with pytest.raises(IsADirectoryError, match="is a folder"):
         d.save(tmp_path)

@@ -173,11 +173,11 @@ def test_conditional_expectation_is_weighted_regression(rng):
 @pytest.mark.parametrize(
     ("F", "G", "weight", "message"),
     [
-        (np.ones(3), np.ones((3, 1)), None, "F must have rows and columns"),
-        (np.ones((3, 1)), np.ones((2, 1)), None, "same number of rows, got 3 and 2"),
-        ([[1.0], [np.nan]], np.ones((2, 1)), None, "F contains NaN or infinity in column 0"),
-        (np.ones((2, 1)), [[0, 1], [0, np.inf]], None, "G contains NaN or infinity in column 1"),
-        (np.ones((2, 1)), np.ones((2, 1)), [1], "sample_weight must have 2 numbers"),
+        (np.ones(3), np.ones((3, 1)), None, "F must"),
+        (np.ones((3, 1)), np.ones((2, 1)), None, "F and G must"),
+        ([[1.0], [np.nan]], np.ones((2, 1)), None, "F contains NaN.* 0"),
+        (np.ones((2, 1)), [[0, 1], [0, np.inf]], None, "G contains NaN.* 1"),
+        (np.ones((2, 1)), np.ones((2, 1)), [1], "sample_weight must"),
         (np.ones((2, 1)), np.ones((2, 1)), [1, -1], "at least 0"),
     ],
 )
@@ -188,12 +188,12 @@ def test_bad_batches(F, G, weight, message):
 
 def test_other_bad_calls(rng):
     m = Moments()
-    with pytest.raises(ValueError, match="no observations"):
+    with pytest.raises(ValueError, match="must be observations"):
         m.decompose()
     m.update(np.ones((2, 1)), np.ones((2, 1)))
-    with pytest.raises(ValueError, match="as in the batches before"):
+    with pytest.raises(ValueError, match="F and G must"):
         m.update(np.ones((2, 2)), np.ones((2, 1)))
-    with pytest.raises(ValueError, match="cannot be merged"):
+    with pytest.raises(ValueError, match="same numbers"):
         m + Moments().update(np.ones((2, 2)), np.ones((2, 1)))
     with pytest.raises(TypeError):
         m + 1
@@ -205,9 +205,9 @@ def test_other_bad_calls(rng):
 
 def test_values_with_the_wrong_number_of_features(rng):
     d = Moments().update(rng.normal(size=(9, 2)), rng.normal(size=(9, 1))).decompose()
-    with pytest.raises(ValueError, match="2 features are needed"):
+    with pytest.raises(ValueError, match="must have 2 columns"):
         d.f(np.ones((3, 5)))
-    with pytest.raises(ValueError, match="Y is needed"):
+    with pytest.raises(ValueError, match="Y must"):
         d.conditional_expectation(np.ones(9), np.ones((3, 2)))
 
 
@@ -227,7 +227,7 @@ def test_raw_squares_and_single_precision_give_the_same_moments(rng):
 
 @pytest.mark.parametrize("dtype", [int, "abc", "f4,(", {"a": 1}, [("a", "f4"), ("a", "f4")]])
 def test_moments_are_of_floats(dtype):
-    with pytest.raises(ValueError, match="dtype must be float32 or float64"):
+    with pytest.raises(ValueError, match="dtype must"):
         Moments(dtype)
 
 

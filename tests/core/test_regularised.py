@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 from correspondence.core import penalised_coordinates, regularised
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import N_FOLDS, fit_penalised, in_folds
-from correspondence.core.scoring import held_out
+from correspondence.core.scoring import score_pairs
 
 
 def pairs(rng, n=300, p=6, q=5):
@@ -193,7 +193,7 @@ def test_scores_are_what_is_captured_of_the_fold(rng):
         fit = fit_penalised([rest, Moments()], ones(F, G), 2, [strength])  # nothing to choose by: all pairs rotate
         f, g = (F[fold] - F[~fold].mean(axis=0)) @ fit.A, (G[fold] - G[~fold].mean(axis=0)) @ fit.B
         shares = np.full(len(f), 1 / len(f))  # moments do not say what each pair contributes together with itself
-        assert score == pytest.approx(held_out(f, g, fit.correlations, shares).captured)
+        assert score == pytest.approx(score_pairs(f, g, fit.correlations, shares).captured)
 
 
 def test_noise_asks_for_more_than_signal(rng):

@@ -6,7 +6,7 @@ import pytest
 import correspondence as co
 from correspondence._util.user_warnings import UncertainInterval
 from correspondence.core.moments import Moments
-from correspondence.core.scoring import captured_by_moments, captured_terms, held_out, held_out_parts
+from correspondence.core.scoring import compute_captured_terms, score_moments, score_pairs, score_parts
 from correspondence.results.held_out import compute_gain
 
 
@@ -33,19 +33,19 @@ def double_sum(F, G, s):
 
 def test_captured_of_a_population_is_the_formula(rng):
     F, G, s, w = rng.normal(size=(50, 3)), rng.normal(size=(50, 3)), np.array([0.9, 0.5, 0.2]), rng.random(50)
-    assert held_out(F, G, s, w / w.sum()).captured == pytest.approx(direct_captured(F, G, s, w))
+    assert score_pairs(F, G, s, w / w.sum()).captured == pytest.approx(direct_captured(F, G, s, w))
     moments = Moments().update(F, G)
-    found = captured_by_moments(moments, np.zeros(3), np.eye(3), np.zeros(3), np.eye(3), s)
+    found = score_moments(moments, np.zeros(3), np.eye(3), np.zeros(3), np.eye(3), s)
     assert found == pytest.approx(direct_captured(F, G, s, np.ones(50)))
 
 
 def test_captured_of_pairs_leaves_out_each_pair_with_itself(rng):
     F, G, s = rng.normal(size=(50, 3)), rng.normal(size=(50, 3)), np.array([0.9, 0.5, 0.2])
-    result = held_out(F, G, s)
+    result = score_pairs(F, G, s)
     assert result.captured == pytest.approx(double_sum(F, G, s))
-    assert captured_terms(F, G, s).mean() == pytest.approx(result.captured)
+    assert compute_captured_terms(F, G, s).mean() == pytest.approx(result.captured)
     w = rng.integers(1, 5, 50)
-    weighted, copies = held_out(F, G, s, w), held_out(np.repeat(F, w, axis=0), np.repeat(G, w, axis=0), s)
+    weighted, copies = score_pairs(F, G, s, w), score_pairs(np.repeat(F, w, axis=0), np.repeat(G, w, axis=0), s)
     assert weighted.captured == pytest.approx(copies.captured) == double_sum(np.repeat(F, w, 0), np.repeat(G, w, 0), s)
     np.testing.assert_allclose(weighted.captured_interval, copies.captured_interval)
     np.testing.assert_allclose(weighted.intervals, copies.intervals)
@@ -53,9 +53,9 @@ def test_captured_of_pairs_leaves_out_each_pair_with_itself(rng):
 
 def test_parts_are_merged_exactly(rng):
     F, G, s = 100 + rng.normal(size=(90, 2)), rng.normal(size=(90, 2)), np.array([0.9, 0.5])
-    whole = held_out(F, G, s)
+    whole = score_pairs(F, G, s)
     ends = [0, 1, 30, 90]
-    parts = held_out_parts(lambda f: [f(F[a:b], G[a:b]) for a, b in pairwise(ends)], s)
+    parts = score_parts(lambda f: [f(F[a:b], G[a:b]) for a, b in pairwise(ends)], s)
     for name in ("correlations", "intervals", "captured", "captured_interval"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-9)
 
@@ -68,13 +68,13 @@ def test_captured_has_no_bias(n):
     s, found = np.array([0.9]), []
     for _ in range(1500):
         x = rng.normal(size=(n, 1))
-        found.append(held_out(x, 0.9 * x + np.sqrt(0.19) * rng.normal(size=(n, 1)), s).captured)
+        found.append(score_pairs(x, 0.9 * x + np.sqrt(0.19) * rng.normal(size=(n, 1)), s).captured)
     assert np.mean(found) == pytest.approx(0.81, abs=4 * np.std(found) / np.sqrt(1500))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_up_to_three_pairs_prove_nothing(n, rng):
-    result = held_out(rng.normal(size=(n, 1)), rng.normal(size=(n, 1)), np.array([0.5]))
+    result = score_pairs(rng.normal(size=(n, 1)), rng.normal(size=(n, 1)), np.array([0.5]))
     assert np.isfinite(result.captured)
     assert result.captured_interval.tolist() == [-np.inf, np.inf]
     assert result.intervals.tolist() == [[-1, 1]]
@@ -82,7 +82,7 @@ def test_up_to_three_pairs_prove_nothing(n, rng):
 
 def test_correlations_are_weighted(rng):
     F, G, s, w = rng.normal(size=(50, 3)), rng.normal(size=(50, 3)), np.array([0.9, 0.5, 0.2]), rng.random(50)
-    result = held_out(F, G, s, w)
+    result = score_pairs(F, G, s, w)
     r = [np.cov(F[:, i], G[:, i], aweights=w, ddof=0) for i in range(3)]
     np.testing.assert_allclose(result.correlations, [c[0, 1] / np.sqrt(c[0, 0] * c[1, 1]) for c in r])
     assert result.n == pytest.approx(w.sum())
@@ -95,8 +95,8 @@ def test_captured_never_exceeds_the_dependence_there_is(rng):
     for _ in range(200):
         k = rng.integers(1, 4)
         F, G, s = rng.normal(size=(4, k)), rng.normal(size=(5, k)), rng.random(k)
-        assert held_out(F[x], G[y], s, P.ravel()).captured <= truth.chi2 + 1e-12
-    perfect = held_out(truth.f(x), truth.g(y), truth.correlations, P.ravel())
+        assert score_pairs(F[x], G[y], s, P.ravel()).captured <= truth.chi2 + 1e-12
+    perfect = score_pairs(truth.f(x), truth.g(y), truth.correlations, P.ravel())
     assert perfect.captured == pytest.approx(truth.chi2)
 
 
@@ -113,7 +113,7 @@ def test_intervals_cover_the_truth(rng):
     hits, captured = np.zeros(2), 0
     for _ in range(300):
         x, y = np.divmod(rng.choice(9, 400, p=P.ravel()), 3)
-        result = held_out(truth.f(x), truth.g(y), truth.correlations)
+        result = score_pairs(truth.f(x), truth.g(y), truth.correlations)
         low, high = result.intervals.T
         hits += (low <= truth.correlations) & (truth.correlations <= high)
         captured += result.captured_interval[0] <= truth.chi2 <= result.captured_interval[1]
@@ -128,11 +128,11 @@ def test_errors_are_those_of_a_bootstrap_away_from_the_truth(rng):
     F = np.column_stack([x, np.sin(3 * x)])
     G = F + rng.normal(size=(n, 2)) * (1 + x[:, None])
     s = np.array([0.5, 0.3])
-    result = held_out(F, G, s)
+    result = score_pairs(F, G, s)
     again = []
     for _ in range(400):
         i = rng.integers(0, n, n)
-        other = held_out(F[i], G[i], s)
+        other = score_pairs(F[i], G[i], s)
         again.append([other.captured, *np.arctanh(other.correlations)])
     error = np.std(again, axis=0)
     assert np.diff(result.captured_interval)[0] / 3.92 == pytest.approx(error[0], rel=0.15)
@@ -142,14 +142,14 @@ def test_errors_are_those_of_a_bootstrap_away_from_the_truth(rng):
 
 def test_perfect_and_constant_functions_have_no_nan():
     one = np.array([[1.0], [-1.0], [1.0], [-1.0]])
-    perfect = held_out(one, one, np.ones(1))
+    perfect = score_pairs(one, one, np.ones(1))
     assert perfect.correlations == pytest.approx([1])
     # With a share q of exchanged pairs all four would be on the line with probability (1 - q)^4.
     assert perfect.intervals == pytest.approx(np.array([[0.025**0.25, 1]]))
-    opposite = held_out(one, -one, np.ones(1))
+    opposite = score_pairs(one, -one, np.ones(1))
     assert opposite.intervals == pytest.approx(np.array([[-1, -(0.025**0.25)]]))
     for value in (1.0, 0.1, 1 / 3):
-        constant = held_out(np.full((4, 1), value), one, np.ones(1))
+        constant = score_pairs(np.full((4, 1), value), one, np.ones(1))
         assert constant.correlations.tolist() == [0]
         assert constant.intervals.tolist() == [[-1, 1]]
 
@@ -162,13 +162,13 @@ def test_repr_and_bad_calls():
     for weights, level, message in (
         ([0, 0], 0.95, "not all zero"),
         ([1, -1], 0.95, "at least 0"),
-        ([1], 0.95, "must have 2 numbers"),
-        (None, 95, "level must be between 0 and 1"),
+        ([1], 0.95, "2 numbers"),
+        (None, 95, "level must"),
     ):
         with pytest.raises(ValueError, match=message):
-            held_out(one, one, np.ones(1), weights, level)
-    with pytest.raises(ValueError, match="no pairs"):
-        held_out(one[:0], one[:0], np.ones(1))
+            score_pairs(one, one, np.ones(1), weights, level)
+    with pytest.raises(ValueError, match="must be pairs"):
+        score_pairs(one[:0], one[:0], np.ones(1))
 
 
 def test_a_difference_by_rounding_is_no_gain(rng):
@@ -211,11 +211,11 @@ def test_intervals_cover_what_the_functions_have_in_the_population(make, est):
     rng = np.random.default_rng(2)
     d = est.fit(*make(rng, 400)).decomposition_
     many = make(rng, 200_000)
-    truth = held_out(d.f(many[0]), d.g(many[1]), d.correlations)
+    truth = score_pairs(d.f(many[0]), d.g(many[1]), d.correlations)
     hits = []
     for _ in range(250):
         x, y = make(rng, 100)
-        result = held_out(d.f(x), d.g(y), d.correlations)
+        result = score_pairs(d.f(x), d.g(y), d.correlations)
         ends, values = (
             np.vstack([result.captured_interval, result.intervals]),
             np.r_[truth.captured, truth.correlations],
@@ -230,7 +230,7 @@ def test_heavy_tails_have_a_warning(rng):
     x = rng.standard_t(2, size=(400, 1))
     y = x + rng.standard_t(2, size=(400, 1))
     est = co.CCA(n_components=1).fit(x[:200], y[:200])
-    with pytest.warns(UncertainInterval, match="intervals may be too narrow"):
+    with pytest.warns(UncertainInterval, match="too narrow"):
         est.evaluate(x[200:], y[200:])
 
 

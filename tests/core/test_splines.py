@@ -57,7 +57,7 @@ def test_functions_are_linear_beyond_the_knots_constant_beyond_the_data_and_can_
     np.testing.assert_allclose(np.diff(f(outside), 2, axis=0), 0, atol=1e-9)
     assert np.abs(np.diff(f(outside), axis=0)).max() > 1e-3
     np.testing.assert_array_equal(f(np.array([[end + 1], [1e6]])), f(np.array([[end], [end]])))
-    again = AdditiveFunctions.from_state(f.state())
+    again = AdditiveFunctions.from_state(*f.state())
     everywhere = np.linspace(-10, 10, 50)[:, None]
     np.testing.assert_array_equal(again(everywhere), f(everywhere))
 
@@ -65,7 +65,9 @@ def test_functions_are_linear_beyond_the_knots_constant_beyond_the_data_and_can_
 def test_saved_functions_of_earlier_versions_go_on_straight(rng):
     x, y = (rng.normal(size=(500, 1)) for _ in range(2))
     f = fit_additive([(x, y)], *bases(x, y), n_components=2).f
-    old = AdditiveFunctions.from_state({name: values for name, values in f.state().items() if name != "ends"})
+    old = AdditiveFunctions.from_state(
+        {}, {name: values for name, values in f.state().arrays.items() if name != "ends"}
+    )
     np.testing.assert_array_equal(old(x), f(x))
     far = old(np.array([[10.0], [11.0], [12.0]]))
     np.testing.assert_allclose(np.diff(far, 2, axis=0), 0, atol=1e-9)

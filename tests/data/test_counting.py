@@ -73,7 +73,7 @@ def test_dates_and_times():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda f: co.count_pairs(f, "z", "y"), "x must be the name of a column .*: there is no column 'z'"),
+        (lambda f: co.count_pairs(f, "z", "y"), "x must be the name of a column"),
         (lambda f: co.count_pairs(f, "x", "y", weights="z"), "weights must be the name of a column"),
         (lambda f: co.count_pairs(f, "x", "y", weights="y"), "weights must be an array of numbers"),
         (lambda f: co.count_pairs(f.with_columns(w=-pl.col("w")), "x", "y", "w"), "at least 0"),
@@ -81,8 +81,8 @@ def test_dates_and_times():
         (lambda f: co.count_pairs(f.with_columns(x=pl.lit(None)), "x", "y"), "column 'x' has 6 missing label"),
         (lambda f: co.count_pairs(f.head(0), "x", "y"), "empty"),
         (lambda f: co.count_pairs(np.ones(3), 0, 1), "rows and columns"),
-        (lambda f: co.count_pairs(np.ones((3, 2)), 0, 2), "the columns of an array are 0 to 1, got 2"),
-        (lambda f: co.count_pairs(np.ones((3, 2)), "x", "y"), "the columns of an array are 0 to 1, got 'x'"),
+        (lambda f: co.count_pairs(np.ones((3, 2)), 0, 2), "must be columns from 0 to 1"),
+        (lambda f: co.count_pairs(np.ones((3, 2)), "x", "y"), "must be columns from 0 to 1"),
         (lambda f: co.CA().fit(X, Y, sample_weight=[1]), "sample_weight must have 6 numbers"),
     ],
 )
@@ -115,9 +115,9 @@ def test_table_repr_and_frame():
 
 def test_table_checks_its_labels():
     assert co.Table([[1, 2], [3, 4]], ["a", "b"], ["c", "d"]).shape == (2, 2)
-    with pytest.raises(ValueError, match="counts must have rows and columns, got 1"):
+    with pytest.raises(ValueError, match="counts must have"):
         co.Table([1, 2], ["a", "b"], ["c"])
-    with pytest.raises(ValueError, match="rows has 1 labels for 2 rows"):
+    with pytest.raises(ValueError, match="rows has 1 labels"):
         co.Table(np.ones((2, 2)), ["a"], ["b", "c"])
     with pytest.raises(ValueError, match="missing label"):
         co.Table(np.ones((2, 2)), ["a", None], ["b", "c"])

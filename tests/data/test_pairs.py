@@ -71,7 +71,7 @@ def test_the_layout_says_where_each_partition_begins(kind, table, folder):
     assert pairs.layout.n == N
     for number, rows, first in pairs.map(lambda x, y, number: (number, len(x), x[0].as_py())):
         assert pairs.layout.find_first_row(number, rows) == first
-        with pytest.raises(ValueError, match="other rows when it was read again"):
+        with pytest.raises(ValueError, match="other rows"):
             pairs.layout.find_first_row(number, rows - 1)
 
 
@@ -101,7 +101,7 @@ def test_a_second_loop_over_a_relation_ends_the_first(table, folder):
     first = iter(pairs)
     next(first)
     assert sum(len(x) for x, _ in pairs) == N
-    with pytest.raises(RuntimeError, match="by one loop at a time, and another began"):
+    with pytest.raises(RuntimeError, match="one loop at a time"):
         next(first)
 
 
@@ -114,7 +114,7 @@ def test_a_loop_that_was_left_does_not_block_a_relation(table, folder):
 
 @pytest.mark.parametrize("kind", ["parquet", "dask", "pandas"])
 def test_a_column_that_is_not_there(kind, table, folder):
-    with pytest.raises(ValueError, match=r"no column 'z' in source: it has i, a, s\."):
+    with pytest.raises(ValueError, match=r"no column 'z' .* i, a, s"):
         co.Pairs(sources(table, folder)[kind], x=["a", "z"], y="s")
 
 
@@ -125,7 +125,7 @@ def test_names_are_text(x):
 
 
 def test_no_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file"):
+    with pytest.raises(FileNotFoundError, match="no file"):
         co.Pairs(tmp_path / "*.parquet", x="a", y="b")
 
 
@@ -208,7 +208,7 @@ def test_rare_values_of_many_rows_are_kept():
 
 def test_a_column_of_numbers_here_and_labels_there():
     parts = [Survey.from_columns({"a": np.arange(3.0)}), Survey.from_columns({"a": np.array(["u"], dtype=object)})]
-    with pytest.raises(ValueError, match="Column 'a' of X holds numbers in some rows and labels in others"):
+    with pytest.raises(ValueError, match="Column 'a' of X holds"):
         Survey.merge_parts(parts, "X")
 
 
@@ -235,5 +235,5 @@ def test_a_numbered_column_that_only_one_of_the_files_has(tmp_path, order):
 def test_a_name_that_two_columns_of_one_of_the_files_have(tmp_path):
     (tmp_path / "0.csv").write_text("a,b\n1,u\n2,v\n")
     (tmp_path / "1.csv").write_text("a,b,a\n1,u,3\n2,v,4\n")
-    with pytest.raises(ValueError, match="two columns of one of the 2 files have the name 'a', so rename one"):
+    with pytest.raises(ValueError, match="two columns of one of the 2 files"):
         co.count_pairs(str(tmp_path / "*.csv"), "a", "b")

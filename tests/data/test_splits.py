@@ -85,14 +85,14 @@ def test_pairs_of_positions():
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        (1, "cv must be a whole number from 2 to 10, got 1"),
-        (11, "cv must be a whole number from 2 to 10, got 11"),
+        (1, "cv must be a whole number from 2 to 10"),
+        (11, "cv must be a whole number from 2 to 10"),
         (-3, "cv must be a whole number"),
-        (None, "cv must be a number of folds, a splitter or pairs of positions, got None"),
+        (None, "cv must be a number of folds"),
         (2.0, "cv must be a number of folds"),
         (True, "cv must be a number of folds"),
         ([], "cv must give at least one split"),
-        ([([0, 1], [])], "cv must give at least one split, with pairs to fit and pairs to judge on"),
+        ([([0, 1], [])], "cv must give at least one split"),
         ([([], [0, 1])], "cv must give at least one split"),
     ],
 )
@@ -110,8 +110,8 @@ def test_what_is_no_pair_of_positions(cv):
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ([1, 2, 3], r"groups must have one value for each of the 10 pairs, got shape \(3,\)"),
-        (np.zeros((10, 2)), r"groups must be one column of labels, got an array of shape \(10, 2\)"),
+        ([1, 2, 3], "groups must have one value"),
+        (np.zeros((10, 2)), "groups must be one column"),
         (np.ones(10), "groups must contain at least two"),
     ],
 )

@@ -63,7 +63,7 @@ def test_wines_with_equal_measurements_are_one_group():
 
 
 def test_wine_is_red_or_white():
-    with pytest.raises(ValueError, match='color must be "red" or "white", got \'rose\''):
+    with pytest.raises(ValueError, match="color must"):
         co.datasets.fetch_wine("rose")
 
 
@@ -207,7 +207,7 @@ def test_a_pickle_that_is_no_array_is_refused(tmp_path, monkeypatch):
         with lzma.open(tmp_path / "cifar10" / f"{name}.xz", "wb") as file:
             pickle.dump(os.getcwd, file)
     monkeypatch.setenv("CORRESPONDENCE_DATA", str(tmp_path))
-    with pytest.raises(co.datasets.DamagedDataError, match=r"data_batch_1\.xz is damaged.*, not an array\): get it"):
+    with pytest.raises(co.datasets.DamagedDataError, match=r"data_batch_1\.xz is damaged.*not an array"):
         co.datasets.fetch_cifar10()
 
 
@@ -268,26 +268,26 @@ def test_flickr_from_the_original_photographs():
     train = flickr.only("train")
     assert train.names == ["b.jpg"]
     assert train.images.shape == (1, 3, 64, 64)
-    with pytest.raises(ValueError, match='part must be "train", "dev" or "test"'):
+    with pytest.raises(ValueError, match="part must"):
         flickr.only("validation")
 
 
 @pytest.mark.parametrize("missing", ["Flickr8k.token.txt", "Flickr_8k.devImages.txt", "Flicker8k_Dataset"])
 def test_flickr_says_what_is_missing(flickr_folder, missing):
     (flickr_folder / missing).rename(flickr_folder / "elsewhere")
-    with pytest.raises(co.datasets.MissingDataError, match=f"{missing} is missing: ask for it at https://"):
+    with pytest.raises(co.datasets.MissingDataError, match=f"{missing} is missing"):
         co.datasets.fetch_flickr8k()
 
 
 def test_flickr_says_what_is_damaged(flickr_folder):
     (flickr_folder / "Flicker8k_Dataset" / "a.jpg").write_bytes(b"no photograph")
-    with pytest.raises(ValueError, match=r"The photographs of Flickr8k are damaged \(.*a.jpg.*\): get them again"):
+    with pytest.raises(ValueError, match=r"damaged \(.*a.jpg"):
         co.datasets.fetch_flickr8k()
     (flickr_folder / "Flicker8k_Dataset" / "a.jpg").unlink()
-    with pytest.raises(ValueError, match=r"1 photographs of Flickr8k are missing, such as a.jpg: get them again"):
+    with pytest.raises(ValueError, match=r"are missing, such as a.jpg"):
         co.datasets.fetch_flickr8k()
     (flickr_folder / "Flickr8k.token.txt").rename(flickr_folder / "Flickr8k.token.txt.gz")
-    with pytest.raises(ValueError, match=r"Flickr8k.token.txt.gz is damaged \(.*\): get it again"):
+    with pytest.raises(ValueError, match=r"token.txt.gz is damaged"):
         co.datasets.fetch_flickr8k()
 
 

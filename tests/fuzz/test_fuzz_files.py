@@ -25,7 +25,6 @@ from correspondence.app.cli import main
 from correspondence.app.train.inputs import read_input
 from correspondence.app.train.options import Job
 from correspondence.core.decomposition import FILE_FORMAT, FILE_FORMAT_VERSION
-from correspondence.data import file_formats
 from correspondence.data.file_formats import read_arrays, read_frame, read_pairs
 from correspondence.search import cross_modal
 
@@ -40,11 +39,6 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def backend(request, monkeypatch):
-    monkeypatch.setattr(file_formats, "FRAME_BACKENDS", (request.param,))
-
-
 def run(*arguments):
     with limited():
         return CliRunner().invoke(main, [str(argument) for argument in arguments])
@@ -57,8 +51,6 @@ def left(folder):
 # --- readers
 
 
-@pytest.mark.parametrize("backend", ["polars", "pandas", "pyarrow"], indirect=True)
-@pytest.mark.usefixtures("backend")
 def test_pairs_of_files(tmp_path):
     for name, write in FILES.items():
         (tmp_path / name).mkdir()

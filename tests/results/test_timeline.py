@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from correspondence.classifiers.estimator import ClassifierCA
-from correspondence.recording import recorder as recorder_module
 from correspondence.recording.recorder import TrainingRecorder
 from correspondence.results.timeline import Timeline, find_lasting_steps, find_transitions
 
@@ -135,7 +134,7 @@ def test_separation_is_what_the_overlap_leaves():
 
 
 def test_of_many_pairs_those_that_overlap_most_at_the_end_are_followed(monkeypatch):
-    monkeypatch.setattr(recorder_module, "MOST_PAIRS", 2)
+    monkeypatch.setattr("correspondence.recording.learning.MOST_PAIRS", 2)
     frames, codes = learning([2, 2, 40, 40])
     timeline = answered(frames, codes).timeline()
     full = 1 - ClassifierCA.from_beliefs(frames[-1]).overlap_[np.triu_indices(4, 1)]
@@ -176,7 +175,7 @@ def test_frame_has_a_row_for_each_step(timeline):
 
 def test_classes_that_are_the_same_as_text_make_no_frame():
     frames, _ = learning([1, 2])
-    with pytest.raises(ValueError, match="not all different as text"):
+    with pytest.raises(ValueError, match="classes must"):
         answered(frames, classes=[1, "1"]).timeline().to_frame()
 
 

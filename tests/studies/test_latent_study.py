@@ -37,7 +37,7 @@ def test_study(folder):
     for row in rows:
         assert float(row["right"]) + float(row["too_few"]) + float(row["too_many"]) == pytest.approx(1)
     text = (folder / "latent.md").read_text(encoding="utf-8")
-    assert "5 components, as many as 6 classes share" in text
+    assert "5 components (what a shared variable with 6 classes would give)" in text
     assert "(latent.png)" in text
     assert "| separation 0.5 | " in text
 

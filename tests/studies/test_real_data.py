@@ -169,7 +169,7 @@ def test_a_missing_ffmpeg_is_found_before_the_training(tmp_path, monkeypatch):
     def missing():
         raise ImportError("A movie as .mp4 needs ffmpeg.")
 
-    monkeypatch.setattr("correspondence.recording.movie.find_ffmpeg", missing)
+    monkeypatch.setattr(training, "find_ffmpeg", missing)
     monkeypatch.setattr(training, "train_and_record", lambda *arguments: pytest.fail("it trains first"))
     with pytest.raises(ImportError, match="needs ffmpeg"):
         reproduce_study("training-mnist", tmp_path / "new", quick=True)

@@ -130,7 +130,7 @@ def test_attributes(rng):
     X, Y = classes(rng, 1000, 4)
     result = co.latent_dimension(co.CCA(6), X, Y)
     assert (result.n_components, result.n_classes, result.at_least) == (3, 4, False)
-    assert result.summary() == "3 components, as many as 4 classes share"
+    assert result.summary() == "3 components (what a shared variable with 4 classes would give)"
     assert (result.pvalues[:3] <= 0.05).all()
     assert (result.pvalues[3:] > 0.05).all()
     tested = result.pvalues[:4]  # up to the first that fails
@@ -161,14 +161,14 @@ def test_first_correlation_is_the_held_out_one(rng):
 def test_repr(rng):
     text = repr(co.latent_dimension(co.CCA(6), *classes(rng, 1000, 4)))
     first, second, header, *rows = text.splitlines()
-    assert first == "LatentDimension: 3 components, as many as 4 classes share"
+    assert first == "LatentDimension: 3 components (what a shared variable with 4 classes would give)"
     assert re.fullmatch(r"  interval 3 to \d( or more)?, alpha 0.05, 999 permutations of all pairs", second)
     assert header.split() == ["component", "training", "held", "out", "p-value"]
     assert len(rows) == 6
     nothing = co.latent_dimension(co.CCA(2), *rng.normal(size=(2, 300, 2)))
     assert nothing.summary() == "0 components: none is more than chance"
     one = co.latent_dimension(co.CCA(3), *classes(np.random.default_rng(1), 300, 2))
-    assert one.summary() == "1 component, as many as 2 classes share"
+    assert one.summary() == "1 component (what a shared variable with 2 classes would give)"
 
 
 def test_at_least(rng):

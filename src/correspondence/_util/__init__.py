@@ -1,1 +1,1 @@
-"""Tools that know nothing of the rest: arguments, labels, files, progress bars, threads, kinds of warnings."""
+"""Tools that know nothing of the rest: arguments, labels, texts, files, progress bars, threads, kinds of warnings."""

@@ -1,4 +1,4 @@
-"""Checks of arguments that several modules share; each error is one sentence that names the argument."""
+"""Checks and conversions of arguments; each error is one sentence that names the argument."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 
 def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int:
-    """A whole number from `low` to `high`."""
+    """Return a whole number from `low` to `high`, or raise an error."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < low or (high is not None and value > high):
         limits = f"of at least {low}" if high is None else f"from {low} to {high}"
@@ -43,21 +43,21 @@ def check_whole(value: Any, name: str, low: int, high: int | None = None) -> int
 
 
 def check_seed(seed: Any, name: str = "random_state") -> np.random.Generator:
-    """Generator of random numbers, from a whole number, one of NumPy's own, or None for a new one each time."""
+    """Return a generator of random numbers from a whole number, a generator, or None for a new one each time."""
     if seed is None or isinstance(seed, np.random.Generator):
         return np.random.default_rng(seed)
     return np.random.default_rng(check_whole(seed, name, 0))
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """True or False, and nothing that is merely one of them in an `if`."""
+    """Return True or False; a value that merely counts as one of them is an error."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {short_repr(value)}.")
     return bool(value)
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a finite real number."""
+    """Say whether a value is a finite real number."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return False
     try:
@@ -67,27 +67,26 @@ def is_number(value: Any) -> bool:
 
 
 def check_weights(weights: Any, n: int, name: str, *, allow_zero: bool = False) -> np.ndarray:
-    """Array of n finite weights of at least 0, and not all of them 0 unless that is allowed."""
+    """Return an array of n weights, which must be finite, at least 0, and not all 0 unless that is allowed."""
     values = to_floats(weights, name)
     if values.shape != (n,):
         raise ValueError(f"{name} must have {n} numbers, got an array of shape {values.shape}.")
     if not np.isfinite(values).all() or (values < 0).any() or not (allow_zero or values.any()):
         raise ValueError(f"{name} must be finite, at least 0, and not all zero.")
-    with np.errstate(over="ignore"):
-        total = float(values.sum())
-    if total:
-        check_total(total, name)
+    if values.any():
+        with np.errstate(over="ignore"):
+            check_total(float(values.sum()), name)
     return values
 
 
 def check_total(total: float, name: str) -> None:
-    """Sum of numbers of at least 0 that has a reciprocal, and with it the shares."""
+    """Check that a sum of non-negative numbers can be divided by."""
     if not 1e-280 < total < 1e280:
         raise ValueError(f"{name} has a total of {total:g}, too far from 1 to compute with: divide it by a constant.")
 
 
 def find_user_stacklevel() -> int:
-    """Level of the stack, for a warning of the caller, of the line of the user that called this package."""
+    """Find the stack level at which a warning of the caller points to the user's own line."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
         frame, level = frame.f_back, level + 1
@@ -95,7 +94,7 @@ def find_user_stacklevel() -> int:
 
 
 def read_only(result: Any, *names: str) -> None:
-    """Make arrays of a frozen result read-only, without touching those that they are views of."""
+    """Make arrays of a frozen result read-only; arrays that they are views of stay writable."""
     for name in names:
         view = np.asarray(getattr(result, name)).view()
         view.flags.writeable = False
@@ -103,22 +102,21 @@ def read_only(result: Any, *names: str) -> None:
 
 
 def to_floats(values: Any, name: str) -> np.ndarray:
-    """Array of float64; text, dates and masked entries are not numbers."""
+    """Return an array of float64; text, dates and masked entries are errors."""
     _check_mask(values, name)
     try:
         array = as_numpy_array(values, name)
-        if array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.flat):
+        has_text = array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.flat)
+        if has_text or array.dtype.kind not in "biufO":
             raise TypeError
-        if array.dtype.kind not in "biufO":
-            raise TypeError
-        with np.errstate(over="raise"):  # of a long double
+        with np.errstate(over="raise"):  # a long double may be too large
             return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, ArithmeticError):
         raise ValueError(f"{name} must be an array of numbers, got {_describe_values(values)}.") from None
 
 
 def of_series(series: nw.Series) -> np.ndarray:
-    """NumPy's array of a series; of objects where NumPy has no such type, as for integers of 128 bits."""
+    """Return a series as an array, of objects where NumPy lacks the type (integers of 128 bits)."""
     try:
         return series.to_numpy()
     except Exception:
@@ -126,7 +124,7 @@ def of_series(series: nw.Series) -> np.ndarray:
 
 
 def to_array(values: Any, name: str) -> np.ndarray:
-    """NumPy's array of a list, a frame or a torch tensor; rows of numbers and strings keep their types."""
+    """Return a list, a frame or a torch tensor as an array; in rows of numbers and strings, each keeps its type."""
     _check_mask(values, name)
     array = as_numpy_array(values, name)
     is_mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
@@ -147,12 +145,12 @@ def as_numpy_array(values: Any, name: str) -> np.ndarray:
         return np.asarray(values)
     except ValueError:
         raise ValueError(f"{name} has rows of different lengths.") from None
-    except Exception as error:  # of any library whose object it is
-        raise TypeError(f"{name} cannot be made an array ({short_repr(str(error))}).") from None
+    except Exception as error:  # raised by whichever library made the object
+        raise TypeError(f"{name} cannot be converted to an array ({short_repr(str(error))}).") from None
 
 
 def _tensor_to_array(tensor: Any, name: str) -> np.ndarray:
-    """NumPy's array of a tensor of torch, which is not imported for that."""
+    """Return a torch tensor as an array, without importing torch."""
     if str(tensor.layout) != "torch.strided":
         raise TypeError(f"{name} is a sparse tensor, which is not supported: give {name}.to_dense().")
     tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
@@ -175,7 +173,7 @@ def as_frame(values: Any, name: str) -> nw.DataFrame | None:
 
 
 def check_index(x: Any, y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
-    """Two pandas columns whose rows are named differently were hardly meant to be paired by position."""
+    """Refuse two pandas columns with different indexes, which were hardly meant to be paired by position."""
     x_index, y_index = (_get_pandas_index(column) for column in (x, y))
     if x_index is not None and y_index is not None and len(x) == len(y) and not x_index.equals(y_index):
         a, b = names
@@ -187,26 +185,26 @@ def check_index(x: Any, y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
 def _get_pandas_index(column: Any) -> Any:
     try:
         native = nw.from_native(column, allow_series=True, pass_through=True)
-    except DuplicateError:  # which is told where the columns are read
+    except DuplicateError:  # reported where the columns are read
         return None
     return nw.maybe_get_index(native) if isinstance(native, nw.Series | nw.DataFrame) else None
 
 
 def count_observations(values: Any, name: str) -> int:
-    """Number of observations."""
-    as_frame(values, name)  # a lazy frame has its own message
+    """Count the observations."""
+    as_frame(values, name)  # a lazy frame is an error of its own
     if sp.issparse(values):
         return values.shape[0]
     try:
         if not isinstance(values, str | bytes | Mapping | Set):
             return len(values) if hasattr(values, "__len__") else len(to_array(values, name))
-    except TypeError:  # it has no dimension
+    except TypeError:  # an array without dimensions
         pass
     raise ValueError(f"{name} must hold one value for each observation, got {type(values).__name__}.")
 
 
 def take_rows(values: Any, rows: np.ndarray) -> Any:
-    """Some rows of data of any kind, by position."""
+    """Take rows of data of any kind, by position."""
     frame = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(frame, nw.DataFrame | nw.Series):
         return frame[rows.tolist()].to_native()
@@ -218,7 +216,7 @@ def take_rows(values: Any, rows: np.ndarray) -> Any:
     array = values if is_tensor or isinstance(values, np.ndarray) else to_array(values, "X or Y")
     if not array.ndim:
         raise ValueError(f"X or Y must hold one value for each observation, got {type(values).__name__}.")
-    return array[np.array(rows)]  # torch wants them writable
+    return array[np.array(rows)]  # torch needs writable positions
 
 
 def _describe_values(values: Any) -> str:

@@ -1,4 +1,4 @@
-"""Files: one safetensors file with a JSON description inside, checked on reading, never left half-written; and CSV."""
+"""Files that are never left half-written: models as safetensors with a JSON description, and text in CSV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from numbers import Real
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -21,6 +21,7 @@ from safetensors.numpy import save as to_bytes
 
 __all__ = [
     "NetError",
+    "State",
     "as_path",
     "csv_text",
     "decode_json",
@@ -36,12 +37,24 @@ FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings that spr
 NUMBER_PATTERN = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
 
 
+class State(NamedTuple):
+    """An object taken apart for a file: ``cls.from_state(*state)`` puts it together again."""
+
+    description: dict[str, Any]
+    """Plain values, for JSON."""
+    arrays: dict[str, np.ndarray]
+
+    def prefix_arrays(self, prefix: str) -> dict[str, np.ndarray]:
+        """Return the arrays as a part of a larger object names them; `strip_prefix` is the inverse."""
+        return {prefix + name: array for name, array in self.arrays.items()}
+
+
 class NetError(ValueError):
     """A net or classifier that is not in a file, and was not given with it or does not fit: the file is all right."""
 
 
 def as_path(path: Any, name: str = "path") -> Path:
-    """Path of a file or folder, given as an argument of this name."""
+    """Return the path of a file or folder; errors call the argument `name`."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"{name} must be a text or a Path, got {type(path).__name__}.")
     if "\0" in str(path):
@@ -51,7 +64,7 @@ def as_path(path: Any, name: str = "path") -> Path:
 
 @contextmanager
 def new_file(path: str | Path) -> Iterator[Path]:
-    """Temporary path beside the target, renamed to it at the end, removed if anything goes wrong."""
+    """Yield a temporary path beside the target, renamed to it at the end, or removed if anything goes wrong."""
     target = as_path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent}: make it first.")
@@ -70,7 +83,10 @@ def write_safetensors(
     path: str | Path, arrays: dict[str, np.ndarray], description: dict, kind: str, version: int
 ) -> None:
     """Write arrays and a description (anything JSON can hold) to one file."""
-    tensors = {name: _native(array) for name, array in arrays.items()}
+    # safetensors takes contiguous arrays in the byte order of this machine
+    tensors = {
+        name: np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C") for name, array in arrays.items()
+    }
     tensors["description"] = encode_json(description)
     metadata = {"format": kind, "version": str(version), "sha256": compute_digest(tensors)}
     with new_file(path) as temporary:
@@ -81,7 +97,7 @@ def write_safetensors(
 
 
 def read_safetensors(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Read what `write_safetensors` wrote; anything else is a ValueError that says what is wrong."""
+    """Read what `write_safetensors` wrote; for anything else, a ValueError says what is wrong."""
     path = as_path(path)
     if not path.is_file():
         what = ": it is a folder, so give the file in it" if path.is_dir() else ""
@@ -110,7 +126,7 @@ def read_safetensors(path: str | Path, kind: str, version: int) -> tuple[dict[st
 
 @contextmanager
 def explain_damage(path: str | Path) -> Iterator[None]:
-    """One sentence where arrays and their description, though they are as they were written, do not fit together."""
+    """Say in one sentence that arrays and description do not fit together, although the checksum is right."""
     try:
         yield
     except (NetError, ImportError, MemoryError):  # nothing is wrong with the file
@@ -121,22 +137,17 @@ def explain_damage(path: str | Path) -> Iterator[None]:
 
 
 def strip_prefix(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """Arrays whose names start with a prefix, named without it."""
+    """Select the arrays whose names start with a prefix, and remove it from their names."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def _native(array: np.ndarray) -> np.ndarray:
-    """Contiguous and in the byte order of this machine, as safetensors wants it."""
-    return np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
-
-
 def encode_json(value: Any) -> np.ndarray:
-    """JSON text as bytes in an array: unlike a safetensors header it may be of any length."""
+    """Return JSON text as an array of bytes, which unlike a safetensors header may have any length."""
     return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
 
 
 def decode_json(array: np.ndarray) -> Any:
-    """Inverse of `encode_json`."""
+    """Invert `encode_json`."""
     return json.loads(array.tobytes().decode())
 
 
@@ -149,15 +160,15 @@ def compute_digest(tensors: dict[str, np.ndarray]) -> str:
 
 
 def csv_text(rows: Iterable[Iterable[Any]], floats: str = ".6g") -> str:
-    r"""CSV text of rows of cells, with LF as the end of lines, that a spreadsheet can open without running anything.
+    r"""Write rows of cells as CSV, with LF at the end of lines; a spreadsheet that opens it will not run anything.
 
     Parameters
     ----------
     rows : iterable of iterables
-        Numbers, texts and other labels. None and NaN are left empty. Text that a spreadsheet would take for a formula
-        gets an apostrophe in front, as spreadsheets themselves mark text; numbers stay numbers, negative ones too.
+        The cells are numbers, texts and other labels. None and NaN are left empty. Text that a spreadsheet would take
+        for a formula gets an apostrophe in front, as spreadsheets themselves mark text; numbers stay numbers.
     floats : str
-        How numbers that are not whole are written.
+        Write numbers that are not whole in this format.
 
     Examples
     --------
@@ -166,7 +177,7 @@ def csv_text(rows: Iterable[Iterable[Any]], floats: str = ".6g") -> str:
     """
     lines: list[str] = []
     keep = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n") + "\n"))
-    writer = csv.writer(keep, lineterminator="\r\n")  # which makes it quote cells that have a CR or LF in them
+    writer = csv.writer(keep, lineterminator="\r\n")  # so that cells with a CR or LF are quoted
     writer.writerows([_format_cell(value, floats) for value in row] for row in rows)
     return "".join(lines)
 

@@ -26,7 +26,7 @@ __all__ = [
 
 
 def encode_labels(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct labels of a column in sorted order, and the position of each entry among them.
+    """Find the distinct labels of a column, in sorted order, and the position of each entry among them.
 
     The order is that of the labels themselves, of an ordered categorical column's categories, or, for labels
     that cannot be compared with each other, of their types and texts: never that of their appearance.
@@ -36,7 +36,7 @@ def encode_labels(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     column : array-like or series
         One label for each observation.
     name : str
-        How errors call the column.
+        Errors call the column so.
 
     Returns
     -------
@@ -62,15 +62,15 @@ def encode_labels(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_labels(column: Any, name: str) -> np.ndarray:
-    """One-dimensional array of labels; numbers keep their type, everything else is an object.
+    """Return a one-dimensional array of labels; numbers keep their type, everything else becomes an object.
 
     Raises
     ------
     ValueError
-        When the column is not one-dimensional, or has missing entries.
+        If the column is not one-dimensional, or has missing entries.
     """
     if hasattr(column, "tocsr"):
-        raise TypeError(f"{name} is a sparse matrix, which is no list of labels: give {name}.toarray().")
+        raise TypeError(f"{name} is a sparse matrix, which is not a list of labels: give {name}.toarray().")
     values = to_label_array(column, name)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -81,7 +81,7 @@ def as_labels(column: Any, name: str) -> np.ndarray:
     if values.ndim != 1:
         raise ValueError(f"{name} must be one column of labels, got an array of shape {values.shape}.")
     if values.dtype == object and set(map(type, values.tolist())) == {str}:
-        return values  # nothing is missing, and nothing has to be changed: there may be millions
+        return values  # nothing is missing, nothing has to be converted: saves a pass over millions
     missing = _count_missing(values)
     if missing:
         raise ValueError(f"{name} has {missing} missing label(s): drop those rows, or give them a label of their own.")
@@ -95,7 +95,7 @@ def as_labels(column: Any, name: str) -> np.ndarray:
 
 
 def sort_key(label: Hashable) -> tuple[str, Any]:
-    """Key by which labels of any types can be sorted, the same however they were shuffled."""
+    """Make a key by which labels of any types can be sorted, in an order that does not depend on the input's."""
     if isinstance(label, bool | int | float | np.number | np.bool_):
         return ("", label)
     if isinstance(label, frozenset):
@@ -123,7 +123,7 @@ def encode_objects(values: list[Hashable], name: str) -> tuple[np.ndarray, np.nd
 
 
 def in_order(labels: Iterable[Any]) -> list[Any]:
-    """In their own order if they have a total one, otherwise by type and text."""
+    """Sort labels in their own order if it is total, otherwise by type and text."""
     labels = list(labels)
     try:
         return sorted(labels, key=sort_key if any(isinstance(label, frozenset) for label in labels) else None)
@@ -147,7 +147,7 @@ def to_label_array(column: Any, name: str) -> np.ndarray:
         return to_object_array([None if value is np.ma.masked else value for value in column])
     if isinstance(column, np.ndarray):
         return column
-    if hasattr(column, "to_pylist"):  # a pyarrow array that is not chunked
+    if hasattr(column, "to_pylist"):  # an unchunked pyarrow array
         return to_object_array(column.to_pylist())
     if isinstance(column, str | bytes) or not isinstance(column, Iterable):
         return np.asarray(column)
@@ -158,17 +158,17 @@ def to_label_array(column: Any, name: str) -> np.ndarray:
 
 
 def to_object_array(values: Sequence[Any]) -> np.ndarray:
-    """Array of the values as they are: ``np.array`` would turn ``[1, "a"]`` into two strings."""
+    """Make an array of the values as they are: ``np.array`` would turn ``[1, "a"]`` into two strings."""
     return np.fromiter(values, dtype=object, count=len(values))
 
 
 def _to_python_value(value: Any) -> Any:
-    """Python's own value for a NumPy scalar."""
+    """Return Python's own value for a NumPy scalar."""
     return _round_to_microseconds(np.asarray(value)).item() if isinstance(value, np.generic) else value
 
 
 def _round_to_microseconds(values: np.ndarray) -> np.ndarray:
-    """Dates at a resolution that Python has; ``tolist`` makes bare integers of nanoseconds."""
+    """Round dates to the resolution of Python's; ``tolist`` would turn nanoseconds into bare integers."""
     return values.astype(f"{values.dtype.kind}8[us]") if values.dtype.kind in "mM" else values
 
 
@@ -198,7 +198,7 @@ _JSON_CODECS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]]
 
 
 def label_to_json(label: Any) -> Any:
-    """Label as something that JSON can hold."""
+    """Turn a label into something that JSON can hold."""
     if isinstance(label, str | bool | int | float):
         return label
     if isinstance(label, np.generic):
@@ -214,7 +214,7 @@ def label_to_json(label: Any) -> Any:
 
 
 def label_from_json(label: Any) -> Any:
-    """Inverse of `label_to_json`."""
+    """Invert `label_to_json`."""
     if isinstance(label, dict):
         ((tag, value),) = label.items()
         return _JSON_CODECS[tag][2](value)
@@ -222,17 +222,17 @@ def label_from_json(label: Any) -> Any:
 
 
 def find_labels(Y: Any) -> np.ndarray | None:
-    """Y as one column of labels, if that is what it is.
+    """Return Y as one column of labels, if it is one.
 
     Parameters
     ----------
     Y : array-like or frame
-        Of any kind.
+        Y may be of any kind.
 
     Returns
     -------
     ndarray of shape (n,) or None
-        None for numbers and for several columns.
+        None if Y holds numbers or several columns.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def find_labels(Y: Any) -> np.ndarray | None:
     frame = as_frame(Y, "Y")
     if frame is not None and frame.shape[1] != 1:
         return None
-    values = (
-        of_series(frame[:, 0]) if frame is not None else np.empty((0, 0)) if hasattr(Y, "tocsr") else to_array(Y, "Y")
-    )
+    if hasattr(Y, "tocsr"):
+        return None
+    values = of_series(frame[:, 0]) if frame is not None else to_array(Y, "Y")
     return values if values.ndim == 1 and values.dtype.kind in "OUSb" else None

@@ -17,17 +17,17 @@ from threadpoolctl import threadpool_limits
 
 __all__ = ["RowBlocks", "in_threads", "limit_blas_threads", "n_threads"]
 
-WORTH_IT = 1 << 20  # cells, from which on a second thread gains more than it costs
+MIN_CELLS_FOR_THREADS = 1 << 20  # with fewer cells, a second thread costs more than it gains
 
 
 def n_threads() -> int:
-    """How many threads there may be: ``OMP_NUM_THREADS``, as for NumPy, or one for each core."""
+    """Return how many threads to use: ``OMP_NUM_THREADS``, as for NumPy, or one for each core."""
     given = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return min(int(given), joblib.cpu_count()) if given.isdigit() and int(given) else joblib.cpu_count()
 
 
 def in_threads(function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any]:
-    """Value of a function for each part, in their order, a thread for each."""
+    """Call a function with each part, in a thread each, and return the results in order."""
     parts = list(parts)
     if len(parts) < 2:
         return [function(part) for part in parts]
@@ -36,15 +36,15 @@ def in_threads(function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any
 
 
 def limit_blas_threads(is_wanted: bool) -> AbstractContextManager:
-    """Keep BLAS to one thread for a while, if that is wanted.
+    """Keep BLAS to one thread inside the context, if that is wanted.
 
-    Its threads would wait busily beside those of ours; and for many small matrices, they cost more than they gain.
+    Its threads would wait busily beside our own, and for many small matrices they cost more than they gain.
     """
     return _one_thread if is_wanted else nullcontext()
 
 
 class _OneThread:
-    """Limit of BLAS for the whole process: the first to enter sets it, the last to leave takes it away."""
+    """A limit of BLAS for the whole process: the first to enter sets it, the last to leave lifts it."""
 
     def __init__(self) -> None:
         self.lock, self.n_inside = threading.Lock(), 0
@@ -66,7 +66,7 @@ _one_thread = _OneThread()
 
 
 class RowBlocks:
-    """A sparse matrix as blocks of its rows with about as many cells each: one for each thread, without copies.
+    """A sparse matrix as blocks of rows with about equally many cells, one for each thread, without copies.
 
     Parameters
     ----------
@@ -76,19 +76,22 @@ class RowBlocks:
     def __init__(self, A: Any) -> None:
         self.is_transposed = A.format == "csc"
         base = A.T if self.is_transposed else A
-        n = n_threads() if A.nnz >= WORTH_IT else 1
+        n = n_threads() if A.nnz >= MIN_CELLS_FOR_THREADS else 1
         cuts = np.searchsorted(base.indptr, np.linspace(0, base.nnz, n + 1)[1:-1]).tolist()
         bounds = np.unique([0, *cuts, base.shape[0]]).tolist()
         self.rows = [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
         self.blocks = [_slice_rows(base, rows) for rows in self.rows]
-        self._transposed = [_make_sparse_view(sp.csc_array, *_parts(block), block.shape[::-1]) for block in self.blocks]
+        self._transposed = [
+            _make_sparse_view(sp.csc_array, block.data, block.indices, block.indptr, block.shape[::-1])
+            for block in self.blocks
+        ]
 
     def matrix_times(self, v: np.ndarray) -> np.ndarray:
-        """A @ v."""
+        """Compute A @ v."""
         return self._sum_products(v) if self.is_transposed else self._stack_products(v)
 
     def transposed_times(self, v: np.ndarray) -> np.ndarray:
-        """A.T @ v."""
+        """Compute A.T @ v."""
         return self._stack_products(v) if self.is_transposed else self._sum_products(v)
 
     def _stack_products(self, v: np.ndarray) -> np.ndarray:
@@ -104,7 +107,7 @@ class RowBlocks:
 
 
 def _slice_rows(A: sp.csr_array, rows: slice) -> sp.csr_array:
-    """Some rows, as a view."""
+    """Slice rows as a view."""
     first, last = A.indptr[rows.start], A.indptr[rows.stop]
     indptr = A.indptr[rows.start : rows.stop + 1] - first
     return _make_sparse_view(
@@ -112,14 +115,10 @@ def _slice_rows(A: sp.csr_array, rows: slice) -> sp.csr_array:
     )
 
 
-def _parts(A: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return A.data, A.indices, A.indptr
-
-
 def _make_sparse_view(
     kind: Any, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, ...]
 ) -> Any:
-    """Sparse array of these parts themselves: the constructor copies views of less than half of an array."""
+    """Make a sparse array of these very parts: the constructor copies views of less than half of an array."""
     A = kind(shape, dtype=data.dtype)
     A.data, A.indices, A.indptr = data, indices, indptr
     return A

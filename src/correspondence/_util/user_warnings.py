@@ -1,4 +1,4 @@
-"""Kinds of warnings, so that each can be silenced, recorded or made an error by its class instead of by its text."""
+"""Kinds of warnings, which can be silenced, recorded or made an error by their class."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class NothingFound(CorrespondenceWarning):
 
 
 class NotHeldOut(CorrespondenceWarning):
-    """There are too few pairs to hold some out of the fit, so its figures are those of the training.
+    """There are too few pairs to hold some out of the fit, so these are training figures.
 
     Examples
     --------
@@ -87,10 +87,9 @@ class NotHeldOut(CorrespondenceWarning):
 
 
 class NearlyCollinear(CorrespondenceWarning):
-    """Columns are so nearly collinear that a combination of them is dropped, with what it may have told.
+    """Columns are so nearly collinear that a combination of them is dropped, with the information in it.
 
-    Exact dependences, such as that of a column that repeats another, lose nothing when they are dropped, and nothing
-    is said of them.
+    An exact dependence, such as a column that repeats another, holds no information and is dropped without a warning.
 
     Examples
     --------
@@ -119,7 +118,7 @@ class Inexact(CorrespondenceWarning):
 
 
 class UncertainInterval(CorrespondenceWarning):
-    """A few pairs decide a confidence interval, which may therefore be too narrow.
+    """A confidence interval depends on a few pairs, so it may be too narrow.
 
     Examples
     --------

@@ -91,8 +91,8 @@ class _Digits:
     @property
     def introduction(self) -> str:
         return (
-            f"A net with {N_HIDDEN_UNITS} hidden units has learned from {N_TRAINING_IMAGES} of scikit-learn's images of handwritten "
-            f"digits, and is right on {100 * self.accuracy:.1f} % of {self.unseen:,} others."
+            f"A net with {N_HIDDEN_UNITS} hidden units has learned from {N_TRAINING_IMAGES} of scikit-learn's images "
+            f"of handwritten digits, and is right on {100 * self.accuracy:.1f} % of {self.unseen:,} others."
         )
 
     def format_text(self) -> str:

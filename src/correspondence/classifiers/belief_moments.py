@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import find_user_stacklevel
+from correspondence._util.text import list_names
 from correspondence._util.user_warnings import FewerComponents, LeftOut
 from correspondence.classifiers.beliefs import Beliefs
 from correspondence.core.decomposition import Decomposition
@@ -31,9 +32,8 @@ def decompose_beliefs(
     p, cov = moments.mean_f / moments.mean_f.sum(), moments.cov_f
     used = p > 0
     if not used.all():
-        missing = ", ".join(map(str, classes[~used][:5])) + (", ..." if (~used).sum() > 5 else "")
         warnings.warn(
-            f"{(~used).sum()} class(es) never predicted, so placed at NaN: {missing}.",
+            f"{(~used).sum()} class(es) never predicted, so placed at NaN: {list_names(classes[~used], 5)}.",
             LeftOut,
             stacklevel=find_user_stacklevel(),
         )

@@ -16,7 +16,7 @@ from sklearn.base import is_regressor
 from sklearn.exceptions import NotFittedError
 
 from correspondence._util.arguments import check_whole, count_observations, is_number, to_array
-from correspondence._util.files import NetError
+from correspondence._util.files import NetError, State
 from correspondence._util.labels import as_labels, label_from_json, label_to_json, to_object_array
 from correspondence._util.text import short_repr
 from correspondence.core.functions import FeatureMap
@@ -150,10 +150,10 @@ class Beliefs(FeatureMap):
     def __repr__(self) -> str:
         return "Beliefs()" if self.model is None else f"Beliefs({type(self.model).__name__})"
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
+    def state(self) -> State:  # noqa: D102
         names = None if self.given is None else [label_to_json(label) for label in self.given.tolist()]
         settings = {"outputs": self.compute_outputs, "temperature": self.temperature, "batch_size": self.batch_size}
-        return {"has_model": self.model is not None, "classes": names, **settings}, {}
+        return State({"has_model": self.model is not None, "classes": names, **settings}, {})
 
     @classmethod
     def from_state(  # noqa: D102

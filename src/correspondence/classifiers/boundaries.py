@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import to_floats
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 
 __all__ = [
     "boundary_beliefs",
@@ -112,7 +112,7 @@ def class_index(position: Mapping[Any, int], label: Any, name: str) -> int:
     try:
         return position[label.item() if hasattr(label, "detach") else label]
     except (KeyError, TypeError, ValueError, RuntimeError):  # a tensor of several labels, or what cannot be hashed
-        shown = ", ".join(map(short_repr, list(position)[:10])) + (", ..." if len(position) > 10 else "")
+        shown = list_names(position, show=short_repr)
         raise ValueError(f"{name}: {short_repr(label)} is not a class, choose among {shown}.") from None
 
 

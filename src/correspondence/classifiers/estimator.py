@@ -43,7 +43,7 @@ from correspondence.core.decomposition import Decomposition
 from correspondence.core.estimator import Estimator
 from correspondence.core.functions import MAX_FUNCTION_VALUE, LabelFunctions, LinearFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.scoring import held_out, held_out_parts
+from correspondence.core.scoring import score_pairs, score_parts
 from correspondence.data.pairs.pairs import Pairs, check_source
 from correspondence.results.confusing import Confusing
 from correspondence.results.held_out import HeldOut
@@ -268,7 +268,7 @@ class ClassifierCA(Estimator):
         if isinstance(X, Pairs):
             check_source(X, Y, sample_weight)
             g = partial(_look_up_label_values, self.classes_, np.nan_to_num(self._get_g_functions().values))
-            return held_out_parts(X.through(self._get_f_functions().without_sample(), g).each, self.correlations_)
+            return score_parts(X.through(self._get_f_functions().without_sample(), g).each, self.correlations_)
         if Y is None:
             raise ValueError("Y is missing: an evaluation needs the true labels of X.")
         P = self.beliefs(X)
@@ -560,7 +560,7 @@ def evaluate_on_labels(d: Decomposition, P: np.ndarray, codes: np.ndarray, sampl
     assert isinstance(d.g, LabelFunctions)
     G = np.nan_to_num(d.g.values)[codes]
     weights = None if sample_weight is None else check_weights(sample_weight, len(P), "sample_weight")
-    return held_out(d.f.of_features(P.astype(np.float64, copy=False)), G, d.correlations, weights)
+    return score_pairs(d.f.of_features(P.astype(np.float64, copy=False)), G, d.correlations, weights)
 
 
 def measure_claims(P: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> Claims:

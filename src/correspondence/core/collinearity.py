@@ -21,7 +21,8 @@ from scipy.linalg import solve_triangular
 
 from correspondence._util.arguments import take_rows
 from correspondence.core.feature_maps import iterate_blocks
-from correspondence.core.moments import Moments, Spectrum, warn_of_lost
+from correspondence.core.moments import Moments
+from correspondence.core.whitening import Spectrum, warn_of_lost
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.columns import Category, Columns, Linear, Number, columns_of
 from correspondence.data.encoders.images import Images

@@ -16,8 +16,9 @@ import numpy as np
 
 from correspondence._util import files
 from correspondence._util.arguments import check_weights, check_whole, read_only
+from correspondence._util.files import State
 from correspondence.core.functions import FUNCTION_CLASSES, PrincipalFunctions
-from correspondence.core.scoring import held_out, held_out_parts
+from correspondence.core.scoring import score_pairs, score_parts
 from correspondence.data.pairs.pairs import Pairs, check_source
 from correspondence.results.held_out import HeldOut
 
@@ -40,9 +41,9 @@ class Decomposition:
     chi2 : float
         Sum of all PICs, those not kept included; for a table its chi-square statistic divided by the total.
     n : float
-        Number (total weight) of the pairs it was computed from.
+        Number (total weight) of the pairs of the fit.
     origin : str
-        How it was made, if `decompose` did.
+        How `decompose` chose it; empty if another procedure made it.
 
     Examples
     --------
@@ -89,17 +90,17 @@ class Decomposition:
         return float(self.correlations[0]) if self.n_components else 0.0
 
     def k_correlation(self, k: int) -> float:
-        """Sum of the k largest PICs.
+        """Return the sum of the k largest PICs.
 
         Parameters
         ----------
         k : int
-            From 0 to `n_components`.
+            The number of PICs must be from 0 to `n_components`.
 
         Returns
         -------
         float
-            At most chi2.
+            A number from 0 to chi2.
         """
         return float(self.pics[: self._check_k(k)].sum())
 
@@ -109,12 +110,12 @@ class Decomposition:
         Parameters
         ----------
         k : int
-            From 0 to `n_components`.
+            The number of components must be from 0 to `n_components`.
 
         Returns
         -------
         Decomposition
-            With the same chi2.
+            The decomposition into these components, with the same chi2.
         """
         k = self._check_k(k)
         return replace(self, pics=self.pics[:k], f=self.f.truncate(k), g=self.g.truncate(k))
@@ -125,9 +126,9 @@ class Decomposition:
         Parameters
         ----------
         X, Y : array-like
-            Pairs. Or X alone, as `Pairs`, which are read twice, where they are.
+            The pairs must be in the same order. X alone may be `Pairs`, which are read twice, where they are.
         sample_weight : array-like of shape (n,), optional
-            Of the pairs.
+            The pairs have these weights; each is 1 by default.
 
         Returns
         -------
@@ -136,60 +137,59 @@ class Decomposition:
         """
         if isinstance(X, Pairs):
             check_source(X, Y, sample_weight)
-            return held_out_parts(
-                X.through(self.f.without_sample(), self.g.without_sample()).each, self.correlations, warn=True
-            )
+            parts = X.through(self.f.without_sample(), self.g.without_sample())
+            return score_parts(parts.each, self.correlations, warn=True)
         F, G = self.f(X), self.g(Y)
         if len(F) != len(G):
             raise ValueError(f"X and Y must have the same length, got {len(F)} and {len(G)}.")
         weights = None if sample_weight is None else check_weights(sample_weight, len(F), "sample_weight")
-        return held_out(F, G, self.correlations, weights, warn=True)
+        return score_pairs(F, G, self.correlations, weights, warn=True)
 
     def density_ratio(self, X: Any, Y: Any, pairwise: bool = False) -> np.ndarray:
-        """Ratio p(x, y) / (p(x) p(y)) by Lancaster's formula.
+        """Compute the ratio p(x, y) / (p(x) p(y)) by Lancaster's formula.
 
         Parameters
         ----------
         X, Y : array-like
-            Values of the two variables.
+            The ratio is computed at these values of the two variables.
         pairwise : bool
-            If false, pair x_k with y_k; if true, every x with every y.
+            If false, pair x_k with y_k; if true, pair every x with every y.
 
         Returns
         -------
         ndarray of shape (n,) or (len(X), len(Y))
-            1 means unrelated. With fewer components than there are it may be slightly negative.
+            Ratios; 1 means unrelated. They may be slightly negative if some components are not kept.
         """
         F, G = self.f(X) * self.correlations, self.g(Y)
         if pairwise:
             return 1 + F @ G.T
         if len(F) != len(G):
             raise ValueError(
-                f"X and Y must have the same length, got {len(F)} and {len(G)}; use pairwise=True for all pairs."
+                f"X and Y must have the same length, got {len(F)} and {len(G)}. Use pairwise=True for all pairs."
             )
         return 1 + np.einsum("ij,ij->i", F, G)
 
     def conditional_expectation(
         self, h: Callable[[Any], Any] | Mapping[Any, float] | np.ndarray, X: Any, Y: Any = None
     ) -> np.ndarray:
-        """E[h(Y) | X = x], the best prediction of h(Y) from x in mean square.
+        """Compute E[h(Y) | X = x], the best prediction of h(Y) from x in mean square.
 
         The paper's formula: with beta_i = E[h(Y) g_i(Y)] it is E[h(Y)] + sum_i sqrt(lambda_i) beta_i f_i(x).
 
         Parameters
         ----------
         h : callable, mapping or array-like
-            A function applied to the values of Y as a whole, a dictionary from label to value, or the values
-            themselves, one for each training y (for a table: for each column). Several values each give as
-            many columns.
+            It is a function of all values of Y, a dictionary from label to value, or the values themselves, one for
+            each y of the fit (for a table: for each column). Several values for each y give as many columns.
         X : array-like
-            Where to predict.
+            Predict at these x.
         Y : array-like, optional
-            Sample of Y over which the expectations of h are taken, instead of the one of the fit.
+            Take the expectations of h over this sample of Y instead of that of the fit.
 
         Returns
         -------
         ndarray of shape (n,) or (n, number of values)
+            Predictions for each x.
         """
         values, G, weights = self.g.evaluate_on_sample(h, Y)
         mean = weights @ values
@@ -197,32 +197,33 @@ class Decomposition:
         return mean + (self.f(X) * self.correlations) @ beta
 
     def save(self, path: str | Path) -> None:
-        """Write to one file (safetensors with a JSON description); `load` reads it back.
+        """Write the decomposition to one file (safetensors with a JSON description); `load` reads it back.
 
         Parameters
         ----------
         path : str or Path
-            Replaced if it exists, and only once the new file is complete.
+            A file that exists is replaced once the new one is complete.
         """
         description, arrays = self.state()
         files.write_safetensors(path, arrays, description, FILE_FORMAT, FILE_FORMAT_VERSION)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Take it apart, for a file format of your own.
+    def state(self) -> State:
+        """Take the decomposition apart, for a file format of your own.
 
         Returns
         -------
         description : dict
             Plain values, for JSON.
         arrays : dict of str to ndarray
-            The numbers.
+            Arrays by name.
         """
         arrays: dict[str, np.ndarray] = {"pics": self.pics}
         description: dict[str, Any] = {"chi2": self.chi2, "n": self.n, "origin": self.origin}
         for name, functions in (("f", self.f), ("g", self.g)):
-            description[name], state = functions.state()
-            arrays |= {f"{name}.{key}": value for key, value in state.items()}
-        return description, arrays
+            state = functions.state()
+            description[name] = state.description
+            arrays |= state.prefix_arrays(f"{name}.")
+        return State(description, arrays)
 
     @classmethod
     def from_state(
@@ -233,16 +234,16 @@ class Decomposition:
         Parameters
         ----------
         description : dict
-            The plain values.
+            These are the plain values.
         arrays : dict of str to ndarray
-            The numbers.
+            These are the arrays by name.
         x_net, y_net : torch.nn.Module, optional
-            Nets of your own that the model was fitted with.
+            Give the nets of your own that the model was fitted with.
 
         Returns
         -------
         Decomposition
-            The same.
+            The same decomposition.
         """
         nets = {"f": x_net, "g": y_net}
         sides = {name: _load_functions(name, description, arrays, nets[name]) for name in ("f", "g")}
@@ -276,11 +277,11 @@ class Decomposition:
 
 
 def as_decomposition(d_or_est: Any) -> Decomposition:
-    """Decomposition, given itself or a fitted estimator."""
+    """Return a decomposition, given itself or a fitted estimator."""
     d = getattr(d_or_est, "decomposition_", d_or_est)
     if not isinstance(d, Decomposition):
         raise TypeError(
-            f"A Decomposition or a fitted estimator is needed, got {type(d_or_est).__name__}: call fit first."
+            f"est must be a Decomposition or a fitted estimator, got {type(d_or_est).__name__}. Call fit first."
         )
     return d
 
@@ -291,14 +292,14 @@ def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Decompositio
     Parameters
     ----------
     path : str or Path
-        The file.
+        The file must have been written by `Decomposition.save`.
     x_net, y_net : torch.nn.Module, optional
-        Nets of your own that the model was fitted with; their weights are read from the file.
+        Give the nets of your own that the model was fitted with; their weights are read from the file.
 
     Returns
     -------
     Decomposition
-        The same as was saved.
+        The decomposition that was saved.
 
     Raises
     ------
@@ -327,5 +328,5 @@ def _load_functions(
         description[name], files.strip_prefix(arrays, f"{name}."), net
     )
     if functions.width != arrays["pics"].size:
-        raise TypeError("There must be as many functions as PICs.")
+        raise TypeError("pics and functions must be equally many.")
     return functions

@@ -30,9 +30,9 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
     Attributes
     ----------
     decomposition_ : Decomposition
-        The result.
+        The result of the fit.
     pics_, correlations_ : ndarray of shape (d,)
-        lambda_i and sqrt(lambda_i) on the training data.
+        lambda_i and sqrt(lambda_i) on the training pairs.
     """
 
     decomposition_: Decomposition
@@ -43,13 +43,13 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
 
     @property
     def pics_(self) -> np.ndarray:
-        """Principal inertia components lambda_i of the training data, largest first."""
+        """Principal inertia components (PICs) lambda_i on the training pairs, largest first."""
         check_is_fitted(self)
         return self.decomposition_.pics
 
     @property
     def correlations_(self) -> np.ndarray:
-        """Correlations sqrt(lambda_i) of the training data."""
+        """Correlations sqrt(lambda_i) on the training pairs."""
         check_is_fitted(self)
         return self.decomposition_.correlations
 
@@ -59,18 +59,18 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like
-            Values of the first variable, as for `fit`.
+            The values of the first variable must be of the kind that was given to `fit`.
         Y : array-like, optional
-            Values of the second, not necessarily as many.
+            The values of the second variable need not be as many.
 
         Returns
         -------
         ndarray of shape (n, d), or a pair of them
-            f(X), or (f(X), g(Y)); of variance 1 on the training data. Frames if `set_output` asks for them.
+            f(X), or (f(X), g(Y)), with variance 1 on the training pairs. They are frames if `set_output` asks for them.
         """
         check_is_fitted(self)
         if isinstance(X, Pairs):
-            raise ValueError("X are Pairs: distributed.transform(est, pairs, folder) writes their functions to files.")
+            raise ValueError("X must be in memory, got Pairs. Call distributed.transform(est, pairs, folder).")
         F = self._evaluate_f(X)
         return F if Y is None else (F, self.transform_y(Y))
 
@@ -80,12 +80,13 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         Parameters
         ----------
         Y : array-like
-            Values of the second variable, as for `fit`.
+            The values of the second variable must be of the kind that was given to `fit`.
 
         Returns
         -------
         ndarray of shape (n, d)
-            Of variance 1 on the training data. A frame with columns g1, g2, ... if `set_output` asks for one.
+            g(Y), with variance 1 on the training pairs. It is a frame with columns g1, g2, ... if `set_output` asks for
+            one.
         """
         check_is_fitted(self)
         G = self._evaluate_g(Y)
@@ -93,7 +94,7 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         return G if wanted == "default" else _make_frame(G, wanted, getattr(Y, "index", None))
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
-        """Views of pairs in which components are tested without holding pairs out; none if that cannot be done."""
+        """Return views of pairs in which components can be tested without holding pairs out, if there are any."""
         return []
 
     def _evaluate_f(self, X: Any) -> np.ndarray:
@@ -108,9 +109,10 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X, Y : array-like
-            Pairs, as for `fit`; or X alone, as `Pairs`, which are read twice, where they are.
+            The pairs must be of the kind that was given to `fit`. X alone may be `Pairs`, which are read twice, where
+            they are.
         sample_weight : array-like of shape (n,), optional
-            Of the pairs.
+            The pairs have these weights; each is 1 by default.
 
         Returns
         -------
@@ -119,21 +121,21 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         if Y is None and not isinstance(X, Pairs):
-            raise ValueError("Y is missing: an evaluation needs pairs (x, y).")
+            raise ValueError("Y must be given: an evaluation needs pairs (x, y).")
         return self.decomposition_.evaluate(X, Y, sample_weight)
 
     def score(self, X: Any, Y: Any = None, sample_weight: Any = None) -> float:
-        """Dependence that the functions prove on the given pairs: ``evaluate(X, Y).captured``.
+        """Return the dependence that the functions prove on the given pairs: ``evaluate(X, Y).captured``.
 
         Parameters
         ----------
         X, Y, sample_weight : array-like
-            As for `evaluate`.
+            These are the arguments of `evaluate`.
 
         Returns
         -------
         float
-            At most chi2(X; Y), and negative if the functions predict worse than no dependence at all.
+            In the population at most chi2(X; Y), and negative if the functions predict worse than no dependence at all.
         """
         with warnings.catch_warnings(action="ignore", category=UncertainInterval):  # no interval is returned
             return self.evaluate(X, Y, sample_weight).captured
@@ -144,18 +146,18 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         Parameters
         ----------
         input_features : None
-            Ignored; scikit-learn gives it.
+            It is ignored; scikit-learn gives it.
 
         Returns
         -------
         ndarray of str
-            As many as there are components.
+            One name for each component.
         """
         check_is_fitted(self)
         return np.array([f"f{i + 1}" for i in range(len(self.pics_))], dtype=object)
 
     def _remember_columns(self, X: Any) -> None:
-        """Number and names of the columns of X, if it is a table."""
+        """Keep the number and the names of the columns of X, if it is a table."""
         for name in ("feature_names_in_", "n_features_in_"):
             self.__dict__.pop(name, None)
         if isinstance(X, Pairs):
@@ -178,18 +180,18 @@ class PairsEstimator(Estimator):
     n_components: int
 
     def _open_pairs(self, X: Any, Y: Any, groups: Any = None) -> tuple[Parts, np.ndarray | None]:
-        """Pairs in memory or wherever they are, and which of them belong together."""
+        """Return the pairs, in memory or elsewhere, and the numbers of their groups."""
         if not isinstance(X, Pairs):
             n = self._check_pairs(X, Y)
             return Memory(X, Y, n), None if groups is None else group_codes(groups, n, "groups")
         check_source(X, Y)
         if groups is not None:
-            raise ValueError("groups cannot be given with Pairs: collect them first, and give X, Y and groups.")
+            raise ValueError("groups must be None with Pairs. Collect the pairs, and give X, Y and groups.")
         self._check_n_components(X.layout.n)
         return X, None
 
     def _check_pairs(self, X: Any, Y: Any) -> int:
-        """Number of pairs, more than there shall be components."""
+        """Return the number of pairs, which must be more than `n_components`."""
         if Y is None:
             raise ValueError(
                 "Y is missing: fit needs both variables (requires y to be passed, but the target y is None)."
@@ -207,7 +209,7 @@ class PairsEstimator(Estimator):
             raise ValueError(f"n_components={asked} needs more than {asked} pairs, got {n} sample(s).")
 
     def _set_decomposition(self, d: Decomposition, X: Any = None) -> None:
-        """Keep the result, with a warning if there is less than asked for, and the names of the columns of X."""
+        """Keep the result and the names of the columns of X; warn if there are fewer components than asked for."""
         if d.n_components < self.n_components:
             warnings.warn(
                 f"There are only {d.n_components} components, fewer than n_components = {self.n_components}: "

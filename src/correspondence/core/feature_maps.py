@@ -1,4 +1,4 @@
-"""Features of one variable that are encoded columns, or sums of functions of them."""
+"""Features of one variable: its encoded columns, or sums of functions of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from correspondence._util.files import State
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import FeatureMap, LinearFunctions
 from correspondence.core.signs import choose_signs
@@ -22,13 +23,13 @@ ROWS_PER_BLOCK = 4096
 
 
 def to_dense(rows: Any) -> np.ndarray:
-    """Rows that an encoder has made, as one array of rows and columns."""
+    """Return the rows that an encoder has made as one array of rows and columns."""
     array = rows.toarray() if sp.issparse(rows) else rows
     return np.asarray(array, dtype=np.float64).reshape(len(array), -1)
 
 
 def iterate_blocks(*sides: Any) -> Iterator[tuple[Any, ...]]:
-    """Some rows of all sides at a time."""
+    """Yield some rows of all sides at a time."""
     for start in range(0, sides[0].shape[0], ROWS_PER_BLOCK):
         yield tuple(rows[start : start + ROWS_PER_BLOCK] for rows in sides)
 
@@ -42,7 +43,9 @@ class Loadings:
     n : int
         Number of rows.
     products : ndarray of shape (columns, functions)
+        Sums of products of a column and a function.
     sums, squares : ndarray of shape (columns,)
+        Sums of the columns, and of their squares.
     totals : ndarray of shape (functions,)
         Sums of the functions.
     """
@@ -55,7 +58,7 @@ class Loadings:
 
     @classmethod
     def from_batches(cls, batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Loadings:
-        """Sums over batches of functions and columns."""
+        """Sum over batches of functions and columns."""
         parts = [cls(len(G), Z.T @ G, Z.sum(axis=0), (Z**2).sum(axis=0), G.sum(axis=0)) for G, Z in batches]
         return sum(parts[1:], start=parts[0])
 
@@ -65,26 +68,26 @@ class Loadings:
 
     @property
     def covariance(self) -> np.ndarray:
-        """Of each column with each function."""
+        """Covariance of each column with each function."""
         return self.products / self.n - np.outer(self.sums / self.n, self.totals / self.n)
 
     @property
     def variance(self) -> np.ndarray:
-        """Of each column."""
+        """Variance of each column."""
         return self.squares / self.n - (self.sums / self.n) ** 2
 
 
 def fix_signs(d: Decomposition, covariance: np.ndarray, variance: np.ndarray) -> Decomposition:
-    """Decomposition with signs by the columns of y: the one with the largest correlation with g_i has a positive one.
+    """Choose signs by the columns of y: the one most correlated with g_i, in absolute value, is positively so.
 
     Parameters
     ----------
     d : Decomposition
-        Of features.
+        It must have functions of features.
     covariance : ndarray of shape (q, d)
-        Between the encoded columns of y and the functions g.
+        These are the covariances of the encoded columns of y with the functions g.
     variance : ndarray of shape (q,)
-        Of the columns.
+        These are the variances of the columns.
     """
     assert isinstance(d.f, LinearFunctions)
     assert isinstance(d.g, LinearFunctions)
@@ -100,9 +103,9 @@ class Encoded(FeatureMap):
     Parameters
     ----------
     name : str
-        "X" or "Y", for errors.
+        Errors call the variable by this name, "X" or "Y".
     encoder : Encoder
-        From data to rows of numbers.
+        It turns data into rows of numbers.
     """
 
     name: str
@@ -112,14 +115,14 @@ class Encoded(FeatureMap):
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
         return to_dense(self.encoder(values, self.name))
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
-        return {"name": self.name, "encoder": self.encoder.state()}, {}
+    def state(self) -> State:  # noqa: D102
+        return State({"name": self.name, "encoder": self.encoder.state().description}, {})
 
     @classmethod
     def from_state(  # noqa: D102
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
     ) -> Encoded:
-        return cls(description["name"], encoder_from_state(description["encoder"]))
+        return cls(description["name"], encoder_from_state(description["encoder"], arrays))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +132,11 @@ class Additive(FeatureMap):
     Parameters
     ----------
     name : str
-        "X" or "Y", for errors.
+        Errors call the variable by this name, "X" or "Y".
     encoder : Encoder
-        From data to rows of numbers.
+        It turns data into rows of numbers.
     functions : AdditiveFunctions
-        Of the rows.
+        These are functions of the rows.
     """
 
     name: str
@@ -144,12 +147,13 @@ class Additive(FeatureMap):
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
         return self.functions(to_dense(self.encoder(values, self.name)))
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
-        return {"name": self.name, "encoder": self.encoder.state()}, self.functions.state()
+    def state(self) -> State:  # noqa: D102
+        description = {"name": self.name, "encoder": self.encoder.state().description}
+        return State(description, self.functions.state().arrays)
 
     @classmethod
     def from_state(  # noqa: D102
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
     ) -> Additive:
-        encoder = encoder_from_state(description["encoder"])
-        return cls(description["name"], encoder, AdditiveFunctions.from_state(arrays))
+        encoder = encoder_from_state(description["encoder"], arrays)
+        return cls(description["name"], encoder, AdditiveFunctions.from_state({}, arrays))

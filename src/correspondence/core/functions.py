@@ -12,22 +12,24 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence._util import files
-from correspondence._util.arguments import (
-    count_observations,
-    read_only,
-    to_floats,
-)
+from correspondence._util.arguments import count_observations, read_only, to_floats
+from correspondence._util.files import State
 from correspondence._util.labels import as_labels, label_from_json, label_to_json, to_object_array
 from correspondence._util.text import short_repr
 from correspondence.data.encoders.columns import Category, Columns
 
-__all__ = ["FUNCTION_CLASSES", "FeatureMap", "LabelFunctions", "LinearFunctions", "PrincipalFunctions", "label_shares"]
+__all__ = [
+    "FUNCTION_CLASSES",
+    "FeatureMap",
+    "LabelFunctions",
+    "LinearFunctions",
+    "PrincipalFunctions",
+    "find_label_shares",
+]
 
-MAX_FUNCTION_VALUE = (
-    1e35  # value of a function, whose eighth power does not overflow; on the data of the fit the variance is 1
-)
+MAX_FUNCTION_VALUE = 1e35  # its eighth power does not overflow; on the pairs of the fit the variance is 1
 
-FEATURE_MAPS = {  # by name, so that loading imports torch only if it must
+FEATURE_MAPS = {  # as names, so that loading a model imports torch only if it has nets
     "additive": "correspondence.core.feature_maps:Additive",
     "beliefs": "correspondence.classifiers.beliefs:Beliefs",
     "encoded": "correspondence.core.feature_maps:Encoded",
@@ -46,13 +48,13 @@ class FeatureMap(ABC):
         """Evaluate the features at each of the values."""
 
     @abstractmethod
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return a JSON description and the arrays from which `from_state` makes the same features."""
+    def state(self) -> State:
+        """Return the description and the arrays from which `from_state` makes the same features."""
 
     @classmethod
     @abstractmethod
     def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None) -> FeatureMap:
-        """Inverse of `state`; a net that is the user's own has to be given."""
+        """Put together what `state` took apart; a net of the user's own must be given."""
 
 
 class PrincipalFunctions(ABC):
@@ -71,33 +73,33 @@ class PrincipalFunctions(ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many functions there are."""
+        """Number of functions."""
 
     @abstractmethod
     def without_sample(self) -> PrincipalFunctions:
-        """Return the same functions without the data of the fit, to be sent somewhere else."""
+        """Return the same functions without the data of the fit, to be sent to other processes."""
 
     @abstractmethod
     def accept_unknown(self) -> PrincipalFunctions:
-        """Return the same functions, for which a label outside of the fit is no error: it has no value, or the mean.
+        """Return the same functions, but with NaN or the mean, instead of an error, for labels not in the fit.
 
-        Cross-validation needs it, because a rare label may be in the held-out part only.
+        Cross-validation needs them, because a rare label may be in the held-out part only.
         """
 
     @abstractmethod
     def evaluate_on_sample(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values of h, these functions and the weights (sum 1) on a sample, by default the one of the fit."""
+        """Evaluate h and these functions on a sample, by default that of the fit; the weights sum to 1."""
 
     @abstractmethod
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return a JSON description and the arrays from which `from_state` makes the same object."""
+    def state(self) -> State:
+        """Return the description and the arrays from which `from_state` makes the same functions."""
 
     @classmethod
     @abstractmethod
     def from_state(
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
     ) -> PrincipalFunctions:
-        """Inverse of `state`; a net that is the user's own has to be given."""
+        """Put together what `state` took apart; a net of the user's own must be given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,17 +109,17 @@ class LabelFunctions(PrincipalFunctions):
     Parameters
     ----------
     labels : ndarray of shape (m,)
-        All different.
+        The labels must all be different.
     values : ndarray of shape (m, d)
-        NaN for a label that never occurred.
+        The values of a label that never occurred are NaN.
     mass : ndarray of shape (m,)
-        Probabilities of the labels; they sum to 1 (to less for a subset).
+        The probabilities of the labels sum to 1 (to less for a subset).
     codes : ndarray of shape (n,), optional
-        Which label each observation of the fit has, if it was fitted to observations and not to a table.
+        These are the positions of the labels of the observations, unless the fit was to a table.
     code_weights : ndarray of shape (n,), optional
-        Weights of these observations.
+        The observations have these weights.
     unknown : {"error", "nan"}
-        What a label outside of `labels` gets.
+        A label that is not in `labels` raises an error, or gets NaN.
     """
 
     labels: np.ndarray
@@ -166,9 +168,7 @@ class LabelFunctions(PrincipalFunctions):
         if sample is not None:
             return _evaluate_h_on_sample(h, self(sample), sample)
         if self.mass.sum() < 1 - 1e-9:
-            raise ValueError(
-                "The labels are a subset: an expectation over Y needs all of them, so fit the whole table."
-            )
+            raise ValueError("An expectation over Y needs all labels, but these are a subset. Fit the whole table.")
         if self.codes is not None and not callable(h) and not isinstance(h, Mapping):
             h = to_floats(h, "h")
             if h.shape[:1] == self.codes.shape:
@@ -177,7 +177,7 @@ class LabelFunctions(PrincipalFunctions):
         return evaluate_h(h, self.labels)[used], self.values[used], self.mass[used] / self.mass[used].sum()
 
     def _average_by_label(self, values: np.ndarray) -> np.ndarray:
-        """Mean by label of values given for each observation of the fit; 0 for labels without any."""
+        """Average values of the observations of the fit by label; 0 for labels without any."""
         assert self.codes is not None
         weights = np.ones(len(self.codes)) if self.code_weights is None else self.code_weights
         sums = np.zeros((len(self.labels), *values.shape[1:]))
@@ -185,32 +185,24 @@ class LabelFunctions(PrincipalFunctions):
         total = np.bincount(self.codes, weights, len(self.labels))
         return (sums.T / np.where(total > 0, total, 1)).T
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
-        arrays = {"values": self.values, "mass": self.mass}
-        if self.labels.dtype == object:
-            arrays["names"] = files.encode_json([label_to_json(label) for label in self.labels.tolist()])
-        else:
-            arrays["numbers"] = self.labels
-        for name in ("codes", "code_weights"):
-            if getattr(self, name) is not None:
-                arrays[name] = getattr(self, name)
-        return {"kind": self.kind, "unknown": self.unknown}, arrays
+    def state(self) -> State:  # noqa: D102
+        is_text = self.labels.dtype == object
+        labels = {"names": _encode_labels(self.labels)} if is_text else {"numbers": self.labels}
+        kept = {"codes": self.codes, "code_weights": self.code_weights}
+        arrays = {"values": self.values, "mass": self.mass, **labels}
+        arrays |= {name: values for name, values in kept.items() if values is not None}
+        return State({"kind": self.kind, "unknown": self.unknown}, arrays)
 
     @classmethod
     def from_state(  # noqa: D102
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
     ) -> LabelFunctions:
-        if "numbers" in arrays:
-            labels = arrays["numbers"]
-        else:
-            names = [label_from_json(label) for label in files.decode_json(arrays["names"])]
-            labels = to_object_array(names)
-        observations = arrays.get("codes"), arrays.get("code_weights")
+        labels = arrays["numbers"] if "numbers" in arrays else _decode_labels(arrays["names"])
         values, mass = arrays["values"], arrays["mass"]
         fits = labels.shape == mass.shape == values.shape[:1] and values.ndim == 2
         if not fits or not np.isfinite(mass).all() or not np.isfinite(values[mass > 0]).all():
-            raise TypeError("There must be a row of values, and a mass, for each label.")
-        return cls(labels, values, mass, *observations, description["unknown"])
+            raise TypeError("values and mass must have one row for each label.")
+        return cls(labels, values, mass, arrays.get("codes"), arrays.get("code_weights"), description["unknown"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,15 +212,15 @@ class LinearFunctions(PrincipalFunctions):
     Parameters
     ----------
     mean : ndarray of shape (p,)
-        Of the features, on the data of the fit.
+        These are the means of the features on the pairs of the fit.
     weights : ndarray of shape (p, d)
-        The paper's whitening matrix A (or B), transposed.
+        This is the paper's whitening matrix A (or B), transposed.
     features : callable, optional
-        From values of the variable to an array of shape (n, p); the values themselves by default.
+        It turns values of the variable into an array of shape (n, p); by default the values are the features.
     sample : array-like, optional
-        The data of the fit, kept for conditional expectations.
+        Keep these values of the fit for conditional expectations.
     sample_weight : ndarray of shape (n,), optional
-        Weights of these.
+        The sample has these weights.
     """
 
     mean: np.ndarray
@@ -244,19 +236,19 @@ class LinearFunctions(PrincipalFunctions):
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
         features = to_floats(values if self.features is None else self.features(values), "The features")
         if features.ndim != 2 or features.shape[1] != len(self.mean):
-            raise ValueError(f"{len(self.mean)} features are needed for each value, got shape {features.shape}.")
+            raise ValueError(f"The features must have {len(self.mean)} columns, got shape {features.shape}.")
         if not np.isfinite(features).all():
-            raise ValueError("The features contain NaN or infinity: leave those values out.")
+            raise ValueError("The features must be finite, but some are NaN or infinity. Leave those values out.")
         return self.of_features(features)
 
     def of_features(self, features: np.ndarray) -> np.ndarray:
-        """Values of the functions, given the features."""
+        """Evaluate the functions, given the features."""
         with np.errstate(over="ignore", invalid="ignore"):
             values = (features - self.mean) @ self.weights
         if values.size and not max(values.max(), -values.min()) < MAX_FUNCTION_VALUE:  # NaN included
             raise ValueError(
-                "X or Y has values too far from those of the fit to compute with: leave out those that are "
-                f"{MAX_FUNCTION_VALUE:g} and more standard deviations away."
+                "X and Y must be near the values of the fit. Leave out values that are "
+                f"{MAX_FUNCTION_VALUE:g} or more standard deviations away."
             )
         return values
 
@@ -280,27 +272,29 @@ class LinearFunctions(PrincipalFunctions):
         if sample is not None:
             return _evaluate_h_on_sample(h, self(sample), sample)
         if self.sample is None:
-            raise ValueError("Y is needed: this decomposition does not keep the data of its fit.")
+            raise ValueError("Y must be given: this decomposition does not keep the data of its fit.")
         return _evaluate_h_on_sample(h, self(self.sample), self.sample, self.sample_weight)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
+    def state(self) -> State:  # noqa: D102
         arrays = {"mean": self.mean, "weights": self.weights} | self._pack_sample()
         if self.features is None:
-            return {"kind": self.kind}, arrays
+            return State({"kind": self.kind}, arrays)
         if not isinstance(self.features, FeatureMap):
             raise TypeError(f"Features made by {short_repr(self.features)} cannot be saved.")
-        description, state = self.features.state()
-        features = {f"features.{name}": array for name, array in state.items()}
-        return {"kind": self.kind, "features": description | {"kind": self.features.kind}}, arrays | features
+        features = self.features.state()
+        description = {"kind": self.kind, "features": features.description | {"kind": self.features.kind}}
+        return State(description, arrays | features.prefix_arrays("features."))
 
     def _pack_sample(self) -> dict[str, np.ndarray]:
-        """The data of the fit, if they are numbers or labels; a loaded model needs Y again for anything else."""
-        sample = None if self.sample is None else np.asarray(self.sample)
+        """Return the data of the fit, if they are numbers or labels; otherwise a loaded model needs Y again."""
+        if self.sample is None:
+            return {}
+        sample = np.asarray(self.sample)
         arrays = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
-        if sample is not None and sample.dtype.kind in "biuf" and sample.ndim <= 2:
+        if sample.dtype.kind in "biuf" and sample.ndim <= 2:
             return arrays | {"sample": sample.astype(np.float64) if sample.dtype == np.longdouble else sample}
-        if sample is not None and sample.dtype.kind in "OU" and sample.ndim == 1:
-            return arrays | {"labels": files.encode_json([label_to_json(label) for label in sample.tolist()])}
+        if sample.dtype.kind in "OU" and sample.ndim == 1:
+            return arrays | {"labels": _encode_labels(sample)}
         return {}
 
     @classmethod
@@ -309,24 +303,23 @@ class LinearFunctions(PrincipalFunctions):
     ) -> LinearFunctions:
         features = None
         if "features" in description:
-            kind = _feature_map(description["features"]["kind"])
+            module, name = FEATURE_MAPS[description["features"]["kind"]].split(":")
+            kind = getattr(importlib.import_module(module), name)
             features = kind.from_state(description["features"], files.strip_prefix(arrays, "features."), net)
-        sample = arrays.get("sample")
-        if "labels" in arrays:
-            sample = to_object_array([label_from_json(label) for label in files.decode_json(arrays["labels"])])
+        sample = _decode_labels(arrays["labels"]) if "labels" in arrays else arrays.get("sample")
         mean, weights = arrays["mean"], arrays["weights"]
-        if (
-            mean.shape != weights.shape[:1]
-            or weights.ndim != 2
-            or not np.isfinite(np.column_stack([mean, weights])).all()
-        ):
-            raise TypeError("There must be a mean, and a weight for each function, of each feature.")
+        fits = weights.ndim == 2 and mean.shape == weights.shape[:1]
+        if not fits or not np.isfinite(np.column_stack([mean, weights])).all():
+            raise TypeError("mean and weights must be finite, with one row for each feature.")
         return cls(mean, weights, features, sample, arrays.get("sample_weight"))
 
 
-def _feature_map(kind: str) -> type[FeatureMap]:
-    module, name = FEATURE_MAPS[kind].split(":")
-    return getattr(importlib.import_module(module), name)
+def _encode_labels(labels: np.ndarray) -> np.ndarray:
+    return files.encode_json([label_to_json(label) for label in labels.tolist()])
+
+
+def _decode_labels(array: np.ndarray) -> np.ndarray:
+    return to_object_array([label_from_json(label) for label in files.decode_json(array)])
 
 
 FUNCTION_CLASSES: dict[str, type[PrincipalFunctions]] = {cls.kind: cls for cls in (LabelFunctions, LinearFunctions)}
@@ -337,20 +330,20 @@ def _evaluate_h_on_sample(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n = len(functions)
     if not n:
-        raise ValueError("Y is empty: an expectation needs at least one value.")
+        raise ValueError("Y must have at least one value for an expectation, got none.")
     if not np.isfinite(functions).all():
-        raise ValueError("Y has a value that does not occur in the fit: leave it out.")
+        raise ValueError("Y must have values that occur in the fit only. Leave the others out.")
     return evaluate_h(h, sample), functions, np.full(n, 1 / n) if weights is None else weights / weights.sum()
 
 
 def evaluate_h(h: Any, values: Any) -> np.ndarray:
-    """Values of h, given as a function, a dictionary or themselves."""
+    """Evaluate h, given as a function, as a dictionary or by its values."""
     n = count_observations(values, "Y")
     if isinstance(h, Mapping):
         labels = as_labels(values, "Y").tolist()
         missing = [label for label in labels if label not in h]
         if missing:
-            raise ValueError(f"h has no value for the label {short_repr(missing[0])}.")
+            raise ValueError(f"h must have a value for each label, but {short_repr(missing[0])} has none.")
         return check_h_values([h[label] for label in labels], n)
     return check_h_values(h(values) if callable(h) else h, n)
 
@@ -360,14 +353,14 @@ def check_h_values(values: Any, n: int) -> np.ndarray:
     if array.ndim not in (1, 2) or len(array) != n:
         raise ValueError(f"h must give one value for each of the {n} values of Y, got shape {array.shape}.")
     if not np.isfinite(array).all():
-        raise ValueError("h must be finite, but it has NaN or infinity among its values.")
+        raise ValueError("h must be finite, but some of its values are NaN or infinite.")
     if np.abs(array).max(initial=0) > 1e200:
-        raise ValueError("h has values above 1e200, too large to compute with: divide it by a constant.")
+        raise ValueError("h must be at most 1e200 in absolute value. Divide it by a constant.")
     return array
 
 
-def label_shares(functions: PrincipalFunctions) -> dict[Any, float] | None:
-    """Share of each label in the fit, if the variable is one column of labels."""
+def find_label_shares(functions: PrincipalFunctions) -> dict[Any, float] | None:
+    """Find the share of each label in the fit, if the variable is one column of labels."""
     if isinstance(functions, LabelFunctions):
         return dict(zip(functions.labels.tolist(), functions.mass.tolist(), strict=True))
     encoder = getattr(getattr(functions, "features", None), "encoder", None)

@@ -1,14 +1,12 @@
 """First and second moments of two sets of features: all that a decomposition needs of the data.
 
 Names and the paper's symbols: ``cov_f``, ``cov_g`` and ``cov_fg`` are C_f, C_g and C_fg (centred); `decompose` is
-Algorithm 1, with the features that carry no information of their own left out instead of inverted.
+Algorithm 1, except that features which carry no information of their own are left out instead of inverted.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,46 +16,38 @@ from correspondence._util.arguments import (
     check_weights,
     check_whole,
     count_observations,
-    find_user_stacklevel,
     to_floats,
 )
 from correspondence._util.text import short_repr
-from correspondence._util.user_warnings import NearlyCollinear
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.signs import choose_signs
+from correspondence.core.whitening import FLOAT64_EPS, Rounding, Spectrum, compute_whitening, find_scale, warn_of_lost
 
-__all__ = ["Moments", "Spectrum", "compute_whitening", "warn_of_lost"]
-
-# Rounding changes the eigenvalues of a standardised covariance by about eps sqrt(p) / 2 times the largest, whatever n
-# (measured: exact dependences of 3 to 300 features, 100 to 100,000 rows). In units of eps times the number of features:
-MAX_NULL_EIGENVALUE = 3  # an eigenvalue up to here may be 0
-MIN_SURE_EIGENVALUE = 50  # an eigenvalue from here on is right to one per cent
-MAX_ROUNDING_ULPS = 4.0  # units in the last place of the features, up to which a direction may be made of rounding
-FLOAT64_EPS = float(np.finfo(float).eps)
-MIN_NAMED_WEIGHT_SHARE = 0.1  # of the largest weight, from which on a column is named as a part of a direction
+__all__ = ["Moments"]
 
 
 class Moments:
     """Additive moments of features f(x) and g(y): computed in batches, merged in any order, always the same.
 
-    Numerically safe for means that are large against the spread: deviations are summed about a nearby origin,
-    never raw squares.
+    They are exact even for means that are large against the spread, because deviations are summed about a nearby origin
+    instead of raw squares.
 
     Parameters
     ----------
     dtype : dtype
-        In which the products of a batch are computed: float32 takes half the time and is right to about seven digits.
+        Compute the products of a batch in this type: float32 takes half the time and is right to about seven digits.
         Sums over batches are always float64.
     centre : bool
-        Whether the mean of each batch is taken off before its squares are summed. Raw squares are faster, and as good
-        for features such as probabilities, whose means are not large against their spread.
+        If true, subtract the mean of each batch before summing squares. Raw squares are faster, and as good for
+        features such as probabilities, whose means are not large against their spread.
 
     Attributes
     ----------
     n : float
-        Total weight of the observations seen.
+        Total weight of the observations.
     mean_f, mean_g : ndarray of shape (p,) and (q,)
+        Means of the features.
     cov_f, cov_g, cov_fg : ndarray of shape (p, p), (q, q) and (p, q)
         Covariances, divided by n.
 
@@ -84,19 +74,19 @@ class Moments:
         self._digits = FLOAT64_EPS  # relative rounding of the features, the coarsest seen
 
     def update(self, F: Any, G: Any, sample_weight: Any = None) -> Moments:
-        """Take in a batch of observations.
+        """Add a batch of observations.
 
         Parameters
         ----------
         F, G : array-like of shape (n, p) and (n, q)
-            Features of the two variables, row by row for the same observations.
+            The features of the two variables must be in the same order of observations.
         sample_weight : array-like of shape (n,), optional
-            Weight of each observation, at least 0; 1 each by default.
+            The weights of the observations must be at least 0; each is 1 by default.
 
         Returns
         -------
         Moments
-            Itself.
+            The object itself.
         """
         digits = max(_find_rounding(F), _find_rounding(G))
         F, G, weights = _check_batch(F, G, sample_weight, self.dtype)
@@ -114,7 +104,7 @@ class Moments:
         if not isinstance(other, Moments):
             return NotImplemented
         if self.n and other.n and (self._p, len(self._origin)) != (other._p, len(other._origin)):
-            raise ValueError("Moments of different numbers of features cannot be merged.")
+            raise ValueError("Moments must be of the same numbers of features to be merged.")
         total = Moments()
         for part in (self, other):
             if part.n:
@@ -129,6 +119,7 @@ class Moments:
         if not self.n:
             self.__dict__.update({name: np.copy(v) if np.ndim(v) else v for name, v in vars(other).items()})
             return
+        # Scatter about the common mean: that of both parts about their own, and of their means (Chan, Golub, LeVeque).
         n = self.n + other.n
         self._digits = max(self._digits, other._digits)
         shift = (other._origin - self._origin) + (other._offset - self._offset)
@@ -175,61 +166,61 @@ class Moments:
     ) -> Decomposition:
         """Whiten both sides and rotate them on to each other: the paper's Algorithm 1.
 
-        The sign of a component is such that the feature of y with the largest correlation with g_i, in absolute
-        value, is positively correlated with it.
+        The sign of a component makes the feature of y whose correlation with g_i is largest, in absolute value,
+        positively correlated with it.
 
         Parameters
         ----------
         n_components : int, optional
-            At most; as many as there are by default.
+            Keep at most this many components; by default all are kept.
         tol : float, optional
-            Directions of the standardised features with a variance below `tol` times the largest are dropped. By
-            default those are whose variance is not known to one per cent, because of rounding: below 1e-14 times the
-            number of features, that is 3e-7 of the spread of two (for float32 6e-6 and 7e-3).
+            Drop directions of the standardised features with a variance below `tol` times the largest. By default those
+            are dropped whose variance is not known to one per cent, because of rounding: below 1e-14 times the number
+            of features, that is 3e-7 of the spread of two (for float32 6e-6 and 7e-3).
         span : pair of ndarray of shape (p, k) and (q, l), optional
-            Combinations of the features, one in each column, that functions may be made of; all by default.
+            Make functions only of these combinations of the features, one in each column; by default of all.
         x_features, y_features : callable, optional
-            How F and G were made from x and y, so that the decomposition can be evaluated on x and y.
+            These make F and G from x and y, so that the decomposition can be evaluated on x and y.
         y_sample : array-like, optional
-            The data of the fit, kept for conditional expectations.
+            Keep these y of the fit for conditional expectations.
         y_weight : array-like, optional
-            The weights it was given with.
+            The sample has these weights.
 
         Returns
         -------
         Decomposition
-            Of the best functions that the features can make.
+            The decomposition into the best functions that the features can make.
 
         Warns
         -----
         NearlyCollinear
             If a direction is dropped that varies more than rounding explains; it names the columns of F or G. What
-            varies less cannot be told from an exact dependence, such as a column that repeats another. Nothing is said
-            of features that `x_features` or `y_features` make, nor of a `span`.
+            varies less cannot be distinguished from an exact dependence, such as a column that repeats another. There
+            is no warning of features that `x_features` or `y_features` make, nor of a `span`.
         """
         if n_components is not None:
             check_whole(n_components, "n_components", 0)
         if tol is not None and (not isinstance(tol, float | int) or not 0 <= tol < 1):
             raise ValueError(f"tol must be None or a number from 0 to below 1, got {short_repr(tol)}.")
         if not self.n:
-            raise ValueError("There are no observations: call update first.")
-        kept_weight = (
-            None if y_weight is None else check_weights(y_weight, count_observations(y_sample, "y_sample"), "y_weight")
-        )
+            raise ValueError("There must be observations to decompose, got none. Call update first.")
+        if y_weight is not None:
+            y_weight = check_weights(y_weight, count_observations(y_sample, "y_sample"), "y_weight")
         in_x, in_y = (None, None) if span is None else check_span(span, (self._p, len(self._origin) - self._p))
         if span is None:
             self._warn_of_lost(tol, of_f=x_features is None, of_g=y_features is None)
+        # x and y are the whitening matrices of the features, A and B (transposed in the paper) those of the functions.
         x = compute_whitening(self.cov_f, self.mean_f, tol, in_x, self._rounding)
         y = compute_whitening(self.cov_g, self.mean_g, tol, in_y, self._rounding)
         U, s, Vt = np.linalg.svd(x.T @ self.cov_fg @ y, full_matrices=False)
         s = np.minimum(s, 1.0)
         A, B = x @ U[:, :n_components], y @ Vt[:n_components].T
-        scale = _find_scale(self.cov_g, self.mean_g)
+        scale = find_scale(self.cov_g, self.mean_g)
         sign = choose_signs((self.cov_g @ B) / np.where(scale > 0, scale, np.inf)[:, None])
         return Decomposition(
             pics=s[:n_components] ** 2,
             f=LinearFunctions(self.mean_f, A * sign, x_features),
-            g=LinearFunctions(self.mean_g, B * sign, y_features, y_sample, kept_weight),
+            g=LinearFunctions(self.mean_g, B * sign, y_features, y_sample, y_weight),
             chi2=float(np.sum(s**2)),
             n=self.n,
         )
@@ -261,7 +252,7 @@ def _check_dtype(dtype: Any) -> np.dtype:
 
 
 def check_span(span: Any, sizes: tuple[int, int]) -> list[np.ndarray]:
-    """Combinations of the features of x and of y, one in each column."""
+    """Read combinations of the features of x and of y, one in each column."""
     if not isinstance(span, tuple | list) or len(span) != 2:
         raise ValueError(f"span must be a pair of arrays, for x and for y, got {short_repr(span)}.")
     sides = [to_floats(side, "span") for side in span]
@@ -273,118 +264,6 @@ def check_span(span: Any, sizes: tuple[int, int]) -> list[np.ndarray]:
     return sides
 
 
-def _find_scale(cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Standard deviations of features, 0 for constants."""
-    scale = np.sqrt(np.maximum(np.diag(cov), 0))
-    return np.where(scale > 1e-14 * np.abs(mean), scale, 0)  # what rounding leaves of a constant
-
-
-@dataclass(frozen=True)
-class Rounding:
-    """Relative rounding of sums over rows, and of the features themselves."""
-
-    sums: float = FLOAT64_EPS
-    features: float = FLOAT64_EPS
-
-
-@dataclass(frozen=True, eq=False)
-class Spectrum:
-    """Principal directions of standardised features.
-
-    Attributes
-    ----------
-    mean, scale : ndarray of shape (p,)
-        Of the features; the scale is 0 for constants.
-    values : ndarray of shape (r,)
-        Variances of the directions, ascending.
-    vectors : ndarray of shape (p, r)
-        Directions, in units of the standard deviations; 0 for constants.
-    """
-
-    mean: np.ndarray
-    scale: np.ndarray
-    values: np.ndarray
-    vectors: np.ndarray
-
-    @classmethod
-    def from_covariance(cls, cov: np.ndarray, mean: np.ndarray) -> Spectrum:
-        """Spectrum of features with a covariance and a mean."""
-        scale = _find_scale(cov, mean)
-        varies = np.flatnonzero(scale)
-        values, directions = np.linalg.eigh(cov[np.ix_(varies, varies)] / np.outer(scale[varies], scale[varies]))
-        vectors = np.zeros((len(cov), len(varies)))
-        vectors[varies] = directions
-        return cls(mean, scale, values, vectors)
-
-    @property
-    def unit(self) -> np.ndarray:
-        """Standard deviations as a column to divide by, infinite for constants."""
-        return np.where(self.scale > 0, self.scale, np.inf)[:, None]
-
-    def make_whitening(self, keep: np.ndarray) -> np.ndarray:
-        """Centred features times this are uncorrelated with variance 1; only some of the directions are kept."""
-        return self.vectors[:, keep] / np.sqrt(self.values[keep]) / self.unit
-
-    def select_directions(self, tol: float | None, rounding: Rounding) -> np.ndarray:
-        """Which directions are kept: those above `tol`, by default those that are neither unsure nor rounding."""
-        largest = self.values.max(initial=0)
-        if tol is not None:
-            return self.values > tol * largest
-        return (self.values > MIN_SURE_EIGENVALUE * rounding.sums * len(self.values) * largest) & ~self.may_be_rounding(
-            rounding
-        )
-
-    def may_be_rounding(self, rounding: Rounding) -> np.ndarray:
-        """Which directions vary no more than rounding of the sums, or of the features themselves, explains."""
-        # A feature far from 0 has few digits for what varies: x and 1e9 - x add up to noise of 1e-7. But one that
-        # varies at all, as whole numbers around 1e15 do, is no rounding for itself.
-        off = np.minimum(MAX_ROUNDING_ULPS * rounding.features * np.hypot(self.mean, self.scale) / self.unit[:, 0], 0.1)
-        of_data = np.sum((self.vectors * off[:, None]) ** 2, axis=0)
-        return self.values <= np.maximum(
-            of_data, MAX_NULL_EIGENVALUE * rounding.sums * len(self.values) * self.values.max(initial=0)
-        )
-
-
-def compute_whitening(
-    cov: np.ndarray,
-    mean: np.ndarray,
-    tol: float | None = None,
-    span: np.ndarray | None = None,
-    rounding: Rounding = Rounding(),
-) -> np.ndarray:
-    """Matrix of shape (p, rank): centred features times this are uncorrelated with variance 1."""
-    if span is not None:
-        return span @ compute_whitening(span.T @ cov @ span, mean @ span, tol, rounding=rounding)
-    spectrum = Spectrum.from_covariance(cov, mean)
-    return spectrum.make_whitening(spectrum.select_directions(tol, rounding))
-
-
-def warn_of_lost(directions: np.ndarray, names: Sequence[str], side: str) -> None:
-    """Warn of directions that are dropped, by the names of the columns that take part in them.
-
-    Parameters
-    ----------
-    directions : ndarray of shape (p, k)
-        Weights of the standardised columns, one direction in each column.
-    names : sequence of str
-        Of the p columns; the indicators of a label have the name of its column.
-    side : str
-        What the columns are of.
-    """
-    if not directions.shape[1]:
-        return
-    weights = np.abs(directions)
-    involved = (weights > MIN_NAMED_WEIGHT_SHARE * weights.max(axis=0)).any(axis=1)
-    found = list(dict.fromkeys(name for name, is_part in zip(names, involved, strict=True) if is_part))
-    listed = ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
-    warnings.warn(
-        f"Nearly collinear: column(s) {listed} of {side}. {directions.shape[1]} combination(s) of them vary too little "
-        "for the digits at hand and are dropped: give what tells them apart, such as a difference, as a column.",
-        NearlyCollinear,
-        stacklevel=find_user_stacklevel(),
-    )
-
-
 def compute_batch_moments(F: np.ndarray, G: np.ndarray, weights: np.ndarray, centre: bool) -> Moments:
     batch = Moments(F.dtype, centre)
     batch.n = float(weights.sum())
@@ -392,7 +271,12 @@ def compute_batch_moments(F: np.ndarray, G: np.ndarray, weights: np.ndarray, cen
     share = (weights / batch.n).astype(F.dtype)
     means = np.concatenate([compute_finite_means(F, share, "F"), compute_finite_means(G, share, "G")])
     origin = means if centre else np.zeros_like(means)
-    Z = _subtract_origin(F, G, origin) if centre or G.shape[1] else F
+    if centre or G.shape[1]:
+        Z = np.empty((len(F), len(origin)), F.dtype)
+        np.subtract(F, origin[: batch._p], out=Z[:, : batch._p])
+        np.subtract(G, origin[batch._p :], out=Z[:, batch._p :])
+    else:
+        Z = F
     batch._origin = origin.astype(np.float64)
     batch._offset = ((share @ Z) if centre else means).astype(np.float64)
     if (weights != 1).any():
@@ -406,16 +290,8 @@ def compute_batch_moments(F: np.ndarray, G: np.ndarray, weights: np.ndarray, cen
     return batch
 
 
-def _subtract_origin(F: np.ndarray, G: np.ndarray, origin: np.ndarray) -> np.ndarray:
-    p = F.shape[1]
-    Z = np.empty((len(F), len(origin)), F.dtype)
-    np.subtract(F, origin[:p], out=Z[:, :p])
-    np.subtract(G, origin[p:], out=Z[:, p:])
-    return Z
-
-
 def compute_finite_means(features: np.ndarray, share: np.ndarray, name: str) -> np.ndarray:
-    """Means of features, which are finite only if all of these are."""
+    """Compute the means of features, which are finite only if all features are."""
     with np.errstate(over="ignore", invalid="ignore"):
         means = share @ features
     if np.isfinite(means).all():
@@ -436,7 +312,7 @@ def _check_batch(F: Any, G: Any, sample_weight: Any, dtype: np.dtype) -> tuple[n
 
 
 def _find_rounding(values: Any) -> float:
-    """Relative rounding of features, which is that of float32 if they are of that type."""
+    """Find the relative rounding of features, which is that of float32 if they have that type."""
     return float(np.finfo(np.float32).eps) if getattr(values, "dtype", None) == np.float32 else FLOAT64_EPS
 
 

@@ -24,7 +24,7 @@ from correspondence.core.penalised_coordinates import (
     Penalty,
     WholePenalty,
 )
-from correspondence.core.scoring import captured_by_moments
+from correspondence.core.scoring import score_moments
 
 __all__ = ["N_FOLDS", "PenalisedFit", "check_strengths", "fit_penalised", "in_folds", "merge_folds"]
 
@@ -312,7 +312,7 @@ class _PairsFound:
         """What the functions capture of a fold that is not part of their own moments."""
         A, B = self.weights
         own = self.coordinates.moments
-        return captured_by_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
+        return score_moments(fold, own.mean_f, A, own.mean_g, B, np.clip(self.correlations, 0, 1))
 
 
 def find_free_directions(directions: np.ndarray, ruled_out: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -16,6 +17,7 @@ from scipy.linalg import block_diag
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
+from correspondence._util.files import State
 from correspondence.core.dependence_views import MAX_FEATURES, FeatureView
 from correspondence.core.moments import Moments
 from correspondence.core.penalised_coordinates import Penalty, diagonalise_penalty
@@ -176,8 +178,8 @@ class AdditiveFunctions:
             for k, weights in zip(self.basis.knots, self._column_weights, strict=True)
         ]
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Return arrays from which `from_state` makes the same functions."""
+    def state(self) -> State:
+        """Return the arrays from which `from_state` makes the same functions, and an empty description."""
         lengths = np.array([len(k) for k in self.basis.knots], dtype=np.int64)
         arrays = {
             "knots": np.concatenate([*self.basis.knots, np.empty(0)]),
@@ -185,10 +187,10 @@ class AdditiveFunctions:
             "mean": self.mean,
             "weights": self.weights,
         }
-        return arrays if self.basis.ends is None else arrays | {"ends": self.basis.ends}
+        return State({}, arrays if self.basis.ends is None else arrays | {"ends": self.basis.ends})
 
     @classmethod
-    def from_state(cls, arrays: dict[str, np.ndarray]) -> AdditiveFunctions:
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> AdditiveFunctions:
         """Inverse of `state`."""
         knots = np.split(arrays["knots"], np.cumsum(arrays["lengths"])[:-1])
         ends = arrays.get("ends")  # models of earlier versions go on straight

@@ -1,4 +1,4 @@
-"""What encoders ask of whole columns: extremes, labels, and a sample of rows; the same however rows are parted."""
+"""What encoders need of whole columns: extremes, labels, and a sample of rows, which do not depend on partitions."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from correspondence._util.text import short_repr
 
 __all__ = ["ROWS_TO_SAMPLE", "Survey"]
 
-ROWS_TO_SAMPLE = 100_000  # rows, about, that quantiles are computed from: all if there are no more
+ROWS_TO_SAMPLE = 100_000  # about this many rows give the quantiles, or all rows if there are fewer
 SPLITMIX64_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 ROWS_PER_BLOCK = 1 << 20
 
 Summary = tuple[float, float] | dict[Any, int]
-"""Least and greatest of numbers, or how often each label occurs."""
+"""The least and the greatest number, or how often each label occurs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """Summary of columns, which is put together from those of parts of their rows.
+    """A summary of columns, which can be merged from those of parts of the rows.
 
     Attributes
     ----------
     n : int
-        Number of rows.
+        There are n rows.
     columns : dict
-        By the key of the column: its least and greatest number, or how often each label occurs.
+        The key of a column leads to its least and greatest number, or to how often each label occurs.
     sample : dict
-        Of each column the values in the rows that were drawn, by their numbers.
+        The key of a column leads to its values in the sampled rows.
     """
 
     n: int
@@ -41,16 +41,16 @@ class Survey:
 
     @classmethod
     def from_columns(cls, columns: dict[Any, np.ndarray], first: int = 0, total: int | None = None) -> Survey:
-        """Survey of some rows.
+        """Survey some rows.
 
         Parameters
         ----------
         columns : dict
-            Arrays of float64 for numbers and of objects for labels.
+            The columns are arrays of float64 for numbers and of objects for labels.
         first : int
-            Number of the first row among all rows.
+            The first of these rows has this number among all rows.
         total : int, optional
-            Number of all rows, of which these are a part.
+            There are this many rows in all; by default these are all.
         """
         n = len(next(iter(columns.values())))
         drawn = draw_rows(first, n, n if total is None else total)
@@ -62,7 +62,7 @@ class Survey:
 
     @classmethod
     def merge_parts(cls, parts: Sequence[Survey], name: str) -> Survey:
-        """Survey of all rows, from those of the parts in their order; errors call the table `name`."""
+        """Merge the surveys of all parts, in their order; errors call the table `name`."""
         first = parts[0]
         if len(parts) == 1:
             return first
@@ -74,14 +74,18 @@ class Survey:
 
     @property
     def rows(self) -> dict[Any, np.ndarray]:
-        """The sample with two rows more, of the least and the greatest numbers, where it is not all rows."""
+        """The sample, with two rows added for the least and the greatest numbers if it is not all rows."""
         if len(next(iter(self.sample.values()))) == self.n:
             return self.sample
-        return {key: _append_extremes(values, self.columns[key]) for key, values in self.sample.items()}
+        extremes = {
+            key: summary if isinstance(summary, tuple) else self.sample[key][:1].repeat(2)
+            for key, summary in self.columns.items()
+        }
+        return {key: np.append(values, extremes[key]) for key, values in self.sample.items()}
 
 
 def draw_rows(first: int, n: int, total: int) -> np.ndarray:
-    """Which of n rows are drawn: those whose scrambled number is small."""
+    """Draw some of n rows: those whose scrambled number is small, whichever partition they are in."""
     if total <= ROWS_TO_SAMPLE:
         return np.arange(n)
     limit = np.uint64(ROWS_TO_SAMPLE * 2**64 // total)
@@ -92,7 +96,7 @@ def draw_rows(first: int, n: int, total: int) -> np.ndarray:
 
 
 def _scramble_numbers(numbers: np.ndarray) -> np.ndarray:
-    """Numbers spread evenly over 64 bits: the finalizer of SplitMix64."""
+    """Spread numbers evenly over 64 bits, by the finalizer of SplitMix64."""
     z = (numbers + np.uint64(1)) * SPLITMIX64_GAMMA
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -121,7 +125,3 @@ def merge_column_summaries(parts: list[Summary], key: Any, name: str) -> Summary
     for part in counts:
         total.update(part)
     return dict(total)
-
-
-def _append_extremes(values: np.ndarray, summary: Summary) -> np.ndarray:
-    return np.append(values, values[:1].repeat(2) if isinstance(summary, dict) else summary)

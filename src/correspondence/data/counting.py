@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame, check_index, check_weights, to_array
 from correspondence._util.labels import as_labels, encode_labels, to_object_array
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 from correspondence.data.engine_counts import check_missing, count_in_engine
 from correspondence.data.pairs.opening import are_files, open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import is_source
@@ -29,9 +29,9 @@ __all__ = [
     "take_apart",
 ]
 
-MIN_PAIRS = 40  # below, components cannot be tested
-LARGEST_TOTAL = 2.0**53  # up to which floats count one by one
-MAX_COUNTS = 200_000  # of a table that are taken apart into pairs; of more, about so many are drawn
+MIN_PAIRS = 40  # components cannot be tested with fewer
+MAX_TOTAL = 2.0**53  # floats count one by one up to here
+MAX_COUNTS = 200_000  # a table of more counts is sampled before it is taken apart into pairs
 
 
 def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
@@ -42,18 +42,18 @@ def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
     Parameters
     ----------
     frame : frame, array, path, glob or list of paths
-        One row for each observation: a frame in memory (pandas, polars, pyarrow), a two-dimensional array; Parquet or
-        CSV files, which DuckDB reads out of core; a relation of DuckDB, a lazy frame of polars, a frame of Dask or
-        of Spark.
+        The source has one row for each observation. It is a frame in memory (pandas, polars, pyarrow), a
+        two-dimensional array, Parquet or CSV files, which DuckDB reads out of core, a relation of DuckDB, a lazy frame
+        of polars, or a frame of Dask or Spark.
     x, y : str or int
-        Names of the two columns, or their positions in an array.
+        Give the names of the two columns, or their positions in an array.
     weights : str or int, optional
-        Column with the weight of each observation; 1 each by default.
+        This column holds the weight of each observation; by default each has the weight 1.
 
     Returns
     -------
     Table
-        Sparse counts, with the labels in sorted order (categories in theirs).
+        The counts are sparse, and the labels sorted (categories in their own order).
 
     Examples
     --------
@@ -82,21 +82,21 @@ def count_pairs(frame: Any, x: Any, y: Any, weights: Any = None) -> Table:
 
 
 def indicator_table(frame: Any, columns: Iterable[str] | None = None) -> Table:
-    """Indicator table of several columns of labels: one row for each observation, one column for each label.
+    """Make the indicator table of several columns of labels: a row for each observation, a column for each label.
 
     Its correspondence analysis is multiple correspondence analysis.
 
     Parameters
     ----------
     frame : pandas, polars or pyarrow frame
-        Columns of labels.
+        Its columns hold labels.
     columns : sequence of str, optional
-        Columns that the table shall have, in this order: those of an earlier one, to place new observations.
+        Give the table these columns, in this order: those of an earlier table, to place new observations.
 
     Returns
     -------
     Table
-        Sparse, with columns named ``column:label``.
+        The table is sparse, and its columns are named ``column:label``.
 
     Examples
     --------
@@ -134,15 +134,14 @@ def indicator_table(frame: Any, columns: Iterable[str] | None = None) -> Table:
 
 
 def count_columns(x: Any, y: Any, weights: Any = None) -> Table:
-    """Count the pairs of two columns of labels, one entry each for an observation."""
-    table, _ = count_with_codes(x, y, weights)
-    return table
+    """Count the pairs of two columns of labels, with an entry for each observation."""
+    return count_with_codes(x, y, weights)[0]
 
 
 def count_with_codes(
     x: Any, y: Any, weights: Any = None, weights_name: str = "weights"
 ) -> tuple[Table, tuple[np.ndarray, np.ndarray]]:
-    """Count pairs and say which row and column of the table each observation went to."""
+    """Count pairs, and return also the row and column of the table for each observation."""
     check_index(x, y, ("x", "y"))
     (x_codes, rows), (y_codes, columns) = encode_labels(x, "x"), encode_labels(y, "y")
     if len(x_codes) != len(y_codes):
@@ -161,9 +160,8 @@ def _check_column_names(known: list[Any], x: Any, y: Any, weights: Any) -> None:
         if not isinstance(column, Hashable):
             raise ValueError(f"{argument} must be the name of a column, got {type(column).__name__}.")
         if column not in known:
-            names = ", ".join(map(str, known))
             raise ValueError(
-                f"{argument} must be the name of a column ({names}): there is no column {short_repr(column)}."
+                f"{argument} must be the name of a column ({list_names(known)}), got {short_repr(column)}."
             )
 
 
@@ -177,7 +175,7 @@ def count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
     pairs = x_labels.alias("x").to_frame().with_columns(y_labels.alias("y"))
     try:
         cells = pairs.group_by(["x", "y"]).agg(nw.len().alias("n"))
-    except Exception:  # the library cannot group such labels, such as lists: we can, or say why not
+    except Exception:  # the library cannot group such labels (lists, say): we can, or say why not
         return count_columns(x_labels, y_labels)
     return count_columns(cells["x"], cells["y"], cells["n"].to_numpy())
 
@@ -185,13 +183,13 @@ def count_frame(frame: nw.DataFrame, x: Any, y: Any, weights: Any) -> Table:
 def _count_missing_labels(series: nw.Series) -> int:
     try:
         return int(series.is_null().sum())
-    except Exception:  # values that the library cannot judge, such as a signalling NaN: counting finds them
+    except Exception:  # the library cannot judge the values (a signalling NaN, say): counting finds them
         return 0
 
 
 def _check_position(column: Any, width: int) -> int:
     if not isinstance(column, int | np.integer) or not -width <= column < width:
-        raise ValueError(f"the columns of an array are 0 to {width - 1}, got {short_repr(column)}.")
+        raise ValueError(f"x, y and weights must be columns from 0 to {width - 1}, got {short_repr(column)}.")
     return int(column)
 
 
@@ -238,7 +236,9 @@ def find_obstacle(table: Table) -> str:
         return f"the table has only {table.total:g} counts, and {MIN_PAIRS} are needed"
     if min((np.asarray(table.counts.sum(axis=axis)) > 0).sum() for axis in (0, 1)) < 2:
         return "the table has only one row or column with counts"
-    return f"the table has {table.total:g} counts, more than can be told apart" if table.total > LARGEST_TOTAL else ""
+    return (
+        f"the table has {table.total:g} counts, more than can be counted one by one" if table.total > MAX_TOTAL else ""
+    )
 
 
 def take_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:

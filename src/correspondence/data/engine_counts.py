@@ -1,9 +1,11 @@
-"""Counted cells of pairs that an engine holds: it groups and counts, and only codes of labels and counts come back."""
+"""Counting pairs inside an engine: it groups and counts, and only codes of labels and counts come back."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -12,54 +14,46 @@ import scipy.sparse as sp
 
 from correspondence._util.labels import as_labels, encode_labels, to_object_array
 from correspondence._util.threads import RowBlocks
-from correspondence.data.pairs.opening import select_column
+from correspondence.data.pairs.opening import check_same_rows, select_column
 from correspondence.data.table import Table
 
 __all__ = ["check_missing", "count_in_engine"]
 
-CELLS_PER_BATCH = 1 << 20  # cells that come back at a time
-
-
-@dataclass(frozen=True)
-class _Cells:
-    """Labels of both sides, and row, column and count of each cell that is not zero."""
-
-    rows: np.ndarray
-    columns: np.ndarray
-    row: np.ndarray
-    column: np.ndarray
-    count: np.ndarray
-    is_once: bool = True
-    """Whether every cell is there only once."""
-
-    def to_table(self) -> Table:
-        """Sparse table."""
-        shape = len(self.rows), len(self.columns)
-        cells = sp.coo_array((self.count, (self.row, self.column)), shape=shape)
-        cells.has_canonical_format = self.is_once
-        counts = cells.tocsr()  # of small integers in half of the time
-        RowBlocks(counts).sort_cells()
-        counts.has_canonical_format = True
-        return Table(counts, self.rows, self.columns)
+CELLS_PER_BATCH = 1 << 20
+TEXT_KEY = "hash({})"  # what stands for a text where cells are grouped
 
 
 def count_in_engine(frame: nw.LazyFrame, x: str, y: str, weights: str | None = None) -> Table:
-    """Table of pairs that are counted by the engine of a lazy frame.
+    """Count the pairs of a lazy frame by its own engine.
 
     Parameters
     ----------
     frame : narwhals.LazyFrame
-        Of any engine.
-    x, y, weights : str
-        Columns of labels, and of what each pair counts.
+        The frame may belong to any engine.
+    x, y : str
+        These columns hold the labels.
+    weights : str, optional
+        This column holds the weight of each pair.
     """
     if weights is not None:
         check_weight_column(frame, weights)
-    cells = read_duckdb_cells if frame.implementation.is_duckdb() else read_engine_cells
-    table = cells(frame, x, y, weights).to_table()
+    count = count_in_duckdb if frame.implementation.is_duckdb() else count_in_other_engine
+    table = count(frame, x, y, weights)
     if not table.counts.data.any():
         raise ValueError("There are no pairs to count: the source is empty, or all weights are zero.")
     return table
+
+
+def make_table(
+    labels: tuple[np.ndarray, np.ndarray], cells: tuple[np.ndarray, np.ndarray], counts: np.ndarray, is_once: bool
+) -> Table:
+    """Make a table from the row, column and count of each cell; `is_once` if every cell is there only once."""
+    table = sp.coo_array((counts, cells), shape=(len(labels[0]), len(labels[1])))
+    table.has_canonical_format = is_once
+    rows = table.tocsr()  # small integers take half of the time
+    RowBlocks(rows).sort_cells()
+    rows.has_canonical_format = True
+    return Table(rows, *labels)
 
 
 def check_weight_column(frame: nw.LazyFrame, weights: str) -> None:
@@ -76,7 +70,7 @@ def check_weight_column(frame: nw.LazyFrame, weights: str) -> None:
 # --- any engine: cells come back with their labels
 
 
-def read_engine_cells(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> _Cells:
+def count_in_other_engine(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> Table:
     cells = group_pairs(frame, x, y, weights)
     coded, is_once = [], True
     for side, name in (("x", x), ("y", y)):
@@ -85,14 +79,14 @@ def read_engine_cells(frame: nw.LazyFrame, x: str, y: str, weights: str | None) 
         check_missing(int(cells["rows"].filter(unknown).sum()), name)
         codes, known = encode_series(labels, name)
         coded.append((codes, known))
-        # Python knows no nanoseconds: several times of polars become one.
+        # Python has no nanoseconds, so several times of polars may become one label.
         is_once &= labels.dtype == nw.String or labels.n_unique() == len(known)
     (row, rows), (col, columns) = coded
-    return _Cells(rows, columns, row, col, cells["rows" if weights is None else "weight"].to_numpy(), is_once)
+    return make_table((rows, columns), (row, col), cells["rows" if weights is None else "weight"].to_numpy(), is_once)
 
 
 def group_pairs(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> nw.DataFrame:
-    """Frame of the cells: labels x and y, how many rows they have, and their weight if there is such a column."""
+    """Group pairs into cells: labels x and y, how many rows they have, and their weight if there is such a column."""
     pairs = frame.select(
         x=select_column(frame, x), y=select_column(frame, y), weight=select_column(frame, weights or x)
     )
@@ -107,7 +101,7 @@ def group_pairs(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> nw.
 
 
 def encode_series(labels: nw.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and sorted labels, as `encode`; text is looked up by arrow, which makes no Python object for each cell."""
+    """Find codes and sorted labels; arrow looks up text, without a Python object for each cell."""
     if labels.dtype != nw.String:
         codes, known = encode_labels(labels, f"column {name!r}")
         return codes.astype(np.int32), known
@@ -121,7 +115,7 @@ def encode_series(labels: nw.Series, name: str) -> tuple[np.ndarray, np.ndarray]
 
 
 def check_missing(n: int, name: Any) -> None:
-    """Complain about n missing labels, if there are any."""
+    """Raise an error if n labels are missing."""
     if n:
         raise ValueError(
             f"column {name!r} has {n} missing label(s): leave them out, or give them a label of their own."
@@ -131,37 +125,27 @@ def check_missing(n: int, name: Any) -> None:
 # --- DuckDB: cells come back as codes of the labels, a batch at a time
 
 
-def read_duckdb_cells(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> _Cells:
-    sql = _Sql(frame.to_native())
+def count_in_duckdb(frame: nw.LazyFrame, x: str, y: str, weights: str | None) -> Table:
+    pairs = f"correspondence_{uuid.uuid4().hex}"  # what the relation is called in SQL
+    sql = partial(frame.to_native().query, pairs)
     try:
-        a, b = (_Codes.create_table(sql, f"{sql.pairs}_{side}", name) for side, name in (("x", x), ("y", y)))
+        a, b = (_Codes.create_table(sql, pairs, f"{pairs}_{side}", name) for side, name in (("x", x), ("y", y)))
         count = "count(*)" if weights is None else f"sum({_quote_name(weights)}::DOUBLE)"
-        grouped = f"SELECT {a.key} AS x, {b.key} AS y, {count} AS n FROM {sql.pairs} GROUP BY ALL"
+        grouped = f"SELECT {a.key} AS x, {b.key} AS y, {count} AS n FROM {pairs} GROUP BY ALL"
         codes = f"JOIN {a.table} a ON a.key = x JOIN {b.table} b ON b.key = y"
         cells = sql(f"SELECT a.code, b.code, cells.n FROM ({grouped}) cells {codes}")
         most = min(a.n, len(a.labels) * len(b.labels))
-        found = gather_cells(cells, most, np.float64 if weights or a.n >= 2**31 else np.int32)
-        _check_same_rows(weights is not None or found[-1].sum() == a.n)
-        row, col, n = found
-        return _Cells(a.labels, b.labels, row, col, n)
+        row, col, n = gather_cells(cells, most, np.float64 if weights or a.n >= 2**31 else np.int32)
+        check_same_rows(weights is not None or n.sum() == a.n)
+        return make_table((a.labels, b.labels), (row, col), n, is_once=True)
     finally:
         for side in "xy":
-            sql(f"DROP TABLE IF EXISTS {sql.pairs}_{side}")
-
-
-class _Sql:
-    """Runs SQL in the connection of a relation, which is called ``pairs`` there, by a name that nobody else has."""
-
-    def __init__(self, relation: Any) -> None:
-        self.relation, self.pairs = relation, f"correspondence_{uuid.uuid4().hex}"
-
-    def __call__(self, command: str) -> Any:
-        return self.relation.query(self.pairs, command)
+            sql(f"DROP TABLE IF EXISTS {pairs}_{side}")
 
 
 @dataclass(frozen=True)
 class _Codes:
-    """Table in DuckDB with key and code of each label of a column; the key of a text is its hash, which is short."""
+    """A table in DuckDB with key and code of each label of a column; the key of a text is its hash, which is short."""
 
     table: str
     key: str
@@ -169,16 +153,16 @@ class _Codes:
     n: int
 
     @classmethod
-    def create_table(cls, sql: _Sql, table: str, name: str) -> _Codes:
-        """Make the table, of the labels in sorted order."""
+    def create_table(cls, sql: Callable[[str], Any], pairs: str, table: str, name: str) -> _Codes:
+        """Make the table, with the labels in sorted order."""
         column = _quote_name(name)
-        kind = str(sql(f"SELECT {column} FROM {sql.pairs}").types[0])
+        kind = str(sql(f"SELECT {column} FROM {pairs}").types[0])
         column, label = (f"{name} COLLATE C" if kind == "VARCHAR" else name for name in (column, "label"))  # "a" != "A"
-        key = "hash({})" if kind == "VARCHAR" else "{}"
+        key = TEXT_KEY if kind == "VARCHAR" else "{}"
         sql(
             f"CREATE TEMP TABLE {table} AS SELECT label, {key.format('label')} AS key, n, "
             f"(row_number() OVER (ORDER BY {label} ASC) - 1)::INTEGER AS code "
-            f"FROM (SELECT {column} AS label, count(*) AS n FROM {sql.pairs} GROUP BY 1)"
+            f"FROM (SELECT {column} AS label, count(*) AS n FROM {pairs} GROUP BY 1)"
         )
         missing = "label IS NULL OR isnan(label)" if kind in ("FLOAT", "DOUBLE") else "label IS NULL"
         n, n_missing, is_unique = sql(
@@ -192,21 +176,16 @@ class _Codes:
         return cls(table, key.format(column), as_labels(labels, f"column {name!r}"), int(n or 0))
 
 
-def _check_same_rows(is_same: bool) -> None:
-    if not is_same:
-        raise ValueError("The source gave other rows when it was read again: write it to files, and give those.")
-
-
 def _quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
 def gather_cells(cells: Any, most: int, kind: type) -> tuple[np.ndarray, ...]:
-    """Rows, columns and counts of at most so many cells, batch by batch: memory is taken up only where it is filled."""
+    """Gather rows, columns and counts of at most `most` cells; the system provides memory only where it is filled."""
     filled = 0
     arrays: list[np.ndarray] = [np.empty(most, dtype) for dtype in (np.int32, np.int32, kind)]
     for batch in cells.to_arrow_reader(CELLS_PER_BATCH):
-        _check_same_rows(filled + len(batch) <= most)
+        check_same_rows(filled + len(batch) <= most)
         for array, values in zip(arrays, batch.columns, strict=True):
             array[filled : filled + len(batch)] = values.to_numpy(zero_copy_only=False)
         filled += len(batch)

@@ -1,24 +1,24 @@
-"""Files: CSV, TSV, Parquet and JSON lines by whichever data frame library there is, arrays of NumPy, and images."""
+"""Files of pairs: CSV, TSV, Parquet and JSON lines as frames of polars, and arrays of NumPy."""
 
 from __future__ import annotations
 
 import csv
 import difflib
-import importlib.util
 import json
 import math
-import re
-from collections import Counter
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 
-from correspondence._util.text import one_line
-from correspondence.data.pairs.opening import names_listed
+from correspondence._util.text import list_names, one_line
+from correspondence.data.csv_files import NOT_UTF8, read_csv, read_header
 
 __all__ = [
     "ARRAY_ENDINGS",
@@ -30,59 +30,35 @@ __all__ = [
     "column_names",
     "complete_rows",
     "for_numpy",
-    "parquet_backend",
     "plain_values",
     "read_arrays",
     "read_frame",
     "read_pairs",
 ]
 
-FRAME_BACKENDS = ("polars", "pandas", "pyarrow")
-MAX_EXACT_INTEGER = 2**53  # below which whole numbers are the same as float64
+MAX_EXACT_INTEGER = 2**53  # float64 holds all whole numbers up to here
 FRAME_ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 ARRAY_ENDINGS = (".npz", ".npy")
-CSV_SEPARATORS = ",;\t|"
 PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zip", ".zst")
-NO_TEXT = {  # how files begin that are no text in UTF-8, and what is wrong with them
-    b"\x1f\x8b": "it is packed, so unpack it first",
-    b"PK\x03\x04": "it is packed, or a spreadsheet: unpack it, or save it as CSV, first",
-    b"\xff\xfe": "it is not UTF-8 text; save it as UTF-8",
-    b"\xfe\xff": "it is not UTF-8 text; save it as UTF-8",
-}
-REASONS_BY_PATTERN = {  # what libraries say, and what it means
-    r"utf-?8|surrogates not allowed": "it is not UTF-8 text; save it as UTF-8",
-    r"EOF inside string": "a quote is opened and never closed",
-    r"more fields than defined|Error tokenizing data|Expected \d+ columns, got": (
-        "a row has more cells than the first one"
-    ),
-    r"could not parse `(?P<cell>.*?)` as dtype .* at column '(?P<column>.*?)'": (
-        "column '{column}' has the cell {cell}, which is not like the others: look at its digits and quotes"
-    ),
-    r"(?i)file out of specification|not a parquet|magic bytes|thrift|is not a zip file|Bad CRC|^EOF|reading array": (
-        "it is damaged, cut short, or something else"
-    ),
-    r"Unable to allocate|too (big|large) for": "it says that it holds more than there is memory for",
-    r"contains pickled": "it is something else",
-    r"allow_pickle=False": "it holds Python objects, which may do harm: save arrays of numbers and texts",
-    r"more than one occurrence|unique column names|[Dd]uplicate": "two columns have the same name, so rename one",
-    r"recursion depth": "its values are nested too deep",
-}
-MISSING_VALUE_TEXTS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]
-_CSV_OPTIONS: dict[str, dict[str, Any]] = {  # the type of a column from all of its rows, and no column as an index
-    "polars": {"infer_schema_length": None, "null_values": MISSING_VALUE_TEXTS, "try_parse_dates": True},
-    "pandas": {"index_col": False, "low_memory": False, "na_values": MISSING_VALUE_TEXTS},
-    "pyarrow": {},
+DAMAGED = "it is damaged, cut short, or something else"
+REASONS_BY_ERROR: dict[type[Exception] | tuple[type[Exception], ...], str] = {
+    UnicodeError: NOT_UTF8,
+    csv.Error: "a quote is never closed, or is not doubled inside a cell",
+    RecursionError: "its values are nested too deep",
+    MemoryError: "it says that it holds more than there is memory for",
+    pl.exceptions.DuplicateError: "two columns have the same name, so rename one",
+    (zipfile.BadZipFile, zlib.error, EOFError): DAMAGED,
 }
 
 
 class PairsFile(NamedTuple):
-    """Two variables, and perhaps groups, of the rows of a file."""
+    """Two variables, and perhaps groups, from the rows of a file."""
 
     X: Any
     Y: Any
     groups: list[Any] | None
     n_missing: int
-    """Rows left out because a value is missing."""
+    """The number of rows left out because a value is missing."""
 
 
 def read_pairs(
@@ -97,22 +73,22 @@ def read_pairs(
     Parameters
     ----------
     path : str or Path
-        Its ending says what it is: .csv, .tsv, .parquet, .jsonl or .ndjson. The separator of a .csv file is found out.
+        The ending says what it is: .csv, .tsv, .parquet, .jsonl or .ndjson. The separator of a .csv file is detected.
     x, y : sequence of str
-        Columns; without x all others.
+        These are the columns of the variables; an empty x means all others.
     labels : sequence of str
-        Columns of numbers that are labels all the same, such as grades or codes.
+        Take these columns of numbers as labels, such as grades or codes.
     groups : str, optional
-        Column of the groups that pairs belong to.
+        This column says which pairs belong together.
 
     Returns
     -------
     PairsFile
-        Frames with the columns; rows with a missing value are left out.
+        The frames have the columns of x and y; rows with a missing value are left out.
     """
     frame = read_frame(path)
     if not y:
-        raise ValueError(f"y must name at least one column of {path}, which has {names_listed(frame.columns)}.")
+        raise ValueError(f"y must name at least one column of {path}, which has {list_names(frame.columns, 20)}.")
     named = [groups] if groups else []
     x, y = list(dict.fromkeys(x)), list(dict.fromkeys(y))
     wanted = x or [name for name in frame.columns if name not in (*y, *named)]
@@ -135,18 +111,20 @@ def read_pairs(
 
 
 def check_columns(names: Iterable[str], columns: Sequence[str], path: Any) -> None:
-    """Say which column is not there, and which it may have been."""
+    """Raise an error if a column is missing, and say which may have been meant."""
     for name in names:
         if name not in columns:
             near = difflib.get_close_matches(name, columns, 3, 0.6)
             hint = (
-                f": perhaps {names_listed(near, ' or ')} is meant" if near else f", which has {names_listed(columns)}"
+                f": perhaps {list_names(near, separator=' or ')} is meant"
+                if near
+                else f", which has {list_names(columns, 20)}"
             )
             raise ValueError(f"There is no column {one_line(repr(name), 60)} in {path}{hint}.")
 
 
 def complete_rows(frame: nw.DataFrame) -> np.ndarray:
-    """Whether all values of a row are there: neither null nor NaN nor an empty text."""
+    """Find the rows without a missing value: null, NaN or an empty text."""
     complete = np.ones(len(frame), dtype=bool)
     for column in frame.iter_columns():
         missing = column.is_null()
@@ -159,13 +137,12 @@ def complete_rows(frame: nw.DataFrame) -> np.ndarray:
 
 
 def plain_values(column: nw.Series) -> list[Any]:
-    """Values of a column, None where one is missing, in whichever way the library writes that."""
-    missing = column.is_null().to_list()
-    return [None if gone or value == "" else value for value, gone in zip(column.to_list(), missing, strict=True)]
+    """List the values of a column, with None for missing ones and empty texts."""
+    return [None if value == "" else value for value in column.to_list()]
 
 
 def check_plain(columns: Iterable[nw.Series]) -> None:
-    """Complain about columns of lists, objects or bytes."""
+    """Raise an error if a column holds lists, objects or bytes."""
     for column in columns:
         if column.dtype.is_nested() or column.dtype == nw.Binary:
             what = one_line(column.dtype)
@@ -173,7 +150,7 @@ def check_plain(columns: Iterable[nw.Series]) -> None:
 
 
 def as_label_texts(frame: nw.DataFrame, names: Iterable[str]) -> nw.DataFrame:
-    """Frame whose columns of these names are texts; whole numbers have no decimal point, however they were read."""
+    """Convert columns to texts; whole numbers have no decimal point, however they were read."""
     columns = {name: frame[name] for name in names if name in frame.columns}
     check_plain(columns.values())
     for name, column in columns.items():
@@ -183,17 +160,14 @@ def as_label_texts(frame: nw.DataFrame, names: Iterable[str]) -> nw.DataFrame:
 
 
 def read_frame(path: str | Path) -> nw.DataFrame:
-    """Read a table: .csv (whose separator is found out), .tsv, .parquet, .jsonl or .ndjson.
+    """Read a table: .csv (whose separator is detected), .tsv, .parquet, .jsonl or .ndjson.
 
-    A first column without a name is called "". Any error is a sentence that names the file.
+    A first column without a name is called "". Every error is a sentence that names the file.
     """
     path = Path(path)
     check_file(path, FRAME_ENDINGS)
-    backend = next((name for name in FRAME_BACKENDS if importlib.util.find_spec(name)), None)
-    if backend is None:
-        raise ImportError("Reading files needs polars, pandas or pyarrow: pip install polars")
     try:
-        frame = _READERS_BY_ENDING[path.suffix.lower()](path, backend)
+        frame = nw.from_native(_READERS_BY_ENDING[path.suffix.lower()](path))
     except Exception as error:
         raise explain_read_error(path, error) from error
     if not frame.columns:
@@ -202,50 +176,43 @@ def read_frame(path: str | Path) -> nw.DataFrame:
 
 
 def for_numpy(frame: nw.DataFrame) -> nw.DataFrame:
-    """Frame whose whole numbers of 128 bits, which NumPy does not have, are floats."""
+    """Convert whole numbers of 128 bits, which NumPy does not have, to floats."""
     huge = [name for name in frame.columns if frame[name].dtype in (nw.Int128, nw.UInt128)]
     return frame.with_columns(frame[name].cast(nw.Float64) for name in huge) if huge else frame
 
 
 def column_names(path: str | Path) -> list[str]:
-    """Names of the columns or arrays of a file, from as little of it as possible."""
+    """Read the names of the columns or arrays of a file, and as little else as possible."""
     path = Path(path)
     ending = path.suffix.lower()
     if ending in (".csv", ".tsv"):
-        return _read_header(path, "\t" if ending == ".tsv" else find_separator(path))
+        return read_header(path)
     if ending in (".jsonl", ".ndjson"):
         with path.open(encoding="utf-8-sig") as file:
             return list(_parse_json_line(file.readline(), 1))
     if ending == ".npz":
         with np.load(path) as arrays:
             return list(arrays.files)
-    return list(read_frame(path).columns)
-
-
-def parquet_backend() -> str:
-    """Library that writes Parquet files."""
-    for name in ("polars", "pyarrow"):
-        if importlib.util.find_spec(name):
-            return name
-    raise ImportError("Writing Parquet files needs polars or pyarrow: pip install polars")
+    return list(pl.read_parquet_schema(path))
 
 
 def read_arrays(path: str | Path) -> dict[str, Any]:
-    """Arrays of a .npz file by name; that of a .npy file, or a sparse matrix saved by SciPy, is called ""."""
+    """Read the arrays of a .npz file by name; that of a .npy file, or a sparse matrix saved by SciPy, is called ""."""
     path = Path(path)
     check_file(path, ARRAY_ENDINGS)
     try:
         if path.suffix.lower() == ".npy":
             return {"": np.load(path, mmap_mode="r")}
-        with path.open("rb") as opened:  # NumPy leaves a damaged one open
+        with path.open("rb") as opened:  # NumPy would leave a damaged file open
             file = np.load(opened)
-            if isinstance(file, np.ndarray):
-                raise ValueError("it is a single array, so let its name end in .npy")
-            if {"format", "shape", "data"} <= set(file.files):
-                return {"": sp.csr_array(sp.load_npz(path))}
-            return {name: file[name] for name in file.files}
-    except Exception as error:  # of NumPy, zipfile and zlib
+            if not isinstance(file, np.ndarray):
+                is_sparse = {"format", "shape", "data"} <= set(file.files)
+                return {"": sp.csr_array(sp.load_npz(path))} if is_sparse else {name: file[name] for name in file.files}
+    except ValueError:  # pickled objects, or fewer bytes than the header promises
+        raise explain_read_error(path, ValueError(f"{DAMAGED} than arrays of numbers and texts")) from None
+    except Exception as error:  # from zipfile or zlib
         raise explain_read_error(path, error) from None
+    raise explain_read_error(path, ValueError("it is a single array, so let its name end in .npy"))
 
 
 def check_file(path: Path, endings: Sequence[str]) -> None:
@@ -262,87 +229,27 @@ def check_file(path: Path, endings: Sequence[str]) -> None:
 
 
 def explain_read_error(path: Path, error: Exception) -> ValueError:
-    said = " ".join(str(error).replace(str(path), "it").split())  # a path may look like one of the patterns
-    reason = one_line(said.rstrip(".") or type(error).__name__, 200)
-    for pattern, clear in REASONS_BY_PATTERN.items():
-        match = re.search(pattern, said)
-        if match:
-            reason = clear.format(**{name: one_line(part) for name, part in match.groupdict().items()})
-            break
+    reason = next((reason for kinds, reason in REASONS_BY_ERROR.items() if isinstance(error, kinds)), None)
+    if reason is None:
+        said = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
+        reason = one_line((said or type(error).__name__).rstrip("."), 200)
     return ValueError(f"{path} cannot be read as {path.suffix}: {reason}.")
 
 
-def read_parquet_frame(path: Path, backend: Any) -> nw.DataFrame:
-    return nw.read_parquet(str(path), backend=backend)
-
-
-def read_csv_frame(path: Path, backend: Any) -> nw.DataFrame:
-    check_text_file(path)
-    separator = "\t" if path.suffix.lower() == ".tsv" else find_separator(path)
-    _check_names(_read_header(path, separator))
-    frame = nw.read_csv(str(path), backend=backend, separator=separator, **_CSV_OPTIONS[backend])
-    if separator != ",":
-        frame = frame.with_columns(parse_decimal_commas(frame[name]) for name in frame.columns)
-    if frame.columns[:1] == ["Unnamed: 0"]:  # as pandas calls it
-        frame = frame.rename({"Unnamed: 0": ""})
-    if len(frame.columns) < 2:
-        return frame
-    return frame.filter(~nw.all_horizontal(nw.all().is_null(), ignore_nulls=True))  # a blank line is no row
-
-
-def check_text_file(path: Path) -> None:
-    """Say what a file is that is no text with lines: libraries make columns of anything."""
-    with path.open("rb") as file:
-        head = file.read(4096)
-    for begin, what in NO_TEXT.items():
-        if head.startswith(begin):
-            raise ValueError(what)
-    if b"\0" in head:
-        raise ValueError("it is not UTF-8 text; save it as UTF-8")
-    if b"\r" in head[:-1] and b"\n" not in head:  # LF may be the first byte that was not read
-        raise ValueError("its lines end in CR alone, so save it with LF, or CR and LF, at their ends")
-
-
-def _read_header(path: Path, separator: str) -> list[str]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return next(csv.reader(file, delimiter=separator), [])
-
-
-def _check_names(names: Sequence[str]) -> None:
-    """Complain about a name that two columns have: libraries rename one of them, or refuse."""
-    twice = [name for name, times in Counter(names).items() if name and times > 1]
-    if twice:
-        raise ValueError(f"two columns have the name {one_line(twice[0])!r}, so rename one")
-
-
-def parse_decimal_commas(column: nw.Series) -> nw.Series:
-    """Numbers of a column that is written with decimal commas, and perhaps with points between the thousands."""
-    if column.dtype != nw.String:
-        return column
-    texts = [text for text in column.to_list() if text]
-    for pattern in (r"\s*[-+]?\d+(,\d+)?\s*", r"\s*[-+]?\d{1,3}(\.\d{3})*(,\d+)?\s*"):
-        if texts and all(re.fullmatch(pattern, text) for text in texts):
-            without = column.str.replace_all(".", "", literal=True)
-            return without.str.replace_all(",", ".", literal=True).cast(nw.Float64)
-    return column
-
-
-def find_separator(path: Path) -> str:
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        start = "".join(line for _, line in zip(range(20), file, strict=False))
+def _read_parquet(path: Path) -> pl.DataFrame:
     try:
-        return csv.Sniffer().sniff(start, CSV_SEPARATORS).delimiter
-    except csv.Error:
-        return ","  # a single column
+        return pl.read_parquet(path, glob=False)
+    except pl.exceptions.ComputeError:
+        raise ValueError(DAMAGED) from None
 
 
-def read_json_lines_frame(path: Path, backend: Any) -> nw.DataFrame:
+def _read_json_lines(path: Path) -> pl.DataFrame:
     lines = path.read_text(encoding="utf-8-sig").split("\n")
     rows = [_parse_json_line(line, number) for number, line in enumerate(lines, 1) if line.strip()]
     if not rows:
         raise ValueError('there must be a line such as {"a": 1}')
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return nw.from_dict({name: unify_types([row.get(name) for row in rows], name) for name in names}, backend=backend)
+    return pl.DataFrame({name: unify_types([row.get(name) for row in rows], name) for name in names})
 
 
 def _parse_json_line(line: str, number: int) -> dict[str, Any]:
@@ -356,7 +263,7 @@ def _parse_json_line(line: str, number: int) -> dict[str, Any]:
 
 
 def unify_types(values: list[Any], name: str) -> list[Any]:
-    """Numbers of one kind, and lists, such as those of ingredients, as texts; a column of both has no meaning."""
+    """Convert numbers to one type and lists (of ingredients, say) to texts; other mixtures are an error."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {list}:
         return [None if value is None else ", ".join(map(str, value)) for value in values]
@@ -371,15 +278,15 @@ def unify_types(values: list[Any], name: str) -> list[Any]:
 def _to_float(value: float) -> float:
     try:
         return float(value)
-    except OverflowError:  # which a CSV file has as infinity
+    except OverflowError:  # infinity, as in a CSV file
         return math.inf if value > 0 else -math.inf
 
 
 _TYPE_NAMES = {str: "texts", int: "numbers", float: "numbers", bool: "true or false", list: "lists", dict: "objects"}
-_READERS_BY_ENDING: dict[str, Callable[[Path, Any], nw.DataFrame]] = {
-    ".csv": read_csv_frame,
-    ".tsv": read_csv_frame,
-    ".parquet": read_parquet_frame,
-    ".jsonl": read_json_lines_frame,
-    ".ndjson": read_json_lines_frame,
+_READERS_BY_ENDING: dict[str, Callable[[Path], pl.DataFrame]] = {
+    ".csv": read_csv,
+    ".tsv": read_csv,
+    ".parquet": _read_parquet,
+    ".jsonl": _read_json_lines,
+    ".ndjson": _read_json_lines,
 }

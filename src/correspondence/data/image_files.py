@@ -18,13 +18,13 @@ class ReadImages(NamedTuple):
     """Pixels of the files that could be read."""
 
     pixels: np.ndarray
-    """uint8, of shape (n, channels, size, size) with 3 channels, or 1 if all are grey."""
+    """The type is uint8, the shape (n, channels, size, size); there are 3 channels, or 1 if all images are grey."""
     is_read: np.ndarray
-    """For each file that was asked for, whether it is among them."""
+    """Whether each file that was asked for could be read."""
 
 
 def image_files(folder: str | Path) -> dict[str, Path]:
-    """Files of a folder and its sub-folders by the names that a list may have for them: with and without the ending."""
+    """List the images of a folder and its sub-folders by their possible names in a table, with and without ending."""
     folder = Path(folder)
     if not folder.is_dir():
         raise ValueError(f"There is no folder {folder}.")
@@ -36,7 +36,7 @@ def image_files(folder: str | Path) -> dict[str, Path]:
         for name in (inside.as_posix(), inside.with_suffix("").as_posix(), path.name, path.stem):
             names.setdefault(name, path)
     for path in paths:
-        if path.stem.isdecimal():  # 007 is 7 in a table that was read
+        if path.stem.isdecimal():  # a table that was read has 7 for 007
             names.setdefault(str(int(path.stem)), path)
     return names
 
@@ -49,13 +49,13 @@ def read_images(
     Parameters
     ----------
     paths : sequence of Path or None
-        None, and files that are damaged, are left out.
+        None and damaged files are left out.
     size : int
-        Height and width.
+        This is the height and the width of all images.
     colour : bool, optional
-        Three channels or one; by default one if all images are grey.
+        Return three channels or one; by default one if all images are grey.
     progress : bool, optional
-        Show a bar; by default from two seconds on.
+        Show a bar; by default after two seconds.
     """
     with make_progress_bar(len(paths), "images", progress) as done:
         pixels = []
@@ -72,7 +72,7 @@ def read_images(
 
 
 def read_pixels_of(path: Path, size: int) -> np.ndarray | None:
-    """Read an image at a size; None if it cannot be read."""
+    """Read an image at this size; return None if it cannot be read."""
     try:
         with Image.open(path) as image:
             image.draft("RGB", (size, size))
@@ -82,6 +82,6 @@ def read_pixels_of(path: Path, size: int) -> np.ndarray | None:
 
 
 def to_grey(array: np.ndarray) -> np.ndarray:
-    """Luminance, which of grey images are the values themselves."""
+    """Compute the luminance, which for grey images is the values themselves."""
     weights = np.array([0.299, 0.587, 0.114])[:, None, None]
     return np.round((array * weights).sum(axis=1, keepdims=True)).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Splits of pairs into parts to learn from and parts to judge on."""
+"""Splits of pairs into those to fit and those to evaluate on."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ Split = tuple[np.ndarray, np.ndarray]
 
 
 def make_splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, random_state: int = 0) -> list[Split]:
-    """Positions of the pairs to fit and to judge on, for each split.
+    """List the positions of the pairs to fit and to evaluate on, for each split.
 
-    Folds are drawn without regard to labels. If they were spread evenly, the labels of a part to judge on would not be
+    Folds are drawn without regard to labels. If labels were spread evenly over the folds, held-out labels would not be
     independent, and what is captured, which leaves out each pair with itself, would come out too high.
 
     Parameters
     ----------
     cv : int, splitter or iterable
-        Number of folds, shuffled; or one of scikit-learn's splitters; or pairs of positions.
+        Make this many shuffled folds, or take the splits of a scikit-learn splitter, or given pairs of positions.
     n : int
-        Number of pairs.
+        There are n pairs.
     labels : array-like of shape (n,), optional
-        For splitters that ask for them.
+        Some splitters need labels.
     groups : array-like of shape (n,), optional
         Pairs of the same group stay together.
     random_state : int
-        Seed of the folds.
+        Draw the folds with this seed.
     """
     strata = None if labels is None else group_codes(labels, n, "labels")
     together = None if groups is None else group_codes(groups, n, "groups")
@@ -52,7 +52,7 @@ def make_splits(cv: Any, n: int, *, labels: Any = None, groups: Any = None, rand
 
 
 def group_codes(values: Any, n: int, name: str) -> np.ndarray:
-    """Integers that are equal where the values are, whatever their types."""
+    """Encode values of any types as integers that are equal where the values are."""
     if not np.iterable(values) or isinstance(values, str):
         raise ValueError(f"{name} must have one value for each of the {n} pairs, got {short_repr(values)}.")
     is_column = hasattr(values, "dtype") or as_frame(values, name) is not None
@@ -63,14 +63,14 @@ def group_codes(values: Any, n: int, name: str) -> np.ndarray:
 
 
 def select_groups(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
-    """Groups of some of the pairs; None if all of these belong to one, so that there is nothing to keep apart."""
+    """Select the groups of some pairs; None if these are all in one group, which cannot be split."""
     if groups is None or (groups[rows] == groups[rows[0]]).all():
         return None
     return groups[rows]
 
 
 def check_splits(parts: Any, cv: Any, n: int) -> list[Split]:
-    """Pairs of positions, all of them among those that there are."""
+    """Return the splits as pairs of arrays of positions, which must be from 0 to n - 1."""
     try:
         pairs = [(np.asarray(train), np.asarray(test)) for train, test in parts]
     except (TypeError, ValueError):
@@ -78,7 +78,7 @@ def check_splits(parts: Any, cv: Any, n: int) -> list[Split]:
             f"cv must be a number of folds, a splitter or pairs of positions, got {short_repr(cv)}."
         ) from None
     if not pairs or any(not part.size for pair in pairs for part in pair):
-        raise ValueError("cv must give at least one split, with pairs to fit and pairs to judge on.")
+        raise ValueError("cv must give at least one split, with pairs to fit and pairs to evaluate on.")
     if any(
         part.dtype.kind not in "iu" or part.ndim != 1 or part.min() < 0 or part.max() >= n for p in pairs for part in p
     ):

@@ -16,23 +16,23 @@ from correspondence._util.arguments import as_frame, check_total, of_series, to_
 from correspondence._util.labels import as_labels, to_object_array
 from correspondence._util.text import short_repr
 
-__all__ = ["Table", "as_table", "list_first_labels", "to_frame", "weighted_columns"]
+__all__ = ["Table", "as_table", "to_frame", "weighted_columns"]
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Counts of how often each x occurs with each y.
+    """A table of how often each x occurs with each y.
 
     Parameters
     ----------
     counts : ndarray or scipy sparse array of shape (r, c)
-        Non-negative counts or weights; not necessarily whole numbers. They are not copied if they are float64.
+        The counts or weights are non-negative, but need not be whole numbers. They are not copied if they are float64.
     rows, columns : ndarray of shape (r,) and (c,)
-        The labels: values of x and of y, all different.
+        These are the labels, that is the values of x and of y, all different.
     named : bool
-        Whether the labels mean something, or are just positions.
+        False means that the labels are just positions.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and columns."""
+        """The numbers of rows and columns."""
         return self.counts.shape
 
     @property
@@ -73,33 +73,33 @@ class Table:
 
     @cached_property
     def total(self) -> float:
-        """Sum of all counts."""
+        """The sum of all counts."""
         with np.errstate(over="ignore"):
             return float(self.counts.sum(dtype=np.float64))
 
     def toarray(self) -> np.ndarray:
-        """Counts as a dense array.
+        """Return the counts as a dense array.
 
         Returns
         -------
         ndarray of shape (r, c)
-            The counts themselves, if they are dense.
+            This is not a copy if the counts are dense.
         """
         return self.counts.toarray() if sp.issparse(self.counts) else np.asarray(self.counts)
 
     def to_frame(self, backend: Backend | None = None) -> Any:
-        """Data frame with a first column ``label`` for the rows and a column for each y.
+        """Return a data frame with a first column ``label`` for the rows and a column for each y.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
-            The first of these that is installed, unless told. Labels that it has no type for become text, such as
-            mixed ones in pyarrow.
+            Use this library; by default the first of these that is installed. Labels that it has no type for, such as
+            mixed ones in pyarrow, become text.
 
         Returns
         -------
         frame
-            What `CA.fit` takes.
+            `CA.fit` takes it.
         """
         counts = self.toarray()
         columns = {str(name): counts[:, j] for j, name in enumerate(self.columns)}
@@ -114,27 +114,29 @@ class Table:
 
 
 def as_table(counts: Any, name: str = "X", *, positive: bool = True) -> Table:
-    """Table from any of the ways in which people keep one, checked and in float64.
+    """Read a table in any common form, check it, and convert it to float64.
 
     Parameters
     ----------
     counts : Table, array-like, scipy sparse, or pandas, polars or pyarrow frame
-        A frame's row labels are its index (pandas) or its first column, where that is not numeric.
+        The row labels of a frame are its index (pandas) or its first column if that is not numeric.
     name : str
-        How errors call the argument.
+        Errors call the argument so.
     positive : bool
-        Whether a table without any count is an error.
+        Raise an error if all counts are zero.
     """
     table = read_counts(counts, name)
     table = replace(table, counts=to_float_counts(table.counts, name))
     check_cells(table, name)
+    if positive and table.total == 0:
+        raise ValueError(f"{name} has only zeros: there is nothing to analyse.")
     if positive:
-        _check_total(table.total, name)
+        check_total(table.total, name)
     return table
 
 
 def to_float_csr(counts: Any) -> sp.csr_array:
-    """CSR array of float64; its indices are those of the input where they can be, to save memory."""
+    """Convert to a CSR array of float64, which shares the indices of the input where possible."""
     if counts.dtype.kind not in "biuf":
         raise ValueError(f"Complex data not supported: counts must hold real numbers, got {counts.dtype}.")
     if counts.ndim != 2:
@@ -146,18 +148,12 @@ def to_float_csr(counts: Any) -> sp.csr_array:
 
 
 def weighted_columns(counts: Any, weights: np.ndarray) -> Any:
-    """Counts with each column multiplied by its weight."""
+    """Multiply each column of the counts by its weight."""
     return counts @ sp.diags_array(weights) if sp.issparse(counts) else counts * weights
 
 
-def list_first_labels(labels: list[Any], most: int = 10) -> str:
-    """The first few labels, for a message."""
-    more = f" and {len(labels) - most} more" if len(labels) > most else ""
-    return ", ".join(map(str, labels[:most])) + more
-
-
 def to_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
-    """Native data frame of the first library installed, or of the one asked for."""
+    """Make a native data frame of the given library, or of the first that is installed."""
     if backend is not None and (not isinstance(backend, str) or backend not in ("pandas", "polars", "pyarrow")):
         raise ValueError(f'backend must be "pandas", "polars" or "pyarrow", got {short_repr(backend)}.')
     candidates: tuple[Backend, ...] = (backend,) if backend else ("pandas", "polars", "pyarrow")
@@ -172,7 +168,7 @@ def to_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
 
 
 def _convert_labels_to_text(columns: dict[str, Any]) -> dict[str, Any]:
-    """The same columns, labels as text."""
+    """Convert labels to text; columns of numbers stay as they are."""
     return {
         name: [str(label).encode(errors="backslashreplace").decode() for label in values]
         if np.asarray(values).dtype.kind == "O"
@@ -225,7 +221,7 @@ def read_count_frame(frame: nw.DataFrame, name: str) -> Table:
 
 
 def _holds_labels(series: nw.Series) -> bool:
-    """Whether a column is of text, categories or dates."""
+    """Say whether a column holds text, categories or dates."""
     if series.dtype in (nw.Object, nw.Unknown):
         return any(isinstance(value, str) for value in series.to_list())
     return series.dtype in (nw.String, nw.Categorical, nw.Enum) or series.dtype.is_temporal()
@@ -254,7 +250,7 @@ def check_unique_labels(labels: list[Any], side: str) -> None:
 
 
 def to_float_counts(counts: Any, name: str) -> Any:
-    """Counts as a float64 array or canonical CSR array."""
+    """Convert counts to an array or a canonical CSR array of float64."""
     is_text = counts.dtype.kind in "US" or (
         counts.dtype.kind == "O" and any(isinstance(value, str) for value in counts.flat)
     )
@@ -267,20 +263,12 @@ def to_float_counts(counts: Any, name: str) -> Any:
     if 0 in counts.shape:
         missing = "0 sample(s)" if counts.shape[0] == 0 else "0 feature(s)"
         raise ValueError(f"{name} is empty: {missing} (shape={counts.shape}) while a minimum of 1 is required.")
-    return _sum_duplicate_cells(counts) if sp.issparse(counts) else np.ascontiguousarray(to_floats(counts, name))
-
-
-def _sum_duplicate_cells(counts: sp.csr_array) -> sp.csr_array:
+    if not sp.issparse(counts):
+        return np.ascontiguousarray(to_floats(counts, name))
     if not counts.has_canonical_format:
         counts = counts.copy()
         counts.sum_duplicates()
     return counts
-
-
-def _check_total(total: float, name: str) -> None:
-    if total == 0:
-        raise ValueError(f"{name} has only zeros: there is nothing to analyse.")
-    check_total(total, name)
 
 
 def check_cells(table: Table, name: str) -> None:
@@ -297,7 +285,7 @@ def check_cells(table: Table, name: str) -> None:
 
 
 def _locate_bad_cell(table: Table, is_bad: Callable[[np.ndarray], np.ndarray]) -> str:
-    """First bad cell, by its labels."""
+    """Say which cell is the first bad one, by its labels."""
     cells = sp.coo_array(table.counts)
     first = int(np.argmax(is_bad(cells.data)))
     row, column = table.rows[cells.row[[first]]].tolist(), table.columns[cells.col[[first]]].tolist()

@@ -12,7 +12,7 @@ from correspondence._util.arguments import check_whole
 __all__ = ["are_whole", "thin_counts"]
 
 ROUNDING_TOLERANCE = 1e-9  # relative distance from a whole number that sums and products of floats may leave
-LARGEST_COUNT = 2.0**62  # that NumPy's binomial distribution can deal out
+MAX_COUNT = 2.0**62  # limit of NumPy's binomial distribution
 
 
 def are_whole(counts: Any) -> bool:
@@ -87,9 +87,9 @@ def thin_sparse(counts: Any, n_folds: int, rng: np.random.Generator) -> list[Any
 
 
 def thin_cells(cells: np.ndarray, n_folds: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Each cell is multinomial over the folds: a binomial share of what the folds before have left."""
-    if cells.max(initial=0) > LARGEST_COUNT:
-        raise ValueError(f"counts must be at most {LARGEST_COUNT:.0g}, got {cells.max():.3g}. Divide them first.")
+    """Deal each cell out as a multinomial over the folds: each takes a binomial share of what is left."""
+    if cells.max(initial=0) > MAX_COUNT:
+        raise ValueError(f"counts must be at most {MAX_COUNT:.0g}, got {cells.max():.3g}. Divide them first.")
     left = np.rint(cells).astype(np.int64)
     parts = []
     for remaining in range(n_folds, 1, -1):

@@ -18,7 +18,7 @@ from correspondence.core.feature_maps import Encoded, fix_signs, iterate_blocks
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised, in_folds, merge_folds
-from correspondence.core.scoring import captured_by_moments
+from correspondence.core.scoring import score_moments
 from correspondence.data.encoders.choosing import encoders_for
 from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.data.pairs.pairs import Memory, Parts
@@ -150,7 +150,7 @@ class CCA(PairsEstimator):
         for k, fold in enumerate(folds):
             fit = self._fit_ridge([*folds[:k], *folds[k + 1 :]], strength[:, None])
             means = fit.moments.mean_f, fit.moments.mean_g
-            scores.append(captured_by_moments(fold, means[0], fit.A, means[1], fit.B, fit.correlations))
+            scores.append(score_moments(fold, means[0], fit.A, means[1], fit.B, fit.correlations))
         return np.array(scores)
 
 

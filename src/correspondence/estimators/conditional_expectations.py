@@ -14,10 +14,11 @@ from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import LinearFunctions
-from correspondence.core.moments import Moments, compute_whitening
+from correspondence.core.moments import Moments
 from correspondence.core.splines import (
     SplineBasis,
 )
+from correspondence.core.whitening import compute_whitening
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.columns import Columns, copy_for_expectations
 

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 from correspondence._util.arguments import check_whole, count_observations, is_number, to_floats
+from correspondence._util.files import State
 from correspondence._util.text import short_repr
 from correspondence.core.dependence_views import View, whitened_view
 from correspondence.core.estimator import PairsEstimator
@@ -85,20 +86,18 @@ class KernelFeatures(FeatureMap):
         """Coordinates of encoded rows."""
         return compute_kernel(rows, self.landmarks, self.kernel, self.options, self.name) @ self.projection
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
+    def state(self) -> State:  # noqa: D102
         if not isinstance(self.kernel, str):
             raise TypeError(f"kernel {short_repr(self.kernel)} is a function of your own, which cannot be saved.")
-        description = {"name": self.name, "encoder": self.encoder.state()}
-        return description | {"kernel": self.kernel, "options": self.options}, {
-            "landmarks": self.landmarks,
-            "projection": self.projection,
-        }
+        description = {"name": self.name, "encoder": self.encoder.state().description}
+        description |= {"kernel": self.kernel, "options": self.options}
+        return State(description, {"landmarks": self.landmarks, "projection": self.projection})
 
     @classmethod
     def from_state(  # noqa: D102
         cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
     ) -> KernelFeatures:
-        encoder = encoder_from_state(description["encoder"])
+        encoder = encoder_from_state(description["encoder"], arrays)
         kernel, options = description["kernel"], description["options"]
         return cls(description["name"], encoder, kernel, options, arrays["landmarks"], arrays["projection"])
 

@@ -118,7 +118,7 @@ def explore(
     fitted = "claimed" if hasattr(seen.est, "on_beliefs") else "training"
     items = None if index is None else (index.items_y, index.g, index.prior)
     words = axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
-    if colours is not None and not any(axis.x or axis.y for axis in words):
+    if colours is not None and words and not any(axis.x or axis.y for axis in words):
         words = axis_words(as_decomposition(d_or_est), X, Y, x_items=class_items(clouds[0], colours["names"]))
     page = render_page(
         title=str(title),

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from correspondence._util.arguments import as_frame, count_observations, take_rows
 from correspondence._util.labels import as_labels, encode_labels
 from correspondence.core.decomposition import Decomposition, as_decomposition
-from correspondence.core.functions import LabelFunctions, PrincipalFunctions, label_shares
+from correspondence.core.functions import LabelFunctions, PrincipalFunctions, find_label_shares
 from correspondence.page.sprites import Sprites, make_sprites
 from correspondence.scene.overlay import Scene
 from correspondence.search.cross_modal import CrossModalIndex
@@ -141,7 +141,7 @@ def cloud_of(
     """
     side = role.upper()
     values = choose_values(functions, values, side)
-    shares = label_shares(functions)
+    shares = find_label_shares(functions)
     if shares is not None:
         return make_label_cloud(functions, values, shares, labels, role, name, most)
     n = count_observations(values, side)
@@ -219,7 +219,7 @@ def choose_values(functions: PrincipalFunctions, values: Any, side: str) -> Any:
         return values
     if isinstance(functions, LabelFunctions):
         return functions.labels
-    shares = label_shares(functions)
+    shares = find_label_shares(functions)
     values = list(shares) if shares is not None else getattr(functions, "sample", None)
     if values is None:
         raise TypeError(f"{side} is needed: give the values to show, as for fit.")

@@ -364,7 +364,7 @@ class Page {
       if (this.isLast) this.toFrame(0);
       $("play").textContent = "⏸";
       $("play").setAttribute("aria-label", "Pause");
-      timer = setInterval(() => { this.toFrame(this.frame + 1); if (this.isLast) stop(); }, 160);
+      timer = setInterval(() => { if (!this.isLast) this.toFrame(this.frame + 1); if (this.isLast) stop(); }, 160);
     });
     this.toFrame(this.frame);
   }

@@ -201,7 +201,7 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
     >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, 0] += X[:, 0]
     >>> ax = co.plot.dimension(co.latent_dimension(co.CCA(n_components=3), X, Y))
     >>> ax.get_title(loc="left")
-    '1 component, as many as 2 classes share'
+    '1 component (what a shared variable with 2 classes would give)'
     """
     if not isinstance(result, LatentDimension):
         raise TypeError(f"result must be what latent_dimension returns, got {type(result).__name__}.")

@@ -1,44 +1,36 @@
-"""Frames of a recording, and what is computed of each."""
+"""Frames of a recording: their beliefs, read one at a time, and the axes along which frames are compared."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.functions import LabelFunctions
+from correspondence.recording.recording import Recording
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["MIN_BELIEF_EXCESS", "RecordedFrames", "analyse_frame", "find_axes", "find_coordinates", "measure_certainty"]
-
-
-MIN_BELIEF_EXCESS = 0.1  # by which a class must be believed more of its own inputs than of others to count as known
+__all__ = ["RecordedFrames", "analyse_frame", "find_axes", "find_coordinates"]
 
 
 class RecordedFrames(Sequence):
     """The beliefs of each frame, read one at a time."""
 
-    def __init__(self, recorder: Any) -> None:
-        self._recorder = recorder
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
 
     def __len__(self) -> int:
-        return len(self._recorder)
+        return len(self._recording.steps)
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
-            return [self._recorder.beliefs(j) for j in range(len(self))[i]]
+            return [self[j] for j in range(len(self))[i]]
         if not -len(self) <= i < len(self):
             raise IndexError(f"There is no frame {i}: there are {len(self)}.")
-        return self._recorder.beliefs(i)
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return (self._recorder.beliefs(i) for i in range(len(self)))
+        return self._recording.read_beliefs(i % len(self))
 
 
 def analyse_frame(P: np.ndarray, classes: np.ndarray) -> ClassifierCA:
@@ -48,7 +40,7 @@ def analyse_frame(P: np.ndarray, classes: np.ndarray) -> ClassifierCA:
 
 
 def find_axes(P: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """V = D^{1/2} G, completed to an orthonormal basis of the complement of sqrt(p), and sqrt(p)."""
+    """Find V = D^{1/2} G, completed to an orthonormal basis of the complement of sqrt(p), and sqrt(p)."""
     fit = analyse_frame(P, classes)
     root = np.sqrt(fit.prior_ / fit.prior_.sum())
     g = fit.decomposition_.g
@@ -62,11 +54,12 @@ def find_axes(P: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def find_coordinates(P: np.ndarray, V: np.ndarray, root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Principal coordinates of the rows of P along axes V of another frame, and the positions of the classes.
+    """Find principal coordinates of the rows of P along the axes V of another frame, and the positions of the classes.
 
-    Of the bases of the complement of a = sqrt(p) the closest to V, whose complement is b = sqrt(p_T), is V polarised:
-    (I - a a^T) V is V except in the direction of a, which it shortens, and the rotation in the plane of a and b does
-    the same without shortening. That is V - (a + b) a^T V / (1 + a^T b), as V^T b = 0.
+    V is a basis of the complement of b = sqrt(p_T), the ``root``. Of the bases of the complement of a = sqrt(p), the
+    one closest to V is V polarised: (I - a a^T) V is V except in the direction of a, which it shortens, and the
+    rotation in the plane of a and b does the same without shortening. That is V - (a + b) a^T V / (1 + a^T b), because
+    V^T b = 0.
     """
     p = P.mean(axis=0)
     a = np.sqrt(p / p.sum())
@@ -76,17 +69,3 @@ def find_coordinates(P: np.ndarray, V: np.ndarray, root: np.ndarray) -> tuple[np
     inputs = ((P - p) * scale) @ turned
     classes = np.where(a[:, None] > 0, turned * scale[:, None], np.nan)
     return inputs, classes
-
-
-def measure_certainty(P: np.ndarray, codes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """How well each class is known, from 0 to 1, and whether it is told from others at all; see `Timeline`."""
-    total = P.sum(axis=0)
-    if codes is None:
-        p = P.mean(axis=0)
-        return P.var(axis=0) / np.where((p > 0) & (p < 1), p * (1 - p), 1), np.ones(len(p), dtype=bool)
-    k = P.shape[1]
-    count = np.bincount(codes, minlength=k)
-    right = np.bincount(codes, P[np.arange(len(P)), codes], minlength=k)
-    found, meant = right / np.maximum(count, 1), right / np.where(total > 0, total, 1)
-    more = found - (total - right) / np.maximum(len(P) - count, 1)
-    return np.where(count > 0, np.minimum(found, meant), np.nan), more >= MIN_BELIEF_EXCESS

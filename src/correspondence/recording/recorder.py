@@ -1,4 +1,4 @@
-"""The beliefs of a classifier while it is being trained: recorded on fixed probes, then a timeline and a movie of them.
+"""The recorder of a training: beliefs of a classifier on fixed probes, and the timeline and movie of them.
 
 Names and the paper's symbols: frame t holds ``beliefs`` P_t (the rows of P_{Y|X} for the probes), p_t is their mean and
 D_t = diag(p_t). The principal coordinates of the probes are F_t sqrt(Lambda_t) = (P_t - p_t) D_t^{-1/2} V_t, where
@@ -10,34 +10,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from correspondence._util.arguments import check_seed, check_whole, count_observations, find_user_stacklevel, take_rows
 from correspondence._util.labels import as_labels, encode_labels, to_object_array
-from correspondence._util.progress import make_progress_bar
 from correspondence._util.user_warnings import LeftOut
 from correspondence.classifiers.beliefs import Beliefs, is_stream
 from correspondence.classifiers.estimator import label_codes
 from correspondence.core.decomposition import Decomposition
-from correspondence.recording.frames import (
-    RecordedFrames,
-    analyse_frame,
-    find_axes,
-    find_coordinates,
-    measure_certainty,
-)
+from correspondence.recording.film import Film, make_film
+from correspondence.recording.frames import RecordedFrames, analyse_frame, find_axes, find_coordinates
+from correspondence.recording.learning import measure_timeline
 from correspondence.recording.recording import Recording
 from correspondence.results.timeline import Timeline
 
-if TYPE_CHECKING:
-    from correspondence.recording.movie import Film
-
 __all__ = ["TrainingRecorder"]
-
-MOST_PAIRS = 20_000  # of classes whose separation is followed: all pairs of 200 classes
 
 
 class TrainingRecorder:
@@ -49,35 +39,37 @@ class TrainingRecorder:
     Parameters
     ----------
     model : classifier, torch module or callable
-        As for `ClassifierCA`: it is asked for its beliefs of the probes, a torch module in evaluation mode. One of
-        scikit-learn that cannot answer yet is first asked after its first step.
+        The model is asked for its beliefs about the probes, as by `ClassifierCA`; a torch module in evaluation mode. A
+        model of scikit-learn that cannot answer yet is first asked after its first step.
     X_probe : array-like, tensor or frame
-        Inputs, best such that the model is not trained on; a few hundred to a few thousand.
+        Record the beliefs about these inputs, ideally a few hundred to a few thousand that are not used in the
+        training.
     y : array-like of shape (n,), optional
-        Their labels, for the accuracy, the colours of the movie and the certainty of the classes.
+        The labels of the probes serve for the accuracy, the colours of the movie and the certainty of the classes.
     every : int
-        How many calls of `step` lie between two frames; ``recorder.every`` doubles when frames are dropped.
+        Record a frame every so many calls of `step`; ``recorder.every`` doubles when frames are dropped.
     classes : array-like of shape (k,), optional
-        Names of the columns of the beliefs; by default ``model.classes_``, or 0, 1, ...
+        The columns of the beliefs have these names; by default ``model.classes_``, or 0, 1, ...
     outputs : {"auto", "probabilities", "logits"}
-        What the model returns. "auto" tells logits from probabilities for torch modules.
+        What the model returns. "auto" distinguishes logits from probabilities for torch modules.
     batch_size : int
-        How many probes the model is asked at a time.
+        Ask the model about this many probes at a time.
     max_frames : int
-        At most so many frames are kept.
+        Keep at most this many frames.
     path : str or Path, optional
-        Folder for the frames, to be loaded again by `load`; by default a temporary one, deleted with the recorder.
+        Write the frames to this folder, from which `load` reads them; by default to a temporary one, deleted with the
+        recorder.
 
     Attributes
     ----------
     steps : ndarray of shape (T,)
-        At which step each frame was recorded; 0 is before the training.
+        The step at which each frame was recorded; 0 is before the training.
     frames : sequence of ndarray of shape (n, k)
         The beliefs of each frame, read when they are asked for.
     accuracy : ndarray of shape (T,) or None
-        Of each frame, if there are labels.
+        The accuracy of each frame, if there are labels.
     classes : ndarray of shape (k,) or None
-        Names of the classes; None until the first frame.
+        The names of the classes; None until the first frame.
 
     Examples
     --------
@@ -106,14 +98,12 @@ class TrainingRecorder:
         path: str | Path | None = None,
     ) -> None:
         if model is None:
-            raise TypeError("model is missing: give the classifier that is trained.")
+            raise TypeError("model is missing. Pass the classifier that is trained.")
         if is_stream(X_probe):
-            raise TypeError(
-                "X_probe must be the inputs themselves, an array, a tensor or a frame, not batches of them."
-            )
+            raise TypeError("X_probe must be an array, a tensor or a frame of inputs, not batches of them.")
         n = count_observations(X_probe, "X_probe")
         if n < 2:
-            raise ValueError(f"X_probe has {n} input(s): beliefs of at least two are needed.")
+            raise ValueError(f"X_probe must have at least two inputs, got {n}.")
         every = check_whole(every, "every", 1)
         self.max_frames = check_whole(max_frames, "max_frames", 2)
         self.model, self.X_probe, self.outputs, self.batch_size = model, X_probe, outputs, batch_size
@@ -132,12 +122,12 @@ class TrainingRecorder:
 
     @classmethod
     def load(cls, path: str | Path) -> TrainingRecorder:
-        """Recorder of an earlier run, for its movie, timeline and frames; it cannot record any more.
+        """Load the recorder of an earlier run for its movie, timeline and frames; it cannot record any more.
 
         Parameters
         ----------
         path : str or Path
-            The folder that was given to the recorder.
+            Read the folder that was given to the recorder.
 
         Returns
         -------
@@ -152,7 +142,7 @@ class TrainingRecorder:
     # --- recording
 
     def step(self) -> None:
-        """Count a step of the training; every ``every``-th time the beliefs are recorded."""
+        """Count a step of the training, and record the beliefs every ``every``-th time."""
         self._check_live()
         self._step += 1
         if self._step % self.every == 0 or not len(self):
@@ -163,7 +153,7 @@ class TrainingRecorder:
         self.step()
 
     def record(self) -> None:
-        """Record the beliefs now, unless those of this step are recorded already; for instance after the last step.
+        """Record the beliefs now, for instance after the last step, unless those of this step are recorded already.
 
         Invalid beliefs (NaN after divergence, say) are skipped with a warning.
         """
@@ -191,27 +181,27 @@ class TrainingRecorder:
     def partial_fit(
         self, X: Any, y: Any, *, batch_size: int = 100, epochs: int = 1, random_state: int = 0
     ) -> TrainingRecorder:
-        """Train a model of scikit-learn in shuffled batches, each of which is a step, and record it; the end as well.
+        """Train a model of scikit-learn in shuffled batches, count each as a step, and record the end as well.
 
         Parameters
         ----------
         X, y : array-like
-            Training data.
+            Train the model on these inputs and labels.
         batch_size : int
-            How many rows ``model.partial_fit`` is given at a time.
+            Pass this many rows to ``model.partial_fit`` at a time.
         epochs : int
-            How often it is given all rows.
+            Pass all rows this many times.
         random_state : int
-            Of the shuffling.
+            The seed of the shuffling.
 
         Returns
         -------
         TrainingRecorder
-            Itself.
+            The recorder itself.
         """
         self._check_live()
         if not hasattr(self.model, "partial_fit"):
-            raise TypeError(f"{type(self.model).__name__} has no partial_fit: train it yourself and call step().")
+            raise TypeError(f"model must have partial_fit, got {type(self.model).__name__}. Train it and call step().")
         n = count_observations(X, "X")
         labels = _check_labels(y, n, "X")
         check_whole(batch_size, "batch_size", 1)
@@ -227,7 +217,7 @@ class TrainingRecorder:
         return self
 
     def _collect_training_classes(self, labels: np.ndarray) -> np.ndarray:
-        """Classes that a model must be told of before its first batch: those given, if they are labels, or all seen."""
+        """Return the classes that a model must know before its first batch: those given, if they are labels, or all."""
         seen = set(labels.tolist())
         if self._given is not None:
             given = as_labels(self._given, "classes").tolist()
@@ -241,7 +231,7 @@ class TrainingRecorder:
 
     def _check_live(self) -> None:
         if self.model is None:
-            raise ValueError("This recording was loaded and cannot go on: make a new TrainingRecorder for the model.")
+            raise ValueError("This recording was loaded and cannot continue. Make a new TrainingRecorder.")
 
     # --- frames
 
@@ -259,99 +249,99 @@ class TrainingRecorder:
 
     @property
     def every(self) -> int:
-        """How many steps lie between two frames by now."""
+        """The current number of steps between two frames."""
         return self._recording.every
 
     @property
     def steps(self) -> np.ndarray:
-        """Step of each frame."""
+        """The step of each frame."""
         return np.array(self._recording.steps, dtype=np.int64)
 
     @property
     def frames(self) -> Sequence[np.ndarray]:
-        """Beliefs of each frame, read when they are asked for."""
-        return RecordedFrames(self)
+        """The beliefs of each frame, read when they are asked for."""
+        return RecordedFrames(self._recording)
 
     @property
     def classes(self) -> np.ndarray | None:
-        """Names of the classes."""
+        """The names of the classes."""
         return self._recording.classes
 
     @property
     def accuracy(self) -> np.ndarray | None:
-        """Share of the probes of each frame whose likeliest class is their label."""
+        """The share of the probes, in each frame, whose likeliest class is their label."""
         codes = self._recording.codes
         return None if codes is None else np.array([np.mean(P.argmax(axis=1) == codes) for P in self.frames])
 
     def beliefs(self, i: int = -1) -> np.ndarray:
-        """Beliefs of frame i, of shape (n, k), in float64; the rows sum to 1.
+        """Return the beliefs of frame i, in float64; the rows sum to 1.
 
         Parameters
         ----------
         i : int
-            Counted from 0, or from the end if negative.
+            Frames are counted from 0, or from the end if i is negative.
 
         Returns
         -------
         ndarray of shape (n, k)
-            In half precision on the disk, so they are rounded.
+            The beliefs, rounded to half precision, in which they are stored.
         """
         return self._recording.read_beliefs(self._check_frame(i))
 
     def decomposition(self, i: int = -1) -> Decomposition:
-        """Decomposition of the beliefs of frame i, as `ClassifierCA.from_beliefs` finds it.
+        """Decompose the beliefs of frame i, as `ClassifierCA.from_beliefs` does.
 
         Parameters
         ----------
         i : int
-            Which frame.
+            The frame is counted as in `beliefs`.
 
         Returns
         -------
         Decomposition
-            Of beliefs and classes.
+            The decomposition of inputs and classes.
         """
         return analyse_frame(self.beliefs(i), self._recording.get_classes()).decomposition_
 
     def coordinates(self, i: int = -1) -> tuple[np.ndarray, np.ndarray]:
-        """Principal coordinates of the probes in frame i, and where the classes are, turned so that frames compare.
+        """Return principal coordinates of the probes and classes in frame i, rotated so that frames can be compared.
 
         They are those of frame i after a Procrustes rotation, in the space of the classes, onto the axes of the last
-        frame: of all orthonormal bases of the complement of sqrt(p_i) the one closest to the last frame's. That one is
-        the smallest rotation that takes sqrt(p_T) to sqrt(p_i), applied to V_T; it exists whatever the PICs are, and
-        changes as little from frame to frame as the beliefs do. Distances between inputs are not changed by it.
+        frame: of all orthonormal bases of the complement of sqrt(p_i), the one closest to the last frame's. That is
+        V_T after the smallest rotation that takes sqrt(p_T) to sqrt(p_i). It exists whatever the PICs are, and changes
+        as little from frame to frame as the beliefs do. Distances between inputs are not changed by it.
 
         Parameters
         ----------
         i : int
-            Which frame.
+            The frame is counted as in `beliefs`.
 
         Returns
         -------
         inputs : ndarray of shape (n, k - 1)
-            Of the last frame f(x) sqrt(lambda).
+            The coordinates of the probes; in the last frame f(x) sqrt(lambda).
         classes : ndarray of shape (k, k - 1)
-            Where an input would be that is wholly believed to be of a class; NaN for a class that is never believed.
+            Where an input would be that certainly belongs to a class; NaN for a class that is never believed.
         """
         return find_coordinates(self.beliefs(i), *self._find_last_axes())
 
     def timeline(self, progress: bool | None = None) -> Timeline:
-        """What was learnt when.
+        """Measure what was learnt when.
 
         Parameters
         ----------
         progress : bool, optional
-            Whether a bar is shown; in a terminal, from two seconds on, by default.
+            Whether to show a progress bar; by default in a terminal, after two seconds.
 
         Returns
         -------
         Timeline
-            PICs, accuracy, certainty of each class and separation of each pair over the steps, the order in which
-            classes were learnt, sudden transitions. All pairs of up to 200 classes are followed; of more, the 20,000
-            that overlap most at the end.
+            The PICs, accuracy, certainty of each class and separation of each pair over the steps, the order in which
+            classes were learnt, and sudden transitions. All pairs of up to 200 classes are followed; of more classes,
+            the 20,000 pairs that overlap most at the end.
         """
         self._check_frame(-1)
-        return self._measure_timeline(np.arange(len(self)), progress)
+        return measure_timeline(self._recording, np.arange(len(self)), progress)
 
     def movie(
         self,
@@ -367,129 +357,67 @@ class TrainingRecorder:
         Parameters
         ----------
         path : str or Path
-            Its ending decides: ``.mp4`` (needs ffmpeg), ``.gif``, or ``.html``, one page with a slider and without a
-            network.
+            The ending of the file decides: ``.mp4`` (which needs ffmpeg) and ``.gif`` are movies; ``.html`` is the page
+            of `explore` for the last frame, in which a slider and a button play the frames.
         fps : float
-            Frames in a second.
+            Show this many frames per second. A page plays at its own pace.
         max_frames : int
-            At most so many frames, at equal distances, the first and the last among them.
+            Show at most this many frames, equally spaced and including the first and the last. A page shows at
+            most 40.
         max_points : int
-            At most so many inputs, drawn at random.
+            Show at most this many inputs, drawn at random.
         progress : bool, optional
-            Whether a bar is shown; in a terminal, from two seconds on, by default.
+            Whether to show a progress bar; by default in a terminal, after two seconds.
 
         Returns
         -------
         Path
-            Of the file.
+            The file that was written.
         """
-        from correspondence.recording.movie import (  # here, because recording must not need pictures
-            check_movie,
-            write_movie,
-        )
+        # Here, because recording must not need pictures.
+        from correspondence.recording.movie import check_movie, write_explorer, write_movie
 
         check_movie(path, fps)
+        if Path(path).suffix.lower() == ".html":
+            check_whole(max_frames, "max_frames", 2)
+            codes = self._recording.codes
+            labels = None if codes is None else self._recording.get_classes()[codes]
+            return write_explorer(self, labels, path, max_points)
         film = self.film(max_frames=max_frames, max_points=max_points, progress=progress)
         return write_movie(film, path, fps=fps, progress=progress)
 
     def film(self, *, max_frames: int = 150, max_points: int = 2000, progress: bool | None = None) -> Film:
-        """What the movie shows, as arrays: for pictures of your own.
+        """Return what the movie shows as arrays, for pictures of your own.
 
         Parameters
         ----------
         max_frames, max_points, progress
-            As for `movie`.
+            These are the parameters of `movie`.
 
         Returns
         -------
         Film
+            The frames, with their timeline.
         """
-        from correspondence.recording.movie import Film  # here, because recording must not need pictures
-
         self._check_frame(-1)
-        check_whole(max_frames, "max_frames", 2)
-        check_whole(max_points, "max_points", 1)
-        shown = np.unique(np.linspace(0, len(self) - 1, min(max_frames, len(self))).round().astype(int))
-        n, codes = self._recording.n, self._recording.codes
-        points = np.sort(np.random.default_rng(0).permutation(n)[:max_points])
-        pictures = [self._make_picture(i, points) for i in shown]
-        inputs, positions, guesses, belief = (np.stack(parts) for parts in zip(*pictures, strict=True))
-        return Film(
-            timeline=self._measure_timeline(shown, progress),
-            index=points,
-            labels=None if codes is None else codes[points],
-            inputs=inputs,
-            positions=positions,
-            guesses=guesses,
-            belief=belief,
-        )
-
-    def _make_picture(self, i: int, points: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Frame i: where some of the inputs and the classes are in the plane, the likeliest classes and their beliefs.
-
-        A class is at the mean of all its inputs: those with its label, or without labels those it is likeliest of.
-        """
-        P = self.beliefs(i)
-        inputs = find_coordinates(P, *self._find_last_axes())[0][:, :2]
-        if inputs.shape[1] == 1:  # two classes lie on a line: spread out across it, always in the same way
-            inputs = np.column_stack([inputs, np.random.default_rng(0).uniform(-1, 1, len(inputs))])
-        guesses = P.argmax(axis=1)
-        k, codes = P.shape[1], self._recording.codes
-        members = np.eye(k)[guesses if codes is None else codes]
-        count = members.sum(axis=0)
-        with np.errstate(invalid="ignore"):
-            positions = (members.T @ inputs) / count[:, None]
-        return inputs[points], positions, guesses[points], P.max(axis=1)[points]
+        return make_film(self._recording, max_frames, max_points, progress)
 
     def _check_frame(self, i: int) -> int:
         size = len(self)
         if not size:
-            raise ValueError("There are no frames yet: train the model and call step().")
+            raise ValueError("There are no frames yet. Train the model and call step().")
         return check_whole(i, "i", -size, size - 1) % size
 
     def _find_last_axes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Axes of the last frame: V_T, completed to k - 1 columns, and sqrt(p_T). Kept until there is another frame."""
+        """Find V_T, completed to k - 1 columns, and sqrt(p_T) of the last frame; keep them until there is another."""
         key = (self._recording.file, len(self))
         if getattr(self, "_axes_of", None) != key:
             self._axes_of, self._axes = key, find_axes(self.beliefs(-1), self._recording.get_classes())
         return self._axes
 
-    def _measure_timeline(self, frames: np.ndarray, progress: bool | None) -> Timeline:
-        """Timeline of some of the frames."""
-        classes, codes = self._recording.get_classes(), self._recording.codes
-        k = len(classes)
-        pairs = self._choose_pairs()
-        pics, certainty = np.zeros((len(frames), k - 1)), np.empty((len(frames), k))
-        separation, accuracy = np.empty((len(frames), len(pairs))), np.empty(len(frames))
-        told = np.empty(certainty.shape, dtype=bool)
-        with make_progress_bar(len(frames), "timeline", progress) as shown:
-            for t, i in enumerate(frames):
-                P = self.beliefs(i)
-                fit = analyse_frame(P, classes)
-                pics[t, : len(fit.pics_)] = fit.pics_
-                certainty[t], told[t] = measure_certainty(P, codes)
-                believed = (fit.prior_ > 0)[pairs].all(axis=1)
-                separation[t] = np.where(believed, 1 - fit.overlap_[tuple(pairs.T)], 0)
-                accuracy[t] = np.nan if codes is None else np.mean(P.argmax(axis=1) == codes)
-                shown.update()
-        known = None if codes is None else accuracy
-        return Timeline.of(self.steps[frames], pics, known, classes, certainty, told, pairs, separation)
-
-    def _choose_pairs(self) -> np.ndarray:
-        """Positions of the two classes of each pair that is followed."""
-        k = len(self._recording.get_classes())
-        pairs = np.column_stack(np.triu_indices(k, 1))
-        if len(pairs) <= MOST_PAIRS:
-            return pairs
-        overlaps = analyse_frame(self.beliefs(-1), self._recording.get_classes()).overlap_[tuple(pairs.T)]
-        return pairs[np.sort(np.argsort(-overlaps, kind="stable")[:MOST_PAIRS])]
-
-
-# --- labels
-
 
 def _check_labels(y: Any, n: int, inputs: str = "X_probe") -> np.ndarray:
-    """One label for each input."""
+    """Check that there is one label for each input."""
     labels = as_labels(y, "y")
     if len(labels) != n:
         raise ValueError(f"y must have one label for each of the {n} inputs of {inputs}, got {len(labels)}.")

@@ -1,4 +1,4 @@
-"""Beliefs of a training in a folder, frame by frame."""
+"""The folder of a recording: the beliefs of a training, frame by frame."""
 
 from __future__ import annotations
 
@@ -7,24 +7,14 @@ import shutil
 import tempfile
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from correspondence._util.files import new_file
-from correspondence._util.labels import label_to_json
+from correspondence._util.labels import label_from_json, label_to_json, to_object_array
 
-if TYPE_CHECKING:
-    pass
-
-from typing import TYPE_CHECKING
-
-from correspondence._util.labels import label_from_json, to_object_array
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["FORMAT_NAME", "FORMAT_VERSION", "INDEX_FILE", "Recording"]
+__all__ = ["Recording"]
 
 FORMAT_NAME, FORMAT_VERSION = "correspondence recording", 1
 INDEX_FILE = "recording.json"
@@ -33,8 +23,8 @@ INDEX_FILE = "recording.json"
 class Recording:
     """Frames in a folder: half-precision numbers one after the other, and a JSON file that says what they are.
 
-    A frame is written before the JSON file names it, and a file with fewer frames gets another name: whenever the
-    process is killed, what the JSON file says is there.
+    A frame is written before the JSON file names it, and a file with fewer frames gets another name, so that the JSON
+    file is right whenever the process is killed.
     """
 
     def __init__(self, folder: Path, description: dict[str, Any]) -> None:
@@ -46,23 +36,19 @@ class Recording:
         names, labels = description["classes"], description["labels"]
         self.classes = None if names is None else _restore_classes(names)
         self.codes = None if labels is None else np.array(labels, dtype=np.intp)
-        self._made: Path | None = None
-        """The folder, if it was made for this recording."""
+        self._is_new_folder = False
 
     @classmethod
     def create_empty(cls, path: str | Path | None, n: int, every: int) -> Recording:
-        """Empty recording in a new folder, or in a temporary one."""
+        """Create an empty recording in a folder, or in a temporary one."""
         description = {"file": "frames-0.f16", "n": n, "every": every, "steps": [], "classes": None, "labels": None}
-        if path is None:
-            folder = Path(tempfile.mkdtemp(prefix="correspondence-"))
-        else:
-            folder = Path(path)
-            if (folder / INDEX_FILE).exists():
-                raise FileExistsError(f"path: there is a recording in {folder} already: choose another folder.")
-            if folder.exists() and not folder.is_dir():
-                raise NotADirectoryError(f"path: {folder} is a file: give the name of a folder.")
+        folder = Path(tempfile.mkdtemp(prefix="correspondence-") if path is None else path)
+        if (folder / INDEX_FILE).exists():
+            raise FileExistsError(f"path: there is a recording in {folder} already. Choose another folder.")
+        if folder.exists() and not folder.is_dir():
+            raise NotADirectoryError(f"path must be a folder, got the file {folder}.")
         recording = cls(folder, description)
-        recording._made = None if path is not None and folder.exists() else folder
+        recording._is_new_folder = path is None or not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         if path is None:
             weakref.finalize(recording, shutil.rmtree, folder, ignore_errors=True)
@@ -70,20 +56,20 @@ class Recording:
 
     @classmethod
     def read_folder(cls, path: str | Path) -> Recording:
-        """Recording of an earlier run."""
+        """Read the recording of an earlier run."""
         folder = Path(path)
         try:
             description = json.loads((folder / INDEX_FILE).read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
-            raise FileNotFoundError(f"path: there is no recording in {folder}: give the recorder's folder.") from None
+            raise FileNotFoundError(f"path: there is no recording in {folder}. Pass the recorder's folder.") from None
         except ValueError as error:
             raise ValueError(f"path: {folder / INDEX_FILE} is damaged ({error}).") from None
         if not isinstance(description, dict) or description.get("format") != FORMAT_NAME:
             raise ValueError(f"path: {folder / INDEX_FILE} was not written by a TrainingRecorder.")
         if description.get("version") != FORMAT_VERSION:
             raise ValueError(
-                f"path: the recording in {folder} has version {description.get('version')} of the format, this package "
-                f"reads {FORMAT_VERSION}: use the release that wrote it."
+                f"path: the recording in {folder} has version {description.get('version')} of the format, but this "
+                f"package reads {FORMAT_VERSION}. Use the release that wrote it."
             )
         try:
             recording = cls(folder, description)
@@ -92,11 +78,11 @@ class Recording:
             raise ValueError(f"path: {folder / INDEX_FILE} is damaged ({error}).") from None
         frames = folder / recording.file
         if not frames.is_file() or frames.stat().st_size < len(recording.steps) * recording._count_frame_bytes():
-            raise ValueError(f"path: {frames} is missing or cut short: copy the whole folder of the recording.")
+            raise ValueError(f"path: {frames} is missing or cut short. Copy the whole folder of the recording.")
         return recording
 
     def _check_consistency(self) -> None:
-        """Whether what was read fits together."""
+        """Check that what was read fits together."""
         k, codes = len(self.classes) if self.classes is not None else 0, self.codes
         if k < 2 or not self.steps:
             raise ValueError("there are no classes or no frames")
@@ -105,16 +91,16 @@ class Recording:
 
     def discard_folder(self) -> None:
         """Delete the folder if it was made for this recording."""
-        if self._made is not None:
-            shutil.rmtree(self._made, ignore_errors=True)
+        if self._is_new_folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def get_classes(self) -> np.ndarray:
-        """Classes of a recording that has frames."""
+        """Return the classes of a recording that has frames."""
         assert self.classes is not None
         return self.classes
 
     def set_classes(self, classes: np.ndarray, codes: np.ndarray | None) -> None:
-        """Say what the columns of the frames are, and the labels of the rows."""
+        """Set the classes of the columns, and the positions among them of the labels of the rows."""
         for label in classes.tolist():
             label_to_json(label)  # an error now is better than after the first frame
         self.classes, self.codes = classes, codes
@@ -123,24 +109,24 @@ class Recording:
         """Add a frame."""
         if P.shape != (self.n, len(self.get_classes())):
             raise ValueError(
-                f"The model returned beliefs of shape {P.shape} after ({self.n}, {len(self.get_classes())}): "
+                f"The model returned beliefs of shape {P.shape} after ({self.n}, {len(self.get_classes())}); "
                 "neither the probes nor the classes may change during a recording."
             )
         with open(self.folder / self.file, "ab") as file:
-            file.truncate(len(self.steps) * self._count_frame_bytes())  # whatever an interrupted step has left
+            file.truncate(len(self.steps) * self._count_frame_bytes())  # an interrupted step may have left something
             P.astype("<f2").tofile(file)
         self.steps.append(step)
         self.write_index()
 
     def read_beliefs(self, i: int) -> np.ndarray:
-        """Frame i, counted from 0; the rounding to half precision is made good, so that rows sum to 1."""
+        """Read frame i, counted from 0, and scale its rows, rounded to half precision, to a sum of 1."""
         size = self.n * len(self.get_classes())
         values = np.fromfile(self.folder / self.file, "<f2", size, offset=i * self._count_frame_bytes())
         P = values.reshape(self.n, -1).astype(np.float64)
         return P / P.sum(axis=1, keepdims=True)
 
     def thin_frames(self) -> None:
-        """Drop every second frame, but neither the first nor the newest, and record half as often from now on."""
+        """Drop every second frame, except the first and the newest, and record half as often from now on."""
         every, last = 2 * self.every, len(self.steps) - 1
         kept = [i for i, step in enumerate(self.steps) if step % every == 0 or i in (0, last)]
         if 2 * len(kept) < len(self.steps):  # recorded by hand, at steps of their own
@@ -163,6 +149,7 @@ class Recording:
         return 2 * self.n * (0 if self.classes is None else len(self.classes))
 
     def write_index(self) -> None:
+        """Write the JSON file that says what the frames are."""
         description = {
             "format": FORMAT_NAME,
             "version": FORMAT_VERSION,
@@ -179,8 +166,7 @@ class Recording:
 
 
 def _restore_classes(names: list[Any]) -> np.ndarray:
-    """Classes as they were: numbers keep their type."""
+    """Restore classes as they were: numbers keep their type."""
     values = [label_from_json(name) for name in names]
-    return (
-        np.array(values) if {type(value) for value in values} in ({int}, {float}, {bool}) else to_object_array(values)
-    )
+    are_alike = {type(value) for value in values} in ({int}, {float}, {bool})
+    return np.array(values) if are_alike else to_object_array(values)

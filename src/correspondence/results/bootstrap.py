@@ -12,14 +12,14 @@ __all__ = ["Bootstrap", "Ellipses"]
 
 @dataclass(frozen=True)
 class Ellipses:
-    """Ellipses in a plane, one for each point: full axes and the angle of the longer one.
+    """Ellipses in a plane, one for each point.
 
     Attributes
     ----------
     width, height : ndarray of shape (m,)
-        Lengths of the longer and the shorter axis.
+        Full lengths of the longer and the shorter axis.
     angle : ndarray of shape (m,)
-        In degrees, counter-clockwise from the first axis.
+        Angle of the longer axis in degrees, counter-clockwise from the first axis of the plane.
     """
 
     width: np.ndarray
@@ -36,11 +36,11 @@ class Bootstrap:
     row_covariance, column_covariance : ndarray of shape (m, k, k)
         Mean products of the deviations from the points drawn; NaN for labels that were drawn fewer than three times.
     n_resamples : int
-        How many tables were drawn.
+        Number of tables drawn.
     row_draws, column_draws : ndarray of shape (m,), optional
-        In how many of them each label occurs; all of them by default.
+        Number of these tables in which each label occurs; all of them by default.
     align : {"signs", "rotation"}
-        How resamples were laid on to the points.
+        How the resampled points were aligned with the points.
 
     Examples
     --------
@@ -60,60 +60,59 @@ class Bootstrap:
     align: str = "signs"
 
     def row_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
-        """Confidence ellipses of the rows in the plane of two axes.
+        """Compute confidence ellipses of the rows in the plane of two axes.
 
         Parameters
         ----------
         axes : (int, int)
-            Counted from 1.
+            The two axes are counted from 1.
         level : float
-            Of confidence.
+            The confidence level must be between 0 and 1.
 
         Returns
         -------
         Ellipses
-            One for each label.
+            One ellipse for each label.
         """
-        return compute_ellipses(self.row_covariance, self._count_draws(self.row_draws), axes, level)
+        return self._compute_ellipses(self.row_covariance, self.row_draws, axes, level)
 
     def column_ellipses(self, axes: tuple[int, int] = (1, 2), level: float = 0.95) -> Ellipses:
-        """Confidence ellipses of the columns in the plane of two axes.
+        """Compute confidence ellipses of the columns in the plane of two axes.
 
         Parameters
         ----------
         axes : (int, int)
-            Counted from 1.
+            The two axes are counted from 1.
         level : float
-            Of confidence.
+            The confidence level must be between 0 and 1.
 
         Returns
         -------
         Ellipses
-            One for each label.
+            One ellipse for each label.
         """
-        return compute_ellipses(self.column_covariance, self._count_draws(self.column_draws), axes, level)
+        return self._compute_ellipses(self.column_covariance, self.column_draws, axes, level)
 
-    def _count_draws(self, draws: np.ndarray | None) -> np.ndarray:
-        return np.array([self.n_resamples]) if draws is None else draws
+    def _compute_ellipses(
+        self, covariance: np.ndarray, draws: np.ndarray | None, axes: tuple[int, int], level: float
+    ) -> Ellipses:
+        k = covariance.shape[1]
+        if not all(1 <= axis <= k for axis in axes):
+            raise ValueError(f"axes must be between 1 and {k}, got {axes}. Bootstrap with more n_components.")
+        if not 0 < level < 1:
+            raise ValueError(f"level must be between 0 and 1, got {level}.")
+        index = np.array(axes) - 1
+        plane = covariance[:, index[:, None], index]
+        known = np.isfinite(plane).all(axis=(1, 2))
+        values, vectors = np.linalg.eigh(np.where(known[:, None, None], plane, 0))
+        # Hotelling's T^2 of a point whose covariance was estimated from the draws, about a known centre.
+        n = np.maximum(self.n_resamples if draws is None else draws, 3)
+        quantile = 2 * n / (n - 1) * f_distribution.ppf(level, 2, n - 1)
+        lengths = 2 * np.sqrt(np.maximum(values, 0) * np.reshape(quantile, (-1, 1)))
+        lengths[~known] = np.nan
+        angle = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]))
+        return Ellipses(lengths[:, 1], lengths[:, 0], angle)
 
     def __repr__(self) -> str:
         (m, k, _), columns = self.row_covariance.shape, len(self.column_covariance)
         return f"Bootstrap of {m} rows and {columns} columns on {k} axes, {self.n_resamples} resamples"
-
-
-def compute_ellipses(covariance: np.ndarray, draws: np.ndarray, axes: tuple[int, int], level: float) -> Ellipses:
-    k = covariance.shape[1]
-    if not all(1 <= axis <= k for axis in axes):
-        raise ValueError(f"axes {axes} are not among the {k} of this bootstrap: ask for more n_components.")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level}.")
-    index = np.array(axes) - 1
-    plane = covariance[:, index[:, None], index]
-    known = np.isfinite(plane).all(axis=(1, 2))
-    values, vectors = np.linalg.eigh(np.where(known[:, None, None], plane, 0))
-    draws = np.maximum(draws, 3)
-    quantile = 2 * draws / (draws - 1) * f_distribution.ppf(level, 2, draws - 1)  # Hotelling's, about a known centre
-    lengths = 2 * np.sqrt(np.maximum(values, 0) * quantile[:, None])
-    lengths[~known] = np.nan
-    angle = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]))
-    return Ellipses(lengths[:, 1], lengths[:, 0], angle)

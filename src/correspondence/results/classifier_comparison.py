@@ -22,21 +22,21 @@ class ClassifierComparison:
     Attributes
     ----------
     names : list of str
-        Of the m models.
+        Names of the m models.
     classes : ndarray of shape (k,)
-        In the order of the first model.
+        Classes in the order of the first model.
     beliefs : ndarray of shape (m, n, k)
-        Of each model, input and class.
+        Belief of each model, for each input, in each class.
     models : dict from name to ClassifierCA
-        Each model for itself; they take beliefs for X.
+        The analysis of each model on its own; these take beliefs for X.
     common : ClassifierCA
-        All models together, as if an input were given to one of them at random: a space in which the beliefs of all of
-        them have a place, and the same boundaries.
+        The analysis of all models together, as if each input were given to one of them at random: a space in which the
+        beliefs of all models have a place, with the same boundaries.
     disagreement : ndarray of shape (n,)
-        For each input the mean distance between two models: the largest difference between the probabilities that they
-        give to any set of classes (total variation), from 0 to 1.
+        Mean distance between two models for each input: the largest difference between the probabilities that they give
+        to any set of classes (total variation), from 0 to 1.
     scores : dict from name to dict
-        If labels were given: ``accuracy``, ``log_loss`` and ``captured`` of each model.
+        ``accuracy``, ``log_loss`` and ``captured`` of each model, if labels were given.
 
     Examples
     --------
@@ -79,32 +79,32 @@ class ClassifierComparison:
         return (top[:, None] == top[None]).mean(axis=2)
 
     def positions(self, name: str) -> np.ndarray:
-        """Where one of the models sees the inputs: their f in the common space.
+        """Locate the inputs as one of the models sees them: their f in the common space.
 
         Parameters
         ----------
         name : str
-            Of the model.
+            The name of the model.
 
         Returns
         -------
         ndarray of shape (n, d)
-            In the order of the inputs.
+            Positions in the order of the inputs.
         """
         return self.common.locate(self.beliefs[self._find_model(name)])
 
     def table(self, first: str | None = None, second: str | None = None) -> Table:
-        """How often one model predicts a class and another a class: a table for `CA`.
+        """Count how often two models predict each pair of classes: a table for `CA`.
 
         Parameters
         ----------
         first, second : str, optional
-            Names of the models; the first two by default, or one and the first other.
+            The names of the models; by default they are the first two, or the one given and the first of the others.
 
         Returns
         -------
         Table
-            Predictions of the first in the rows, of the second in the columns.
+            Predictions of the first model in the rows, those of the second in the columns.
         """
         i = 0 if first is None else self._find_model(first)
         j = int(i == 0) if second is None else self._find_model(second)
@@ -114,19 +114,19 @@ class ClassifierComparison:
         return Table(counts, self.classes, self.classes)
 
     def most(self, n: int = 10, backend: Backend | None = None) -> Any:
-        """Data frame of the inputs on which the models disagree most: index, disagreement, prediction of each model.
+        """Return a data frame of the inputs on which the models disagree most.
 
         Parameters
         ----------
         n : int
-            At most so many.
+            Return at most this many inputs.
         backend : {"pandas", "polars", "pyarrow"}, optional
-            Which library; one that is installed by default.
+            Make a frame of this library; by default it is the first of these that is installed.
 
         Returns
         -------
         frame
-            One row for each input, the largest disagreement first.
+            One row for each input, the largest disagreement first: index, disagreement, prediction of each model.
         """
         rows = self.most_index(n)
         predicted = {name: self.predictions[i, rows] for i, name in enumerate(self.names)}
@@ -138,18 +138,18 @@ class ClassifierComparison:
         Parameters
         ----------
         n : int
-            At most so many.
+            Return at most this many inputs.
 
         Returns
         -------
         ndarray of int
-            Their positions, the largest disagreement first.
+            Positions of the inputs, the largest disagreement first.
         """
         return np.argsort(-self.disagreement, kind="stable")[: check_whole(n, "n", 1)]
 
     def _find_model(self, name: str) -> int:
         if not isinstance(name, str) or name not in self.names:
-            raise ValueError(f"There is no model {short_repr(name)}: choose one of {', '.join(self.names)}.")
+            raise ValueError(f"name must be one of {', '.join(self.names)}, got {short_repr(name)}.")
         return self.names.index(name)
 
     def __repr__(self) -> str:
@@ -157,7 +157,9 @@ class ClassifierComparison:
         lines = [f"{len(self.names)} classifiers of {n:,} inputs, {len(self.classes)} classes"]
         for name in self.names:
             shown = " ".join(f"{r:.3f}" for r in self.models[name].correlations_[:5])
-            scores = "".join(f", {_spaced(what)} {value:.4f}" for what, value in self.scores.get(name, {}).items())
+            scores = "".join(
+                f", {what.replace('_', ' ')} {value:.4f}" for what, value in self.scores.get(name, {}).items()
+            )
             lines.append(f"  {name}: correlations {shown}{scores}")
         for i, j in combinations(range(len(self.names)), 2):
             same = 100 * self.agreement[i, j]
@@ -165,7 +167,3 @@ class ClassifierComparison:
         mean, largest = self.disagreement.mean(), self.disagreement.max()
         lines.append(f"  mean disagreement of beliefs {mean:.4f}, largest {largest:.4f}")
         return "\n".join(lines)
-
-
-def _spaced(name: str) -> str:
-    return name.replace("_", " ")

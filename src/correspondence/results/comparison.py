@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.files import csv_text
-from correspondence.data.table import to_frame
 from correspondence.results.cross_fit import CrossFit
+from correspondence.results.frame_result import FrameResult, number_columns
 from correspondence.results.held_out import compute_gain
 
 __all__ = ["MIN_CAPTURED_SHOWN", "MIN_STANDARD_ERRORS_AHEAD", "Comparison", "MethodResult", "pick_simplest"]
 
-MIN_CAPTURED_SHOWN = 5e-4  # captured dependence that is shown as 0
+MIN_CAPTURED_SHOWN = 5e-4  # less captured dependence is shown as 0
 MIN_STANDARD_ERRORS_AHEAD = 1.0  # standard errors by which a more flexible method must be ahead
 
 
@@ -25,7 +25,12 @@ def pick_simplest(results: Mapping[str, MethodResult | CrossFit]) -> str:
     Parameters
     ----------
     results : dict of str to MethodResult or CrossFit
-        Results by method, from simple to flexible.
+        The results by method, from simple to flexible.
+
+    Returns
+    -------
+    str
+        Name of the method.
     """
     ahead = max(results, key=lambda name: results[name].captured)
     return next(
@@ -36,15 +41,18 @@ def pick_simplest(results: Mapping[str, MethodResult | CrossFit]) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(FrameResult):
     """What each method reaches on held-out pairs.
+
+    `to_frame` has one row for each method and the columns method, captured, seconds, held_out_1, ..., and so on for
+    low, high (the intervals) and training.
 
     Attributes
     ----------
     results : dict of str to CrossFit
-        By method, from simple to flexible.
+        Results by method, from simple to flexible.
     estimators : dict of str to estimator
-        Unfitted.
+        Unfitted estimators by method.
 
     Examples
     --------
@@ -67,28 +75,13 @@ class Comparison:
         """The simplest method that is not clearly behind the one that captures most."""
         return pick_simplest(self.results)
 
-    def to_frame(self, backend: Any = None) -> Any:
-        """Everything as a data frame.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            The first of these that is installed, unless told.
-
-        Returns
-        -------
-        frame
-            One row for each method: captured, seconds, held-out correlations with intervals, training correlations.
-        """
-        return to_frame(self._collect_columns(), backend)
-
     def to_csv(self) -> str:
-        """Write the same table as text.
+        """Write the table of `to_frame` as text.
 
         Returns
         -------
         str
-            With commas, and a first line of names.
+            Lines of values separated by commas, the first of which holds the names.
         """
         columns = self._collect_columns()
         return csv_text([list(columns), *zip(*columns.values(), strict=True)])
@@ -108,7 +101,7 @@ class Comparison:
             ("training", [result.training for result in results]),
         ):
             padded = np.array([np.pad(v, (0, d - len(v)), constant_values=np.nan) for v in values])
-            columns |= {f"{name}_{i + 1}": padded[:, i] for i in range(d)}
+            columns |= number_columns(f"{name}_", padded)
         return columns
 
     def __repr__(self) -> str:
@@ -152,7 +145,7 @@ class MethodResult:
         return cls(method, best, *scores[best], result)
 
     def format_captured(self) -> str:
-        """Write what is captured with three digits; each component captures 1 at most, unless a few pairs decide."""
+        """Write what is captured with three digits; no component captures more than 1, unless a few pairs decide."""
         if self.captured > len(self.crossfit.correlations):
             return "more than possible"
         return f"{self.captured:.3g}" if abs(self.captured) >= MIN_CAPTURED_SHOWN else "0"

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from correspondence._util.arguments import read_only
-from correspondence.data.table import Backend, to_frame
+from correspondence.results.frame_result import FrameResult, number_columns
 
 __all__ = ["Confusing"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Confusing:
+class Confusing(FrameResult):
     """The most ambiguous of some inputs, the closest call first.
+
+    `to_frame` has one row for each input and the columns index, first, second, margin, f1, f2, ...
 
     Attributes
     ----------
     index : ndarray of shape (n,)
-        Their positions among the inputs.
+        Positions among the inputs.
     pairs : ndarray of shape (n, 2)
-        The two classes each is between, the likelier first.
+        The two classes that each input lies between, the likelier first.
     margin : ndarray of shape (n,)
-        Belief of the first less that of the second class.
+        Belief in the first class less belief in the second.
     position : ndarray of shape (n, d)
-        f of each.
+        Values of f.
     beliefs : ndarray of shape (n, k)
-        Of all classes.
+        Beliefs in all classes.
     classes : ndarray of shape (k,)
-        Their names.
+        Names of the classes.
 
     Examples
     --------
@@ -55,21 +56,9 @@ class Confusing:
     def __len__(self) -> int:
         return len(self.index)
 
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Data frame with index, first and second class, margin, and f1, f2, ...
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            Which library; one that is installed by default.
-
-        Returns
-        -------
-        frame
-            One row for each input.
-        """
+    def _collect_columns(self) -> dict[str, np.ndarray]:
         columns = {"index": self.index, "first": self.pairs[:, 0], "second": self.pairs[:, 1], "margin": self.margin}
-        return to_frame(columns | {f"f{i + 1}": values for i, values in enumerate(self.position.T)}, backend)
+        return columns | number_columns("f", self.position)
 
     def __repr__(self) -> str:
         head = f"Confusing: {len(self)} inputs, the closest call first"

@@ -15,26 +15,27 @@ __all__ = ["CrossFit"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossFit:
-    """Functions of all pairs, each by a fit that has not seen the pair.
+    """Functions of all pairs, each pair judged by a fit that did not use it.
 
     Attributes
     ----------
     correlations : ndarray of shape (d,)
-        Of f_i and g_i over all held-out pairs.
+        Correlations of f_i and g_i over all held-out pairs.
     intervals : ndarray of shape (d, 2)
-        Their confidence intervals, for the functions found. Whether a component is there is for `permutation_test`.
+        Confidence intervals of the correlations of the functions found. Whether a component exists is tested by
+        `permutation_test`.
     captured, captured_interval : float, ndarray of shape (2,)
-        What the functions capture of the pairs held out, on average over the splits, and its confidence interval: that
-        of the mean over the fits of what they capture in the population.
+        What the functions capture of the held-out pairs, on average over the splits, and the confidence interval of
+        what the fits capture in the population, on average.
     training : ndarray of shape (d,)
-        Correlations that the fits had on their own pairs, averaged over the splits.
+        Correlations of the fits on their own pairs, averaged over the splits.
     F, G : ndarray of shape (n, d)
-        Out-of-fold values of f and g, the signs of each fit as those of the first; NaN for pairs that no split holds
-        out, and the value of the last split for those held out several times.
+        Out-of-fold values of f and g, with the signs of the first fit; NaN for pairs that no split holds out, and the
+        value of the last split for pairs held out several times.
     splits : list of HeldOut
-        Each split for itself.
+        Figures of each split on its own.
     seconds : float
-        Of a fit, on average.
+        Mean duration of a fit.
 
     Examples
     --------
@@ -59,9 +60,9 @@ class CrossFit:
     splits: list[HeldOut]
     seconds: float
     terms: np.ndarray
-    """What is captured of each pair, or group, held out; their mean is `captured`."""
+    """One term for each held-out pair, or group; their mean is `captured`."""
     nested_terms: np.ndarray | None = None
-    """The same for the first 1, 2, ..., d components alone, a row each; see `captured_first`."""
+    """The terms of the first 1, 2, ..., d components alone, one row for each; see `captured_first`."""
 
     def __post_init__(self) -> None:
         read_only(self, "correlations", "intervals", "captured_interval", "training", "F", "G", "terms")
@@ -74,19 +75,19 @@ class CrossFit:
         return int(np.isfinite(self.F).all(axis=1).sum())
 
     def captured_first(self, n_components: int) -> tuple[float, np.ndarray]:
-        """Say what the first components capture without the others.
+        """Return what the first components capture without the others.
 
         Parameters
         ----------
         n_components : int
-            How many of the components to judge, from 1 to those that there are.
+            Judge this many components, from 1 to all of them.
 
         Returns
         -------
         captured : float
-            What they capture of the held-out pairs, on average over the splits.
+            What these components capture of the held-out pairs, on average over the splits.
         terms : ndarray of shape (n,)
-            Terms of each pair, or group, whose mean is `captured`, to compare with those of another cross-fit.
+            One term for each pair, or group, whose mean is `captured`, to compare with those of another cross-fit.
 
         Examples
         --------
@@ -106,7 +107,7 @@ class CrossFit:
 
     @property
     def evidence(self) -> Evidence:
-        """What it says of the components, in the form that pictures and sentences read."""
+        """Evidence about the components, in the form that pictures and sentences read."""
         return Evidence(self.correlations, intervals=self.intervals, training=self.training, captured=self.captured)
 
     def __repr__(self) -> str:

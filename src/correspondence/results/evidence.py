@@ -1,44 +1,44 @@
-"""What is known of components beyond the training pairs, whichever procedure found it out, and the table of it."""
+"""Evidence about components from beyond the training pairs, whichever procedure found it, and the table of it."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 __all__ = ["Component", "Evidence", "find_judged", "list_components"]
 
-ALPHA = 0.05  # significance level of a test that has none of its own
-LEVEL = 0.95  # confidence level of intervals that have none of their own
+ALPHA = 0.05  # significance level of a test that states none
+LEVEL = 0.95  # confidence level of intervals that state none
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a procedure knows of the components of a fit; every result that can be held against a fit has one.
+    """What a procedure knows of the components of a fit; every result that can be compared with a fit has one.
 
     Attributes
     ----------
     correlations : ndarray of shape (d,)
-        Correlations of f_i and g_i: on held-out pairs, or those of the training if nothing was held out.
+        Correlations of f_i and g_i: on held-out pairs, or on the training pairs if none were held out.
     is_held_out : bool
-        Whether they are of pairs not used in the fit.
+        Whether they are correlations on held-out pairs.
     intervals : ndarray of shape (d, 2) or None
         Confidence intervals of the correlations.
     level : float
-        Their confidence level.
+        Confidence level of the intervals.
     pvalues : ndarray of shape (d,) or None
         P-value of each component.
     alpha : float
         Largest p-value of a significant component.
     band : ndarray of shape (d,) or None
-        Size of a held-out correlation that chance hardly exceeds.
+        Size of a held-out correlation that chance rarely exceeds.
     training : ndarray of shape (d,) or None
-        Correlations that the fits to parts of the pairs had on their own pairs.
+        Correlations of the fits to parts of the pairs on their own pairs.
     captured : float or None
         What all components together capture of the held-out pairs.
     may_be_more : bool
-        Whether all components that were tested are there, so that more could be found.
+        Whether all components tested are significant, so that more could be found.
     """
 
     correlations: np.ndarray
@@ -61,7 +61,7 @@ class Evidence:
 
     @property
     def n_holding(self) -> int:
-        """Number of leading components that hold: that are significant, or have intervals above 0."""
+        """Number of leading components that are significant or, without a test, have intervals above 0."""
         if self.pvalues is not None:
             is_there = self.pvalues <= self.alpha
         elif self.intervals is not None:
@@ -72,12 +72,12 @@ class Evidence:
 
 
 def find_judged(intervals: np.ndarray) -> np.ndarray:
-    """Tell the components whose correlation could be judged from those of which nothing is known.
+    """Find the components whose correlation could be judged on held-out pairs.
 
     Parameters
     ----------
     intervals : ndarray of shape (d, 2)
-        Intervals of held-out correlations; [-1, 1] is that of a function that is constant on the held-out pairs.
+        These are intervals of held-out correlations; that of a function that is constant on these pairs is [-1, 1].
 
     Returns
     -------
@@ -93,22 +93,22 @@ def find_judged(intervals: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Component:
-    """One pair of functions in the table of components; None is what is not known.
+    """One pair of functions in the table of components; None stands for what is not known.
 
     Attributes
     ----------
     component : int
-        Its number, from 1.
+        Number of the component, from 1.
     pic, training : float
-        Its PIC and its correlation on the training pairs.
+        PIC, and correlation on the training pairs.
     held_out, low, high : float or None
-        Its correlation on held-out pairs, and the interval of that.
+        Correlation on held-out pairs, and the ends of its interval.
     pvalue : float or None
-        Its p-value.
+        P-value of the component.
     share : float
         Share of the PIC in chi2.
     chance_low, chance_high : float or None
-        Where chance keeps the held-out correlation.
+        Range of held-out correlations that chance explains.
     """
 
     component: int
@@ -123,9 +123,9 @@ class Component:
     chance_high: float | None = None
 
     def to_record(self) -> dict[str, Any]:
-        """Return what tables and files hold of it, by name."""
-        record = asdict(self)
-        return {name: record[name] for name in ("component", "pic", "training", "held_out", "low", "high", "pvalue")}
+        """Return the values that tables and files hold, by name."""
+        names = ("component", "pic", "training", "held_out", "low", "high", "pvalue")
+        return {name: getattr(self, name) for name in names}
 
 
 def list_components(d: Any, evidence: Evidence | None = None) -> list[Component]:
@@ -134,13 +134,14 @@ def list_components(d: Any, evidence: Evidence | None = None) -> list[Component]
     Parameters
     ----------
     d : Decomposition
-        The fit, with its values on the training pairs.
+        The fit gives the values on the training pairs.
     evidence : Evidence, optional
-        What is known of other pairs.
+        The evidence gives the values on other pairs.
 
     Returns
     -------
     list of Component
+        One entry for each component of the fit.
 
     Examples
     --------
@@ -163,7 +164,7 @@ def list_components(d: Any, evidence: Evidence | None = None) -> list[Component]
 
 
 def _list_known(evidence: Evidence) -> dict[str, np.ndarray]:
-    """What is known of all components, by the names of `Component`; NaN where nothing is."""
+    """List what is known of all components, by the names of `Component`; NaN where nothing is known."""
     unknown = ~evidence.is_judged
     known = {"held_out": np.where(unknown, np.nan, evidence.correlations)}
     if evidence.intervals is not None:

@@ -1,4 +1,4 @@
-"""How far a decomposition holds on data that it has not seen."""
+"""How far a decomposition holds on pairs not used in the fit."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["HeldOut", "compute_gain"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeldOut:
-    """What is left of a decomposition on new pairs.
+    """What a decomposition reaches on pairs not used in the fit.
 
     Attributes
     ----------
     correlations : ndarray of shape (d,)
-        Pearson correlation of f_i(x) and g_i(y) over the new pairs; 0, with the interval [-1, 1], where one of
-        them is constant.
+        Pearson correlation of f_i(x) and g_i(y) over the pairs; 0, with the interval [-1, 1], where one of them is
+        constant.
     intervals : ndarray of shape (d, 2)
         Confidence intervals of the correlations, for any distribution: by leaving out each pair in turn, on Fisher's z
         scale, with a quantile of Student's t that allows for heavy tails. If few pairs decide, evaluation gives the
@@ -27,15 +27,15 @@ class HeldOut:
     captured : float
         Lower bound on chi2(X; Y) that the functions prove: in the population equal to it only for the true
         decomposition, and negative if they predict worse than no dependence at all. The estimate has no bias: the
-        moments of x and y are multiplied without the terms of a pair with itself. Of a single pair, or of the shares of
-        a population (weights that add up to 1 at most), nothing is left out.
+        moments of x and y are multiplied without the terms of a pair with itself. Nothing is left out for a single
+        pair, or for the shares of a population (weights that add up to 1 at most).
     captured_interval : ndarray of shape (2,)
-        Its confidence interval, from -inf to inf for two pairs or fewer.
+        Confidence interval of `captured`, from -inf to inf for two pairs or fewer.
     n : float
-        Number of the new pairs. Weights count as numbers of pairs: a weight of 3 is the same as three copies of the
-        pair, and the sum of the weights is the sample size. Scale weights that are no counts accordingly.
+        Number of pairs. Weights count as numbers of pairs: a weight of 3 is the same as three copies of the pair, and
+        the sum of the weights is the sample size. Scale weights that are not counts accordingly.
     level : float
-        Level of the confidence intervals.
+        Confidence level of the intervals.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class HeldOut:
 
     @property
     def evidence(self) -> Evidence:
-        """What it says of the components, in the form that pictures and sentences read."""
+        """Evidence about the components, in the form that pictures and sentences read."""
         return Evidence(self.correlations, intervals=self.intervals, level=self.level, captured=self.captured)
 
     def __repr__(self) -> str:
@@ -72,13 +72,9 @@ class HeldOut:
 
 
 def compute_gain(first: np.ndarray, second: np.ndarray) -> float:
-    """How many standard errors the second of two `captured` values is above the first, from their terms."""
+    """Compute by how many standard errors the second of two `captured` values exceeds the first, from their terms."""
     difference = second - first
     if np.abs(difference).max(initial=0) <= 1e-9 * np.abs(first).max(initial=0):
         return 0.0  # the same functions but for rounding, whose errors may all have one sign
     error = difference.std() / np.sqrt(len(difference))
-    return (
-        float(difference.mean() / error)
-        if error > 0
-        else float(np.sign(difference.mean()) * np.inf if difference.any() else 0)
-    )
+    return float(difference.mean() / error if error > 0 else np.sign(difference.mean()) * np.inf)

@@ -20,26 +20,25 @@ class LatentDimension:
     Attributes
     ----------
     n_components : int
-        Leading components whose p-value is at most `alpha`.
+        Number of leading components whose p-value is at most `alpha`.
     interval : tuple of int
-        Least and largest number. The least are the components whose p-value is at most half of `alpha`; the largest is
-        `n_components` and as many more as the data do not rule out, in whichever place: one is ruled out if its
-        interval lies below `negligible`.
+        Smallest and largest number that the data allow. The smallest counts the components whose p-value is at most
+        half of `alpha`; the largest is `n_components` plus the components that the data do not rule out, wherever they
+        are: one is ruled out if its interval lies below `negligible`.
     pvalues : ndarray of shape (d,)
-        P-value of each component tested, never smaller than that of the one before. They are those of
+        P-value of each component tested, never smaller than that of the one before: the p-values of
         `permutation_test`, and 1 after the first component that is not significant.
     correlations : ndarray of shape (d,)
-        Correlations of f_i and g_i on held-out pairs, without what they have in common with the components found
-        before.
+        Correlations of f_i and g_i on held-out pairs, without what they have in common with earlier components.
     intervals : ndarray of shape (d, 2)
         Confidence intervals of the correlations at the level 1 - `alpha`.
     training : ndarray of shape (d,)
-        Correlations that the fits had on their own pairs, averaged over the fits.
+        Correlations of the fits on their own pairs, averaged over the fits.
     band : ndarray of shape (d,)
-        Held-out correlation that chance exceeds with the probability `alpha`. A test on all pairs has more power than
-        one on the held-out ones alone, so a component may be significant though it does not reach the band.
+        Held-out correlation that chance exceeds with probability `alpha`. A test on all pairs has more power than one
+        on the held-out pairs alone, so a component may be significant though it does not reach the band.
     alpha, negligible : float
-        The values given.
+        Values of these arguments of `latent_dimension`.
     test : PermutationTest
         The underlying permutation test.
 
@@ -51,7 +50,7 @@ class LatentDimension:
     >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, 0] += X[:, 0]
     >>> result = co.latent_dimension(co.CCA(n_components=3), X, Y)
     >>> result.summary()
-    '1 component, as many as 2 classes share'
+    '1 component (what a shared variable with 2 classes would give)'
     >>> (result.pvalues <= result.alpha).tolist()
     [True, False, False]
     """
@@ -67,19 +66,19 @@ class LatentDimension:
     negligible: float
     test: PermutationTest
     can_be_more: bool = True
-    """Whether the estimator could have more components than were tested, if asked for more."""
+    """Whether the estimator could have more components than were tested."""
 
     def __post_init__(self) -> None:
         read_only(self, "pvalues", "correlations", "intervals", "training", "band")
 
     @property
     def at_least(self) -> bool:
-        """Whether all that were tested are there, so that there may be more: ask again with more `n_components`."""
+        """Whether all components tested are significant, so that there may be more; test more `n_components`."""
         return self.can_be_more and self.n_components == len(self.pvalues) > 0
 
     @property
     def n_classes(self) -> int:
-        """Classes that two variables share if a class is all that they share: one more than components."""
+        """Number of classes of a variable that, if it is all the two variables share, gives as many components."""
         return self.n_components + 1
 
     def take_first(self, n_components: int) -> LatentDimension:
@@ -88,12 +87,12 @@ class LatentDimension:
         Parameters
         ----------
         n_components : int
-            How many of them to keep.
+            Keep this many components.
 
         Returns
         -------
         LatentDimension
-            The same for these; `interval` begins with no more than these and still ends where it did.
+            The result for these; `interval` begins with no more than these and still ends where it did.
         """
         check_whole(n_components, "n_components", 1)
         if n_components >= len(self.pvalues):
@@ -114,12 +113,12 @@ class LatentDimension:
         Parameters
         ----------
         n_components : int
-            How many the functions have; if they have none, everything is kept.
+            The functions have this many components; if they have none, everything is kept.
 
         Returns
         -------
         LatentDimension
-            The same for these, with an `interval` that ends with them.
+            The result for these, with an `interval` that ends with them.
         """
         if not 0 < n_components < len(self.pvalues):
             return self
@@ -130,7 +129,7 @@ class LatentDimension:
 
     @property
     def evidence(self) -> Evidence:
-        """What it says of the components, in the form that pictures and sentences read."""
+        """Evidence about the components, in the form that pictures and sentences read."""
         return Evidence(
             self.correlations,
             intervals=self.intervals,
@@ -150,11 +149,12 @@ class LatentDimension:
         str
             One line.
         """
+        found = "1 component" if self.n_components == 1 else f"{self.n_components} components"
         if self.at_least:
-            return f"at least {_format_components(self.n_components)}, as many as were tested"
+            return f"at least {found}, as many as were tested"
         if not self.n_components:
             return "0 components: none is more than chance"
-        return f"{_format_components(self.n_components)}, as many as {self.n_classes} classes share"
+        return f"{found} (what a shared variable with {self.n_classes} classes would give)"
 
     def __repr__(self) -> str:
         low, high = self.interval
@@ -169,7 +169,3 @@ class LatentDimension:
         for i, (t, r, (a, b), p) in enumerate(rows, 1):
             lines.append(f"  {i:>9}  {t:>8.4f}  {f'{r:.4f} [{a:.4f}, {b:.4f}]':<26}  {p:>7.4f}")
         return "\n".join(lines)
-
-
-def _format_components(n: int) -> str:
-    return "1 component" if n == 1 else f"{n} components"

@@ -5,39 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import (
-    read_only,
-)
-from correspondence.data.table import Backend, to_frame
+from correspondence._util.arguments import read_only
+from correspondence._util.text import list_names
+from correspondence.results.frame_result import FrameResult
 
 __all__ = ["Matches"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Matches:
-    """What an index found for each query, the best first.
+class Matches(FrameResult):
+    """Items that an index found for each query, the best first.
 
-    Found by `k`, all attributes are arrays of shape (n, k). Found by `radius`, they are arrays of n arrays, each as
-    long as there are items within it, as in scikit-learn.
+    A search for `k` items gives arrays of shape (n, k). A search within a `radius` gives arrays of n arrays, each as
+    long as there are items within the radius, as in scikit-learn. `to_frame` has one row for each match and the columns
+    query, rank (from 1), label, index, distance, ratio and probability.
 
     Attributes
     ----------
     labels : ndarray
-        Of the items found.
+        Labels of the items found.
     index : ndarray
-        Their positions in the index.
+        Positions of the items in the index.
     distances : ndarray
-        Of f(x) and g(y).
+        Distances between f(x) and g(y).
     ratios : ndarray
         Density ratios p(x, y) / (p(x) p(y)): how many times likelier than by chance the two go together (by Mehler's
         formula if the index ranks by it, otherwise by Lancaster's).
     probabilities : ndarray
-        Of the item given the query. By "gaussian" those of all items of the index sum to 1; otherwise they are prior
-        times ratio, held between 0 and 1. Of an x for a y they are therefore small in a large index.
+        Probabilities of the item given the query. By "gaussian" those of all items of the index sum to 1; otherwise
+        they are prior times ratio, clipped to [0, 1]. Those of an x given a y are therefore small in a large index.
 
     Examples
     --------
@@ -63,25 +62,13 @@ class Matches:
         read_only(self, "labels", "index", "distances", "ratios")
 
     @cached_property
-    def probabilities(self) -> np.ndarray:  # noqa: D102 (above); found when asked for: all items of the index take part
+    def probabilities(self) -> np.ndarray:  # noqa: D102 (above); computed when asked for, from all items of the index
         return self._find_probabilities()
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Data frame with a row for each match: query, rank (from 1), label, index, distance, ratio, probability.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            Which library; one that is installed by default.
-
-        Returns
-        -------
-        frame
-            As many rows as matches.
-        """
+    def _collect_columns(self) -> dict[str, np.ndarray]:
         counts = [len(found) for found in self.index]
         columns = {
             "query": np.repeat(np.arange(len(self)), counts),
@@ -90,11 +77,11 @@ class Matches:
         names = {"label": "labels", "index": "index", "distance": "distances", "ratio": "ratios"}
         for column, name in (names | {"probability": "probabilities"}).items():
             columns[column] = np.concatenate([*getattr(self, name)] or [np.empty(0)])
-        return to_frame(columns, backend)
+        return columns
 
     def __repr__(self) -> str:
         lines = [f"Matches for {len(self)} quer{'y' if len(self) == 1 else 'ies'}: label (probability), the best first"]
         for i, (labels, values) in enumerate(zip(self.labels[:10], self.probabilities, strict=False)):
-            shown = [f"{label} ({value:.3g})" for label, value in zip(labels[:5], values, strict=False)]
-            lines.append(f"  {i}: {', '.join(shown) or 'none'}{', ...' if len(labels) > 5 else ''}")
+            shown = list_names(zip(labels, values, strict=True), 5, show=lambda match: "{} ({:.3g})".format(*match))
+            lines.append(f"  {i}: {shown}")
         return "\n".join([*lines, *(["  ..."] if len(self) > 10 else [])])

@@ -1,8 +1,8 @@
-"""Tests of components."""
+"""The result of testing components by permutations."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,25 +14,26 @@ __all__ = ["PermutationTest"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PermutationTest:
-    """Whether each component is more than chance.
+    """Test of whether each component is more than chance.
 
     Attributes
     ----------
     pvalues : ndarray of shape (d,)
         P-value of each component, never smaller than that of the one before.
     correlations : ndarray of shape (d,)
-        Correlations on the held-out pairs, without what a component has in common with those before it; for a test on
-        all pairs, those of the training.
+        Correlations on the held-out pairs, without what a component has in common with earlier ones; for a test on all
+        pairs, the training correlations.
     statistics : ndarray of shape (d,)
         What is compared with chance: the held-out correlation, or for a test on all pairs singular value i of the
-        covariances of its first kind of features, for the first component each in units of its standard error. It is
-        0 for components that were not tested because one before failed.
+        covariances of its first kind of features (for the first component, of covariances in units of their standard
+        errors). It is 0 for components that were not tested because an earlier one failed.
     null : ndarray of shape (n_permutations, d)
-        The same by chance: for permuted pairs, or for later components on all pairs for variables without them.
+        The same statistics by chance: for permuted pairs, or, for later components of a test on all pairs, for
+        variables without these components.
     n_permutations : int
-        Number of permutations that were drawn.
+        Number of permutations drawn.
     kind : {"all pairs", "held-out pairs", "refitted"}
-        Which test it is.
+        Kind of the test.
 
     Examples
     --------
@@ -68,25 +69,19 @@ class PermutationTest:
         Parameters
         ----------
         d : int
-            Number of components.
+            Keep this many components.
 
         Returns
         -------
         PermutationTest
-            The same test without the others.
+            The same test without the other components.
         """
-        return PermutationTest(
-            self.pvalues[:d],
-            self.correlations[:d],
-            self.statistics[:d],
-            self.null[:, :d],
-            self.n_permutations,
-            self.kind,
-        )
+        arrays = {name: getattr(self, name)[..., :d] for name in ("pvalues", "correlations", "statistics", "null")}
+        return replace(self, **arrays)
 
     @property
     def evidence(self) -> Evidence:
-        """What it says of the components, in the form that pictures and sentences read."""
+        """Evidence about the components, in the form that pictures and sentences read."""
         is_held_out = self.kind == "held-out pairs"
         return Evidence(self.correlations, is_held_out, pvalues=self.pvalues, band=self.band if is_held_out else None)
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from correspondence._util.arguments import (
-    read_only,
-)
+from correspondence._util.arguments import read_only
 
 __all__ = ["PicIntervals"]
 
@@ -20,15 +18,15 @@ class PicIntervals:
     Attributes
     ----------
     pics : ndarray of shape (d,)
-        Without the bias of the training values.
+        PICs without the bias of the training values.
     intervals : ndarray of shape (d, 2)
-        Of the PICs; their roots are those of the correlations.
+        Confidence intervals of the PICs; their roots are intervals of the correlations.
     training : ndarray of shape (d,)
         PICs of the fit to all pairs.
     level : float
-        Of confidence.
+        Confidence level of the intervals.
     n_resamples : int
-        How many half-samples were drawn.
+        Number of half-samples drawn.
 
     Examples
     --------

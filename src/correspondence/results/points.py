@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from correspondence._util.arguments import read_only
-from correspondence.data.table import Backend, to_frame
+from correspondence._util.text import list_names
+from correspondence.results.frame_result import FrameResult, number_columns
 
 __all__ = ["Points"]
 
@@ -16,23 +16,25 @@ MIN_CHI2_DISTANCE = 1e-13  # a distance below this is the rounding error of 0: s
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Points:
+class Points(FrameResult):
     """Points of one side of a table.
 
-    Labels that never occur have mass 0 and lie at NaN. Supplementary points have mass NaN: they took no part.
+    Labels that never occur have mass 0 and lie at NaN. Supplementary points were not used in the fit and have mass NaN.
+    `to_frame` has one row for each label and the columns label, mass, chi2_distance, inertia, principal_1, ..., and
+    so on for standard, contributions and cos2.
 
     Attributes
     ----------
     labels : ndarray of shape (m,)
-        Of the rows or the columns.
+        Labels of the rows, or of the columns.
     mass : ndarray of shape (m,)
         Share of each label in the total.
     chi2_distance : ndarray of shape (m,)
-        Distance of its profile from the average profile.
+        Distance of the profile of each label from the average profile.
     inertia : ndarray of shape (m,)
-        mass * chi2_distance ** 2; their sum is the total inertia.
+        mass * chi2_distance ** 2, which sums to the total inertia.
     standard : ndarray of shape (m, d)
-        Standard coordinates, of variance 1: the principal functions at the labels.
+        Standard coordinates, which have variance 1: the principal functions at the labels.
     correlations : ndarray of shape (d,)
         sqrt(lambda_i), the same for rows and columns.
 
@@ -58,12 +60,12 @@ class Points:
 
     @property
     def principal(self) -> np.ndarray:
-        """Principal coordinates, of variance lambda_i: between them distances are chi-square distances."""
+        """Principal coordinates, which have variance lambda_i; distances between them are chi-square distances."""
         return self.standard * self.correlations
 
     @property
     def contributions(self) -> np.ndarray:
-        """Share of each label in the inertia of each axis; they sum to 1."""
+        """Shares of the labels in the inertia of each axis, which sum to 1."""
         return self.mass[:, None] * self.standard**2
 
     @property
@@ -73,29 +75,15 @@ class Points:
         is_centre = squares < MIN_CHI2_DISTANCE**2
         return np.where(is_centre, 0.0, self.principal**2 / np.where(is_centre, 1.0, squares))
 
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Everything as a data frame, one row for each label.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            The first of these that is installed, unless told.
-
-        Returns
-        -------
-        frame
-            Columns label, mass, chi2_distance, inertia, then principal_1, ..., and so on for standard, contributions
-            and cos2.
-        """
-        columns: dict[str, Any] = {"label": self.labels}
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        columns = {"label": self.labels}
         columns |= {name: getattr(self, name) for name in ("mass", "chi2_distance", "inertia")}
         for name in ("principal", "standard", "contributions", "cos2"):
-            columns |= {f"{name}_{i + 1}": values for i, values in enumerate(getattr(self, name).T)}
-        return to_frame(columns, backend)
+            columns |= number_columns(f"{name}_", getattr(self, name))
+        return columns
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(str, self.labels[:6].tolist())) + (", ..." if len(self) > 6 else "")
-        return f"Points: {len(self)} labels, {len(self.correlations)} components ({shown})"
+        return f"Points: {len(self)} labels, {len(self.correlations)} components ({list_names(self.labels, 6)})"

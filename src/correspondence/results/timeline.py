@@ -3,43 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, median_filter
 from scipy.signal import find_peaks, peak_widths
 
 from correspondence._util.arguments import read_only
-from correspondence.data.table import Backend, to_frame
+from correspondence.results.frame_result import FrameResult, number_columns
 
 __all__ = ["Timeline", "Transition", "find_lasting_steps", "find_transitions"]
 
 MIN_KNOWN_CERTAINTY = 0.5  # certainty and separation from which a class is learnt and a pair separated
-MIN_LASTING_SHARE = (
-    0.9  # share of the frames from then on in which they must be so: a net that learns fast forgets for moments
-)
-MIN_PEAK_PROMINENCE = 0.25  # of a peak of the speed, as a share of the greatest speed
-MIN_RISE_SHARE = 0.1  # of chi2 during a transition, as a share of its largest value
-MIN_SUSTAINED_SHARE = (
-    0.75  # share of the time before and after a transition with chi2 below and above the middle of its rise
-)
-LEAST_RISE = 0.01  # the same in absolute terms, above the rounding of what is recorded
-MIN_SPEED_RATIO = 2.0  # how many times faster than the mean of the whole recording
-MOST_POINTS = 4000  # of the grid on which the speed is taken
+MIN_LASTING_SHARE = 0.9  # share of the later frames in which that must hold: a net that learns fast forgets for moments
+MIN_PEAK_PROMINENCE = 0.25  # prominence of a peak of the speed, as a share of the greatest speed
+MIN_RISE_SHARE = 0.1  # rise of chi2 during a transition, as a share of its largest value
+MIN_SUSTAINED_SHARE = 0.75  # share of the time with chi2 below (before) and above (after) the middle of its rise
+LEAST_RISE = 0.01  # rise of chi2 during a transition, above the rounding of what is recorded
+MIN_SPEED_RATIO = 2.0  # speed of a transition, as a multiple of the mean speed of the whole recording
+MOST_POINTS = 4000  # points of the grid on which the speed is taken
 
 
 class Transition(NamedTuple):
-    """A stretch of the training in which chi2 suddenly rises above all that it was before.
+    """A stretch of the training in which chi2 suddenly rises above all its earlier values.
 
-    By at least a tenth of its largest value, and at least twice as fast as in the mean of the training, around a peak
-    of its speed; what is only forgotten for a moment and learnt again does not count.
+    It rises by at least a tenth of its largest value, and at least twice as fast as in the mean of the training, around
+    a peak of its speed. What is only forgotten for a moment and learnt again does not count.
 
     Attributes
     ----------
     start, middle, end : float
-        Steps at which it begins, has done half of the rise, and ends.
+        Steps at which the stretch begins, half of the rise is done, and the stretch ends.
     rise : float
-        By how much chi2 rises from start to end.
+        Rise of chi2 from start to end.
     """
 
     start: float
@@ -49,38 +45,42 @@ class Transition(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Timeline:
+class Timeline(FrameResult):
     """What was learnt when, on the probes of a `TrainingRecorder`.
+
+    `to_frame` has one row for each frame and the columns step, chi2, accuracy (if known), pic1, pic2, ..., and the
+    certainty of each class.
 
     Attributes
     ----------
     steps : ndarray of shape (T,)
-        Of the training, at which beliefs were recorded.
+        Training steps at which beliefs were recorded.
     pics : ndarray of shape (T, k - 1)
-        PICs of the beliefs, of each frame its own, the largest first; 0 where there are fewer.
+        PICs of the beliefs of each frame, largest first; 0 where there are fewer.
     chi2 : ndarray of shape (T,)
-        Sum of the PICs: 0 if all inputs are believed to be the same, k - 1 if each is believed to be one class only.
+        Sum of the PICs: 0 if the beliefs are the same for all inputs, k - 1 if each input is believed to be one class
+        only.
     accuracy : ndarray of shape (T,) or None
         Share of the probes whose likeliest class is their label, if there are labels.
     classes : ndarray of shape (k,)
-        Their names.
+        Names of the classes.
     certainty : ndarray of shape (T, k)
-        How well each class is known, from 0 to 1. With labels, the mean belief in a class over the probes of that
+        How well each class is known, from 0 to 1. With labels it is the mean belief in a class over the probes of that
         class, or the share of all belief in it that goes to them, whichever is smaller: a class that is believed of
-        everything is not known. NaN if there are no probes of it. Without labels, the PIC of the class against all
-        others: var(P) / (p (1 - p)) with P the beliefs in it and p their mean.
+        everything is not known. It is NaN if there are no probes of the class. Without labels it is the PIC of the
+        class against all others: var(P) / (p (1 - p)) with P the beliefs in it and p their mean.
     learnt : ndarray of shape (k,)
         First recorded step from which on the certainty of a class is 1/2 or more, in at least nine of ten frames and at
-        the end, and it is believed more, by at least 0.1, of its own inputs than of others; NaN if there is none.
+        the end, and it is believed more of its own inputs than of others, by at least 0.1; NaN if there is none.
     pairs : ndarray of shape (m, 2)
         Positions of the two classes of each pair, the first before the second.
     separation : ndarray of shape (T, m)
-        1 - overlap of two classes, the cosine between their beliefs: 0 if they are believed of the same inputs in the
-        same proportion or one is never believed, 1 if never of the same input.
+        1 minus the overlap of two classes, which is the cosine between their beliefs: 0 if they are believed of the
+        same inputs in the same proportion or one is never believed, 1 if they are never believed of the same input.
     separated : ndarray of shape (m,)
         First recorded step from which on the separation is 1/2 or more, in the same sense.
     transitions : list of Transition
-        Stretches in which chi2 rises suddenly: see `Transition`.
+        Stretches in which chi2 rises suddenly; see `Transition`.
 
     Examples
     --------
@@ -123,21 +123,18 @@ class Timeline:
         pairs: np.ndarray,
         separation: np.ndarray,
     ) -> Timeline:
-        """Timeline of what was measured in each frame; the rest follows from it.
+        """Make the timeline of what was measured in each frame.
 
         Parameters
         ----------
-        steps, pics, accuracy, classes, certainty : ndarray
-            As the attributes.
+        steps, pics, accuracy, classes, certainty, pairs, separation : ndarray
+            These become the attributes of the same name; the others follow from them.
         told : ndarray of bool, shape (T, k)
-            Whether a class is believed more, by at least 0.1, of its own inputs than of others.
-        pairs, separation : ndarray
-            As the attributes.
+            Says whether a class is believed more of its own inputs than of others, by at least 0.1.
 
         Returns
         -------
         Timeline
-            With chi2, what was learnt and separated, and transitions.
         """
         chi2 = pics.sum(axis=1)
         return cls(
@@ -162,32 +159,19 @@ class Timeline:
     def __len__(self) -> int:
         return len(self.steps)
 
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Data frame with a row for each step: step, chi2, accuracy if known, pic1, pic2, ..., certainty of each class.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            Which library; one that is installed by default.
-
-        Returns
-        -------
-        frame
-            As many rows as frames.
-        """
+    def _collect_columns(self) -> dict[str, np.ndarray]:
         columns = {"step": self.steps, "chi2": self.chi2}
         if self.accuracy is not None:
             columns["accuracy"] = self.accuracy
-        columns |= {f"pic{i + 1}": values for i, values in enumerate(self.pics.T)}
         names = [f"certainty {label}" for label in self.classes.tolist()]
         if len(set(names)) < len(names):
-            raise ValueError("The names of the classes are not all different as text: record with other classes.")
-        return to_frame(columns | dict(zip(names, self.certainty.T, strict=True)), backend)
+            raise ValueError("classes must have names that differ as text. Record with other classes.")
+        return columns | number_columns("pic", self.pics) | dict(zip(names, self.certainty.T, strict=True))
 
     def __repr__(self) -> str:
-        return "\n".join(
-            [self._format_head(), *self._format_classes(), *self._format_pairs(), *self._transition_lines()]
-        )
+        sudden = [f"  transition: steps {t.start:.0f} to {t.end:.0f}, chi2 + {t.rise:.3g}" for t in self.transitions]
+        lines = [self._format_head(), *self._format_classes(), *self._format_pairs()]
+        return "\n".join([*lines, *(sudden or ["  no sudden transition"])])
 
     def _format_head(self) -> str:
         end = "" if self.accuracy is None else f", accuracy {self.accuracy[0]:.3f} to {self.accuracy[-1]:.3f}"
@@ -224,20 +208,16 @@ class Timeline:
         a, b = self.classes[self.pairs[i]].tolist()
         return f"{a} | {b} ({_format_step(self.separated[i])})"
 
-    def _transition_lines(self) -> list[str]:
-        lines = [f"  transition: steps {t.start:.0f} to {t.end:.0f}, chi2 + {t.rise:.3g}" for t in self.transitions]
-        return lines or ["  no sudden transition"]
-
 
 def find_lasting_steps(steps: np.ndarray, holds: np.ndarray) -> np.ndarray:
-    """First step at which something holds, as it does in nine of ten frames from then on and at the end; else NaN.
+    """Find the first step at which something holds, as it does in nine of ten later frames and at the end; else NaN.
 
     Parameters
     ----------
     steps : ndarray of shape (T,)
-        In ascending order.
+        The steps must ascend.
     holds : ndarray of shape (T, m) of bool
-        Whether each of m things holds at each step.
+        Says whether each of m things holds at each step.
 
     Examples
     --------
@@ -251,26 +231,26 @@ def find_lasting_steps(steps: np.ndarray, holds: np.ndarray) -> np.ndarray:
 
 
 def find_transitions(steps: np.ndarray, chi2: np.ndarray) -> list[Transition]:
-    """Stretches of a training in which chi2 suddenly rises above all that it was before.
+    """Find the stretches of a training in which chi2 suddenly rises above all its earlier values.
 
-    What counts is the largest chi2 so far (of medians of three frames): to learn again what was forgotten for a moment
-    is no transition. Its speed, smoothed over a few frames, has a peak whose prominence is at least 25 % of the
+    What counts is the largest chi2 so far (of medians of three frames): learning again what was forgotten for a moment
+    is not a transition. Its speed, smoothed over a few frames, has a peak whose prominence is at least 25 % of the
     greatest speed. The stretch is the width of that peak at half its height. In it chi2 rises by at least 10 % of its
-    largest value (and by 0.01), and at least twice as fast as in the mean of the recording: even growth is no
-    transition. For three quarters of the time before, it is below the middle of the rise, and above it for three
-    quarters of the time afterwards: neither is an oscillation.
+    largest value (and by 0.01), and at least twice as fast as in the mean of the recording: even growth is not a
+    transition. Chi2 is below the middle of the rise for three quarters of the time before, and above it for three
+    quarters of the time after: an oscillation is not a transition either.
 
     Parameters
     ----------
     steps : ndarray of shape (T,)
-        In ascending order; not necessarily at equal distances.
+        The steps must ascend; they need not be equally spaced.
     chi2 : ndarray of shape (T,)
-        Sum of the PICs at each step.
+        The sum of the PICs at each step.
 
     Returns
     -------
     list of Transition
-        In the order of the steps.
+        Transitions in the order of the steps.
 
     Examples
     --------
@@ -301,14 +281,14 @@ def find_transitions(steps: np.ndarray, chi2: np.ndarray) -> list[Transition]:
 
 
 def is_lasting(t: Transition, grid: np.ndarray, values: np.ndarray) -> bool:
-    """Whether chi2 is on the whole lower before a transition and higher after it."""
+    """Say whether chi2 is on the whole lower before a transition and higher after it."""
     middle = np.interp(t.end, grid, values) - t.rise / 2
     is_low, is_high = values[grid < t.start] <= middle, values[grid > t.end] >= middle
     return all(np.mean(part) >= MIN_SUSTAINED_SHARE for part in (is_low, is_high) if len(part))
 
 
 def resample_evenly(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values at equal distances of steps, as close as the closest two frames."""
+    """Interpolate values at equally spaced steps, as close as the closest two frames."""
     span = steps[-1] - steps[0]
     size = int(min(MOST_POINTS, np.ceil(span / np.diff(steps).min()) + 1))
     grid = np.linspace(steps[0], steps[-1], max(size, len(steps)))

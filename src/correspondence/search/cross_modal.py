@@ -20,7 +20,7 @@ from correspondence._util.arguments import (
 from correspondence._util.labels import as_labels, label_from_json, label_to_json
 from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition, as_decomposition
-from correspondence.core.functions import PrincipalFunctions, label_shares
+from correspondence.core.functions import PrincipalFunctions, find_label_shares
 from correspondence.results.matches import Matches
 from correspondence.search.item_side import ItemSide
 from correspondence.search.nearest_items import check_engine
@@ -117,7 +117,7 @@ class CrossModalIndex:
             find_priors(d.g, Y, len(g)) if prior is None else _normalise_weights(check_weights(prior, len(g), "prior"))
         )
         if isinstance(by, str) and by == "auto":
-            by = "gaussian" if label_shares(d.g) is None else "posterior"
+            by = "gaussian" if find_label_shares(d.g) is None else "posterior"
         x = None if f is None else (items_x, f, find_priors(d.f, X, len(f)))
         self._set_sides(d, (items_y, g, priors), x, by, scaled, engine)
 
@@ -348,13 +348,13 @@ class CrossModalIndex:
         path : str or Path
             Replaced if it exists, and only once the new file is complete.
         """
-        description, state = self.decomposition.state()
-        arrays = {f"decomposition.{name}": value for name, value in state.items()}
+        state = self.decomposition.state()
+        arrays = state.prefix_arrays("decomposition.")
         for name, side in (("y", self._y), ("x", self._x)):
             if side is not None:
                 labels = files.encode_json([label_to_json(label) for label in side.labels.tolist()])
                 arrays |= {f"{name}.labels": labels, f"{name}.places": side.places, f"{name}.prior": side.prior}
-        how = {"by": self.by, "scaled": self.scaled, "decomposition": description}
+        how = {"by": self.by, "scaled": self.scaled, "decomposition": state.description}
         files.write_safetensors(path, arrays, how, FILE_FORMAT, FILE_VERSION)
 
     @classmethod
@@ -414,7 +414,7 @@ def find_places(functions: Any, values: Any, name: str) -> np.ndarray:
 
 def find_priors(functions: PrincipalFunctions, values: Any, m: int) -> np.ndarray:
     """Probability of each value: that of labels in the fit, equal ones for anything else."""
-    shares = label_shares(functions)
+    shares = find_label_shares(functions)
     if shares is None:
         return np.full(m, 1 / m)
     return np.array([shares[label] for label in as_labels(values, "labels").tolist()])

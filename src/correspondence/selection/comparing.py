@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import check_whole
+from correspondence._util.arguments import check_whole, find_user_stacklevel
 from correspondence._util.labels import find_labels
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import LeftOut
@@ -99,7 +99,9 @@ def compare(
         return Comparison({name: crossfit(est, X, Y, parts, **options) for name, est in chosen.items()}, chosen)
     results, failed = crossfit_possible_methods(chosen, X, Y, parts, options)
     for name, error in failed.items():
-        warnings.warn(f"Left out, because it cannot be compared: {name}. {error}", LeftOut, stacklevel=2)
+        warnings.warn(
+            f"Left out, because it cannot be compared: {name}. {error}", LeftOut, stacklevel=find_user_stacklevel()
+        )
     return Comparison(results, {name: chosen[name] for name in results})
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import check_whole
+from correspondence._util.arguments import check_whole, find_user_stacklevel
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning, NothingFound
 from correspondence.core.decomposition import Decomposition
@@ -135,7 +135,7 @@ def decompose(
         X, Y, n_components, method, groups=groups, random_state=random_state, n_jobs=n_jobs, progress=progress
     )
     if choice.is_nothing:
-        warnings.warn(NOTHING_FOUND_TEXT, NothingFound, stacklevel=2)
+        warnings.warn(NOTHING_FOUND_TEXT, NothingFound, stacklevel=find_user_stacklevel())
     if verbose:
         print(choice.origin, file=sys.stderr)
     return choice.decomposition

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 import correspondence as co
-from correspondence.recording.movie import check_movie
+from correspondence._util.ffmpeg import find_ffmpeg
 from correspondence.studies import markdown as md
 from correspondence.studies.report import Exhibit, Line, Report, make_panels
 from correspondence.studies.runs import Settings, limit_images
@@ -85,7 +85,7 @@ def run_cifar(settings: Settings) -> Report:
 
 
 def run_case(case: _TrainingCase, data: co.datasets.ImageClasses, settings: Settings) -> Report:
-    check_movie("training.mp4", fps=15)  # a missing ffmpeg is better found before the training than after it
+    find_ffmpeg()  # a missing ffmpeg is better found before the training than after it
     data = limit_images(data, 2500, 1000) if settings.quick else data
     runs = [train_and_record(case, data, seed, settings.quick) for seed in range(settings.seeds)]
     name, first = case.name, runs[0]

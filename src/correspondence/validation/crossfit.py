@@ -17,12 +17,12 @@ from correspondence._util.arguments import (
     take_rows,
 )
 from correspondence._util.labels import find_labels
-from correspondence.core.scoring import (
+from correspondence.core.scoring import score_pairs
+from correspondence.core.uncertainty import (
     Spread,
-    correlation_intervals,
-    correlations_of,
-    held_out,
-    scaled_differences,
+    compute_correlations,
+    compute_jackknife_terms,
+    find_correlation_intervals,
     warn_of_few,
 )
 from correspondence.data.splits import make_splits
@@ -100,9 +100,9 @@ def crossfit(
     shared = _find_variance_inflation(np.array(agreement), [train for train, _ in parts])
     groups_of_pairs = np.arange(n) if together is None else together
     pooled, nested, spread = pool_splits([test for _, test in parts], fits, groups_of_pairs, shared)
-    warn_of_few(spread, fewest=0.5, stacklevel=3)  # splits are small, and their terms spread more
+    warn_of_few(spread, fewest=0.5)  # splits are small, and their terms spread more
     training = np.mean([pad_columns(fit.d.correlations[None], d)[0] for fit in fits], axis=0)
-    each = [held_out(fit.F, fit.G, fit.d.correlations) for fit in fits]
+    each = [score_pairs(fit.F, fit.G, fit.d.correlations) for fit in fits]
     return CrossFit(
         pooled.correlations,
         pooled.intervals,
@@ -162,18 +162,18 @@ def pool_splits(
         np.vstack([pad_columns(values, d) for values in side]) for side in zip(*((f.F, f.G) for f in fits), strict=True)
     )
     claims = np.vstack([np.tile(pad_columns(fit.d.correlations[None], d), (len(fit.F), 1)) for fit in fits])
-    held = held_out(F, G, np.zeros(d), weights)
+    held = score_pairs(F, G, np.zeros(d), weights)
     is_defined = np.diff(held.intervals, axis=1)[:, 0] < 2  # a constant has no correlation
     terms = leave_out_clusters(F, G, held.correlations, weights, cluster)
-    spread = Spread.of_terms(terms).scale_variance(shared)
-    intervals = correlation_intervals(held.correlations, spread, is_defined, held.level)
+    spread = Spread.from_terms(terms).scale_variance(shared)
+    intervals = find_correlation_intervals(held.correlations, spread, is_defined, held.level)
     split = join_small_splits(np.repeat(np.arange(len(tests)), [len(test) for test in tests]), cluster)
     nested = compute_nested_terms(F, G, claims, weights, cluster, split)
     # Components count by the squares of their claims, as they do in `captured`.
     claimed = (claims**2).mean(axis=0)
     factor = 1 + (claimed @ (shared - 1)) / claimed.sum() if claimed.any() else 1.0
     of_all = nested[-1] if d else np.zeros(nested.shape[1])  # no component captures nothing
-    captured, spread = float(of_all.mean()), Spread.of_terms(of_all).scale_variance(factor)
+    captured, spread = float(of_all.mean()), Spread.from_terms(of_all).scale_variance(factor)
     pooled = HeldOut(
         held.correlations, intervals, captured, captured + spread.compute_reach(held.level), held.n, held.level
     )
@@ -191,10 +191,10 @@ def leave_out_clusters(
 
     w, f_mean, g_mean = left(np.ones((len(f), 1))), left(f), left(g)
     w = np.where(w > 0, w, 1.0)
-    without = correlations_of(
+    without = compute_correlations(
         left(f**2) - f_mean**2 / w, left(g**2) - g_mean**2 / w, left(f * g) - f_mean * g_mean / w, 1e-9 * weights.sum()
     )
-    return scaled_differences(r, without, len(w))
+    return compute_jackknife_terms(r, without, len(w))
 
 
 def _sum_clusters(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.fft import irfft, rfft
 
-from correspondence.core.scoring import held_out
+from correspondence.core.scoring import score_pairs
 
 __all__ = ["Block", "BlockTest", "Exchanges", "run_on_blocks"]
 
@@ -132,7 +132,7 @@ def run_component_test(left: list[tuple[np.ndarray, np.ndarray]], exchanges: Exc
     # In units of f and g, not of what is left of them: noise of what was taken off would make the correlation smaller.
     scales = [f.std() * g.std() for f, g in left]
     weight = sum(len(left[0][0]) / scale for scale in scales if scale > MIN_RESIDUAL_DEVIATION**2) or len(F)
-    interval = held_out(F, G, np.zeros(1), level=1 - alpha).intervals[0] * len(F) / weight
+    interval = score_pairs(F, G, np.zeros(1), level=1 - alpha).intervals[0] * len(F) / weight
     return BlockTest(pvalue, float(np.clip(total / weight, -1, 1)), np.clip(interval, -1, 1), totals / weight)
 
 

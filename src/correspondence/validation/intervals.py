@@ -11,7 +11,7 @@ from sklearn.base import clone
 from correspondence._util.arguments import check_whole, is_number, take_rows
 from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.scoring import held_out
+from correspondence.core.scoring import score_pairs
 from correspondence.data.splits import select_groups
 from correspondence.results.pic_intervals import PicIntervals
 from correspondence.validation.fitting import (
@@ -185,5 +185,5 @@ def _fit_correlations(est: Any, X: Any, Y: Any, rows: np.ndarray, groups: np.nda
 def _estimate_standard_error(d: Decomposition, X: Any, Y: Any) -> np.ndarray:
     """Standard error of arctanh of the correlations, for given functions."""
     F, G = np.nan_to_num(d.f(X)), np.nan_to_num(d.g(Y))
-    intervals = held_out(F, G, d.correlations, level=0.6826894921370859).intervals  # one standard error to each side
+    intervals = score_pairs(F, G, d.correlations, level=0.6826894921370859).intervals  # one standard error to each side
     return np.arctanh(np.clip(intervals, -1 + 1e-12, 1 - 1e-12)) @ np.array([-0.5, 0.5])

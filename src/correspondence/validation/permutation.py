@@ -12,6 +12,7 @@ from correspondence._util.arguments import (
     check_flag,
     check_whole,
     count_observations,
+    find_user_stacklevel,
     take_rows,
 )
 from correspondence._util.user_warnings import FewerComponents
@@ -174,7 +175,7 @@ def held_out_blocks(fits: list[tuple[Fit, int]], est: Any, *, are_tested: bool =
             f"A fit to a part of the pairs has only {d} components, so later ones cannot be tested on held-out pairs: "
             "their p-value is 1.",
             FewerComponents,
-            stacklevel=3,
+            stacklevel=find_user_stacklevel(),
         )
     most = max(1, *(fit.d.n_components for fit, _ in fits))
     return [

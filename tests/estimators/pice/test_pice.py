@@ -14,7 +14,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import correspondence as co
-from correspondence.core.scoring import held_out
+from correspondence.core.scoring import score_pairs
 from correspondence.estimators.pice.estimator import is_something_found
 from correspondence.studies import problems
 
@@ -141,7 +141,7 @@ def test_a_pair_far_out_does_not_hide_what_is_found(rng, d):
     F, noise = rng.normal(size=(2, 200, d))
     G = F + 0.3 * noise
     F[0] = G[0] = 60
-    assert held_out(F, G, np.ones(d), level=0.99).intervals[0, 0] < 0
+    assert score_pairs(F, G, np.ones(d), level=0.99).intervals[0, 0] < 0
     assert is_something_found(F, G, np.full(d, 0.9))
     found = sum(is_something_found(*rng.normal(size=(2, 60, d)), np.full(d, 0.9)) for _ in range(200))
     assert found <= 10  # 1 % each of the score, the correlations and the ranks
@@ -248,8 +248,8 @@ def test_functions_of_wide_rows_do_not_depend_on_the_other_rows(rng, kind):
     est = fit(kind(X), Y, 1, max_steps=20, validation_fraction=0)
     some = rng.permutation(5000)[:300]
     side = est._nets[0]
-    rows = side.rows(kind(X))
-    np.testing.assert_allclose(side.outputs(rows)[some], side.outputs(rows[some]), atol=1e-6)
+    rows = side.encode_rows(kind(X))
+    np.testing.assert_allclose(side.compute_outputs(rows)[some], side.compute_outputs(rows[some]), atol=1e-6)
 
 
 # --- bad input

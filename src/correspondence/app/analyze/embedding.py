@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 
 from correspondence._util.files import csv_text, new_file
+from correspondence._util.text import list_names
 from correspondence.app.analyze.files import (
     MODEL_FILE,
     SUMMARY_FILE,
@@ -34,7 +35,6 @@ from correspondence.data.file_formats import (
     check_columns,
     complete_rows,
     for_numpy,
-    parquet_backend,
     plain_values,
     read_arrays,
     read_frame,
@@ -250,9 +250,8 @@ def read_image_rows(
     files = image_files(folder)
     column = next(iter([*x, *model.columns["x"]]), "image")
     if listing is None:
-        backend: Any = parquet_backend()
         names = sorted({path.relative_to(folder).as_posix() for path in files.values()})
-        frame = nw.from_dict({column: names}, backend=backend)
+        frame = nw.from_dict({column: names}, backend="polars")
     else:
         frame = read_frame(listing)
         check_columns([column], frame.columns, listing)
@@ -349,7 +348,7 @@ def _explain_missing_columns(model: LoadedModel, rows: _Rows) -> str:
     if not model.columns["x"]:
         return f"--x or --y is needed: which columns the model takes is not known without {SUMMARY_FILE}."
     missing = {role: [name for name in model.columns[role] if name not in rows.names] for role in "xy"}
-    has = ", ".join(map(repr, rows.names[:20]))
+    has = list_names(rows.names, 20, show=repr)
     return (
         f"{rows.path} has neither all columns of x nor of y: {(missing['x'] or missing['y'])[0]!r} is not among {has}."
     )

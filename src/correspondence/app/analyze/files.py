@@ -24,7 +24,6 @@ from correspondence.app.analyze.inputs import Request
 from correspondence.app.analyze.job import Analysis
 from correspondence.app.analyze.variables import Variable
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
-from correspondence.data.file_formats import parquet_backend
 from correspondence.describe.words import Ends
 from correspondence.page import explore
 from correspondence.results.evidence import Component
@@ -164,8 +163,7 @@ def _unify_types(values: Any) -> list[Any]:
 
 def to_parquet(columns: dict[str, list[Any]], path: Path) -> None:
     """Write columns to a Parquet file."""
-    backend: Any = parquet_backend()
-    nw.from_dict(columns, backend=backend).write_parquet(str(path))
+    nw.from_dict(columns, backend="polars").write_parquet(str(path))
 
 
 # --- the summary
@@ -254,7 +252,6 @@ def _to_json_value(value: Any) -> Any:
 
 def check_folder(folder: Path) -> None:
     """Say what would keep files from being written, before anything takes long."""
-    parquet_backend()
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file")
     for place in {folder, _find_existing_parent(folder)}:

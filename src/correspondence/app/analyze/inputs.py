@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from correspondence._util.arguments import take_rows
 from correspondence._util.labels import to_object_array
+from correspondence._util.text import list_names
 from correspondence.app.analyze.roles import Roles, array_roles, frame_roles, image_roles
 from correspondence.app.analyze.variables import Variable, array_values, frame_values, labels_variable, make_variable
 from correspondence.data.counting import count_columns
@@ -480,5 +481,6 @@ def _check_labels(labels: np.ndarray, classes: np.ndarray, n: int, request: Requ
     known = set(classes.tolist())
     unknown = next((label for label in labels.tolist() if label not in known), None)
     if unknown is not None:
-        shown = ", ".join(classes.tolist()[:10])
-        raise ValueError(f"--y: the label {unknown!r} is not among the classes, which are the columns {shown}.")
+        raise ValueError(
+            f"--y: the label {unknown!r} is not among the classes, which are the columns {list_names(classes)}."
+        )

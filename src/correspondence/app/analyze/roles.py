@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from correspondence._util.labels import to_object_array
+from correspondence._util.text import list_names
 from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.text import Text
 from correspondence.data.file_formats import plain_values
@@ -42,12 +43,12 @@ def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: 
         wanted = 1 if x else 2
         if len(useful) != wanted:
             raise ValueError(
-                f"--y must name at least one column of {path}, which has {_quote_names(frame.columns)}; "
+                f"--y must name at least one column of {path}, which has {list_names(frame.columns, 20)}; "
                 "for a table of counts write --table."
             )
         return Roles(x or useful[:1], useful[-1:], notes)
     if not useful:
-        raise ValueError(f"--x must name at least one column of {path}, which has {_quote_names(frame.columns)}.")
+        raise ValueError(f"--x must name at least one column of {path}, which has {list_names(frame.columns, 20)}.")
     return Roles(useful, y, notes)
 
 
@@ -96,13 +97,13 @@ def array_roles(
     """Roles of arrays: X and Y, x and y, or the only two."""
     for option, names in (("--x", x), ("--y", y)):
         if len(names) > 1:
-            raise ValueError(f"{option} must name one array of {path}, got {_quote_names(names)}.")
+            raise ValueError(f"{option} must name one array of {path}, got {list_names(names, 20)}.")
     free = [name for name in arrays if name not in (*x, *y, *named)]
     pair = next(([a, b] for a, b in (("X", "Y"), ("x", "y"), ("X", "y")) if a in free and b in free), free)
     wanted = (not x) + (not y)
     found = free if wanted == 1 else pair
     if wanted and len(found) != wanted:
-        raise ValueError(f"--x and --y must name two arrays of {path}, which has {_quote_names(list(arrays))}.")
+        raise ValueError(f"--x and --y must name two arrays of {path}, which has {list_names(arrays, 20)}.")
     return Roles(list(x) or found[:1], list(y) or found[-1:])
 
 
@@ -120,11 +121,13 @@ def image_roles(
     best = max(shares, key=lambda name: shares[name], default=None)
     if best is None or not shares[best]:
         raise ValueError(
-            f"No column of {listing} names image files of {folder}: its columns are {_quote_names(frame.columns)}."
+            f"No column of {listing} names image files of {folder}: its columns are {list_names(frame.columns, 20)}."
         )
     others = list(y) or [name for name in frame.columns if name != best and name not in named and name != ""]
     if len(others) != 1 and not y:
-        raise ValueError(f"--y must name the labels or captions in {listing}, which has {_quote_names(frame.columns)}.")
+        raise ValueError(
+            f"--y must name the labels or captions in {listing}, which has {list_names(frame.columns, 20)}."
+        )
     return Roles([best], others)
 
 
@@ -132,8 +135,3 @@ def _compute_file_share(column: nw.Series, files: Mapping[str, Path]) -> float:
     """Share of the values that name a file."""
     values = [str(value) for value in plain_values(column) if value is not None]
     return float(np.mean([value in files for value in values])) if values else 0.0
-
-
-def _quote_names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-    return ", ".join(map(repr, names[:20])) + more or "none"

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame
 from correspondence._util.labels import encode_labels, to_object_array
+from correspondence._util.text import list_names
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for
@@ -22,7 +23,7 @@ from correspondence.data.encoders.images import Images
 from correspondence.data.encoders.text import Bag, Text
 from correspondence.data.file_formats import check_plain, for_numpy
 
-__all__ = ["Variable", "array_values", "frame_values", "labels_variable", "list_few_names", "make_variable"]
+__all__ = ["Variable", "array_values", "frame_values", "labels_variable", "make_variable"]
 
 MAX_DIFFERENT_CODES = 20  # different whole numbers that may be grades or codes
 WRITTEN_NUMBER = re.compile(
@@ -119,7 +120,7 @@ def _choose_name(role: str, columns: Sequence[str]) -> str:
 
 
 def describe_kind(encoder: Encoder, values: Any, columns: Sequence[str]) -> tuple[str, str]:
-    called = f" ({list_few_names(columns)})" if any(columns) else ""
+    called = f" ({list_names(columns, 3)})" if any(columns) else ""
     if isinstance(encoder, Text):
         return "texts", f"texts{called}"
     if isinstance(encoder, Images):
@@ -139,7 +140,7 @@ def describe_table_kind(encoder: Columns, columns: Sequence[str], called: str) -
     n_labels = sum(isinstance(column, Category) for column in encoder.columns.values())
     n_numbers = len(encoder.columns) - n_labels
     used = [str(key) for key in encoder.columns] if len(columns) == len(encoder.names) else []
-    called = f" ({list_few_names(used)})" if used and len(columns) > 1 else called
+    called = f" ({list_names(used, 3)})" if used and len(columns) > 1 else called
     if len(encoder.names) == 1:
         return "numbers", f"numbers{called}"
     if not n_labels:
@@ -151,11 +152,6 @@ def describe_table_kind(encoder: Columns, columns: Sequence[str], called: str) -
 
 def _format_column_count(n: int) -> str:
     return "1 column" if n == 1 else f"{n} columns"
-
-
-def list_few_names(names: Sequence[str], most: int = 3) -> str:
-    """The first few names."""
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def find_kind_hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> list[str]:
@@ -175,7 +171,8 @@ def find_kind_hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> li
     if codes:
         are = "is taken as numbers: it has" if len(codes) == 1 else "are taken as numbers: they have"
         hints.append(
-            f"{list_few_names(codes)} {are} few different whole numbers, and --labels {codes[0]} would make labels of them."
+            f"{list_names(codes, 3)} {are} few different whole numbers, "
+            f"and --labels {codes[0]} would make labels of them."
         )
     return hints
 

@@ -21,7 +21,6 @@ from correspondence.app.train.options import LOGS_FOLDER, Job
 __all__ = ["TrainingError", "check_torch", "is_first", "is_worker", "launch_processes", "work_as_one_of"]
 
 POLL_SECONDS = 0.1  # seconds
-GRACE_SECONDS = 10  # seconds that processes have to end
 RESTORED_SIGNALS = (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP, signal.SIGQUIT) if os.name == "posix" else ()))
 Tell = Callable[[dict[str, Any]], None]
 
@@ -73,91 +72,86 @@ def launch_processes(job: Job, tell: Tell) -> None:
         If a process is gone.
     """
     check_torch()
-    from torch.distributed import TCPStore
-    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException, Std, start_processes
+    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException, Std
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
-    logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # it is told in a sentence
     logs = job.output / LOGS_FOLDER
-    with restore_signal_handlers(), tempfile.TemporaryDirectory(prefix="correspondence-train-") as temporary:
+    config = LaunchConfig(
+        min_nodes=1,
+        max_nodes=1,
+        nproc_per_node=job.nproc,
+        run_id="train",
+        rdzv_backend="c10d",
+        rdzv_endpoint="localhost:0",  # any free port
+        local_addr="localhost",
+        max_restarts=0,
+        monitor_interval=POLL_SECONDS,
+        logs_specs=DefaultLogsSpecs(str(logs), redirects=Std.ALL),
+    )
+    with restore_process_state(), tempfile.TemporaryDirectory(prefix="correspondence-train-") as temporary:
         description, events = Path(temporary, "job.json"), Path(temporary, "events.jsonl")
         job.write_json(description)
-        events.touch()
-        store = TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
-        ranks = range(job.nproc)
-        specs = DefaultLogsSpecs(str(logs), redirects=Std.ALL)
-        processes = start_processes(
-            "train",
-            sys.executable,
-            {
-                rank: ("-m", "correspondence.app.train.worker", str(description), str(events), str(os.getpid()))
-                for rank in ranks
-            },
-            {rank: make_environment(rank, job.nproc, store.port) for rank in ranks},
-            specs,
-        )
+        if job.nproc > 1:
+            os.environ.setdefault("OMP_NUM_THREADS", "1")
+        command = ("-m", "correspondence.app.train.worker", str(description), str(events), str(os.getpid()))
         try:
-            with events.open(encoding="utf-8") as file:
-                while (result := processes.wait(0)) is None:
-                    _pass_on_events(file, tell)
-                    threading.Event().wait(POLL_SECONDS)
-                _pass_on_events(file, tell)
+            with follow_events(events, tell):
+                elastic_launch(config, sys.executable)(*command)
+        except ChildFailedError as failed:
+            raise _make_error(job, failed.failures) from None
         except (SignalException, KeyboardInterrupt) as stop:
-            number = getattr(stop, "sigval", signal.SIGINT)
-            processes.close(timeout=GRACE_SECONDS)
             tell({"line": describe_checkpoint(job)})
+            number = getattr(stop, "sigval", signal.SIGINT)
             if number == signal.SIGINT:
                 raise KeyboardInterrupt from None
             raise SystemExit(128 + number) from None
-        finally:
-            processes.close(timeout=GRACE_SECONDS)
-        if result.is_failed():
-            error = _make_error(job, result.failures)
-            if isinstance(error, ValueError):
-                remove_run_files(job)
-            raise error
-        shutil.rmtree(logs, ignore_errors=True)
+    shutil.rmtree(logs, ignore_errors=True)
 
 
 @contextmanager
-def restore_signal_handlers() -> Iterator[None]:
-    """Torch's launcher takes the handlers of signals for itself."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in RESTORED_SIGNALS}
+def restore_process_state() -> Iterator[None]:
+    """Put back the environment and the signal handlers, which torch's launcher changes, and keep its log quiet."""
+    is_main = threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.getsignal(number) for number in RESTORED_SIGNALS if is_main}
+    environment = dict(os.environ)
+    logging.disable(logging.CRITICAL)  # whatever goes wrong is explained in a sentence
     try:
         yield
     finally:
-        for number, handler in before.items():
+        logging.disable(logging.NOTSET)
+        os.environ.clear()
+        os.environ.update(environment)
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
-def make_environment(rank: int, size: int, port: int) -> dict[str, str]:
-    numbers = {
-        "RANK": rank,
-        "LOCAL_RANK": rank,
-        "WORLD_SIZE": size,
-        "LOCAL_WORLD_SIZE": size,
-        "MASTER_PORT": port,
-    }
-    threads = {} if size == 1 else {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
-    return {name: str(value) for name, value in numbers.items()} | {
-        "MASTER_ADDR": "localhost",
-        "TORCHELASTIC_RUN_ID": "train",
-        "TORCHELASTIC_USE_AGENT_STORE": "True",
-        **threads,
-    }
+@contextmanager
+def follow_events(path: Path, tell: Tell) -> Iterator[None]:
+    """Pass on, in a thread, each event that the first process appends to a file."""
+    path.touch()
+    is_over = threading.Event()
 
+    def follow() -> None:
+        line = ""
+        with path.open(encoding="utf-8") as file:
+            while True:
+                is_last = is_over.wait(POLL_SECONDS)
+                while part := file.readline():
+                    line += part
+                    if line.endswith("\n"):  # otherwise the rest of it is still being written
+                        tell(json.loads(line))
+                        line = ""
+                if is_last:
+                    return
 
-def _pass_on_events(file: Any, tell: Tell) -> None:
-    """Tell what has been written since."""
-    while True:
-        place = file.tell()
-        line = file.readline()
-        if not line.endswith("\n"):  # not yet written to its end
-            file.seek(place)
-            return
-        tell(json.loads(line))
+    thread = threading.Thread(target=follow, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 # --- what went wrong
@@ -166,6 +160,7 @@ def _pass_on_events(file: Any, tell: Tell) -> None:
 def _make_error(job: Job, failures: dict[int, Any]) -> Exception:
     failure = min(failures.values(), key=_get_failure_order)
     if failure.error_file_data.get("kind") == "data":
+        remove_run_files(job)
         return ValueError(failure.message)
     return TrainingError(f"{explain_failure(job, failure)}. {describe_checkpoint(job)}")
 

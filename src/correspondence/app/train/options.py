@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import shutil
 from dataclasses import asdict, dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from correspondence._util.files import new_file
 from correspondence.app.analyze.files import SUMMARY_FILE
+from correspondence.data.pairs.opening import list_files
 
 __all__ = ["CHECKPOINT_FOLDER", "LOGS_FOLDER", "Job"]
 
@@ -55,18 +55,10 @@ class Job:
     @property
     def paths(self) -> list[Path]:
         """Files that are there."""
-        found = [[text] if Path(text).exists() else sorted(glob.glob(text, recursive=True)) for text in self.files]
-        for text, names in zip(self.files, found, strict=True):
-            if not names:
-                raise ValueError(f"There is no file {text}.")
-        paths = [Path(name) for names in found for name in names]
-        seen: set[Path] = set()
-        for path in paths:
-            if not path.is_file():
-                raise ValueError(f"There is no file {path}: it is a folder, so give the files in it.")
-            if path.resolve() in seen:
-                raise ValueError(f"The file {path} is named twice, so its pairs would count twice: leave one out.")
-            seen.add(path.resolve())
+        paths = [Path(file) for file in list_files(self.files, "FILE")]
+        folder = next((path for path in paths if path.is_dir()), None)
+        if folder is not None:
+            raise ValueError(f"There is no file {folder}: it is a folder, so give the files in it.")
         return paths
 
     @property

@@ -1,10 +1,11 @@
-"""What each process of a training run does: ``python -m correspondence.train.work JOB EVENTS PARENT``."""
+"""What each process of a training run does: ``python -m correspondence.app.train.worker JOB EVENTS PARENT``."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -188,6 +189,8 @@ def summarise_training(job: Job, data: Input, est: PICE, notes: list[str], secon
 
 def main(job: str, events: str, parent: str) -> None:
     """Work, and leave what has happened in files for the process that watches."""
+    # Torch's launcher passes Ctrl-C on. A Python handler survives the one that polars puts over it; SIG_DFL does not.
+    signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
     threading.Thread(target=_watch_parent, args=(int(parent),), daemon=True).start()
     try:
         with Path(events).open("a", encoding="utf-8") as file:

@@ -1,10 +1,11 @@
-"""Which encoder suits which data."""
+"""The encoder that suits the data."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame, to_array
@@ -20,19 +21,18 @@ __all__ = ["encoder_for", "encoder_from_state", "encoders_for", "merge_summaries
 
 
 def encoder_for(values: Any, name: str, plain: bool = False, linear: bool = False) -> Encoder:
-    """Encoder that fits the kind of the data.
+    """Fit the encoder that suits the kind of the data.
 
     Parameters
     ----------
     values : array-like, frame or sparse matrix
-        The data of the fit.
+        Fit the encoder to these data.
     name : str
-        How errors and warnings call it.
+        Errors and warnings call the data so.
     plain : bool
-        Whether arrays of numbers are left as they are: `Plain`.
+        Leave arrays of numbers as they are (`Plain`).
     linear : bool
-        Whether columns of numbers are only shifted and scaled, however heavy their tails; sparse matrices are then
-        columns of numbers too.
+        Only shift and scale columns of numbers, however heavy their tails; this includes sparse matrices.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def encoder_for(values: Any, name: str, plain: bool = False, linear: bool = Fals
 
 
 def encoders_for(pairs: Parts, linear: bool = False) -> tuple[Encoder, Encoder]:
-    """Encoders of both sides of pairs: of any kind if they are in memory, otherwise of tables."""
+    """Fit the encoders of both sides of pairs, which must be tables unless they are in memory."""
     if isinstance(pairs, Memory):
         return encoder_for(pairs.x, "X", linear=linear), encoder_for(pairs.y, "Y", linear=linear)
     x, y = surveys_of(pairs)
@@ -71,7 +71,7 @@ def encoders_for(pairs: Parts, linear: bool = False) -> tuple[Encoder, Encoder]:
 
 
 def surveys_of(pairs: Parts) -> tuple[Survey | None, Survey | None]:
-    """Surveys of both sides of pairs; None for data in memory that are not a table."""
+    """Survey both sides of pairs; None for data in memory that are not a table."""
     if isinstance(pairs, Memory):
         x, y = (
             Survey.from_columns(columns_of(values, name)) if is_table(values, name) else None
@@ -100,6 +100,8 @@ def merge_summaries(parts: list[tuple[Survey, Survey]]) -> tuple[Survey, Survey]
     return x, y
 
 
-def encoder_from_state(state: dict[str, Any]) -> Encoder:
-    """Inverse of ``Encoder.state``."""
-    return {cls.kind: cls for cls in (Columns, Bag, Text, Images, Plain)}[state["kind"]].from_state(state)
+def encoder_from_state(description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Encoder:
+    """Invert ``Encoder.state``."""
+    return {cls.kind: cls for cls in (Columns, Bag, Text, Images, Plain)}[description["kind"]].from_state(
+        description, arrays
+    )

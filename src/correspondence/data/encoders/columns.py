@@ -1,7 +1,4 @@
-"""From data of any kind to arrays that a method can work on: tables, bags of words, text, images.
-
-An encoder is made from the data of the fit (`encoder_for`) and gives the same columns for new data of the same kind.
-"""
+"""Tables of numbers and categories as arrays: an encoder gives new data the same columns as the data of the fit."""
 
 from __future__ import annotations
 
@@ -16,8 +13,9 @@ import scipy.sparse as sp
 from scipy.special import ndtri
 
 from correspondence._util.arguments import as_frame, find_user_stacklevel, to_array
+from correspondence._util.files import State
 from correspondence._util.labels import as_labels, in_order, label_from_json, label_to_json, to_object_array
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.column_summary import Survey
 from correspondence.data.encoders.base import Encoder
@@ -26,13 +24,13 @@ from correspondence.data.pairs.opening import series_to_floats
 
 __all__ = ["Columns", "columns_of", "copy_for_expectations", "find_only_category"]
 
-MAX_LINEAR_DEVIATIONS = 3.5  # robust standard deviations within which a coordinate is the value itself
-HEAVY_TAIL_COORDINATE = 6.0  # a column whose coordinates go beyond is turned into normal scores
-MAX_DENSE_COLUMNS = 300  # encoded columns; with more, tables with categories become sparse
+MAX_LINEAR_DEVIATIONS = 3.5  # robust standard deviations; values beyond are compressed by a logarithm
+HEAVY_TAIL_COORDINATE = 6.0  # a column with coordinates beyond this is turned into normal scores
+MAX_DENSE_COLUMNS = 300  # a table with categories and more encoded columns becomes sparse
 
 
 def is_table(values: Any, name: str) -> bool:
-    """Whether the data are columns of numbers and labels, neither sparse, nor images, nor text."""
+    """Say whether the data are columns of numbers and labels, neither sparse, nor images, nor text."""
     if sp.issparse(values):
         return False
     return (as_frame(values, name) is not None or to_array(values, name).ndim <= 2) and not is_text(values)
@@ -43,7 +41,7 @@ def is_table(values: Any, name: str) -> bool:
 
 @dataclass(frozen=True)
 class Number:
-    """Column of numbers: robustly standardised, logarithmic beyond `MAX_LINEAR_DEVIATIONS` standard deviations."""
+    """A column of numbers: robustly standardised, logarithmic beyond `MAX_LINEAR_DEVIATIONS`."""
 
     center: float
     scale: float
@@ -61,18 +59,13 @@ class Number:
     def __call__(self, values: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
             t = np.clip((values - self.center) / self.scale, -1e100, 1e100)
-        return (
-            np.sign(t)
-            * (
-                np.minimum(np.abs(t), MAX_LINEAR_DEVIATIONS)
-                + np.log1p(np.maximum(np.abs(t) - MAX_LINEAR_DEVIATIONS, 0))
-            )
-        )[:, None]
+        beyond = np.maximum(np.abs(t) - MAX_LINEAR_DEVIATIONS, 0)
+        return (np.sign(t) * (np.minimum(np.abs(t), MAX_LINEAR_DEVIATIONS) + np.log1p(beyond)))[:, None]
 
 
 @dataclass(frozen=True)
 class NormalScores:
-    """Column of numbers with heavy tails: the normal quantile of the rank, the same for any monotone map of it."""
+    """A column of numbers with heavy tails: the normal quantile of the rank, which no monotone map changes."""
 
     points: list[float]
     scores: list[float]
@@ -93,7 +86,7 @@ class NormalScores:
 
 @dataclass(frozen=True)
 class Linear:
-    """Column of numbers: shifted and scaled."""
+    """A column of numbers: shifted and scaled."""
 
     center: float
     scale: float
@@ -113,14 +106,14 @@ class Linear:
 
 @dataclass(frozen=True)
 class Category:
-    """Column of labels: one indicator for each."""
+    """A column of labels: one indicator for each label."""
 
     labels: list[Any]
     shares: list[float]
-    """Relative frequencies in the fit: what stands for an unknown label where that is allowed."""
+    """Relative frequencies in the fit, which encode an unknown label where that is accepted."""
     type: str = "category"
     is_unknown_accepted: bool = False
-    """Whether a label outside of the fit is encoded as the shares, instead of refused."""
+    """Whether a label that was not in the fit is encoded, instead of an error."""
 
     @classmethod
     def fit(cls, counts: dict[Any, int]) -> Category:
@@ -139,9 +132,7 @@ class Category:
             raise ValueError(f"has a label that cannot be hashed ({error}): use strings or numbers.") from None
         unknown = np.flatnonzero(codes < 0)
         if len(unknown) and not self.is_unknown_accepted:
-            raise ValueError(
-                f"has the label {short_repr(values[unknown[0]])}, which the fit has not seen: leave it out."
-            )
+            raise ValueError(f"has the label {short_repr(values[unknown[0]])}, which was not in the fit: leave it out.")
         known = np.flatnonzero(codes >= 0)
         shape = (len(codes), self.width)
         rows = sp.csr_array((np.ones(len(known)), (known, codes[known])), shape=shape)
@@ -156,14 +147,14 @@ Column = Number | NormalScores | Linear | Category
 
 @dataclass(frozen=True)
 class Columns(Encoder):
-    """Columns of numbers and categories, as one array of float64, or a sparse one if the categories are many.
+    """An encoder of a table, as one array of float64, or a sparse one if the categories are many.
 
     Attributes
     ----------
     columns : dict
-        Encoder of each column that is not constant, by its name.
+        The name of each column that is not constant leads to its encoder.
     names : list
-        All columns of the data, constant ones included.
+        These are the names of all columns of the data, constant ones included.
     """
 
     columns: dict[Any, Column]
@@ -176,7 +167,7 @@ class Columns(Encoder):
 
     @classmethod
     def from_survey(cls, survey: Survey, name: str, linear: bool = False) -> Columns:
-        """Encoder of columns that were surveyed."""
+        """Fit the encoder to a survey of the columns."""
         rows = survey.rows
         encoders = {key: fit_column_encoder(summary, rows[key], linear) for key, summary in survey.columns.items()}
         varying = {key: encoder for key, encoder in encoders.items() if encoder is not None}
@@ -187,9 +178,8 @@ class Columns(Encoder):
             raise ValueError(f"{name} has {what}: nothing can be correlated with a constant.")
         for reason, keys in (("they are constant", constant), ("nearly every row has its own label", names)):
             if keys:
-                listed = ", ".join(repr(key) for key in keys[:5]) + (", ..." if len(keys) > 5 else "")
                 warnings.warn(
-                    f"Left out, because {reason}: column(s) {listed} of {name}.",
+                    f"Left out, because {reason}: column(s) {list_names(keys, 5, show=repr)} of {name}.",
                     LeftOut,
                     stacklevel=find_user_stacklevel(),
                 )
@@ -204,7 +194,7 @@ class Columns(Encoder):
 
     @property
     def width(self) -> int:
-        """Number of columns of the encoded array."""
+        """The number of columns of the encoded array."""
         return sum(column.width for column in self.columns.values())
 
     @property
@@ -221,37 +211,37 @@ class Columns(Encoder):
         return self.of_columns(columns_of(values, name), name)
 
     def of_columns(self, data: dict[Any, np.ndarray], name: str) -> np.ndarray | sp.csr_array:
-        """Rows for columns as `columns_of` makes them."""
+        """Encode columns as `columns_of` reads them."""
         columns = self._match_columns(data, name)
-        parts = [encode_column(c, columns[key], key, name) for key, c in self.columns.items()]
+        parts: list[Any] = [encode_column(c, columns[key], key, name) for key, c in self.columns.items()]
         if self.is_sparse:
             return sp.hstack([sp.csr_array(part) for part in parts], format="csr")
-        return np.hstack([_dense(part) for part in parts])
+        return np.hstack([part.toarray() if sp.issparse(part) else part for part in parts])
 
     def _match_columns(self, data: dict[Any, np.ndarray], name: str) -> dict[Any, np.ndarray]:
-        """Columns of new data under the names of the fit: by name if both have names, otherwise by position."""
-        by_name = _has_names(self.names) and _has_names(data)
+        """Match columns of new data to those of the fit, by name if both have names, otherwise by position."""
+        by_name = all(isinstance(key, str) for key in (*self.names, *data))
         if by_name and set(self.names) <= set(data):
             return {key: data[key] for key in self.names}
         if by_name or len(data) != len(self.names):
             raise ValueError(
-                f"{name} has {len(data)} features ({_list_keys(data)}), but the fit had {len(self.names)} features "
-                f"({_list_keys(self.names)}): give the same columns."
+                f"{name} has {len(data)} features ({list_names(data, 5)}), but the fit had {len(self.names)} features "
+                f"({list_names(self.names, 5)}): give the same columns."
             )
         return dict(zip(self.names, data.values(), strict=True))
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
+    def state(self) -> State:  # noqa: D102
         columns = [[label_to_json(key), column_to_state(c)] for key, c in self.columns.items()]
-        return {"kind": self.kind, "columns": columns, "names": [label_to_json(key) for key in self.names]}
+        return State({"kind": self.kind, "columns": columns, "names": [label_to_json(key) for key in self.names]}, {})
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Columns:  # noqa: D102
-        columns = {label_from_json(key): column_from_state(column) for key, column in state["columns"]}
-        return cls(columns, [label_from_json(key) for key in state["names"]])
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Columns:  # noqa: D102
+        columns = {label_from_json(key): column_from_state(column) for key, column in description["columns"]}
+        return cls(columns, [label_from_json(key) for key in description["names"]])
 
 
 def fit_column_encoder(summary: Any, values: np.ndarray, linear: bool) -> Column | None:
-    """None for a constant."""
+    """Fit the encoder of one column; None if it is constant."""
     if isinstance(summary, dict):
         category = Category.fit(summary)
         return category if category.width > 1 else None
@@ -265,7 +255,7 @@ def fit_column_encoder(summary: Any, values: np.ndarray, linear: bool) -> Column
 
 
 def _is_row_name(encoder: Column, n: int) -> bool:
-    """Whether the labels name the rows, instead of grouping them."""
+    """Say whether the labels name the rows, instead of grouping them."""
     return isinstance(encoder, Category) and n >= 20 and encoder.width > n / 2
 
 
@@ -279,10 +269,6 @@ def encode_column(encoder: Column, column: np.ndarray, key: Any, name: str) -> n
         return encoder(column)
     except ValueError as error:
         raise ValueError(f"{where} {error}") from None
-
-
-def _dense(part: Any) -> np.ndarray:
-    return part.toarray() if sp.issparse(part) else part
 
 
 def column_to_state(column: Column) -> dict[str, Any]:
@@ -299,17 +285,8 @@ def column_from_state(state: dict[str, Any]) -> Column:
     return cls(**state)
 
 
-def _has_names(keys: Any) -> bool:
-    return all(isinstance(key, str) for key in keys)
-
-
-def _list_keys(keys: Any) -> str:
-    keys = list(keys)
-    return ", ".join(map(str, keys[:5])) + (", ..." if len(keys) > 5 else "")
-
-
 def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
-    """Columns by name: float64 for numbers, objects for labels. A single column without a name is 0."""
+    """Read columns by name, numbers as float64 and labels as objects; a single column without a name is 0."""
     if sp.issparse(values):
         values = as_sparse(values, name).toarray()
     frame = as_frame(values, name)
@@ -388,7 +365,7 @@ def check_finite(values: np.ndarray, where: str) -> np.ndarray:
 
 
 def copy_for_expectations(Y: Any) -> Any:
-    """Copy of Y for expectations over it, so that changing Y later changes nothing; large arrays are not copied."""
+    """Copy Y for expectations over it, so that changing Y later changes nothing; large arrays are not copied."""
     if hasattr(Y, "detach"):
         Y = to_array(Y, "Y")
     if isinstance(Y, list):
@@ -399,6 +376,6 @@ def copy_for_expectations(Y: Any) -> Any:
 
 
 def find_only_category(encoder: Encoder) -> Category | None:
-    """The one column of labels that the encoded data consist of, if that is so."""
+    """Return the column of labels if it is the only encoded column, otherwise None."""
     columns = list(encoder.columns.values()) if isinstance(encoder, Columns) else []
     return columns[0] if len(columns) == 1 and isinstance(columns[0], Category) else None

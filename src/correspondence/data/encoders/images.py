@@ -1,4 +1,4 @@
-"""Images."""
+"""Images as standardised arrays."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence._util.arguments import to_array
+from correspondence._util.files import State
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.columns import check_finite
 
@@ -16,7 +17,7 @@ __all__ = ["Images", "read_pixels"]
 
 @dataclass(frozen=True)
 class Images(Encoder):
-    """Array of shape (n, channels, height, width), each channel standardised."""
+    """An encoder of images of shape (n, channels, height, width), which standardises each channel."""
 
     shape: tuple[int, ...]
     mean: list[float]
@@ -33,7 +34,7 @@ class Images(Encoder):
         if not np.isfinite(scale).all():
             raise ValueError(f"{name} has pixels whose squares overflow: divide it by a constant.")
         if not scale.any():
-            raise ValueError(f"{name} has one image only, again and again: nothing can be correlated with a constant.")
+            raise ValueError(f"{name} has the same image in every row: nothing can be correlated with a constant.")
         return cls(array.shape[1:], sample.mean(axis=(0, 2, 3)).tolist(), np.where(scale > 0, scale, 1).tolist())
 
     def __call__(self, values: Any, name: str) -> np.ndarray:  # noqa: D102
@@ -45,12 +46,12 @@ class Images(Encoder):
         with np.errstate(over="ignore"):
             return check_finite(((array - mean) / scale).astype(np.float32), name)
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
-        return {"kind": self.kind, "shape": list(self.shape), "mean": self.mean, "scale": self.scale}
+    def state(self) -> State:  # noqa: D102
+        return State({"kind": self.kind, "shape": list(self.shape), "mean": self.mean, "scale": self.scale}, {})
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Images:  # noqa: D102
-        return cls(tuple(state["shape"]), state["mean"], state["scale"])
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Images:  # noqa: D102
+        return cls(tuple(description["shape"]), description["mean"], description["scale"])
 
 
 def read_pixels(values: Any, name: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Numbers as they are."""
+"""Arrays of numbers as they are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence._util.arguments import to_array
+from correspondence._util.files import State
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.columns import check_finite
 
@@ -16,7 +17,7 @@ __all__ = ["Plain", "as_2d_floats"]
 
 @dataclass(frozen=True)
 class Plain(Encoder):
-    """Array of numbers of any shape (n, ...), unchanged but for float32."""
+    """An encoder of numbers of any shape (n, ...), which only converts them to float32."""
 
     shape: tuple[int, ...]
     kind: ClassVar[str] = "plain"
@@ -31,12 +32,12 @@ class Plain(Encoder):
             raise ValueError(f"{name} must have shape (n, {', '.join(map(str, self.shape))}), got {array.shape}.")
         return array
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
-        return {"kind": self.kind, "shape": list(self.shape)}
+    def state(self) -> State:  # noqa: D102
+        return State({"kind": self.kind, "shape": list(self.shape)}, {})
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Plain:  # noqa: D102
-        return cls(tuple(state["shape"]))
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Plain:  # noqa: D102
+        return cls(tuple(description["shape"]))
 
 
 def as_2d_floats(values: Any, name: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Bags of words: sparse counts, and texts that are counted."""
+"""Bags of words: sparse counts, and texts whose words are counted."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence._util.arguments import as_frame, to_array
+from correspondence._util.files import State
 from correspondence._util.labels import as_labels, to_object_array
 from correspondence.data.encoders.base import Encoder
 
 __all__ = ["MAX_WORDS", "WORD_PATTERN", "Bag", "Text", "are_texts", "as_sparse", "is_text", "read_texts"]
-
 
 MAX_WORDS = 5000
 WORD_PATTERN = r"(?u)\b\w+\b"
@@ -23,7 +23,7 @@ WORD_PATTERN = r"(?u)\b\w+\b"
 
 @dataclass(frozen=True)
 class Bag(Encoder):
-    """Sparse matrix of counts or weights: rows of logarithms of 1 + count, scaled to length 1."""
+    """An encoder of sparse counts or weights: rows of logarithms of 1 + count, scaled to length 1."""
 
     width: int
     kind: ClassVar[str] = "bag"
@@ -44,16 +44,16 @@ class Bag(Encoder):
         rows.data /= np.repeat(np.where(length > 0, length, 1), np.diff(rows.indptr))
         return rows
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
-        return {"kind": self.kind, "width": self.width}
+    def state(self) -> State:  # noqa: D102
+        return State({"kind": self.kind, "width": self.width}, {})
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Bag:  # noqa: D102
-        return cls(state["width"])
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Bag:  # noqa: D102
+        return cls(description["width"])
 
 
 def as_sparse(values: Any, name: str) -> sp.csr_array:
-    """Read a sparse matrix as rows, without anything that is not finite."""
+    """Read a sparse matrix as rows, which must be finite."""
     if not sp.issparse(values):
         raise ValueError(f"{name} must be a sparse matrix, as in the fit, got {type(values).__name__}.")
     if values.ndim != 2:
@@ -71,7 +71,7 @@ def as_sparse(values: Any, name: str) -> sp.csr_array:
 
 @dataclass(frozen=True)
 class Text(Encoder):
-    """Strings of words: a bag of the most frequent ones."""
+    """An encoder of texts: a bag of their most frequent words."""
 
     words: list[str]
     kind: ClassVar[str] = "text"
@@ -94,19 +94,19 @@ class Text(Encoder):
 
     @property
     def width(self) -> int:
-        """Number of words."""
+        """The number of words."""
         return len(self.words)
 
     def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
         counter = CountVectorizer(vocabulary=self.words, token_pattern=WORD_PATTERN)
         return self._bag(sp.csr_array(counter.transform(read_texts(values, name))), name)
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
-        return {"kind": self.kind, "words": self.words}
+    def state(self) -> State:  # noqa: D102
+        return State({"kind": self.kind, "words": self.words}, {})
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Text:  # noqa: D102
-        return cls(state["words"])
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Text:  # noqa: D102
+        return cls(description["words"])
 
 
 def read_texts(values: Any, name: str) -> list[str]:
@@ -118,7 +118,7 @@ def read_texts(values: Any, name: str) -> list[str]:
 
 
 def is_text(values: Any) -> bool:
-    """Whether most values differ and have several words; a column of a frame with others is never text."""
+    """Say whether most values differ and have several words; never for one of several columns of a frame."""
     frame = as_frame(values, "the data")
     if frame is not None and frame.shape[1] != 1:
         return False
@@ -131,8 +131,7 @@ def is_text(values: Any) -> bool:
 
 
 def are_texts(counts: dict[Any, int]) -> bool:
-    """Whether labels, with their counts, are texts rather than names of classes."""
-    """Whether most of some labels differ and have several words."""
+    """Say whether labels, given with their counts, are texts: most differ and have several words."""
     n = sum(counts.values())
     if not all(isinstance(label, str) for label in counts) or not n:
         return False

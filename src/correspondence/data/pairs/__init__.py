@@ -1,1 +1,1 @@
-"""Pairs that are not in memory: what they are, how sources are opened, and how engines run a function on them."""
+"""Pairs that are not in memory: sources, how they are opened, and how engines apply a function to them."""

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
 from correspondence.data.pairs.on_spark import deserialise_table, map_in_arrow, serialise_batches
-from correspondence.data.pairs.opening import (
-    import_pyarrow,
-    is_spark,
-)
+from correspondence.data.pairs.opening import import_pyarrow, is_spark
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ROWS_PER_BATCH", "apply_to_sides", "cut_batches", "read_tables", "select_side", "to_arrow"]
+__all__ = ["ROWS_PER_BATCH", "cut_batches", "read_tables", "select_side", "to_arrow"]
 
-
-ROWS_PER_BATCH = 65_536  # rows that are read at a time
+ROWS_PER_BATCH = 65_536
 
 
 def read_tables(frame: nw.LazyFrame) -> Generator[pa.Table, None, None]:
-    """Tables of at most `ROWS_PER_BATCH` rows, none of them empty; of exactly so many but the last, if there are no parts."""
+    """Read non-empty tables of `ROWS_PER_BATCH` rows; only the last one of a partition may be shorter."""
     native = frame.to_native()
     if frame.implementation.is_dask():
         for i in range(native.npartitions):
@@ -50,7 +46,7 @@ def _collect_polars_batches(frame: Any) -> Iterable[Any]:
 
 
 def cut_batches(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The same rows in tables of exactly `ROWS_PER_BATCH` rows, but for the last."""
+    """Cut rows into tables of `ROWS_PER_BATCH` rows; only the last one may be shorter."""
     waiting: list[pa.Table] = []
     rows = 0
     for table in tables:
@@ -67,7 +63,7 @@ def cut_batches(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 
 def to_arrow(frame: Any) -> pa.Table:
-    """Table of a frame in memory."""
+    """Convert a frame in memory to a table."""
     pa = import_pyarrow()
     if isinstance(frame, pa.Table):
         return frame
@@ -79,11 +75,6 @@ def to_arrow(frame: Any) -> pa.Table:
         raise ValueError(f"source has a column whose values are of several kinds: {error}.") from None
 
 
-def apply_to_sides(function: Callable[[Any, Any, int], Any], x: Any, y: Any, table: pa.Table, number: int) -> Any:
-    """Apply a function to the two variables of a table."""
-    return function(select_side(table, x), select_side(table, y), number)
-
-
 def select_side(table: pa.Table, names: Any) -> pa.Table | pa.ChunkedArray:
-    """Select one column as such, several as a table."""
+    """Select a column by its name, or several as a table."""
     return table[names] if isinstance(names, str) else table.select(list(names))

@@ -1,4 +1,4 @@
-"""Functions of partitions on Dask."""
+"""Functions applied to partitions by Dask."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def map_dask(frame: Any, function: Callable[[pa.Table, int], Any], text: str) ->
     import cloudpickle
     import dask
 
-    shared = dask.delayed(cloudpickle.dumps(function))  # once, not with every partition; a lost copy is made again
+    shared = dask.delayed(cloudpickle.dumps(function))  # sent once, not with every partition
     run = dask.delayed(_run_on_partition)
     tasks = [run(shared, part, number) for number, part in enumerate(frame.to_delayed())]
     client = _find_dask_client()
@@ -43,7 +43,7 @@ def _run_on_partition(function: bytes, frame: Any, number: int) -> tuple[Any] | 
 
 
 def _find_dask_client() -> Any:
-    """The client of a cluster, if one was made: without it, Dask computes on the threads of this process."""
+    """Find the client of a cluster, if there is one; otherwise Dask computes in threads of this process."""
     try:
         from distributed import default_client
 

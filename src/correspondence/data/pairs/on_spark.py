@@ -1,4 +1,4 @@
-"""Functions of partitions on Spark."""
+"""Functions applied to partitions by Spark."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from correspondence.data.pairs.opening import import_pyarrow
+
 if TYPE_CHECKING:
     import pyarrow as pa
-from correspondence.data.pairs.opening import import_pyarrow
 
 __all__ = ["deserialise_table", "map_in_arrow", "map_spark", "serialise_batches"]
 
@@ -29,10 +30,12 @@ def map_spark(frame: Any, function: Callable[[pa.Table, int], Any]) -> list[Any]
 def map_in_arrow(frame: Any, function: Callable[[Any], Any], schema: str) -> Any:
     """Apply a function to the record batches of each partition, with the columns' own names."""
     names = frame.columns
-    frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # PySpark itself stumbles over dots in names
+    frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # PySpark fails on dots in names
     function = partial(_call_with_names, function, names)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # none is used
+        warnings.filterwarnings(
+            "ignore", "PySpark does not yet fully support pandas", FutureWarning
+        )  # pandas is not used
         return frame.mapInArrow(function, schema)
 
 
@@ -43,7 +46,7 @@ def _call_with_names(function: Callable[[Any], Any], names: list[str], batches: 
 
 
 class _Failure:
-    """Error of a function on an executor, which Spark would bury in its own."""
+    """The error of a function on an executor, which Spark would bury in its own."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error

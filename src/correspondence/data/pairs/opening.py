@@ -1,4 +1,4 @@
-"""How files and frames of any engine are opened, and what is wrong with them, in a sentence."""
+"""Opening files and frames of any engine; what is wrong with them is said in one sentence."""
 
 from __future__ import annotations
 
@@ -10,59 +10,41 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from correspondence._util.arguments import as_frame
+from correspondence._util.text import list_names
 from correspondence._util.threads import n_threads
 
-if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
-    pass
-
 __all__ = [
-    "BYTES_READ_AT_ENDS",
-    "ENGINE_MODULES",
-    "FORMATS_BY_ENDING",
-    "LEAST_MEMORY",
-    "MEMORY_SHARE",
     "are_files",
+    "check_same_rows",
     "import_pyarrow",
     "is_spark",
     "list_files",
-    "names_listed",
     "open_source",
     "select_column",
     "series_to_floats",
     "translate_engine_errors",
 ]
 
-
-BYTES_READ_AT_ENDS = 1 << 22  # bytes in which the names of columns are looked for
-LEAST_MEMORY = 2e9  # bytes that DuckDB may take
-MEMORY_SHARE = 1 / 8  # of the memory, if that is more
+BYTES_READ_AT_ENDS = 1 << 22  # where the names of columns are looked for
+MIN_MEMORY_BYTES = 2e9  # DuckDB may take this much,
+MEMORY_SHARE = 1 / 8  # or this share of the memory if that is more
 FORMATS_BY_ENDING = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
-ENGINE_MODULES = (
-    "_duckdb",
-    "duckdb",
-    "narwhals",
-    "polars",
-    "pyspark",
-    "py4j",
-)  # modules whose errors are put into words
+ENGINE_MODULES = ("_duckdb", "duckdb", "narwhals", "polars", "pyspark", "py4j")  # whose errors are translated
 
 
 @contextmanager
 def translate_engine_errors(name: str) -> Iterator[None]:
-    """One sentence for what an engine says of a source that it cannot read."""
+    """Turn an engine's error about a source that it cannot read into one sentence."""
     try:
         yield
     except Exception as error:
-        is_arrow = type(error) is OSError and error.errno is None  # what DuckDB says while arrow reads from it
+        is_arrow = type(error) is OSError and error.errno is None  # raised by DuckDB while arrow reads from it
         if type(error).__module__.split(".")[0] not in ENGINE_MODULES and not is_arrow:
             raise
         said = " ".join(str(error).partition("\n\n")[0].split())[:300].rstrip(".")
@@ -72,32 +54,32 @@ def translate_engine_errors(name: str) -> Iterator[None]:
 
 
 def is_spark(frame: nw.LazyFrame) -> bool:
-    """Whether a frame is one of Spark."""
+    """Say whether a frame belongs to Spark."""
     return frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
 
 
 def select_column(frame: nw.LazyFrame, name: str) -> nw.Expr:
-    """A column by its name, which Spark reads as an expression: dots in it are quoted."""
+    """Select a column by its name; Spark would read an unquoted name as an expression."""
     if is_spark(frame):
         name = "`" + name.replace("`", "``") + "`"
     return nw.col(name)
 
 
 def series_to_floats(series: nw.Series) -> np.ndarray:
-    """Numbers of a column; whole ones beyond 2**53 are rounded, which pyarrow refuses to do."""
+    """Convert a column of numbers to float64; whole ones beyond 2**53 are rounded, which pyarrow refuses to do."""
     if series.implementation.is_pyarrow() and series.dtype.is_integer():
         return series.to_numpy().astype(np.float64)
     return series.cast(nw.Float64).to_numpy()
 
 
 def are_files(source: Any) -> bool:
-    """Whether it is a path, a glob or a list of them (or of texts, which this function cannot tell from paths)."""
+    """Say whether a source is a path, a glob or a list of them (or of texts, which look the same)."""
     listed = source if isinstance(source, list) else [source]
     return bool(listed) and all(isinstance(path, str | Path) for path in listed)
 
 
 def open_source(source: Any, name: str = "source") -> nw.LazyFrame:
-    """Frame of any engine, or of files, without reading it."""
+    """Open a frame of any engine, or files, without reading them."""
     if are_files(source):
         return nw.from_native(open_files(source, name))
     frame = nw.from_native(source, pass_through=True)
@@ -113,23 +95,23 @@ def open_source(source: Any, name: str = "source") -> nw.LazyFrame:
 
 
 def open_files(source: Any, name: str) -> Any:
-    """Relation of DuckDB over files."""
+    """Open files as a relation of DuckDB."""
     files = list_files(source, name)
     kinds = {FORMATS_BY_ENDING.get(Path(file).suffix.lower()) for file in files}
     if len(kinds) > 1 or None in kinds:
-        raise ValueError(f"{name} must be Parquet or CSV files, all of one kind, got {', '.join(files[:3])}.")
-    connection, names = connect_duckdb(), [glob.escape(file) for file in files]  # DuckDB knows globs as well
+        raise ValueError(f"{name} must be Parquet or CSV files, all of one kind, got {list_names(files, 3, show=str)}.")
+    connection, names = connect_duckdb(), [glob.escape(file) for file in files]  # DuckDB expands globs too
     with translate_engine_errors(name):
         if kinds == {"parquet"}:
             relation = connection.read_parquet(names)
         else:
-            relation = connection.read_csv(names, union_by_name=len(names) > 1)  # else by the order of the columns
+            relation = connection.read_csv(names, union_by_name=len(names) > 1)  # not by the order of columns
     check_renamed_columns(relation.columns, files, name)
     return relation
 
 
 def check_renamed_columns(columns: Sequence[str], files: Sequence[str], name: str) -> None:
-    """Complain if DuckDB has given a new name, such as a_1, to the second of two columns of the same name."""
+    """Raise an error if DuckDB renamed the second of two columns of the same name, to a_1, say."""
     known = {column.lower() for column in columns}
     numbered = [column.rpartition("_") for column in columns]
     odd = ["".join(parts) for parts in numbered if parts[2].isdecimal() and parts[0].lower() in known]
@@ -144,7 +126,7 @@ def check_renamed_columns(columns: Sequence[str], files: Sequence[str], name: st
 
 
 def _read_ends(file: str) -> bytes:
-    """The begin of a file, where CSV files have the names of their columns, and the end, where Parquet files do."""
+    """Read the beginning of a file, where CSV has the names of the columns, and the end, where Parquet has them."""
     with open(file, "rb") as stream:
         head = stream.read(BYTES_READ_AT_ENDS)
         stream.seek(max(0, os.path.getsize(file) - BYTES_READ_AT_ENDS))
@@ -152,12 +134,12 @@ def _read_ends(file: str) -> bytes:
 
 
 def list_files(source: Any, name: str) -> list[str]:
-    """Files of a path, a glob, or a list of them: a path that is there is no glob."""
+    """List the files of a path, a glob, or a list of them; a path that exists is not taken as a glob."""
     patterns = [str(path) for path in (source if isinstance(source, list) else [source])]
     found = {text: [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True)) for text in patterns}
-    for text in patterns:
-        if not found[text]:
-            raise FileNotFoundError(f"{name}: there is no file {text!r}.")
+    missing = next((text for text in patterns if not found[text]), None)
+    if missing is not None:
+        raise FileNotFoundError(f"There is no file {missing!r}, which {name} names.")
     files = [file for text in patterns for file in found[text]]
     twice = next((file for file, times in Counter(map(os.path.realpath, files)).items() if times > 1), None)
     if twice is not None:
@@ -166,23 +148,23 @@ def list_files(source: Any, name: str) -> list[str]:
 
 
 def connect_duckdb() -> Any:
-    """Connection of DuckDB that leaves room for others and goes to the disk beyond that."""
+    """Connect to DuckDB, with limited memory beyond which it uses the disk."""
     try:
         import duckdb
     except ImportError as error:
         raise ImportError('Files are read by duckdb: pip install "correspondence[scale]".') from error
     folder = Path(tempfile.gettempdir()) / f"correspondence-duckdb-{uuid.uuid4().hex}"
-    memory = max(LEAST_MEMORY, MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    memory = max(MIN_MEMORY_BYTES, MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     config: Any = {"temp_directory": str(folder), "memory_limit": f"{memory / 1e9:.2f}GB", "threads": n_threads()}
     return duckdb.connect(config=config)
 
 
-def names_listed(names: Sequence[Any], separator: str = ", ", most: int = 20) -> str:
-    """The first of some names for a sentence; those that cannot be seen, or have odd characters, as Python has them."""
-    shown = [text if text.strip() and text.isprintable() else repr(text) for text in map(str, names[:most])]
-    short = [text if len(text) <= 40 else text[:39] + "…" for text in shown]
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return separator.join(short) + more if short else "no columns"
+def check_same_rows(is_same: bool) -> None:
+    """Raise an error if a second reading of a source gave other rows."""
+    if not is_same:
+        raise ValueError(
+            "source gave other rows when it was read again: write it to files, or persist it, and give those."
+        )
 
 
 def import_pyarrow() -> Any:

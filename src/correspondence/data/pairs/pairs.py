@@ -1,4 +1,4 @@
-"""Pairs (x, y) that are not in memory: files, or frames of an engine, and which of their columns are x and y."""
+"""Pairs (x, y) in files or in frames of an engine, and pairs in memory, behind one interface."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,15 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from correspondence._util.progress import make_progress_bar
-from correspondence.data.pairs.arrow_tables import ROWS_PER_BATCH, apply_to_sides, read_tables, select_side
+from correspondence._util.text import list_names
+from correspondence.data.pairs.arrow_tables import ROWS_PER_BATCH, read_tables, select_side
 from correspondence.data.pairs.on_dask import map_dask
 from correspondence.data.pairs.on_spark import map_spark
 from correspondence.data.pairs.opening import (
     are_files,
+    check_same_rows,
     is_spark,
     list_files,
-    names_listed,
     open_source,
     select_column,
     translate_engine_errors,
@@ -37,7 +39,7 @@ Merge = Callable[[list[Any]], Any]
 
 
 def check_source(pairs: Pairs, Y: Any = None, sample_weight: Any = None) -> None:
-    """Pairs as anything but a table of counts takes them: alone, and without weights."""
+    """Check that Pairs are given without Y and without weights, as every method but `CA` takes them."""
     if Y is not None:
         raise ValueError("Y cannot be given with Pairs, which have both variables: leave it out.")
     if sample_weight is not None or pairs.weights is not None:
@@ -46,37 +48,30 @@ def check_source(pairs: Pairs, Y: Any = None, sample_weight: Any = None) -> None
 
 @dataclass(frozen=True)
 class Layout:
-    """How rows are parted.
+    """The rows of each partition.
 
     Attributes
     ----------
     n : int
-        Number of all rows.
+        There are n rows in all.
     starts : dict, optional
-        Number of the first row, and how many rows, of each partition by its number; None if all but the last have
-        `BATCH` rows.
+        The number of each partition leads to the number of its first row and how many rows it has; None if all
+        partitions but the last have `ROWS_PER_BATCH` rows.
     """
 
     n: int
     starts: dict[int, tuple[int, int]] | None = None
 
     def find_first_row(self, number: int, rows: int) -> int:
-        """Number of the first row of a partition, which must have as many rows as at the first reading."""
+        """Find the first row of a partition, which must have as many rows as at the first reading."""
         before = min(number * ROWS_PER_BATCH, self.n)
         start, expected = (before, min(ROWS_PER_BATCH, self.n - before)) if self.starts is None else self.starts[number]
-        _check_same_rows(rows == expected)
+        check_same_rows(rows == expected)
         return start
 
 
-def _check_same_rows(is_same: bool) -> None:
-    if not is_same:
-        raise ValueError(
-            "source gave other rows when it was read again: write it to files, or persist it, and give those."
-        )
-
-
 class Parts(ABC):
-    """Pairs (x, y) in partitions, to each of which a function can be applied where it is."""
+    """Pairs (x, y) in partitions; a function can be applied to each partition where it is."""
 
     @property
     @abstractmethod
@@ -85,79 +80,71 @@ class Parts(ABC):
 
     @abstractmethod
     def map(self, function: Function, text: str = "pairs") -> list[Any]:
-        """What a function returns for x, y and the number of each partition.
+        """Apply a function to each partition.
 
         Parameters
         ----------
         function : callable
-            Called with them.
+            It is called with x, y and the number of the partition.
         text : str
-            What is being done, for the bar.
+            The progress bar shows this text.
 
         Returns
         -------
         list
-            In the order of the partitions.
+            The results are in the order of the partitions.
         """
 
     @abstractmethod
     def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:
-        """What a function returns for all rows, put together from what it returns for some at a time.
+        """Apply a function to some rows at a time, and merge the results.
 
         Parameters
         ----------
         function : callable
-            Called with x and y of some rows, and with the number of the first of them.
+            It is called with x and y of some rows, and with the number of the first of them.
         merge : callable
-            Makes one result of a list of results.
+            It makes one result of a list of results.
         text : str
-            What is being done, for the bar.
+            The progress bar shows this text.
         numbered : bool
-            Whether the numbers matter: counting the rows of partitions on workers takes a pass over them.
+            If the row numbers do not matter, False saves a pass that counts the rows of partitions on workers.
 
         Returns
         -------
         object
-            What `merge` makes of all.
+            The merged result for all rows.
         """
 
-    @abstractmethod
     def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:
-        """The same pairs, each side passed through a function.
+        """Pass each side through a function.
 
         Parameters
         ----------
         x_function, y_function : callable
-            Called with x, or y, of some rows.
+            They are called with x and y of some rows.
 
         Returns
         -------
         Parts
-            Nothing is computed yet, unless they are in memory.
+            The new pairs; nothing is computed yet, unless they are in memory.
         """
+        return _Through(self, x_function, y_function)
 
     def each(self, function: Callable[[Any, Any], Any]) -> list[Any]:
-        """What a function returns for x and y of some rows at a time.
+        """Apply a function to x and y of some rows at a time.
 
         Parameters
         ----------
         function : callable
-            Called with x and y.
+            It is called with x and y.
 
         Returns
         -------
         list
-            In the order of the rows.
+            The results are in the order of the rows.
         """
-        return self.sums(partial(_call_without_number, function), _join_lists, numbered=False)
-
-
-def _call_without_number(function: Callable[[Any, Any], Any], x: Any, y: Any, first: int) -> list[Any]:
-    return [function(x, y)]
-
-
-def _join_lists(parts: list[list[Any]]) -> list[Any]:
-    return [result for part in parts for result in part]
+        return self.sums(lambda x, y, first: [function(x, y)], lambda parts: [*chain(*parts)], numbered=False)
 
 
 class Memory(Parts):
@@ -177,7 +164,7 @@ class Memory(Parts):
         return merge(self.map(function))
 
     def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Memory:
-        """The same pairs, each side passed through a function, once."""
+        """Pass each side through a function, once."""
         return Memory(x_function(self.x), y_function(self.y), self.layout.n)
 
 
@@ -192,19 +179,14 @@ class _Through(Parts):
         return self.parts.layout
 
     def map(self, function: Function, text: str = "pairs") -> list[Any]:
-        return self.parts.map(partial(_call_composed, function, *self.functions), text)
+        return self.parts.map(self._compose(function), text)
 
     def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:
-        return self.parts.sums(partial(_call_composed, function, *self.functions), merge, text, numbered)
+        return self.parts.sums(self._compose(function), merge, text, numbered)
 
-    def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:
-        return _Through(self, x_function, y_function)
-
-
-def _call_composed(
-    function: Function, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any], x: Any, y: Any, number: int
-) -> Any:
-    return function(x_function(x), y_function(y), number)
+    def _compose(self, function: Function) -> Function:
+        x_function, y_function = self.functions  # without self, which would be sent to workers too
+        return lambda x, y, number: function(x_function(x), y_function(y), number)
 
 
 class Pairs(Parts):
@@ -213,17 +195,17 @@ class Pairs(Parts):
     Parameters
     ----------
     source : path, glob, list of paths, or frame
-        Parquet or CSV files, which DuckDB reads out of core; a relation of DuckDB; a lazy frame of polars; a frame of
-        Dask or of Spark; a frame in memory.
+        The pairs are in Parquet or CSV files, which DuckDB reads out of core; in a relation of DuckDB; in a lazy frame
+        of polars; in a frame of Dask or Spark; or in a frame in memory.
     x, y : str or list of str
-        Columns of the two variables: a name for a single column (of labels or numbers), a list for a table.
+        These are the columns of the two variables: a name means one column (of labels or numbers), a list a table.
     weights : str, optional
-        Column with the weight of each pair, such as the counts of pairs that are counted already; for `CA` only.
+        This column holds the weight of each pair, such as how often it was counted; for `CA` only.
 
     Notes
     -----
-    Pairs are read anew each time they are needed, so a source must give the same rows in the same order every time: a
-    query of DuckDB without an order that does not (a sample, a join on several threads) is best written to a file.
+    Pairs are read each time they are needed, so a source must give the same rows in the same order every time. Write
+    a DuckDB query that does not (a sample, a join on several threads, without an order) to a file first.
     Workers of Dask and executors of Spark need this package too (``PYSPARK_PYTHON`` is the Python of the latter).
 
     Examples
@@ -242,7 +224,7 @@ class Pairs(Parts):
     def __init__(self, source: Any, x: str | Sequence[str], y: str | Sequence[str], weights: str | None = None) -> None:
         self.source, self.x, self.y, self.weights = source, x, y, weights
         self._reading: Generator[pa.Table, None, None] | None = None
-        self.frame.collect_schema()  # so that a wrong path or name is told here
+        self.frame.collect_schema()  # so that a wrong path or name is reported here
 
     def __repr__(self) -> str:
         weights = "" if self.weights is None else f", weights={self.weights!r}"
@@ -251,11 +233,11 @@ class Pairs(Parts):
 
     @property
     def has_partitions(self) -> bool:
-        """Whether the source has partitions of its own, on workers."""
+        """Whether the source has its own partitions, on workers."""
         return _has_partitions(self.frame)
 
     def __iter__(self) -> Iterator[tuple[pa.Table | pa.ChunkedArray, pa.Table | pa.ChunkedArray]]:
-        """Batches (x, y) of at most 65,536 rows, in order, read in this process: columns, or tables, of pyarrow."""
+        """Read batches (x, y) of at most 65,536 rows in this process, in order, as columns or tables of pyarrow."""
         for table in self.tables():
             yield select_side(table, self.x), select_side(table, self.y)
 
@@ -265,17 +247,20 @@ class Pairs(Parts):
         Parameters
         ----------
         function : callable
-            Called with x and y of a partition, columns or tables of pyarrow, and with its number 0, 1, ...; on the
-            workers of Dask or Spark, which it is pickled for, or else in this process for each batch of 65,536 rows.
+            It is called with x and y of a partition, columns or tables of pyarrow, and with its number 0, 1, ...:
+            pickled, on the workers of Dask or Spark; otherwise in this process, for each batch of 65,536 rows.
         text : str
-            What is being done, for the bar.
+            The progress bar shows this text.
 
         Returns
         -------
         list
-            Of what it returned, in the order of the partitions. Those without rows are left out.
+            The results are in the order of the partitions; those without rows are left out.
         """
-        return self.map_tables(partial(apply_to_sides, function, self.x, self.y), text)
+        names_x, names_y = self.x, self.y  # without self, which would be sent to workers too
+        return self.map_tables(
+            lambda table, number: function(select_side(table, names_x), select_side(table, names_y), number), text
+        )
 
     def sums(self, function: Function, merge: Merge, text: str = "pairs", numbered: bool = True) -> Any:  # noqa: D102
         if self.has_partitions:
@@ -284,34 +269,31 @@ class Pairs(Parts):
         rows = 0
         with make_progress_bar(0, text) as done:
             for x, y in self:
-                parts = [merge([*parts, function(x, y, rows)])]  # one at a time: there may be very many
+                parts = [merge([*parts, function(x, y, rows)])]  # merged at once: there may be very many
                 rows += len(x)
                 done.update(len(x))
         if numbered:
-            _check_same_rows(rows == self.layout.n)
+            check_same_rows(rows == self.layout.n)
         return merge(parts)
-
-    def through(self, x_function: Callable[[Any], Any], y_function: Callable[[Any], Any]) -> Parts:  # noqa: D102
-        return _Through(self, x_function, y_function)
 
     def map_tables(
         self, function: Callable[[pa.Table, int], Any], text: str = "pairs", keep: Sequence[str] = ()
     ) -> list[Any]:
-        """As `map`, of a function of one table with all columns that are needed, and some more, and the number.
+        """Apply a function to each partition as one table with all columns that are needed, and some more.
 
         Parameters
         ----------
         function : callable
-            Called with a table of pyarrow and the number of the partition.
+            It is called with a table of pyarrow and the number of the partition.
         text : str
-            What is being done, for the bar.
+            The progress bar shows this text.
         keep : list of str
-            Columns beside x, y and weights.
+            The tables have these columns beside x, y and weights.
 
         Returns
         -------
         list
-            In the order of the partitions.
+            The results are in the order of the partitions.
         """
         frame = self._open_columns(keep)
         if frame.implementation.is_dask():
@@ -332,7 +314,7 @@ class Pairs(Parts):
         if not _has_partitions(frame):
             with translate_engine_errors("source"):
                 return Layout(int(frame.select(nw.len()).collect().item()))
-        lengths = dict(self.map_tables(_count_table_rows, "rows"))
+        lengths = dict(self.map_tables(lambda table, number: (number, table.num_rows), "rows"))
         starts = np.cumsum([0, *lengths.values()]).tolist()
         return Layout(starts[-1], {k: (first, n) for (k, n), first in zip(lengths.items(), starts, strict=False)})
 
@@ -343,21 +325,21 @@ class Pairs(Parts):
 
     @property
     def files(self) -> list[Path]:
-        """Files that are read, if the source is files."""
+        """The files, if the source is files."""
         return [Path(file) for file in list_files(self.source, "source")] if are_files(self.source) else []
 
     def check_columns(self, keep: Sequence[str]) -> None:
-        """Complain about columns that are not there.
+        """Raise an error if a column is missing.
 
         Parameters
         ----------
         keep : list of str
-            Columns beside x, y and weights.
+            These columns are needed beside x, y and weights.
         """
         self._open_columns(keep)
 
     def _open_columns(self, keep: Sequence[str] = ()) -> nw.LazyFrame:
-        """The columns that are needed, and some more; of files opened anew, so that several loops can read them."""
+        """Open the columns that are needed, and some more; files are opened again, so several loops can read them."""
         names = [name for part in (self.x, self.y, self.weights or [], keep) for name in _as_list(part)]
         for argument, side in (("x", self.x), ("y", self.y)):
             if not _as_list(side):
@@ -370,24 +352,24 @@ class Pairs(Parts):
                 raise ValueError(f"x, y and weights must be names of columns, or lists of names, got {name!r}.")
             if name not in known:
                 shown = name if len(name) <= 60 else name[:59] + "…"
-                raise ValueError(f"There is no column {shown!r} in source: it has {names_listed(known)}.")
+                raise ValueError(f"There is no column {shown!r} in source: it has {list_names(known, 20)}.")
         with translate_engine_errors("source"):
             return frame.select([select_column(frame, name).alias(name) for name in dict.fromkeys(names)])
 
     def tables(self, keep: Sequence[str] = ()) -> Iterator[pa.Table]:
-        """Batches as tables with all columns that are needed, and some more.
+        """Read batches as tables with all columns that are needed, and some more.
 
-        A relation of DuckDB can be read by one loop at a time: a new one ends those before.
+        A relation of DuckDB can be read by one loop at a time: a new loop ends those before it.
 
         Parameters
         ----------
         keep : list of str
-            Columns beside x, y and weights.
+            The tables have these columns beside x, y and weights.
 
         Yields
         ------
         pyarrow.Table
-            Of at most 65,536 rows.
+            Each table has at most 65,536 rows.
         """
         frame = self._open_columns(keep)
         if not frame.implementation.is_duckdb():
@@ -396,7 +378,11 @@ class Pairs(Parts):
         if self._reading is not None and not are_files(self.source):
             self._reading.close()
         mine = self._reading = read_tables(frame)
-        while (table := _read_next_table(mine)) is not None:
+        while True:
+            with translate_engine_errors("source"):
+                table = next(mine, None)
+            if table is None:
+                return
             yield table
             if self._reading is not mine and not are_files(self.source):
                 raise RuntimeError(
@@ -404,13 +390,8 @@ class Pairs(Parts):
                 )
 
 
-def _read_next_table(tables: Iterator[pa.Table]) -> pa.Table | None:
-    with translate_engine_errors("source"):
-        return next(tables, None)
-
-
 def _reduce_partition(function: Function, merge: Merge, layout: Layout | None, x: Any, y: Any, number: int) -> Any:
-    """Sums over a partition, `BATCH` rows at a time: their features may take much more memory than they do."""
+    """Merge the results over a partition, batch by batch: features may take much more memory than the rows."""
     first = 0 if layout is None else layout.find_first_row(number, len(x))
     total = function(x.slice(0, ROWS_PER_BATCH), y.slice(0, ROWS_PER_BATCH), first)
     for start in range(ROWS_PER_BATCH, len(x), ROWS_PER_BATCH):
@@ -422,12 +403,8 @@ def _has_partitions(frame: nw.LazyFrame) -> bool:
     return frame.implementation.is_dask() or is_spark(frame)
 
 
-def _count_table_rows(table: pa.Table, number: int) -> tuple[int, int]:
-    return number, table.num_rows
-
-
 def is_source(values: Any) -> bool:
-    """Whether pairs have yet to be read from it: `Pairs`, a path, a glob, or a frame that is lazy."""
+    """Say whether pairs have yet to be read from the values: `Pairs`, a path, a glob, or a lazy frame."""
     if isinstance(values, Pairs | str | Path):
         return True
     try:

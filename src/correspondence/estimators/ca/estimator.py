@@ -13,17 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_weights, check_whole, find_user_stacklevel, is_number
 from correspondence._util.labels import encode_labels
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import FewerComponents, LeftOut
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, label_view
 from correspondence.core.estimator import Estimator
 from correspondence.core.functions import LabelFunctions
 from correspondence.core.residual_svd import Residuals, leading_axes
-from correspondence.core.scoring import held_out
+from correspondence.core.scoring import score_pairs
 from correspondence.core.signs import choose_signs
 from correspondence.data.pairs.pairs import is_source
-from correspondence.data.table import Table, as_table, list_first_labels
+from correspondence.data.table import Table, as_table
 from correspondence.data.thinning import are_whole
 from correspondence.estimators.ca.bootstrap import bootstrap_points
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
@@ -431,7 +431,7 @@ class CA(Estimator):
         table = self._read_evaluation_table(X, Y, sample_weight)
         d = self.decomposition_
         F, G = np.nan_to_num(d.f(table.rows), nan=0.0), np.nan_to_num(d.g(table.columns), nan=0.0)
-        return held_out(F, G, d.correlations, table.counts, warn=True)
+        return score_pairs(F, G, d.correlations, table.counts, warn=True)
 
     def _read_evaluation_table(self, X: Any, Y: Any, sample_weight: Any) -> Table:
         """Counts of pairs to be evaluated, with labels of the fit."""
@@ -523,7 +523,7 @@ class CA(Estimator):
 
 def warn_of_dropped_labels(rows: TableSide, columns: TableSide) -> None:
     dropped = [
-        f"{side.name} {list_first_labels(side.labels[side.mass == 0].tolist())}"
+        f"{side.name} {list_names(side.labels[side.mass == 0])}"
         for side in (rows, columns)
         if len(side.occurring_positions) < len(side.labels)
     ]
@@ -539,7 +539,7 @@ def warn_of_empty_points(points: Points, name: str) -> Points:
     empty = points.labels[np.isnan(points.chi2_distance)].tolist()
     if empty:
         warnings.warn(
-            f"{name}: without any count, so placed at NaN: {list_first_labels(empty)}.",
+            f"{name}: without any count, so placed at NaN: {list_names(empty)}.",
             LeftOut,
             stacklevel=find_user_stacklevel(),
         )

@@ -11,11 +11,12 @@ import narwhals as nw
 import numpy as np
 
 from correspondence._util.arguments import as_frame, find_user_stacklevel
+from correspondence._util.text import list_names
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.counting import count_pairs, count_with_codes
 from correspondence.data.pairs.opening import open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import Pairs, is_source
-from correspondence.data.table import Table, as_table, list_first_labels, weighted_columns
+from correspondence.data.table import Table, as_table, weighted_columns
 
 __all__ = ["is_column_of_labels", "is_table_of_counts", "read_table", "weigh_table"]
 
@@ -44,7 +45,7 @@ def count_source_pairs(X: Any, Y: Any, sample_weight: Any) -> Table:
             names = open_source(X, "X").collect_schema().names()
         if len(names) != 2:
             raise ValueError(
-                f"X has the columns {list_first_labels(names)}: say which are the pair, fit(Pairs(source, x=..., y=...))."
+                f"X has the columns {list_names(names)}: say which are the pair, fit(Pairs(source, x=..., y=...))."
             )
         X = Pairs(X, *names)
     return count_pairs(X.source, X.x, X.y, X.weights)

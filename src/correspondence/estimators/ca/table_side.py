@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.labels import as_labels
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 from correspondence.core.residual_svd import absent_mass
-from correspondence.data.table import Table, list_first_labels, weighted_columns
+from correspondence.data.table import Table, weighted_columns
 from correspondence.estimators.ca.ridge import shrink_labels
 from correspondence.results.points import Points
 
@@ -145,10 +145,10 @@ class TableSide:
         positions = {label: i for i, label in enumerate(table.columns.tolist())}
         missing = [label for label in self.labels.tolist() if label not in positions]
         if missing:
-            raise ValueError(f"{name} lacks {self.name} of the fit: {list_first_labels(missing)}.")
+            raise ValueError(f"{name} lacks {self.name} of the fit: {list_names(missing)}.")
         extra = sorted(set(positions) - set(self.labels.tolist()), key=str)
         if extra:
-            raise ValueError(f"{name} has {self.name} that were not in the fit: {list_first_labels(extra)}.")
+            raise ValueError(f"{name} has {self.name} that were not in the fit: {list_names(extra)}.")
         return table.counts[:, [positions[label] for label in self.labels.tolist()]]
 
     def _compute_profiles(self, counts: Any) -> tuple[Any, np.ndarray]:
@@ -165,7 +165,7 @@ def _check_mass(mass: np.ndarray, labels: np.ndarray, name: str) -> None:
     tiny = np.flatnonzero((mass > 0) & (mass < 1e-100))
     if len(tiny):
         raise ValueError(
-            f"The {name} {list_first_labels([short_repr(label) for label in labels[tiny[:3]].tolist()])} have next to no share of all "
+            f"The {name} {list_names(labels[tiny[:3]].tolist(), show=short_repr)} have next to no share of all "
             f"counts, {mass[tiny[0]]:.1g}: leave them out, or give them as supplementary."
         )
 

@@ -20,7 +20,7 @@ from correspondence._util.arguments import as_frame, check_whole, count_observat
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import NotHeldOut, NothingFound
 from correspondence.core.estimator import PairsEstimator
-from correspondence.core.scoring import held_out
+from correspondence.core.scoring import score_pairs
 from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.data.pairs.pairs import Pairs as Source
@@ -339,7 +339,7 @@ class PICE(PairsEstimator):
         result, before = None, model.judgement.decomposition
         if judge.validation is not None:
             F, G = judge.evaluate_functions(before, sides)
-            result = held_out(F, G, before.correlations)
+            result = score_pairs(F, G, before.correlations)
             if not is_something_found(F, G, before.correlations):
                 self._warn_of_nothing(result)
         if data.everything is not None:
@@ -479,7 +479,7 @@ class PICE(PairsEstimator):
 def is_something_found(F: np.ndarray, G: np.ndarray, correlations: np.ndarray) -> bool:
     """Whether the score or a correlation is above 0, at a level that allows for the choices made."""
     level = 1 - MAX_FALSE_FINDING_RATE / max(1, F.shape[1])
-    strict = held_out(F, G, correlations, level=level)
+    strict = score_pairs(F, G, correlations, level=level)
     if strict.captured_interval[0] > 0 or (strict.intervals[:, 0] > 0).any():
         return True
     # One pair far out makes the intervals as wide as can be, but it has no more than one rank.

@@ -13,6 +13,7 @@ from torch import nn
 
 from correspondence._util import files
 from correspondence._util.arguments import to_array
+from correspondence._util.files import State
 from correspondence._util.text import short_repr
 from correspondence.core.functions import FeatureMap
 from correspondence.core.splines import AdditiveFunctions
@@ -151,20 +152,20 @@ class NetSide(FeatureMap):
         """Copy that further training does not change."""
         return replace(self, net=copy.deepcopy(self.net))
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:  # noqa: D102
-        description: dict[str, Any] = {"name": self.name, "encoder": self.encoder.state(), "net": None}
+    def state(self) -> State:  # noqa: D102
+        description: dict[str, Any] = {"name": self.name, "encoder": self.encoder.state().description, "net": None}
         arrays: dict[str, np.ndarray] = {}
         if self.known is not None:
-            arrays |= {f"known.{key}": value for key, value in self.known.state().items()}
+            arrays |= self.known.state().prefix_arrays("known.")
         if self.index is not None:
             assert self.index.functions is not None
-            arrays |= {f"index.{key}": value for key, value in self.index.functions.state().items()}
+            arrays |= self.index.functions.state().prefix_arrays("index.")
             arrays |= {"index_mean": self.index.mean, "index_direction": self.index.direction}
         if self.net is not None:
             ours = isinstance(self.net, ColumnNet | BagNet | ImageNet)
             description["net"] = self.net.config if ours else {"type": "own", "name": type(self.net).__name__}
             arrays |= {f"net.{key}": value.cpu().numpy() for key, value in self.net.state_dict().items()}
-        return description, arrays
+        return State(description, arrays)
 
     @classmethod
     def from_state(  # noqa: D102
@@ -173,10 +174,10 @@ class NetSide(FeatureMap):
         known, index, weights = (files.strip_prefix(arrays, prefix) for prefix in ("known.", "index.", "net."))
         return cls(
             description["name"],
-            encoder_from_state(description["encoder"]),
-            AdditiveFunctions.from_state(known) if known else None,
+            encoder_from_state(description["encoder"], arrays),
+            AdditiveFunctions.from_state({}, known) if known else None,
             restore_net(description, weights, net),
-            Index(arrays["index_mean"], arrays["index_direction"], AdditiveFunctions.from_state(index))
+            Index(arrays["index_mean"], arrays["index_direction"], AdditiveFunctions.from_state({}, index))
             if index
             else None,
         )

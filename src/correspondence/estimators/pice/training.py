@@ -19,7 +19,7 @@ from correspondence.core import pair_moments
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.scoring import captured_terms
+from correspondence.core.scoring import compute_captured_terms
 from correspondence.data.pairs import pairs as sources
 from correspondence.estimators.pice import checkpoint, processes
 from correspondence.estimators.pice.data import Stream, TrainingArrays, TrainingPairs
@@ -99,7 +99,7 @@ class HeldOutJudge:
         if self.validation is None:
             return Judgement(d, None)
         F, G = self.evaluate_functions(d, sides)
-        return Judgement(d, processes.from_first(lambda: captured_terms(F, G, d.correlations)))
+        return Judgement(d, processes.from_first(lambda: compute_captured_terms(F, G, d.correlations)))
 
     def evaluate_functions(self, d: Decomposition, sides: Sides) -> tuple[np.ndarray, np.ndarray]:
         """Values of f and g on the held-out pairs."""
