@@ -17,7 +17,13 @@ from correspondence.core.estimator import PairsEstimator
 from correspondence.core.feature_maps import Encoded, fix_signs, iterate_blocks
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised, in_folds, merge_folds
+from correspondence.core.regularised import (
+    PenalisedFit,
+    check_strengths,
+    compute_fold_moments,
+    fit_penalised,
+    merge_folds,
+)
 from correspondence.core.scoring import score_moments
 from correspondence.data.encoders.choosing import encoders_for
 from correspondence.data.encoders.columns import copy_for_expectations
@@ -165,7 +171,7 @@ def list_strengths(regularization: Any, wide: bool) -> Sequence[float] | np.ndar
 
 
 def _sum_folds(bases: Bases, groups: np.ndarray | None, F: np.ndarray, G: np.ndarray, first: int) -> list[Moments]:
-    return in_folds(((bases[0](f), bases[1](g)) for f, g in iterate_blocks(F, G)), groups, first)
+    return compute_fold_moments(((bases[0](f), bases[1](g)) for f, g in iterate_blocks(F, G)), groups, first)
 
 
 def find_bases(rows: Parts, known: tuple[Described, Described]) -> Bases:

@@ -20,7 +20,7 @@ from correspondence.core.estimator import PairsEstimator
 from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import MAX_FUNCTION_VALUE, FeatureMap, LinearFunctions, PrincipalFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.regularised import fit_penalised, in_folds, merge_folds
+from correspondence.core.regularised import compute_fold_moments, fit_penalised, merge_folds
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for, encoder_from_state, surveys_of
 from correspondence.data.encoders.columns import Columns, copy_for_expectations
@@ -279,7 +279,7 @@ def _sum_folds(
     x: KernelFeatures, y: KernelFeatures, groups: np.ndarray | None, a: Any, b: Any, first: int
 ) -> list[Moments]:
     features = ((x.of_rows(p), y.of_rows(q)) for p, q in iterate_blocks(a, b))
-    return in_folds(features, groups, first)
+    return compute_fold_moments(features, groups, first)
 
 
 def _sum_loadings(g: PrincipalFunctions, y: KernelFeatures, a: Any, b: Any, first: int) -> Loadings:
