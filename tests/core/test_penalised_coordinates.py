@@ -6,7 +6,7 @@ import pytest
 from correspondence.core import penalised_coordinates
 from correspondence.core.moments import Moments
 from correspondence.core.penalised_coordinates import DiagonalPenalty, WholePenalty, diagonalise_penalty
-from correspondence.core.regularised import fit_penalised, in_folds
+from correspondence.core.regularised import compute_fold_moments, fit_penalised
 
 
 def ones(F, G):
@@ -30,7 +30,7 @@ def test_leading_vectors_by_eigenvalues_are_those_by_svd(rng, monkeypatch, shape
 def test_more_features_than_are_decomposed_in_full(rng, monkeypatch):
     F = rng.normal(size=(700, 310))
     G = F[:, :305] + rng.normal(size=(700, 305))
-    folds = in_folds([(F, G)])
+    folds = compute_fold_moments([(F, G)])
     fast = fit_penalised(folds, ones(F, G), 3, [2.0])
     monkeypatch.setattr(penalised_coordinates, "MAX_FEATURES_FOR_FULL_SVD", 1000)
     slow = fit_penalised(folds, ones(F, G), 3, [2.0])
@@ -45,7 +45,7 @@ def test_leading_vectors_beyond_the_rank_are_still_functions(rng, monkeypatch):
     G = np.column_stack([F[:, 0], rng.normal(size=(400, 5))])
     residual = G[:, 1:] - F @ np.linalg.lstsq(F, G[:, 1:], rcond=None)[0]
     G[:, 1:] = residual - residual.mean(axis=0)
-    fit = fit_penalised(in_folds([(F, G)]), ones(F, G), 3, [0.0])
+    fit = fit_penalised(compute_fold_moments([(F, G)]), ones(F, G), 3, [0.0])
     assert fit.correlations[0] == pytest.approx(1)
     np.testing.assert_allclose(fit.A.T @ np.cov(F.T, bias=True) @ fit.A, np.eye(3), atol=1e-8)
 

@@ -6,7 +6,7 @@ from scipy.linalg import eigh
 
 from correspondence.core import penalised_coordinates, regularised
 from correspondence.core.moments import Moments
-from correspondence.core.regularised import N_FOLDS, fit_penalised, in_folds
+from correspondence.core.regularised import N_FOLDS, compute_fold_moments, fit_penalised
 from correspondence.core.scoring import score_pairs
 
 
@@ -29,10 +29,12 @@ def penalty_of(weights, R):
 
 def test_rows_are_dealt_out_in_turn_however_they_come(rng):
     F, G = pairs(rng, n=103)
-    whole = in_folds([(F, G)])
+    whole = compute_fold_moments([(F, G)])
     for sizes in ([1] * 103, [50, 53], [3, 0, 100], [102, 1]):
         ends = np.cumsum(sizes)
-        parts = in_folds((F[end - size : end], G[end - size : end]) for size, end in zip(sizes, ends, strict=True))
+        parts = compute_fold_moments(
+            (F[end - size : end], G[end - size : end]) for size, end in zip(sizes, ends, strict=True)
+        )
         for a, b in zip(parts, whole, strict=True):
             assert a.n == b.n
             np.testing.assert_allclose(a.cov_fg, b.cov_fg, atol=1e-10)
@@ -46,7 +48,7 @@ def test_rows_are_dealt_out_in_turn_however_they_come(rng):
 
 def test_no_penalty_is_the_plain_problem(rng):
     F, G = pairs(rng)
-    fit = fit_penalised(in_folds([(F, G)]), ones(F, G), 3, [0.0])
+    fit = fit_penalised(compute_fold_moments([(F, G)]), ones(F, G), 3, [0.0])
     plain = Moments().update(F, G).decompose(3)
     np.testing.assert_allclose(fit.correlations, plain.correlations, atol=1e-10)
     for ours, theirs in ((fit.A, plain.f.weights), (fit.B, plain.g.weights)):
@@ -59,7 +61,7 @@ def test_the_shape_is_that_of_the_penalised_problem_and_the_size_is_not(rng, str
     """One component, by the generalised eigenvalue problem of both sides at once."""
     F, G = pairs(rng)
     R = tuple(np.diag(rng.random(k)) + 0.1 for k in (6, 5))
-    fit = fit_penalised(in_folds([(F, G)]), R, 1, [strength])
+    fit = fit_penalised(compute_fold_moments([(F, G)]), R, 1, [strength])
     C = np.cov(np.hstack([F, G]).T, bias=True)
     left, right = np.zeros((11, 11)), np.zeros((11, 11))
     left[:6, 6:], left[6:, :6] = C[:6, 6:], C[6:, :6]
@@ -74,7 +76,7 @@ def test_the_shape_is_that_of_the_penalised_problem_and_the_size_is_not(rng, str
 
 def test_functions_are_standardised_and_correlated_in_pairs(rng):
     F, G = pairs(rng)
-    fit = fit_penalised(in_folds([(F, G)]), ones(F, G), 3, [5.0])
+    fit = fit_penalised(compute_fold_moments([(F, G)]), ones(F, G), 3, [5.0])
     f, g = (F - F.mean(axis=0)) @ fit.A, (G - G.mean(axis=0)) @ fit.B
     np.testing.assert_allclose(f.T @ f / len(f), np.eye(3), atol=1e-9)
     np.testing.assert_allclose(g.T @ g / len(g), np.eye(3), atol=1e-9)
@@ -83,7 +85,7 @@ def test_functions_are_standardised_and_correlated_in_pairs(rng):
 
 def test_more_penalty_gives_smaller_weights_and_correlations(rng):
     F, G = pairs(rng, n=60, p=20, q=15)
-    fits = [fit_penalised(in_folds([(F, G)]), ones(F, G), 1, [s]) for s in (0.0, 0.1, 1.0, 10.0, 1e6)]
+    fits = [fit_penalised(compute_fold_moments([(F, G)]), ones(F, G), 1, [s]) for s in (0.0, 0.1, 1.0, 10.0, 1e6)]
     for weights in ([fit.A for fit in fits], [fit.B for fit in fits]):
         sizes = [penalty_of(w, np.ones(len(w)))[0] for w in weights]
         assert sizes == sorted(sizes, reverse=True)
@@ -96,7 +98,7 @@ def test_what_is_not_penalised_stays(rng):
     """An infinite penalty on all but the first two features of x leaves these."""
     F, G = pairs(rng)
     R = np.where(np.arange(6) < 2, 0.0, 1.0), np.zeros(5)
-    strong = fit_penalised(in_folds([(F, G)]), R, 2, [1e12])
+    strong = fit_penalised(compute_fold_moments([(F, G)]), R, 2, [1e12])
     np.testing.assert_allclose(strong.A[2:], 0, atol=1e-5)
     plain = Moments().update(F[:, :2], G).decompose(2)
     np.testing.assert_allclose(strong.correlations, plain.correlations, atol=1e-6)
@@ -105,17 +107,17 @@ def test_what_is_not_penalised_stays(rng):
 def test_vectors_are_diagonal_matrices(rng):
     F, G = pairs(rng)
     R = rng.random(6), rng.random(5)
-    vector = fit_penalised(in_folds([(F, G)]), R, 2, [1.0])
-    matrix = fit_penalised(in_folds([(F, G)]), (np.diag(R[0]), np.diag(R[1])), 2, [1.0])
+    vector = fit_penalised(compute_fold_moments([(F, G)]), R, 2, [1.0])
+    matrix = fit_penalised(compute_fold_moments([(F, G)]), (np.diag(R[0]), np.diag(R[1])), 2, [1.0])
     np.testing.assert_allclose(np.abs(vector.A), np.abs(matrix.A), atol=1e-9)  # signs come later
 
 
 def test_features_that_repeat_others_and_constants_do_no_harm(rng):
     F, G = pairs(rng)
     more = np.column_stack([F, F[:, 0] - F[:, 1], np.full(len(F), 3.0)])
-    fit = fit_penalised(in_folds([(more, G)]), ones(more, G), 5, [0.0])
+    fit = fit_penalised(compute_fold_moments([(more, G)]), ones(more, G), 5, [0.0])
     np.testing.assert_allclose(fit.correlations, Moments().update(F, G).decompose().correlations, atol=1e-9)
-    assert fit_penalised(in_folds([(more, G)]), ones(more, G), 50, [1.0]).A.shape == (8, 5)
+    assert fit_penalised(compute_fold_moments([(more, G)]), ones(more, G), 50, [1.0]).A.shape == (8, 5)
 
 
 # --- many features
@@ -163,7 +165,9 @@ def test_noise_asks_for_more_than_signal(rng):
     strengths = (10.0 ** np.arange(-3, 4)).tolist()
     F = rng.normal(size=(200, 30))
     clear, blurred = F[:, :20] + 0.1 * rng.normal(size=(200, 20)), rng.normal(size=(200, 20))
-    chosen = [fit_penalised(in_folds([(F, G)]), ones(F, G), 2, strengths).strength for G in (clear, blurred)]
+    chosen = [
+        fit_penalised(compute_fold_moments([(F, G)]), ones(F, G), 2, strengths).strength for G in (clear, blurred)
+    ]
     assert (chosen[0] < chosen[1]).all()
     assert set(np.concatenate(chosen)) <= set(strengths)
 
@@ -171,8 +175,8 @@ def test_noise_asks_for_more_than_signal(rng):
 def test_nothing_to_choose_from(rng):
     """No penalty at all, or fewer pairs than folds: the first strength."""
     F, G = pairs(rng)
-    assert fit_penalised(in_folds([(F, G)]), (np.zeros(6), np.zeros(5)), 1, [0.5, 1.0]).strength == 0.5
-    assert fit_penalised(in_folds([(F[:4], G[:4])]), ones(F, G), 1, [0.5, 1.0]).strength == 0.5
+    assert fit_penalised(compute_fold_moments([(F, G)]), (np.zeros(6), np.zeros(5)), 1, [0.5, 1.0]).strength == 0.5
+    assert fit_penalised(compute_fold_moments([(F[:4], G[:4])]), ones(F, G), 1, [0.5, 1.0]).strength == 0.5
 
 
 # --- one pair after the other
@@ -191,7 +195,7 @@ STRENGTHS = (10.0 ** np.arange(-3, 3)).tolist()
 @pytest.mark.parametrize("seed", range(5))
 def test_more_components_of_noise_leave_the_first_as_it_is(seed):
     F, G = weak_pairs(np.random.default_rng(seed))
-    one, ten = (fit_penalised(in_folds([(F, G)]), ones(F, G), d, STRENGTHS) for d in (1, 10))
+    one, ten = (fit_penalised(compute_fold_moments([(F, G)]), ones(F, G), d, STRENGTHS) for d in (1, 10))
     first = int(np.argmax(np.abs(np.corrcoef((F @ one.A)[:, 0], (F @ ten.A).T)[0, 1:])))
     for single, many, Z in ((one.A, ten.A, F), (one.B, ten.B, G)):
         assert abs(np.corrcoef((Z @ single)[:, 0], (Z @ many)[:, first])[0, 1]) > 0.85
@@ -201,7 +205,7 @@ def test_more_components_of_noise_leave_the_first_as_it_is(seed):
 def test_functions_are_uncorrelated_but_in_pairs_whatever_the_strengths(rng, strengths):
     F, G = weak_pairs(rng)
     G[:, 1] += 2 * F[:, 1]
-    fit = fit_penalised(in_folds([(F, G)]), ones(F, G), 4, strengths)
+    fit = fit_penalised(compute_fold_moments([(F, G)]), ones(F, G), 4, strengths)
     f, g = (F - F.mean(axis=0)) @ fit.A, (G - G.mean(axis=0)) @ fit.B
     np.testing.assert_allclose(f.T @ f / len(f), np.eye(4), atol=1e-8)
     np.testing.assert_allclose(g.T @ g / len(g), np.eye(4), atol=1e-8)
@@ -212,9 +216,9 @@ def test_functions_are_uncorrelated_but_in_pairs_whatever_the_strengths(rng, str
 def test_a_strength_for_each_component(rng):
     F, G = weak_pairs(rng)
     given = np.array([[3.0], [0.01], [1.0]])
-    fit = fit_penalised(in_folds([(F, G)]), ones(F, G), 3, given)
+    fit = fit_penalised(compute_fold_moments([(F, G)]), ones(F, G), 3, given)
     assert sorted(fit.strength) == sorted(given.ravel())
-    first = fit_penalised(in_folds([(F, G)]), ones(F, G), 1, [3.0])
+    first = fit_penalised(compute_fold_moments([(F, G)]), ones(F, G), 1, [3.0])
     own = int(np.flatnonzero(fit.strength == 3.0)[0])
     np.testing.assert_allclose(np.abs(fit.A[:, own]), np.abs(first.A[:, 0]), atol=1e-8)
 
@@ -223,7 +227,7 @@ def test_components_that_are_there_may_turn_the_first(rng):
     """Two equally strong components: what a fit of one finds is a mixture, which a fit of two takes apart."""
     F, G = rng.normal(size=(500, 12)), rng.normal(size=(500, 12))
     G[:, :2] += 2 * F[:, :2]
-    one, two = (fit_penalised(in_folds([(F, G)]), ones(F, G), d, STRENGTHS) for d in (1, 2))
+    one, two = (fit_penalised(compute_fold_moments([(F, G)]), ones(F, G), d, STRENGTHS) for d in (1, 2))
     assert two.correlations[0] >= one.correlations[0] - 1e-9
     for weights in (two.A, two.B):
         assert (np.sum(weights[:2] ** 2, axis=0) > 0.9 * np.sum(weights**2, axis=0)).all()
@@ -234,7 +238,7 @@ def test_rounding_does_not_choose_directions(rng):
     F = rng.normal(size=(500, 7)) @ rng.normal(size=(7, 7))
     G = np.column_stack([np.eye(3)[np.digitize(F[:, 0] + rng.normal(size=500), [-0.5, 0.5])], F[:, 1] + F[:, 0]])
     one, other = (
-        fit_penalised(in_folds([(F @ mixing, G)]), (mixing.T @ mixing, np.ones(4)), 2, [1.0])
+        fit_penalised(compute_fold_moments([(F @ mixing, G)]), (mixing.T @ mixing, np.ones(4)), 2, [1.0])
         for mixing in (np.eye(7), np.linalg.qr(rng.normal(size=(7, 7)))[0])
     )
     np.testing.assert_allclose(one.correlations, other.correlations, atol=1e-10)

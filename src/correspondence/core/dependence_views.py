@@ -343,7 +343,7 @@ def run_in_turn(
     stop_above : float
         After a larger p-value later components are not tested; theirs is 1.
     start : int
-        The first components, so many, need no test; their p-value is 0.
+        This many components need no test; their p-value is 0.
 
     Examples
     --------

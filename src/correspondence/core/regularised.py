@@ -26,12 +26,12 @@ from correspondence.core.penalised_coordinates import (
 )
 from correspondence.core.scoring import score_moments
 
-__all__ = ["N_FOLDS", "PenalisedFit", "check_strengths", "fit_penalised", "in_folds", "merge_folds"]
+__all__ = ["N_FOLDS", "PenalisedFit", "check_strengths", "compute_fold_moments", "fit_penalised", "merge_folds"]
 
 N_FOLDS = 5
 MAX_PARALLEL_SINE = 1e-7  # directions at an angle with a smaller sine differ by rounding only
-LATER_STRENGTH_STRIDE = 3  # for components after the first, one strength of so many is tried
-MIN_CLEAR_STANDARD_ERRORS = 1.5  # a component is clear if it raises the scores by so many standard errors
+LATER_STRENGTH_STRIDE = 3  # later components try one in this many strengths
+MIN_CLEAR_STANDARD_ERRORS = 1.5  # a component is clear if it raises the scores by this many standard errors
 MAX_FEATURES_FOR_ONE_THREAD = 600  # features of one side; with fewer, a second thread costs more than it gains
 MAX_LOSS = 0.1  # share of what a clear component adds that smoothness may cost, unless features are rich
 MIN_VARIANCE_SHARE_LEFT = 1e-6  # share of the variance of a function that must be left after others are subtracted
@@ -61,7 +61,7 @@ def check_strengths(value: Any, name: str) -> Sequence[float] | np.ndarray:
     return np.array(given, dtype=np.float64)[:, None] if given is value else (float(given[0]),)
 
 
-def in_folds(
+def compute_fold_moments(
     batches: Iterable[tuple[np.ndarray, np.ndarray]], groups: np.ndarray | None = None, first: int = 0
 ) -> list[Moments]:
     """Compute moments of features in folds; rows go to the folds in turn, or by the numbers of their groups.

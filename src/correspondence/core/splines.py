@@ -21,7 +21,7 @@ from correspondence._util.files import State
 from correspondence.core.dependence_views import MAX_FEATURES, FeatureView
 from correspondence.core.moments import Moments
 from correspondence.core.penalised_coordinates import Penalty, diagonalise_penalty
-from correspondence.core.regularised import fit_penalised, in_folds, merge_folds
+from correspondence.core.regularised import compute_fold_moments, fit_penalised, merge_folds
 
 __all__ = ["AdditiveFunctions", "AdditiveSums", "SplineBasis", "fit_additive", "solve_additive", "view_additive"]
 
@@ -224,7 +224,7 @@ class AdditiveSums:
         groups: np.ndarray | None = None,
         first: int = 0,
     ) -> AdditiveSums:
-        """Sum over batches of rows, the first of which has the number `first`."""
+        """Sum over batches of rows, which are numbered from `first`."""
         x, y = (len(basis.third_derivatives) for basis in (basis_x, basis_y))
         counts, columns = (np.zeros((x, x)), np.zeros((y, y))), Moments()
 
@@ -237,7 +237,7 @@ class AdditiveSums:
                     total += within.T @ within
                 yield basis_x(Zx), basis_y(Zy)
 
-        return cls(in_folds(features(), groups, first), counts, columns)
+        return cls(compute_fold_moments(features(), groups, first), counts, columns)
 
     @classmethod
     def merge_parts(cls, parts: Sequence[AdditiveSums]) -> AdditiveSums:

@@ -22,8 +22,8 @@ __all__ = [
     "warn_of_few",
 ]
 
-MAX_PAIRS_WITHOUT_ERROR = 3  # up to so few pairs errors cannot be estimated: without one of them, two lie on a line
-MIN_PAIRS_FOR_WARNING = 100  # from so many pairs on intervals keep their level, and a warning is due where they may not
+MAX_PAIRS_WITHOUT_ERROR = 3  # with no more pairs errors cannot be estimated: without one of them, two lie on a line
+MIN_PAIRS_FOR_WARNING = 100  # from here on intervals keep their level, and a warning is due where they may not
 MIN_FUNCTION_VARIANCE = 0.5  # with less variance (1 on the pairs of the fit), many values of the fit are missing
 
 

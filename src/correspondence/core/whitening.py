@@ -18,7 +18,7 @@ __all__ = ["FLOAT64_EPS", "Rounding", "Spectrum", "compute_whitening", "find_sca
 # (measured: exact dependences of 3 to 300 features, 100 to 100,000 rows). In units of eps times the number of features:
 MAX_NULL_EIGENVALUE = 3  # a smaller eigenvalue may be 0
 MIN_SURE_EIGENVALUE = 50  # a larger eigenvalue is right to one per cent
-MAX_ROUNDING_ULPS = 4.0  # a direction within so many units in the last place of the features may be rounding
+MAX_ROUNDING_ULPS = 4.0  # a direction within this many units in the last place of the features may be rounding
 FLOAT64_EPS = float(np.finfo(float).eps)
 MIN_NAMED_WEIGHT_SHARE = 0.1  # share of the largest weight from which on a warning names a column
 

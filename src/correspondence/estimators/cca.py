@@ -14,7 +14,11 @@ from correspondence.core.decomposition import Decomposition
 from correspondence.core.feature_maps import Encoded, fix_signs
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.regularised import PenalisedFit, check_strengths, fit_penalised
+from correspondence.core.regularised import (
+    PenalisedFit,
+    check_strengths,
+    fit_penalised,
+)
 from correspondence.core.scoring import score_moments
 from correspondence.data.encoders.choosing import encoders_for
 from correspondence.data.pairs.pairs import Memory, Parts

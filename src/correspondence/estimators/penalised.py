@@ -17,7 +17,7 @@ from correspondence.core.estimator import PairsEstimator
 from correspondence.core.feature_maps import iterate_blocks
 from correspondence.core.functions import FeatureMap
 from correspondence.core.moments import Moments
-from correspondence.core.regularised import check_strengths, in_folds, merge_folds
+from correspondence.core.regularised import check_strengths, compute_fold_moments, merge_folds
 from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.data.pairs.pairs import Memory, Parts
 
@@ -97,4 +97,4 @@ def sum_folds(rows: Parts, sides: tuple[SideFunction, SideFunction], groups: np.
 def _sum_part(
     sides: tuple[SideFunction, SideFunction], groups: np.ndarray | None, a: Any, b: Any, first: int
 ) -> list[Moments]:
-    return in_folds(((sides[0](x), sides[1](y)) for x, y in iterate_blocks(a, b)), groups, first)
+    return compute_fold_moments(((sides[0](x), sides[1](y)) for x, y in iterate_blocks(a, b)), groups, first)

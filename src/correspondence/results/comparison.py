@@ -81,7 +81,7 @@ class Comparison(FrameResult):
         Returns
         -------
         str
-            Lines of values separated by commas, the first of which holds the names.
+            A line of names, then one line for each method, with commas between the values.
         """
         columns = self._collect_columns()
         return csv_text([list(columns), *zip(*columns.values(), strict=True)])
