@@ -198,7 +198,7 @@ def test_cross_validation_by_score(case):
 
 def test_the_base_class_asks_for_pairs(rng):
     X, Y = number_pairs(rng)
-    with pytest.raises(ValueError, match="Y is missing"):
+    with pytest.raises(ValueError, match="Y must"):
         Linear().fit(X, Y).evaluate(X)
 
 
