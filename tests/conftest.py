@@ -5,7 +5,6 @@ import matplotlib
 matplotlib.use("Agg")
 
 import shutil
-from pathlib import Path
 
 import engines
 import matplotlib.pyplot as plt
@@ -15,8 +14,6 @@ from hypothesis import settings
 
 settings.register_profile("default", deadline=None, derandomize=True)
 settings.load_profile("default")
-
-ORACLE = Path(__file__).parent / "oracle"
 
 
 def pytest_collection_modifyitems(config, items):

@@ -1,4 +1,5 @@
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -6,12 +7,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from conftest import ORACLE
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables
 
 import correspondence as co
+
+ORACLE = Path(__file__).parents[1] / "oracle"
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-13}
 

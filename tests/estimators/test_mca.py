@@ -1,12 +1,15 @@
 """Multiple correspondence analysis is correspondence analysis of the indicator table: reference values from R."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from conftest import ORACLE
 
 import correspondence as co
+
+ORACLE = Path(__file__).parents[1] / "oracle"
 
 Q = 4
 

@@ -127,10 +127,12 @@ class Timeline(FrameResult):
 
         Parameters
         ----------
-        steps, pics, accuracy, classes, certainty, pairs, separation : ndarray
-            These become the attributes of the same name; the others follow from them.
+        steps, pics, accuracy, classes, certainty : ndarray
+            These become the attributes of the same name.
         told : ndarray of bool, shape (T, k)
             Says whether a class is believed more of its own inputs than of others, by at least 0.1.
+        pairs, separation : ndarray
+            These become attributes too; the other attributes follow from them.
 
         Returns
         -------
