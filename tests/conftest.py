@@ -51,3 +51,25 @@ def spark():
         pytest.skip("Spark needs Java, which is not installed")
     with engines.spark_session() as session:
         yield session
+
+
+@pytest.fixture
+def write(tmp_path):
+    """A function that writes a file."""
+
+    def to_file(content, name="data.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return to_file
+
+
+@pytest.fixture
+def one_thread():
+    """Let torch use one thread: more would wait for those of other tests."""
+    torch = pytest.importorskip("torch")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
