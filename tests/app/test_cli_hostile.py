@@ -358,11 +358,11 @@ def page(monkeypatch):
     """What the page is told."""
     told = {}
 
-    def write_page(est, X, Y, path, words, **options):
+    def explore(est, X, Y, path, **options):
         told.update(options)
         path.write_text("page")
 
-    monkeypatch.setattr(files, "write_page", write_page)
+    monkeypatch.setattr(files, "explore", explore)
     return told
 
 

@@ -47,6 +47,7 @@ def explore(
     recorder: Any = None,
     title: str = "Correspondence analysis",
     about: Sequence[str] | None = None,
+    words: Sequence[AxisWords] | None = None,
     max_points: int = 100_000,
 ) -> Path:
     """Write a page to explore: the factoring plane, what lies near what, how strong it is and what the axes mean.
@@ -90,6 +91,8 @@ def explore(
         The heading of the page.
     about : sequence of str, optional
         These paragraphs stand below the heading; by default the sentences of `correspondence.describe.sentences`.
+    words : sequence of AxisWords, optional
+        The page explains the axes by these words; by default it finds them itself.
     max_points : int
         If X or Y has more points than this, so many are drawn at random (of labels, those that matter most).
 
@@ -105,32 +108,6 @@ def explore(
     >>> co.explore(ca, path="tasks.html", names=("task", "who does it")).name      # doctest: +SKIP
     'tasks.html'
     """
-    return write_page(**locals())
-
-
-def write_page(
-    d_or_est: Any,
-    X: Any,
-    Y: Any,
-    path: str | Path,
-    words: list[AxisWords] | None = None,
-    *,
-    held_out: Any = None,
-    classes: Any = None,
-    names: Sequence[str] | None = None,
-    x_labels: Any = None,
-    y_labels: Any = None,
-    x_images: Any = None,
-    y_images: Any = None,
-    marks: tuple[Sequence[Any], Any] | None = None,
-    index: CrossModalIndex | None = None,
-    boundaries: bool | Sequence[tuple[Any, Any]] = True,
-    recorder: Any = None,
-    title: str = "",
-    about: Sequence[str] | None = None,
-    max_points: int = 100_000,
-) -> Path:
-    """Do the work of `explore`, with the words of the axes if they are known."""
     check_whole(max_points, "max_points", 1)
     as_decomposition(d_or_est)
     seen = make_scene(d_or_est, X, classes, X if hasattr(d_or_est, "on_beliefs") else None, False)

@@ -25,7 +25,7 @@ from correspondence.app.analyze.job import Analysis
 from correspondence.app.analyze.variables import Variable
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.describe.words import Ends
-from correspondence.page import write_page
+from correspondence.page import explore
 from correspondence.results.held_out import HeldOut
 from correspondence.results.latent_dimension import LatentDimension
 
@@ -90,18 +90,18 @@ def write_report(analysis: Analysis, path: Path, title: str) -> None:
     data = analysis.data
     X, Y = (data.x.values, data.y.values) if data.form in ("pairs", "beliefs") else (None, None)
     is_beliefs = data.form == "beliefs"
-    write_page(
+    explore(
         analysis.est,
         X,
         None if is_beliefs else Y,
         path,
-        None if is_beliefs else analysis.words,  # of beliefs, the page also has words for x
         held_out=analysis.held_out,
         classes=Y if is_beliefs else None,
         names=analysis.names,
         x_labels=_make_x_labels(analysis),
         title=title,
         about=analysis.sentences,
+        words=None if is_beliefs else analysis.words,  # of beliefs, the page also has words for x
     )
 
 
