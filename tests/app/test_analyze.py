@@ -74,7 +74,7 @@ def test_types_are_told(wines, save):
         "x: 2 columns of numbers, 1 of labels (acidity, sugar, colour)",
         "y: numbers (grade)",
         "Not used: id, which looks like an id.",
-        "grade is taken as numbers: it has few different whole numbers, and --labels grade would make labels of them.",
+        "grade is taken as numbers: it has few different whole numbers, and --labels grade would take it as labels.",
     ]
 
 

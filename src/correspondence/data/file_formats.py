@@ -217,13 +217,15 @@ def read_arrays(path: str | Path) -> dict[str, Any]:
 
 def check_file(path: Path, endings: Sequence[str]) -> None:
     if path.is_dir():
-        raise ValueError(f"There is no file {path}: it is a folder. For one of images, --images names their labels.")
+        raise ValueError(f"{path} is a folder, not a file. For a folder of images, --images names the file of labels.")
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
     if path.suffix.lower() not in endings:
         hint = " A spreadsheet can be saved as CSV." if path.suffix.lower().startswith(".xls") else ""
         hint = " It is packed: unpack it first." if path.suffix.lower() in PACKED_ENDINGS else hint
-        raise ValueError(f"{path} must end in {', '.join(endings)}, to say what it is.{hint}")
+        raise ValueError(
+            f"{path} must end in {', '.join(endings[:-1])} or {endings[-1]}, which says how to read it.{hint}"
+        )
     if not path.stat().st_size:
         raise ValueError(f"{path} cannot be read as {path.suffix}: it is empty.")
 

@@ -140,7 +140,7 @@ def analyze_data(
     if not d.n_components:
         raise ValueError("Nothing can be analysed: x and y have no component in common at all.")
     if n_components is not None and d.n_components < n_components:
-        notes.append(f"There are only {d.n_components} components, fewer than --components {n_components}.")
+        notes.append(f"Components found: {d.n_components}, fewer than --components {n_components}.")
     if found.note:
         notes.append(found.note)
     held_out = found.held_out

@@ -165,7 +165,7 @@ def find_kind_hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> li
         are = "is taken as numbers: it has" if len(codes) == 1 else "are taken as numbers: they have"
         hints.append(
             f"{list_names(codes, 3)} {are} few different whole numbers, "
-            f"and --labels {codes[0]} would make labels of them."
+            f"and --labels {','.join(codes[:3])} would take {'it' if len(codes) == 1 else 'them'} as labels."
         )
     return hints
 

@@ -57,7 +57,7 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 @click.option(
     "--images",
     type=click.Path(path_type=Path),
-    help="Folder of images that FILE gives labels or captions to; or that file, if FILE is the folder.",
+    help="Folder of the images whose labels or captions are in FILE. If FILE is that folder, the file of labels.",
 )
 @click.option("--size", type=click.IntRange(4, 512), default=32, help="Height and width of images.")
 @click.option(

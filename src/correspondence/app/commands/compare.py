@@ -18,8 +18,10 @@ from correspondence.app.commands.options import (
     output_option,
     seed_option,
     table_option,
+    tell_lines,
     writing_to,
 )
+from correspondence.app.messages import collect_warnings
 
 if TYPE_CHECKING:
     from correspondence.results.comparison import Comparison
@@ -33,14 +35,22 @@ __all__ = ["compare_command"]
     epilog=METHODS_LISTED,
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@columns_option("x", "Columns of X, with commas; all others if left out.")
-@columns_option("y", "Columns of Y, with commas. Not needed for a table.")
+@columns_option("x", "Columns of X, separated by commas; by default all others.")
+@columns_option("y", "Columns of Y, separated by commas. Not needed for a table.")
 @table_option
 @labels_option
 @groups_option
-@click.option("--methods", multiple=True, callback=names_of, help="Methods; by default those that suit the data.")
 @click.option(
-    "--components", type=click.IntRange(min=1), show_default="3, with labels up to 10", help="Number for each method."
+    "--methods",
+    multiple=True,
+    callback=names_of,
+    help="Methods, separated by commas; by default those that suit the data.",
+)
+@click.option(
+    "--components",
+    type=click.IntRange(min=1),
+    show_default="3, with labels up to 10",
+    help="Number of components of each method.",
 )
 @click.option("--cv", type=click.IntRange(min=2), show_default="5, 3 from 2000 rows on", help="Number of folds.")
 @seed_option
@@ -74,9 +84,11 @@ def compare_command(
             X, Y, together = read_data(Request(file, x, table=True)).table, None, None
         else:
             X, Y, together = _read_columns(file, x, y, labels, groups)
-        comparison = co.compare(
-            X, Y, methods or None, components, cv, groups=together, random_state=seed, progress=None
-        )
+        with collect_warnings() as notes:
+            comparison = co.compare(
+                X, Y, methods or None, components, cv, groups=together, random_state=seed, progress=None
+            )
+    tell_lines(notes)
     click.echo(repr(comparison))
     figures, picture = output / "comparison.csv", output / "comparison.png"
     with writing_to(output):

@@ -68,15 +68,17 @@ def output_option(help: str, file_okay: bool = True, **options: Any) -> Callable
 
 
 x_option = columns_option(
-    "x", 'Columns of X, with commas ("a, b",c if one is in a name); all others if left out. Of NPZ files, an array.'
+    "x",
+    "Columns of X, separated by commas (a name with a comma in double quotes); by default all others. For an NPZ file, "
+    "the name of an array.",
 )
-y_option = columns_option("y", "Columns of Y, with commas. Not needed for a file of two columns.")
+y_option = columns_option("y", "Columns of Y, separated by commas. Not needed for a file of two columns.")
 labels_option = columns_option("labels", "Columns of numbers that are labels, such as grades.")
 groups_option = column_option("groups", "Column of groups that are never on both sides of a split.")
 table_option = click.option(
     "--table", is_flag=True, help="FILE is a contingency table, whose first column may name the rows."
 )
-seed_option = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed of folds and methods.")
+seed_option = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed of all that is random.")
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print summary.json to the standard output, and nothing else."
 )
@@ -103,7 +105,9 @@ def writing_to(folder: Path) -> Iterator[None]:
         raise
     except OSError as error:
         why = str(error.strerror or error).rstrip(".")
-        raise click.ClickException(make_safe(f"--output: cannot write to the folder {folder}: {why}.")) from None
+        if not why.startswith("There is no folder"):
+            why = f"cannot write to the folder {folder}: {why}"
+        raise click.ClickException(make_safe(f"--output: {why}.")) from None
 
 
 def tell_lines(lines: Sequence[str]) -> None:

@@ -39,8 +39,9 @@ Examples:
   torchrun --nnodes 2 --nproc-per-node 4 ... -m correspondence train ...   # several machines, with one folder for all
 
 \b
-If a process dies, or on Ctrl-C, the state of the training stays in DIR/checkpoint, and the same command goes on from
-there, with any --nproc; at the end it is deleted. A command that is done already does nothing but say so.
+If a process dies, or on Ctrl-C, the state of the training stays in the folder checkpoint of --output, and the same
+command goes on from there, with any --nproc; at the end it is deleted. A command that is done already does nothing
+but say so.
 Exit codes: as for analyze.""",
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)

@@ -58,7 +58,7 @@ class Job:
         paths = [Path(file) for file in list_files(self.files, "FILE")]
         folder = next((path for path in paths if path.is_dir()), None)
         if folder is not None:
-            raise ValueError(f"There is no file {folder}: it is a folder, so give the files in it.")
+            raise ValueError(f"{folder} is a folder, not a file: name the files in it.")
         return paths
 
     @property
