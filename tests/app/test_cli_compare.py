@@ -278,3 +278,14 @@ def test_a_figure_that_cannot_be_drawn_leaves_nothing_half_written(file, run, tm
     assert "No space left on device." in result.output
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["comparison.csv"]
     assert not plt.get_fignums()
+
+
+def test_warnings_are_notes(tmp_path, run):
+    rng = np.random.default_rng(0)
+    heavy = rng.standard_cauchy(200)
+    frame = pl.DataFrame({"a": heavy, "b": heavy + rng.standard_cauchy(200)})
+    frame.write_csv(tmp_path / "heavy.csv")
+    result = run(tmp_path / "heavy.csv", "--y", "b", "--methods", "cca", "--components", "1")
+    assert result.exit_code == 0
+    assert "intervals" in result.stderr
+    assert "UncertainInterval" not in result.stderr
