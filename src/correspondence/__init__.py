@@ -3,8 +3,24 @@
 Every public name is imported when it is first used; `__init__.pyi` says where each lives.
 """
 
+from importlib.util import find_spec
+from threading import RLock
+from typing import Any
+
 import lazy_loader
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_import_name, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_import_lock = RLock()
+if find_spec("torch") is None:  # asking for PICE says what to install; lists of names leave it out
+    __all__.remove("PICE")
+
+
+def __getattr__(name: str) -> Any:
+    with _import_lock:  # modules that import each other fail if two threads start at different ends
+        return _import_name(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -49,3 +49,31 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_names_can_be_imported_from_the_package():
     assert run_python("from correspondence import CA, decompose, plot; print(CA.__name__)") == "CA\n"
+
+
+def test_names_are_imported_by_many_threads_at_once():
+    code = """
+from concurrent.futures import ThreadPoolExecutor
+import correspondence as co
+names = ["ACE", "CA", "CCA", "KernelCCA", "ClassifierCA", "crossfit", "compare", "decompose", "explore", "plot"]
+with ThreadPoolExecutor(10) as pool:
+    print(len(list(pool.map(lambda name: getattr(co, name), names))))
+"""
+    assert [run_python(code) for _ in range(3)] == ["10\n"] * 3
+
+
+def test_lists_of_names_leave_out_what_needs_torch():
+    code = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "torch":
+            raise ModuleNotFoundError(name)
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name == "torch" else find(name, *more)
+sys.meta_path.insert(0, Missing())
+import pydoc, correspondence
+print("CCA" in pydoc.render_doc(correspondence), "PICE" in dir(correspondence), "__version__" in dir(correspondence))
+"""
+    assert run_python(code) == "True False True\n"

@@ -128,3 +128,11 @@ def test_the_name_of_a_file_is_no_pattern(write, name):
 def test_what_is_wrong_far_below(write, end, reason):
     with pytest.raises(ValueError, match=reason):
         read_frame(write(b"a,b\n" + b"1,low\n" * 5000 + end))
+
+
+def test_an_index_that_pandas_wrote_twice_has_no_name(write):
+    assert read_frame(write("Unnamed: 0,x\n0,1.5\n1,2.5\n")).columns == ["", "x"]
+
+
+def test_decimal_commas_may_be_padded(write):
+    assert read_frame(write("a;b\n 1,5;x\n2,5 ;y\n"))["a"].to_list() == [1.5, 2.5]

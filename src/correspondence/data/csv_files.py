@@ -17,6 +17,7 @@ CSV_SEPARATORS = ",;\t|"
 MISSING_VALUE_TEXTS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]
 MAX_DIGITS = 38  # of a whole number that polars can hold for certain
 N_TEXTS_TRIED_AS_DATES = 100
+PANDAS_INDEX = "Unnamed: 0"  # how pandas calls an index without a name that was written and read again
 NOT_UTF8 = "it is not UTF-8 text; save it as UTF-8"
 REASONS_BY_FIRST_BYTES = {
     b"\x1f\x8b": "it is packed, so unpack it first",
@@ -46,6 +47,8 @@ def read_csv(path: Path) -> pl.DataFrame:
     if separator != ",":
         texts = [_parse_decimal_commas(column) for column in texts]
     frame = frame.with_columns(_parse_dates(column) if column.dtype == pl.String else column for column in texts)
+    if frame.columns[0] == PANDAS_INDEX:
+        frame = frame.rename({PANDAS_INDEX: ""})
     return frame if frame.width < 2 else frame.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
@@ -100,7 +103,8 @@ def _parse_decimal_commas(column: pl.Series) -> pl.Series:
     texts = column.filter(column != "")
     if not len(texts) or not any(texts.str.contains(pattern).all() for pattern in DECIMAL_COMMA_PATTERNS):
         return column
-    return column.str.replace_all(".", "", literal=True).str.replace_all(",", ".", literal=True).cast(pl.Float64)
+    plain = column.str.strip_chars().str.replace_all(".", "", literal=True)
+    return plain.str.replace_all(",", ".", literal=True).cast(pl.Float64)
 
 
 def _parse_dates(column: pl.Series) -> pl.Series:
