@@ -13,7 +13,11 @@ __version__ = "0.1.0"
 
 _import_name, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 _import_lock = RLock()
-if find_spec("torch") is None:  # asking for PICE says what to install; lists of names leave it out
+try:
+    _has_torch = find_spec("torch") is not None
+except ImportError:  # from a finder that refuses it
+    _has_torch = False
+if not _has_torch:  # asking for PICE says what to install; lists of names leave it out
     __all__.remove("PICE")
 
 

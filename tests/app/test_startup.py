@@ -69,9 +69,6 @@ class Missing:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] == "torch":
             raise ModuleNotFoundError(name)
-import importlib.util
-find = importlib.util.find_spec
-importlib.util.find_spec = lambda name, *more: None if name == "torch" else find(name, *more)
 sys.meta_path.insert(0, Missing())
 import pydoc, correspondence
 print("CCA" in pydoc.render_doc(correspondence), "PICE" in dir(correspondence), "__version__" in dir(correspondence))
