@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from varying import Varying
 
 import correspondence as co
 from correspondence._util import user_warnings
-from correspondence.core.estimator import Estimator
 
 SOURCE = Path(co.__file__).parent
 
@@ -65,17 +65,6 @@ def test_a_warning_blames_the_line_of_the_user(rng):
     with pytest.warns(co.FewerComponents) as caught:
         co.CCA(n_components=5).fit(X, Y)
     assert caught[0].filename == __file__
-
-
-class Varying(Estimator):
-    """CCA with one component fewer for more than 200 pairs."""
-
-    def __init__(self, n_components=2):
-        self.n_components = n_components
-
-    def fit(self, X, Y=None):
-        self.decomposition_ = co.CCA(n_components=1 if len(X) > 200 else 2).fit(X, Y).decomposition_
-        return self
 
 
 @pytest.mark.parametrize("name", ["evaluate", "crossfit", "compare", "decompose", "permutation_test"])

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from scipy.stats import binom
 from sklearn.model_selection import ShuffleSplit
+from varying import Varying
 
 import correspondence as co
 from correspondence._util.user_warnings import UncertainInterval
@@ -343,17 +344,6 @@ def test_intervals_of_equal_pics_cover_them():
         result = co.pic_intervals(co.CCA(n_components=5), X, Y, 20, random_state=seed)
         inside += (result.intervals[:, 0] <= 0.5) & (result.intervals[:, 1] >= 0.5)
     assert (inside >= 43).all()  # without the interval of the mean about 39 of the largest and of the smallest
-
-
-class Varying(Estimator):
-    """Finds more components in fewer pairs."""
-
-    def __init__(self, n_components=2):
-        self.n_components = n_components
-
-    def fit(self, X, Y=None):
-        self.decomposition_ = co.CCA(n_components=1 if len(X) > 200 else 2).fit(X, Y).decomposition_
-        return self
 
 
 def test_fits_may_have_different_numbers_of_components(rng):
