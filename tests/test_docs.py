@@ -46,7 +46,7 @@ NO_EXAMPLE = {
     "correspondence.datasets.DamagedDataError": "an error; its message says all",
     "correspondence.datasets.MissingDataError": "an error; its message says all",
     "correspondence.Transition": "part of a Timeline; find_transitions shows it, and needs a long training",
-    "correspondence.results.bootstrap.Ellipses": "made by Bootstrap, whose example shows it",
+    "correspondence.results.points.Ellipses": "made by Bootstrap, whose example shows it",
     "correspondence.classifiers.calibration.Claims": "part of a Calibration, whose example shows it",
 }
 

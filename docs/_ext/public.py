@@ -15,7 +15,7 @@ from sphinx.util.logging import getLogger
 PACKAGE = "correspondence"
 MODULES = [PACKAGE, *(f"{PACKAGE}.{name}" for name in ("datasets", "distributed", "plot"))]
 PARTS = {
-    "results.bootstrap": "Ellipses",
+    "results.points": "Ellipses",
     "classifiers.calibration": "Claims",
 }  # what attributes of public classes are made of
 

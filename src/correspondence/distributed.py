@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from correspondence._util.files import as_path, new_file
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import PrincipalFunctions
-from correspondence.core.pair_moments import check_is_pairs, moments
+from correspondence.core.moments import check_is_pairs, moments
 from correspondence.data.pairs.arrow_tables import ROWS_PER_BATCH
 from correspondence.data.pairs.pairs import Pairs
 

@@ -20,10 +20,9 @@ from correspondence.app.analyze import files as files_module
 from correspondence.app.analyze import job as job_module
 from correspondence.app.analyze.files import RESULT_FILES, check_folder, write_analysis
 from correspondence.app.analyze.inputs import Request, read_data
-from correspondence.app.analyze.job import SAVABLE_METHODS, analyze_data
-from correspondence.app.analyze.terminal import format_summary
+from correspondence.app.analyze.job import SAVABLE_METHODS, analyze_data, format_summary
 from correspondence.describe.axis_words import find_axis_words
-from correspondence.results.latent_dimension import LatentDimension
+from correspondence.results.component_tests import LatentDimension
 from correspondence.selection.method_registry import METHODS, PairsProfile, make_estimator
 
 

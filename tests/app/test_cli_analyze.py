@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import correspondence as co
-from correspondence.app.analyze import terminal
+from correspondence.app.analyze import job
 from correspondence.app.analyze.files import RESULT_FILES
 from correspondence.app.cli import main
 
@@ -584,9 +584,9 @@ def test_a_significant_component_with_a_wide_interval_is_explained():
         "pvalue": 0.01,
     }
     summary = {"not_held_out": "", "significant": 1, "components": [component]}
-    assert "held out" in terminal.explain_figures(summary)[1]
-    assert len(terminal.explain_figures(summary | {"components": [component | {"low": 0.02}]})) == 1
-    assert len(terminal.explain_figures(summary | {"significant": 0})) == 1
+    assert "held out" in job.explain_figures(summary)[1]
+    assert len(job.explain_figures(summary | {"components": [component | {"low": 0.02}]})) == 1
+    assert len(job.explain_figures(summary | {"significant": 0})) == 1
     not_judged = component | dict.fromkeys(("held_out", "low", "high"))
-    assert "Not judged" in terminal.explain_figures(summary | {"components": [not_judged]})[1]
-    assert "not judged" in terminal.format_components([component, not_judged])[2]
+    assert "Not judged" in job.explain_figures(summary | {"components": [not_judged]})[1]
+    assert "not judged" in job.format_components([component, not_judged])[2]

@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.naive_bayes import GaussianNB
 
 import correspondence as co
-from correspondence.results.classifier_comparison import ClassifierComparison
+from correspondence.results.comparison import ClassifierComparison
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3))

@@ -1,13 +1,17 @@
+"""Moments."""
+
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables
 
+import correspondence as co
 from correspondence import CA, Moments
-from correspondence.core.moments import check_features
+from correspondence.core.moments import check_features, check_is_pairs, moments, read_numbers
 
 
 def exact(F, G):
@@ -175,3 +179,23 @@ def test_files_are_not_copied_in_double_precision(tmp_path, rng):
     np.save(tmp_path / "F.npy", rng.normal(size=(50, 2)).astype(np.float32))
     F = np.load(tmp_path / "F.npy", mmap_mode="r")
     assert check_features(F, "F", np.dtype(np.float32)) is F
+
+
+FRAME = pl.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "y": [0.0, 1.0, 4.0, 9.0], "label": list("abab")})
+
+
+def test_moments_are_those_in_memory():
+    found = moments(co.Pairs(FRAME.lazy(), x=["x", "y"], y="y"), y_features=lambda y: np.asarray(y)[:, None] ** 2)
+    own = co.Moments().update(FRAME.select("x", "y").to_numpy(), FRAME.select("y").to_numpy() ** 2)
+    assert found.n == 4
+    np.testing.assert_allclose(found.cov_fg, own.cov_fg)
+    np.testing.assert_allclose(found.mean_f, own.mean_f)
+
+
+def test_columns_without_numbers_need_features():
+    with pytest.raises(ValueError, match="x_features"):
+        moments(co.Pairs(FRAME.lazy(), x="label", y="y"))
+    with pytest.raises(ValueError, match="'label' of X"):
+        read_numbers("X", FRAME.select("x", "label"))
+    with pytest.raises(TypeError, match="pairs must"):
+        check_is_pairs(FRAME)

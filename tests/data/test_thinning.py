@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from scipy import stats
 
-from correspondence.data.thinning import are_whole, thin_counts
+from correspondence.data.counting import are_whole, thin_counts
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix])

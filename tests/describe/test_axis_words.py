@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import correspondence as co
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.describe.axis_words import AxisWords, find_axis_words
+from correspondence.describe.candidates import Ends, Word
 from correspondence.describe.sentences import write_sentences
-from correspondence.describe.words import Ends, Word
 from correspondence.results.evidence import Evidence
 
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "a\nb\x00\x1b[31m", "x" * 10_000, "", "$x^2$, (y)", "\u202egnp"]

@@ -15,9 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 import correspondence as co
-from correspondence.page.packing import shorten_mantissas
-from correspondence.page.scree import lay_out_scree
-from correspondence.page.sprites import make_sprites
+from correspondence.page.packing import lay_out_scree, make_sprites, shorten_mantissas
 from correspondence.results.evidence import Component
 
 HOSTILE = [

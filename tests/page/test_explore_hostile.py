@@ -13,7 +13,7 @@ from sklearn.linear_model import SGDClassifier
 
 import correspondence as co
 from correspondence.page.clouds import Cloud, list_class_items
-from correspondence.page.sprites import make_sprites
+from correspondence.page.packing import make_sprites
 from correspondence.scene.points import ScenePoints
 
 ODD = ["__proto__", "constructor", "", " ", "A", "a", "\u202eevil", "a\0b", "\n", "é", "e\u0301"]

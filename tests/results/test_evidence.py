@@ -1,10 +1,10 @@
-"""The one table of components, with what each procedure knows of them."""
+"""Evidence of held-out pairs."""
 
 import numpy as np
 import pytest
 
 import correspondence as co
-from correspondence.results.evidence import list_components
+from correspondence.results.evidence import CrossFit, HeldOut, compute_gain, list_components
 
 
 def test_components_beside_what_was_held_out(rng):
@@ -47,3 +47,45 @@ def test_what_no_held_out_pair_can_judge_is_none():
     second = list_components(ca.decomposition_, held.evidence)[1]
     assert (second.held_out, second.low, second.high) == (None, None, None)
     assert held.evidence.n_holding == 1
+
+
+def test_a_difference_by_rounding_is_no_gain(rng):
+    terms = rng.random(80)
+    assert compute_gain(terms, terms * (1 + 2e-16) + 1e-17) == 0
+    assert compute_gain(terms, terms) == 0
+    assert compute_gain(terms, terms + 0.1 + 0.01 * rng.random(80)) > 50
+
+
+def test_a_constant_difference_is_beyond_any_error():
+    assert compute_gain(np.zeros(5), np.full(5, 0.1)) == np.inf
+    assert compute_gain(np.full(5, 0.1), np.zeros(5)) == -np.inf
+
+
+def test_evidence_and_text():
+    held = HeldOut(np.array([0.5]), np.array([[0.3, 0.7]]), 0.2, np.array([0.1, 0.3]), 100, 0.9)
+    assert held.evidence.n_holding == 1
+    assert (held.evidence.level, held.evidence.captured) == (0.9, 0.2)
+    assert repr(held) == "HeldOut on n 100: captured 0.2 [0.1, 0.3] (90 %)\n  correlation 1: 0.5000 [0.3000, 0.7000]"
+
+
+def make_cross_fit(**options):
+    F = np.array([[0.1, 0.2], [0.3, np.nan], [0.5, 0.6]])
+    intervals = np.array([[0.2, 0.6], [-0.1, 0.3]])
+    numbers = np.array([0.4, 0.1])
+    return CrossFit(numbers, intervals, 0.2, np.array([0.1, 0.3]), numbers, F, F, [], 1.0, np.ones(3), **options)
+
+
+def test_pairs_held_out_and_components_that_hold():
+    result = make_cross_fit()
+    assert result.n_held_out == 2
+    assert result.evidence.n_holding == 1
+    assert repr(result).splitlines()[-1].split() == ["2", "0.1000", "0.1000", "[-0.1000,", "0.3000]"]
+
+
+def test_the_first_components_alone():
+    terms = np.array([[1.0, 2.0, 3.0], [2.0, 2.0, 2.0]])
+    assert make_cross_fit(nested_terms=terms).captured_first(1)[0] == 2
+    with pytest.raises(ValueError, match="nested_terms must"):
+        make_cross_fit().captured_first(1)
+    with pytest.raises(ValueError, match="n_components"):
+        make_cross_fit(nested_terms=terms).captured_first(3)

@@ -5,8 +5,15 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from correspondence.scene.colour_scales import PLASMA, TAB10, TURBO, pick_colour
-from correspondence.scene.colours import choose_class_colours, choose_scene_colours, list_distinct_colours
+from correspondence.scene.colours import (
+    PLASMA,
+    TAB10,
+    TURBO,
+    choose_class_colours,
+    choose_scene_colours,
+    list_distinct_colours,
+    pick_colour,
+)
 
 
 @pytest.mark.parametrize(("name", "scale"), [("plasma", PLASMA), ("turbo", TURBO), ("tab10", TAB10)])

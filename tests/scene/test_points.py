@@ -1,4 +1,4 @@
-"""Points of any picture: labels once each with their masses, values where the functions have them."""
+"""Points of pictures and the maps that place them."""
 
 import numpy as np
 import pandas as pd
@@ -7,12 +7,19 @@ import pytest
 import correspondence as co
 from correspondence.core.decomposition import as_decomposition
 from correspondence.scene.points import (
+    MAPS,
+    check_axes,
+    check_map,
     check_names,
+    choose_pictures,
     choose_values,
+    find_scale_factor,
+    list_maps,
     locate_fit_labels,
     locate_labels,
     locate_marks,
     locate_values,
+    normalise_images,
 )
 
 X = np.random.default_rng(0).normal(size=(60, 2))
@@ -125,3 +132,77 @@ def test_names_of_two_variables_and_marks():
     for names in ("ab", ("a",), ("a", "b", "c", "d"), 5):
         with pytest.raises(ValueError, match="names must"):
             check_names(names)
+
+
+S, MASS = np.array([0.8, 0.5]), np.array([0.1, 0.4, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("scaling", "factor"),
+    [
+        ("principal", S[None]),
+        ("standard", np.ones((1, 2))),
+        ("symmetric", np.sqrt(S)[None]),
+        ("mass", MASS[:, None]),
+        ("root_mass", np.sqrt(MASS)[:, None]),
+    ],
+)
+def test_what_standard_coordinates_are_multiplied_by(scaling, factor):
+    np.testing.assert_array_equal(find_scale_factor(scaling, S, MASS), factor)
+
+
+@pytest.mark.parametrize("scaling", ["mass", "root_mass"])
+def test_some_scalings_need_masses(scaling):
+    with pytest.raises(ValueError, match=r"map must .*mass"):
+        find_scale_factor(scaling, S)
+
+
+def test_maps_that_can_be_drawn():
+    assert list_maps(True) == MAPS
+    assert set(list_maps(False)) == {"symmetric", "rowprincipal", "colprincipal", "symbiplot"}
+    assert check_map("rowgab") == ("principal", "mass")
+    for name in ("triplot", None, ["symmetric"]):
+        with pytest.raises(ValueError, match="map must"):
+            check_map(name)
+
+
+def test_axes_are_counted_from_one():
+    two = co.CA(n_components=2).fit(co.datasets.load_smoke()).decomposition_
+    assert check_axes(two, (2, 1)) == [1, 0]
+    assert check_axes(two.truncate(1), (1, 2)) == [0]
+    for axes in (3, "12", (1, 1), (1, 1.0), (0, 1), (1, 3), (1, 2, 1), ([1], 2), ()):
+        with pytest.raises(ValueError, match="axes must"):
+            check_axes(two, axes)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ((2, 5, 6), (2, 5, 6)),
+        ((2, 1, 5, 6), (2, 5, 6)),
+        ((2, 5, 6, 1), (2, 5, 6)),
+        ((2, 3, 5, 6), (2, 5, 6, 3)),
+        ((2, 5, 6, 4), (2, 5, 6, 4)),
+    ],
+)
+def test_channels_come_last(shape, expected):
+    assert normalise_images(np.zeros(shape)).shape == expected
+
+
+def test_values_go_from_0_to_1_and_bytes_stay():
+    scaled = normalise_images(np.linspace(-3, 9, 8).reshape(2, 2, 2))
+    assert (scaled.min(), scaled.max()) == (0, 1)
+    raw = np.arange(8, dtype=np.uint8).reshape(2, 2, 2)
+    assert normalise_images(raw) is raw
+
+
+@pytest.mark.parametrize("shape", [(5, 6), (2, 5, 6, 7), (1, 2, 3, 4, 5)])
+def test_what_is_not_an_image(shape):
+    with pytest.raises(ValueError, match=r"x_images must .*shape"):
+        normalise_images(np.zeros(shape), "x_images")
+
+
+def test_without_thumbnails_there_are_no_pictures():
+    assert choose_pictures(False, None, None) is None
+    with pytest.raises(ValueError, match="thumbnails need confusing"):
+        choose_pictures(True, None, None)

@@ -185,7 +185,7 @@ def test_five_unless_told_and_never_more_than_there_are():
 
 def test_many_queries_are_searched_in_blocks(monkeypatch):
     expected = index().tags(X, k=3)
-    monkeypatch.setattr("correspondence.search.item_side.QUERIES_PER_BLOCK", 7)
+    monkeypatch.setattr("correspondence.search.items.QUERIES_PER_BLOCK", 7)
     best, sizes = ItemScores.find_best, []
     monkeypatch.setattr(ItemScores, "find_best", lambda self, a, k: sizes.append(len(a)) or best(self, a, k))
     found = index().tags(X, k=3)

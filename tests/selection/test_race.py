@@ -8,7 +8,7 @@ import pytest
 
 import correspondence as co
 from correspondence.results.comparison import MethodResult, pick_simplest
-from correspondence.results.cross_fit import CrossFit
+from correspondence.results.evidence import CrossFit
 from correspondence.selection import race
 from correspondence.selection.method_registry import METHODS, PairsProfile
 from correspondence.selection.race import Contest, Race, choose_folds, run_race

@@ -22,7 +22,7 @@ from correspondence.describe.sentences import write_sentences
 from correspondence.estimators.ca.estimator import CA
 from correspondence.page import explore
 from correspondence.recording.recorder import TrainingRecorder
-from correspondence.results.held_out import HeldOut
+from correspondence.results.evidence import HeldOut
 
 __all__ = ["run_demo"]
 

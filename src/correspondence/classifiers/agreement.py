@@ -14,7 +14,7 @@ from correspondence.classifiers.beliefs import Beliefs, is_stream
 from correspondence.classifiers.calibration import measure_log_loss
 from correspondence.classifiers.class_labels import find_classes
 from correspondence.classifiers.estimator import ClassifierCA
-from correspondence.results.classifier_comparison import ClassifierComparison
+from correspondence.results.comparison import ClassifierComparison
 
 __all__ = ["compare_classifiers"]
 

@@ -16,7 +16,7 @@ from correspondence.classifiers.beliefs import Beliefs, is_stream
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.signs import choose_signs
+from correspondence.core.whitening import choose_signs
 from correspondence.data.pairs.pairs import Pairs
 
 __all__ = ["decompose_beliefs", "sum_over_inputs", "sum_over_pairs"]

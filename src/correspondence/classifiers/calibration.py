@@ -17,7 +17,7 @@ from correspondence.classifiers.beliefs import Beliefs, apply_temperature
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.scoring import score_pairs
-from correspondence.results.held_out import HeldOut
+from correspondence.results.evidence import HeldOut
 
 __all__ = [
     "Calibration",

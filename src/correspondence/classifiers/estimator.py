@@ -34,8 +34,8 @@ from correspondence.core.estimator import Estimator
 from correspondence.core.functions import MAX_FUNCTION_VALUE, LabelFunctions, LinearFunctions
 from correspondence.core.scoring import score_parts
 from correspondence.data.pairs.pairs import Pairs, check_source
-from correspondence.results.confusing import Confusing
-from correspondence.results.held_out import HeldOut
+from correspondence.results.evidence import HeldOut
+from correspondence.results.matches import Confusing
 
 __all__ = ["ClassifierCA"]
 

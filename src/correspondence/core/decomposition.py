@@ -20,7 +20,7 @@ from correspondence._util.files import State
 from correspondence.core.functions import FUNCTION_CLASSES, PrincipalFunctions
 from correspondence.core.scoring import score_pairs, score_parts
 from correspondence.data.pairs.pairs import Pairs, check_source
-from correspondence.results.held_out import HeldOut
+from correspondence.results.evidence import HeldOut
 
 __all__ = ["Decomposition", "as_decomposition", "load"]
 

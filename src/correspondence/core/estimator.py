@@ -19,7 +19,7 @@ from correspondence.core.dependence_views import View
 from correspondence.data.pairs.pairs import Memory, Pairs, Parts, check_source
 from correspondence.data.splits import encode_groups
 from correspondence.data.table import to_frame
-from correspondence.results.held_out import HeldOut
+from correspondence.results.evidence import HeldOut
 
 __all__ = ["Estimator", "PairsEstimator"]
 

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from correspondence._util.files import State
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import FeatureMap, LinearFunctions
-from correspondence.core.signs import choose_signs
 from correspondence.core.splines import AdditiveFunctions
+from correspondence.core.whitening import choose_signs
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_from_state
 

@@ -10,9 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import check_weights
-from correspondence.core.pair_summary import PairSummary, prepend_constant, sum_influence_powers, summarise_pairs
-from correspondence.core.uncertainty import Spread, find_correlation_intervals, warn_of_few
-from correspondence.results.held_out import HeldOut
+from correspondence.core.pair_summary import (
+    PairSummary,
+    Spread,
+    find_correlation_intervals,
+    prepend_constant,
+    sum_influence_powers,
+    summarise_pairs,
+    warn_of_few,
+)
+from correspondence.results.evidence import HeldOut
 
 __all__ = ["compute_captured_terms", "score_moments", "score_pairs", "score_parts"]
 

@@ -1,18 +1,20 @@
-"""Whitening of features without directions that are only rounding, and a warning of what is lost."""
+"""Whitening of features, and the signs of components."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from correspondence._util.arguments import find_user_stacklevel
+from correspondence._util.labels import make_sort_key
 from correspondence._util.text import list_names
 from correspondence._util.user_warnings import NearlyCollinear
 
-__all__ = ["FLOAT64_EPS", "Rounding", "Spectrum", "compute_whitening", "find_scale", "warn_of_lost"]
+__all__ = ["FLOAT64_EPS", "Rounding", "Spectrum", "choose_signs", "compute_whitening", "find_scale", "warn_of_lost"]
 
 # Rounding changes the eigenvalues of a standardised covariance by about eps sqrt(p) / 2 times the largest, whatever n
 # (measured: exact dependences of 3 to 300 features, 100 to 100,000 rows). In units of eps times the number of features:
@@ -131,3 +133,43 @@ def find_scale(cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Find the standard deviations of features, 0 for constants."""
     scale = np.sqrt(np.maximum(np.diag(cov), 0))
     return np.where(scale > 1e-14 * np.abs(mean), scale, 0)  # what rounding leaves of a constant
+
+
+TIE_TOLERANCE = 1e-6
+
+
+def choose_signs(loadings: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
+    """Choose the sign of each component that makes its largest loading, in absolute value, positive.
+
+    Loadings that differ by less than one in a million are tied; the first of them decides, in the order of the
+    labels if there are any (so that shuffled columns do not matter), otherwise in the order given.
+
+    Parameters
+    ----------
+    loadings : ndarray of shape (p, d)
+        These say how strongly each label or feature takes part in each component.
+    labels : ndarray of shape (p,), optional
+        The labels, if any, decide ties.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Signs, each 1 or -1.
+
+    Examples
+    --------
+    >>> choose_signs(np.array([[0.1, -3.0], [-0.5, 1.0]])).tolist()
+    [-1.0, -1.0]
+    """
+    size = np.abs(loadings)
+    tied = size >= (1 - TIE_TOLERANCE) * size.max(axis=0, initial=0)
+    return np.array(
+        [_choose_sign(loadings[:, i], np.flatnonzero(tied[:, i]), labels) for i in range(loadings.shape[1])]
+    )
+
+
+def _choose_sign(loading: np.ndarray, candidates: np.ndarray, labels: Any) -> float:
+    if len(candidates) == 0:
+        return 1.0
+    first = candidates[0] if labels is None else min(candidates.tolist(), key=lambda i: make_sort_key(labels[i]))
+    return -1.0 if loading[first] < 0 else 1.0

@@ -14,8 +14,7 @@ from typing import Any
 from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
 from correspondence.core.decomposition import as_decomposition
-from correspondence.describe.candidates import Items, collect_items, find_candidates
-from correspondence.describe.words import OPPOSITE_WORDS, Ends
+from correspondence.describe.candidates import OPPOSITE_WORDS, Ends, Items, collect_items, find_candidates
 
 __all__ = ["AxisWords", "find_axis_words"]
 

@@ -42,6 +42,7 @@ from correspondence.data.encoders.choosing import encoders_for, survey_pairs
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, copy_for_expectations, find_only_category
 from correspondence.data.pairs.pairs import Memory, Parts
 from correspondence.data.splits import Split, make_splits
+from correspondence.estimators.cca import list_strengths
 from correspondence.estimators.conditional_expectations import (
     MAX_LABELS_REGRESSED,
     ConditionalExpectation,
@@ -54,7 +55,6 @@ from correspondence.estimators.conditional_expectations import (
     find_most_correlated,
     find_start,
 )
-from correspondence.estimators.penalised import list_strengths
 
 __all__ = ["ACE"]
 

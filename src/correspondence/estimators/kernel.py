@@ -24,7 +24,7 @@ from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for, encoder_from_state, survey_pairs
 from correspondence.data.encoders.columns import Columns
 from correspondence.data.pairs.pairs import Memory, Parts
-from correspondence.estimators.penalised import PenalisedEstimator, list_strengths, sum_folds
+from correspondence.estimators.cca import PenalisedEstimator, list_strengths, sum_folds
 
 __all__ = ["KernelCCA", "KernelFeatures"]
 

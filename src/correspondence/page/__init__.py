@@ -18,10 +18,10 @@ from correspondence.core.decomposition import as_decomposition
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.page.clouds import Cloud, colour_clouds, list_class_items, make_clouds
+from correspondence.page.packing import lay_out_scree
 from correspondence.page.payload import pack_payload
-from correspondence.page.scree import lay_out_scree
 from correspondence.results.evidence import Evidence, list_components
-from correspondence.scene.classifier_scene import make_scene
+from correspondence.scene.classes import make_scene
 from correspondence.scene.points import check_names
 from correspondence.search.cross_modal import CrossModalIndex
 

@@ -13,9 +13,8 @@ from correspondence._util.arguments import as_frame, count_observations, take_ro
 from correspondence._util.labels import as_labels
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import PrincipalFunctions, find_label_shares
-from correspondence.page.sprites import Sprites, make_sprites
-from correspondence.scene.classes import find_classes
-from correspondence.scene.classifier_scene import Scene
+from correspondence.page.packing import Sprites, make_sprites
+from correspondence.scene.classes import Scene, find_classes
 from correspondence.scene.points import ScenePoints, choose_values, locate_labels, locate_marks, locate_values
 from correspondence.search.cross_modal import CrossModalIndex
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from correspondence.page.clouds import Cloud
 from correspondence.page.packing import pack_arrays, shorten_mantissas
-from correspondence.results.confusing import Confusing
 from correspondence.results.evidence import Component
-from correspondence.scene.classifier_scene import Scene, choose_boundary_pairs
-from correspondence.scene.maps import list_maps
+from correspondence.results.matches import Confusing
+from correspondence.scene.classes import Scene, choose_boundary_pairs
+from correspondence.scene.points import list_maps
 
 __all__ = ["pack_payload"]
 

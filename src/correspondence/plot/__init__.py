@@ -6,7 +6,7 @@ from correspondence.plot.planes import plane
 from correspondence.plot.style import STYLES
 from correspondence.plot.timelines import timeline
 from correspondence.scene.colours import COLUMNS, GREY, ROWS
-from correspondence.scene.maps import MAPS
+from correspondence.scene.points import MAPS
 
 __all__ = [
     "COLUMNS",

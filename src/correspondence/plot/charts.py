@@ -14,9 +14,9 @@ from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import LabelFunctions
 from correspondence.plot.style import STYLES, make_axes, simplify_frame
 from correspondence.results.comparison import Comparison
-from correspondence.results.latent_dimension import LatentDimension
+from correspondence.results.component_tests import LatentDimension
 from correspondence.scene.colours import COLUMNS, GREY, ROWS
-from correspondence.scene.maps import check_axes
+from correspondence.scene.points import check_axes
 
 __all__ = ["comparison", "contributions", "dimension", "scree"]
 

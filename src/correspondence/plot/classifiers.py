@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
 from correspondence.plot.planes import plane
-from correspondence.results.classifier_comparison import ClassifierComparison
+from correspondence.results.comparison import ClassifierComparison
 from correspondence.scene.colours import COLUMNS
-from correspondence.scene.maps import check_axes
+from correspondence.scene.points import check_axes
 
 __all__ = ["classifiers"]
 

@@ -11,8 +11,15 @@ from correspondence.core.decomposition import Decomposition
 from correspondence.results.points import Points
 from correspondence.scene.classes import check_classes
 from correspondence.scene.colours import COLUMNS, ROWS
-from correspondence.scene.maps import Scaling, check_map, find_scale_factor
-from correspondence.scene.points import ScenePoints, locate_fit_labels, locate_marks, locate_values
+from correspondence.scene.points import (
+    Scaling,
+    ScenePoints,
+    check_map,
+    find_scale_factor,
+    locate_fit_labels,
+    locate_marks,
+    locate_values,
+)
 
 __all__ = ["DrawnCloud", "add_zero_height", "colour_by_class", "make_marks", "make_sides", "place_supplementary"]
 

@@ -11,7 +11,7 @@ from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from matplotlib.patheffects import withStroke
 
 from correspondence.plot.drawn_clouds import add_zero_height
-from correspondence.scene.classifier_scene import Scene, choose_boundary_pairs
+from correspondence.scene.classes import Scene, choose_boundary_pairs
 from correspondence.scene.colours import choose_class_colours
 
 __all__ = ["Thumbnail", "draw_boundaries", "draw_confusing"]

@@ -17,12 +17,10 @@ from correspondence.plot.drawn_clouds import DrawnCloud, colour_by_class, make_m
 from correspondence.plot.labels import write_labels
 from correspondence.plot.overlays import draw_boundaries, draw_confusing
 from correspondence.plot.style import make_axes
-from correspondence.results.bootstrap import Bootstrap, Ellipses
-from correspondence.results.points import Points
-from correspondence.scene.classifier_scene import make_scene
+from correspondence.results.points import Bootstrap, Ellipses, Points
+from correspondence.scene.classes import make_scene
 from correspondence.scene.colours import GREY
-from correspondence.scene.maps import check_axes, check_map, find_scale_factor
-from correspondence.scene.points import check_names
+from correspondence.scene.points import check_axes, check_map, check_names, find_scale_factor
 
 __all__ = ["plane"]
 

@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter1d, median_filter
 from scipy.signal import find_peaks, peak_widths
 
 from correspondence._util.arguments import read_only
-from correspondence.results.frame_result import FrameResult, number_columns
+from correspondence.results.points import FrameResult, number_columns
 
 __all__ = ["Timeline", "Transition", "find_lasting_steps", "find_transitions"]
 

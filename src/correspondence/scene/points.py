@@ -1,10 +1,10 @@
-"""The points of any picture: which values of a variable are shown, where they lie, and what they are called."""
+"""What all pictures show: points with their names and images, and the maps that place them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,15 +13,25 @@ from correspondence._util.arguments import as_frame, count_observations, take_ro
 from correspondence._util.labels import as_labels, encode_labels, find_labels, to_object_array
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions, find_label_shares
+from correspondence.results.matches import Confusing
 
 __all__ = [
+    "MAPS",
+    "Scaling",
     "ScenePoints",
+    "check_axes",
+    "check_map",
     "check_names",
+    "choose_pictures",
     "choose_values",
+    "find_scale_factor",
+    "list_maps",
     "locate_fit_labels",
     "locate_labels",
     "locate_marks",
     "locate_values",
+    "needs_mass",
+    "normalise_images",
 ]
 
 
@@ -178,3 +188,103 @@ def check_names(names: Any) -> tuple[str, str, str]:
         raise ValueError(f"names must be two texts, for x and y, or three, got {names!r}.")
     x, y, *more = map(str, names)
     return x, y, more[0] if more else "marked"
+
+
+Scaling = Literal["principal", "standard", "symmetric", "mass", "root_mass"]
+MAPS: dict[str, tuple[Scaling, Scaling]] = {
+    "symmetric": ("principal", "principal"),
+    "rowprincipal": ("principal", "standard"),
+    "colprincipal": ("standard", "principal"),
+    "symbiplot": ("symmetric", "symmetric"),
+    "rowgab": ("principal", "mass"),
+    "colgab": ("mass", "principal"),
+    "rowgreen": ("principal", "root_mass"),
+    "colgreen": ("root_mass", "principal"),
+}
+
+
+def check_map(map: Any) -> tuple[Scaling, Scaling]:
+    """Return the scalings of x and y in a map."""
+    if not isinstance(map, str) or map not in MAPS:
+        raise ValueError(f"map must be one of {', '.join(MAPS)}, got {map!r}.")
+    return MAPS[map]
+
+
+def needs_mass(scaling: Scaling) -> bool:
+    """Tell whether a scaling multiplies points by their masses."""
+    return scaling in ("mass", "root_mass")
+
+
+def list_maps(has_mass: bool) -> dict[str, tuple[Scaling, Scaling]]:
+    """List the maps that can be drawn of points with or without masses."""
+    return {name: pair for name, pair in MAPS.items() if has_mass or not any(needs_mass(part) for part in pair)}
+
+
+def find_scale_factor(scaling: Scaling, correlations: np.ndarray, mass: np.ndarray | None = None) -> np.ndarray:
+    """Return what standard coordinates are multiplied by: an array that broadcasts to (points, axes).
+
+    Parameters
+    ----------
+    scaling : str
+        One of the two scalings of a map.
+    correlations : ndarray of shape (k,)
+        sqrt(lambda_i) of the axes drawn.
+    mass : ndarray of shape (n,), optional
+        Masses of the points, which the scalings "mass" and "root_mass" need.
+    """
+    if needs_mass(scaling):
+        if mass is None:
+            raise ValueError('map must be one that needs no masses, such as "symmetric", because points have no mass.')
+        return (mass if scaling == "mass" else np.sqrt(mass))[:, None]
+    powers = {"standard": 0.0, "symmetric": 0.5, "principal": 1.0}
+    return correlations[None, :] ** powers[scaling]
+
+
+def check_axes(d: Decomposition, axes: tuple[int, ...]) -> list[int]:
+    """Return the indices of the components, counted from 0; of one component the plane (1, 2) is a line."""
+    if d.n_components == 0:
+        raise ValueError("There are no components to draw.")
+    if not isinstance(axes, tuple | list):
+        raise ValueError(f"axes must be two components such as (1, 2), got {axes!r}.")
+    wanted = [1] if d.n_components == 1 and list(axes) == [1, 2] else list(axes)
+    for axis in wanted:
+        if not isinstance(axis, int | float | np.number) or axis not in range(1, d.n_components + 1):
+            raise ValueError(f"axes must be components from 1 to {d.n_components}, got {axis!r}.")
+    if len(wanted) not in (1, 2) or len(set(wanted)) < len(wanted):
+        raise ValueError(f"axes must be two different components, got {axes}.")
+    return [int(axis) - 1 for axis in wanted]
+
+
+def choose_pictures(thumbnails: Any, confusing: Any, found: Confusing | None) -> np.ndarray | None:
+    """Choose a picture for each confusing input: the input itself, or the one given for it."""
+    if thumbnails is False or thumbnails is None:
+        return None
+    if found is None:
+        raise ValueError("thumbnails need confusing: give the inputs, or what ClassifierCA.confusing returned.")
+    if thumbnails is True:
+        if isinstance(confusing, Confusing):
+            raise ValueError("thumbnails must be the images themselves if confusing is a Confusing, got True.")
+        thumbnails = confusing
+    n = count_observations(thumbnails, "thumbnails")
+    if n == len(found) and isinstance(confusing, Confusing):
+        return normalise_images(np.asarray(thumbnails))
+    if n <= found.index.max(initial=-1):
+        raise ValueError(f"thumbnails must be one image for each input, got {n}.")
+    return normalise_images(np.asarray(take_rows(thumbnails, found.index)))
+
+
+def normalise_images(images: np.ndarray, name: str = "thumbnails") -> np.ndarray:
+    """Return grey or coloured pictures, with channels last and values from 0 to 1."""
+    if images.ndim == 4 and images.shape[-1] not in (1, 3, 4):
+        images = np.moveaxis(images, 1, -1)
+    if images.ndim == 4 and images.shape[-1] == 1:
+        images = images[..., 0]
+    if images.ndim not in (3, 4) or (images.ndim == 4 and images.shape[-1] not in (3, 4)):
+        raise ValueError(
+            f"{name} must be images of shape (n, height, width), with 1 or 3 channels before or after these two, "
+            f"got shape {images.shape}."
+        )
+    if images.dtype == np.uint8:
+        return images
+    low, high = float(images.min(initial=0)), float(images.max(initial=1))
+    return (images - low) / (high - low)

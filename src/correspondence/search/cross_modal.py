@@ -16,9 +16,9 @@ from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import find_label_shares
 from correspondence.results.matches import Matches
-from correspondence.search.item_side import ItemSide
 from correspondence.search.items import (
     Items,
+    ItemSide,
     check_labels,
     find_places,
     pack_items,

@@ -1,18 +1,31 @@
-"""Items that can be found: their labels, places and priors, checked, and as arrays of a file."""
+"""The items of an index, on either side."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import softmax
 
 from correspondence._util import files
-from correspondence._util.arguments import check_weights, count_observations, to_floats
-from correspondence._util.labels import as_labels, label_from_json, label_to_json
+from correspondence._util.arguments import (
+    check_weights,
+    check_whole,
+    count_observations,
+    is_number,
+    read_only,
+    to_floats,
+)
+from correspondence._util.labels import as_labels, label_from_json, label_to_json, to_object_array
+from correspondence._util.text import short_repr
 from correspondence.core.functions import PrincipalFunctions, find_label_shares
+from correspondence.results.matches import Matches
+from correspondence.search.nearest_items import ItemScores, find_within_radius
 
-__all__ = ["Items", "check_labels", "find_places", "pack_items", "place_items", "place_tags", "read_items"]
+__all__ = ["ItemSide", "Items", "check_labels", "find_places", "pack_items", "place_items", "place_tags", "read_items"]
 
 Items = tuple[Any, np.ndarray, np.ndarray]  # labels, places and priors
 
@@ -82,3 +95,115 @@ def read_items(arrays: dict[str, np.ndarray], name: str, d: int) -> Items:
     if places.shape != (len(prior), d) or prior.ndim != 1 or not np.isfinite(np.column_stack([places, prior])).all():
         raise TypeError("There must be a place, and a prior, for each item.")
     return as_labels([label_from_json(label) for label in files.decode_json(labels)], "labels"), places, prior
+
+
+QUERIES_PER_BLOCK, QUERIES_PER_SOFTMAX = 4096, 16
+DEFAULT_K = 5
+MAX_GAUSSIAN_CORRELATION = 0.995  # the Gaussian ratio has no density at 1
+
+
+@dataclass(frozen=True, eq=False)
+class ItemSide:
+    """The items of one variable, and how they are ranked."""
+
+    labels: np.ndarray
+    places: np.ndarray
+    prior: np.ndarray
+    correlations: np.ndarray
+    by: str
+    scaled: bool
+    engine: str
+
+    def __post_init__(self) -> None:
+        read_only(self, "labels", "places", "prior")
+
+    def find_matches(self, queries: np.ndarray, k: int | None, radius: float | None) -> Matches:
+        """Find the items that belong to places of the other side."""
+        if k is not None:
+            check_whole(k, "k", 1)
+        if radius is None:
+            starts = range(0, len(queries), QUERIES_PER_BLOCK)
+            blocks = [self._find_nearest(queries[i : i + QUERIES_PER_BLOCK], k or DEFAULT_K) for i in starts]
+            return self._make_matches(queries, *(np.vstack(column) for column in zip(*blocks, strict=True)))
+        if not is_number(radius) or radius < 0:
+            raise ValueError(f"radius must be a number of at least 0, got {short_repr(radius)}.")
+        inside = find_within_radius(self._to_distance_space(self.places), self._to_distance_space(queries), radius)
+        each = [
+            self._measure_items(q[None], self._order_items(q[None], i)[:, :k])
+            for q, i in zip(queries, inside, strict=True)
+        ]
+        return self._make_matches(queries, *(to_object_array([found[j][0] for found in each]) for j in range(4)))
+
+    def _make_matches(
+        self, queries: np.ndarray, labels: np.ndarray, index: np.ndarray, distances: np.ndarray, ratios: np.ndarray
+    ) -> Matches:
+        return Matches(labels, index, distances, ratios, partial(self._find_probabilities, queries, index, ratios))
+
+    def _find_nearest(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
+        return self._measure_items(
+            queries, self._scores.find_best(self._to_score_space(queries), min(k, len(self.labels)))
+        )
+
+    def _measure_items(self, queries: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return labels, index, distances and ratios of the items chosen for each query, all of shape (n, k)."""
+        places = self.places[index]
+        distances = np.linalg.norm(self._to_distance_space(queries)[:, None] - self._to_distance_space(places), axis=2)
+        return self.labels[index], index, distances, self._find_ratios(queries, places)
+
+    def _find_probabilities(self, queries: np.ndarray, index: np.ndarray, ratios: np.ndarray) -> np.ndarray:
+        """Find the probabilities of the items chosen, as an array of arrays if `index` is one."""
+        if self.by == "gaussian":
+            return self._find_gaussian_probabilities(queries, index)
+        if index.dtype != object:
+            return np.clip(self.prior[index] * ratios, 0, 1)
+        return to_object_array([np.clip(self.prior[i] * r, 0, 1) for i, r in zip(index, ratios, strict=True)])
+
+    def _find_gaussian_probabilities(self, queries: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Find probabilities that sum to 1 over all items."""
+        found = []
+        for start in range(0, len(queries), QUERIES_PER_SOFTMAX):  # all items take part: a few queries at a time
+            scores = queries[start : start + QUERIES_PER_SOFTMAX] @ self._scores.positions.T + self._scores.offsets
+            shares = softmax(scores, axis=1)
+            found += [share[i] for share, i in zip(shares, index[start : start + QUERIES_PER_SOFTMAX], strict=True)]
+        return to_object_array(found) if index.dtype == object else np.array(found)
+
+    def _find_ratios(self, queries: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Find density ratios, of Gaussian functions if items are ranked by these, otherwise by Lancaster's formula."""
+        if self.by != "gaussian":  # 1 + sum_i sqrt(lambda_i) f_i(x) g_i(y)
+            return 1 + np.einsum("nd,nkd->nk", queries * self.correlations, places)
+        # Mehler's formula: prod_i (1 - s_i^2)^(-1/2) exp((s_i f_i g_i - s_i^2 (f_i^2 + g_i^2) / 2) / (1 - s_i^2))
+        s, precision = find_gaussian_weights(self.correlations)
+        products = np.einsum("nd,nkd->nk", queries * (s * precision), places)
+        squares = (queries**2)[:, None] @ (s**2 * precision) + places**2 @ (s**2 * precision)
+        return np.exp(np.minimum(products - squares / 2 + np.log(precision).sum() / 2, 700))
+
+    def _order_items(self, query: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Order chosen items of one query, the best first."""
+        index = np.sort(index)[None]
+        order = np.argsort(-self._scores.score_items(self._to_score_space(query), index), kind="stable")
+        return np.take_along_axis(index, order, axis=1)
+
+    @cached_property
+    def _scores(self) -> ItemScores:
+        if self.by == "distance":
+            places = self._to_distance_space(self.places)
+            return ItemScores(places, -0.5 * (places**2).sum(axis=1), self.engine)
+        if self.by == "gaussian":
+            s, precision = find_gaussian_weights(self.correlations)
+            offsets = np.log(np.maximum(self.prior, 1e-300)) - self.places**2 @ (s**2 * precision) / 2
+            return ItemScores(self.places * (s * precision), offsets, self.engine)
+        weights = self.prior if self.by == "posterior" else np.ones(len(self.places))
+        return ItemScores(weights[:, None] * self.places * self.correlations, weights, self.engine)
+
+    def _to_score_space(self, queries: np.ndarray) -> np.ndarray:
+        return self._to_distance_space(queries) if self.by == "distance" else queries
+
+    def _to_distance_space(self, places: np.ndarray) -> np.ndarray:
+        """Scale places to the space in which distances are taken."""
+        return places * self.correlations if self.scaled else places
+
+
+def find_gaussian_weights(correlations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return correlations s, kept below 1, and 1 / (1 - s^2), for Mehler's formula of the density ratio."""
+    s = np.minimum(correlations, MAX_GAUSSIAN_CORRELATION)
+    return s, 1 / (1 - s**2)

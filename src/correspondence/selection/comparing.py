@@ -15,7 +15,7 @@ from correspondence._util.user_warnings import LeftOut
 from correspondence.data.counting import as_counted, find_obstacle, take_apart
 from correspondence.data.splits import Split, encode_groups, make_splits
 from correspondence.results.comparison import Comparison
-from correspondence.results.cross_fit import CrossFit
+from correspondence.results.evidence import CrossFit
 from correspondence.selection.method_registry import PairsProfile, list_sensible_methods, make_estimator
 from correspondence.selection.race import choose_folds
 from correspondence.validation.crossfit import crossfit

@@ -12,13 +12,12 @@ from correspondence._util.arguments import check_whole, find_user_stacklevel
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning, NothingFound
 from correspondence.core.decomposition import Decomposition
-from correspondence.data.counting import MIN_PAIRS, as_counted, find_obstacle, take_apart
+from correspondence.data.counting import MIN_PAIRS, are_whole, as_counted, find_obstacle, take_apart
 from correspondence.data.pairs import pairs as sources
 from correspondence.data.splits import encode_groups
 from correspondence.data.table import Table
-from correspondence.data.thinning import are_whole
 from correspondence.estimators.ca.estimator import CA
-from correspondence.results.latent_dimension import LatentDimension
+from correspondence.results.component_tests import LatentDimension
 from correspondence.selection.dependence_test import (
     SIGNIFICANCE_LEVEL,
     DependenceTest,

@@ -11,7 +11,7 @@ import numpy as np
 
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.dependence_views import View, run_in_turn
-from correspondence.results.permutation_test import PermutationTest
+from correspondence.results.component_tests import PermutationTest
 from correspondence.selection.method_registry import METHODS, PairsProfile, make_estimator
 from correspondence.selection.race import Race
 

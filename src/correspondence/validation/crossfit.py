@@ -14,17 +14,16 @@ import numpy as np
 
 from correspondence._util.arguments import count_observations, take_rows
 from correspondence._util.labels import find_labels
-from correspondence.core.scoring import score_pairs
-from correspondence.core.uncertainty import (
+from correspondence.core.pair_summary import (
     Spread,
     compute_correlations,
     compute_jackknife_terms,
     find_correlation_intervals,
     warn_of_few,
 )
+from correspondence.core.scoring import score_pairs
 from correspondence.data.splits import make_splits
-from correspondence.results.cross_fit import CrossFit
-from correspondence.results.held_out import HeldOut
+from correspondence.results.evidence import CrossFit, HeldOut
 from correspondence.validation.fitting import Fit, check_pairs, fit_and_apply, pad_columns, run_tasks
 
 __all__ = ["crossfit"]

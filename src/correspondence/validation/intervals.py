@@ -13,7 +13,7 @@ from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.scoring import score_pairs
 from correspondence.data.splits import select_groups
-from correspondence.results.pic_intervals import PicIntervals
+from correspondence.results.component_tests import PicIntervals
 from correspondence.validation.fitting import check_pairs, fit_copy, order_by_groups, pad_columns, run_tasks
 
 __all__ = ["pic_intervals", "with_chosen_settings"]

@@ -10,11 +10,10 @@ import numpy as np
 from correspondence._util.arguments import check_whole, find_user_stacklevel, is_number
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import NotHeldOut
-from correspondence.results.latent_dimension import LatentDimension
-from correspondence.results.permutation_test import PermutationTest
+from correspondence.results.component_tests import LatentDimension, PermutationTest
 from correspondence.validation.fitting import check_pairs
-from correspondence.validation.held_out_blocks import Block
 from correspondence.validation.permutation import (
+    Block,
     UnfittablePartError,
     fit_sequential_blocks,
     held_out_blocks,

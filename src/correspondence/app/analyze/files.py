@@ -24,10 +24,10 @@ from correspondence.app.analyze.inputs import Request
 from correspondence.app.analyze.job import Analysis
 from correspondence.app.analyze.variables import Variable
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
-from correspondence.describe.words import Ends
+from correspondence.describe.candidates import Ends
 from correspondence.page import explore
-from correspondence.results.held_out import HeldOut
-from correspondence.results.latent_dimension import LatentDimension
+from correspondence.results.component_tests import LatentDimension
+from correspondence.results.evidence import HeldOut
 
 __all__ = [
     "HISTORY_FILE",

@@ -101,8 +101,7 @@ def analyze_command(
 
     from correspondence.app.analyze.files import check_folder, to_json, write_analysis
     from correspondence.app.analyze.inputs import Request, read_data
-    from correspondence.app.analyze.job import analyze_data
-    from correspondence.app.analyze.terminal import format_summary
+    from correspondence.app.analyze.job import analyze_data, format_summary
     from correspondence.selection.method_registry import MIN_PAIRS_FOR_NET
 
     matplotlib.use("Agg")

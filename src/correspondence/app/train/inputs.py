@@ -11,8 +11,7 @@ import numpy as np
 
 from correspondence._util.arguments import count_observations, take_rows
 from correspondence.app.analyze.inputs import Request, read_data
-from correspondence.app.analyze.roles import frame_roles
-from correspondence.app.analyze.variables import Variable, frame_values, make_variable
+from correspondence.app.analyze.variables import Variable, frame_roles, frame_values, make_variable
 from correspondence.app.train.options import Job
 from correspondence.data.file_formats import as_label_texts, check_columns, find_complete_rows
 from correspondence.data.pairs.opening import open_source, translate_engine_errors

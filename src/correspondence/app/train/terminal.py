@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from tqdm import tqdm
 
-from correspondence.app.analyze.terminal import format_components
+from correspondence.app.analyze.job import format_components
 from correspondence.app.messages import make_safe
 
 __all__ = ["Progress", "format_summary"]

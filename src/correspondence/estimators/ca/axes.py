@@ -16,9 +16,9 @@ import numpy as np
 from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.user_warnings import FewerComponents
 from correspondence.core.residual_svd import Residuals, find_leading_axes
-from correspondence.core.signs import choose_signs
+from correspondence.core.whitening import choose_signs
+from correspondence.data.counting import are_whole
 from correspondence.data.table import Table
-from correspondence.data.thinning import are_whole
 from correspondence.estimators.ca.ridge import Ridge, RidgeResiduals, choose_ridge
 from correspondence.estimators.ca.table_side import TableSide, TransitionFormula
 

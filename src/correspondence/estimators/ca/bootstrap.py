@@ -18,9 +18,9 @@ from correspondence._util.arguments import check_seed, check_whole
 from correspondence._util.constraints import check_parameter
 from correspondence._util.progress import make_progress_bar
 from correspondence._util.user_warnings import CorrespondenceWarning
+from correspondence.data.counting import are_whole
 from correspondence.data.table import Table
-from correspondence.data.thinning import are_whole
-from correspondence.results.bootstrap import Bootstrap
+from correspondence.results.points import Bootstrap
 
 __all__ = ["bootstrap_points"]
 

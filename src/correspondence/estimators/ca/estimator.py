@@ -23,11 +23,17 @@ from correspondence.data.table import Table, as_table
 from correspondence.estimators.ca.axes import AnalysedTable
 from correspondence.estimators.ca.bootstrap import bootstrap_points
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
-from correspondence.estimators.ca.inputs import is_column_of_labels, is_table_of_counts, read_table, weigh_table
-from correspondence.estimators.ca.table_side import TableSide, warn_of_dropped_labels, warn_of_empty_points
-from correspondence.results.bootstrap import Bootstrap
-from correspondence.results.held_out import HeldOut
-from correspondence.results.points import Points
+from correspondence.estimators.ca.table_side import (
+    TableSide,
+    is_column_of_labels,
+    is_table_of_counts,
+    read_table,
+    warn_of_dropped_labels,
+    warn_of_empty_points,
+    weigh_table,
+)
+from correspondence.results.evidence import HeldOut
+from correspondence.results.points import Bootstrap, Points
 
 __all__ = ["CA", "Chi2Test"]
 

@@ -27,7 +27,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from correspondence.core.residual_svd import Residuals
-from correspondence.data.thinning import thin_counts
+from correspondence.data.counting import thin_counts
 
 __all__ = ["Ridge", "RidgeResiduals", "choose_ridge", "shrink_labels"]
 

@@ -1,25 +1,38 @@
-"""Rows or columns of the table of a fit: which labels take part, and where new ones would lie."""
+"""The rows or columns of a fitted table, and what may be fitted."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sized
+from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence._util.arguments import find_user_stacklevel
+from correspondence._util.arguments import as_frame, find_user_stacklevel
 from correspondence._util.labels import as_labels
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.core.residual_svd import sum_absent_mass
-from correspondence.data.table import Table, weight_columns
+from correspondence.data.counting import count_pairs, count_with_codes
+from correspondence.data.pairs.opening import are_files, open_source, translate_engine_errors
+from correspondence.data.pairs.pairs import Pairs, is_source
+from correspondence.data.table import Table, as_table, weight_columns
 from correspondence.estimators.ca.ridge import shrink_labels
 from correspondence.results.points import Points
 
-__all__ = ["TableSide", "TransitionFormula", "warn_of_dropped_labels", "warn_of_empty_points"]
+__all__ = [
+    "TableSide",
+    "TransitionFormula",
+    "is_column_of_labels",
+    "is_table_of_counts",
+    "read_table",
+    "warn_of_dropped_labels",
+    "warn_of_empty_points",
+    "weigh_table",
+]
 
 
 @dataclass(frozen=True)
@@ -230,3 +243,69 @@ def compute_distances(profiles: Any, mass: np.ndarray) -> np.ndarray:
     squares = (profiles.data - expected) ** 2 / expected
     row = np.repeat(np.arange(profiles.shape[0]), np.diff(profiles.indptr))
     return np.sqrt(np.bincount(row, squares, profiles.shape[0]) + sum_absent_mass(profiles, mass))
+
+
+def read_table(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, np.ndarray] | None]:
+    """Read the table, and for pairs of labels in memory the row and column of each."""
+    if is_source(X):
+        return count_source_pairs(X, Y, sample_weight), None
+    if Y is not None and not is_table_of_counts(X):
+        return count_with_codes(X, Y, sample_weight, "sample_weight")
+    if Y is not None:
+        message = "Y is ignored, because X is a table of counts. For pairs, give one column of labels each."
+        warnings.warn(message, LeftOut, stacklevel=find_user_stacklevel())
+    return as_table(X), None
+
+
+def count_source_pairs(X: Any, Y: Any, sample_weight: Any) -> Table:
+    """Count pairs that are in files or in an engine."""
+    if Y is not None or sample_weight is not None:
+        raise ValueError("X is a source of pairs: name its columns by X = Pairs(source, x=..., y=..., weights=...).")
+    if isinstance(X, Pairs):
+        # Count in the frame that is open already; data in memory are counted by their own library.
+        is_open = is_source(X.source) or are_files(X.source)
+        return count_pairs(X.frame if is_open else X.source, X.x, X.y, X.weights)
+    with translate_engine_errors("X"):
+        frame = open_source(X, "X")
+        names = frame.collect_schema().names()
+    if len(names) != 2:
+        raise ValueError(
+            f"X must have two columns, got {list_names(names)}. Name the pair by Pairs(source, x=..., y=...)."
+        )
+    return count_pairs(frame, *names)
+
+
+def is_table_of_counts(X: Any) -> bool:
+    """Whether X has rows and columns, and not just one column."""
+    shape = find_shape(X)
+    return len(shape) == 2 and shape[1] != 1
+
+
+def is_column_of_labels(values: Any) -> bool:
+    """Whether it is one column."""
+    return len(find_shape(values)) == 1
+
+
+def find_shape(values: Any) -> tuple[int, ...]:
+    """Find the shape of a table or of labels; a list of lists has two dimensions, a list of tuples only one."""
+    frame = as_frame(values, "X")
+    native = frame if frame is not None else nw.from_native(values, series_only=True, pass_through=True)
+    if hasattr(native, "shape"):
+        return native.shape
+    if hasattr(values, "__array__"):
+        return np.asarray(values).shape
+    if not isinstance(values, Sized) or isinstance(values, str):
+        return ()
+    if isinstance(values, list) and values and isinstance(values[0], list | np.ndarray):
+        return (len(values), len(values[0]))
+    return (len(values),)
+
+
+def weigh_table(table: Table, row_weights: np.ndarray | None, column_weights: np.ndarray | None) -> Table:
+    """Multiply the counts of rows and columns by their weights."""
+    counts = table.counts
+    if column_weights is not None:
+        counts = weight_columns(counts, column_weights)
+    if row_weights is not None:
+        counts = weight_columns(counts.T, row_weights).T
+    return table if counts is table.counts else as_table(replace(table, counts=counts))

@@ -33,7 +33,7 @@ from correspondence.estimators.pice.training import (
     TrainingSettings,
     limit_torch_threads,
 )
-from correspondence.results.held_out import HeldOut
+from correspondence.results.evidence import HeldOut
 
 __all__ = ["PICE"]
 

@@ -11,16 +11,16 @@ from scipy.stats import norm, rankdata
 
 from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.user_warnings import NotHeldOut, NothingFound
-from correspondence.core import pair_moments
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
+from correspondence.core.moments import moments as collect_moments
 from correspondence.core.scoring import compute_captured_terms, score_pairs
 from correspondence.data.pairs import pairs as sources
 from correspondence.estimators.pice import processes
 from correspondence.estimators.pice.data import Stream, TrainingArrays, TrainingPairs
 from correspondence.estimators.pice.feature_net import Sides
-from correspondence.results.held_out import HeldOut
+from correspondence.results.evidence import HeldOut
 
 __all__ = [
     "MAX_PAIRS_JUDGED",
@@ -85,7 +85,7 @@ class HeldOutJudge:
 def decompose_features(sides: Sides, pairs: TrainingPairs, n_components: int, y_sample: Any = None) -> Decomposition:
     """Whiten the features exactly (Algorithm 1) over all pairs of all processes, a block at a time."""
     if processes.count_processes() == 1 and isinstance(pairs, Stream) and isinstance(pairs.source, sources.Pairs):
-        moments = pair_moments.moments(pairs.source, sides[0].copy_to_cpu(), sides[1].copy_to_cpu())  # where they are
+        moments = collect_moments(pairs.source, sides[0].copy_to_cpu(), sides[1].copy_to_cpu())  # where they are
     else:
         moments = Moments()
         for x, y in pairs.iterate_blocks():

@@ -18,7 +18,7 @@ from correspondence.estimators.pice.data import TrainingArrays, TrainingPairs
 from correspondence.estimators.pice.feature_net import Index, NetSide, Sides
 from correspondence.estimators.pice.judging import MIN_STANDARD_ERRORS_TO_WIN, HeldOutJudge, Judgement
 from correspondence.estimators.pice.nets import ColumnNet
-from correspondence.results.held_out import compute_gain
+from correspondence.results.evidence import compute_gain
 
 __all__ = ["FunctionModel", "add_additive_functions", "add_nets", "choose_index"]
 

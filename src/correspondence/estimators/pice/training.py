@@ -26,7 +26,7 @@ from correspondence.estimators.pice.judging import (
     decompose_features,
 )
 from correspondence.estimators.pice.losses import LOSS_FUNCTIONS, Covariances
-from correspondence.results.held_out import compute_gain
+from correspondence.results.evidence import compute_gain
 
 __all__ = [
     "SCHEDULE_NAMES",

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from correspondence.app.analyze.inputs.beliefs import SUM_ERROR, read_array_beliefs, read_frame_beliefs
 from correspondence.app.analyze.inputs.images import read_image_pairs
-from correspondence.app.analyze.inputs.pairs import read_array_pairs, read_frame_pairs
+from correspondence.app.analyze.inputs.pairs import (
+    read_array_pairs,
+    read_array_table,
+    read_frame_pairs,
+    read_frame_table,
+)
 from correspondence.app.analyze.inputs.request import Data, Request
-from correspondence.app.analyze.inputs.tables import read_array_table, read_frame_table
 from correspondence.data.file_formats import ARRAY_ENDINGS
 
 __all__ = ["SUM_ERROR", "Data", "Request", "read_data"]

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 from correspondence._util.labels import to_object_array
 from correspondence._util.text import list_names
+from correspondence.app.analyze.inputs.pairs import find_only_array
 from correspondence.app.analyze.inputs.request import Data, Request, find_complete_frame_rows
-from correspondence.app.analyze.inputs.tables import find_only_array
 from correspondence.app.analyze.variables import Variable
 from correspondence.data.file_formats import as_label_texts, check_columns, convert_for_numpy, read_arrays, read_frame
 

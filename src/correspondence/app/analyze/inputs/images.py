@@ -10,8 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from correspondence.app.analyze.inputs.request import Data, Request, find_complete_frame_rows
-from correspondence.app.analyze.roles import Roles, image_roles
-from correspondence.app.analyze.variables import frame_values, make_variable
+from correspondence.app.analyze.variables import Roles, frame_values, image_roles, make_variable
 from correspondence.data.file_formats import as_label_texts, read_frame
 from correspondence.data.image_files import image_files, read_images
 
