@@ -15,7 +15,7 @@ from correspondence._util.arguments import check_weights, count_observations, ta
 from correspondence._util.labels import as_labels, encode_labels, find_labels
 from correspondence._util.text import one_line
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
-from correspondence.data.encoders.columns import columns_of
+from correspondence.data.column_reading import columns_of
 from correspondence.data.encoders.text import MAX_WORDS, WORD_PATTERN, is_text
 
 __all__ = ["OPPOSITE_WORDS", "Candidates", "Ends", "Items", "Word", "collect_items", "find_candidates", "has_beliefs"]

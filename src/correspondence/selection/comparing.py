@@ -12,6 +12,7 @@ from correspondence._util.arguments import check_whole, find_user_stacklevel
 from correspondence._util.labels import find_labels
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import LeftOut
+from correspondence.core.estimator import check_missing_policy, treat_missing
 from correspondence.data.counting import as_counted, find_obstacle, take_apart
 from correspondence.data.splits import Split, encode_groups, make_splits
 from correspondence.results.comparison import Comparison
@@ -32,6 +33,7 @@ def compare(
     cv: Any = None,
     *,
     groups: Any = None,
+    missing: str = "indicator",
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -56,6 +58,9 @@ def compare(
         images 1000) a single quarter is held out.
     groups : array-like of shape (n,), optional
         Pairs of the same group are never on both sides of a split.
+    missing : {"indicator", "drop", "error"}
+        "indicator" keeps pairs with missing values: a missing number is the middle of the others, with an indicator
+        beside it, and a missing label is a level of its own. "drop" leaves them out, "error" refuses them.
     random_state : int
         The seed of folds and methods.
     n_jobs : int, optional
@@ -88,7 +93,10 @@ def compare(
     check_in_memory(X)
     if Y is None:
         X, Y = _list_counted_pairs(X)
+    check_missing_policy(missing)
+    X, Y, groups = treat_missing(missing, X, Y, groups)
     pairs = PairsProfile.from_data(X, Y)
+    X, Y = pairs.name_missing_labels(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together = None if groups is None else encode_groups(groups, pairs.n, "groups")
     chosen = choose_estimators(methods, pairs, n_components, random_state)

@@ -27,8 +27,9 @@ from correspondence.app.analyze.variables import array_values, frame_values
 from correspondence.core.decomposition import Decomposition, load
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.data.encoders.base import Encoder
-from correspondence.data.encoders.columns import Category, Columns
+from correspondence.data.encoders.columns import Columns
 from correspondence.data.encoders.images import Images
+from correspondence.data.encoders.single_column import Category
 from correspondence.data.file_formats import (
     ARRAY_ENDINGS,
     as_label_texts,

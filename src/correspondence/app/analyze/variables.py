@@ -18,8 +18,9 @@ from correspondence._util.text import list_names
 from correspondence.app.messages import collect_warnings
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for
-from correspondence.data.encoders.columns import Category, Columns, find_only_category
+from correspondence.data.encoders.columns import Columns, find_only_category
 from correspondence.data.encoders.images import Images
+from correspondence.data.encoders.single_column import Category
 from correspondence.data.encoders.text import Bag, Text
 from correspondence.data.file_formats import check_plain, convert_for_numpy, list_values
 

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_weights
 from correspondence._util.constraints import Constraints, Real, Whole, check_parameters
-from correspondence._util.labels import encode_labels
+from correspondence._util.labels import encode_labels, name_missing_labels
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, view_labels
-from correspondence.core.estimator import Estimator
+from correspondence.core.estimator import MISSING_POLICIES, Estimator
 from correspondence.core.functions import LabelFunctions
 from correspondence.core.scoring import score_pairs
 from correspondence.data.pairs.pairs import is_source
@@ -28,6 +28,7 @@ from correspondence.estimators.ca.table_side import (
     is_column_of_labels,
     is_table_of_counts,
     read_table,
+    treat_missing_labels,
     warn_of_dropped_labels,
     warn_of_empty_points,
     weigh_table,
@@ -56,6 +57,9 @@ class CA(Estimator):
         takes the strength that captures most of the counts left out, and claims only the correlations that these
         support; it needs whole counts, and without `n_components` it keeps the components that they support, at
         least one and at most 50.
+    missing : {"indicator", "drop", "error"}
+        "indicator" gives missing labels of pairs the label "(missing)", "drop" leaves such pairs out, "error" refuses
+        them. Tables of counts have no missing labels.
 
     Attributes
     ----------
@@ -111,6 +115,7 @@ class CA(Estimator):
         "n_components": (None, Whole(0)),
         "handle_unknown": ("error", "nan"),
         "regularization": (None, "auto", Real(0)),
+        "missing": MISSING_POLICIES,
     }
 
     def __init__(
@@ -121,12 +126,14 @@ class CA(Estimator):
         subset_columns: Iterable[Any] | None = None,
         handle_unknown: str = "error",
         regularization: float | str | None = None,
+        missing: str = "indicator",
     ) -> None:
         self.n_components = n_components
         self.subset_rows = subset_rows
         self.subset_columns = subset_columns
         self.handle_unknown = handle_unknown
         self.regularization = regularization
+        self.missing = missing
 
     def fit(
         self,
@@ -168,6 +175,7 @@ class CA(Estimator):
 
     def _fit_table(self, X: Any, Y: Any, sample_weight: Any, row_weights: Any, column_weights: Any) -> None:
         check_parameters(self)
+        X, Y, sample_weight = treat_missing_labels(self.missing, X, Y, sample_weight)
         table, codes = read_table(X, Y, sample_weight)
         self._from_pairs = codes is not None or is_source(X)
         self._remember_features(table)
@@ -241,6 +249,7 @@ class CA(Estimator):
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         if self.subset_rows is not None or self.subset_columns is not None:
             return []
+        X, Y = name_missing_labels(X, "X"), name_missing_labels(Y, "Y")
         view = view_labels(encode_labels(X, "X")[0], encode_labels(Y, "Y")[0])
         return [] if view is None else [view]
 

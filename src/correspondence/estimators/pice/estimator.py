@@ -9,7 +9,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.constraints import FLAG, SEED, Constraint, Constraints, Real, Whole, check_parameters
-from correspondence.core.estimator import PairsEstimator
+from correspondence.core.estimator import MISSING_POLICIES, PairsEstimator, treat_missing
 from correspondence.core.scoring import score_pairs
 from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.estimators.pice import checkpoint, models, processes
@@ -106,6 +106,9 @@ class PICE(PairsEstimator):
     progress : bool or callable
         Show a bar with the held-out score, if the output is a terminal. A callable is called instead with each new
         entry of `history_` and the samples per second so far.
+    missing : {"indicator", "drop", "error"}
+        "indicator" encodes a missing number as the middle of the others, with an indicator beside it, and a missing
+        label as a level of its own; "drop" leaves pairs with missing values out of the fit; "error" refuses them.
 
     Attributes
     ----------
@@ -164,6 +167,7 @@ class PICE(PairsEstimator):
         "warm_start": FLAG,
         "checkpoint_every": Whole(1),
         "callbacks": (None, CALLBACKS),
+        "missing": MISSING_POLICIES,
     }
 
     def __init__(
@@ -188,6 +192,7 @@ class PICE(PairsEstimator):
         checkpoint_every: int = 100,
         callbacks: list[Callback] | None = None,
         progress: bool | Report = True,
+        missing: str = "indicator",
     ) -> None:
         self.n_components = n_components
         self.x_net = x_net
@@ -208,6 +213,7 @@ class PICE(PairsEstimator):
         self.checkpoint_every = checkpoint_every
         self.callbacks = callbacks
         self.progress = progress
+        self.missing = missing
 
     def fit(self, X: Any, Y: Any = None, *, validation: tuple[Any, Any] | None = None) -> Self:
         """Learn the principal functions from pairs.
@@ -226,6 +232,7 @@ class PICE(PairsEstimator):
             The estimator itself.
         """
         check_parameters(self)
+        X, Y, _ = treat_missing(self.missing, X, Y)
         n_processes = processes.count_processes()
         if self.batch_size < n_processes:
             raise ValueError(
