@@ -100,7 +100,7 @@ def write_report(analysis: Analysis, path: Path, title: str) -> None:
         names=analysis.names,
         x_labels=_make_x_labels(analysis),
         title=title,
-        about=analysis.sentences,
+        about=[*data.coverage, *analysis.sentences] if data.is_small_part else [*analysis.sentences, *data.coverage],
         words=None if is_beliefs else analysis.words,  # of beliefs, the page also has words for x
     )
 
@@ -178,6 +178,8 @@ def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title
         "size": data.size,
         "n": int(n) if float(n).is_integer() else float(n),
         "n_missing": data.n_missing,
+        "rows": {"in_file": data.n_rows, "used": len(data.ids)} if data.form == "pairs" else None,
+        "columns": [asdict(fact) for fact in data.facts],
         "method": analysis.method,
         "reason": analysis.reason,
         "seed": seed,

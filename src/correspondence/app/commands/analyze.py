@@ -15,6 +15,8 @@ from correspondence.app.commands.options import (
     groups_option,
     json_option,
     labels_option,
+    missing_option,
+    numbers_option,
     one_sentence,
     output_option,
     seed_option,
@@ -50,6 +52,8 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 @x_option
 @y_option
 @labels_option
+@numbers_option
+@missing_option
 @column_option("id", "Column that names the rows in x.parquet; by default their number in the file, from 1.")
 @groups_option
 @column_option("weights", "Column that says how often each pair of labels was counted.")
@@ -79,6 +83,7 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 )
 @seed_option
 @click.option("--title", show_default="the name of FILE", help="Heading of the page.")
+@click.option("--columns", "show_columns", is_flag=True, help="Show what each column is taken for, and stop.")
 @json_option
 @output_option("Folder for the files.", show_default="the name of FILE with -analysis")
 def analyze_command(
@@ -87,6 +92,7 @@ def analyze_command(
     components: int | None,
     seed: int,
     title: str | None,
+    show_columns: bool,
     as_json: bool,
     output: Path | None,
     **options: Any,
@@ -102,11 +108,18 @@ def analyze_command(
     from correspondence.app.analyze.files import check_folder, to_json, write_analysis
     from correspondence.app.analyze.inputs import Request, read_data
     from correspondence.app.analyze.job import analyze_data, format_summary
+    from correspondence.results.column_table import ColumnTable
     from correspondence.selection.method_registry import MIN_PAIRS_FOR_NET
 
     matplotlib.use("Agg")
     request = Request(file=file, **options)
     check_usage(request)
+    if show_columns:
+        with one_sentence():
+            data = read_data(request)
+        tell_lines(data.lines)
+        click.echo(repr(ColumnTable(len(data.ids), data.facts)))
+        return
     folder = Path(f"{file.stem or file.resolve().stem}-analysis") if output is None else output
     with one_sentence(), writing_to(folder):
         check_folder(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +13,9 @@ from correspondence.app.commands.options import (
     columns_option,
     groups_option,
     labels_option,
+    missing_option,
     names_of,
+    numbers_option,
     one_sentence,
     output_option,
     seed_option,
@@ -39,6 +41,8 @@ __all__ = ["compare_command"]
 @columns_option("y", "Columns of Y, separated by commas. Not needed for a table.")
 @table_option
 @labels_option
+@numbers_option
+@missing_option
 @groups_option
 @click.option(
     "--methods",
@@ -61,6 +65,8 @@ def compare_command(
     y: list[str],
     table: bool,
     labels: list[str],
+    numbers: list[str],
+    missing: str,
     groups: str | None,
     methods: list[str],
     components: int | None,
@@ -83,7 +89,9 @@ def compare_command(
         if table:
             X, Y, together = read_data(Request(file, x, table=True)).table, None, None
         else:
-            X, Y, together = _read_columns(file, x, y, labels, groups)
+            data = read_data(Request(file, x, y, labels, groups=groups, numbers=numbers, missing=missing))
+            tell_lines(data.lines)
+            X, Y, together = data.x.values, data.y.values, data.groups
         with collect_warnings() as notes:
             comparison = co.compare(
                 X, Y, methods or None, components, cv, groups=together, random_state=seed, progress=None
@@ -95,17 +103,6 @@ def compare_command(
         output.mkdir(parents=True, exist_ok=True)
         write_comparison(comparison, figures, picture)
     click.echo(f"\nTable:  {figures.resolve()}\nFigure: {picture.resolve()}")
-
-
-def _read_columns(
-    file: Path, x: list[str], y: list[str], labels: list[str], groups: str | None
-) -> tuple[Any, Any, Any]:
-    from correspondence.data.file_formats import read_pairs
-
-    data = read_pairs(file, x, y, labels, groups)
-    if data.n_missing:
-        click.echo(f"{data.n_missing} row(s) with missing values left out.", err=True)
-    return data.X, data.Y, data.groups
 
 
 def write_comparison(comparison: Comparison, table: Path, picture: Path) -> None:
