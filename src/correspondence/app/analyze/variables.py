@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame
-from correspondence._util.labels import encode_labels, to_object_array
+from correspondence._util.labels import as_labels, encode_labels, name_missing_labels, to_object_array
 from correspondence._util.text import list_names
 from correspondence.app.messages import collect_warnings
 from correspondence.data.column_kinds import decide_column_kind
@@ -229,6 +229,8 @@ def make_variable(role: str, values: Any, columns: Sequence[str]) -> tuple[Varia
         values = frame_values(frame.select(columns))
         encoder = encoder_for(values, role)
     kind, text = describe_kind(encoder, values, columns)
+    if kind == "labels":
+        values = to_object_array(as_labels(name_missing_labels(values, role), role).tolist())
     notes += find_kind_hints(facts)
     return Variable(role, _choose_name(role, columns), kind, values, tuple(columns), text, facts), notes
 
