@@ -14,9 +14,9 @@ from correspondence.data.readable_columns import NUMBER_KINDS, ReadableColumn
 
 __all__ = ["ColumnStructure", "summarise_column", "summarise_columns"]
 
-N_BINS = 10  # quantile bins of a path
+N_BINS = 10  # quantile bins that tell how much a column explains
 MIN_ROWS_OF_BIN = 5
-MIN_BENT_SHARE = 0.05  # of the variance of a function, which bins explain and a straight line does not
+MIN_BENT_SHARE = 0.1  # of the variance of a function, which bins explain and a straight line does not
 MAX_BENT_PVALUE = 0.001
 MIN_STANDARD_DEVIATION = 1e-12
 
