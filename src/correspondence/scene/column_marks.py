@@ -136,12 +136,15 @@ class ColumnMarks:
         Number of rows.
     left_out : list of str
         Columns about which nothing can be said: ids and constants.
+    columns : list of ColumnStructure
+        All other columns.
     """
 
     categories: CategoryMarks
     numbers: list[NumberMark]
     n_rows: int
     left_out: list[str]
+    columns: list[ColumnStructure]
 
     def choose_numbers(self, axes: Sequence[int], scale: np.ndarray, most: int) -> list[NumberMark]:
         """Choose the columns of numbers that matter on some axes, the longest arrows and paths first."""
@@ -179,7 +182,7 @@ def find_column_marks(points: ScenePoints, values: Any, side: str, with_nameless
     found = summarise_columns(columns, points.places)
     numbers = [make_number_mark(one) for one in found if one.column.kind in NUMBER_KINDS]
     left_out = [column.name for column in columns if column.kind in ("id", "constant")]
-    return ColumnMarks(collect_categories(found, points.places.shape[1]), numbers, len(points), left_out)
+    return ColumnMarks(collect_categories(found, points.places.shape[1]), numbers, len(points), left_out, found)
 
 
 def _is_text_list(values: Sequence[Any]) -> bool:
