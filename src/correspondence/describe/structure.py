@@ -157,9 +157,7 @@ def _list_column_figures(
             yield (letter, side, category, kind), _Figures(one.counts[j], r, r**2, one.means[j], cross)
 
 
-def _list_fit_labels(
-    functions: PrincipalFunctions, n: float, letter: str, name: str
-) -> Iterator[tuple[Key, _Figures]]:
+def _list_fit_labels(functions: PrincipalFunctions, n: float, letter: str, name: str) -> Iterator[tuple[Key, _Figures]]:
     """Go through the labels of a fit to a table, which has no rows to be read."""
     if not isinstance(functions, LabelFunctions):
         return

@@ -63,7 +63,10 @@ def make_category_cloud(rows: Cloud, marks: ColumnMarks, correlations: np.ndarra
     names, codes = np.unique(np.array(kept.columns, dtype=object).astype(str), return_inverse=True)
     total = len(marks.categories)
     points = ScenePoints(kept.places, kept.labels, None, np.arange(len(kept)), total, total)
-    columns = [Column("column", codes.astype(np.uint32), to_texts(names)), Column("rows", kept.counts.astype(np.float32))]
+    columns = [
+        Column("column", codes.astype(np.uint32), to_texts(names)),
+        Column("rows", kept.counts.astype(np.float32)),
+    ]
     name, shares = f"categories of {rows.name}", kept.counts / max(1, marks.n_rows)
     return Cloud(f"{rows.role}c", name, points, to_texts(kept.labels), True, columns, shares=shares)
 
@@ -130,5 +133,5 @@ def format_correlations(one: ColumnStructure) -> list[str]:
     for r, explained, bends in list(zip(one.correlations, one.explained, one.bends, strict=True))[:MAX_AXES_LISTED]:
         is_signed = one.column.kind in NUMBER_KINDS
         text = f"~ {np.sqrt(explained):.2f}" if bends else f"{r:.2f}" if is_signed else f"{abs(r):.2f}"
-        texts.append("0.00" if text == "-0.00" else text.replace("-", "−"))
+        texts.append("0.00" if text == "-0.00" else text.replace("-", "\N{MINUS SIGN}"))
     return texts

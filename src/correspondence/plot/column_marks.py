@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,13 @@ def find_side_columns(
     lines = [add_zero_height(trace_number(number, index, scale)) for number in numbers]
     categories = _place_categories(rows, marks, scale, index)
     hidden = (len(marks.categories) - len(categories.xy), len(marks.numbers) - len(numbers))
-    faint = replace(rows, is_faint=True, area=np.minimum(rows.area, FAINT_AREA_POINTS), weight=np.full(len(rows.xy), np.nan), points=replace(rows.points, labels=None))
+    faint = replace(
+        rows,
+        is_faint=True,
+        area=np.minimum(rows.area, FAINT_AREA_POINTS),
+        weight=np.full(len(rows.xy), np.nan),
+        points=replace(rows.points, labels=None),
+    )
     return SideColumns(faint, categories, _place_tips(rows, numbers, lines), lines, hidden)
 
 
@@ -120,12 +127,14 @@ def draw_numbers(ax: Axes, side: SideColumns) -> np.ndarray:
     colour = side.tips.colour
     for line in side.lines:
         if len(line) > 2:
-            ax.plot(line[:-1, 0], line[:-1, 1], color=colour, lw=1.0, marker=".", ms=3, zorder=2.6, path_effects=outline)
+            ax.plot(
+                line[:-1, 0], line[:-1, 1], color=colour, lw=1.0, marker=".", ms=3, zorder=2.6, path_effects=outline
+            )
         arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.1, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
         ax.annotate("", line[-1], line[-2], arrowprops=arrow, zorder=2.7)
         ax.update_datalim(line)
     share = np.linspace(0, 1, N_LINE_POINTS)[:, None]
-    pieces = [a + share * (b - a) for line in side.lines for a, b in zip(line[:-1], line[1:], strict=True)]
+    pieces = [a + share * (b - a) for line in side.lines for a, b in pairwise(line)]
     return np.vstack([np.empty((0, 2)), *pieces])
 
 
