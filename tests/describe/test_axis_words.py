@@ -287,7 +287,7 @@ def test_missing_values_of_a_model_that_takes_them(rng):
 
 
 def test_columns_without_a_value_have_no_words():
-    X = pd.DataFrame({"a": [np.nan, np.nan, np.nan], "b": [1.0, np.nan, 1.0]})
+    X = pd.DataFrame({"empty": [np.nan, np.nan, np.nan], "constant": [1.0, 1.0, 1.0]})
     assert find_axis_words(by(lambda X: np.arange(3.0)), X)[0].x is None
 
 

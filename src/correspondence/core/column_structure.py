@@ -10,9 +10,11 @@ import numpy as np
 from scipy.stats import f as f_distribution
 from scipy.stats import rankdata
 
-from correspondence.data.readable_columns import NUMBER_KINDS, ReadableColumn
+from correspondence.core.functions import PrincipalFunctions
+from correspondence.data.column_kinds import ColumnKind
+from correspondence.data.readable_columns import ReadableColumn
 
-__all__ = ["ColumnStructure", "summarise_column", "summarise_columns"]
+__all__ = ["ColumnStructure", "find_column_kinds", "summarise_column", "summarise_columns"]
 
 N_BINS = 10  # quantile bins that tell how much a column explains
 MIN_ROWS_OF_BIN = 5
@@ -61,7 +63,7 @@ class ColumnStructure:
 
 
 def summarise_columns(columns: Sequence[ReadableColumn], F: np.ndarray) -> list[ColumnStructure]:
-    """Summarise all columns that are neither ids nor constant.
+    """Summarise all columns about which anything can be said.
 
     Parameters
     ----------
@@ -71,14 +73,20 @@ def summarise_columns(columns: Sequence[ReadableColumn], F: np.ndarray) -> list[
         The functions at the rows; rows at NaN are left out.
     """
     known = np.flatnonzero(np.isfinite(F).all(axis=1))
-    told = [column for column in columns if column.kind not in ("id", "constant")]
+    told = [column for column in columns if column.is_told]
     return [summarise_column(column if len(known) == len(F) else column.take_rows(known), F[known]) for column in told]
+
+
+def find_column_kinds(functions: PrincipalFunctions) -> dict[Any, ColumnKind]:
+    """Return what the columns of a variable are, as its encoder has decided; empty if that is not known."""
+    encoder = getattr(getattr(functions, "features", None), "encoder", None)
+    return getattr(encoder, "kinds", {})
 
 
 def summarise_column(column: ReadableColumn, F: np.ndarray) -> ColumnStructure:
     """Summarise one column, given the functions at its rows."""
     d = F.shape[1]
-    if column.kind in NUMBER_KINDS:
+    if column.is_number:
         assert column.numbers is not None
         there = np.isfinite(column.numbers)
         return _summarise_numbers(column, column.numbers[there], F[there])
@@ -86,7 +94,7 @@ def summarise_column(column: ReadableColumn, F: np.ndarray) -> ColumnStructure:
     means = (column.has.T @ F) / np.maximum(counts, 1)[:, None]
     means[counts == 0] = np.nan
     correlations, explained = np.full(d, np.nan), np.full(d, np.nan)
-    if column.kind == "label":  # categories that do not overlap: variance between them
+    if column.kind in ("label", "boolean"):  # categories that do not overlap: variance between them
         centred = np.nan_to_num(means) - F.mean(axis=0)
         explained = np.clip(counts @ centred**2 / np.maximum(len(F) * F.var(axis=0), MIN_STANDARD_DEVIATION), 0, 1)
         correlations = np.sqrt(explained)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -13,19 +12,18 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence._util.arguments import as_frame, to_array
-from correspondence._util.labels import encode_labels, to_object_array
+from correspondence._util.labels import MISSING, encode_labels
 from correspondence._util.text import one_line
+from correspondence.data.column_kinds import ColumnKind, decide_column_kind
+from correspondence.data.column_reading import columns_of, find_missing, to_numbers
+from correspondence.data.column_summary import Survey
 from correspondence.data.encoders.text import MAX_WORDS, WORD_PATTERN, are_texts
-from correspondence.data.pairs.opening import series_to_floats
 
-__all__ = ["MISSING", "NUMBER_KINDS", "ReadableColumn", "read_columns"]
+__all__ = ["NUMBER_KINDS", "ReadableColumn", "read_columns"]
 
-Kind = Literal["number", "date", "label", "text", "list", "id", "constant"]
-NUMBER_KINDS = ("number", "date")
-MISSING = "(missing)"
+NUMBER_KINDS = ("number", "date", "time", "duration")
+LABEL_KINDS = ("label", "boolean")
 MAX_NAMELESS_COLUMNS = 50  # more are pixels or embeddings, which say nothing one by one
-MIN_ROWS_OF_IDS = 20  # fewer rows may have a label each by chance
-SECONDS_OF_DAY = 86400.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,33 +34,42 @@ class ReadableColumn:
     ----------
     name : str
         What the column is called; a column of an array is called by its position.
-    kind : {"number", "date", "label", "text", "list", "id", "constant"}
-        A date is the number of days since 1970; of texts and lists, the categories are the words and the members.
-        An id has a label of its own in nearly every row, and says nothing about others.
+    kind : str
+        One of `KIND_TEXTS`: of texts and lists, the categories are the words and the items.
     is_named : bool
         Whether the name is the user's.
     numbers : ndarray of shape (n,) or None
-        The numbers, NaN where one is missing.
-    categories : list of str
+        The numbers, NaN where one is missing; dates in days since 1970, times and durations in seconds.
+    categories : tuple of str
         What the rows may have, in sorted order.
     has : sparse array of shape (n, number of categories) or None
         1 where a row has a category. A missing label is a category of its own.
     """
 
     name: str
-    kind: Kind
+    kind: str
     is_named: bool = True
     numbers: np.ndarray | None = None
     categories: tuple[str, ...] = ()
     has: Any = None
 
+    @property
+    def is_number(self) -> bool:
+        """Whether the column has an order and distances."""
+        return self.kind in NUMBER_KINDS
+
+    @property
+    def is_told(self) -> bool:
+        """Whether anything can be said about the column: ids, constants and empty columns say nothing."""
+        return self.numbers is not None or self.has is not None
+
     def take_rows(self, rows: np.ndarray) -> ReadableColumn:
         """Return the column of some rows."""
         numbers, has = (None if part is None else part[rows] for part in (self.numbers, self.has))
-        return ReadableColumn(self.name, self.kind, self.is_named, numbers, self.categories, has)
+        return replace(self, numbers=numbers, has=has)
 
 
-def read_columns(values: Any, name: str) -> list[ReadableColumn]:
+def read_columns(values: Any, name: str, kinds: Mapping[Any, ColumnKind] | None = None) -> list[ReadableColumn]:
     """Read all columns of a variable.
 
     Parameters
@@ -71,6 +78,8 @@ def read_columns(values: Any, name: str) -> list[ReadableColumn]:
         The variable. Of images, and of arrays with more than 50 columns, nothing is read.
     name : str
         The name of the variable, which its only column has if it has none of its own.
+    kinds : mapping, optional
+        What the columns are, as the encoder of a fit has decided; for other columns it is decided here.
 
     Returns
     -------
@@ -79,125 +88,75 @@ def read_columns(values: Any, name: str) -> list[ReadableColumn]:
 
     Examples
     --------
-    >>> columns = read_columns({"a": [1.0, None, 3.0], "b": ["u", "v", None]}, "X")
-    Traceback (most recent call last):
-    ...
-    ValueError: X must be an array, a frame or a sparse matrix, got dict.
     >>> import pandas as pd
-    >>> columns = read_columns(pd.DataFrame({"a": [1.0, None, 3.0], "b": ["u", "v", None]}), "X")
+    >>> columns = read_columns(pd.DataFrame({"a": [1.5, None, 3.0], "b": ["u", "v", None]}), "X")
     >>> [(column.name, column.kind, column.categories) for column in columns]
     [('a', 'number', ()), ('b', 'label', ('(missing)', 'u', 'v'))]
     """
-    if isinstance(values, dict | str | bytes):
-        raise ValueError(f"{name} must be an array, a frame or a sparse matrix, got {type(values).__name__}.")
-    return [make_column(*parts) for parts in _iterate_parts(values, name)]
-
-
-def _iterate_parts(values: Any, name: str) -> Iterator[tuple[str, bool, Any]]:
-    """Go through names, whether they are the user's, and the values of all columns."""
-    frame = as_frame(values, name)
+    if not _has_columns(values, name):
+        return []
+    data = columns_of(values, name)
+    survey, is_alone = Survey.from_columns(data), len(data) == 1
     series = nw.from_native(values, series_only=True, pass_through=True)
-    if frame is not None:
-        nameless = sum(not isinstance(key, str) for key in frame.columns)
-        for key, column in zip(frame.columns, frame.iter_columns(), strict=True):
-            if nameless <= MAX_NAMELESS_COLUMNS or isinstance(key, str):
-                yield _name_column(key), isinstance(key, str), read_series(column)
-    elif isinstance(series, nw.Series):
-        has_name = isinstance(series.name, str) and bool(series.name)
-        yield _name_column(series.name) if has_name else name, has_name, read_series(series)
-    else:
-        yield from _iterate_array_parts(values, name)
+    own_name = series.name if isinstance(series, nw.Series) else None
+    columns = []
+    for key, summary in survey.columns.items():
+        kind = (kinds or {}).get(key) or decide_column_kind(key, summary, survey.n, is_alone=is_alone)
+        if is_alone and isinstance(summary, dict) and are_texts({k: v for k, v in summary.items() if k is not None}):
+            kind = ColumnKind("text")
+        called = own_name if isinstance(own_name, str) and own_name else key
+        is_named = isinstance(called, str)
+        text = one_line(called) if is_named else name if is_alone else f"column {called}"
+        columns.append(make_column(text, is_named, kind, data[key]))
+    return columns
 
 
-def _iterate_array_parts(values: Any, name: str) -> Iterator[tuple[str, bool, Any]]:
+def _has_columns(values: Any, name: str) -> bool:
+    """Tell whether there are columns that can be read one by one."""
     if sp.issparse(values):
-        if values.shape[1] <= MAX_NAMELESS_COLUMNS:
-            yield from _iterate_array_parts(values.toarray(), name)
-        return
+        return 0 < values.shape[1] <= MAX_NAMELESS_COLUMNS
+    frame = as_frame(values, name)
+    if frame is not None:
+        return frame.shape[1] > 0 and sum(not isinstance(key, str) for key in frame.columns) <= MAX_NAMELESS_COLUMNS
+    if isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series):
+        return True
     array = to_array(values, name)
-    if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
-        yield name, False, array.ravel()
-    elif array.ndim == 2 and array.shape[1] <= MAX_NAMELESS_COLUMNS:
-        yield from ((_name_column(j), False, array[:, j]) for j in range(array.shape[1]))
+    return array.ndim == 1 or (array.ndim == 2 and 0 < array.shape[1] <= MAX_NAMELESS_COLUMNS)
 
 
-def _name_column(key: Any) -> str:
-    return one_line(key) if isinstance(key, str) else f"column {key}"
+def make_column(name: str, is_named: bool, kind: ColumnKind, values: np.ndarray) -> ReadableColumn:
+    """Make a column of an array as `columns_of` reads it, given what it is."""
+    column = ReadableColumn(name, kind.kind, is_named)
+    if kind.kind in LABEL_KINDS:
+        return _add_labels(column, values)
+    if kind.kind == "text":
+        return _add_members(column, ["" if text is None else str(text) for text in values.tolist()])
+    if not kind.is_used:
+        return column
+    if kind.reader is not None:
+        values = kind.reader(values)
+    if kind.kind == "list":
+        return _add_members(column, [() if items is None else items for items in values.tolist()])
+    return replace(column, numbers=to_numbers(values))
 
 
-def read_series(series: nw.Series) -> np.ndarray:
-    """Read a column of a frame: numbers, with NaN for missing ones, or objects, with None for missing ones."""
-    if series.dtype.is_numeric():
-        return series_to_floats(series)
-    return to_object_array(series.to_list())
-
-
-def make_column(name: str, is_named: bool, values: np.ndarray) -> ReadableColumn:
-    """Decide what a column holds."""
-    if values.dtype.kind in "iuf":
-        return _make_number_column(name, "number", is_named, values.astype(np.float64))
-    rows = [_normalise_value(value) for value in values.tolist()]
-    known = [value for value in rows if value is not None]
-    if known and all(isinstance(value, float) for value in known):
-        numbers = np.array([np.nan if value is None else value for value in rows])
-        is_date = not any(isinstance(value, int | float) for value in values.tolist() if value == value)
-        return _make_number_column(name, "date" if is_date else "number", is_named, numbers)
-    if known and all(isinstance(value, tuple) for value in known):
-        return _make_set_column(name, "list", is_named, [() if value is None else value for value in rows])
-    return _make_label_column(name, is_named, [MISSING if value is None else str(value) for value in rows])
-
-
-def _normalise_value(value: Any) -> Any:
-    """Return None for what is missing, floats for numbers and times, tuples for lists, and anything else as it is."""
-    if isinstance(value, list | tuple | set | frozenset | np.ndarray):
-        return tuple(str(member) for member in value)
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    if isinstance(value, bool | np.bool_ | str):
-        return value
-    if isinstance(value, datetime.timedelta):
-        return value.total_seconds() / SECONDS_OF_DAY
-    if isinstance(value, datetime.datetime):
-        return (value.replace(tzinfo=None) - datetime.datetime(1970, 1, 1)).total_seconds() / SECONDS_OF_DAY
-    if isinstance(value, datetime.date):
-        return float((value - datetime.date(1970, 1, 1)).days)
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return value
-    return None if number != number else number
-
-
-def _make_number_column(name: str, kind: Kind, is_named: bool, numbers: np.ndarray) -> ReadableColumn:
-    numbers = np.where(np.isfinite(numbers), numbers, np.nan)
-    known = numbers[np.isfinite(numbers)]
-    is_constant = not len(known) or known.min() == known.max()
-    return ReadableColumn(name, "constant" if is_constant else kind, is_named, numbers)
-
-
-def _make_label_column(name: str, is_named: bool, texts: list[str]) -> ReadableColumn:
-    codes, labels = encode_labels(texts, name)
-    if len(labels) > len(texts) / 2 and len(texts) >= MIN_ROWS_OF_IDS:
-        if are_texts(dict(zip(labels.tolist(), np.bincount(codes).tolist(), strict=True))):
-            return _make_text_column(name, is_named, ["" if text == MISSING else text for text in texts])
-        return ReadableColumn(name, "id", is_named)
+def _add_labels(column: ReadableColumn, values: np.ndarray) -> ReadableColumn:
+    missing = find_missing(values).tolist()
+    is_whole = values.dtype.kind == "f" and np.nansum(np.abs(values % 1)) == 0
+    cells = (values.astype(object) if not is_whole else np.nan_to_num(values).astype(np.int64)).tolist()
+    texts = [MISSING if gone else str(value) for value, gone in zip(cells, missing, strict=True)]
+    codes, labels = encode_labels(texts, column.name)
     has = sp.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)), shape=(len(codes), len(labels)))
-    return ReadableColumn(name, "label" if len(labels) > 1 else "constant", is_named, None, tuple(labels), has)
+    return replace(column, categories=tuple(labels.tolist()), has=has)
 
 
-def _make_text_column(name: str, is_named: bool, texts: list[str]) -> ReadableColumn:
-    counter = CountVectorizer(binary=True, max_features=MAX_WORDS, token_pattern=WORD_PATTERN)
-    try:
-        has = sp.csr_array(counter.fit_transform(texts), dtype=np.float64)
-    except ValueError:  # not a single word
-        return ReadableColumn(name, "id", is_named)
-    return ReadableColumn(name, "text", is_named, None, tuple(counter.get_feature_names_out().tolist()), has)
-
-
-def _make_set_column(name: str, kind: Kind, is_named: bool, rows: Iterable[tuple[str, ...]]) -> ReadableColumn:
-    counter = CountVectorizer(binary=True, max_features=MAX_WORDS, analyzer=list)
+def _add_members(column: ReadableColumn, rows: list[Any]) -> ReadableColumn:
+    """Add the words of texts, or the items of lists; a column without any says nothing."""
+    is_text = column.kind == "text"
+    how: dict[str, Any] = {"token_pattern": WORD_PATTERN} if is_text else {"analyzer": list}
+    counter = CountVectorizer(binary=True, max_features=MAX_WORDS, **how)
     try:
         has = sp.csr_array(counter.fit_transform(rows), dtype=np.float64)
-    except ValueError:  # all are empty
-        return ReadableColumn(name, "constant", is_named)
-    return ReadableColumn(name, kind, is_named, None, tuple(counter.get_feature_names_out().tolist()), has)
+    except ValueError:  # not a single word or item
+        return column
+    return replace(column, categories=tuple(counter.get_feature_names_out().tolist()), has=has)

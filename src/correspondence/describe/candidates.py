@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,16 +12,21 @@ from scipy.stats import rankdata
 from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence._util.arguments import check_weights, count_observations, take_rows, to_floats
-from correspondence._util.labels import as_labels, encode_labels, find_labels
+from correspondence._util.labels import MISSING, as_labels, encode_labels, find_labels
 from correspondence._util.text import one_line
+from correspondence.core.column_structure import find_column_kinds
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
-from correspondence.data.column_reading import columns_of
 from correspondence.data.encoders.text import MAX_WORDS, WORD_PATTERN, is_text
-from correspondence.data.readable_columns import MISSING, read_columns
+from correspondence.data.readable_columns import ReadableColumn, read_columns
 
 __all__ = ["OPPOSITE_WORDS", "Candidates", "Ends", "Items", "Word", "collect_items", "find_candidates", "has_beliefs"]
 
-OPPOSITE_WORDS = {"high": "low", "low": "high", "extreme": "middling", "middling": "extreme"}
+NUMBER_WORDS = ("high", "low", "extreme", "middling")
+DATE_WORDS = ("late", "early", "extreme", "middling")
+OPPOSITE_WORDS = {
+    **{"high": "low", "low": "high", "late": "early", "early": "late"},
+    **{"extreme": "middling", "middling": "extreme"},
+}
 
 
 @dataclass(frozen=True)
@@ -278,42 +283,43 @@ def _find_chance_weight(n: int) -> float:
 
 
 def collect_columns(functions: PrincipalFunctions, values: Any, name: str) -> Candidates | None:
-    """Collect columns of numbers by the correlation of their ranks with f_i, columns of labels by their labels."""
+    """Collect numbers by the correlation of their ranks with f_i, and labels, words and items by the rows with them."""
     try:
-        columns = columns_of(values, name)
-    except ValueError:  # missing values, dates, lists
-        columns = read_tolerantly(values, name)
-    names = name_columns(columns) if columns else None
-    if names is None:
+        columns = read_columns(values, name, find_column_kinds(functions))
+    except ValueError:
+        return None  # a user's model may take what cannot be put into words here
+    columns = [column for column in columns if column.is_told]
+    if not columns:
         return None
     F = functions(values)
-    known = np.isfinite(F).all(axis=1)
-    F, data = F[known], [column[known] for column in columns.values()]
-    if len(data) > 1 and all(set(column.tolist()) <= {0, 1} for column in data):
-        return collect_indicators(F, np.column_stack([column.astype(float) for column in data]), names)
-    is_nameless = len(data) == 1 and names == ["column 0"]
-    parts = [
-        describe_category_column(F, column, text)
-        if column.dtype == object
-        else describe_number_column(F, column, "" if is_nameless else text)
-        for column, text in zip(data, names, strict=True)
-    ]
+    known = np.flatnonzero(np.isfinite(F).all(axis=1))
+    F, columns = F[known], [column.take_rows(known) for column in columns]
+    if len(columns) > 1 and all(is_indicator(column) for column in columns):
+        present = sp.hstack([get_indicator(column) for column in columns], format="csr")
+        return collect_indicators(F, present, [column.name for column in columns])
+    is_nameless = len(columns) == 1 and not columns[0].is_named
+    parts = [describe_column(F, column, "" if is_nameless else column.name) for column in columns]
     texts = [text for part in parts for text in part[0]]
     values, weights = (np.vstack([np.empty((0, F.shape[1])), *(part[i] for part in parts)]) for i in (1, 2))
     matters = (weights >= MIN_COLUMN_CORRELATION**2) | (weights == weights.max(axis=0, initial=0))
     weights = np.where(matters & (weights >= _find_chance_weight(len(F))), weights, 0)
-    return Candidates(texts, values, weights, np.full(F.shape[1], MIN_COLUMN_CORRELATION**2), is_nameless)
+    of_variable = is_nameless and columns[0].is_number
+    return Candidates(texts, values, weights, np.full(F.shape[1], MIN_COLUMN_CORRELATION**2), of_variable)
 
 
-def read_tolerantly(values: Any, name: str) -> dict[Any, np.ndarray]:
-    """Read numbers with NaN, and labels with one for missing ones, by the names of the columns."""
-    found: dict[Any, np.ndarray] = {}
-    for column in read_columns(values, name):
-        if column.numbers is not None and column.kind != "constant":
-            found[column.name] = column.numbers
-        elif column.kind == "label":
-            found[column.name] = np.array(column.categories, dtype=object)[column.has.indices]
-    return found
+def is_indicator(column: ReadableColumn) -> bool:
+    """Tell whether a column says of each row that it has something or not."""
+    if column.numbers is not None:
+        return set(np.unique(column.numbers).tolist()) <= {0.0, 1.0}
+    return column.kind == "boolean" and MISSING not in column.categories
+
+
+def get_indicator(column: ReadableColumn) -> sp.csr_array:
+    """Return 1 for the rows that have what an indicator says, as a column."""
+    if column.numbers is not None:
+        return sp.csr_array(column.numbers[:, None])
+    at = [i for i, text in enumerate(column.categories) if text == "True"]
+    return column.has[:, at] if at else sp.csr_array((column.has.shape[0], 1))
 
 
 def name_columns(keys: Iterable[Any]) -> list[str] | None:
@@ -325,7 +331,17 @@ def name_columns(keys: Iterable[Any]) -> list[str] | None:
     return [f"column {key}" if no_name else one_line(key) for key, no_name in zip(keys, nameless, strict=True)]
 
 
-def describe_number_column(F: np.ndarray, column: np.ndarray, name: str) -> Part:
+def describe_column(F: np.ndarray, column: ReadableColumn, name: str) -> Part:
+    """Describe a column by its numbers, labels, words or items; without a name, it is the whole variable."""
+    if column.numbers is not None:
+        return describe_number_column(F, column.numbers, name, DATE_WORDS if column.kind == "date" else NUMBER_WORDS)
+    found = collect_indicators(F, column.has, list(column.categories))
+    sign = " = " if column.kind in ("label", "boolean") else ": "
+    texts = [one_line(f"{name}{sign}{text}", 60) if name else text for text in found.texts]
+    return texts, found.values, found.weights
+
+
+def describe_number_column(F: np.ndarray, column: np.ndarray, name: str, words: Sequence[str]) -> Part:
     """Describe a column as high and low, or extreme and middling; by ranks, as units and outliers must not matter."""
     known = np.isfinite(column)
     F, column = F[known], column[known]
@@ -333,7 +349,7 @@ def describe_number_column(F: np.ndarray, column: np.ndarray, name: str) -> Part
     middle = (rank.min(initial=1) + rank.max(initial=0)) / 2
     straight, bent = (_correlate_with_column(F, part) for part in (rank, np.abs(rank - middle)))
     is_bent = (np.abs(bent) >= MIN_BENT_CORRELATION) & (np.abs(bent) > 1.5 * np.abs(straight))
-    texts = [f"{word} {name}".rstrip() for word in OPPOSITE_WORDS]
+    texts = [f"{word} {name}".rstrip() for word in words]
     values = np.array([straight, -straight, bent, -bent])
     return texts, values, values**2 * np.array([~is_bent, ~is_bent, is_bent, is_bent])
 
@@ -345,10 +361,3 @@ def _correlate_with_column(F: np.ndarray, column: np.ndarray) -> np.ndarray:
     F, column = F - F.mean(axis=0), column - column.mean()
     scale = np.sqrt((F**2).sum(axis=0) * (column**2).sum())
     return np.clip(column @ F / np.where(scale > ROUNDING_ERROR, scale, np.inf), -1, 1)
-
-
-def describe_category_column(F: np.ndarray, column: np.ndarray, name: str) -> Part:
-    """Describe a column by its labels; a missing one is a label of its own."""
-    codes, labels = encode_labels([MISSING if value is None else value for value in column.tolist()], name)
-    found = collect_indicators(F, sp.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes))), labels.tolist())
-    return [one_line(f"{name} = {text}", 60) for text in found.texts], found.values, found.weights

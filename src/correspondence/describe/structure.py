@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from correspondence.core.column_structure import ColumnStructure, summarise_columns
+from correspondence.core.column_structure import ColumnStructure, find_column_kinds, summarise_columns
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
-from correspondence.data.readable_columns import read_columns
+from correspondence.data.readable_columns import ReadableColumn, read_columns
 from correspondence.describe.axis_words import check_names
 from correspondence.results.evidence import CrossFit
 from correspondence.results.structure import Structure, StructureFigures
@@ -134,15 +134,16 @@ def _collect_figures(
             found |= dict(_list_fit_labels(functions, d.n, letter, names[i]))
         else:
             is_paired = are_pairs and other is not None and len(other) == len(own)
-            found |= dict(_list_column_figures(data[i], own, other if is_paired else None, letter, names[i]))
+            columns = read_columns(data[i], names[i], find_column_kinds(functions))
+            found |= dict(_list_column_figures(columns, own, other if is_paired else None, letter))
     return found
 
 
 def _list_column_figures(
-    data: Any, own: np.ndarray, other: np.ndarray | None, letter: str, name: str
+    columns: list[ReadableColumn], own: np.ndarray, other: np.ndarray | None, letter: str
 ) -> Iterator[tuple[Key, _Figures]]:
     """Go through the columns of one side and their categories."""
-    columns, nothing = read_columns(data, name), np.full(own.shape[1], np.nan)
+    nothing = np.full(own.shape[1], np.nan)
     found = summarise_columns(columns, own)
     across: Sequence[ColumnStructure | None] = [None] * len(found)
     if other is not None:

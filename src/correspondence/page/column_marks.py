@@ -9,7 +9,6 @@ import numpy as np
 
 from correspondence.core.column_structure import ColumnStructure
 from correspondence.core.decomposition import Decomposition
-from correspondence.data.readable_columns import NUMBER_KINDS
 from correspondence.page.clouds import Cloud, Column, to_texts
 from correspondence.page.packing import shorten_mantissas
 from correspondence.scene.column_marks import ARROW_DEVIATIONS, ColumnMarks, NumberMark, find_column_marks
@@ -49,8 +48,11 @@ def add_column_clouds(
     if Y is None:
         Y = getattr(d.g, "sample", None)
     data = (X, None if has_index else Y)
-    found = {c.role: find_column_marks(c.points, v, c.role.upper()) for c, v in zip(clouds[:2], data, strict=True)}
-    marks = {role: mark for role, mark in found.items() if mark is not None}
+    marks = {}
+    for cloud, functions, values in zip(clouds[:2], (d.f, d.g), data, strict=True):
+        mark = find_column_marks(functions, cloud.points, values, cloud.role.upper())
+        if mark is not None:
+            marks[cloud.role] = mark
     rows = [replace(c, is_faint=not c.is_named) if c.role in marks else c for c in clouds]
     more = [make_category_cloud(c, marks[c.role], d.correlations) for c in clouds[:2] if c.role in marks]
     return [*rows, *(cloud for cloud in more if len(cloud))], marks
@@ -131,7 +133,7 @@ def format_correlations(one: ColumnStructure) -> list[str]:
     """Format the correlations of a column with the first axes; after ~ the root of what quantile bins explain."""
     texts = []
     for r, explained, bends in list(zip(one.correlations, one.explained, one.bends, strict=True))[:MAX_AXES_LISTED]:
-        is_signed = one.column.kind in NUMBER_KINDS
+        is_signed = one.column.is_number
         text = f"~ {np.sqrt(explained):.2f}" if bends else f"{r:.2f}" if is_signed else f"{abs(r):.2f}"
         texts.append("0.00" if text == "-0.00" else text.replace("-", "\N{MINUS SIGN}"))
     return texts

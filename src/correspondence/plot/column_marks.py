@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
+from correspondence.core.functions import PrincipalFunctions
 from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height
 from correspondence.scene.column_marks import ARROW_DEVIATIONS, ColumnMarks, NumberMark, find_column_marks
 from correspondence.scene.points import Scaling, ScenePoints, find_scale_factor
@@ -51,12 +52,20 @@ class SideColumns:
 
 
 def find_side_columns(
-    rows: DrawnCloud, values: Any, scaling: Scaling, s: np.ndarray, index: list[int], with_nameless: bool
+    functions: PrincipalFunctions,
+    rows: DrawnCloud,
+    values: Any,
+    scaling: Scaling,
+    s: np.ndarray,
+    index: list[int],
+    with_nameless: bool,
 ) -> SideColumns | None:
     """Find what is drawn of the columns of one side; None if it has none.
 
     Parameters
     ----------
+    functions : PrincipalFunctions
+        The f or g of the side.
     rows : DrawnCloud
         The rows of the side.
     values : array-like, frame, ...
@@ -70,7 +79,7 @@ def find_side_columns(
     with_nameless : bool
         Whether columns of arrays are drawn too.
     """
-    marks = find_column_marks(rows.points, values, rows.name, with_nameless)
+    marks = find_column_marks(functions, rows.points, values, rows.name, with_nameless)
     if marks is None:
         return None
     scale = find_scale_factor(scaling, s)[0]

@@ -133,7 +133,7 @@ def plane(
     sides = make_sides(d, index, map, called, size_by_mass, seen.X, Y)
     if seen.classes is not None:
         sides = colour_by_class(sides, seen.classes, seen.colours)
-    sides, described = add_columns(sides, (X, Y), d.correlations[index], map, index, columns)
+    sides, described = add_columns(d, sides, (X, Y), map, index, columns)
     if described and names is None and seen.names == ("rows", "columns"):
         sides = (replace(sides[0], name="X"), replace(sides[1], name="Y"))
     spreads = [] if ellipses is None else pair_with_ellipses(sides, ellipses, axes[: len(index)], level)
@@ -167,9 +167,9 @@ def plane(
 
 
 def add_columns(
+    d: Decomposition,
     sides: tuple[DrawnCloud, DrawnCloud],
     data: tuple[Any, Any],
-    s: np.ndarray,
     map: str,
     index: list[int],
     columns: bool | None,
@@ -180,8 +180,8 @@ def add_columns(
     if columns is False:
         return sides, []
     found = [
-        find_side_columns(rows, values, scaling, s, index, bool(columns))
-        for rows, values, scaling in zip(sides, data, check_map(map), strict=True)
+        find_side_columns(functions, rows, values, scaling, d.correlations[index], index, bool(columns))
+        for functions, rows, values, scaling in zip((d.f, d.g), sides, data, check_map(map), strict=True)
     ]
     x, y = (rows if side is None else side.rows for rows, side in zip(sides, found, strict=True))
     return (x, y), [side for side in found if side is not None]

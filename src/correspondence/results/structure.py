@@ -71,7 +71,7 @@ class Structure(FrameResult):
         The category; None for a whole column. Of texts these are words, of lists their members. A missing label is the
         category "(missing)".
     kinds : tuple of str
-        "number", "date", "label", "text" or "list".
+        What the column holds: "number", "date", "time", "duration", "label", "boolean", "text" or "list".
     figures : StructureFigures
         Figures of the rows given as X and Y.
     held_out : StructureFigures or None

@@ -11,9 +11,11 @@ import numpy as np
 from scipy.stats import chi2
 
 from correspondence._util.arguments import take_rows
+from correspondence._util.labels import MISSING
 from correspondence._util.text import one_line
-from correspondence.core.column_structure import ColumnStructure, summarise_columns
-from correspondence.data.readable_columns import MISSING, NUMBER_KINDS, ReadableColumn, read_columns
+from correspondence.core.column_structure import ColumnStructure, find_column_kinds, summarise_columns
+from correspondence.core.functions import PrincipalFunctions
+from correspondence.data.readable_columns import ReadableColumn, read_columns
 from correspondence.scene.points import ScenePoints
 
 __all__ = ["ARROW_DEVIATIONS", "CategoryMarks", "ColumnMarks", "NumberMark", "find_column_marks"]
@@ -152,11 +154,15 @@ class ColumnMarks:
         return sorted(mattering, key=lambda mark: -float(mark.explained[list(axes)] @ scale**2))[:most]
 
 
-def find_column_marks(points: ScenePoints, values: Any, side: str, with_nameless: bool = False) -> ColumnMarks | None:
+def find_column_marks(
+    functions: PrincipalFunctions, points: ScenePoints, values: Any, side: str, with_nameless: bool = False
+) -> ColumnMarks | None:
     """Find what is shown of the columns of a variable.
 
     Parameters
     ----------
+    functions : PrincipalFunctions
+        The f or g of the variable, which know what its columns are.
     points : ScenePoints
         The rows, where they lie.
     values : array-like, frame, ...
@@ -176,12 +182,16 @@ def find_column_marks(points: ScenePoints, values: Any, side: str, with_nameless
     if isinstance(values, list | tuple) and not with_nameless and not _is_text_list(values):
         return None
     shown = values if len(points) == points.given else take_rows(values, points.rows)
-    columns = [column for column in read_columns(shown, side) if _is_shown(column, with_nameless)]
+    try:
+        columns = read_columns(shown, side, find_column_kinds(functions))
+    except ValueError:  # a user's model may take what cannot be read here
+        return None
+    columns = [column for column in columns if _is_shown(column, with_nameless)]
     if not columns:
         return None
     found = summarise_columns(columns, points.places)
-    numbers = [make_number_mark(one) for one in found if one.column.kind in NUMBER_KINDS]
-    left_out = [column.name for column in columns if column.kind in ("id", "constant")]
+    numbers = [make_number_mark(one) for one in found if one.column.is_number]
+    left_out = [column.name for column in columns if not column.is_told]
     return ColumnMarks(collect_categories(found, points.places.shape[1]), numbers, len(points), left_out, found)
 
 
@@ -201,7 +211,7 @@ def make_number_mark(one: ColumnStructure) -> NumberMark:
 
 def collect_categories(found: Sequence[ColumnStructure], d: int) -> CategoryMarks:
     """Collect the categories of all columns that occur."""
-    groups = [one for one in found if one.column.kind not in NUMBER_KINDS]
+    groups = [one for one in found if not one.column.is_number]
     times = Counter(text for one in groups for text in one.column.categories)
     labels = [_write_category(one.column, text, times[text] > 1) for one in groups for text in one.column.categories]
     columns = [one.column.name for one in groups for _ in one.column.categories]
