@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence._util.arguments import check_weights, count_observations, take_rows, to_floats
-from correspondence._util.labels import MISSING, as_labels, encode_labels, find_labels
+from correspondence._util.labels import MISSING, as_labels, encode_labels, find_labels, name_missing_labels
 from correspondence._util.text import one_line
 from correspondence.core.column_structure import find_column_kinds
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
@@ -169,7 +169,7 @@ def collect_column_labels(
     functions: PrincipalFunctions, column: np.ndarray, name: str, weights: Any = None
 ) -> Candidates:
     """Collect the labels of a column."""
-    codes, labels = encode_labels(column, name)
+    codes, labels = encode_labels(name_missing_labels(column, name), name)
     mass = np.bincount(codes, weights, len(labels))
     return collect_labels(labels, functions(labels), mass)
 

@@ -144,10 +144,9 @@ class Layer {
     }
     if (!$("labels").checked) return;
     for (const { name, at, colour } of lines) {
-      const [[ax, ay], [x, y]] = [at.at(-2), at.at(-1)], font = `italic 600 12px ${FONT}`, text = short(name, 32);
-      const left = x < ax, up = y < ay, width = this.measure(context, font, text);
-      const across = left ? [x - width - 6, x + 6] : [x + 6, x - width - 6], along = (up ? [-8, -20, 5, -36, 21] : [-8, 5, -20, 21, -36]).map(by => y + by);
-      const corners = [...across, x - width / 2].flatMap(edge => along.map(top => [edge, top])).filter(([edge, top]) => edge !== x - width / 2 || top !== y - 8);
+      const font = `italic 600 12px ${FONT}`, text = short(name, 32), width = this.measure(context, font, text);
+      const corners = around(at.at(-1), at.at(-2), width);
+      if (at.length > 2) corners.push(...around(at[0], at[1], width));  // a path may be named at its other end
       this.writeText(context, text, corners, width, { font, colour: css(this.page.text(colour)) }, taken);
     }
   }
@@ -249,6 +248,13 @@ function write(context, text, x, y, { font, colour, align, halo }) {
     context.strokeText(text, x, y);
   }
   context.fillText(text, x, y);
+}
+/* Upper left corners for a text at the end of a line that comes from another place, the best first. */
+function around([x, y], [fromX, fromY], width) {
+  const across = x < fromX ? [x - width - 6, x + 6] : [x + 6, x - width - 6];
+  const along = (y < fromY ? [-8, -20, 5, -36, 21] : [-8, 5, -20, 21, -36]).map(by => y + by);
+  const above = along.filter(top => top !== y - 8).map(top => [x - width / 2, top]);
+  return [...across.flatMap(edge => along.map(top => [edge, top])), ...above];
 }
 /* Head of an arrow from one place on the screen to another, filled with the colour of the context. */
 function arrowHead(context, [ax, ay], [x, y]) {

@@ -75,7 +75,7 @@ class Page {
       const size = cloud.faint ? Math.min(many, 5) : { x: many, mark: 9, y: ofY, xc: 11, yc: 15 }[cloud.role];
       const solid = cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
       const behind = (cloud.n < 300 ? 80 : cloud.n <= 3000 ? 55 : cloud.n <= 20000 ? 32 : 18) * (cloud.classes ? 2 : 1);
-      const alphas = cloud.faint ? model.copies(cloud).map(times => Math.max(5, behind / times)) : null;
+      const alphas = cloud.faint ? model.copies(cloud).map(times => Math.max(1, behind / times)) : null;
       for (let j = 0; j < cloud.n; j++) {
         const i = cloud.start + j, code = model.classOf(cloud, j);
         const isHidden = hidden.roles.has(cloud.role) || hidden.classes.has(code);
