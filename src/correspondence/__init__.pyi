@@ -38,6 +38,7 @@ from .data.counting import indicator_table as indicator_table
 from .data.pairs.pairs import Pairs as Pairs
 from .data.table import Table as Table
 from .describe.columns import describe_columns as describe_columns
+from .describe.structure import structure as structure
 from .estimators.ace import ACE as ACE
 from .estimators.ca.estimator import CA as CA
 from .estimators.ca.estimator import Chi2Test as Chi2Test
@@ -58,6 +59,7 @@ from .results.matches import Confusing as Confusing
 from .results.matches import Matches as Matches
 from .results.points import Bootstrap as Bootstrap
 from .results.points import Points as Points
+from .results.structure import Structure as Structure
 from .results.timeline import Timeline as Timeline
 from .results.timeline import Transition as Transition
 from .search.cross_modal import CrossModalIndex as CrossModalIndex
