@@ -100,7 +100,7 @@ def write_report(analysis: Analysis, path: Path, title: str) -> None:
         names=analysis.names,
         x_labels=_make_x_labels(analysis),
         title=title,
-        about=analysis.sentences,
+        about=[*analysis.sentences, *([analysis.not_saved] if analysis.not_saved else [])],
         words=None if is_beliefs else analysis.words,  # of beliefs, the page also has words for x
     )
 
@@ -186,6 +186,7 @@ def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title
         "significant": analysis.n_significant,
         "held_out": _describe_held_out(analysis.held_out),
         "not_held_out": analysis.not_held_out,
+        "not_saved": analysis.not_saved,
         "components": [component.to_record() for component in analysis.components],
         "axes": [
             {
