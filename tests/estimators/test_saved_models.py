@@ -272,7 +272,11 @@ def model_of(description):
 
 def test_any_change_of_sizes_or_positions_is_found(rng, tmp_path):
     """Each array of a model in turn is cut, and positions lead nowhere; nothing is built from that."""
-    for model in (RandomForestClassifier(3, random_state=0), LogisticRegression(), MLPClassifier((20,), solver="lbfgs")):
+    for model in (
+        RandomForestClassifier(3, random_state=0),
+        LogisticRegression(),
+        MLPClassifier((20,), solver="lbfgs"),
+    ):
         description, arrays = saved_parts(rng, tmp_path, model)
         names = [name for name in arrays if name.startswith("f.features.0.")]
         assert len(names) >= 3
