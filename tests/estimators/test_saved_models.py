@@ -2,7 +2,9 @@
 
 import json
 
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -31,6 +33,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import correspondence as co
 from correspondence._util import files
 from correspondence.core import decomposition
+from correspondence.describe.axis_words import find_axis_words
+from correspondence.describe.sentences import write_sentences
 from correspondence.estimators import saved_models, saved_trees
 from correspondence.estimators.conditional_expectations import LabelMeans
 from correspondence.estimators.saved_models import SavedModel, read_fitted_model
@@ -312,3 +316,31 @@ def assert_damaged(tmp_path, description, arrays):
     files.write_safetensors(path, arrays, description, decomposition.FILE_FORMAT, decomposition.FILE_FORMAT_VERSION)
     with pytest.raises(ValueError, match="damaged"):
         co.load(path)
+
+
+# --- what uses them
+
+
+@pytest.mark.parametrize("name", ["logistic", "forest", "mlp", "learns from y"])
+def test_words_pictures_pages_and_searches_of_loaded_models(rng, tmp_path, name):
+    """A loaded model does all that the fitted one does, with the same result."""
+    make, options = FITS[name]
+    X, Y = make(rng)
+    X, Y = (pd.DataFrame(v, columns=list("pqr")) if v.ndim == 2 else v for v in (X, Y))
+    d = co.ACE(2, **options).fit(X, Y).decomposition_
+    d.save(tmp_path / "model.safetensors")
+    again = co.load(tmp_path / "model.safetensors")
+    words = [write_sentences(each, find_axis_words(each, X, Y), None, ("x", "y")) for each in (d, again)]
+    assert words[0] == words[1]
+    assert "low" in words[0][1]  # the class, or the low end of a column
+    given = {"X": X} if name != "learns from y" else {"Y": Y}
+    shown = [co.plot.plane(each, **given) for each in (d, again)]
+    texts = [sorted(text.get_text() for text in ax.texts) for ax in shown]
+    assert texts[0] == texts[1]
+    assert {"low", "middle", "high"} <= set(texts[0])
+    pages = [co.explore(each, X, Y, tmp_path / f"{i}.html").read_text() for i, each in enumerate((d, again))]
+    assert "middle" in pages[1]
+    items = [f"item {i}" for i in range(20)]
+    found = [co.CrossModalIndex(each, items, Y[:20]).tags(X[:5], k=2).labels for each in (d, again)]
+    np.testing.assert_array_equal(*found)
+    plt.close("all")
