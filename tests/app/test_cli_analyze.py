@@ -176,7 +176,7 @@ def test_beliefs(run, tmp_path):
 
 def test_a_model_that_cannot_be_saved(file, run, tmp_path, monkeypatch):
     """Everything else is written, and the terminal, the summary and the page say why."""
-    monkeypatch.setattr("correspondence.estimators.saved_models.READERS", {})
+    monkeypatch.setattr("correspondence.estimators.model_readers.READERS", {})
     result = run(file, *WINE[:-1], "logistic", "--components", 1)
     assert_done(result, tmp_path / "out", [name for name in RESULT_FILES if name != "model.safetensors"])
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())

@@ -35,9 +35,10 @@ from correspondence._util import files
 from correspondence.core import decomposition
 from correspondence.describe.axis_words import find_axis_words
 from correspondence.describe.sentences import write_sentences
-from correspondence.estimators import saved_models, saved_trees
+from correspondence.estimators import model_readers, saved_trees
 from correspondence.estimators.conditional_expectations import LabelMeans
-from correspondence.estimators.saved_models import SavedModel, read_fitted_model
+from correspondence.estimators.model_readers import read_fitted_model
+from correspondence.estimators.saved_models import SavedModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -245,6 +246,28 @@ def test_a_loaded_decomposition_answers_as_before(rng, tmp_path, name):
     assert {key: a.tobytes() for key, a in before.items()} == {key: a.tobytes() for key, a in after.items()}
 
 
+def draw_texts(y):
+    return [f"some words on {label} and number {i % 7}" for i, label in enumerate(y)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        lambda X, y: sp.csr_array(np.abs(X)),
+        lambda X, y: np.repeat(X, 4, axis=1).reshape(-1, 1, 3, 4),
+        lambda X, y: draw_texts(y),
+        lambda X, y: pd.DataFrame({"number": X[:, 0], "label": np.where(X[:, 1] > 0, "yes", "no")}),
+    ],
+    ids=["sparse", "images", "texts", "frame"],
+)
+def test_every_kind_of_data(rng, tmp_path, values):
+    X, y = class_pairs(rng)
+    x = values(X, y)
+    d = co.ACE(1, x_regressor=LogisticRegression()).fit(x, y).decomposition_
+    d.save(tmp_path / "model.safetensors")
+    np.testing.assert_allclose(co.load(tmp_path / "model.safetensors").f(x), d.f(x), atol=1e-9)
+
+
 def test_a_file_without_scikit_learns_models(rng, tmp_path, monkeypatch):
     """A release of scikit-learn that has other models reads the same file."""
     X, y = class_pairs(rng)
@@ -252,7 +275,7 @@ def test_a_file_without_scikit_learns_models(rng, tmp_path, monkeypatch):
     expected = d.f(X)
     d.save(tmp_path / "model.safetensors")
     monkeypatch.delattr(ForestClassifier, "predict_proba")
-    monkeypatch.setattr(saved_models, "READERS", {})
+    monkeypatch.setattr(model_readers, "READERS", {})
     np.testing.assert_allclose(co.load(tmp_path / "model.safetensors").f(X), expected, atol=1e-10)
 
 

@@ -21,7 +21,8 @@ from correspondence.core.whitening import compute_whitening
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_from_state
 from correspondence.data.encoders.columns import Columns, copy_for_expectations
-from correspondence.estimators.saved_models import SavedModel, number_states, read_fitted_model
+from correspondence.estimators.model_readers import read_fitted_model
+from correspondence.estimators.saved_models import SavedModel, number_states
 
 __all__ = [
     "MAX_LABELS_REGRESSED",

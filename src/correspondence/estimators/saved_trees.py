@@ -242,8 +242,9 @@ class TreesStep:
     @classmethod
     def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> TreesStep:
         """Put together what `state` took apart, if sizes and numbers agree with the description."""
-        sizes = [int(description[name]) for name in ("n_features", "n_outputs", "n_trees")]
-        step = cls(*sizes, float(description["factor"]), **{name: arrays[name] for name in description["arrays"]})
+        sizes: dict[str, Any] = {name: int(description[name]) for name in ("n_features", "n_outputs", "n_trees")}
+        kept: dict[str, Any] = {name: arrays[name] for name in description["arrays"]}
+        step = cls(factor=float(description["factor"]), **sizes, **kept)
         step._check()
         return step
 
