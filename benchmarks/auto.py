@@ -67,11 +67,15 @@ def load_classes(movies):
 
 
 def fill_missing(frame):
-    """Put the median and an indicator in the place of missing numbers, and a level of its own for missing labels."""
+    """Fill in the median, beside an indicator; a missing label, and labels of less than ten rows, are levels."""
     columns = {}
     for name, values in frame.items():
         is_number = pd.api.types.is_numeric_dtype(values)
-        columns[name] = values.fillna(values.median()) if is_number else values.fillna("missing").astype(str)
+        if is_number:
+            columns[name] = values.fillna(values.median())
+        else:
+            labels = values.fillna("missing").astype(str)
+            columns[name] = labels.where(labels.map(labels.value_counts()) >= 10, "other")
         if is_number and values.isna().any():
             columns[f"{name} is missing"] = np.where(values.isna(), "yes", "no")
     return pd.DataFrame(columns)
@@ -115,10 +119,9 @@ def main():
     if only in "red wine":
         for seed in range(5):
             measure_problem(f"red wine, split {seed}", *split_wine(seed))
-    if only in "classes":
-        for name, X, y in load_classes(arguments.movies):
-            for seed in range(3):
-                measure_problem(f"classes of {name}, split {seed}", *split_classes(X, y, seed))
+    for name, X, y in load_classes(arguments.movies):
+        for seed in range(3) if only in f"classes of {name}" else ():
+            measure_problem(f"classes of {name}, split {seed}", *split_classes(X, y, seed))
 
 
 if __name__ == "__main__":
