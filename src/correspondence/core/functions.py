@@ -41,6 +41,7 @@ FEATURE_MAPS = {  # as names, so that loading a model imports torch only if it h
     "additive": "correspondence.core.feature_maps:Additive",
     "beliefs": "correspondence.classifiers.beliefs:Beliefs",
     "encoded": "correspondence.core.feature_maps:Encoded",
+    "expectations": "correspondence.estimators.conditional_expectations:CrossFittedExpectation",
     "kernel": "correspondence.estimators.kernel:KernelFeatures",
     "nets": "correspondence.estimators.pice.feature_net:NetSide",
 }

@@ -71,9 +71,7 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     "--method",
     type=click.Choice(["auto", *METHOD_TEXTS]),
     default="auto",
-    help="auto takes the simplest method that suits the columns and is not clearly behind the best on held-out pairs. "
-    "Models of logistic, forest and mlp cannot be saved, so auto leaves them out; if you ask for one, everything but "
-    "the model is written.",
+    help="auto takes the simplest method that suits the columns and is not clearly behind the best on held-out pairs.",
 )
 @click.option(
     "--components",
@@ -130,10 +128,6 @@ def analyze_command(
             tell_lines(["Nets are tried too, which takes minutes for this many images; --method kernel takes seconds."])
         analysis = analyze_data(data, method, components, random_state=seed)
     tell_lines(analysis.notes)
-    if not analysis.is_saved:
-        tell_lines(
-            [f"The model of method {analysis.method} cannot be saved without pickle: model.safetensors is not written."]
-        )
     with one_sentence(), writing_to(folder):
         summary = write_analysis(analysis, request, folder, title or file.stem, seed)
     click.echo(to_json(summary) if as_json else format_summary(summary))
