@@ -107,6 +107,7 @@ class CA(Estimator):
     array([0.577])
     """
 
+    _takes_tables: ClassVar[bool] = True
     _constraints: ClassVar[Constraints] = {
         "n_components": (None, Whole(0)),
         "handle_unknown": ("error", "nan"),
