@@ -59,6 +59,7 @@ from .results.matches import Confusing as Confusing
 from .results.matches import Matches as Matches
 from .results.points import Bootstrap as Bootstrap
 from .results.points import Points as Points
+from .results.points import SupplementaryNumbers as SupplementaryNumbers
 from .results.structure import Structure as Structure
 from .results.timeline import Timeline as Timeline
 from .results.timeline import Transition as Transition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
@@ -39,6 +39,7 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
     """
 
     decomposition_: Decomposition
+    _takes_tables: ClassVar[bool] = False  # whether X alone may be a table of counts
 
     @abstractmethod
     def fit(self, X: Any, Y: Any = None) -> Self:
