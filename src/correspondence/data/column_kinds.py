@@ -10,11 +10,12 @@ from correspondence.data.column_summary import MAX_FEW_VALUES, Extent
 from correspondence.data.encoders.text import are_texts
 from correspondence.data.text_readers import TextReader, find_text_reader
 
-__all__ = ["KIND_TEXTS", "ColumnKind", "decide_column_kind"]
+__all__ = ["KIND_TEXTS", "MAX_LEVELS", "ColumnKind", "decide_column_kind"]
 
 MAX_FEW_BESIDE_OTHERS = 10  # different whole numbers that are labels in one of several columns
 MIN_ROWS_PER_VALUE = 10  # rows for each of them, on average; with fewer they are numbers
 MIN_ROWS_FOR_IDS = 20  # with fewer rows, labels that all differ may still be labels
+MAX_LEVELS = 50  # labels with a level each, in one of several columns
 MIN_ID_SHARE = 0.5  # of the rows have a label of their own, if a column names the rows
 ROW_NUMBER_NAMES = ("", "id", "index", "row", "rownames", "row_number", "unnamed: 0")  # in lower case
 KIND_TEXTS = {
@@ -129,4 +130,6 @@ def _decide_for_labels(counts: dict[Any, int], n_present: int, is_alone: bool) -
             return ColumnKind("text")
     if n_present >= MIN_ROWS_FOR_IDS and len(counts) > MIN_ID_SHARE * n_present:
         return ColumnKind("id")
-    return ColumnKind("label")
+    n_rare = len(counts) - MAX_LEVELS + 1
+    has_many = not is_alone and len(counts) > MAX_LEVELS
+    return ColumnKind("label", note=f"taken with {n_rare:,} rare labels in one level" if has_many else "")

@@ -98,8 +98,6 @@ def read_series(series: nw.Series, where: str, key: Any) -> np.ndarray:
         return _read_labels(series, where)
     if dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128, nw.UInt64) and not series.is_null().any():
         return series.to_numpy().astype(np.int64)
-    if dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128, nw.UInt64):
-        return to_object_array([None if value is None or value != value else int(value) for value in series.to_list()])
     if dtype.is_numeric():
         return check_not_infinite(series_to_floats(series), where)
     if isinstance(dtype, nw.Datetime):

@@ -15,12 +15,11 @@ from correspondence._util.files import State
 from correspondence._util.labels import label_from_json, label_to_json
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
-from correspondence.data.column_kinds import ColumnKind, decide_column_kind
+from correspondence.data.column_kinds import MAX_LEVELS, ColumnKind, decide_column_kind
 from correspondence.data.column_reading import columns_of, find_missing, to_numbers
 from correspondence.data.column_summary import Extent, Survey
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.single_column import (
-    MAX_LEVELS,
     Category,
     ColumnEncoder,
     Dates,
@@ -100,6 +99,7 @@ class Columns(Encoder):
                     LeftOut,
                     stacklevel=find_user_stacklevel(),
                 )
+        _warn_of_merged_labels({key: kinds[key].note for key in columns if "rare labels" in kinds[key].note}, name)
         return cls(columns, list(rows), kinds)
 
     def accept_unknown(self) -> Columns:  # noqa: D102
@@ -155,6 +155,13 @@ class Columns(Encoder):
     def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Columns:  # noqa: D102
         columns = {label_from_json(key): column_from_state(column) for key, column in description["columns"]}
         return cls(columns, [label_from_json(key) for key in description["names"]])
+
+
+def _warn_of_merged_labels(notes: dict[Any, str], name: str) -> None:
+    """Warn of columns whose rare labels share a level."""
+    if notes:
+        message = f"Column(s) of {name} with many labels: " + "; ".join(f"{key!r} is {n}" for key, n in notes.items())
+        warnings.warn(f"{message}.", LeftOut, stacklevel=find_user_stacklevel())
 
 
 def fit_column_encoder(kind: ColumnKind, summary: Any, values: np.ndarray, linear: bool, alone: bool) -> Column | None:

@@ -37,7 +37,6 @@ __all__ = [
 
 OTHER = "(other)"  # the level of rare labels in a column that has many
 MAX_LINEAR_DEVIATIONS = 3.5  # robust standard deviations; values beyond are compressed by a logarithm
-MAX_LEVELS = 50  # labels with an indicator each, in one of several columns
 MAX_ITEMS = 100  # items of lists with an indicator each
 MIN_ROWS_PER_ITEM = 2  # rows that have an item, if it has an indicator
 MAX_WORDS = 2000  # words that are counted in one of several columns
@@ -284,7 +283,7 @@ class Category(ColumnEncoder):
         unknown = np.flatnonzero(codes < 0)
         is_gone = find_missing(column)[unknown]
         if not self.is_unknown_accepted and not is_gone.all():
-            label = short_repr(column[unknown[~is_gone][0]])
+            label = short_repr(column.tolist()[unknown[~is_gone][0]])
             raise ValueError(f"has the label {label}, which was not in the fit: leave it out.")
         known = np.flatnonzero(codes >= 0)
         shape = (len(codes), self.width)
