@@ -53,5 +53,5 @@ def test_rows_that_are_numbered():
 
 def test_many_labels_are_noted():
     many = {f"k{i}": 10 for i in range(80)}
-    assert "31 rare labels" in decide_column_kind("director", many, 800, is_alone=False).note
+    assert "21 rare labels" in decide_column_kind("director", many, 800, is_alone=False).note
     assert decide_column_kind("director", many, 800).note == ""

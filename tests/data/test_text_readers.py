@@ -1,5 +1,7 @@
 """Texts that stand for dates, times, durations and lists."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,8 @@ def test_texts_that_stand_for_themselves(texts):
 def test_lists():
     bars = find_text_reader(["Comedy|Drama", "Drama", "Comedy", "Drama|War", "Comedy|War"])
     assert bars == TextReader("list", "|")
+    commas = find_text_reader([", ".join(pair) for pair in permutations(["Laptop", "Paper", "Server", "Email"], 2)])
+    assert commas == TextReader("list", ",")
     literal = find_text_reader(["['a', 'b']", "['b']", "[]"])
     assert literal(to_object_array(["['a', 'b']", None, "[]", "broken"])).tolist() == [("a", "b"), None, (), None]
     assert find_text_reader(["[1, 2", "(3)"]) is None

@@ -15,7 +15,7 @@ __all__ = ["KIND_TEXTS", "MAX_LEVELS", "ColumnKind", "decide_column_kind"]
 MAX_FEW_BESIDE_OTHERS = 10  # different whole numbers that are labels in one of several columns
 MIN_ROWS_PER_VALUE = 10  # rows for each of them, on average; with fewer they are numbers
 MIN_ROWS_FOR_IDS = 20  # with fewer rows, labels that all differ may still be labels
-MAX_LEVELS = 50  # labels with a level each, in one of several columns
+MAX_LEVELS = 60  # labels with a level each, in one of several columns
 MIN_ID_SHARE = 0.5  # of the rows have a label of their own, if a column names the rows
 ROW_NUMBER_NAMES = ("", "id", "index", "row", "rownames", "row_number", "unnamed: 0")  # in lower case
 KIND_TEXTS = {
@@ -124,7 +124,7 @@ def _decide_for_labels(counts: dict[Any, int], n_present: int, is_alone: bool) -
     """Decide about a column of labels that are neither lists nor booleans."""
     if all(isinstance(label, str) for label in counts):
         reader = find_text_reader(counts)
-        if reader is not None:
+        if reader is not None and not (reader.kind == "list" and is_alone and len(counts) <= MAX_LEVELS):
             return ColumnKind(reader.kind, reader, reader.note)
         if not is_alone and are_texts(counts):
             return ColumnKind("text")

@@ -36,9 +36,9 @@ DURATION = re.compile(
     re.IGNORECASE,
 )
 ISO_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
-LIST_SEPARATORS = ("|", ";")
+# Different texts in which an item of lists stands, on average. Commas also stand in names and prose.
+MIN_TEXTS_PER_ITEM = {"|": 2, ";": 2, ",": 4}
 MIN_SHARE_OF_LISTS = 0.1  # of the texts have a separator, if they are lists
-MIN_TEXTS_PER_ITEM = 2  # different texts in which an item of lists stands, on average
 
 
 @dataclass(frozen=True)
@@ -180,13 +180,13 @@ def _find_list_reader(texts: Sequence[str]) -> TextReader | None:
     """Find the separator of lists whose items recur; prose and single labels have none."""
     if all(text.startswith(("[", "(", "{")) and text.endswith(("]", ")", "}")) for text in texts):
         return TextReader("list") if None not in _parse_lists(texts, "") else None
-    for separator in LIST_SEPARATORS:
+    for separator, least in MIN_TEXTS_PER_ITEM.items():
         with_several = [text for text in texts if separator in text]
         if len(with_several) < max(2, MIN_SHARE_OF_LISTS * len(texts)):
             continue
         lists = _parse_lists(texts, separator)
         n_items, n_different = sum(map(len, lists)), len({item for items in lists for item in items})
-        if n_items >= MIN_TEXTS_PER_ITEM * n_different:
+        if n_items >= least * n_different:
             return TextReader("list", separator)
     return None
 

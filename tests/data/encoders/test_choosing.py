@@ -60,6 +60,7 @@ def test_the_kind_is_found(values, kind):
         (np.array(["2020-01-01", "2020-01-01"], dtype="datetime64[D]"), "X has one value only"),
         (np.zeros((3, 4, 4)), r"write X\[:, None\]"),
         (np.zeros((3, 1, 4, 4)), "X has the same image"),
+        (np.zeros((3, 8, 8, 3)), "X must have its channels before"),
         (sp.csr_array(np.array([[1.0, np.nan]])), "Column 1 of X contains NaN"),
         (5.0, "single value"),
         (np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]), "masked entries"),

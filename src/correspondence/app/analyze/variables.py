@@ -287,5 +287,5 @@ def find_kind_hints(facts: Sequence[ColumnFacts]) -> list[str]:
     ]
     if len(codes) > MAX_HINTS:
         hints.append(f"So are {len(codes) - MAX_HINTS} more columns; summary.json lists them.")
-    others = [fact for fact in facts if fact.note and fact not in codes]
+    others = [fact for fact in facts if fact.note and fact not in codes and "rare labels" not in fact.note]
     return [*hints, *(f"{fact.column} is {fact.note}." for fact in others[:MAX_HINTS])]
