@@ -163,7 +163,7 @@ def write_caption(ax: Axes, sides: Sequence[SideColumns]) -> None:
     if words:
         parts.append(f"not drawn, near the centre or rare: {' and '.join(words)}")
     text = "; ".join(parts)
-    room = 72 * ax.figure.get_figwidth() * ax.get_position().width / CAPTION_LETTER_POINTS
+    room = 72 * ax.bbox.width / ax.figure.dpi / CAPTION_LETTER_POINTS
     ax.annotate(
         textwrap.fill(text[:1].upper() + text[1:], max(30, int(room))),  # a longer line would squeeze the plane
         (0, 0),
