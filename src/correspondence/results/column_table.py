@@ -49,6 +49,12 @@ class ColumnTable(FrameResult):
         The number of rows.
     facts : sequence of ColumnFacts
         One entry for each column.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> co.describe_columns(["red", "blue", "red", None]).facts[0].n_missing
+    1
     """
 
     n: int
