@@ -198,8 +198,10 @@ def test_cross_fitted_models_place_new_rows(file, run, tmp_path, method, monkeyp
     np.testing.assert_allclose(new, old, atol=1e-9)
 
 
-def test_auto_may_choose_a_classifier(run, tmp_path):
+@pytest.mark.slow
+def test_auto_may_choose_a_classifier(run, tmp_path, monkeypatch):
     """Labels by a plane through many columns: a logistic regression is ahead of functions of the columns."""
+    monkeypatch.setattr("correspondence.selection.method_registry.N_TREES", 5)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 8))
     labels = np.array(list("abcd"))[(X[:, :4] + 0.3 * rng.normal(size=(400, 4))).argmax(axis=1)]
