@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 
 import correspondence as co
 
@@ -95,3 +96,14 @@ def test_a_saved_model_takes_gaps(pairs, tmp_path):
     est = co.ACE(1).fit(X, y)
     est.decomposition_.save(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(co.load(tmp_path / "model.safetensors").f(X), est.transform(X))
+
+
+@pytest.mark.parametrize("est", ESTIMATORS, ids=lambda est: type(est).__name__)
+def test_unknown_labels_are_like_missing_ones_on_request(est, pairs):
+    X, y = pairs
+    fitted = clone(est).fit(X, y)
+    new, gap = X[:1].assign(c="new"), X[:1].assign(c=None)
+    with pytest.raises(ValueError, match="label 'new'"):
+        fitted.transform(new)
+    fitted.set_params(handle_unknown="missing")
+    np.testing.assert_array_equal(fitted.transform(new), fitted.transform(gap))

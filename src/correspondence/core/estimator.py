@@ -183,14 +183,17 @@ class PairsEstimator(Estimator):
 
     n_components: int
     missing: str
+    handle_unknown: str
 
     def _evaluate_f(self, X: Any) -> np.ndarray:
         self._check_missing(X, "X")
-        return super()._evaluate_f(X)
+        f = self.decomposition_.f
+        return (f if self.handle_unknown == "error" else f.accept_unknown())(X)
 
     def _evaluate_g(self, Y: Any) -> np.ndarray:
         self._check_missing(Y, "Y")
-        return super()._evaluate_g(Y)
+        g = self.decomposition_.g
+        return (g if self.handle_unknown == "error" else g.accept_unknown())(Y)
 
     def _check_missing(self, values: Any, name: str) -> None:
         """Raise an error for missing values, unless they have an indicator."""

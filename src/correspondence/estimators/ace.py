@@ -111,6 +111,8 @@ class ACE(PairsEstimator):
     missing : {"indicator", "drop", "error"}
         "indicator" encodes a missing number as the middle of the others, with an indicator beside it, and a missing
         label as a level of its own; "drop" leaves pairs with missing values out of the fit; "error" refuses them.
+    handle_unknown : {"error", "missing"}
+        In new data, a label that was not in the fit is an error, or is treated like a missing one.
 
     Attributes
     ----------
@@ -146,6 +148,7 @@ class ACE(PairsEstimator):
         "n_alternations": Whole(1),
         "random_state": SEED,
         "missing": MISSING_POLICIES,
+        "handle_unknown": ("error", "missing"),
     }
 
     def __init__(
@@ -161,6 +164,7 @@ class ACE(PairsEstimator):
         random_state: int = 0,
         progress: bool | None = None,
         missing: str = "indicator",
+        handle_unknown: str = "error",
     ) -> None:
         self.n_components = n_components
         self.x_regressor = x_regressor
@@ -172,6 +176,7 @@ class ACE(PairsEstimator):
         self.random_state = random_state
         self.progress = progress
         self.missing = missing
+        self.handle_unknown = handle_unknown
 
     def fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> Self:
         """Find the most correlated functions of X and Y.

@@ -135,6 +135,8 @@ class CCA(PenalisedEstimator):
     missing : {"indicator", "drop", "error"}
         "indicator" encodes a missing number as the middle of the others, with an indicator beside it, and a missing
         label as a level of its own; "drop" leaves pairs with missing values out of the fit; "error" refuses them.
+    handle_unknown : {"error", "missing"}
+        In new data, a label that was not in the fit is an error, or is treated like a missing one.
 
     Attributes
     ----------
@@ -157,12 +159,21 @@ class CCA(PenalisedEstimator):
         "n_components": Whole(1),
         "regularization": ("auto", check_strengths),
         "missing": MISSING_POLICIES,
+        "handle_unknown": ("error", "missing"),
     }
 
-    def __init__(self, n_components: int = 2, regularization: Any = "auto", *, missing: str = "indicator") -> None:
+    def __init__(
+        self,
+        n_components: int = 2,
+        regularization: Any = "auto",
+        *,
+        missing: str = "indicator",
+        handle_unknown: str = "error",
+    ) -> None:
         self.n_components = n_components
         self.regularization = regularization
         self.missing = missing
+        self.handle_unknown = handle_unknown
 
     def _make_feature_maps(self, pairs: Parts) -> tuple[Encoded, Encoded]:
         x, y = encoders_for(pairs, linear=True)

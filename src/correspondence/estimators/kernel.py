@@ -133,6 +133,8 @@ class KernelCCA(PenalisedEstimator):
     missing : {"indicator", "drop", "error"}
         "indicator" encodes a missing number as the middle of the others, with an indicator beside it, and a missing
         label as a level of its own; "drop" leaves pairs with missing values out of the fit; "error" refuses them.
+    handle_unknown : {"error", "missing"}
+        In new data, a label that was not in the fit is an error, or is treated like a missing one.
 
     Attributes
     ----------
@@ -165,6 +167,7 @@ class KernelCCA(PenalisedEstimator):
         "regularization": ("auto", check_strengths),
         "random_state": SEED,
         "missing": MISSING_POLICIES,
+        "handle_unknown": ("error", "missing"),
     }
 
     def __init__(
@@ -181,6 +184,7 @@ class KernelCCA(PenalisedEstimator):
         regularization: Any = "auto",
         random_state: int = 0,
         missing: str = "indicator",
+        handle_unknown: str = "error",
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -193,6 +197,7 @@ class KernelCCA(PenalisedEstimator):
         self.regularization = regularization
         self.random_state = random_state
         self.missing = missing
+        self.handle_unknown = handle_unknown
 
     def _decompose_pairs(
         self, pairs: Parts, groups: np.ndarray | None, y_sample: Any

@@ -109,6 +109,8 @@ class PICE(PairsEstimator):
     missing : {"indicator", "drop", "error"}
         "indicator" encodes a missing number as the middle of the others, with an indicator beside it, and a missing
         label as a level of its own; "drop" leaves pairs with missing values out of the fit; "error" refuses them.
+    handle_unknown : {"error", "missing"}
+        In new data, a label that was not in the fit is an error, or is treated like a missing one.
 
     Attributes
     ----------
@@ -168,6 +170,7 @@ class PICE(PairsEstimator):
         "checkpoint_every": Whole(1),
         "callbacks": (None, CALLBACKS),
         "missing": MISSING_POLICIES,
+        "handle_unknown": ("error", "missing"),
     }
 
     def __init__(
@@ -193,6 +196,7 @@ class PICE(PairsEstimator):
         callbacks: list[Callback] | None = None,
         progress: bool | Report = True,
         missing: str = "indicator",
+        handle_unknown: str = "error",
     ) -> None:
         self.n_components = n_components
         self.x_net = x_net
@@ -214,6 +218,7 @@ class PICE(PairsEstimator):
         self.callbacks = callbacks
         self.progress = progress
         self.missing = missing
+        self.handle_unknown = handle_unknown
 
     def fit(self, X: Any, Y: Any = None, *, validation: tuple[Any, Any] | None = None) -> Self:
         """Learn the principal functions from pairs.
