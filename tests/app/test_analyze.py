@@ -71,10 +71,13 @@ def test_types_are_told(wines, save):
     data = data_of(save(wines), y=["grade"])
     assert data.lines == [
         "x: 2 columns of numbers, 1 of labels (acidity, sugar, colour)",
-        "y: numbers (grade)",
+        "y: labels, 3 different (grade)",
         "Not used: id, which looks like an id.",
-        "grade is taken as numbers: it has few different whole numbers, and --labels grade would take it as labels.",
+        "grade is taken as labels: 3 different whole numbers; --numbers grade takes it as numbers.",
     ]
+    assert data_of(save(wines), y=["grade"], numbers=["grade"]).lines[1] == "y: numbers (grade)"
+    with pytest.raises(ValueError, match="--numbers"):
+        data_of(save(wines), y=["grade"], labels=["grade"], numbers=["grade"])
 
 
 def test_numbers_can_be_labels(wines, save):
@@ -94,9 +97,17 @@ def test_the_same_from_every_format(wines, save, name):
 
 
 def test_rows_are_numbered_in_the_file(save):
-    data = data_of(save(pl.DataFrame({"a": [1.0, None, 3.0, 4.0], "b": ["x", "y", "", "z"]})))
+    path = save(pl.DataFrame({"a": [1.0, None, 3.0, 4.0], "b": ["x", "y", "", "z"]}))
+    data = data_of(path, missing="drop")
     assert data.ids == [1, 4]
-    assert data.lines[-1] == "2 row(s) with missing values left out."
+    assert data.lines[0].startswith("Only 2 of 4 rows (50%) take part")
+    kept = data_of(path)
+    assert kept.ids == [1, 2, 3, 4]
+    assert "missing" in kept.lines[-1]
+    assert "a 1" in kept.lines[-1]
+    assert kept.y.values.tolist() == ["x", "y", "(missing)", "z"]
+    with pytest.raises(ValueError, match="--missing"):
+        data_of(path, missing="error")
 
 
 def test_two_columns_need_no_names(save):
@@ -124,8 +135,7 @@ def test_texts_stand_alone(save):
     assert data_of(save(frame), x=["text"], y=["kind"]).x.text == "texts (text)"
     assert data_of(save(frame.select("text", "kind"))).x.kind == "texts"
     data = data_of(save(frame), y=["kind"])
-    assert data.x.columns == ("size",)
-    assert data.notes[0] == "Not used: text, which holds texts, which --x can use alone."
+    assert data.x.text == "1 column of numbers, 1 of texts (text, size)"
 
 
 def test_lists_of_json_are_texts(tmp_path):
@@ -137,12 +147,12 @@ def test_lists_of_json_are_texts(tmp_path):
     assert data.x.values[3] == "salt, item 3, oil"
 
 
-def test_dates_are_not_used(save):
+def test_dates_are_used(save):
     dates = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 20), eager=True)
     frame = pl.DataFrame({"day": dates, "a": np.arange(20.0), "b": ["x", "y"] * 10, "c": np.arange(20.0) ** 2})
     data = data_of(save(frame, "data.parquet"), y=["b"])
-    assert data.x.columns == ("a", "c")
-    assert "Not used: day, which holds dates." in data.notes
+    assert data.x.text == "2 columns of numbers, 1 of dates (day, a, c)"
+    assert [fact.kind for fact in data.facts] == ["date", "number", "number", "label"]
 
 
 def test_constant_columns_are_left_out(save):
@@ -186,7 +196,8 @@ def test_arrays(arrays, tmp_path):
 def test_arrays_with_missing_values(arrays, tmp_path):
     arrays["X"][3, 1] = np.nan
     np.savez(tmp_path / "a.npz", **arrays)
-    data = data_of(tmp_path / "a.npz")
+    assert data_of(tmp_path / "a.npz").n_missing == 0
+    data = data_of(tmp_path / "a.npz", missing="drop")
     assert data.n_missing == 1
     assert 4 not in data.ids
     assert len(data.x.values) == len(data.y.values) == 49
@@ -355,7 +366,7 @@ def test_rounded_beliefs_are_mended(beliefs, tmp_path):
         ("d.parquet", "no parquet", {}, "cannot be read as .parquet"),
         ("d.npz", "no arrays", {}, "cannot be read as .npz"),
         ("d.csv", "a,b\n1,x\n", {}, "has 1 row"),
-        ("d.csv", "a,b\n,x\n1,\n", {}, "has no row"),
+        ("d.csv", "a,b\n,x\n1,\n", {"missing": "drop"}, "has no row"),
         ("d.csv", "a,b,c\n1,2,3\n4,5,6\n", {}, "--y must name .* a, b, c"),
         ("d.csv", "alcohol,b\n1,2\n4,5\n", {"y": ["alkohol"]}, "no column 'alkohol' .* alcohol"),
         ("d.csv", "a,b\n1,2\n4,5\n", {"x": ["a"], "y": ["a"]}, "'a' in both"),

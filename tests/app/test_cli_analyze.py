@@ -537,8 +537,7 @@ def test_as_a_module(tmp_path):
     assert done.stderr == "Error: There is no file none.csv.\n"
 
 
-def test_dates_are_no_variable_unless_they_are_made_one(run, tmp_path, rng):
-    """Their missing values then cost no rows."""
+def test_dates_with_missing_values_cost_no_rows(run, tmp_path, rng):
     x = rng.normal(size=60)
     days = [f"2024-0{1 + i % 9}-1{i % 10}" if i % 5 else "" for i in range(60)]
     rows = [f"{day},{a:.3f},{a + 0.1 * b:.3f}" for day, a, b in zip(days, x, rng.normal(size=60), strict=True)]
@@ -546,11 +545,37 @@ def test_dates_are_no_variable_unless_they_are_made_one(run, tmp_path, rng):
     path.write_text("\n".join(["day,a,b", *rows]) + "\n")
     result = run(path, "--y", "b", "--method", "cca")
     assert result.exit_code == 0, result.output
-    assert "Not used: day, which holds dates." in result.stderr
-    assert json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["n"] == 60
-    named = run(path, "--x", "day", "--y", "b", "--method", "cca", output=tmp_path / "other")
-    assert named.exit_code == 1
-    assert "holds dates or times: turn them into numbers" in named.stderr
+    assert "1 of dates" in result.stderr
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["rows"] == {"in_file": 60, "used": 60}
+    assert summary["columns"][0] == {
+        "column": "day",
+        "kind": "date",
+        "is_used": True,
+        "n_missing": 12,
+        "n_different": 36,
+        "note": "",
+    }
+    assert run(path, "--x", "day", "--y", "b", "--method", "cca", output=tmp_path / "other").exit_code == 0
+
+
+def test_few_rows_are_the_first_sentence(run, tmp_path, rng):
+    rows = [f"{'' if i % 3 else i},{a:.3f},{b:.3f}" for i, (a, b) in enumerate(rng.normal(size=(90, 2)))]
+    path = tmp_path / "holes.csv"
+    path.write_text("\n".join(["a,b,c", *rows]) + "\n")
+    result = run(path, "--y", "c", "--method", "cca", "--missing", "drop")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("Only 30 of 90 rows (33%) take part")
+    assert "Only 30 of 90 rows" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_columns_are_shown(run, tmp_path):
+    path = tmp_path / "grades.csv"
+    path.write_text("\n".join(["grade,size", *(f"{1 + i % 3},{i / 7:.3f}" for i in range(60))]) + "\n")
+    result = run(path, "--columns")
+    assert result.exit_code == 0, result.output
+    assert "3 different whole numbers" in result.stdout
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_same_counts_in_any_form_have_the_same_held_out_figures(run, tmp_path, rng):

@@ -79,7 +79,10 @@ def assert_done(result, folder):
 def test_end_to_end(file, frame, run, tmp_path):
     result = run(file, "--x", "fixed acidity,sugar", "--y", "colour", "--methods", "cca,ace", "--seed", 3)
     assert_done(result, tmp_path / "out")
-    assert result.stderr == ""
+    assert result.stderr.splitlines() == [
+        "x: 2 columns of numbers (fixed acidity, sugar)",
+        "y: labels, 2 different (colour)",
+    ]
     compared = co.compare(
         frame.select("fixed acidity", "sugar"), frame.select("colour"), ["cca", "ace"], random_state=3
     )
@@ -140,7 +143,7 @@ def test_groups_are_no_column_of_x(file, frame, run, tmp_path):
 
 def test_cv(file, frame, run, tmp_path):
     assert_done(run(file, "--x", "sugar", "--y", "grade", "--methods", "cca", "--cv", 2), tmp_path / "out")
-    expected = co.crossfit(co.CCA(n_components=1), frame.select("sugar"), frame.select("grade"), 2)
+    expected = co.crossfit(co.CCA(n_components=2), frame.select("sugar"), frame.select("grade"), 2)
     assert float(table_of(tmp_path / "out")[0]["captured"]) == pytest.approx(expected.captured, rel=1e-5)
 
 
@@ -149,7 +152,9 @@ def test_missing_values_are_counted_on_the_error_output(frame, run, tmp_path):
     frame.with_columns(pl.when(pl.col("year") > 0).then("sugar").alias("sugar")).write_csv(path)
     result = run(path, "--x", "sugar", "--y", "grade", "--methods", "cca")
     assert_done(result, tmp_path / "out")
-    assert result.stderr == "3 row(s) with missing values left out.\n"
+    assert "All 90 rows take part; missing values are marked as missing: sugar 3." in result.stderr
+    dropped = run(path, "--x", "sugar", "--y", "grade", "--methods", "cca", "--missing", "drop")
+    assert "Only 87 of 90 rows" in dropped.stderr
 
 
 @pytest.mark.parametrize("ending", ["parquet", "ndjson"])

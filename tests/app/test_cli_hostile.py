@@ -259,7 +259,8 @@ def test_ids_belong_to_their_rows(holes, kind, run):
         np.savez("data.npz", a=holes["a"].to_numpy(), label=holes["label"].to_list(), name=holes["name"].to_list())
     else:
         holes.write_parquet("data.parquet")
-    done(run("analyze", f"data.{kind}", "--x", "a", "--y", "label", "--id", "name", "--method", "cca", "-o", "out"))
+    options = ("--id", "name", "--method", "cca", "--missing", "drop", "-o", "out")
+    done(run("analyze", f"data.{kind}", "--x", "a", "--y", "label", *options))
     assert pl.read_parquet("out/x.parquet")["name"].to_list() == [f"n{i}" for i in range(60) if i not in (0, 3)]
 
 
@@ -285,7 +286,7 @@ def test_groups_reach_the_test_and_belong_to_their_rows(holes, images, kind, run
         tone = [None if i in (0, 3) else value for i, value in enumerate(listed["tone"])]
         listed.with_columns(tone=pl.Series(tone)).write_csv("holes.csv")
         arguments, kept = ("holes.csv", "--images", "photos", "--y", "tone"), kept[:46]
-    refused(run("analyze", *arguments, "--groups", "group"), "stop")
+    refused(run("analyze", *arguments, "--groups", "group", "--missing", "drop"), "stop")
     assert seen["groups"] == kept
 
 
@@ -368,7 +369,8 @@ def page(monkeypatch):
 
 def test_the_page_has_names_of_rows_and_held_out_figures(holes, page, run):
     holes.write_parquet("data.parquet")
-    done(run("analyze", "data.parquet", "--x", "a", "--y", "label", "--id", "name", "--method", "cca", "-o", "out"))
+    options = ("--id", "name", "--method", "cca", "--missing", "drop", "-o", "out")
+    done(run("analyze", "data.parquet", "--x", "a", "--y", "label", *options))
     assert page["x_labels"] == [f"n{i}" for i in range(60) if i not in (0, 3)]
     assert page["held_out"].correlations[0] == pytest.approx(pl.read_csv("out/pics.csv")["held_out"][0])
 

@@ -182,8 +182,8 @@ class PairsEstimator(Estimator):
     """Base of the estimators that learn from pairs (x, y) of any kind."""
 
     n_components: int
-    missing: str
-    handle_unknown: str
+    missing: str = "indicator"
+    handle_unknown: str = "error"
 
     def _evaluate_f(self, X: Any) -> np.ndarray:
         self._check_missing(X, "X")

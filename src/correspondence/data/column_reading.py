@@ -149,14 +149,9 @@ def _read_objects(values: np.ndarray, where: str) -> np.ndarray:
 
 
 def _read_labels(values: Any, where: str) -> np.ndarray:
-    """Read a column of labels; None is a missing one, and so is an empty text."""
+    """Read a column of labels; None is a missing one."""
     labels = as_labels(values, where, allow_missing=True)
-    labels = labels if labels.dtype == object else to_object_array(labels.tolist())
-    empty = np.fromiter((isinstance(label, str) and not label.strip() for label in labels.tolist()), bool, len(labels))
-    if empty.any():
-        labels = labels.copy()
-        labels[empty] = None
-    return labels
+    return labels if labels.dtype == object else to_object_array(labels.tolist())
 
 
 def _to_items(value: Any) -> ItemList | None:

@@ -98,7 +98,8 @@ def _names_rows(column: nw.Series, name: str) -> bool:
     if column.dtype != nw.String:
         return False
     counts = Counter(value for value in list_values(column) if value)
-    return len(counts) > 1 and decide_column_kind(name, counts, counts.total(), is_alone=False).kind == "id"
+    kind = decide_column_kind(name, counts, counts.total(), is_alone=False).kind if len(counts) > 1 else ""
+    return kind == "id" or (kind == "label" and len(counts) == counts.total())
 
 
 def array_roles(
@@ -191,8 +192,10 @@ def labels_variable(role: str, labels: np.ndarray, columns: Sequence[str]) -> Va
 
 
 def frame_values(frame: nw.DataFrame) -> Any:
-    """Return a single column of text or labels as an array, anything else as a frame."""
+    """Return a single column of text or labels as an array, anything else as a frame; empty texts are missing."""
     check_plain(column for column in frame.iter_columns() if not isinstance(column.dtype, nw.List | nw.Array))
+    texts = [name for name in frame.columns if frame[name].dtype == nw.String]
+    frame = frame.with_columns(nw.when(nw.col(name) != "").then(nw.col(name)).alias(name) for name in texts)
     column = frame[:, 0]
     if len(frame.columns) > 1 or column.dtype.is_numeric() or column.dtype.is_temporal() or column.dtype.is_nested():
         return convert_for_numpy(frame).to_native()

@@ -29,7 +29,7 @@ class Images(Encoder):
     @classmethod
     def fit(cls, values: Any, name: str) -> Images:  # noqa: D102
         array = read_pixels(values, name)
-        if array.shape[3] in USUAL_CHANNELS and array.shape[1] not in USUAL_CHANNELS:
+        if array.shape[3] in USUAL_CHANNELS and min(array.shape[1:3]) > max(USUAL_CHANNELS):
             raise ValueError(
                 f"{name} must have its channels before height and width, got images of shape {array.shape[1:]}. "
                 f"Write np.moveaxis({name}, 3, 1)."

@@ -29,7 +29,7 @@ def read_image_pairs(request: Request, progress: bool | None) -> Data:
     frame = read_frame(listing)
     request.check_columns(frame.columns, listing)
     roles = image_roles(frame, files, request.x, request.y, request.other_columns, folder, listing)
-    complete = find_complete_frame_rows(frame, [*roles.x, *roles.y, request.groups or None], listing)
+    complete = find_complete_frame_rows(frame, roles.x, listing) & request.find_rows(frame, roles.y)
     rows = join_captions(as_label_texts(frame.filter(complete.tolist()), request.labels), roles)
     names = as_label_texts(rows, roles.x)[roles.x[0]].to_list()
     found = read_listed_images(names, files, request.size, progress)
