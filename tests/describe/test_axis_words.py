@@ -82,6 +82,14 @@ def test_a_label_is_named_if_it_contributes_more_than_average_or_most_of_its_end
     assert words.y.positive == (Word("yes", 1.0, 0.5),)
 
 
+def test_an_end_where_nothing_lies_is_the_rest():
+    """One label is far out; the others are all near the centre, and none of them is what the axis is about."""
+    n = 12
+    places = ([f"l{i}" for i in range(n)] + ["far"], np.array([[-0.1]] * n + [[8.0]]), [0.99 / n] * n + [0.01])
+    words = AxisWords(1, None, find_axis_words(by(lambda X: X), y_items=places)[0].y)
+    assert words.write_sentence() == "Axis 1 separates far from the rest."
+
+
 def test_prior_counts():
     places = (["often", "rare"], np.array([[-1.0], [-2.0]]), [0.9, 0.1])
     assert texts(find_axis_words(by(lambda X: X), x_items=places)[0].x.negative) == ["often"]

@@ -90,6 +90,7 @@ MIN_COLUMN_CORRELATION = 0.1  # from here on, a column is named
 MIN_BENT_CORRELATION = 0.2  # the same for a column whose extremes lie at one end
 MIN_STANDARD_ERRORS = 3.0  # from here on, a word or column is more than noise,
 SUFFICIENT_CORRELATION = 0.5  # or from here on, in small samples
+STRONGEST_LABEL_SHARE = 0.2  # of the average, which the strongest label of an end has; without one it is the rest
 ROUNDING_ERROR = 1e-12
 END_SHARE = 0.5  # of the variance on one side of an axis, which its end holds
 
@@ -104,6 +105,8 @@ class Candidates:
     least: np.ndarray
     """Below this weight on each axis only the strongest candidate at an end is named."""
     of_variable: bool = False
+    strongest_share: float = 0.0
+    """The strongest one must have this share of that weight."""
 
     def find_ends(self, i: int, n_words: int) -> Ends:
         """Find the words at both ends of an axis."""
@@ -113,7 +116,8 @@ class Candidates:
         values, weights = self.values[:, i], self.weights[:, i]
         there = np.flatnonzero((values * sign > 0) & (weights > ROUNDING_ERROR))
         order = there[np.argsort(-weights[there], kind="stable")][:n_words]
-        named = [j for rank, j in enumerate(order.tolist()) if rank == 0 or weights[j] >= self.least[i]]
+        least = [(self.strongest_share if rank == 0 else 1) * self.least[i] for rank in range(len(order))]
+        named = [j for j, limit in zip(order.tolist(), least, strict=True) if weights[j] >= limit]
         return tuple(Word(self.texts[j], float(values[j]), min(float(weights[j]), 1.0)) for j in named)
 
 
@@ -182,7 +186,8 @@ def collect_labels(labels: np.ndarray, values: np.ndarray, mass: np.ndarray) -> 
     total = parts.sum(axis=0)
     weights = parts / np.where(total > 0, total, 1)
     texts = [one_line(label) for label in labels[there].tolist()]
-    return Candidates(texts, values, weights, np.full(values.shape[1], (1 - ROUNDING_ERROR) / max(1, len(texts))))
+    least = np.full(values.shape[1], (1 - ROUNDING_ERROR) / max(1, len(texts)))
+    return Candidates(texts, values, weights, least, strongest_share=STRONGEST_LABEL_SHARE)
 
 
 def collect_words(values: np.ndarray, texts: list[str]) -> Candidates | None:

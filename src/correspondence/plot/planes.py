@@ -148,7 +148,7 @@ def plane(
     ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     ax.axvline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     for cloud in clouds:
-        draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9)
+        draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9, is_above=bool(described) and not cloud.is_faint)
     for cloud, spread in spreads:
         _add_ellipses(ax, cloud, spread)
     lines = np.vstack([np.empty((0, 2)), *(draw_numbers(ax, side) for side in described)])
@@ -194,8 +194,8 @@ def _make_class_handles(sides: tuple[DrawnCloud, DrawnCloud], colour: dict[Any, 
     return [Patch(color=value, label=one_line(name)) for name, value in colour.items()]
 
 
-def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float) -> None:
-    """Draw the points of a cloud."""
+def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float, is_above: bool = False) -> None:
+    """Draw the points of a cloud, above arrows and paths if need be."""
     many = len(cloud.xy) > 200
     xy, area = cloud.xy, cloud.area
     if cloud.is_faint:
@@ -211,6 +211,7 @@ def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float) -> None:
         color=cloud.colour if cloud.colours is None else cloud.colours,
         alpha=0.45 if many and cloud.colours is not None and not cloud.is_faint else alpha,
         linewidths=0,
+        zorder=2.8 if is_above else 1,
         label=cloud.name,
         rasterized=len(cloud.xy) > 5000,
     )
