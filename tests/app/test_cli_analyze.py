@@ -553,7 +553,7 @@ def test_dates_with_missing_values_cost_no_rows(run, tmp_path, rng):
         "kind": "date",
         "is_used": True,
         "n_missing": 12,
-        "n_different": 36,
+        "n_different": 48,
         "note": "",
     }
     assert run(path, "--x", "day", "--y", "b", "--method", "cca", output=tmp_path / "other").exit_code == 0

@@ -24,8 +24,10 @@ __all__ = ["CHECKPOINT_FILE", "compute_fingerprint", "make_folder", "read_last_s
 FILE_FORMAT, FILE_VERSION = "correspondence.PICE.training", 1
 CHECKPOINT_FILE = "training.safetensors"
 # Parameters of PICE that a run may be continued with, whatever they are; `missing` shows in the data themselves.
-FREE_TO_CHANGE = ("x_net", "y_net", "checkpoint", "checkpoint_every", "callbacks", "progress", "warm_start", "device")
-FREE_TO_CHANGE += ("missing", "handle_unknown")
+FREE_TO_CHANGE = (
+    *("x_net", "y_net", "checkpoint", "checkpoint_every", "callbacks", "progress", "warm_start", "device"),
+    *("missing", "handle_unknown"),
+)
 
 
 def make_folder(checkpoint: Any) -> Path | None:
