@@ -112,6 +112,19 @@ def test_end_to_end(file, frame, run, tmp_path):
     assert (folder / "report.html").read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
 
 
+def test_the_structure_of_the_columns(file, frame, run, tmp_path):
+    assert_done(run(file, *WINE), tmp_path / "out")
+    found = pl.read_csv(tmp_path / "out" / "structure.csv", schema_overrides={"category": pl.String})
+    d = co.load(tmp_path / "out" / "model.safetensors")
+    r = np.corrcoef(frame["sugar"], d.f(frame.select("acidity", "sugar"))[:, 0])[0, 1]
+    sugar = found.row(by_predicate=pl.col("column") == "sugar", named=True)
+    assert sugar["correlation_1"] == pytest.approx(r, rel=1e-4)
+    assert (sugar["side"], sugar["kind"], sugar["n"], sugar["mean_1"]) == ("x", "number", len(frame), None)
+    grade = found.filter(pl.col("column") == "grade", pl.col("category").is_not_null())
+    labels = grade["category"].to_numpy().astype(object)
+    np.testing.assert_allclose(grade["mean_1"].to_numpy(), d.g(labels)[:, 0], rtol=1e-4)
+
+
 def test_what_is_said(file, run, tmp_path):
     result = run(file, *WINE)
     assert result.stderr.splitlines() == [

@@ -77,10 +77,19 @@ def test_rows_without_a_place_are_left_out(data):
 
 
 def test_few_values_are_bins_of_their_own():
-    codes, edges = cut_at_quantiles(np.array([1.0, 1, 1, 4, 4, 9]))
-    assert codes.tolist() == [0, 0, 0, 1, 1, 2]
+    codes, edges = cut_at_quantiles(np.array([1.0, 4, 9]), np.array([3, 2, 1]))
+    assert codes.tolist() == [0, 1, 2]
     assert edges.tolist() == [1, 4, 9, 9]
-    codes, edges = cut_at_quantiles(np.concatenate([np.zeros(90), np.arange(1, 30)]))
+
+
+def test_bins_have_about_as_many_rows():
+    codes, edges = cut_at_quantiles(np.arange(1000.0), np.ones(1000, int))
+    assert np.ptp(np.bincount(codes)) <= 2
+    np.testing.assert_allclose(edges, np.linspace(0, 999, 11), atol=0.51)
+
+
+def test_ties_leave_no_bin_empty():
+    codes, edges = cut_at_quantiles(np.arange(30.0), np.array([90, *np.ones(29, int)]))
     assert np.bincount(codes).min() > 0
     assert len(edges) == codes.max() + 2
 

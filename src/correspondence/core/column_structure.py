@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import f as f_distribution
-from scipy.stats import rankdata
 
 from correspondence.core.functions import PrincipalFunctions
 from correspondence.data.column_kinds import ColumnKind
@@ -115,9 +114,13 @@ def _correlate_indicators(counts: np.ndarray, means: np.ndarray, F: np.ndarray) 
 
 def _summarise_numbers(column: ReadableColumn, numbers: np.ndarray, F: np.ndarray) -> ColumnStructure:
     n, d = F.shape
-    ranks = rankdata(numbers)
+    distinct, position, times = np.unique(
+        numbers, return_inverse=True, return_counts=True
+    )  # the only time they are sorted
+    ranks = (np.cumsum(times) - (times - 1) / 2)[position]
     straight, by_rank = correlate_with_functions(numbers, F), correlate_with_functions(ranks, F)
-    codes, edges = cut_at_quantiles(numbers)
+    bin_of_value, edges = cut_at_quantiles(distinct, times)
+    codes = bin_of_value[position]
     bins = len(edges) - 1
     counts = np.bincount(codes, minlength=bins)
     path = np.stack([np.bincount(codes, f, bins) for f in F.T], axis=1) / np.maximum(counts, 1)[:, None]
@@ -140,16 +143,28 @@ def correlate_with_functions(values: Any, F: np.ndarray) -> np.ndarray:
     return np.clip(centred @ F / np.where(norm > MIN_STANDARD_DEVIATION, norm, np.inf), -1, 1)
 
 
-def cut_at_quantiles(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cut numbers into at most ten bins with about as many in each; return the bin of each, and the edges."""
-    bins = int(np.clip(len(numbers) // MIN_ROWS_OF_BIN, 1, N_BINS))
-    if not len(numbers):
+def cut_at_quantiles(distinct: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cut numbers into at most ten bins with about as many in each.
+
+    Parameters
+    ----------
+    distinct, times : ndarray
+        The different numbers, in increasing order, and how often each occurs.
+
+    Returns
+    -------
+    codes, edges : ndarray
+        The bin of each of the different numbers, and where the bins begin and end.
+    """
+    n, up_to = int(times.sum()), np.cumsum(times)
+    if not n:
         return np.empty(0, int), np.zeros(2)
-    distinct, codes = np.unique(numbers, return_inverse=True)
     if len(distinct) <= N_BINS:  # each value is a bin of its own
-        return codes, np.append(distinct, distinct[-1])
-    edges = np.unique(np.quantile(numbers, np.linspace(0, 1, bins + 1), method="nearest"))
-    codes = np.searchsorted(edges[1:-1], numbers, side="right")
+        return np.arange(len(distinct)), np.append(distinct, distinct[-1])
+    bins = int(np.clip(n // MIN_ROWS_OF_BIN, 1, N_BINS))
+    ranks = np.rint(np.linspace(0, n - 1, bins + 1))
+    edges = np.unique(distinct[np.searchsorted(up_to, ranks, side="right")])
+    codes = np.searchsorted(edges[1:-1], distinct, side="right")
     used, codes = np.unique(codes, return_inverse=True)  # ties may leave a bin empty
     return codes, np.append(edges[used], edges[-1])
 

@@ -69,7 +69,7 @@ def structure(
     """
     d, called = as_decomposition(est), check_names(names)
     data = _fill_in_data(d, (X, Y))
-    if all(given is None for given in data) and not isinstance(d.f, LabelFunctions):
+    if all(given is None for given in data) and not any(isinstance(part, LabelFunctions) for part in (d.f, d.g)):
         raise ValueError("X must be given: the values of the variables, in the form that fit takes.")
     values = _evaluate_functions(d, data)
     are_pairs = X is not None and Y is not None  # a sample that the functions keep may be of other rows

@@ -21,7 +21,7 @@ import numpy as np
 
 from correspondence._util.files import csv_text
 from correspondence.app.analyze.inputs import Request
-from correspondence.app.analyze.job import Analysis
+from correspondence.app.analyze.job import Analysis, list_structure_rows
 from correspondence.app.analyze.variables import Variable
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.describe.candidates import Ends
@@ -48,7 +48,8 @@ __all__ = [
 SUMMARY_FORMAT = "correspondence.analysis 1"
 REPORT_FILE, PICS_FILE, X_FILE, Y_FILE = "report.html", "pics.csv", "x.parquet", "y.parquet"
 MODEL_FILE, SUMMARY_FILE = "model.safetensors", "summary.json"
-RESULT_FILES = (REPORT_FILE, PICS_FILE, X_FILE, Y_FILE, MODEL_FILE, SUMMARY_FILE)
+STRUCTURE_FILE = "structure.csv"
+RESULT_FILES = (REPORT_FILE, PICS_FILE, X_FILE, Y_FILE, MODEL_FILE, SUMMARY_FILE, STRUCTURE_FILE)
 HISTORY_FILE = "history.csv"
 OWNED_FILES = (*RESULT_FILES, HISTORY_FILE)  # what one command writes to a folder, another removes
 
@@ -80,6 +81,7 @@ def write_analysis(analysis: Analysis, request: Request, folder: Path, title: st
         (temporary / PICS_FILE).write_text(table, encoding="utf-8")
         for name, functions, variable, letter in ((X_FILE, d.f, data.x, "f"), (Y_FILE, d.g, data.y, "g")):
             to_parquet(make_side_columns(functions, variable, {data.id_name: data.ids}, letter), temporary / name)
+        (temporary / STRUCTURE_FILE).write_text(csv_text(list_structure_rows(analysis)), encoding="utf-8")
         if analysis.is_saved:
             d.save(temporary / MODEL_FILE)
         (temporary / SUMMARY_FILE).write_text(to_json(content) + "\n", encoding="utf-8")

@@ -13,11 +13,12 @@ from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.decomposition import Decomposition
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
+from correspondence.describe.structure import structure
 from correspondence.results.component_tests import LatentDimension
 from correspondence.results.evidence import Component, HeldOut, list_components
 from correspondence.selection.decompose import NOTHING_FOUND_TEXT, choose_decomposition
 
-__all__ = ["Analysis", "analyze_data", "format_components", "format_summary"]
+__all__ = ["Analysis", "analyze_data", "format_components", "format_summary", "list_structure_rows"]
 
 MAX_CA_COMPONENTS = 10  # components that correspondence analysis keeps
 CHOSEN_METHOD_NOTE = (
@@ -231,6 +232,17 @@ def _analyze_beliefs(data: Data, n_components: int | None, progress: bool | None
     est.fit(data.x.values, data.y.values)
     why = "" if est.held_out_ is not None else "the true labels are not given"
     return _WayResult("beliefs", "exact, from the beliefs alone", est.decomposition_, est.held_out_, why, est)
+
+
+def list_structure_rows(analysis: Analysis) -> list[list[Any]]:
+    """List how each column, and each of its categories, goes with each function, below the names of the figures."""
+    data = analysis.data
+    readable = [
+        side.values if data.form == "pairs" and side.kind not in ("images", "sparse") else None
+        for side in (data.x, data.y)
+    ]
+    frame = structure(analysis.decomposition, *readable, names=analysis.names).to_frame("polars")
+    return [frame.columns, *map(list, frame.iter_rows())]
 
 
 def format_summary(summary: dict[str, Any]) -> str:

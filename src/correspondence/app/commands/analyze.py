@@ -99,7 +99,8 @@ def analyze_command(
 
     The kind of each column is guessed, and printed. The files are report.html (a page to explore, which needs no
     network), pics.csv (each component: PIC, training and held-out correlation, its interval, p-value), x.parquet and
-    y.parquet (coordinates), model.safetensors (for `correspondence embed` and co.load) and summary.json.
+    y.parquet (coordinates), model.safetensors (for `correspondence embed` and co.load), summary.json and structure.csv
+    (the correlation of each column with each axis).
     """
     import matplotlib
 
