@@ -56,6 +56,7 @@ from .results.component_tests import PicIntervals as PicIntervals
 from .results.evidence import CrossFit as CrossFit
 from .results.evidence import HeldOut as HeldOut
 from .results.matches import Confusing as Confusing
+from .results.matches import MatchCalibration as MatchCalibration
 from .results.matches import Matches as Matches
 from .results.points import Bootstrap as Bootstrap
 from .results.points import Points as Points

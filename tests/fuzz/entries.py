@@ -383,6 +383,10 @@ OTHER_USES = {
     "CA of a table: transform": lambda v: np.nan_to_num(table_fit().transform(v)),
     "CA of a table: transform_y": lambda v: np.nan_to_num(table_fit().transform_y(v)),
     "CA of a table: supplementary rows": lambda v: np.nan_to_num(table_fit().supplementary(rows=v).principal),
+    "CA of a table: supplementary numbers": lambda v: np.nan_to_num(table_fit().supplementary(numbers=v).correlations),
+    "CA of a table: supplementary categories": lambda v: np.nan_to_num(
+        table_fit().supplementary(categories=v).principal
+    ),
     "CA of a table: supplementary columns": lambda v: np.nan_to_num(table_fit().supplementary(columns=v).principal),
     "CA of a table: evaluate": lambda v: table_fit().evaluate(v),
     "CA of a table: evaluate labels": lambda v: table_fit().evaluate(v, v),
@@ -449,7 +453,7 @@ def _index():
 
 
 def _matches(m):
-    return [m.distances, m.ratios, m.probabilities]
+    return [m.distances, m.ratios, m.scores]
 
 
 def _recorded(r):

@@ -183,7 +183,7 @@ def test_indexes_that_are_damaged_or_changed(tmp_path):
     def ranked():
         index = co.CrossModalIndex.load(bad)
         found = index.tags(["SE"], 2)
-        finite(found.distances, found.ratios, found.probabilities)
+        finite(found.distances, found.ratios, found.scores)
         return index
 
     for content in (whole[:0], whole[:50], whole[:-1], whole + b"\0", b"PAR1" * 50):

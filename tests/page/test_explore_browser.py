@@ -103,9 +103,9 @@ def test_a_click_lists_what_belongs_to_a_point_as_the_index_does(tasks, ca):
         page.keyboard.press("Escape")
     expected = index.tags(["Repairs"], k=3)
     assert listed[0].startswith("Husband")
-    assert f"{100 * expected.probabilities[0, 0]:.0f} %" in listed[0]
+    assert f"{100 * expected.scores[0, 0]:.0f} %" in listed[0]
     np.testing.assert_allclose([match["ratio"] for match in found], expected.ratios[0], rtol=1e-3)
-    np.testing.assert_allclose([match["probability"] for match in found], expected.probabilities[0], atol=1e-3)
+    np.testing.assert_allclose([match["probability"] for match in found], expected.scores[0], atol=1e-3)
     likely = index.items(["Wife"], k=8)
     ratios = {label: ratio for label, ratio in zip(likely.labels[0], likely.ratios[0], strict=True) if ratio > 1}
     assert set(from_y) == set(ratios)
@@ -128,9 +128,9 @@ def test_the_page_ranks_as_the_index_it_is_given(by, rng, tmp_path):
         assert [match["point"] - start for match in matches] == expected.index[row].tolist()
         ratios = est.decomposition_.density_ratio(x[[row] * 4], y[expected.index[row]])
         np.testing.assert_allclose([match["ratio"] for match in matches], ratios, rtol=5e-3, atol=5e-3)
-        everything = index.tags(x[row : row + 1], k=30).probabilities.sum()  # above 1, since none is below 0
+        everything = index.tags(x[row : row + 1], k=30).scores.sum()  # above 1, since none is below 0
         probabilities = [match["probability"] for match in matches]
-        np.testing.assert_allclose(probabilities, expected.probabilities[row] / everything, rtol=5e-3, atol=1e-3)
+        np.testing.assert_allclose(probabilities, expected.scores[row] / everything, rtol=5e-3, atol=1e-3)
 
 
 def test_search_finds_and_centres_a_label(tasks):

@@ -35,6 +35,10 @@ def values(by, scaled, prior):
     if by == "distance":
         w = s if scaled else np.ones_like(s)
         return -np.linalg.norm((F * w)[:, None] - (G * w)[None], axis=2)
+    if by == "cosine":
+        w = s if scaled else np.ones_like(s)
+        F, G = ((Z * w) / np.linalg.norm(Z * w, axis=1, keepdims=True) for Z in (F, G))
+        return F @ G.T
     if by == "gaussian":  # log density of (f, g) less those of f and of g
         pairs = np.stack(np.broadcast_arrays(F[:, None], G[None]), axis=-1)
         joint = [
@@ -47,7 +51,15 @@ def values(by, scaled, prior):
     return ratio * (prior / prior.sum() if by == "posterior" else 1)
 
 
-RANKINGS = [("posterior", False), ("gaussian", False), ("ratio", False), ("distance", False), ("distance", True)]
+RANKINGS = [
+    ("posterior", False),
+    ("gaussian", False),
+    ("ratio", False),
+    ("distance", False),
+    ("distance", True),
+    ("cosine", False),
+    ("cosine", True),
+]
 
 
 @engines
@@ -59,20 +71,32 @@ def test_the_nearest_are_those_by_hand(by, scaled, engine):
     np.testing.assert_array_equal(found.labels, np.array(NAMES, dtype=object)[expected])
 
 
-@pytest.mark.parametrize("by", ["posterior", "gaussian", "ratio", "distance"])
+@pytest.mark.parametrize("by", ["posterior", "gaussian", "ratio", "distance", "cosine"])
 def test_x_are_found_by_y(by):
     found = index(by=by).items(Y[:20], k=3)
     expected = np.argsort(-values("ratio" if by == "posterior" else by, False, np.ones(N)).T[:20], axis=1)[:, :3]
     np.testing.assert_array_equal(found.index, expected)
 
 
-def test_distances_ratios_and_probabilities_are_those_of_the_decomposition():
+def test_distances_ratios_and_scores_are_those_of_the_decomposition():
     found = index(by="posterior", prior=PRIOR).tags(X[:5], k=4)
     rows = np.arange(5)[:, None]
     np.testing.assert_allclose(found.distances, -values("distance", False, None)[rows, found.index])
     np.testing.assert_allclose(found.ratios, D.density_ratio(X[:5], Y, pairwise=True)[rows, found.index])
-    np.testing.assert_allclose(found.probabilities, np.clip(values("posterior", False, PRIOR), 0, 1)[rows, found.index])
-    assert np.all(np.diff(found.probabilities, axis=1) <= 0)
+    np.testing.assert_allclose(found.scores, np.clip(values("posterior", False, PRIOR), 0, 1)[rows, found.index])
+    assert np.all(np.diff(found.scores, axis=1) <= 0)
+
+
+@pytest.mark.parametrize(("by", "scaled"), [each for each in RANKINGS if each[0] != "gaussian"])
+def test_scores_are_what_items_are_ranked_by(by, scaled):
+    made = index(by=by, scaled=scaled, prior=PRIOR)
+    by_hand = values(by, scaled, PRIOR)
+    found, near = made.tags(X[:20], k=6), made.tags(X[:20], radius=1.2)
+    np.testing.assert_allclose(found.scores, by_hand[np.arange(20)[:, None], found.index])
+    for i, each in enumerate(near.index):
+        np.testing.assert_allclose(
+            near.scores[i], np.maximum(by_hand[i, each], 0) if by == "posterior" else by_hand[i, each]
+        )
 
 
 def test_ratios_of_gaussian_functions():
@@ -80,12 +104,12 @@ def test_ratios_of_gaussian_functions():
     expected = np.exp(values("gaussian", False, np.ones(N)))[np.arange(5)[:, None], found.index]
     np.testing.assert_allclose(found.ratios, expected)
     whole = index(by="gaussian", prior=PRIOR).tags(X[:20], k=N)
-    np.testing.assert_allclose(whole.probabilities.sum(axis=1), 1)
+    np.testing.assert_allclose(whole.scores.sum(axis=1), 1)
     odds = whole.ratios * PRIOR[whole.index]
-    np.testing.assert_allclose(whole.probabilities, odds / odds.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(whole.scores, odds / odds.sum(axis=1, keepdims=True))
     near = index(by="gaussian", prior=PRIOR).tags(X[:20], radius=0.8)
     for i, each in enumerate(near.index):
-        np.testing.assert_allclose(near.probabilities[i], whole.probabilities[i, np.isin(whole.index[i], each)])
+        np.testing.assert_allclose(near.scores[i], whole.scores[i, np.isin(whole.index[i], each)])
 
 
 @pytest.mark.parametrize("scaled", [False, True])
@@ -131,7 +155,7 @@ def test_labels_have_the_prior_of_any_fit(est):
     assert "by 'posterior'" in repr(labels)
     one = co.CrossModalIndex(est, ["b"], ["b"])  # a part of the labels has the same probabilities
     whole = labels.tags(x[:5], k=3)
-    np.testing.assert_allclose(one.tags(x[:5]).probabilities[:, 0], whole.probabilities[whole.labels == "b"])
+    np.testing.assert_allclose(one.tags(x[:5]).scores[:, 0], whole.scores[whole.labels == "b"])
 
 
 def test_texts_are_no_labels():
@@ -140,12 +164,12 @@ def test_texts_are_no_labels():
     assert "by 'gaussian'" in repr(co.CrossModalIndex(co.CCA(n_components=2).fit(texts, texts), None, texts[:2]))
 
 
-def test_exact_probabilities_of_x():
+def test_exact_scores_of_x():
     tasks = co.datasets.load_housetasks()
     both = co.CrossModalIndex(co.CA().fit(tasks), tasks.columns, tasks.columns, tasks.rows, tasks.rows)
     found = both.items(["Husband"], k=13)
     column = tasks.toarray()[:, list(tasks.columns).index("Husband")]
-    np.testing.assert_allclose(found.probabilities[0], (column / column.sum())[found.index[0]], atol=1e-12)
+    np.testing.assert_allclose(found.scores[0], (column / column.sum())[found.index[0]], atol=1e-12)
 
 
 def test_what_an_index_holds_cannot_be_changed():
@@ -202,9 +226,7 @@ def test_labels_have_the_prior_of_the_fit():
     ca = co.CA().fit(x, y)
     found = co.CrossModalIndex(ca, list("abc"), list("abc")).tags(["a", "b", "c"], k=3)
     shares = np.array([[np.mean(y[x == a] == b) for b in found.labels[i]] for i, a in enumerate("abc")])
-    np.testing.assert_allclose(
-        found.probabilities, shares, atol=1e-12
-    )  # all components: the exact conditional distribution
+    np.testing.assert_allclose(found.scores, shares, atol=1e-12)  # all components: the exact conditional distribution
 
 
 def test_tags_are_conditional_expectations():
@@ -213,7 +235,7 @@ def test_tags_are_conditional_expectations():
         tagged = co.CrossModalIndex.of_tags(D, list("abcdef"), Y, members, NAMES, X)
         found = tagged.tags(X, k=6)
         expected = np.clip(D.conditional_expectation(has_tag, X, Y), 0, 1)
-        np.testing.assert_allclose(np.sort(found.probabilities), np.sort(expected), atol=1e-12)
+        np.testing.assert_allclose(np.sort(found.scores), np.sort(expected), atol=1e-12)
         np.testing.assert_allclose(tagged.prior, has_tag.mean(axis=0))
     ratio = 1 + (D.f(X) * D.correlations) @ tagged.g[2]
     np.testing.assert_array_equal(tagged.items(tags=["c"], k=5).index[0], np.argsort(-ratio)[:5])
@@ -226,7 +248,7 @@ def test_saved_and_loaded(tmp_path, by):
     after = co.CrossModalIndex.load(tmp_path / "photos.safetensors")
     assert repr(after) == repr(before)
     for a, b in ((before.tags(X[:9]), after.tags(X[:9])), (before.items(tags=NAMES[:9]), after.items(tags=NAMES[:9]))):
-        for name in ("labels", "index", "distances", "ratios", "probabilities"):
+        for name in ("labels", "index", "distances", "ratios", "scores"):
             np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
 
 
@@ -245,7 +267,7 @@ def test_a_decomposition_is_no_index(tmp_path):
 
 def test_as_a_frame():
     frame = index().tags(X[:2], k=3).to_frame("pandas")
-    assert frame.columns.tolist() == ["query", "rank", "label", "index", "distance", "ratio", "probability"]
+    assert frame.columns.tolist() == ["query", "rank", "label", "index", "distance", "ratio", "score"]
     assert frame["query"].tolist() == [0, 0, 0, 1, 1, 1]
     assert frame["rank"].tolist() == [1, 2, 3, 1, 2, 3]
     found = index(by="distance").tags(X, radius=0.3)
@@ -261,7 +283,7 @@ def test_repr():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: index(by="cosine"), "by must .*cosine"),
+        (lambda: index(by="angle"), "by must .*angle"),
         (lambda: index(engine="annoy"), "engine must .*annoy"),
         (lambda: co.CrossModalIndex(D, NAMES[:3], Y), "items_y must .*400 .*got 3"),
         (lambda: co.CrossModalIndex(D, NAMES, Y, NAMES), "X is missing"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,34 +12,46 @@ import numpy as np
 
 from correspondence._util import files
 from correspondence._util.arguments import check_flag
-from correspondence._util.labels import as_labels
-from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import find_label_shares
-from correspondence.results.matches import Matches
+from correspondence.results.matches import MatchCalibration, Matches
+from correspondence.search.calibrating import (
+    calibrate_side,
+    check_ranking,
+    choose_ranking,
+    is_auto,
+    measure_rankings,
+    pack_calibration,
+    read_calibration,
+    read_held_out,
+)
 from correspondence.search.items import (
+    Claim,
     Items,
     ItemSide,
-    check_labels,
+    find_label_positions,
     find_places,
+    number_labels,
     pack_items,
     place_items,
     place_tags,
     read_items,
+    refuse_labels,
 )
 from correspondence.search.nearest_items import check_engine
 
 __all__ = ["CrossModalIndex"]
 
 FILE_FORMAT, FILE_VERSION = "correspondence.CrossModalIndex", 1
-RANKING_NAMES = ("posterior", "gaussian", "ratio", "distance")
+SIDES = {"tags": "_y", "items": "_x"}  # where the items are that each search finds
 
 
 class CrossModalIndex:
     """An index that finds the values of one variable by those of the other.
 
     Each item has a place in the space of the principal functions: a tag or another y at g(y), a photo or another x at
-    f(x). What belongs together is close there, and Lancaster's formula turns two places into a probability.
+    f(x). What belongs together is close there, and Lancaster's formula turns two places into a density ratio. Held-out
+    pairs turn that into probabilities, and say which ranking is best.
 
     Parameters
     ----------
@@ -50,19 +63,24 @@ class CrossModalIndex:
         The values of these y, one row for each label, in the form that `fit` takes.
     items_x, X : optional
         The labels and values of the x that can be found, such as names of photos and the photos.
-    by : {"auto", "posterior", "gaussian", "ratio", "distance"}
+    by : {"auto", "posterior", "gaussian", "ratio", "distance", "cosine"}
         Which items come first. "posterior": the likeliest, p(y | x) = p(y) (1 + sum_i sqrt(lambda_i) f_i(x) g_i(y)),
         and p(x | y) likewise: exact if no component is missing. "gaussian": the likeliest if f and g were jointly
         normal, the sum over all components in closed form (Mehler's formula). "ratio": as "posterior" without p(y), so
         that rare items come first as often as common ones. "distance": the smallest Euclidean distance of f(x) and
-        g(y), the paper's. "auto" is "posterior" for labels (if Y of the fit was one column of them) and tags, which
-        many x share, and "gaussian" for other values, where one is to be found: this ranks best on held-out data
-        (``correspondence reproduce flickr``).
-    scaled : bool
-        Scale f and g by sqrt(lambda) in distances and for `radius`, so that weak components count less.
+        g(y), the paper's. "cosine": the smallest angle between them. "auto" is "posterior" for labels (if Y of the
+        fit was one column of them) and tags, which many x share, and "gaussian" for other values, where one is to be
+        found (``correspondence reproduce flickr``), unless another one is clearly better on the pairs `held_out`.
+    scaled : bool, optional
+        Scale f and g by sqrt(lambda) in distances and angles and for `radius`, so that weak components count less. By
+        default they are not, unless "auto" finds on `held_out` that a ranking is better so.
     prior : array-like of shape (m,), optional
         How often each y occurs, in any unit. By default labels have their shares in the fit, and anything else equal
         ones. (The priors of x follow the same default.)
+    held_out : (X, Y), optional
+        Pairs that took part neither in the fit nor in the choice of its settings: the index is calibrated on them
+        (`calibrate`), and "auto" takes the ranking that is best for them, the usual one if none is clearly better. A y
+        that is not among the items joins them for its query.
     engine : {"auto", "sklearn", "faiss"}
         Search with this library, without approximation; faiss works in single precision, so that of nearly equal items
         another may come first. "auto" takes faiss (if it is installed) for few queries of 100,000 items or more, where
@@ -78,6 +96,8 @@ class CrossModalIndex:
         The places of the items; `f` is None without `X`.
     prior : ndarray of shape (m,)
         The probabilities of the y; those of `of_tags` do not sum to 1, since a photo has several tags.
+    calibration : dict of str to MatchCalibration
+        What `calibrate` or `held_out` taught, for "tags" and for "items"; empty without them.
 
     See Also
     --------
@@ -90,7 +110,7 @@ class CrossModalIndex:
     >>> who = ["Wife", "Alternating", "Husband", "Jointly"]
     >>> index = co.CrossModalIndex(ca, who, who, ["Laundry", "Repairs"], ["Laundry", "Repairs"])
     >>> index.tags(["Laundry", "Driving"], k=2)
-    Matches for 2 queries: label (probability), the best first
+    Matches for 2 queries: label (score), the best first
       0: Wife (0.886), Alternating (0.0795)
       1: Husband (0.54), Alternating (0.367)
     >>> index.items(["Husband"], k=1).labels
@@ -106,8 +126,9 @@ class CrossModalIndex:
         X: Any = None,
         *,
         by: str = "auto",
-        scaled: bool = False,
+        scaled: bool | None = None,
         prior: Any = None,
+        held_out: Any = None,
         engine: str = "auto",
     ) -> None:
         d = as_decomposition(d)
@@ -115,9 +136,10 @@ class CrossModalIndex:
             raise ValueError("X is missing: give the values of items_x.")
         y = place_items(d.g, items_y, Y, "Y", prior)
         x = None if X is None else place_items(d.f, items_x, X, "X")
-        if isinstance(by, str) and by == "auto":
-            by = "gaussian" if find_label_shares(d.g) is None else "posterior"
-        self._set_sides(d, y, x, by, scaled, engine)
+        usual = "gaussian" if find_label_shares(d.g) is None else "posterior"
+        self._set_sides(d, y, x, usual if is_auto(by) else by, scaled, engine)
+        if held_out is not None:
+            self._learn_from(held_out, by, scaled)
 
     @classmethod
     def of_tags(
@@ -130,7 +152,8 @@ class CrossModalIndex:
         X: Any = None,
         *,
         by: str = "auto",
-        scaled: bool = False,
+        scaled: bool | None = None,
+        held_out: Any = None,
         engine: str = "auto",
     ) -> CrossModalIndex:
         """Make an index of tags, several of which a y may have, such as the words of captions.
@@ -150,6 +173,9 @@ class CrossModalIndex:
             1 where a y has the tag, 0 elsewhere.
         items_x, X, by, scaled, engine
             These are the parameters of the index itself.
+        held_out : (X, has_tag), optional
+            Values of x that took no part in the fit, and which tags each has: each tag then has a probability of its
+            own. Those of the x given a tag stay scores.
 
         Returns
         -------
@@ -172,44 +198,102 @@ class CrossModalIndex:
         y = place_tags(d.g, tags, Y, has_tag)
         x = None if X is None else place_items(d.f, items_x, X, "X")
         index = cls.__new__(cls)
-        index._set_sides(d, y, x, "posterior" if by == "auto" else by, scaled, engine, "tags")
-        return index
+        index._set_sides(d, y, x, "posterior" if is_auto(by) else by, scaled, engine, "tags")
+        return index if held_out is None else index._learn_from(held_out, by, scaled)
 
     def _set_sides(
-        self, d: Decomposition, y: Items, x: Items | None, by: str, scaled: bool, engine: str, name: str = "items_y"
+        self, d: Decomposition, y: Items, x: Items | None, by: str, scaled: Any, engine: str, name: str = "items_y"
     ) -> None:
-        if not isinstance(by, str) or by not in RANKING_NAMES:
-            raise ValueError(f"by must be one of {', '.join(map(repr, RANKING_NAMES))}, got {short_repr(by)}.")
-        check_flag(scaled, "scaled")
-        check_engine(engine)
-
-        def make_side(items: Items, name: str) -> ItemSide:
-            labels, places, prior = items
-            labels = check_labels(labels, len(places), name)
-            return ItemSide(labels, places, prior, d.correlations, by, bool(scaled), engine)
-
-        self.decomposition = d
-        self._y, self._x = make_side(y, name), None if x is None else make_side(x, "items_x")
+        check_ranking(by)
+        scaled = scaled is not None and check_flag(scaled, "scaled")
+        how = {"correlations": d.correlations, "by": by, "scaled": scaled, "engine": check_engine(engine)}
+        self.decomposition, self._has_tags = d, name == "tags"
+        self._y = ItemSide.from_items(y, name, **how)
+        self._x = None if x is None else ItemSide.from_items(x, "items_x", **how)
+        self._calibration: dict[str, MatchCalibration] = {}
 
     def ranked(self, by: str, scaled: bool = False) -> CrossModalIndex:
-        """Return an index of the same items in the same places, ranked in another way.
+        """Return an index of the same items in the same places, ranked in another way and not calibrated.
 
         Parameters
         ----------
-        by : {"posterior", "gaussian", "ratio", "distance"}
+        by : {"posterior", "gaussian", "ratio", "distance", "cosine"}
             Rank items in this way, as the index itself does.
         scaled : bool
-            Scale f and g by sqrt(lambda) in distances.
+            Scale f and g by sqrt(lambda) in distances and angles.
 
         Returns
         -------
         CrossModalIndex
             The new index.
         """
-        index = type(self).__new__(type(self))
-        x = None if self._x is None else (self._x.labels, self._x.places, self._x.prior)
-        index._set_sides(self.decomposition, (self.items_y, self.g, self.prior), x, by, scaled, self._y.engine)
+        how: dict[str, Any] = {"by": check_ranking(by), "scaled": check_flag(scaled, "scaled"), "claim": None}
+        index = copy(self)
+        index._y, index._x = replace(self._y, **how), None if self._x is None else replace(self._x, **how)
+        index._calibration = {}
         return index
+
+    # --- probabilities
+
+    def calibrate(self, X: Any, Y: Any, by: str | None = None) -> CrossModalIndex:
+        """Return an index of the same items whose matches have probabilities, learned on held-out pairs.
+
+        One number, the inverse of a temperature, multiplies the logarithms of the scores, so that the first item found
+        is right as often as claimed (the largest likelihood). It changes no ranking. Each tag of `of_tags` has a
+        probability of its own, from a line in the log odds.
+
+        Parameters
+        ----------
+        X, Y : array-like, frame, ...
+            Held-out pairs, at least 20, in the form that `fit` takes; for `of_tags` Y says which tags each x has. A y
+            that is not among the items joins them for its query.
+        by : str, optional
+            Rank in this way; by default as this index does. "auto" takes the ranking that is best on these pairs.
+
+        Returns
+        -------
+        CrossModalIndex
+            The new index; its `calibration` says what was learned.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import correspondence as co
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(900, 5)); Y = X + 0.5 * rng.normal(size=(900, 5))
+        >>> cca = co.CCA(n_components=5).fit(X[:100], Y[:100])
+        >>> index = co.CrossModalIndex(cca, None, Y[500:]).calibrate(X[100:500], Y[100:500])
+        >>> found = index.tags(X[500:], k=1)
+        >>> is_right = found.index[:, 0] == np.arange(400)
+        >>> bool(abs(found.probabilities.mean() - is_right.mean()) < 0.05)
+        True
+        """
+        index = self.ranked(self.by if by is None or is_auto(by) else by, self.scaled)
+        return index._learn_from((X, Y), by)
+
+    def _learn_from(self, held_out: Any, by: str | None, scaled: bool | None = None) -> CrossModalIndex:
+        """Calibrate both sides on held-out pairs, with the best ranking for them if it is open."""
+        sides = {"tags": self._y} if self._x is None or self._has_tags else {"tags": self._y, "items": self._x}
+        held = read_held_out(held_out, self.decomposition, sides, self._has_tags)
+        rankings = measure_rankings(sides, held)
+        if is_auto(by):
+            best = choose_ranking(rankings, (self.by, self.scaled), may_scale=scaled is None)
+            sides = {name: replace(side, by=best[0], scaled=best[1]) for name, side in sides.items()}
+            self._x = None if self._x is None else replace(self._x, by=best[0], scaled=best[1])
+        self._y, self._x = sides["tags"], sides.get("items", self._x)
+        return self._set_calibration({name: calibrate_side(side, held[name], rankings) for name, side in sides.items()})
+
+    def _set_calibration(self, calibration: dict[str, MatchCalibration]) -> CrossModalIndex:
+        self._calibration = calibration
+        for name, learned in calibration.items():
+            claim = Claim(learned.slope, learned.intercept, self._has_tags)
+            setattr(self, SIDES[name], replace(getattr(self, SIDES[name]), claim=claim))
+        return self
+
+    @property
+    def calibration(self) -> dict[str, MatchCalibration]:
+        """What was learned on held-out pairs, for "tags" and for "items"; empty if nothing was."""
+        return dict(self._calibration)
 
     # --- searching
 
@@ -261,35 +345,15 @@ class CrossModalIndex:
         try:
             return find_places(self.decomposition.g, y, "y")
         except (TypeError, ValueError):
-            names = [y] if isinstance(y, str) else y if isinstance(y, list | tuple) else []
-            known = self.items_y.tolist()
-            if names and all(isinstance(name, str | int) and name in known for name in names):
-                raise ValueError(
-                    f"y must be values, got {short_repr(names[0])}, a label of items_y. Write tags=[...] to ask by it."
-                ) from None
+            refuse_labels(y, self.items_y)
             raise
 
     def _locate_tags(self, tags: Any) -> np.ndarray:
-        wanted = as_labels(tags, "tags").tolist()
-        try:
-            unknown = [tag for tag in wanted if tag not in self._position]
-        except TypeError:
-            wanted = []
-        if not wanted:
-            raise ValueError(f"tags must be a list of labels among items_y, got {short_repr(tags)}.")
-        if unknown:
-            similar = get_close_matches(str(unknown[0]), map(str, self._position), 1)
-            hint = f" Do you mean {short_repr(similar[0])}?" if similar else ""
-            raise ValueError(f"tags must be among items_y, got {short_repr(unknown[0])}.{hint}")
-        return self.g[[self._position[tag] for tag in wanted]]
+        return self.g[find_label_positions(tags, self._position)]
 
     @cached_property
     def _position(self) -> dict[Any, int]:
-        labels = self.items_y.tolist()
-        position = {label: i for i, label in enumerate(labels)}
-        if len(position) < len(labels):
-            raise ValueError("tags must be None, because items_y has some labels more than once. Give y.")
-        return position
+        return number_labels(self.items_y)
 
     # --- what it holds
 
@@ -331,7 +395,8 @@ class CrossModalIndex:
     def __repr__(self) -> str:
         x = "" if self._x is None else f" and {len(self._x.labels)} x"
         space = f"{self.decomposition.n_components} components"
-        return f"CrossModalIndex of {len(self.items_y)} y{x}, {space}, by {self.by!r}"
+        told = ", calibrated" if self._calibration else ""
+        return f"CrossModalIndex of {len(self.items_y)} y{x}, {space}, by {self.by!r}{told}"
 
     # --- files
 
@@ -349,6 +414,8 @@ class CrossModalIndex:
             if side is not None:
                 arrays |= pack_items((side.labels, side.places, side.prior), name)
         how = {"by": self.by, "scaled": self.scaled, "decomposition": state.description}
+        if self._has_tags or self._calibration:  # an index without these is written as before
+            how |= {"tags": self._has_tags, "calibration": pack_calibration(self._calibration)}
         files.write_safetensors(path, arrays, how, FILE_FORMAT, FILE_VERSION)
 
     @classmethod
@@ -376,7 +443,8 @@ class CrossModalIndex:
             )
             y = read_items(arrays, "y", d.n_components)
             x = read_items(arrays, "x", d.n_components) if "x.labels" in arrays else None
-            by, scaled = how["by"], how["scaled"]
+            by, scaled, has_tags = how["by"], how["scaled"], bool(how.get("tags", False))
+            calibration = read_calibration(how.get("calibration", {}), has_items=x is not None)
         index = cls.__new__(cls)
-        index._set_sides(d, y, x, by, scaled, engine)
-        return index
+        index._set_sides(d, y, x, by, scaled, engine, "tags" if has_tags else "items_y")
+        return index._set_calibration(calibration)

@@ -273,7 +273,7 @@ def draw_correlations(first: RetrievalResult, linear: list[RetrievalResult]) -> 
 def draw_tags_of_photos(first: RetrievalResult, data: PhotosAndCaptions) -> Figure:
     chosen = np.random.default_rng(0).choice(len(data.test.photos), PHOTOS_IN_FIGURE, replace=False)
     found = first.index.tags(data.test.photos[chosen], k=TAGS_PER_IMAGE)
-    columns = found.index, found.labels, found.probabilities
+    columns = found.index, found.labels, found.scores
     figure, panels = make_panels((9, 1.5 * PHOTOS_IN_FIGURE), PHOTOS_IN_FIGURE, 2, width_ratios=[1, 4])
     for j, (row, i) in enumerate(zip(panels, chosen, strict=True)):
         for ax in row:
