@@ -39,6 +39,15 @@ def _normal(classes, rng):
     return tuple(_shifted(classes, rng.normal(size=len(classes))) for _ in "xy")
 
 
+@kind("copied rows")
+def _copied_rows(classes, rng):
+    """Half of the rows are copies, some rows of several copies."""
+    different = len(classes) // 2
+    rows = np.r_[np.arange(different), rng.integers(different // 4, size=len(classes) - different)]
+    sides = (_shifted(classes[:different, None], rng.normal(size=(different, p))) for p in (3, 2))
+    return tuple(side[rows] for side in sides)
+
+
 @kind("t2")
 def _t2(classes, rng):
     return tuple(_shifted(2 * classes, rng.standard_t(2, size=len(classes))) for _ in "xy")

@@ -85,6 +85,7 @@ def measure_peer(reject, kind, n, k, seed):
 
 def make_tasks() -> list[Task]:
     tasks = [task for kind, n in INDEPENDENT for task in make_tasks_of_independence(kind, n)]
+    tasks.append(_task("copied rows", 200, 0, "decompose", measure_decompose, 120))  # kept together by default
     for k in (1, 2):
         tasks += [task for kind, n in DEPENDENT for task in make_tasks_of_components(kind, n, k)]
     return tasks

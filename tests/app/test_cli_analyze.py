@@ -177,6 +177,44 @@ def test_table(run, tmp_path):
     assert "3 of these are significant" in result.stdout
 
 
+def test_copies_are_told_everywhere(run, tmp_path, rng):
+    """Rows that are copied: on the terminal, in summary.json, on the page; and they can be split."""
+    X = rng.normal(size=(60, 3)).round(6)[np.r_[:60, :20]]
+    pl.DataFrame(X, schema=["a", "b", "c"]).write_csv(tmp_path / "x.csv")
+    result = run(tmp_path / "x.csv", "--y", "c", "--method", "cca")
+    text = "40 of 80 rows are copies of another row; copies are kept on one side of every split"
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert text in result.stderr
+    assert f"{text}." in summary["notes"]
+    assert text in summary["reason"]
+    assert text in (tmp_path / "out" / "report.html").read_text()
+    run(tmp_path / "x.csv", "--y", "c", "--method", "cca", "--split-copies")
+    assert "rows are copies" not in (tmp_path / "out" / "summary.json").read_text()
+
+
+def test_rare_labels_are_merged_and_embedded(run, tmp_path, rng):
+    kind = rng.integers(3, size=200)
+    x = [f"x{k}" if i % 4 else f"once {i}" for i, k in enumerate(kind)]
+    pl.DataFrame({"a": x, "b": [f"y{k}" for k in kind]}).write_csv(tmp_path / "x.csv")
+    result = run(tmp_path / "x.csv", "--min-count", "2")
+    assert "50 labels of x that occur once (50 rows) are merged" in result.stderr
+    labels = pl.read_parquet(tmp_path / "out" / "x.parquet")["a"].to_list()
+    assert sorted(labels) == ["other (50 labels)", "x0", "x1", "x2"]
+    assert co.load(tmp_path / "out" / "model.safetensors").f(["once 0", "x1"]).shape[0] == 2
+    result = run(tmp_path / "x.csv", "--min-count", "1")
+    assert "merged" not in result.stderr
+
+
+def test_few_groups_and_few_pairs(run, tmp_path, rng):
+    x = rng.normal(size=100)
+    pl.DataFrame({"x": x, "y": x + rng.normal(size=100), "g": np.arange(100) % 4}).write_csv(tmp_path / "g.csv")
+    result = run(tmp_path / "g.csv", "--x", "x", "--y", "y", "--groups", "g")
+    assert "No held-out figures of single components" in result.stdout
+    assert "No pairs were held out" not in result.stdout
+    pl.DataFrame({"a": ["u", "v"], "b": [1.5, 2.5]}).write_csv(tmp_path / "two.csv")
+    assert "too few pairs (2)" in run(tmp_path / "two.csv").stdout
+
+
 def test_beliefs(run, tmp_path):
     P = np.random.default_rng(0).dirichlet([0.5, 0.5, 0.5], size=60)
     pl.DataFrame(P, schema=["a", "b", "c"]).write_csv(tmp_path / "b.csv")

@@ -488,7 +488,7 @@ AXES = "Axis 1 separates u (a) from v (b); axis 2 separates w from z."
 def decomposition(*correlations):
     k = len(correlations)
     functions = LabelFunctions(np.array(["p", "q"], dtype=object), np.zeros((2, k)), np.array([0.5, 0.5]))
-    return co.Decomposition(np.array(correlations) ** 2, functions, functions, 1.0, 10.0)
+    return co.Decomposition(np.array(correlations) ** 2, functions, functions, 1.0, 100.0)
 
 
 def held(*correlations, low=None, captured=0.1):
@@ -529,7 +529,7 @@ def test_nothing_held_out():
         "Task and who depend on each other strongly: the first pair of functions has a correlation of 0.74 on the "
         "training pairs.",
         AXES,
-        "No pairs were held out, so these are training figures and optimistic.",
+        "No component was judged on held-out pairs, so these are training figures and optimistic.",
     ]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import correspondence as co
-from correspondence.results.evidence import CrossFit, HeldOut, compute_gain, list_components
+from correspondence.results.evidence import CrossFit, Evidence, HeldOut, compute_gain, find_judged, list_components
 
 
 def test_components_beside_what_was_held_out(rng):
@@ -32,6 +32,15 @@ def test_components_beside_what_was_held_out(rng):
     held = list_components(est.decomposition_, est.evaluate(x, Y).evidence)[1]
     assert held.pvalue is None
     assert list_components(est.decomposition_)[0].held_out is None
+
+
+def test_a_point_is_neither_judged_nor_significant():
+    intervals = np.array([[0.2, 0.6], [1.0, 1.0], [0.1, 0.4]])
+    found = Evidence(np.array([0.4, 1.0, 0.3]), intervals=intervals, pvalues=np.full(3, 0.001))
+    assert found.is_judged.tolist() == find_judged(intervals).tolist() == [True, False, True]
+    assert found.n_holding == 1
+    d = co.CA().fit(co.datasets.load_smoke()).decomposition_
+    assert [c.held_out for c in list_components(d, found)] == [0.4, None, 0.3]
 
 
 def test_fewer_held_out_than_components_are_none():

@@ -198,7 +198,10 @@ def test_groups_are_never_on_both_sides(rng, n):
     assert (held_out.all(axis=1) | ~held_out.any(axis=1)).all()
     if n == 400:
         memory = {"memory": co.KernelCCA(n_components=1, gamma=1000.0, regularization=1e-6)}
-        assert co.compare(X, Y, memory).results["memory"].correlations[0] > 0.7
+        assert co.compare(X, Y, memory, groups=None).results["memory"].correlations[0] > 0.7
+        grouped = co.compare(X, Y, memory)  # by default copies are groups
+        assert grouped.results["memory"].correlations[0] < 0.4
+        assert "400 of 400 rows are copies" in repr(grouped)
         assert co.compare(X, Y, memory, groups=groups).results["memory"].correlations[0] < 0.4
 
 

@@ -1,6 +1,7 @@
 """The number of components that two views share."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,6 +110,31 @@ def test_nonlinear_views():
 
     assert count_components(co.ACE(9), draw, 5).count(5) >= 4
     assert count_components(co.KernelCCA(9), draw, 1) == [5]
+
+
+def test_a_component_whose_interval_is_a_point_does_not_count(rng):
+    test = co.permutation_test(co.CCA(n_components=2), rng.normal(size=(50, 2)), rng.normal(size=(50, 2)), 19)
+    test = replace(test, pvalues=np.array([0.001, 0.002]))
+    intervals, zeros = np.array([[0.3, 0.5], [1.0, 1.0]]), np.zeros(2)
+    found = summarise_test(test, np.array([0.4, 1.0]), intervals, zeros, zeros, co.CCA(2), 0.05, 0.1)
+    assert found.n_components == 1
+    assert found.pvalues.tolist() == [0.001, 1.0]
+    assert "not judged" in repr(found)
+    assert summarise_test(test, zeros, intervals[::-1], zeros, zeros, co.CCA(2), 0.05, 0.1).n_components == 0
+
+
+def test_a_line_through_two_spots_is_not_judged(rng):
+    """Three of 300 pairs have a label of their own, which a held-out block has once."""
+    x = np.repeat(["a", "b"], [297, 3])
+    found = co.latent_dimension(co.CA(n_components=1), x, np.char.upper(x))
+    assert found.n_components == 1  # the test takes all pairs
+    assert found.intervals.tolist() == [[-1, 1]]
+
+
+def test_pairs_on_a_line_but_for_rounding_have_an_interval(rng):
+    x = rng.normal(size=600).round(5)
+    low, high = co.latent_dimension(co.CCA(n_components=1), x, (2 * x + 1e-7 * rng.normal(size=600))).intervals[0]
+    assert low < 0.995 < 0.9999 < high
 
 
 def test_groups_are_judged_once(rng):

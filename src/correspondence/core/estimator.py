@@ -289,7 +289,7 @@ def treat_missing(policy: str, X: Any, Y: Any, groups: Any = None) -> tuple[Any,
         LeftOut,
         stacklevel=find_user_stacklevel(),
     )
-    if groups is not None:
+    if groups is not None and not isinstance(groups, str):
         groups = take_rows(groups, kept)
     return take_rows(X, kept), take_rows(Y, kept), groups
 

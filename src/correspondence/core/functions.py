@@ -129,6 +129,8 @@ class LabelFunctions(PrincipalFunctions):
         The observations have these weights.
     unknown : {"error", "nan"}
         A label that is not in `labels` raises an error, or gets NaN.
+    merged : tuple, optional
+        The level that stands for rare labels, then these, which have its values.
     """
 
     labels: np.ndarray
@@ -137,6 +139,7 @@ class LabelFunctions(PrincipalFunctions):
     codes: np.ndarray | None = None
     code_weights: np.ndarray | None = None
     unknown: str = "error"
+    merged: tuple[Any, ...] = ()
     kind: ClassVar[str] = "labels"
 
     def __post_init__(self) -> None:
@@ -160,7 +163,9 @@ class LabelFunctions(PrincipalFunctions):
 
     @cached_property
     def _positions(self) -> dict[Any, int]:
-        return {label: i for i, label in enumerate(self.labels.tolist())}
+        positions = {label: i for i, label in enumerate(self.labels.tolist())}
+        merged = dict.fromkeys(self.merged[1:], positions[self.merged[0]]) if self.merged else {}
+        return merged | positions
 
     @property
     def width(self) -> int:  # noqa: D102
@@ -202,6 +207,8 @@ class LabelFunctions(PrincipalFunctions):
         kept = {"codes": self.codes, "code_weights": self.code_weights}
         arrays = {"values": self.values, "mass": self.mass, **labels}
         arrays |= {name: values for name, values in kept.items() if values is not None}
+        if self.merged:
+            arrays["merged"] = _encode_labels(to_object_array(self.merged))
         return State({"kind": self.kind, "unknown": self.unknown}, arrays)
 
     @classmethod
@@ -213,7 +220,10 @@ class LabelFunctions(PrincipalFunctions):
         fits = labels.shape == mass.shape == values.shape[:1] and values.ndim == 2
         if not fits or not np.isfinite(mass).all() or not np.isfinite(values[mass > 0]).all():
             raise TypeError("values and mass must have one row for each label.")
-        return cls(labels, values, mass, arrays.get("codes"), arrays.get("code_weights"), description["unknown"])
+        merged = tuple(_decode_labels(arrays["merged"]).tolist()) if "merged" in arrays else ()
+        return cls(
+            labels, values, mass, arrays.get("codes"), arrays.get("code_weights"), description["unknown"], merged
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ __all__ = [
     "Spread",
     "compute_correlations",
     "compute_jackknife_terms",
+    "count_deciding",
     "find_correlation_intervals",
     "prepend_constant",
     "sum_four_powers",
@@ -30,6 +31,8 @@ __all__ = [
 
 MAX_PAIRS_WITHOUT_ERROR = 3  # with no more pairs errors cannot be estimated: without one of them, two lie on a line
 MIN_PAIRS_FOR_WARNING = 100  # from here on intervals keep their level, and a warning is due where they may not
+MIN_INTERVAL_WIDTH = 1e-6  # a narrower interval of a correlation near 1 means pairs on a line, but for rounding
+MIN_LINE_CORRELATION = 0.999
 MIN_FUNCTION_VARIANCE = 0.5  # with less variance (1 on the pairs of the fit), many values of the fit are missing
 
 
@@ -124,9 +127,15 @@ def find_correlation_intervals(r: np.ndarray, spread: Spread, is_defined: np.nda
     """
     inside = np.abs(r) < 1 - 1e-12
     ends = np.tanh(np.arctanh(np.where(inside, r, 0))[:, None] + spread.compute_reach(level))
+    inside &= ~((ends[:, 1] - ends[:, 0] < MIN_INTERVAL_WIDTH) & (np.abs(r) > MIN_LINE_CORRELATION))
     exact = r[:, None] * np.array([((1 - level) / 2) ** (1 / spread.n), 1.0])
     is_defined = is_defined & (spread.n > MAX_PAIRS_WITHOUT_ERROR)
     return np.where(is_defined[:, None], np.where(inside[:, None], ends, np.sort(exact, axis=1)), [-1.0, 1.0])
+
+
+def count_deciding(products: np.ndarray) -> float:
+    """Count the pairs that decide a sum of products: all if they contribute alike, 1 if one makes up the sum."""
+    return float(np.abs(products).sum() ** 2 / max((products**2).sum(), np.finfo(float).tiny))
 
 
 def compute_correlations(f: np.ndarray, g: np.ndarray, cross: np.ndarray, least: Any) -> np.ndarray:

@@ -374,7 +374,7 @@ def list_counted_pairs(
     >>> x.tolist(), y.tolist()
     (['0', '0', '0', '1'], ['0', '0', '1', '1'])
     """
-    if groups is not None:
+    if groups is not None and not (isinstance(groups, str) and groups == "duplicates"):  # counts are not copies
         raise ValueError("groups must be None for a table of counts. Give the pairs themselves as X and Y.")
     table = as_counted(X)
     why = find_obstacle(table, min_pairs)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from correspondence.core.decomposition import Decomposition, as_decomposition
+from correspondence.data.counting import MIN_PAIRS
 from correspondence.describe.axis_words import AxisWords, check_names
 from correspondence.describe.candidates import has_beliefs
 from correspondence.results.evidence import Evidence
@@ -51,7 +52,7 @@ def write_sentences(
     Staff and smoking depend on each other weakly: the first pair of functions has a correlation of 0.27 on the
     training pairs.
     Axis 1 separates medium (JE) from none (SE); axis 2 separates light (JE) from heavy (JM, SM).
-    No pairs were held out, so these are training figures and optimistic.
+    No component was judged on held-out pairs, so these are training figures and optimistic.
     """
     d, called = as_decomposition(d), check_names(names)
     if not d.n_components:
@@ -87,15 +88,24 @@ class _Verdict:
         """Whether the fit is what a classifier believes, without known pairs."""
         return has_beliefs(self.d.f) and self.evidence.training is None
 
+    @property
+    def has_few_pairs(self) -> bool:
+        """Whether training figures are all that is known, and of too few pairs to say anything; not of shares."""
+        is_training = not self.evidence.is_held_out and self.evidence.pvalues is None and not self.of_beliefs
+        return is_training and 1 < self.d.n < MIN_PAIRS
+
     def describe_strength(self, names: tuple[str, str]) -> str:
         """Say how strongly two variables depend on each other."""
         r = float(self.evidence.correlations[0])
         believed = "as the classifier believes" if self.of_beliefs else "on the training pairs"
         where = "on held-out pairs" if self.evidence.is_held_out else believed
         figure = f"the first pair of functions has a correlation of {self._format_first_correlation()} {where}"
-        if r >= MIN_CLOSE_CORRELATION and self.evidence.n_holding:
+        if r >= MIN_CLOSE_CORRELATION and self.evidence.n_holding and not self.has_few_pairs:
             figure += ", so that some function of each is all but known from the other"
         x, y = names
+        if self.has_few_pairs:
+            few = f"There are too few pairs ({self.d.n:g}) to say how strongly {x} and {y} depend on each other"
+            return f"{few}: {figure}."
         if not self.evidence.n_holding:
             return f"It is not clear that {x} and {y} depend on each other: {figure}."
         how = next((word for limit, word in STRENGTH_WORDS if r < limit), "very strongly")
@@ -115,7 +125,7 @@ class _Verdict:
         if self.evidence.pvalues is None and not self.evidence.is_held_out:
             if self.of_beliefs:
                 return "Nothing was compared with true classes, so these figures are what the classifier believes."
-            return "No pairs were held out, so these are training figures and optimistic."
+            return "No component was judged on held-out pairs, so these are training figures and optimistic."
         parts = [self._describe_components()]
         if (self.evidence.captured or 0) < 0:
             parts.append("taken together, the components predict new pairs worse than no dependence would")

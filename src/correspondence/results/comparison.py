@@ -63,6 +63,8 @@ class Comparison(FrameResult):
         Results by method, from simple to flexible.
     estimators : dict of str to estimator
         Unfitted estimators by method.
+    notes : tuple of str
+        What was done with copies and rare labels, in sentences.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Comparison(FrameResult):
 
     results: dict[str, CrossFit]
     estimators: dict[str, Any]
+    notes: tuple[str, ...] = ()
 
     @property
     def best(self) -> str:
@@ -130,6 +133,7 @@ class Comparison(FrameResult):
         lines.append("* the simplest that is not clearly behind the best")
         if all(result.captured_interval[0] <= 0 for result in self.results.values()):
             lines.append("Nothing was found: no method captures clearly more than 0.")
+        lines += self.notes
         return "\n".join(lines)
 
 

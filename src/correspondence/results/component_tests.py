@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from correspondence._util.arguments import check_whole, read_only
-from correspondence.results.evidence import Evidence
+from correspondence.results.evidence import Evidence, find_points
 
 __all__ = ["LatentDimension", "PermutationTest", "PicIntervals"]
 
@@ -251,7 +251,8 @@ class LatentDimension:
         ]
         rows = zip(self.training, self.correlations, self.intervals, self.pvalues, strict=True)
         for i, (t, r, (a, b), p) in enumerate(rows, 1):
-            lines.append(f"  {i:>9}  {t:>8.4f}  {f'{r:.4f} [{a:.4f}, {b:.4f}]':<26}  {p:>7.4f}")
+            judged = "not judged" if find_points(np.array([[a, b]]))[0] else f"{r:.4f} [{a:.4f}, {b:.4f}]"
+            lines.append(f"  {i:>9}  {t:>8.4f}  {judged:<26}  {p:>7.4f}")
         return "\n".join(lines)
 
 

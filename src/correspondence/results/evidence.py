@@ -9,9 +9,19 @@ import numpy as np
 
 from correspondence._util.arguments import check_whole, read_only
 
-__all__ = ["Component", "CrossFit", "Evidence", "HeldOut", "compute_gain", "find_judged", "list_components"]
+__all__ = [
+    "Component",
+    "CrossFit",
+    "Evidence",
+    "HeldOut",
+    "compute_gain",
+    "find_judged",
+    "find_points",
+    "list_components",
+]
 
 ALPHA = 0.05  # significance level of a test that states none
+MIN_INTERVAL_WIDTH = 1e-9  # an interval of less is a point
 LEVEL = 0.95  # confidence level of intervals that state none
 
 
@@ -70,6 +80,8 @@ class Evidence:
             is_there = self.intervals[:, 0] > 0
         else:
             is_there = np.ones(len(self.correlations), dtype=bool)
+        if self.intervals is not None:
+            is_there = is_there & ~find_points(self.intervals)
         return int(np.cumprod(is_there).sum())
 
 
@@ -79,7 +91,8 @@ def find_judged(intervals: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     intervals : ndarray of shape (d, 2)
-        These are intervals of held-out correlations; that of a function that is constant on these pairs is [-1, 1].
+        These are intervals of held-out correlations; that of a function that is constant on these pairs, or decided by
+        a few of them, is [-1, 1], and a point says nothing either.
 
     Returns
     -------
@@ -87,10 +100,32 @@ def find_judged(intervals: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> find_judged(np.array([[0.2, 0.6], [-1.0, 1.0]]))
-    array([ True, False])
+    >>> find_judged(np.array([[0.2, 0.6], [-1.0, 1.0], [1.0, 1.0]]))
+    array([ True, False, False])
     """
-    return ~((intervals[:, 0] <= -1) & (intervals[:, 1] >= 1))
+    return ~((intervals[:, 0] <= -1) & (intervals[:, 1] >= 1)) & ~find_points(intervals)
+
+
+def find_points(intervals: np.ndarray) -> np.ndarray:
+    """Find the components whose interval is a point, which says that it could not be estimated.
+
+    They are not judged, and not significant.
+
+    Parameters
+    ----------
+    intervals : ndarray of shape (d, 2)
+        These are intervals of held-out correlations.
+
+    Returns
+    -------
+    ndarray of bool of shape (d,)
+
+    Examples
+    --------
+    >>> find_points(np.array([[0.2, 0.6], [1.0, 1.0]]))
+    array([False,  True])
+    """
+    return np.abs(intervals[:, 1] - intervals[:, 0]) < MIN_INTERVAL_WIDTH
 
 
 @dataclass(frozen=True)

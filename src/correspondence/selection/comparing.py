@@ -6,17 +6,21 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from correspondence._util.arguments import check_whole, find_user_stacklevel
 from correspondence._util.labels import find_labels
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.core.estimator import check_missing_policy, treat_missing
+from correspondence.data.copies import DUPLICATES, is_duplicates, resolve_groups
 from correspondence.data.counting import list_counted_pairs
-from correspondence.data.splits import Split, encode_groups, make_splits
+from correspondence.data.splits import Split, make_splits
 from correspondence.results.comparison import Comparison
 from correspondence.results.evidence import CrossFit
 from correspondence.selection.method_registry import PairsProfile, list_sensible_methods, make_estimator
-from correspondence.selection.race import choose_folds
+from correspondence.selection.preparing import check_min_count, merge_rare_labels
+from correspondence.selection.race import Contest, choose_folds
 from correspondence.validation.crossfit import crossfit
 from correspondence.validation.fitting import check_in_memory
 
@@ -30,7 +34,8 @@ def compare(
     n_components: int | None = None,
     cv: Any = None,
     *,
-    groups: Any = None,
+    groups: Any = DUPLICATES,
+    min_count: int | str = "auto",
     missing: str = "indicator",
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -54,8 +59,11 @@ def compare(
     cv : int, splitter or iterable, optional
         The folds, as `crossfit` takes them. By default there are five, three from 2000 pairs on, and from 20,000 on (of
         images 1000) a single quarter is held out.
-    groups : array-like of shape (n,), optional
-        Pairs of the same group are never on both sides of a split.
+    groups : array-like of shape (n,), "duplicates" or None
+        Pairs of the same group are never on both sides of a split. By default copies are groups, as in `decompose`;
+        None splits all pairs one by one.
+    min_count : int or "auto"
+        Merge labels that occur fewer times into one level; by default as in `decompose`.
     missing : {"indicator", "drop", "error"}
         "indicator" keeps pairs with missing values: a missing number is the middle of the others, with an indicator
         beside it, and a missing label is a level of its own. "drop" leaves them out, "error" refuses them.
@@ -97,19 +105,36 @@ def compare(
     pairs = PairsProfile.from_data(X, Y)
     X, Y = pairs.name_missing_labels(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
-    together = None if groups is None else encode_groups(groups, pairs.n, "groups")
+    together, notes = _find_groups(groups, cv, X, Y)
+    contest = Contest(X, Y, pairs, groups=together, random_state=random_state, n_jobs=n_jobs, progress=progress)
+    prepared = merge_rare_labels(contest, check_min_count(min_count))
+    if prepared.merges:
+        X, Y = prepared.merge_pairs(X, Y)
+        pairs, notes = PairsProfile.from_data(X, Y), (*notes, *prepared.notes)
     chosen = choose_estimators(methods, pairs, n_components, random_state)
     folds = choose_folds(pairs, together, random_state) if cv is None else cv
     parts = make_splits(folds, pairs.n, labels=find_labels(Y), groups=together, random_state=random_state)
     options: dict[str, Any] = {"groups": together, "n_jobs": n_jobs, "progress": progress}
     if methods is not None:
-        return Comparison({name: crossfit(est, X, Y, parts, **options) for name, est in chosen.items()}, chosen)
+        return Comparison({name: crossfit(est, X, Y, parts, **options) for name, est in chosen.items()}, chosen, notes)
     results, failed = crossfit_possible_methods(chosen, X, Y, parts, options)
     for name, error in failed.items():
         warnings.warn(
             f"Left out, because it cannot be compared: {name}. {error}", LeftOut, stacklevel=find_user_stacklevel()
         )
-    return Comparison(results, {name: chosen[name] for name in results})
+    return Comparison(results, {name: chosen[name] for name in results}, notes)
+
+
+def _find_groups(groups: Any, cv: Any, X: Any, Y: Any) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    """Return the groups as numbers, and what is to be said of copies."""
+    if is_duplicates(groups) and not (cv is None or isinstance(cv, int)):
+        return None, ()  # splits of the user's own are taken as they are
+    together, copies = resolve_groups(groups, X, Y)
+    if copies is None or not copies.n_copies:
+        return together, ()
+    if cv is not None and cv > copies.n_different:
+        return None, (f"{copies.describe_number()}, too few different ones to keep copies on one side of {cv} folds.",)
+    return together, (f"{copies.describe()}.",)
 
 
 def crossfit_possible_methods(

@@ -5,20 +5,23 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from correspondence._util.arguments import check_whole, find_user_stacklevel
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning, NothingFound
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.estimator import check_missing_policy, treat_missing
+from correspondence.data.copies import DUPLICATES, Copies, is_duplicates, resolve_groups, take_firsts
 from correspondence.data.counting import MIN_PAIRS, are_whole, as_counted, find_obstacle, take_apart
 from correspondence.data.pairs import pairs as sources
-from correspondence.data.splits import encode_groups
 from correspondence.data.table import Table
 from correspondence.estimators.ca.estimator import CA
 from correspondence.results.component_tests import LatentDimension
+from correspondence.results.evidence import find_points
 from correspondence.selection.dependence_test import (
     SIGNIFICANCE_LEVEL,
     DependenceTest,
@@ -27,6 +30,13 @@ from correspondence.selection.dependence_test import (
     run_component_tests,
 )
 from correspondence.selection.method_registry import METHODS, PairsProfile, list_sensible_methods, make_estimator
+from correspondence.selection.preparing import (
+    PreparedLabels,
+    check_min_count,
+    merge_for_tests,
+    merge_rare_of_table,
+    prepare_contest,
+)
 from correspondence.selection.race import Contest, Race, limit_components, race_again, run_race
 from correspondence.validation.fitting import fit_copy
 from correspondence.validation.latent_dimension import assess_components, latent_dimension
@@ -53,11 +63,23 @@ class Choice:
     """Whether the method was chosen by what it captures of the same pairs, which flatters held-out figures a bit."""
     not_tested: str = ""
     """Why components were not tested, if they were not."""
+    count_text: str = ""
+    """The part of the reason that says how many components are significant."""
+    copies: Copies | None = None
+    """Which pairs are copies of each other, where that was looked for."""
+    prepared: PreparedLabels = field(default_factory=PreparedLabels)
+    """Which rare labels were merged."""
 
     @property
     def origin(self) -> str:
         """The method and the reason in a sentence."""
         return f"{self.method}: {self.reason}."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done with copies and rare labels, in sentences."""
+        copies = "" if self.copies is None else self.copies.describe()
+        return (*([f"{copies}."] if copies else []), *self.prepared.notes)
 
     @property
     def is_nothing(self) -> bool:
@@ -71,7 +93,8 @@ def decompose(
     n_components: int | None = None,
     method: str = "auto",
     *,
-    groups: Any = None,
+    groups: Any = DUPLICATES,
+    min_count: int | str = "auto",
     missing: str = "indicator",
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -101,8 +124,13 @@ def decompose(
     method : str
         Use this method: "auto", or one of "ca", "ridge-ca", "cca", "ace", "kernel", "logistic", "forest", "mlp" and
         "pice".
-    groups : array-like of shape (n,), optional
-        Pairs of the same group, such as duplicates, are never on both sides of a split.
+    groups : array-like of shape (n,), "duplicates" or None
+        Pairs of the same group are never on both sides of a split. By default copies are groups: rows that repeat
+        another row where chance would hardly have made them equal. None splits all pairs one by one.
+    min_count : int or "auto"
+        Merge labels that occur fewer times into one level, "other (k labels)"; the result takes the labels themselves
+        as well. By default 5, 2 or 1 (none), for columns with ten rare labels or more: the largest that does not
+        capture clearly less of held-out pairs.
     missing : {"indicator", "drop", "error"}
         "indicator" keeps pairs with missing values: a missing number is the middle of the others, with an indicator
         beside it, and a missing label is a level of its own. "drop" leaves them out, "error" refuses them.
@@ -143,6 +171,7 @@ def decompose(
         n_components,
         method,
         groups=groups,
+        min_count=min_count,
         missing=missing,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -176,7 +205,7 @@ def choose_decomposition(
     test : bool
         Test the components even if their number is given, and judge them on held-out pairs, from 40 pairs on.
     **options
-        groups, missing, random_state, n_jobs and progress are those of `decompose`.
+        groups, min_count, missing, random_state, n_jobs and progress are those of `decompose`.
     """
     if not isinstance(method, str) or (method != "auto" and method not in METHODS):
         raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {short_repr(method)}.")
@@ -184,6 +213,7 @@ def choose_decomposition(
         check_whole(n_components, "n_components", 1)
     check_whole(options.get("random_state", 0), "random_state", 0, 2**32 - 1)
     check_missing_policy(options.get("missing", "indicator"))
+    check_min_count(options.get("min_count", "auto"))
     wanted = _Wanted(n_components, method, among, test, **options)
     choice = choose_for_table(X, wanted) if Y is None else choose_for_pairs(X, Y, wanted)
     return replace(choice, decomposition=replace(choice.decomposition, origin=choice.origin))
@@ -197,11 +227,18 @@ class _Wanted:
     method: str
     among: Collection[str]
     test: bool
-    groups: Any = None
+    groups: Any = DUPLICATES
+    min_count: Any = "auto"
     missing: str = "indicator"
     random_state: int = 0
     n_jobs: int | None = None
     progress: bool | None = None
+    copies: Copies | None = None
+
+    @property
+    def can_test_all(self) -> bool:
+        """Whether all pairs can be tested, or one of each group of copies; groups of the user's cannot."""
+        return self.groups is None or self.copies is not None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -227,7 +264,7 @@ def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
     """Choose for a table of counts: as for the pairs that it counts, if it can be taken apart into them."""
     if wanted.method not in ("auto", "ca", "ridge-ca"):
         raise ValueError(f"Y is missing: method {short_repr(wanted.method)} needs pairs (x, y).")
-    if wanted.groups is not None:
+    if wanted.groups is not None and not is_duplicates(wanted.groups):
         raise ValueError("groups must be None for a table of counts. Give the pairs themselves as X and Y.")
     table = as_counted(X)
     why = find_obstacle(table)
@@ -239,9 +276,11 @@ def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
                 "Give the counts themselves to choose a ridge."
             )
         est = CA(wanted.n_components, regularization=None if name == "ca" else "auto")
-        return Choice(name, "X is a table of counts", est.fit(table).decomposition_, not_tested=why)
+        merged = merge_rare_of_table(table, None, wanted.min_count)
+        d = merged.teach_labels(est.fit(merged.merge_counts(table)).decomposition_)
+        return Choice(name, "X is a table of counts", d, not_tested=why, prepared=merged)
     x, y = take_apart(table)
-    return choose_for_pairs(x, y, wanted, table)
+    return choose_for_pairs(x, y, replace(wanted, groups=None), table)  # equal pairs are counts, not copies
 
 
 # --- pairs
@@ -253,13 +292,16 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
     wanted = replace(wanted, groups=groups)
     pairs = PairsProfile.from_data(X, Y)
     X, Y = pairs.name_missing_labels(X, Y)
-    if wanted.groups is not None:
-        wanted = replace(wanted, groups=encode_groups(wanted.groups, pairs.n, "groups"))
+    groups, copies = resolve_groups(wanted.groups, X, Y)
+    wanted = replace(wanted, groups=groups, copies=copies)
+    given = Contest(X, Y, pairs, **wanted.options)
+    prepared, contest, table = prepare_contest(given, table, wanted.min_count, wanted.method)
+    X, Y, pairs = contest.X, contest.Y, contest.pairs
     dependence = DependenceTest()
-    if wanted.groups is None and pairs.n >= MIN_PAIRS and wanted.tests_components:
-        dependence = find_dependence(X, Y, wanted.list_names(pairs), pairs, wanted.random_state)
+    if wanted.can_test_all and count_different(pairs, wanted) >= MIN_PAIRS and wanted.tests_components:
+        tested = take_firsts(*merge_for_tests(given, contest, wanted.min_count), groups)
+        dependence = find_dependence(*tested, wanted.list_names(pairs), pairs, wanted.random_state)
     is_short = dependence.is_absent and wanted.n_components is None
-    contest = Contest(X, Y, pairs, **wanted.options)
     race, method, reason = pick_method(contest, wanted, is_short=is_short)
     is_compared, seen_by = race is not None, dependence.find_method(method)
     if race is not None and wanted.n_components is None and (more := dependence.find_more(race, pairs)):
@@ -271,14 +313,25 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
     k, counted = count_components(contest, method, race, dependence, wanted)
     if race is not None:
         reason = race.describe_winner(k)
-    if counted.found is not None:
-        reason += f"; {_describe_count(counted.found, k)}"
-    elif counted.not_tested:
-        reason += f"; not tested, because {counted.not_tested}"
+    count_text = "" if counted.found is None else f"; {_describe_count(counted.found, k)}"
+    if counted.not_tested:
+        count_text = f"; not tested, because {counted.not_tested}"
+    reason += count_text
     est = make_estimator(method, pairs, k, wanted.random_state)
     d = (est.fit(table) if table is not None else fit_copy(est, X, Y, wanted.groups)).decomposition_
+    d = prepared.teach_labels(d)
     dimension = counted.dimension and counted.dimension.limit(d.n_components)
-    return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested)
+    if copies is not None and copies.n_copies:
+        reason += f"; {copies.describe()}"
+    if prepared.merges:
+        reason += f"; labels that occur fewer than {prepared.min_count} times are merged"
+    guards = (count_text, copies, prepared)
+    return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested, *guards)
+
+
+def count_different(pairs: PairsProfile, wanted: _Wanted) -> int:
+    """Count the pairs, copies of each other as one."""
+    return pairs.n if wanted.copies is None or wanted.groups is None else wanted.copies.n_different
 
 
 def pick_method(contest: Contest, wanted: _Wanted, *, is_short: bool) -> tuple[Race | None, str, str]:
@@ -307,8 +360,9 @@ def count_components(
 ) -> tuple[int, _Counted]:
     """Return the number of components to fit, and the test behind it, given that of the first."""
     X, Y, pairs = contest.X, contest.Y, contest.pairs
-    if pairs.n < MIN_PAIRS:
-        why = f"there are only {pairs.n} pairs, and {MIN_PAIRS} are needed"
+    if (n := count_different(pairs, wanted)) < MIN_PAIRS:
+        which = "pairs" if n == pairs.n else "different pairs"
+        why = f"there are only {n} {which}, and {MIN_PAIRS} are needed"
         return wanted.n_components or 1, _Counted(not_tested=why)
     n_groups = MIN_FOR_BLOCKS if wanted.groups is None else int(wanted.groups.max()) + 1
     if n_groups == 1:
@@ -321,9 +375,9 @@ def count_components(
     if wanted.n_components is not None and not wanted.test:
         return wanted.n_components, _Counted()
     limit = wanted.n_components or pairs.max_components
-    views = dependence.views.get(method, [])
-    if not views and wanted.groups is None:
-        views = list_views(X, Y, method, pairs)
+    views = dependence.views.get("ca" if method == "ridge-ca" else method, [])  # a ridge changes no label
+    if not views and wanted.can_test_all:
+        views = list_views(*take_firsts(X, Y, wanted.groups), method, pairs)
     is_first_found = dependence.pvalue <= SIGNIFICANCE_LEVEL
     if not views:
         est = make_estimator(method, pairs, limit, wanted.random_state)
@@ -335,6 +389,8 @@ def count_components(
                 return wanted.n_components or 1, _Counted(int(is_first_found))
             why = "a part of the pairs has too few labels to be fitted"
             return wanted.n_components or 1, _Counted(not_tested=why)
+        if find_points(dimension.intervals)[:1].any():
+            is_first_found = False
         found = max(dimension.n_components, int(is_first_found))
         k = wanted.n_components or max(1, found)
         return k, _Counted(found, replace(dimension, n_components=found).take_first(k))
@@ -347,7 +403,9 @@ def count_components(
     if not wanted.test:
         return k, _Counted(found)
     est = make_estimator(method, pairs, min(k + 1, limit), wanted.random_state)
-    return k, _Counted(found, assess_components(est, X, Y, test, SIGNIFICANCE_LEVEL, **wanted.options).take_first(k))
+    dimension = assess_components(est, X, Y, test, SIGNIFICANCE_LEVEL, **wanted.options).take_first(k)
+    points = np.flatnonzero(find_points(dimension.intervals))
+    return k, _Counted(min([found, *points.tolist()]), dimension)
 
 
 def _describe_count(found: int, kept: int) -> str:

@@ -54,8 +54,9 @@ def crossfit(
         drawn at random, if there are more.
     cv : int, splitter or iterable
         The number of shuffled folds, one of scikit-learn's splitters, or pairs of arrays of positions.
-    groups : array-like of shape (n,), optional
-        Pairs of the same group, such as duplicates or repeated measurements, are never on both sides of a split.
+    groups : array-like of shape (n,), "duplicates" or None
+        Pairs of the same group, such as repeated measurements, are never on both sides of a split. "duplicates" makes
+        groups of copies: rows that repeat another row where chance would hardly have made them equal.
     random_state : int
         The seed of the folds.
     n_jobs : int, optional

@@ -18,9 +18,10 @@ from correspondence._util.progress import make_progress_bar
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval
 from correspondence.core.decomposition import Decomposition
+from correspondence.data.copies import resolve_groups
 from correspondence.data.counting import list_counted_pairs
 from correspondence.data.pairs.pairs import Pairs
-from correspondence.data.splits import encode_groups, select_groups
+from correspondence.data.splits import select_groups
 
 __all__ = [
     "Fit",
@@ -175,7 +176,7 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
         The estimator must be one of this package.
     X, Y : array-like, frame, ...
         There must be at least two pairs, held in memory.
-    groups : array-like of shape (n,) or None
+    groups : array-like of shape (n,), "duplicates" or None
         Pairs of the same group belong together.
     random_state : int
         The seed must be a whole number.
@@ -202,7 +203,7 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
         raise ValueError(f"X and Y must have at least two pairs, got {n}.")
     check_index(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
-    together = None if groups is None else encode_groups(groups, n, "groups")
+    together, _ = resolve_groups(groups, X, Y)
     if together is not None and together.max() < 1:
         raise ValueError("groups must contain at least two different values.")
     return n, together

@@ -57,8 +57,8 @@ def pic_intervals(
         Fit to this many halves.
     level : float
         The intervals have this confidence level.
-    groups : array-like of shape (n,), optional
-        Pairs of the same group are drawn together.
+    groups : array-like of shape (n,), "duplicates" or None
+        Pairs of the same group are drawn together; "duplicates" makes groups of copies, as in `crossfit`.
     random_state : int
         The seed of the halves.
     n_jobs : int, optional

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy as np
 from correspondence._util.arguments import check_whole, find_user_stacklevel, is_number
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import NotHeldOut
+from correspondence.data.copies import is_duplicates
 from correspondence.results.component_tests import LatentDimension, PermutationTest
+from correspondence.results.evidence import find_points
 from correspondence.validation.fitting import check_pairs, read_pairs
 from correspondence.validation.permutation import (
     Block,
@@ -92,8 +95,10 @@ def latent_dimension(
     n_permutations = max(n_permutations, round(PVALUE_STEPS_PER_ALPHA / alpha) - 1)
     X, Y = read_pairs(est, X, Y, groups)
     _, together = check_pairs(est, X, Y, groups, random_state)
-    on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, alpha) if groups is None else None
-    options = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
+    on_all = None
+    if groups is None or is_duplicates(groups):
+        on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, alpha, copies=together)
+    options: dict[str, Any] = {"groups": together, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
     if on_all is not None:
         return assess_components(est, X, Y, on_all, alpha, negligible=negligible, **options)
     blocks = held_out_blocks(fit_sequential_blocks(est, X, Y, together, random_state, n_jobs, progress), est)
@@ -173,7 +178,10 @@ def summarise_test(
     negligible: float,
 ) -> LatentDimension:
     """Make the result of a test, with correlations and intervals of held-out pairs."""
-    found, d = _count_significant(test.pvalues, alpha), len(test.pvalues)
+    d = len(test.pvalues)
+    is_point = np.maximum.accumulate(find_points(intervals[:d]))  # which says nothing of new pairs
+    test = replace(test, pvalues=np.where(is_point, 1.0, test.pvalues)) if is_point.any() else test
+    found = _count_significant(test.pvalues, alpha)
     pvalues = np.where(np.arange(d) > found, 1.0, test.pvalues)
     not_ruled_out = int((intervals[found:d, 1] >= negligible).sum())
     asked = getattr(est, "n_components", None)

@@ -19,7 +19,9 @@ from correspondence._util.arguments import (
 )
 from correspondence._util.user_warnings import FewerComponents
 from correspondence.core.dependence_views import HOPELESS_PVALUE, run_in_turn
+from correspondence.core.pair_summary import count_deciding
 from correspondence.core.scoring import score_pairs
+from correspondence.data.copies import is_duplicates, take_firsts
 from correspondence.results.component_tests import PermutationTest
 from correspondence.validation.fitting import (
     Fit,
@@ -47,6 +49,8 @@ __all__ = [
 ]
 
 ROUNDING_TOLERANCE = 1e-6  # smaller singular values, sums of squares and differences of statistics are rounding errors
+MAX_INEXACT_CORRELATION = 1 - 1e-9  # beyond it all pairs lie on a line
+MIN_DECIDING_PAIRS = 5  # a line through fewer pairs, all others being at one spot, is not judged
 MIN_RESIDUAL_DEVIATION = 0.1  # residual standard deviation (the function has 1) below which a component adds nothing
 
 
@@ -159,7 +163,10 @@ def run_component_test(left: list[tuple[np.ndarray, np.ndarray]], exchanges: Exc
     # In units of f and g, not of what remains of them: noise of what was subtracted would make the correlation smaller.
     scales = [f.std() * g.std() for f, g in left]
     weight = sum(len(left[0][0]) / scale for scale in scales if scale > MIN_RESIDUAL_DEVIATION**2) or len(F)
-    interval = score_pairs(F, G, np.zeros(1), level=1 - alpha).intervals[0] * len(F) / weight
+    scored = score_pairs(F, G, np.zeros(1), level=1 - alpha)
+    interval = scored.intervals[0] * len(F) / weight
+    if abs(scored.correlations[0]) > MAX_INEXACT_CORRELATION and count_deciding(F * G) < MIN_DECIDING_PAIRS:
+        interval = np.array([-1.0, 1.0])  # a line through so few pairs says nothing
     return BlockTest(pvalue, float(np.clip(total / weight, -1, 1)), np.clip(interval, -1, 1), totals / weight)
 
 
@@ -222,9 +229,10 @@ def permutation_test(
     refit : bool, optional
         False holds pairs out for every estimator. True fits again to each permutation and compares training
         correlations with the largest of each: slow, and useless for estimators that can fit anything.
-    groups : array-like of shape (n,), optional
+    groups : array-like of shape (n,), "duplicates" or None
         Pairs of the same group stay together, and only one of them is judged. Groups cannot be combined with
-        ``refit=True``.
+        ``refit=True``. "duplicates" makes groups of copies, as in `crossfit`; a test on all pairs then takes one pair
+        of each.
     random_state : int
         The seed of the permutations and the blocks.
     n_jobs : int, optional
@@ -258,8 +266,10 @@ def permutation_test(
     X, Y = read_pairs(est, X, Y, groups)
     _, together = check_pairs(est, X, Y, groups, random_state)
     if refit:
-        return run_with_refits(est, X, Y, n_permutations, groups, random_state, n_jobs, progress)
-    on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state) if refit is None and groups is None else None
+        return run_with_refits(est, X, Y, n_permutations, together, random_state, n_jobs, progress)
+    on_all = None
+    if refit is None and (groups is None or is_duplicates(groups)):
+        on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, copies=together)
     if on_all is not None:
         return on_all
     blocks = held_out_blocks(fit_sequential_blocks(est, X, Y, together, random_state, n_jobs, progress), est)
@@ -267,7 +277,14 @@ def permutation_test(
 
 
 def run_on_all_pairs(
-    est: Any, X: Any, Y: Any, n_permutations: int, seed: int, alpha: float | None = None
+    est: Any,
+    X: Any,
+    Y: Any,
+    n_permutations: int,
+    seed: int,
+    alpha: float | None = None,
+    *,
+    copies: np.ndarray | None = None,
 ) -> PermutationTest | None:
     """Test components without holding pairs out; return None if the estimator has no features for that.
 
@@ -277,11 +294,13 @@ def run_on_all_pairs(
         These are parameters of `permutation_test`; the seed is its `random_state`.
     alpha : float, optional
         Stop after the first component whose p-value is above this level, if only their number matters.
+    copies : ndarray of shape (n,), optional
+        Pairs of the same number are copies, of which one is tested.
     """
-    views = est._make_test_views(X, Y)
+    views = est._make_test_views(*take_firsts(X, Y, copies))
     if not views:
         return None
-    d = fit_copy(est, X, Y).decomposition_
+    d = fit_copy(est, X, Y, copies).decomposition_
     if not d.n_components:
         return None
     found = run_in_turn(views, d.n_components, n_permutations, seed, HOPELESS_PVALUE if alpha is None else alpha)

@@ -271,13 +271,13 @@ def _is_beliefs(functions: PrincipalFunctions) -> bool:
 def find_known_labels(functions: PrincipalFunctions) -> dict[Any, list[Any]]:
     """Return the labels of the fit by column; the only column of a variable is None."""
     if isinstance(functions, LabelFunctions):
-        return {None: functions.labels.tolist()}
+        return {None: [*functions.labels.tolist(), *functions.merged]}
     encoder = _get_encoder(functions)
     if not isinstance(encoder, Columns):
         return {}
     is_single = len(encoder.names) == 1
     return {
-        None if is_single else key: column.labels
+        None if is_single else key: [*column.labels, *column.merged]
         for key, column in encoder.columns.items()
         if isinstance(column, Category) and OTHER not in column.labels
     }

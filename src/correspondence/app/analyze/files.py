@@ -109,7 +109,7 @@ def write_report(analysis: Analysis, path: Path, title: str) -> None:
 
 def list_remarks(analysis: Analysis) -> list[str]:
     """List the sentences of the page: what was found, what took part, and why there is no model if there is none."""
-    coverage, sentences = analysis.data.coverage, analysis.sentences
+    coverage, sentences = analysis.data.coverage, [*analysis.sentences, *analysis.guards]
     both = [*coverage, *sentences] if analysis.data.is_small_part else [*sentences, *coverage]
     return [*both, *([analysis.not_saved] if analysis.not_saved else [])]
 
@@ -198,6 +198,7 @@ def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title
         "held_out": _describe_held_out(analysis.held_out),
         "not_held_out": analysis.not_held_out,
         "not_saved": analysis.not_saved,
+        "points": analysis.points,
         "components": [component.to_record() for component in analysis.components],
         "axes": [
             {

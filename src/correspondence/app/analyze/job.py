@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import importlib
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from correspondence._util.text import list_names
 from correspondence.app.analyze.inputs import Data
 from correspondence.app.messages import collect_warnings, make_safe
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.decomposition import Decomposition
+from correspondence.data.copies import DUPLICATES
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.describe.structure import structure
 from correspondence.results.component_tests import LatentDimension
-from correspondence.results.evidence import Component, HeldOut, list_components
+from correspondence.results.evidence import Component, HeldOut, find_points, list_components
 from correspondence.selection.decompose import NOTHING_FOUND_TEXT, choose_decomposition
+from correspondence.selection.preparing import PreparedLabels
 
 __all__ = ["Analysis", "analyze_data", "format_components", "format_summary", "list_structure_rows"]
 
@@ -50,6 +53,8 @@ class Analysis:
         The result as a colleague would put it.
     notes : tuple of str
         The warnings.
+    guards : tuple of str
+        What was done with copies and rare labels, in sentences; they are among the notes.
     seconds : float
         The time that the analysis took.
     not_saved : str
@@ -68,6 +73,7 @@ class Analysis:
     notes: tuple[str, ...]
     seconds: float
     not_saved: str = ""
+    guards: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, str]:
@@ -83,6 +89,13 @@ class Analysis:
     def n_significant(self) -> int | None:
         """The number of components that are more than chance, if that was tested."""
         return self.held_out.n_components if isinstance(self.held_out, LatentDimension) else None
+
+    @property
+    def points(self) -> list[int]:
+        """The numbers of the components whose interval is a point: they are not judged."""
+        intervals = None if self.held_out is None else self.held_out.evidence.intervals
+        kept = range(self.decomposition.n_components)
+        return [] if intervals is None else [i + 1 for i in kept if i < len(intervals) and find_points(intervals)[i]]
 
     @property
     def components(self) -> list[Component]:
@@ -101,6 +114,8 @@ class _WayResult:
     not_held_out: str = ""
     est: Any = None
     note: str = ""
+    guards: tuple[str, ...] = ()
+    prepared: PreparedLabels = field(default_factory=PreparedLabels)
 
 
 def analyze_data(
@@ -108,6 +123,8 @@ def analyze_data(
     method: str = "auto",
     n_components: int | None = None,
     *,
+    min_count: int | str = "auto",
+    splits_copies: bool = False,
     random_state: int = 0,
     progress: bool | None = None,
 ) -> Analysis:
@@ -121,6 +138,10 @@ def analyze_data(
         The name of a method, or "auto", which chooses among those that suit the data.
     n_components : int, optional
         Keep this many components; by default the significant ones, and up to 10 of a correspondence analysis.
+    min_count : int or "auto"
+        Merge labels that occur fewer times, as `decompose` does.
+    splits_copies : bool
+        Let copies of a row be on both sides of a split.
     random_state : int
         The seed of folds and methods.
     progress : bool, optional
@@ -137,14 +158,16 @@ def analyze_data(
         if data.form == "beliefs":
             found = _analyze_beliefs(data, n_components, progress)
         else:
-            found = choose_method(data, method, n_components, random_state, progress)
+            groups = DUPLICATES if data.groups is None and not splits_copies else data.groups
+            options = {"groups": groups, "min_count": min_count, "random_state": random_state, "progress": progress}
+            found = choose_method(data, method, n_components, options)
+            data = merge_rare_values(data, found.prepared)
     d = replace(found.decomposition, origin=f"{found.method}: {found.reason}.")
     if not d.n_components:
         raise ValueError("Nothing can be analysed: x and y have no component in common at all.")
     if n_components is not None and d.n_components < n_components:
         notes.append(f"Components found: {d.n_components}, fewer than --components {n_components}.")
-    if found.note:
-        notes.append(found.note)
+    notes += [note for note in (found.note, *found.guards) if note]
     held_out = found.held_out
     if isinstance(held_out, LatentDimension):
         if len(held_out.pvalues) >= find_component_limit(data)[0]:  # all that labels allow were tested
@@ -158,7 +181,7 @@ def analyze_data(
         notes.append(not_saved)
     return Analysis(
         *(data, found.est or d, d, found.method, found.reason, held_out, found.not_held_out),
-        *(words, sentences, tuple(dict.fromkeys(notes)), time.perf_counter() - begin, not_saved),
+        *(words, sentences, tuple(dict.fromkeys(notes)), time.perf_counter() - begin, not_saved, found.guards),
     )
 
 
@@ -205,26 +228,42 @@ def find_component_limit(data: Data) -> tuple[int, str]:
     return min(limits, key=lambda limit: limit[0])
 
 
-def choose_method(data: Data, method: str, n_components: int | None, seed: int, progress: bool | None) -> _WayResult:
+def merge_rare_values(data: Data, prepared: PreparedLabels) -> Data:
+    """Return pairs with the labels that were analysed; of a table they are those of the functions."""
+    if data.table is not None or not prepared.merges:
+        return data
+    X, Y = prepared.merge_pairs(data.x.values, data.y.values)
+    return replace(data, x=replace(data.x, values=X), y=replace(data.y, values=Y))
+
+
+def choose_method(data: Data, method: str, n_components: int | None, options: dict[str, Any]) -> _WayResult:
     """Choose a method, and judge its components on held-out pairs.
 
     For labels, more components than the significant ones are kept, because a map of one axis says little: up to ten
     from the exact analysis, and two from one with a ridge.
     """
     X, Y = (data.x.values, data.y.values) if data.table is None else (data.table, None)
-    options: dict[str, Any] = {"groups": data.groups, "random_state": seed, "progress": progress}
     first = None
     if n_components is None and data.x.kind == data.y.kind == "labels":
         first = choose_decomposition(X, Y, None, method, **options)
-        method, most = first.method, find_component_limit(data)[0]
+        method, options = first.method, options | {"min_count": first.prepared.min_count}
+        most = find_component_limit(merge_rare_values(data, first.prepared))[0]
+        if data.table is not None:
+            most = find_component_limit(replace(data, table=first.prepared.merge_counts(data.table)))[0]
         n_components = max(1, min(most, MAX_CA_COMPONENTS if method == "ca" else max(2, first.found or 1)))
     choice = choose_decomposition(X, Y, n_components, method, test=True, **options)
-    reason, is_compared = (first.reason, first.is_compared) if first else (choice.reason, choice.is_compared)
+    reason, is_compared = choice.reason, choice.is_compared
+    if first:
+        reason, is_compared = first.reason, first.is_compared
+        if choice.found is not None and choice.found < (first.found or 0):  # fewer hold on held-out pairs
+            reason = reason.replace(first.count_text, choice.count_text)
+        choice = replace(choice, prepared=first.prepared)  # which says how it was chosen
     if data.table is not None:
         what = "x and y are labels, and counted" if data.form == "counts" else "a table of counts"
         reason = f"{what}; {reason}" if choice.dimension is not None else what
     note = CHOSEN_METHOD_NOTE if is_compared and choice.dimension else ""
-    return _WayResult(choice.method, reason, choice.decomposition, choice.dimension, choice.not_tested, note=note)
+    judged = (choice.decomposition, choice.dimension, choice.not_tested)
+    return _WayResult(choice.method, reason, *judged, note=note, guards=choice.notes, prepared=choice.prepared)
 
 
 def _analyze_beliefs(data: Data, n_components: int | None, progress: bool | None) -> _WayResult:
@@ -288,13 +327,22 @@ def format_components(components: list[dict[str, Any]]) -> list[str]:
 def explain_figures(summary: dict[str, Any]) -> list[str]:
     """Say why figures are missing, or how many components are significant."""
     if summary["not_held_out"]:
-        return [f"No held-out figures: {make_safe(summary['not_held_out'])}."]
+        which = " of single components" if "held-out pairs" in summary["reason"] else ""  # the race has judged all
+        return [f"No held-out figures{which}: {make_safe(summary['not_held_out'])}."]
     if summary["significant"] is not None:
         n = summary["significant"]
         lines = [f"{n or 'None'} of these {'is' if n <= 1 else 'are'} significant."]
         found = summary["components"][:n]
         if any(c["held_out"] is None for c in found):
-            lines.append("Not judged: the functions found from a part of the pairs are constant on the others.")
+            lines.append(
+                "Not judged: the functions found from a part of the pairs are constant on the others, or few decide."
+            )
+        if summary.get("points"):
+            which = list_names([str(i) for i in summary["points"]], 10)
+            lines.append(
+                f"Not judged, and not significant: component{'' if len(summary['points']) == 1 else 's'} {which}, "
+                "whose interval is a point."
+            )
         if min((c["low"] for c in found if c["low"] is not None), default=1.0) <= 0:
             lines.append("The tests use all pairs, the intervals only those held out, so these are wider.")
         return lines

@@ -15,11 +15,13 @@ from correspondence.app.commands.options import (
     groups_option,
     json_option,
     labels_option,
+    min_count_option,
     missing_option,
     numbers_option,
     one_sentence,
     output_option,
     seed_option,
+    split_copies_option,
     table_option,
     tell_lines,
     writing_to,
@@ -56,6 +58,8 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 @missing_option
 @column_option("id", "Column that names the rows in x.parquet; by default their number in the file, from 1.")
 @groups_option
+@split_copies_option
+@min_count_option
 @column_option("weights", "Column that says how often each pair of labels was counted.")
 @table_option
 @click.option(
@@ -92,6 +96,8 @@ def analyze_command(
     title: str | None,
     show_columns: bool,
     as_json: bool,
+    min_count: int | None,
+    split_copies: bool,
     output: Path | None,
     **options: Any,
 ) -> None:
@@ -127,7 +133,8 @@ def analyze_command(
         tell_lines(data.lines)
         if data.x.kind == "images" and method == "auto" and len(data.ids) >= MIN_PAIRS_FOR_NET and find_spec("torch"):
             tell_lines(["Nets are tried too, which takes minutes for this many images; --method kernel takes seconds."])
-        analysis = analyze_data(data, method, components, random_state=seed)
+        guards: dict[str, Any] = {"min_count": min_count or "auto", "splits_copies": split_copies}
+        analysis = analyze_data(data, method, components, random_state=seed, **guards)
     tell_lines(analysis.notes)
     with one_sentence(), writing_to(folder):
         summary = write_analysis(analysis, request, folder, title or file.stem, seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,12 +13,14 @@ from correspondence.app.commands.options import (
     columns_option,
     groups_option,
     labels_option,
+    min_count_option,
     missing_option,
     names_of,
     numbers_option,
     one_sentence,
     output_option,
     seed_option,
+    split_copies_option,
     table_option,
     tell_lines,
     writing_to,
@@ -44,6 +46,8 @@ __all__ = ["compare_command"]
 @numbers_option
 @missing_option
 @groups_option
+@split_copies_option
+@min_count_option
 @click.option(
     "--methods",
     multiple=True,
@@ -68,6 +72,8 @@ def compare_command(
     numbers: list[str],
     missing: str,
     groups: str | None,
+    split_copies: bool,
+    min_count: int | None,
     methods: list[str],
     components: int | None,
     cv: int | None,
@@ -92,10 +98,10 @@ def compare_command(
             data = read_data(Request(file, x, y, labels, groups=groups, numbers=numbers, missing=missing))
             tell_lines(data.lines)
             X, Y, together = data.x.values, data.y.values, data.groups
+        groups_or_copies = "duplicates" if together is None and not split_copies else together
+        options: dict[str, Any] = {"groups": groups_or_copies, "min_count": min_count or "auto", "random_state": seed}
         with collect_warnings() as notes:
-            comparison = co.compare(
-                X, Y, methods or None, components, cv, groups=together, random_state=seed, progress=None
-            )
+            comparison = co.compare(X, Y, methods or None, components, cv, **options)
     tell_lines(notes)
     click.echo(repr(comparison))
     figures, picture = output / "comparison.csv", output / "comparison.png"

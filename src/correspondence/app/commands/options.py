@@ -82,6 +82,17 @@ missing_option = click.option(
     help="indicator keeps rows with missing values, and marks these as missing; drop leaves them out; error refuses.",
 )
 groups_option = column_option("groups", "Column of groups that are never on both sides of a split.")
+min_count_option = click.option(
+    "--min-count",
+    type=click.IntRange(min=1),
+    show_default="5, 2 or 1, the largest that captures no less",
+    help="Merge labels that occur fewer times into one level, in columns with many of them.",
+)
+split_copies_option = click.option(
+    "--split-copies",
+    is_flag=True,
+    help="Let copies of a row be on both sides of a split; by default they stay together.",
+)
 table_option = click.option(
     "--table", is_flag=True, help="FILE is a contingency table, whose first column may name the rows."
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -260,6 +260,8 @@ class Category(ColumnEncoder):
     type: str = "category"
     is_unknown_accepted: bool = False
     """Whether a label that was not in the fit is encoded, instead of an error."""
+    merged: list[Any] = field(default_factory=list)
+    """The level that stands for rare labels, then these, which are encoded as it is."""
 
     @classmethod
     def fit(cls, counts: dict[Any, int], max_levels: int | None = None) -> Category:
@@ -296,6 +298,8 @@ class Category(ColumnEncoder):
     def _find_codes(self, values: list[Any]) -> np.ndarray:
         """Find the number of each label, -1 for unknown ones, and for missing ones if these have no level."""
         position = {label: i for i, label in enumerate(self.labels)}
+        if self.merged:
+            position = dict.fromkeys(self.merged[1:], position[self.merged[0]]) | position
         missing, other = position.get(MISSING, -1), position.get(OTHER, -1)
         if self.is_unknown_accepted and other < 0:
             other = missing
@@ -397,7 +401,8 @@ def column_to_state(column: ColumnEncoder) -> dict[str, Any]:
     """Describe an encoder as JSON can hold it."""
     if isinstance(column, Category):
         labels = [label_to_json(label) for label in column.labels]
-        return {"labels": labels, "shares": column.shares, "type": column.type}
+        state = {"labels": labels, "shares": column.shares, "type": column.type}
+        return state | {"merged": [label_to_json(label) for label in column.merged]} if column.merged else state
     if isinstance(column, Indicated):
         return {"inner": column_to_state(column.inner), "type": column.type}
     if isinstance(column, Parsed):
@@ -408,7 +413,8 @@ def column_to_state(column: ColumnEncoder) -> dict[str, Any]:
 def column_from_state(state: dict[str, Any]) -> ColumnEncoder:
     """Invert `column_to_state`."""
     if state["type"] == "category":
-        return Category([label_from_json(label) for label in state["labels"]], state["shares"])
+        labels, merged = ([label_from_json(v) for v in state.get(name, ())] for name in ("labels", "merged"))
+        return Category(labels, state["shares"], merged=merged)
     if state["type"] == "indicated":
         return Indicated(column_from_state(state["inner"]))
     if state["type"] == "parsed":
