@@ -12,6 +12,8 @@ from correspondence.app.commands.options import (
     METHODS_LISTED,
     check_usage,
     column_option,
+    dates_option,
+    decimal_option,
     groups_option,
     json_option,
     labels_option,
@@ -50,10 +52,12 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 @x_option
 @y_option
 @labels_option
-@column_option("id", "Column that names the rows in x.parquet; by default their number in the file, from 1.")
+@column_option("id", "Column that names the rows, also of a table; by default their number in the file, from 1.")
 @groups_option
 @column_option("weights", "Column that says how often each pair of labels was counted.")
 @table_option
+@decimal_option
+@dates_option
 @click.option(
     "--images",
     type=click.Path(path_type=Path),
@@ -91,7 +95,9 @@ def analyze_command(
     output: Path | None,
     **options: Any,
 ) -> None:
-    """Analyse two variables of FILE (CSV, TSV, Parquet, JSON lines or NPZ), and say how far the result holds.
+    """Analyse two variables of FILE, and say how far the result holds.
+
+    FILE may be CSV or TSV (also packed: .csv.gz), Excel, Parquet, JSON, JSON lines, SPSS, Stata, SAS, ARFF or NPZ.
 
     The kind of each column is guessed, and printed. The files are report.html (a page to explore, which needs no
     network), pics.csv (each component: PIC, training and held-out correlation, its interval, p-value), x.parquet and

@@ -13,6 +13,7 @@ import numpy as np
 from correspondence.app.analyze.variables import Variable
 from correspondence.data.file_formats import check_columns, find_complete_rows, list_values
 from correspondence.data.table import Table
+from correspondence.data.text_columns import Readings
 
 __all__ = ["Data", "Request", "check_rows", "find_complete_frame_rows"]
 
@@ -32,6 +33,13 @@ class Request:
     beliefs: bool = False
     images: Path | None = None
     size: int = 32
+    decimal: Any = None
+    dates: Any = None
+
+    @property
+    def readings(self) -> Readings:
+        """The choices where a text of the file has two readings."""
+        return Readings(self.decimal, self.dates)
 
     @property
     def other_columns(self) -> list[str]:
