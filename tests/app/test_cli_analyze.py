@@ -271,7 +271,9 @@ def test_what_is_wrong_is_said_in_a_sentence(frame, run, tmp_path, options, mess
     [
         ("none.csv", None, "There is no file"),
         ("d.csv", b"", "it is empty"),
-        ("d.xlsx", b"x", "must end in"),
+        ("d.docx", b"x", "must end in"),
+        ("d.xlsx", b"x", "not a spreadsheet"),
+        ("d.csv.gz", b"x", "damaged"),
         ("d.parquet", b"PAR1 damaged", "cannot be read as .parquet"),
         ("d.npz", b"PK damaged", "cannot be read as .npz"),
         ("d.jsonl", b"[1, 2]\n", "cannot be read as .jsonl"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from correspondence._util.text import list_names, one_line
-from correspondence.data.text_columns import FileTable, Readings, parse_text_columns
+from correspondence.data.text_columns import AS_SUGGESTED, FileTable, Readings, parse_text_columns
 from correspondence.data.text_files import TextFile, decode_other_text, find_ending, open_text_file
 
 __all__ = ["read_csv", "read_header"]
@@ -24,7 +24,7 @@ PANDAS_INDEX = "Unnamed: 0"  # how pandas calls an index without a name that was
 PLAIN_NUMBER_PATTERN = re.compile(r"[-+]?[0-9]*[.,]?[0-9]+")
 
 
-def read_csv(path: Path, readings: Readings = Readings()) -> FileTable:
+def read_csv(path: Path, readings: Readings = AS_SUGGESTED) -> FileTable:
     """Read a .csv or .tsv file; the type of a column follows from all of its rows, and blank lines are not rows."""
     file = open_text_file(path)
     try:
@@ -56,8 +56,7 @@ def _read_texts(file: TextFile) -> tuple[pl.DataFrame, list[str]]:
     except pl.exceptions.ComputeError:
         _check_rows(file, separator)
         frame = _parse_lines(file, separator, truncate_ragged_lines=True)  # what is cut off is empty
-    names = [name for _, name in zip(frame.columns, names, strict=False)] + frame.columns[len(names) :]
-    frame = _drop_nameless_columns(frame, names)
+    frame = _name_columns(frame, names) if len(names) == frame.width else frame
     if frame.width and frame.columns[0] == PANDAS_INDEX:
         frame = frame.rename({PANDAS_INDEX: ""})
     frame = frame if frame.width < 2 else frame.filter(~pl.all_horizontal(pl.all().is_null()))
@@ -82,18 +81,22 @@ def _check_names(names: list[str]) -> None:
         raise ValueError(f"two columns have the name {one_line(named_twice[0])!r}, so rename one")
 
 
-def _drop_nameless_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    """Drop columns without a name and without a value, which separators at the ends of lines make."""
+def _name_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """Name the columns, in which polars leaves doubled quotes.
+
+    Columns without a name and without a value, which separators at the ends of lines make, are dropped; the first one
+    may have values, the names of the rows.
+    """
     nameless = [i for i, name in enumerate(names) if not name.strip() and i > 0]
     used = next((i for i in nameless if frame[:, i].null_count() < len(frame)), None)
     if used is not None:
         raise ValueError(f"column {used + 1} has values but no name: name it in the first line")
-    return frame.select(name for i, name in enumerate(frame.columns) if i not in nameless)
+    return pl.DataFrame([frame[:, i].alias(name) for i, name in enumerate(names) if i not in nameless])
 
 
 def _describe_names(names: list[str]) -> list[str]:
     """Say what the columns are called if that looks like the first row of values."""
-    if not all(PLAIN_NUMBER_PATTERN.fullmatch(name.strip()) for name in names):
+    if not names or not all(PLAIN_NUMBER_PATTERN.fullmatch(name.strip()) for name in names):
         return []
     return [f"The first line is read as the names of the columns, which are numbers: {list_names(names, 5)}."]
 

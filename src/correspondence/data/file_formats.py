@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from correspondence._util.text import list_names, one_line
 from correspondence.data.csv_files import read_csv, read_header
 from correspondence.data.other_formats import read_arff, read_excel, read_statistics_file
-from correspondence.data.text_columns import FileTable, Readings
+from correspondence.data.text_columns import AS_SUGGESTED, FileTable, Readings
 from correspondence.data.text_files import NOT_UTF8, PACKED_ENDINGS, find_ending
 
 __all__ = [
@@ -63,6 +63,8 @@ class PairsFile(NamedTuple):
     groups: list[Any] | None
     n_missing: int
     """The number of rows left out because a value is missing."""
+    notes: tuple[str, ...] = ()
+    """Remarks on what was not read literally."""
 
 
 def read_pairs(
@@ -77,7 +79,7 @@ def read_pairs(
     Parameters
     ----------
     path : str or Path
-        The ending says what it is: .csv, .tsv, .parquet, .jsonl or .ndjson. The separator of a .csv file is detected.
+        The ending says what it is, as in `read_file`.
     x, y : sequence of str
         These are the columns of the variables; an empty x means all others.
     labels : sequence of str
@@ -90,7 +92,8 @@ def read_pairs(
     PairsFile
         The frames have the columns of x and y; rows with a missing value are left out.
     """
-    frame = read_frame(path)
+    file = read_file(path)
+    frame = nw.from_native(file.frame)
     if not y:
         raise ValueError(f"y must name at least one column of {path}, which has {list_names(frame.columns, 20)}.")
     named = [groups] if groups else []
@@ -111,6 +114,7 @@ def read_pairs(
         whole.select(list(y)).to_native(),
         whole[groups].to_list() if groups else None,
         len(frame) - len(whole),
+        tuple(file.list_notes(chosen.columns)),
     )
 
 
@@ -168,7 +172,7 @@ def read_frame(path: str | Path) -> nw.DataFrame:
     return nw.from_native(read_file(path).frame)
 
 
-def read_file(path: str | Path, readings: Readings = Readings()) -> FileTable:
+def read_file(path: str | Path, readings: Readings = AS_SUGGESTED) -> FileTable:
     """Read a table of any format, and say what was not read literally.
 
     A first column without a name is called "". Every error is a sentence that names the file.
@@ -308,7 +312,7 @@ def _parse_json_line(line: str, number: int) -> dict[str, Any]:
 
 
 def unify_types(values: list[Any], name: str) -> list[Any]:
-    """Convert numbers to one type and lists (of ingredients, say) to texts, as numbers among texts; others are an error."""
+    """Convert numbers to one type; lists and numbers among texts become texts, and other mixtures are an error."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {list}:
         return [None if value is None else ", ".join(map(str, value)) for value in values]

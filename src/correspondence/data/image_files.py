@@ -86,7 +86,7 @@ def read_image(path: Path, size: int) -> np.ndarray | None:
 
 
 def _to_rgb(image: Image.Image) -> Image.Image:
-    """Convert to 8 bits per channel without cutting off: deep grey values are scaled, and what is transparent is white."""
+    """Convert to 8 bits per channel: deep grey values are scaled, not cut off, and what is transparent is white."""
     if image.mode.startswith("I") or image.mode == "F":
         return Image.fromarray(_to_bytes(np.asarray(image))).convert("RGB")
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:

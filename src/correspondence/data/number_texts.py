@@ -1,7 +1,7 @@
 """Numbers written as texts: with separators between the thousands, decimal commas, money, percentages and gaps.
 
-The whole column decides. Its texts are numbers only if all of them are, in one spelling; a spelling is a separator of the
-thousands and one of the decimals. If two spellings fit, the one that was taken and the other are both reported.
+The whole column decides. Its texts are numbers only if all of them are, in one spelling: one separator of the thousands
+and one of the decimals. If two spellings fit, the one that was taken and the other are both reported.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from correspondence._util.text import list_names, one_line
 __all__ = ["DECIMALS", "MISSING_MARKERS", "NumberTexts", "parse_number_texts"]
 
 DECIMALS = {"point": ".", "comma": ","}  # the separators of decimals, by their names
-# What people write for a missing number, in lower case; they are read so only in a column whose other texts are numbers.
+# What people write for a missing number, in lower case; read so only in a column whose other texts are numbers.
 MISSING_MARKERS = frozenset(
-    ["", "?", "??", "???", "na", "n/a", "n.a.", "#n/a", "#na", "<na>", "-", "--", "---", ".", "..", "...", "*"]
-    + ["null", "none", "nan", "nil", "unknown", "missing", "not available"]
+    (
+        *("", "?", "??", "???", "-", "--", "---", ".", "..", "...", "*", "na", "n/a", "n.a.", "#n/a", "#na", "<na>"),
+        *("null", "none", "nan", "nil", "unknown", "missing", "not available"),
+    )
 )
 SPACES = "[\\s\u00a0\u2007\u2009\u202f]+"  # those of numbers may be non-breaking or thin
 MINUS_SIGNS = "[\u2010-\u2015\u2212\ufe63\uff0d]"

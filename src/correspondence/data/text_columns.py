@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
 from correspondence._util.text import list_names
 from correspondence.data.number_texts import MISSING_MARKERS, parse_number_texts
 
-__all__ = ["Decimal", "FileTable", "Readings", "parse_text_columns"]
+__all__ = ["AS_SUGGESTED", "FileTable", "Readings", "parse_text_columns"]
 
-Decimal = Literal["point", "comma"]
 DECIMAL_OPTION, DATES_OPTION = "--decimal", "--dates"
 MAX_NOTES_SHOWN = 8  # remarks on columns; a file may have hundreds of columns with decimal commas
 N_TEXTS_TRIED_FIRST = 100  # distinct texts that can rule out a format before all are tried
@@ -23,6 +22,7 @@ DATE_PATTERN = (
     r"(?:[ T][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[-+][0-9]{2}(?::?[0-9]{2})?)?)?$"
 )
 TIME_PATTERN = r"^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?$"
+ZONE_PATTERN = r":[0-9.]+(?:Z|[-+][0-9:]+)$"
 DATE_FORMATS = {
     **dict.fromkeys(("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d"), "year-first"),
     **dict.fromkeys(("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y"), "day-first"),
@@ -34,10 +34,13 @@ TIME_FORMATS = ("%H:%M:%S%.f", "%H:%M")
 class Readings(NamedTuple):
     """Choices where a text has two readings."""
 
-    decimal: Decimal | None = None
+    decimal: Literal["point", "comma"] | None = None
     """The separator of decimals; by default what the column and the other columns of the file suggest."""
     dates: Literal["day-first", "month-first"] | None = None
     """What comes first in a date such as 01/02/2020."""
+
+
+AS_SUGGESTED = Readings()  # by the columns of a file
 
 
 class FileTable(NamedTuple):
@@ -48,10 +51,12 @@ class FileTable(NamedTuple):
     """Remarks on the whole file."""
     column_notes: dict[str, list[str]] = {}  # noqa: RUF012
     """Remarks on single columns."""
+    readings: Readings = AS_SUGGESTED
+    """How texts with two readings were read."""
 
-    def list_notes(self, columns: Iterable[str] | None = None) -> list[str]:
+    def list_notes(self, columns: Iterable[str | None] | None = None) -> list[str]:
         """List the remarks on the file and on these columns, by default on all."""
-        wanted = self.column_notes if columns is None else set(columns)
+        wanted = set(self.column_notes if columns is None else columns)
         told = [note for name, notes in self.column_notes.items() if name in wanted for note in notes]
         left = len(told) - MAX_NOTES_SHOWN
         more = [f"{left} more such remarks on other columns."] if left > 0 else []
@@ -69,7 +74,7 @@ class _Reading(NamedTuple):
     """Whether another column may change the reading."""
 
 
-def parse_text_columns(frame: pl.DataFrame, readings: Readings = Readings(), notes: Iterable[str] = ()) -> FileTable:
+def parse_text_columns(frame: pl.DataFrame, readings: Readings = AS_SUGGESTED, notes: Iterable[str] = ()) -> FileTable:
     """Turn the columns of texts that hold numbers, dates, times or truth values into these.
 
     A column in which a text has two readings follows the other columns, if these agree on a separator of decimals or
@@ -104,7 +109,7 @@ def parse_text_columns(frame: pl.DataFrame, readings: Readings = Readings(), not
             name: _parse_column(frame[name], shared, readings) for name, reading in found.items() if reading.is_open
         }
     told = {name: reading.notes for name, reading in found.items() if reading.notes}
-    return FileTable(frame.with_columns(reading.column for reading in found.values()), tuple(notes), told)
+    return FileTable(frame.with_columns(reading.column for reading in found.values()), tuple(notes), told, shared)
 
 
 def _find_agreement(proofs: Iterable[str]) -> str | None:
@@ -173,23 +178,20 @@ def _find_formats(texts: pl.Series) -> dict[str, pl.Series]:
     """Return the formats that fit all texts, with the values that they give."""
     if not len(texts) or not (texts.str.contains(DATE_PATTERN).all() or texts.str.contains(TIME_PATTERN).all()):
         return {}
-    found = {}
-    for form, parse in _list_formats(texts):
-        if parse(texts.head(N_TEXTS_TRIED_FIRST)).null_count():
-            continue
-        values = parse(texts)
-        if not values.null_count():
-            found[form] = values
+    kind, formats = _list_formats(texts)
+    found: dict[str, pl.Series] = {}
+    for form in formats:
+        if not texts.head(N_TEXTS_TRIED_FIRST).str.strptime(kind, form, strict=False).null_count():
+            values = texts.str.strptime(kind, form, strict=False)
+            found |= {} if values.null_count() else {form: values}
     return found
 
 
-def _list_formats(texts: pl.Series) -> list[tuple[str, Callable[[pl.Series], pl.Series]]]:
-    """List the formats to be tried, each with a function that parses by it."""
+def _list_formats(texts: pl.Series) -> tuple[Any, list[str]]:
+    """Return the type of dates or times that look like this, and the formats to be tried."""
     if ":" not in texts[0]:
-        return [(form, lambda t, form=form: t.str.to_date(form, strict=False)) for form in DATE_FORMATS]
+        return pl.Date, list(DATE_FORMATS)
     if texts[0].find(":") <= 2:
-        return [(form, lambda t, form=form: t.str.to_time(form, strict=False)) for form in TIME_FORMATS]
-    zone = "%#z" if texts.str.contains("[0-9](?:Z|[-+][0-9:]+)$").any() and " " in texts[0] else ""
-    zone = zone if texts.str.contains(":.*(?:Z|[-+])").any() else ""
-    forms = [f"{date} {time}{zone}" for date in DATE_FORMATS for time in TIME_FORMATS]
-    return [(form, lambda t, form=form: t.str.to_datetime(form, strict=False, time_unit="us")) for form in forms]
+        return pl.Time, list(TIME_FORMATS)
+    zone = "%#z" if texts.str.contains(ZONE_PATTERN).any() else ""
+    return pl.Datetime("us"), [f"{date} {time}{zone}" for date in DATE_FORMATS for time in TIME_FORMATS]

@@ -10,7 +10,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import polars as pl
 
@@ -151,9 +151,8 @@ def _unpack_zip(path: Path) -> bytes:
 
 def _unpack_zstandard(path: Path) -> bytes:
     """Unpack by polars, line by line: Python has no module for it before 3.14."""
-    options = {"has_header": False, "separator": "\x01", "quote_char": None, "infer_schema": False}
-    with path.open("rb") as file:
-        lines = pl.read_csv(file.read(), new_columns=["line"], **options)["line"]
+    options: Any = {"has_header": False, "separator": "\x01", "quote_char": None, "infer_schema": False}
+    lines = pl.read_csv(path.read_bytes(), new_columns=["line"], **options)["line"]
     return "\n".join(lines.fill_null("").to_list()).encode() + b"\n"
 
 

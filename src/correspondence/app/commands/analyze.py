@@ -81,6 +81,12 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     show_default="the significant ones; with ca, all up to 10",
     help="Number of components to keep.",
 )
+@click.option(
+    "--format",
+    type=click.Choice(["csv", "excel", "parquet"]),
+    show_default="csv, if there are at most a million coordinates",
+    help="Format of the coordinates beside x.parquet and y.parquet: x.csv and y.csv, coordinates.xlsx, or none.",
+)
 @seed_option
 @click.option("--title", show_default="the name of FILE", help="Heading of the page.")
 @json_option
@@ -91,6 +97,7 @@ def analyze_command(
     components: int | None,
     seed: int,
     title: str | None,
+    format: str | None,
     as_json: bool,
     output: Path | None,
     **options: Any,
@@ -101,11 +108,12 @@ def analyze_command(
 
     The kind of each column is guessed, and printed. The files are report.html (a page to explore, which needs no
     network), pics.csv (each component: PIC, training and held-out correlation, its interval, p-value), x.parquet and
-    y.parquet (coordinates), model.safetensors (for `correspondence embed` and co.load) and summary.json.
+    y.parquet (coordinates, also as CSV), model.safetensors (for `correspondence embed` and co.load) and summary.json.
     """
     import matplotlib
 
-    from correspondence.app.analyze.files import check_folder, to_json, write_analysis
+    from correspondence._util.text import to_valid_text
+    from correspondence.app.analyze.files import check_folder, check_format, to_json, write_analysis
     from correspondence.app.analyze.inputs import Request, read_data
     from correspondence.app.analyze.job import analyze_data, format_summary
     from correspondence.selection.method_registry import MIN_PAIRS_FOR_NET
@@ -117,6 +125,7 @@ def analyze_command(
     with one_sentence(), writing_to(folder):
         check_folder(folder)
     with one_sentence():
+        check_format(format)
         data = read_data(request)
         tell_lines(data.lines)
         if data.x.kind == "images" and method == "auto" and len(data.ids) >= MIN_PAIRS_FOR_NET and find_spec("torch"):
@@ -128,5 +137,5 @@ def analyze_command(
             [f"The model of method {analysis.method} cannot be saved without pickle: model.safetensors is not written."]
         )
     with one_sentence(), writing_to(folder):
-        summary = write_analysis(analysis, request, folder, title or file.stem, seed)
+        summary = write_analysis(analysis, request, folder, title or to_valid_text(file.stem), seed, format)
     click.echo(to_json(summary) if as_json else format_summary(summary))

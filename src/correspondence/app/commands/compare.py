@@ -103,6 +103,7 @@ def _read_columns(
     from correspondence.data.file_formats import read_pairs
 
     data = read_pairs(file, x, y, labels, groups)
+    tell_lines(data.notes)
     if data.n_missing:
         click.echo(f"{data.n_missing} row(s) with missing values left out.", err=True)
     return data.X, data.Y, data.groups

@@ -48,7 +48,7 @@ def read_frame_beliefs(request: Request) -> Data:
     )
     hint = [f"Not used: {', '.join(unused)} (--y names the column of true labels)."]
     notes = (*file.list_notes([*classes, *request.y]), *(hint if unused and not request.y else []))
-    return replace(data, notes=notes, n_missing=int((~complete).sum()))
+    return replace(data, notes=notes, readings=file.readings, n_missing=int((~complete).sum()))
 
 
 def read_array_beliefs(request: Request) -> Data:

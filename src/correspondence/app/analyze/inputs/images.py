@@ -51,6 +51,7 @@ def read_image_pairs(request: Request, progress: bool | None) -> Data:
         notes=(*file.list_notes(roles.y), *roles.notes, *found.notes, *notes, *together),
         n_missing=int((~complete).sum()),
         size=request.size,
+        readings=file.readings,
     )
 
 

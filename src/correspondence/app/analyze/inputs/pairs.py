@@ -71,7 +71,7 @@ def read_frame_pairs(request: Request) -> Data:
     n_missing = int((~complete).sum())
     if request.weights is not None:
         weights = convert_for_numpy(rows.select(request.weights))[:, 0]
-        return count_weighted_pairs(request, x, y, weights, notes, n_missing)
+        return replace(count_weighted_pairs(request, x, y, weights, notes, n_missing), readings=file.readings)
     return Data(
         "pairs",
         x,
@@ -81,6 +81,7 @@ def read_frame_pairs(request: Request) -> Data:
         rows[request.groups].to_list() if request.groups is not None else None,
         notes=notes,
         n_missing=n_missing,
+        readings=file.readings,
     )
 
 
@@ -164,7 +165,7 @@ def read_frame_table(request: Request) -> Data:
     rows = to_object_array(names) if has_labels else _number_labels(len(frame))
     table = Table(convert_for_numpy(counts).to_numpy(), rows, to_object_array(counts.columns))
     data = make_table_data(table, request, name if has_labels else "")
-    return replace(data, notes=(*file.list_notes(), *note, *data.notes))
+    return replace(data, notes=(*file.list_notes(), *note, *data.notes), readings=file.readings)
 
 
 def find_row_names(frame: nw.DataFrame, request: Request) -> tuple[str, bool, list[str]]:

@@ -13,7 +13,7 @@ import numpy as np
 from correspondence.app.analyze.variables import Variable
 from correspondence.data.file_formats import check_columns, find_complete_rows, list_values
 from correspondence.data.table import Table
-from correspondence.data.text_columns import Readings
+from correspondence.data.text_columns import AS_SUGGESTED, Readings
 
 __all__ = ["Data", "Request", "check_rows", "find_complete_frame_rows"]
 
@@ -80,6 +80,8 @@ class Data:
         The number of rows left out because values are missing.
     size : int, optional
         The height and width of images.
+    readings : Readings
+        How texts with two readings were read, for other files that are to be read in the same way.
     """
 
     form: str
@@ -92,6 +94,7 @@ class Data:
     notes: tuple[str, ...] = ()
     n_missing: int = 0
     size: int | None = None
+    readings: Readings = AS_SUGGESTED
 
     @property
     def lines(self) -> list[str]:
