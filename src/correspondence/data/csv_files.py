@@ -91,7 +91,7 @@ def _name_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     used = next((i for i in nameless if frame[:, i].null_count() < len(frame)), None)
     if used is not None:
         raise ValueError(f"column {used + 1} has values but no name: name it in the first line")
-    return pl.DataFrame([frame[:, i].alias(name) for i, name in enumerate(names) if i not in nameless])
+    return pl.DataFrame({name: frame[:, i] for i, name in enumerate(names) if i not in nameless})
 
 
 def _describe_names(names: list[str]) -> list[str]:
