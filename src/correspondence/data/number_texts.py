@@ -38,10 +38,12 @@ AMOUNT_PATTERN = (
     rf"(?i)^(?P<opened>\()? ?(?P<sign>[-+])? ?(?P<before>{UNIT_PATTERN})? ?(?P<inner_sign>[-+])? ?"
     rf"(?P<body>{BODY_PATTERN}) ?(?P<after>{UNIT_PATTERN})? ?(?P<closed>\))?$"
 )
+WHOLE_PATTERN = r"^[-+]?[0-9]+$"
 LEADING_ZERO_PATTERN = r"^[-+]?0[0-9]"  # codes, such as the zip code 01234
 # Points that may separate thousands: polars would take them for decimal points.
 GROUPS_OR_DECIMALS_PATTERN = r"^[-+]?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3})+|[0-9]{1,3})$"
 LOOKS_GROUPED_PATTERN = r"^[1-9][0-9]{0,2},[0-9]{3}$"
+N_TEXTS_TRIED_FIRST = 1000  # texts that can show that a column is not what it is tried for
 MAX_INT64_DIGITS, MAX_INT128_DIGITS = 18, 38  # digits of a whole number that certainly fits
 
 
@@ -154,9 +156,11 @@ def parse_number_texts(texts: pl.Series, decimal: Literal["point", "comma"] | No
     numbers = _parse_plain(texts)
     if numbers is not None:
         return NumberTexts(numbers, "", "", 0, (), "", "", "", "", "point" if numbers.dtype.is_float() else "")
+    if not _are_amounts(_clean_texts(texts.drop_nulls().head(N_TEXTS_TRIED_FIRST))):
+        return None  # one text that is not a number is enough, and words are common
     distinct = texts.drop_nulls().unique(maintain_order=True)
     clean = _clean_texts(distinct)
-    is_marker = clean.str.to_lowercase().is_in(list(MISSING_MARKERS))
+    is_marker = _find_markers(clean)
     parts = _take_apart(clean.filter(~is_marker))
     if parts is None:
         return None
@@ -176,12 +180,25 @@ def _parse_plain(texts: pl.Series) -> pl.Series | None:
     if whole.null_count() == n_missing:
         return whole
     floats = texts.cast(pl.Float64, strict=False)
-    is_plain = floats.null_count() == n_missing and not floats.is_nan().any() and not _are_whole(texts)
-    return floats if is_plain and not texts.str.contains(GROUPS_OR_DECIMALS_PATTERN).all() else None
+    if floats.null_count() > n_missing or floats.is_nan().any():
+        return None
+    first = texts.drop_nulls().head(N_TEXTS_TRIED_FIRST)
+    for pattern in (WHOLE_PATTERN, GROUPS_OR_DECIMALS_PATTERN):  # huge numbers, and perhaps thousands
+        if first.str.contains(pattern).all() and texts.str.contains(pattern).all():
+            return None
+    return floats
 
 
 def _are_whole(bodies: pl.Series) -> bool:
-    return bool(bodies.str.contains(r"^[-+]?[0-9]+$").all())
+    return bool(bodies.str.contains(WHOLE_PATTERN).all())
+
+
+def _find_markers(clean: pl.Series) -> pl.Series:
+    return clean.str.to_lowercase().is_in(list(MISSING_MARKERS))
+
+
+def _are_amounts(clean: pl.Series) -> bool:
+    return bool((clean.str.contains(AMOUNT_PATTERN) | _find_markers(clean)).all())
 
 
 def _clean_texts(texts: pl.Series) -> pl.Series:
@@ -223,27 +240,27 @@ def _get_units(parts: pl.DataFrame) -> pl.Series:
     return parts.select(pl.coalesce("before", "after")).to_series()
 
 
-class _Choice(NamedTuple):
+class _SpellingChoice(NamedTuple):
     spelling: _Spelling
     other: _Spelling | None = None
 
 
-def _choose_spelling(bodies: pl.Series, decimal: str | None) -> _Choice | None:
+def _choose_spelling(bodies: pl.Series, decimal: str | None) -> _SpellingChoice | None:
     """Choose the spelling that fits all digits; `decimal` decides if there is another that gives other numbers."""
     if _fits(bodies, PLAIN):
         has_other = bool(bodies.str.contains(".", literal=True).any()) and _fits(bodies, GROUPED_BY_POINTS)
         if has_other and decimal == ",":
-            return _Choice(GROUPED_BY_POINTS, PLAIN)
+            return _SpellingChoice(GROUPED_BY_POINTS, PLAIN)
         # All have three decimals: numbers rounded to three. Some have none: perhaps 999 and 1.234 are whole numbers.
         has_other = has_other and decimal is None and not bodies.str.contains(".", literal=True).all()
-        return _Choice(PLAIN, GROUPED_BY_POINTS if has_other else None)
+        return _SpellingChoice(PLAIN, GROUPED_BY_POINTS if has_other else None)
     fitting = [spelling for spelling in SPELLINGS if _fits(bodies, spelling)]
     if not fitting or (fitting == [DECIMAL_COMMA] and decimal != "," and _look_grouped(bodies)):
         return None
     taken = next((spelling for spelling in fitting if spelling.decimal == decimal), fitting[0])
     is_ambiguous = GROUPED_BY_COMMAS in fitting and DECIMAL_COMMA in fitting
     other = DECIMAL_COMMA if taken == GROUPED_BY_COMMAS else GROUPED_BY_COMMAS
-    return _Choice(taken, other if is_ambiguous else None)
+    return _SpellingChoice(taken, other if is_ambiguous else None)
 
 
 def _fits(bodies: pl.Series, spelling: _Spelling) -> bool:
@@ -275,7 +292,7 @@ def _describe_numbers(
     is_marker: pl.Series,
     parts: pl.DataFrame,
     values: pl.Series,
-    chosen: _Choice,
+    chosen: _SpellingChoice,
 ) -> NumberTexts:
     """Put the numbers back in the rows of their texts, and say how they were read."""
     numbers = texts.replace_strict(distinct.filter(~is_marker), values, default=None, return_dtype=values.dtype)
@@ -296,16 +313,18 @@ def _name_decimal(spelling: _Spelling | None) -> Literal["", "point", "comma"]:
     return "comma" if spelling.decimal == "," else "point"
 
 
-def _find_proof(bodies: pl.Series, chosen: _Choice) -> Literal["", "point", "comma"]:
+def _find_proof(bodies: pl.Series, chosen: _SpellingChoice) -> Literal["", "point", "comma"]:
     """Return the separator of decimals if the texts allow no other one."""
     has_separator = bool(bodies.str.contains("[.,]").any())
     decimals = {s.decimal for s in (PLAIN, *SPELLINGS) if _fits(bodies, s)}
     return _name_decimal(chosen.spelling) if has_separator and len(decimals) == 1 else ""
 
 
-def _describe_reading(parts: pl.DataFrame, values: pl.Series, chosen: _Choice, unit: str) -> tuple[str, str, str]:
+def _describe_reading(
+    parts: pl.DataFrame, values: pl.Series, chosen: _SpellingChoice, unit: str
+) -> tuple[str, str, str]:
     """Return a text that is not a plain number, how it was read, and the other number that it may be."""
-    if chosen == _Choice(PLAIN) and not unit:
+    if chosen == _SpellingChoice(PLAIN) and not unit:
         return "", "", ""
     score = parts["body"].str.count_matches("[,.' ]") + parts["text"].str.contains("[^0-9]").cast(pl.UInt32)
     i = int(score.arg_max() or 0)  # the text in which most can be misread

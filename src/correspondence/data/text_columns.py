@@ -14,7 +14,7 @@ __all__ = ["AS_SUGGESTED", "FileTable", "Readings", "parse_text_columns"]
 
 DECIMAL_OPTION, DATES_OPTION = "--decimal", "--dates"
 MAX_NOTES_SHOWN = 8  # remarks on columns; a file may have hundreds of columns with decimal commas
-N_TEXTS_TRIED_FIRST = 100  # distinct texts that can rule out a format before all are tried
+N_TEXTS_TRIED_FIRST = 100  # texts that can rule out a format before all are tried
 MAX_TRUTH_SPELLINGS = 6  # true and false, each in lower, upper and title case
 # Looks like a date with perhaps a time, or a time alone; other texts are not tried.
 DATE_PATTERN = (
@@ -142,6 +142,12 @@ def _parse_truth(column: pl.Series) -> _Reading | None:
 
 def _parse_dates(column: pl.Series, readings: Readings) -> _Reading | None:
     """Parse a column of dates, or of times, if all of its different texts have one format."""
+    first = column.drop_nulls().head(N_TEXTS_TRIED_FIRST).str.strip_chars()
+    could_be = first.str.contains(f"{DATE_PATTERN}|{TIME_PATTERN}") | first.str.to_lowercase().is_in(
+        list(MISSING_MARKERS)
+    )
+    if not could_be.all():
+        return None
     distinct = column.drop_nulls().unique(maintain_order=True)
     is_marker = distinct.str.strip_chars().str.to_lowercase().is_in(list(MISSING_MARKERS))
     texts = distinct.filter(~is_marker)
