@@ -73,6 +73,7 @@ def read_pairs(
     y: Sequence[str],
     labels: Sequence[str] = (),
     groups: str | None = None,
+    readings: Readings = AS_SUGGESTED,
 ) -> PairsFile:
     """Read the columns of two variables.
 
@@ -86,13 +87,15 @@ def read_pairs(
         Take these columns of numbers as labels, such as grades or codes.
     groups : str, optional
         This column says which pairs belong together.
+    readings : Readings
+        The choices where a text has two readings.
 
     Returns
     -------
     PairsFile
         The frames have the columns of x and y; rows with a missing value are left out.
     """
-    file = read_file(path)
+    file = read_file(path, readings)
     frame = nw.from_native(file.frame)
     if not y:
         raise ValueError(f"y must name at least one column of {path}, which has {list_names(frame.columns, 20)}.")
@@ -191,7 +194,9 @@ def read_file(path: str | Path, readings: Readings = AS_SUGGESTED) -> FileTable:
         table = _READERS_BY_ENDING[find_ending(path)](path, readings)
     except ImportError:  # it says which extra is missing
         raise
-    except (Exception, pl.exceptions.PanicException) as error:  # polars panics on some damaged files
+    except BaseException as error:
+        if not isinstance(error, Exception) and not _is_panic(error):
+            raise
         raise explain_read_error(path, error) from error
     if not table.frame.columns:
         raise ValueError(f"{path} has no columns.")
@@ -251,8 +256,13 @@ def check_file(path: Path, endings: Sequence[str]) -> None:
         raise ValueError(f"{path} cannot be read as {path.suffix}: it is empty.")
 
 
+def _is_panic(error: BaseException) -> bool:
+    """Say whether a library in Rust panicked, as some do on damaged files; each has a class of its own for that."""
+    return type(error).__name__ == "PanicException"
+
+
 def explain_read_error(path: Path, error: BaseException) -> ValueError:
-    if isinstance(error, pl.exceptions.PanicException):
+    if _is_panic(error):
         error = ValueError(DAMAGED)
     reason = next((reason for kinds, reason in REASONS_BY_ERROR.items() if isinstance(error, kinds)), None)
     if reason is None:

@@ -11,6 +11,8 @@ from correspondence.app.commands.options import (
     METHODS_LISTED,
     check_usage,
     columns_option,
+    dates_option,
+    decimal_option,
     groups_option,
     labels_option,
     names_of,
@@ -24,6 +26,7 @@ from correspondence.app.commands.options import (
 from correspondence.app.messages import collect_warnings
 
 if TYPE_CHECKING:
+    from correspondence.data.text_columns import Readings
     from correspondence.results.comparison import Comparison
 
 __all__ = ["compare_command"]
@@ -40,6 +43,8 @@ __all__ = ["compare_command"]
 @table_option
 @labels_option
 @groups_option
+@decimal_option
+@dates_option
 @click.option(
     "--methods",
     multiple=True,
@@ -62,17 +67,20 @@ def compare_command(
     table: bool,
     labels: list[str],
     groups: str | None,
+    decimal: Any,
+    dates: Any,
     methods: list[str],
     components: int | None,
     cv: int | None,
     seed: int,
     output: Path,
 ) -> None:
-    """Compare methods on the columns of FILE (CSV, TSV, Parquet or JSON lines) by held-out rows."""
+    """Compare methods on the columns of FILE (any table that analyze takes) by held-out rows."""
     import matplotlib
 
     import correspondence as co
     from correspondence.app.analyze.inputs import Request, read_data
+    from correspondence.data.text_columns import Readings
 
     matplotlib.use("Agg")
     if table:
@@ -81,9 +89,11 @@ def compare_command(
         raise click.UsageError("Missing option '--y': name the columns of Y, or say that FILE is a --table.")
     with one_sentence():
         if table:
-            X, Y, together = read_data(Request(file, x, table=True)).table, None, None
+            data = read_data(Request(file, x, table=True, decimal=decimal, dates=dates))
+            tell_lines(data.notes)
+            X, Y, together = data.table, None, None
         else:
-            X, Y, together = _read_columns(file, x, y, labels, groups)
+            X, Y, together = _read_columns(file, x, y, labels, groups, Readings(decimal, dates))
         with collect_warnings() as notes:
             comparison = co.compare(
                 X, Y, methods or None, components, cv, groups=together, random_state=seed, progress=None
@@ -98,11 +108,11 @@ def compare_command(
 
 
 def _read_columns(
-    file: Path, x: list[str], y: list[str], labels: list[str], groups: str | None
+    file: Path, x: list[str], y: list[str], labels: list[str], groups: str | None, readings: Readings
 ) -> tuple[Any, Any, Any]:
     from correspondence.data.file_formats import read_pairs
 
-    data = read_pairs(file, x, y, labels, groups)
+    data = read_pairs(file, x, y, labels, groups, readings)
     tell_lines(data.notes)
     if data.n_missing:
         click.echo(f"{data.n_missing} row(s) with missing values left out.", err=True)

@@ -81,13 +81,13 @@ table_option = click.option(
 decimal_option = click.option(
     "--decimal",
     type=click.Choice(["point", "comma"]),
-    show_default="as the columns of the file suggest",
+    show_default="as the file suggests; embed: as in the analysis",
     help='Separator of decimals, where "1,234" or "1.234" may be a thousand or a fraction.',
 )
 dates_option = click.option(
     "--dates",
     type=click.Choice(["day-first", "month-first"]),
-    show_default="as the columns of the file suggest",
+    show_default="as the file suggests; embed: as in the analysis",
     help="What comes first in dates such as 01/02/2020.",
 )
 seed_option = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed of all that is random.")

@@ -41,7 +41,9 @@ def read_input(job: Job) -> Input:
     """Read what a job asks for."""
     if job.is_streamed:
         return read_blocks(job)
-    data = read_data(Request(file=job.paths[0], x=job.x, y=job.y, labels=job.labels), progress=False)
+    data = read_data(
+        Request(job.paths[0], job.x, job.y, job.labels, decimal=job.decimal, dates=job.dates), progress=False
+    )
     return Input(data.x, data.y, data.x.values, data.y.values, None, data.lines, data.n_missing)
 
 
