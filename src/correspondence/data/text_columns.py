@@ -159,20 +159,23 @@ def _parse_dates(column: pl.Series, readings: Readings) -> _Reading | None:
         ((f, v) for f, v in fitting.items() if _get_order(f) == readings.dates), next(iter(fitting.items()))
     )
     parsed = column.replace_strict(texts, values, default=None, return_dtype=values.dtype).alias(column.name)
-    orders = {_get_order(f) for f in fitting}
-    notes = _describe_dates(column.name, texts[0], values[0], form, len(orders) > 1)
+    others = [other for f, other in fitting.items() if _get_order(f) != _get_order(form) and (other != values).any()]
+    notes = [_describe_dates(column.name, texts, values, others[0], form)] if others else []
     markers = distinct.filter(is_marker & (distinct.str.strip_chars() != "")).to_list()
     if markers:
         shown, n = list_names(markers, 5, show=repr), int(column.is_in(markers).sum())
         notes.append(f"{column.name}: {n} cell(s) with {shown} are read as missing: all others are dates.")
-    return _Reading(parsed, notes, dates="" if len(orders) > 1 else _get_order(form), is_open=len(orders) > 1)
+    proof = _get_order(form) if len({_get_order(f) for f in fitting}) == 1 else ""
+    return _Reading(parsed, notes, dates=proof, is_open=bool(others))
 
 
-def _describe_dates(name: str, text: str, value: object, form: str, is_ambiguous: bool) -> list[str]:
-    if not is_ambiguous:
-        return []
-    other = "month-first" if _get_order(form) == "day-first" else "day-first"
-    return [f"{name}: {text!r} is read as {value}, {_get_order(form)}; {DATES_OPTION} {other} reads it otherwise."]
+def _describe_dates(name: str, texts: pl.Series, values: pl.Series, others: pl.Series, form: str) -> str:
+    """Say how the first date with two readings was read."""
+    i = int((values != others).arg_max() or 0)
+    option = f"{DATES_OPTION} {'month-first' if _get_order(form) == 'day-first' else 'day-first'}"
+    return (
+        f"{name}: {texts[i]!r} is read as {values[i]}, {_get_order(form)}; it may be {others[i]}, which {option} reads."
+    )
 
 
 def _get_order(form: str) -> str:

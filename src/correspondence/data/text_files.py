@@ -19,7 +19,12 @@ __all__ = ["NOT_UTF8", "PACKED_ENDINGS", "TextFile", "decode_other_text", "find_
 PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 NOT_UTF8 = "it is not UTF-8 text; save it as UTF-8"
 N_HEAD_BYTES = 4096  # bytes that show whether a file holds text with lines
-BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+BYTE_ORDER_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32",  # before the one that it begins with
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
 REASONS_BY_FIRST_BYTES = {
     b"\x1f\x8b": "it is packed, so let its name end in .gz",
     b"PK\x03\x04": "it is packed, or a spreadsheet, so let its name end in .zip or .xlsx",
