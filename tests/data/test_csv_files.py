@@ -293,6 +293,23 @@ def test_separators_at_the_ends_of_lines(write):
         assert read_frame(write(text)).rows() == [(1, "x"), (2, "y")]
 
 
+def test_cells_separated_by_spaces(write):
+    file = read_file(write('"a" "b c"\n1.5   x\n  2 "y z"\n'))
+    assert file.frame.columns == ["a", "b c"]
+    assert file.frame.rows() == [(1.5, "x"), (2, "y z")]
+    assert "spaces" in file.list_notes()[0]
+    for text in ("text\none two\nthree four\n", "my text\none two\nthree\nfour five six\n"):
+        assert read_frame(write(text)).shape[1] == 1
+
+
+@pytest.mark.parametrize("separator", [",", "\t", " "])
+def test_rows_with_names_as_r_writes_them(write, separator):
+    file = read_file(write('"a" "b"\n"u" 1 2\n"v" 3 4\n'.replace(" ", separator)))
+    assert file.frame.columns == ["", "a", "b"]
+    assert file.frame.rows() == [("u", 1, 2), ("v", 3, 4)]
+    assert "names the rows" in file.list_notes()[-1]
+
+
 def test_values_without_a_name(write):
     with pytest.raises(ValueError, match=r"column 3 .*name"):
         read_frame(write("a,b,\n1,x,5\n2,y,6\n"))

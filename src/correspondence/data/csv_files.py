@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ CSV_SEPARATORS = ",;\t|"
 MISSING_VALUE_TEXTS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]
 N_LINES_SNIFFED = 50  # lines from which the separator is found
 PANDAS_INDEX = "Unnamed: 0"  # how pandas calls an index without a name that was written and read again
+SPACES_NOTE = "The cells of the file are separated by spaces."
+ROW_NAMES_NOTE = "The first line has one name less than the rows have cells: the first column names the rows."
 PLAIN_NUMBER_PATTERN = re.compile(r"[-+]?[0-9]*[.,]?[0-9]+")
 
 
@@ -33,9 +36,8 @@ def read_csv(path: Path, readings: Readings = AS_SUGGESTED) -> FileTable:
         other = decode_other_text(file)
         if other is None:
             raise
-        file = other
-        frame, notes = _read_texts(file)
-    return parse_text_columns(frame, readings, (*file.notes, *notes))
+        frame, notes = _read_texts(other)
+    return parse_text_columns(frame, readings, notes)
 
 
 def read_header(path: Path) -> list[str]:
@@ -46,21 +48,63 @@ def read_header(path: Path) -> list[str]:
 
 
 def _read_texts(file: TextFile) -> tuple[pl.DataFrame, list[str]]:
-    """Read all columns as texts, and remarks on the names of the columns."""
-    separator = _find_separator(file)
+    """Read all columns as texts, and remarks on separators and the names of the columns."""
+    file, separator = _replace_spaces(file, _find_separator(file))
     with file.open_text() as text:
         names = next(csv.reader(text, delimiter=separator, strict=True), [])
     _check_names(names)
     try:
         frame = _parse_lines(file, separator)
     except pl.exceptions.ComputeError:
+        if _have_row_names(file, separator):
+            named = TextFile(file.path, separator.encode() + file.read_bytes(), (*file.notes, ROW_NAMES_NOTE))
+            return _read_texts(named)
         _check_rows(file, separator)
         frame = _parse_lines(file, separator, truncate_ragged_lines=True)  # what is cut off is empty
     frame = _name_columns(frame, names) if len(names) == frame.width else frame
     if frame.width and frame.columns[0] == PANDAS_INDEX:
         frame = frame.rename({PANDAS_INDEX: ""})
     frame = frame if frame.width < 2 else frame.filter(~pl.all_horizontal(pl.all().is_null()))
-    return frame, _describe_names(names)
+    return frame, [*file.notes, *_describe_names(names)]
+
+
+def _replace_spaces(file: TextFile, separator: str) -> tuple[TextFile, str]:
+    """Replace runs of spaces by tabs if they are what separates the cells of all lines, as in files of R."""
+    with file.open_text("replace") as text:
+        first = list(islice(text, N_LINES_SNIFFED))
+    if any(mark in line for mark in CSV_SEPARATORS for line in first) or len(first) < 2:
+        return file, separator
+    names, *rows = _split_at_spaces(first) or [[]]
+    widths = {len(row) for row in rows}
+    if len(names) < 2 or widths not in ({len(names)}, {len(names) + 1}):
+        return file, separator
+    with file.open_text() as text:
+        lines = _split_at_spaces(text.readlines())
+    has_row_names = widths != {len(names)}
+    lines[0] = [""] * has_row_names + lines[0]
+    notes = (*file.notes, SPACES_NOTE, *[ROW_NAMES_NOTE] * has_row_names)
+    return TextFile(file.path, _join_by_tabs(lines).encode(), notes), "\t"
+
+
+def _split_at_spaces(lines: list[str]) -> list[list[str]]:
+    rows = csv.reader((line.strip() for line in lines), delimiter=" ", skipinitialspace=True)
+    return [row for row in rows if row]
+
+
+def _join_by_tabs(rows: list[list[str]]) -> str:
+    """Write rows as lines with tabs between their cells."""
+    text = io.StringIO()
+    csv.writer(text, delimiter="\t", lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def _have_row_names(file: TextFile, separator: str) -> bool:
+    """Say whether all rows begin with a name in quotes for which the first line has none, as R writes tables."""
+    with file.open_text() as text:
+        lines = [line for line in text if line.strip()]
+    first, *rows = csv.reader(lines, delimiter=separator)
+    is_quoted = all(line.startswith('"') for line in lines[1:])
+    return is_quoted and all(len(row) == len(first) + 1 for row in rows) and len({row[0] for row in rows}) == len(rows)
 
 
 def _parse_lines(file: TextFile, separator: str, truncate_ragged_lines: bool = False) -> pl.DataFrame:

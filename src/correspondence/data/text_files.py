@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -50,6 +51,11 @@ class TextFile(NamedTuple):
     def source(self) -> Path | io.BytesIO:
         """What polars reads."""
         return self.path if self.content is None else io.BytesIO(self.content)
+
+    def read_bytes(self) -> bytes:
+        """Read the text as bytes of UTF-8, without a byte order mark."""
+        content = self.path.read_bytes() if self.content is None else self.content
+        return content.removeprefix(codecs.BOM_UTF8)
 
     def open_text(self, errors: str = "strict") -> TextIO:
         """Open the text for the csv module."""
