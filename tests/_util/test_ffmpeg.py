@@ -21,5 +21,5 @@ def test_the_one_of_a_package_is_taken_where_there_is_no_other(no_program, monke
 
 def test_without_any_the_error_names_what_to_install(no_program, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(ImportError, match=r"correspondence\[movie\]"):
+    with pytest.raises(ImportError, match=r"\[movie\]"):
         find_ffmpeg()

@@ -319,7 +319,6 @@ def test_csv_files_with_their_columns_in_another_order(tmp_path):
 
 def test_what_duckdb_cannot_read_is_told_in_a_sentence(tmp_path):
     (tmp_path / "bad.parquet").write_text("x,y")
-    (tmp_path / "bad.csv").write_text("x,y\n" + "1,u\n" * 30_000 + "one,v\n")
     closed = duckdb.connect()
     relation = closed.sql("SELECT 1 AS x, 2 AS y")
     closed.close()
@@ -328,7 +327,6 @@ def test_what_duckdb_cannot_read_is_told_in_a_sentence(tmp_path):
     )
     for source, why in (
         (tmp_path / "bad.parquet", "too small to be a Parquet file"),
-        (tmp_path / "bad.csv", 'Could not convert string "one"'),
         (relation, "Connection has already been closed"),
         (failing, "Could not convert string 'q'"),
     ):

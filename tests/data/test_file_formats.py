@@ -193,7 +193,7 @@ def test_lines_that_are_no_json_objects(write, text):
     sentence(error)
 
 
-@pytest.mark.parametrize("name", ["data.xlsx", "data.txt", "data", "data.csv.gz"])
+@pytest.mark.parametrize("name", ["data.docx", "data.txt", "data", "data.docx.gz"])
 def test_wrong_ending(write, name):
     with pytest.raises(ValueError, match=r"must end in \.csv") as error:
         read_pairs(write(rows(","), name), ["a"], ["b"])

@@ -1,5 +1,7 @@
 """Files of pairs: which they are, and what is wrong with them."""
 
+import numpy as np
+import polars as pl
 import pytest
 
 import correspondence as co
@@ -34,3 +36,45 @@ def test_paths_are_taken_as_they_are(tmp_path):
     assert co.count_pairs(str(tmp_path / "*.csv"), "x", "y").total == 4
     with pytest.raises(FileNotFoundError, match=r"no file .*c.csv"):
         co.count_pairs([tmp_path / "bb.csv", tmp_path / "c.csv"], "x", "y")
+
+
+# --- types: all rows of all files decide
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_whole_numbers_in_one_parquet_file_and_decimals_in_another(tmp_path, rng, order):
+    x = np.r_[rng.integers(0, 3, 500).astype(float), rng.random(500) * 2]
+    y = x + 0.1 * rng.normal(size=1000)
+    pl.DataFrame({"x": x[:500].astype(np.int64), "y": y[:500]}).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame({"x": x[500:], "y": y[500:]}).write_parquet(tmp_path / "b.parquet")
+    pairs = co.Pairs([str(tmp_path / f"{name}.parquet") for name in order], x="x", y="y")
+    whole = co.CCA(n_components=1).fit(x, y).correlations_
+    np.testing.assert_allclose(co.CCA(n_components=1).fit(pairs).correlations_, whole, rtol=1e-6)
+
+
+@pytest.mark.parametrize("late", ["1.5", "one", "007"])
+def test_what_comes_late_in_a_csv_file_is_not_rounded(tmp_path, late):
+    (tmp_path / "a.csv").write_text("x,y\n" + "1,u\n" * 30_000 + f"{late},v\n")
+    labels = co.count_pairs(tmp_path / "a.csv", "x", "y").rows
+    assert {str(label) for label in labels} in ({"1", late}, {"1.0", late})
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_folder_does_not_replace_a_column(tmp_path, rng, kind):
+    c = rng.integers(0, 4, 400)
+    y = (c + rng.integers(0, 2, 400)) % 4
+    for k, part in enumerate(("train", "test")):
+        rows = slice(200 * k, 200 * k + 200)
+        (tmp_path / f"label={part}").mkdir()
+        frame = pl.DataFrame({"x": c[rows], "label": y[rows]})
+        (frame.write_csv if kind == "csv" else frame.write_parquet)(tmp_path / f"label={part}" / f"a.{kind}")
+    ca = co.CA().fit(co.Pairs(str(tmp_path / "*" / f"a.{kind}"), x="x", y="label"))
+    assert ca.columns_.labels.tolist() == [0, 1, 2, 3]
+    np.testing.assert_allclose(ca.correlations_, co.CA().fit(c, y).correlations_)
+
+
+def test_a_folder_is_a_column_that_the_files_do_not_have(tmp_path):
+    for part in ("train", "test"):
+        (tmp_path / f"part={part}").mkdir()
+        (tmp_path / f"part={part}" / "a.csv").write_text("x\n1\n2\n")
+    assert co.count_pairs(str(tmp_path / "*" / "a.csv"), "x", "part").columns.tolist() == ["test", "train"]

@@ -22,7 +22,7 @@ DAY = np.timedelta64(1, "D")
         (["2020-01-01 12:00:00.5", "2020-02-03 01:02:03.25"], "2020-01-01T12:00:00.500"),
         (["12/31/1998", "01/05/1999"], "1998-12-31"),
         (["31/12/1998", "01/05/1999"], "1998-12-31"),
-        (["1/8/90 0:00", "4/10/90 0:00"], "1990-01-08"),
+        (["1/28/90 0:00", "4/10/90 0:00"], "1990-01-28"),
         (["31.12.1998", "01.05.1999"], "1998-12-31"),
         (["12-Jun-98", "3-Jul-01"], "1998-06-12"),
         (["Fri, 12 Jun 1998 10:00:00", "Sat, 13 Jun 1998 11:00:00"], "1998-06-12T10:00"),
@@ -37,15 +37,16 @@ def test_dates(texts, first):
     assert np.isnat(reader(to_object_array([*texts, None, "soon"]))[-2:]).all()
 
 
-def test_month_first_is_said_where_both_fit():
-    assert "month first" in find_text_reader(["01/02/2020", "03/04/2020"]).note
+def test_day_first_is_said_where_both_fit():
+    assert "day first" in find_text_reader(["01/02/2020", "03/04/2020"]).note
+    assert find_text_reader(["13/02/2020", "03/04/2020"]).note == ""
     assert find_text_reader(["2020-01-02", "2020-03-04"]).note == ""
 
 
 def test_the_whole_column_decides():
-    texts = [f"{day:02d}/01/2020" for day in range(1, 13)]
-    assert find_text_reader(texts).format == "%m/%d/%Y"
-    assert find_text_reader([*texts, "13/01/2020"]).format == "%d/%m/%Y"
+    texts = [f"01/{day:02d}/2020" for day in range(1, 13)]
+    assert find_text_reader(texts).format == "%d/%m/%Y"
+    assert find_text_reader([*texts, "01/13/2020"]).format == "%m/%d/%Y"
     assert find_text_reader([*texts, "somewhen 1"]) is None
 
 

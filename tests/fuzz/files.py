@@ -106,6 +106,14 @@ TEXTS = {
     ),
     "thousands with commas": lines("a", "b", rows=[(f'"1,{100 + i}.5"', b) for i, b in enumerate(LABELS)]),
     "percent signs": lines("a", "b", rows=[(f"{a}%", b) for a, b in zip(NUMBERS, LABELS, strict=True)]),
+    "money": csv_with("$5", "($6)"),
+    "markers": csv_with("?", "-", "n/a"),
+    "spellings": csv_with('"1,234"', '"1.234,5"', "1 234"),
+    "leading zeros": lines("a", "b", rows=[(f"0{i}", b) for i, b in enumerate(LABELS)]),
+    "days and months": lines("a", "b", rows=[(f"0{1 + i % 9}/0{1 + i % 7}/2020", b) for i, b in enumerate(LABELS)]),
+    "a Cyrillic encoding": "a,b\n1,\u043d\u0438\u0437\n".encode("cp1251"),
+    "a comment": "# made by hand\n" + lines("a", "b"),
+    "separators at the ends": lines("a", "b").replace("\n", ",\n"),
     "one column": lines("a", rows=[(a,) for a in NUMBERS]),
     "long cell": lines("a", "b") + f"1,{'x' * 200_000}\n",
     "many columns": lines(*(f"c{i}" for i in range(3000)), rows=[range(3000)] * 3),
@@ -229,6 +237,53 @@ PARQUETS = {
     "a CSV": lambda: lines("a", "b").encode(),
 }
 
+
+def _excel(**columns):
+    def content():
+        buffer = io.BytesIO()
+        pl.DataFrame(columns, strict=False).write_excel(buffer)
+        return buffer.getvalue()
+
+    return content
+
+
+def _arff(rows, kind="numeric"):
+    return lambda: f"@relation r\n@attribute a {kind}\n@attribute b {{low,mid,high}}\n@data\n{rows}".encode()
+
+
+GOOD_EXCEL = _excel(a=NUMBERS, b=LABELS)
+GOOD_ARFF = _arff("".join(f"{a},{b}\n" for a, b in zip(NUMBERS, LABELS, strict=True)))
+OTHERS = {
+    "good.xlsx": GOOD_EXCEL,
+    "cut.xlsx": _cut(GOOD_EXCEL, 0.5),
+    "flipped.xlsx": _flipped(GOOD_EXCEL),
+    "no rows.xlsx": _excel(a=pl.Series([], dtype=pl.Float64), b=pl.Series([], dtype=pl.String)),
+    "a CSV.xlsx": lambda: lines("a", "b").encode(),
+    "a CSV.xls": lambda: lines("a", "b").encode(),
+    "a CSV.sav": lambda: lines("a", "b").encode(),
+    "a CSV.dta": lambda: lines("a", "b").encode(),
+    "a head.sav": lambda: b"$FL2@(#) SPSS DATA FILE" + bytes(200),
+    "good.arff": GOOD_ARFF,
+    "cut.arff": _cut(GOOD_ARFF, 0.4),
+    "texts.arff": _arff("x,low\n"),
+    "quotes.arff": _arff("1,'low\n"),
+    "unknown.arff": _arff("1,low\n", "relational"),
+    "no rows.arff": _arff(""),
+    "sparse.arff": _arff("{0 1, 9 x}\n"),
+    "binary.arff": lambda: bytes(range(256)),
+    "good.csv.gz": lambda: gzip.compress(lines("a", "b").encode(), mtime=0),
+    "cut.csv.gz": lambda: gzip.compress(lines("a", "b").encode(), mtime=0)[:-20],
+    "a CSV.csv.gz": lambda: lines("a", "b").encode(),
+    "a CSV.csv.zip": lambda: lines("a", "b").encode(),
+    "a CSV.csv.zst": lambda: lines("a", "b").encode(),
+    "a CSV.csv.xz": lambda: lines("a", "b").encode(),
+    "a CSV.csv.bz2": lambda: lines("a", "b").encode(),
+    "binary.csv.gz": lambda: gzip.compress(bytes(range(256)), mtime=0),
+    "records.json": lambda: json.dumps([{"a": a, "b": b} for a, b in zip(NUMBERS, LABELS, strict=True)]).encode(),
+    "deep.json": lambda: b"[" * 100_000,
+    "an object.json": lambda: b'{"a": [1, 2]}',
+}
+
 NPZS = {
     "nothing": lambda: b"",
     "no arrays": _npz(),
@@ -278,6 +333,7 @@ FILES = {
     "xlsx": _writer("data.xlsx", b"PK\x03\x04" + bytes(100)),
     "no ending": _writer("data", lines("a", "b")),
     "npy with columns": _writer("data.npy", b"\x93NUMPY\x01\x00"),
+    **{name: _writer(f"data.{name.partition('.')[2]}", content) for name, content in OTHERS.items()},
 }
 
 

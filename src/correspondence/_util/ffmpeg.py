@@ -8,6 +8,8 @@ from importlib import import_module
 import matplotlib as mpl
 from matplotlib.animation import FFMpegWriter
 
+from correspondence._util.extras import explain_missing_extra
+
 __all__ = ["find_ffmpeg"]
 
 
@@ -19,5 +21,5 @@ def find_ffmpeg() -> str:
         return import_module("imageio_ffmpeg").get_ffmpeg_exe()
     except (ImportError, RuntimeError):
         raise ImportError(
-            'An .mp4 needs the program ffmpeg: pip install "correspondence[movie]", or write a .gif or .html.'
+            explain_missing_extra("An .mp4 needs the program ffmpeg", "movie", "write a .gif or .html")
         ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["list_names", "one_line", "short_repr"]
+__all__ = ["list_names", "one_line", "short_repr", "to_valid_text"]
 
 
 def one_line(text: Any, most: int = 40) -> str:
@@ -13,6 +13,11 @@ def one_line(text: Any, most: int = 40) -> str:
     shown = "".join(character if character.isprintable() else " " for character in str(text))
     shown = " ".join(shown.split()) or "''"
     return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
+def to_valid_text(text: Any) -> str:
+    """Return a text that UTF-8 can hold: bytes of the name of a file that are not text become question marks."""
+    return str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def short_repr(value: Any, most: int = 60) -> str:

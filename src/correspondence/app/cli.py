@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import sys
 from typing import Any
@@ -19,6 +21,8 @@ from correspondence.app.commands.train import train_command
 
 __all__ = ["main"]
 
+FULL_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of the standard output
+
 
 class Commands(click.Group):
     """Commands that end with exit code 130 on Ctrl-C, which click would make 1; `correspondence.__main__` says why."""
@@ -29,6 +33,11 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.exit(128 + signal.SIGINT)
+        except OSError as error:
+            if error.errno not in FULL_OUTPUT_ERRORS or error.filename is not None:
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python tries again when it ends
+            raise click.ClickException(f"The output cannot be written: {error.strerror}.") from None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})

@@ -1,10 +1,12 @@
-"""Files of pairs: CSV, TSV, Parquet and JSON lines as frames of polars, and arrays of NumPy."""
+"""Files of pairs: CSV, Excel, Parquet, JSON and files of other programs as frames of polars, and arrays of NumPy."""
 
 from __future__ import annotations
 
 import csv
 import difflib
+import gzip
 import json
+import lzma
 import math
 import zipfile
 import zlib
@@ -18,7 +20,10 @@ import polars as pl
 import scipy.sparse as sp
 
 from correspondence._util.text import list_names, one_line
-from correspondence.data.csv_files import NOT_UTF8, read_csv, read_header
+from correspondence.data.csv_files import read_csv, read_header
+from correspondence.data.other_formats import read_arff, read_excel, read_statistics_file
+from correspondence.data.text_columns import AS_SUGGESTED, FileTable, Readings
+from correspondence.data.text_files import NOT_UTF8, PACKED_ENDINGS, find_ending
 
 __all__ = [
     "ARRAY_ENDINGS",
@@ -32,14 +37,13 @@ __all__ = [
     "find_complete_rows",
     "list_values",
     "read_arrays",
+    "read_file",
     "read_frame",
     "read_pairs",
 ]
 
 MAX_EXACT_INTEGER = 2**53  # float64 holds all whole numbers up to here
-FRAME_ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 ARRAY_ENDINGS = (".npz", ".npy")
-PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zip", ".zst")
 DAMAGED = "it is damaged, cut short, or something else"
 REASONS_BY_ERROR: dict[type[Exception] | tuple[type[Exception], ...], str] = {
     UnicodeError: NOT_UTF8,
@@ -47,7 +51,7 @@ REASONS_BY_ERROR: dict[type[Exception] | tuple[type[Exception], ...], str] = {
     RecursionError: "its values are nested too deep",
     MemoryError: "it says that it holds more than there is memory for",
     pl.exceptions.DuplicateError: "two columns have the same name, so rename one",
-    (zipfile.BadZipFile, zlib.error, EOFError): DAMAGED,
+    (zipfile.BadZipFile, zlib.error, EOFError, lzma.LZMAError, gzip.BadGzipFile): DAMAGED,
 }
 
 
@@ -59,6 +63,8 @@ class PairsFile(NamedTuple):
     groups: list[Any] | None
     n_missing: int
     """The number of rows left out because a value is missing."""
+    notes: tuple[str, ...] = ()
+    """Remarks on what was not read literally."""
 
 
 def read_pairs(
@@ -67,26 +73,30 @@ def read_pairs(
     y: Sequence[str],
     labels: Sequence[str] = (),
     groups: str | None = None,
+    readings: Readings = AS_SUGGESTED,
 ) -> PairsFile:
     """Read the columns of two variables.
 
     Parameters
     ----------
     path : str or Path
-        The ending says what it is: .csv, .tsv, .parquet, .jsonl or .ndjson. The separator of a .csv file is detected.
+        The ending says what it is, as in `read_file`.
     x, y : sequence of str
         These are the columns of the variables; an empty x means all others.
     labels : sequence of str
         Take these columns of numbers as labels, such as grades or codes.
     groups : str, optional
         This column says which pairs belong together.
+    readings : Readings
+        The choices where a text has two readings.
 
     Returns
     -------
     PairsFile
         The frames have the columns of x and y; rows with a missing value are left out.
     """
-    frame = read_frame(path)
+    file = read_file(path, readings)
+    frame = nw.from_native(file.frame)
     if not y:
         raise ValueError(f"y must name at least one column of {path}, which has {list_names(frame.columns, 20)}.")
     named = [groups] if groups else []
@@ -107,6 +117,7 @@ def read_pairs(
         whole.select(list(y)).to_native(),
         whole[groups].to_list() if groups else None,
         len(frame) - len(whole),
+        tuple(file.list_notes(chosen.columns)),
     )
 
 
@@ -160,19 +171,36 @@ def as_label_texts(frame: nw.DataFrame, names: Iterable[str]) -> nw.DataFrame:
 
 
 def read_frame(path: str | Path) -> nw.DataFrame:
-    """Read a table: .csv (whose separator is detected), .tsv, .parquet, .jsonl or .ndjson.
+    """Read a table as `read_file` does, without the remarks."""
+    return nw.from_native(read_file(path).frame)
+
+
+def read_file(path: str | Path, readings: Readings = AS_SUGGESTED) -> FileTable:
+    """Read a table of any format, and say what was not read literally.
 
     A first column without a name is called "". Every error is a sentence that names the file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The ending says what it is: .csv (whose separator is detected), .tsv, either of them packed (.csv.gz), .xlsx,
+        .parquet, .json, .jsonl, .sav, .dta, .arff or another one of `FRAME_ENDINGS`.
+    readings : Readings
+        The choices where a text has two readings.
     """
     path = Path(path)
     check_file(path, FRAME_ENDINGS)
     try:
-        frame = nw.from_native(_READERS_BY_ENDING[path.suffix.lower()](path))
-    except Exception as error:
+        table = _READERS_BY_ENDING[find_ending(path)](path, readings)
+    except ImportError:  # it says which extra is missing
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and not _is_panic(error):
+            raise
         raise explain_read_error(path, error) from error
-    if not frame.columns:
+    if not table.frame.columns:
         raise ValueError(f"{path} has no columns.")
-    return frame
+    return table
 
 
 def convert_for_numpy(frame: nw.DataFrame) -> nw.DataFrame:
@@ -184,8 +212,8 @@ def convert_for_numpy(frame: nw.DataFrame) -> nw.DataFrame:
 def column_names(path: str | Path) -> list[str]:
     """Read the names of the columns or arrays of a file, and as little else as possible."""
     path = Path(path)
-    ending = path.suffix.lower()
-    if ending in (".csv", ".tsv"):
+    ending = find_ending(path)
+    if ending.startswith((".csv", ".tsv")):
         return read_header(path)
     if ending in (".jsonl", ".ndjson"):
         with path.open(encoding="utf-8-sig") as file:
@@ -193,7 +221,7 @@ def column_names(path: str | Path) -> list[str]:
     if ending == ".npz":
         with np.load(path) as arrays:
             return list(arrays.files)
-    return list(pl.read_parquet_schema(path))
+    return list(pl.read_parquet_schema(path)) if ending == ".parquet" else read_frame(path).columns
 
 
 def read_arrays(path: str | Path) -> dict[str, Any]:
@@ -220,38 +248,67 @@ def check_file(path: Path, endings: Sequence[str]) -> None:
         raise ValueError(f"{path} is a folder, not a file. For a folder of images, --images names the file of labels.")
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
-    if path.suffix.lower() not in endings:
-        hint = " A spreadsheet can be saved as CSV." if path.suffix.lower().startswith(".xls") else ""
-        hint = " It is packed: unpack it first." if path.suffix.lower() in PACKED_ENDINGS else hint
-        raise ValueError(
-            f"{path} must end in {', '.join(endings[:-1])} or {endings[-1]}, which says how to read it.{hint}"
-        )
+    if find_ending(path) not in endings:
+        hint = " It is packed: unpack it first." if path.suffix.lower() in PACKED_ENDINGS else ""
+        main = [ending for ending in endings if ending.count(".") == 1]
+        raise ValueError(f"{path} must end in {', '.join(main[:-1])} or {main[-1]}, which says how to read it.{hint}")
     if not path.stat().st_size:
         raise ValueError(f"{path} cannot be read as {path.suffix}: it is empty.")
 
 
-def explain_read_error(path: Path, error: Exception) -> ValueError:
+def _is_panic(error: BaseException) -> bool:
+    """Say whether a library in Rust panicked, as some do on damaged files; each has a class of its own for that."""
+    return type(error).__name__ == "PanicException"
+
+
+def explain_read_error(path: Path, error: BaseException) -> ValueError:
+    if _is_panic(error):
+        error = ValueError(DAMAGED)
     reason = next((reason for kinds, reason in REASONS_BY_ERROR.items() if isinstance(error, kinds)), None)
     if reason is None:
-        said = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
+        said = (isinstance(error, OSError) and error.strerror) or str(error).partition("\n")[0]
         reason = one_line((said or type(error).__name__).rstrip("."), 200)
-    return ValueError(f"{path} cannot be read as {path.suffix}: {reason}.")
+    return ValueError(f"{path} cannot be read as {find_ending(path)}: {reason}.")
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
+def _read_parquet(path: Path, readings: Readings) -> FileTable:
     try:
-        return pl.read_parquet(path, glob=False)
+        with path.open("rb") as file:  # the name may not be text, or look like a pattern
+            return FileTable(pl.read_parquet(file))
     except pl.exceptions.ComputeError:
         raise ValueError(DAMAGED) from None
 
 
-def _read_json_lines(path: Path) -> pl.DataFrame:
+def _read_json_lines(path: Path, readings: Readings) -> FileTable:
     lines = path.read_text(encoding="utf-8-sig").split("\n")
     rows = [_parse_json_line(line, number) for number, line in enumerate(lines, 1) if line.strip()]
     if not rows:
         raise ValueError('there must be a line such as {"a": 1}')
+    return _join_records(rows)
+
+
+def _read_json(path: Path, readings: Readings) -> FileTable:
+    rows = json.loads(path.read_text(encoding="utf-8-sig"))
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        raise ValueError('it must be a list of objects such as [{"a": 1}, {"a": 2}]')
+    return _join_records(rows)
+
+
+def _join_records(rows: list[dict[str, Any]]) -> FileTable:
+    """Make a table of objects; a column of texts and numbers becomes texts, with a remark."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return pl.DataFrame({name: unify_types([row.get(name) for row in rows], name) for name in names})
+    columns, notes = {}, {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        columns[name] = unify_types(values, name)
+        if any(type(a) is not type(b) for a, b in zip(values, columns[name], strict=True) if isinstance(b, str)):
+            notes[name] = [_describe_mixture(values, name)] if str in map(type, values) else []
+    return FileTable(pl.DataFrame(columns, strict=True), (), notes)
+
+
+def _describe_mixture(values: list[Any], name: str) -> str:
+    odd = [value for value in values if value is not None and not isinstance(value, str)]
+    return f"{one_line(name)}: {len(odd)} value(s) such as {one_line(odd[0])} are read as texts, as all others are."
 
 
 def _parse_json_line(line: str, number: int) -> dict[str, Any]:
@@ -265,12 +322,14 @@ def _parse_json_line(line: str, number: int) -> dict[str, Any]:
 
 
 def unify_types(values: list[Any], name: str) -> list[Any]:
-    """Convert numbers to one type and lists (of ingredients, say) to texts; other mixtures are an error."""
+    """Convert numbers to one type; lists and numbers among texts become texts, and other mixtures are an error."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {list}:
         return [None if value is None else ", ".join(map(str, value)) for value in values]
     if kinds == {int, float} or (kinds == {int} and any(abs(value or 0) >= 2**63 for value in values)):
         return [None if value is None else _to_float(value) for value in values]
+    if str in kinds and kinds <= {str, int, float, bool}:
+        return [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
     if len(kinds) > 1:
         what = " and ".join(sorted({_TYPE_NAMES[kind] for kind in kinds}))
         raise ValueError(f"{one_line(name)!r} has {what}: write all of them in one way")
@@ -285,10 +344,16 @@ def _to_float(value: float) -> float:
 
 
 _TYPE_NAMES = {str: "texts", int: "numbers", float: "numbers", bool: "true or false", list: "lists", dict: "objects"}
-_READERS_BY_ENDING: dict[str, Callable[[Path], pl.DataFrame]] = {
+_READERS_BY_ENDING: dict[str, Callable[[Path, Readings], FileTable]] = {
     ".csv": read_csv,
     ".tsv": read_csv,
     ".parquet": _read_parquet,
     ".jsonl": _read_json_lines,
     ".ndjson": _read_json_lines,
+    ".json": _read_json,
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"), read_excel),
+    **dict.fromkeys((".sav", ".zsav", ".por", ".dta", ".sas7bdat"), read_statistics_file),
+    ".arff": read_arff,
+    **{start + packed: read_csv for start in (".csv", ".tsv") for packed in PACKED_ENDINGS},
 }
+FRAME_ENDINGS = tuple(_READERS_BY_ENDING)

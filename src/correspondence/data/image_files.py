@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 
 from correspondence._util.progress import make_progress_bar
 
 __all__ = ["ReadImages", "image_files", "read_image", "read_images", "to_grey"]
+
+
+FLOAT_LIMITS = [1.0, 255.0, 65535.0]  # what white may be in images of floats
 
 
 class ReadImages(NamedTuple):
@@ -76,9 +79,38 @@ def read_image(path: Path, size: int) -> np.ndarray | None:
     try:
         with Image.open(path) as image:
             image.draft("RGB", (size, size))
-            return np.asarray(image.convert("RGB").resize((size, size)))
+            upright = ImageOps.exif_transpose(image)  # as viewers show it
+            return np.asarray(_to_rgb(upright).resize((size, size)))
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         return None
+
+
+def _to_rgb(image: Image.Image) -> Image.Image:
+    """Convert to 8 bits per channel: deep grey values are scaled, not cut off, and what is transparent is white."""
+    if image.mode.startswith("I") or image.mode == "F":
+        return Image.fromarray(_to_bytes(np.asarray(image))).convert("RGB")
+    if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
+        drawn = image.convert("RGBA")
+        ground = Image.new("RGBA", drawn.size, "white")
+        return Image.alpha_composite(ground, drawn).convert("RGB")
+    return image.convert("RGB")
+
+
+def _to_bytes(values: np.ndarray) -> np.ndarray:
+    """Scale deep grey values to bytes by the smallest range that holds them: 0 to 1 for floats, then 8, 16 or 32 bits.
+
+    Raises
+    ------
+    ValueError
+        If there is no such range, because values are negative or not finite.
+    """
+    is_deep = values.dtype.itemsize == 2  # 16 bits, even if the image is dark
+    limits = [65535.0] if is_deep else [255.0, 65535.0, 2.0**32 - 1] if values.dtype.kind in "iu" else FLOAT_LIMITS
+    low, high = float(values.min()), float(values.max())
+    limit = next((limit for limit in limits if high <= limit), None)
+    if limit is None or not low >= 0:
+        raise ValueError(f"The grey values must be in 0 to {limits[-1]:g}, got {low:g} to {high:g}.")
+    return np.round(values * (255.0 / limit)).astype(np.uint8)
 
 
 def to_grey(array: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,15 @@ from correspondence.data.column_reading import ItemList
 
 __all__ = ["TextReader", "find_text_reader"]
 
-# Formats of dates, the usual ones first. Month before day where both readings fit all texts.
+# Formats of dates, the usual ones first. Day before month where both readings fit all texts, as in files.
 DATE_FORMATS = (
-    *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d.%m.%Y", "%d.%m.%y"),
-    *("%m-%d-%Y", "%d-%m-%Y", "%b %d %Y", "%b %d, %Y", "%d %b %Y", "%d %b, %Y", "%d-%b-%Y", "%d-%b-%y", "%d/%b/%Y"),
+    *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d.%m.%Y", "%d.%m.%y"),
+    *("%d-%m-%Y", "%m-%d-%Y", "%b %d %Y", "%b %d, %Y", "%d %b %Y", "%d %b, %Y", "%d-%b-%Y", "%d-%b-%y", "%d/%b/%Y"),
     *("%a %b %d %Y", "%a, %d %b %Y", "%A, %b %d, %Y", "%a %d %b %Y", "%d %b %y"),
 )
 TIME_FORMATS = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%I:%M%p", "%H:%M:%S%.f")
 MONTH_FORMATS = ("%Y-%m-%d", "%b %Y %d", "%b-%Y %d", "%m/%Y %d", "%b-%y %d")  # after " 1" or "-1" is added
-SWAPPED_DAYS = {"%m/%d/%Y": "%d/%m/%Y", "%m/%d/%y": "%d/%m/%y", "%m-%d-%Y": "%d-%m-%Y"}
+DAYS_FIRST = ("%d/%m/%Y", "%d/%m/%y", "%d-%m-%Y")  # the month might come first
 ZONE = re.compile(r"\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})$")  # the local time is taken as it is written
 MONTH = re.compile(r"\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*", re.IGNORECASE)
 FIRST_YEAR = 1000  # before it, the two digits of a year were read as four
@@ -55,6 +55,8 @@ class TextReader:
 
     kind: str
     format: str = ""
+    is_proven: bool = field(default=True, compare=False)
+    """Whether no other reading fits all texts."""
 
     def __call__(self, column: np.ndarray) -> np.ndarray:
         """Read a column of texts; what cannot be read is missing."""
@@ -71,9 +73,9 @@ class TextReader:
 
     @property
     def note(self) -> str:
-        """What should be said about the reading, if there are others."""
-        swapped = next((f for f in SWAPPED_DAYS if self.format.startswith(f)), None) if self.kind == "date" else None
-        return f"read as dates with the month first ({swapped})" if swapped else ""
+        """What should be said about the reading, because another one may be meant."""
+        is_doubtful = self.kind == "date" and self.format.startswith(DAYS_FIRST)
+        return "taken as dates with the day first" if is_doubtful and not self.is_proven else ""
 
 
 def find_text_reader(texts: Iterable[str]) -> TextReader | None:
@@ -109,7 +111,10 @@ def _find_temporal_reader(texts: Sequence[str]) -> TextReader | None:
     ):
         return TextReader("duration")
     found = find_date_format(texts)
-    return TextReader("date", found) if found else _find_list_reader(texts)
+    if not found:
+        return _find_list_reader(texts)
+    swapped = found.replace("%d", "%-").replace("%m", "%d").replace("%-", "%m")
+    return TextReader("date", found, swapped == found or None in _parse_dates(texts, swapped))
 
 
 def find_date_format(texts: Sequence[str]) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from correspondence._util.extras import explain_missing_extra
 from correspondence._util.text import one_line
 
 __all__ = [
@@ -95,7 +96,7 @@ def download_file(name: str) -> Path:
     try:
         import pooch
     except ImportError as error:
-        raise ImportError('Downloading needs pooch: pip install "correspondence[data]".') from error
+        raise ImportError(explain_missing_extra("Downloading needs pooch", "data")) from error
     address, sha256 = FILE_SOURCES[name]
     try:
         path = pooch.retrieve(address, f"sha256:{sha256}", Path(name).name, pooch.os_cache("correspondence"))

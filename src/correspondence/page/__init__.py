@@ -55,8 +55,8 @@ def explore(
 
     The page is one file that needs no network. Any two axes and any kind of map can be chosen; a point shows its label,
     values and picture, and a click on it lists what belongs to it on the other side. The columns of a frame X or Y are
-    drawn over its rows, which become a faint cloud: categories at the mean of their rows, numbers as arrows, or as paths
-    where they bend (see `plot.plane`).
+    drawn over its rows, which become a faint cloud: categories at the mean of their rows, numbers as arrows, or as
+    paths where they bend (see `plot.plane`).
 
     Parameters
     ----------

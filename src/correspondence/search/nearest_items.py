@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
+from correspondence._util.extras import explain_missing_extra
 from correspondence._util.text import short_repr
 
 __all__ = ["ItemScores", "check_engine", "find_within_radius"]
@@ -113,7 +114,7 @@ def check_engine(engine: Any) -> str:
     if not isinstance(engine, str) or engine not in ENGINE_NAMES:
         raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINE_NAMES))}, got {short_repr(engine)}.")
     if engine == "faiss" and not has_faiss():
-        raise ImportError('engine="faiss" needs faiss: pip install faiss-cpu.')
+        raise ImportError(explain_missing_extra('engine="faiss" needs faiss', "search"))
     return engine
 
 

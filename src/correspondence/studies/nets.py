@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from correspondence._util.extras import explain_missing_extra
+
 try:
     import torch
 except ImportError as error:
-    raise ImportError('The nets of this study need torch: pip install "correspondence[neural]".') from error
+    raise ImportError(explain_missing_extra("The nets of this study need torch", "neural")) from error
 from torch import nn
 from torch.nn import functional
 

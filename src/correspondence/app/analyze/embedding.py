@@ -12,13 +12,14 @@ import narwhals as nw
 import numpy as np
 
 from correspondence._util.arguments import take_rows
-from correspondence._util.files import csv_text, new_file
+from correspondence._util.files import new_file
 from correspondence._util.text import list_names
 from correspondence.app.analyze.files import (
     MODEL_FILE,
     SUMMARY_FILE,
     SUMMARY_FORMAT,
     make_coordinate_columns,
+    to_csv,
     to_parquet,
     with_names,
 )
@@ -39,9 +40,10 @@ from correspondence.data.file_formats import (
     find_complete_rows,
     list_values,
     read_arrays,
-    read_frame,
+    read_file,
 )
 from correspondence.data.image_files import image_files, read_images
+from correspondence.data.text_columns import AS_SUGGESTED, Readings
 
 __all__ = ["Embedding", "LoadedModel", "embed_file", "load_model", "write_columns"]
 
@@ -54,6 +56,7 @@ class LoadedModel:
     form: str = "pairs"
     columns: dict[str, list[str]] = field(default_factory=lambda: {"x": [], "y": []})
     id: str | None = None
+    readings: Readings = AS_SUGGESTED
 
     def get_functions(self, role: str) -> PrincipalFunctions:
         """Return f or g."""
@@ -88,9 +91,10 @@ def attach_summary(d: Decomposition, path: Path) -> LoadedModel:
         known = json.loads(path.read_text(encoding="utf-8"))
         if known["format"] != SUMMARY_FORMAT:
             return LoadedModel(d)
+        readings = Readings(**known.get("readings", {}))  # which earlier versions did not write
         if known["form"] == "table" and not isinstance(d.g, LabelFunctions):
             raise ValueError("This is not the model of a table.")
-        return LoadedModel(d, known["form"], {role: known[role]["columns"] for role in "xy"}, known["id"])
+        return LoadedModel(d, known["form"], {role: known[role]["columns"] for role in "xy"}, known["id"], readings)
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is damaged: give the file of the model, with --x or --y.") from None
 
@@ -127,15 +131,20 @@ def embed_file(
         Columns f_1, ... if the file has the columns of x, g_1, ... if it has those of y, and the density ratio if both.
     """
     rows: _Rows
+    told: list[str] = []
     if images is not None or file.is_dir():
         rows = read_image_rows(model, file, images, x, progress)
     elif file.suffix.lower() in ARRAY_ENDINGS:
         rows = _ArrayRows(read_arrays(file), file)
     else:
-        rows = _FrameRows(read_frame(file), file)
+        table = read_file(file, model.readings)
+        rows = _FrameRows(nw.from_native(table.frame), file)
+        told = table.list_notes([*x, *y, *model.columns["x"], *model.columns["y"]])
     if model.form == "table":
-        return embed_table_rows(model, rows)
-    return embed_rows(model, rows, {"x": list(x), "y": list(y)}, id)
+        found = embed_table_rows(model, rows)
+    else:
+        found = embed_rows(model, rows, {"x": list(x), "y": list(y)}, id)
+    return Embedding(found.columns, [*told, *found.notes])
 
 
 # --- rows of a file, by the names of their columns
@@ -244,7 +253,7 @@ def read_image_rows(
         names = sorted({path.relative_to(folder).as_posix() for path in files.values()})
         frame = nw.from_dict({column: names}, backend="polars")
     else:
-        frame = read_frame(listing)
+        frame = nw.from_native(read_file(listing, model.readings).frame)
         check_columns([column], frame.columns, listing)
     channels, size, _ = encoder.shape
     paths = [files.get(str(name)) for name in frame[column].to_list()]
@@ -405,7 +414,6 @@ def write_columns(columns: dict[str, list[Any]], path: Path) -> None:
     """Write a .parquet or .csv file, replaced only once the new one is complete."""
     with new_file(path) as temporary:
         if path.suffix.lower() == ".csv":
-            rows = zip(*columns.values(), strict=True)
-            temporary.write_text(csv_text([list(columns), *rows], floats=".10g"), encoding="utf-8")
+            temporary.write_text(to_csv(columns), encoding="utf-8")
         else:
             to_parquet(columns, temporary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -16,10 +17,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
+import polars as pl
 
+from correspondence._util.extras import explain_missing_extra
 from correspondence._util.files import csv_text
+from correspondence._util.text import to_valid_text
 from correspondence.app.analyze.inputs import Request
 from correspondence.app.analyze.job import Analysis, list_structure_rows
 from correspondence.app.analyze.variables import Variable
@@ -35,10 +38,12 @@ __all__ = [
     "SUMMARY_FILE",
     "SUMMARY_FORMAT",
     "check_folder",
+    "check_format",
     "describe_variable",
     "make_coordinate_columns",
     "new_files",
     "summarise_analysis",
+    "to_csv",
     "to_json",
     "to_parquet",
     "with_names",
@@ -47,17 +52,23 @@ __all__ = [
 
 SUMMARY_FORMAT = "correspondence.analysis 1"
 REPORT_FILE, PICS_FILE, X_FILE, Y_FILE = "report.html", "pics.csv", "x.parquet", "y.parquet"
+X_CSV_FILE, Y_CSV_FILE, EXCEL_FILE = "x.csv", "y.csv", "coordinates.xlsx"
 MODEL_FILE, SUMMARY_FILE = "model.safetensors", "summary.json"
 STRUCTURE_FILE = "structure.csv"
-RESULT_FILES = (REPORT_FILE, PICS_FILE, X_FILE, Y_FILE, MODEL_FILE, SUMMARY_FILE, STRUCTURE_FILE)
+SIDE_FILES = (X_FILE, Y_FILE, X_CSV_FILE, Y_CSV_FILE)
+RESULT_FILES = (REPORT_FILE, PICS_FILE, *SIDE_FILES, MODEL_FILE, SUMMARY_FILE, STRUCTURE_FILE)
 HISTORY_FILE = "history.csv"
-OWNED_FILES = (*RESULT_FILES, HISTORY_FILE)  # what one command writes to a folder, another removes
+OWNED_FILES = (*RESULT_FILES, EXCEL_FILE, HISTORY_FILE)  # what one command writes to a folder, another removes
+MAX_CSV_CELLS = 1_000_000  # cells of x and y that are also written as CSV without being asked for: about two seconds
+MAX_SHEET_ROWS = 2**20 - 1  # rows of a spreadsheet below its heading
 
 
 # --- what is written
 
 
-def write_analysis(analysis: Analysis, request: Request, folder: Path, title: str, seed: int) -> dict[str, Any]:
+def write_analysis(
+    analysis: Analysis, request: Request, folder: Path, title: str, seed: int, format: str | None = None
+) -> dict[str, Any]:
     """Write all files, and return the summary.
 
     Parameters
@@ -72,15 +83,22 @@ def write_analysis(analysis: Analysis, request: Request, folder: Path, title: st
         The heading of the page.
     seed : int
         The seed that was used.
+    format : {"csv", "excel", "parquet"}, optional
+        Write the coordinates in this format beside Parquet; by default as CSV if they have at most a million cells.
     """
     d, data, components = analysis.decomposition, analysis.data, [c.to_record() for c in analysis.components]
+    sides = {
+        letter: make_side_columns(functions, variable, {data.id_name: data.ids}, letter)
+        for functions, variable, letter in ((d.f, data.x, "f"), (d.g, data.y, "g"))
+    }
+    format = format or choose_format(sides)
     content = summarise_analysis(analysis, request, folder, title, seed)
+    content["files"] = list_result_files(format, analysis.is_saved)
     with new_files(folder) as temporary:
         write_report(analysis, temporary / REPORT_FILE, title)
         table = csv_text([list(components[0]), *(record.values() for record in components)], floats=".10g")
         (temporary / PICS_FILE).write_text(table, encoding="utf-8")
-        for name, functions, variable, letter in ((X_FILE, d.f, data.x, "f"), (Y_FILE, d.g, data.y, "g")):
-            to_parquet(make_side_columns(functions, variable, {data.id_name: data.ids}, letter), temporary / name)
+        write_sides(sides, components, temporary, format)
         (temporary / STRUCTURE_FILE).write_text(csv_text(list_structure_rows(analysis)), encoding="utf-8")
         if analysis.is_saved:
             d.save(temporary / MODEL_FILE)
@@ -146,6 +164,35 @@ def make_side_columns(
     )
 
 
+def choose_format(sides: dict[str, dict[str, list[Any]]]) -> str:
+    """Choose what is written beside Parquet: CSV, unless that would take long."""
+    n_cells = sum(len(values) for columns in sides.values() for values in columns.values())
+    return "csv" if n_cells <= MAX_CSV_CELLS else "parquet"
+
+
+def list_result_files(format: str, is_saved: bool) -> list[str]:
+    """List the files that are written, in the order in which they are told."""
+    left_out = set() if is_saved else {MODEL_FILE}
+    left_out |= set() if format == "csv" else {X_CSV_FILE, Y_CSV_FILE}
+    files = [name for name in RESULT_FILES if name not in left_out]
+    return files if format != "excel" else [*files[:4], EXCEL_FILE, *files[4:]]
+
+
+def write_sides(
+    sides: dict[str, dict[str, list[Any]]], components: list[dict[str, Any]], folder: Path, format: str
+) -> None:
+    """Write the coordinates of x and y to Parquet files, and in another format beside them."""
+    names = {"f": (X_FILE, X_CSV_FILE), "g": (Y_FILE, Y_CSV_FILE)}
+    for letter, columns in sides.items():
+        parquet, text = names[letter]
+        to_parquet(columns, folder / parquet)
+        if format == "csv":
+            (folder / text).write_text(to_csv(columns), encoding="utf-8")
+    if format == "excel":
+        records = {name: [record[name] for record in components] for name in components[0]}
+        to_excel({"components": records, "x": sides["f"], "y": sides["g"]}, folder / EXCEL_FILE)
+
+
 def with_names(named: dict[str, list[Any]], columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """Put the column of names before the others, under another name if one of them has the same."""
     ((name, values),) = named.items()
@@ -164,7 +211,32 @@ def _unify_types(values: Any) -> list[Any]:
 
 def to_parquet(columns: dict[str, list[Any]], path: Path) -> None:
     """Write columns to a Parquet file."""
-    nw.from_dict(columns, backend="polars").write_parquet(str(path))
+    with path.open("wb") as file:  # the name of the folder may not be text
+        pl.DataFrame(columns).write_parquet(file)
+
+
+def to_csv(columns: dict[str, list[Any]]) -> str:
+    """Return columns as CSV."""
+    return csv_text([list(columns), *zip(*columns.values(), strict=True)], floats=".10g")
+
+
+def check_format(format: str | None) -> None:
+    """Raise an error if a format cannot be written, before anything takes long."""
+    if format == "excel" and find_spec("xlsxwriter") is None:
+        raise ImportError(explain_missing_extra("--format excel needs xlsxwriter", "excel", "use --format csv"))
+
+
+def to_excel(sheets: dict[str, dict[str, list[Any]]], path: Path) -> None:
+    """Write columns to the sheets of a workbook; texts that look like formulas stay texts."""
+    longest = max(len(values) for columns in sheets.values() for values in columns.values())
+    if longest > MAX_SHEET_ROWS:
+        raise ValueError(f"--format excel: {longest:,} rows are more than a sheet can hold: use --format csv.")
+    options = {"strings_to_formulas": False, "strings_to_urls": False, "nan_inf_to_errors": True}
+    content = io.BytesIO()
+    with import_module("xlsxwriter").Workbook(content, options) as workbook:
+        for name, columns in sheets.items():
+            pl.DataFrame(columns).write_excel(workbook, name)
+    path.write_bytes(content.getvalue())
 
 
 # --- the summary
@@ -177,9 +249,9 @@ def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title
     return {
         "format": SUMMARY_FORMAT,
         "title": title,
-        "file": str(request.file),
-        "folder": str(folder.resolve()),
-        "files": [name for name in RESULT_FILES if name != MODEL_FILE or analysis.is_saved],
+        "file": to_valid_text(request.file),
+        "folder": to_valid_text(folder.resolve()),
+        "files": list_result_files("csv", analysis.is_saved),
         "form": data.form,
         "x": describe_variable(data.x),
         "y": describe_variable(data.y),
@@ -189,6 +261,7 @@ def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title
         "n_missing": data.n_missing,
         "rows": {"in_file": data.n_rows, "used": len(data.ids)} if data.form == "pairs" else None,
         "columns": [asdict(fact) for fact in data.facts],
+        "readings": data.readings._asdict(),
         "method": analysis.method,
         "reason": analysis.reason,
         "seed": seed,

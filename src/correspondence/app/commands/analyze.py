@@ -12,6 +12,8 @@ from correspondence.app.commands.options import (
     METHODS_LISTED,
     check_usage,
     column_option,
+    dates_option,
+    decimal_option,
     groups_option,
     json_option,
     labels_option,
@@ -56,12 +58,14 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 @labels_option
 @numbers_option
 @missing_option
-@column_option("id", "Column that names the rows in x.parquet; by default their number in the file, from 1.")
+@column_option("id", "Column that names the rows, also of a table; by default their number in the file, from 1.")
 @groups_option
 @split_copies_option
 @min_count_option
 @column_option("weights", "Column that says how often each pair of labels was counted.")
 @table_option
+@decimal_option
+@dates_option
 @click.option(
     "--images",
     type=click.Path(path_type=Path),
@@ -83,6 +87,12 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     show_default="the significant ones; with ca, all up to 10",
     help="Number of components to keep.",
 )
+@click.option(
+    "--format",
+    type=click.Choice(["csv", "excel", "parquet"]),
+    show_default="csv, if there are at most a million coordinates",
+    help="Format of the coordinates beside x.parquet and y.parquet: x.csv and y.csv, coordinates.xlsx, or none.",
+)
 @seed_option
 @click.option("--title", show_default="the name of FILE", help="Heading of the page.")
 @click.option("--columns", "show_columns", is_flag=True, help="Show what each column is taken for, and stop.")
@@ -95,22 +105,26 @@ def analyze_command(
     seed: int,
     title: str | None,
     show_columns: bool,
+    format: str | None,
     as_json: bool,
     min_count: int | None,
     split_copies: bool,
     output: Path | None,
     **options: Any,
 ) -> None:
-    """Analyse two variables of FILE (CSV, TSV, Parquet, JSON lines or NPZ), and say how far the result holds.
+    """Analyse two variables of FILE, and say how far the result holds.
+
+    FILE may be CSV or TSV (also packed: .csv.gz), Excel, Parquet, JSON, JSON lines, SPSS, Stata, SAS, ARFF or NPZ.
 
     The kind of each column is guessed, and printed. The files are report.html (a page to explore, which needs no
     network), pics.csv (each component: PIC, training and held-out correlation, its interval, p-value), x.parquet and
-    y.parquet (coordinates), model.safetensors (for `correspondence embed` and co.load), summary.json and structure.csv
-    (the correlation of each column with each axis).
+    y.parquet (coordinates, also as CSV), model.safetensors (for `correspondence embed` and co.load), summary.json and
+    structure.csv (the correlation of each column with each axis).
     """
     import matplotlib
 
-    from correspondence.app.analyze.files import check_folder, to_json, write_analysis
+    from correspondence._util.text import to_valid_text
+    from correspondence.app.analyze.files import check_folder, check_format, to_json, write_analysis
     from correspondence.app.analyze.inputs import Request, read_data
     from correspondence.app.analyze.job import analyze_data, format_summary
     from correspondence.results.column_table import ColumnTable
@@ -129,6 +143,7 @@ def analyze_command(
     with one_sentence(), writing_to(folder):
         check_folder(folder)
     with one_sentence():
+        check_format(format)
         data = read_data(request)
         tell_lines(data.lines)
         if data.x.kind == "images" and method == "auto" and len(data.ids) >= MIN_PAIRS_FOR_NET and find_spec("torch"):
@@ -137,5 +152,5 @@ def analyze_command(
         analysis = analyze_data(data, method, components, random_state=seed, **guards)
     tell_lines(analysis.notes)
     with one_sentence(), writing_to(folder):
-        summary = write_analysis(analysis, request, folder, title or file.stem, seed)
+        summary = write_analysis(analysis, request, folder, title or to_valid_text(file.stem), seed, format)
     click.echo(to_json(summary) if as_json else format_summary(summary))

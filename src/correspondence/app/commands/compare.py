@@ -11,6 +11,8 @@ from correspondence.app.commands.options import (
     METHODS_LISTED,
     check_usage,
     columns_option,
+    dates_option,
+    decimal_option,
     groups_option,
     labels_option,
     min_count_option,
@@ -48,6 +50,8 @@ __all__ = ["compare_command"]
 @groups_option
 @split_copies_option
 @min_count_option
+@decimal_option
+@dates_option
 @click.option(
     "--methods",
     multiple=True,
@@ -74,13 +78,15 @@ def compare_command(
     groups: str | None,
     split_copies: bool,
     min_count: int | None,
+    decimal: Any,
+    dates: Any,
     methods: list[str],
     components: int | None,
     cv: int | None,
     seed: int,
     output: Path,
 ) -> None:
-    """Compare methods on the columns of FILE (CSV, TSV, Parquet or JSON lines) by held-out rows."""
+    """Compare methods on the columns of FILE (any table that analyze takes) by held-out rows."""
     import matplotlib
 
     import correspondence as co
@@ -93,9 +99,19 @@ def compare_command(
         raise click.UsageError("Missing option '--y': name the columns of Y, or say that FILE is a --table.")
     with one_sentence():
         if table:
-            X, Y, together = read_data(Request(file, x, table=True)).table, None, None
+            data = read_data(Request(file, x, table=True, decimal=decimal, dates=dates))
+            tell_lines(data.notes)
+            X, Y, together = data.table, None, None
         else:
-            data = read_data(Request(file, x, y, labels, groups=groups, numbers=numbers, missing=missing))
+            columns = Request(
+                *(file, x, y, labels),
+                groups=groups,
+                numbers=numbers,
+                missing=missing,
+                decimal=decimal,
+                dates=dates,
+            )
+            data = read_data(columns)
             tell_lines(data.lines)
             X, Y, together = data.x.values, data.y.values, data.groups
         groups_or_copies = "duplicates" if together is None and not split_copies else together

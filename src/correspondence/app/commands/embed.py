@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
 from correspondence.app.commands.options import (
     column_option,
     columns_option,
+    dates_option,
+    decimal_option,
     one_sentence,
     output_option,
     tell_lines,
@@ -35,9 +39,19 @@ Exit codes: as for analyze.""",
 @columns_option("y", "Columns of Y, in the same way.")
 @column_option("id", "Column that names the rows; by default that of the analysis, or their number.")
 @click.option("--images", type=click.Path(path_type=Path), help="Folder of the images that FILE lists.")
+@decimal_option
+@dates_option
 @output_option("A .parquet or .csv file.", show_default="the name of FILE with -embedded.parquet")
 def embed_command(
-    model: Path, file: Path, x: list[str], y: list[str], id: str | None, images: Path | None, output: Path | None
+    model: Path,
+    file: Path,
+    x: list[str],
+    y: list[str],
+    id: str | None,
+    images: Path | None,
+    decimal: Any,
+    dates: Any,
+    output: Path | None,
 ) -> None:
     """Place the rows of FILE by MODEL, a folder that analyze has written, or the file of a model.
 
@@ -46,12 +60,15 @@ def embed_command(
     coordinates. For a model of images, FILE may be a folder of images; for one of a table, new rows of counts.
     """
     from correspondence.app.analyze.embedding import embed_file, load_model, write_columns
+    from correspondence.data.text_columns import Readings
 
     target = Path(f"{file.stem}-embedded.parquet") if output is None else output
     if target.suffix.lower() not in (".parquet", ".csv"):
         raise click.UsageError(f"--output must end in .parquet or .csv, got {target}.")
     with one_sentence():
-        found = embed_file(load_model(model), file, x, y, id, images)
+        loaded = load_model(model)
+        readings = Readings(decimal or loaded.readings.decimal, dates or loaded.readings.dates)
+        found = embed_file(replace(loaded, readings=readings), file, x, y, id, images)
     tell_lines(found.notes)
     with one_sentence(), writing_to(target.parent):
         write_columns(found.columns, target)

@@ -96,6 +96,18 @@ split_copies_option = click.option(
 table_option = click.option(
     "--table", is_flag=True, help="FILE is a contingency table, whose first column may name the rows."
 )
+decimal_option = click.option(
+    "--decimal",
+    type=click.Choice(["point", "comma"]),
+    show_default="as the file suggests; embed: as in the analysis",
+    help='Separator of decimals, where "1,234" or "1.234" may be a thousand or a fraction.',
+)
+dates_option = click.option(
+    "--dates",
+    type=click.Choice(["day-first", "month-first"]),
+    show_default="as the file suggests; embed: as in the analysis",
+    help="What comes first in dates such as 01/02/2020.",
+)
 seed_option = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed of all that is random.")
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print summary.json to the standard output, and nothing else."
@@ -144,7 +156,7 @@ def check_usage(request: Request) -> None:
     if len(given) > 1:
         raise click.UsageError(f"{given[0]} and {given[1]} exclude each other.")
     unused = {
-        "--table": ("y", "labels", "id", "groups", "weights"),
+        "--table": ("y", "labels", "groups", "weights"),
         "--beliefs": ("groups", "weights"),
         "--images": ("weights",),
     }

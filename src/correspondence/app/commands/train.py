@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from correspondence.app.commands.options import (
+    dates_option,
+    decimal_option,
     json_option,
     labels_option,
     one_sentence,
@@ -48,6 +50,8 @@ Exit codes: as for analyze.""",
 @x_option
 @y_option
 @labels_option
+@decimal_option
+@dates_option
 @click.option("--components", type=click.IntRange(min=1), default=2, help="Number of functions.")
 @click.option("--nproc", type=click.IntRange(1, 1024), default=1, help="Processes that train one model.")
 @click.option("--steps", type=click.IntRange(min=1), default=3000, help="Largest number of steps.")
@@ -84,7 +88,7 @@ Exit codes: as for analyze.""",
 @json_option
 @output_option("Folder for the files.", show_default="the name of the first FILE with -training")
 def train_command(files: tuple[str, ...], output: Path | None, overwrite: bool, as_json: bool, **options: Any) -> None:
-    """Train `PICE`, two nets, on the pairs of FILE (CSV, TSV, Parquet, JSON lines or NPZ), or of several.
+    """Train `PICE`, two nets, on the pairs of FILE (any that analyze takes), or of several (CSV or Parquet).
 
     Several processes train the same model as one, but for rounding: each computes its share of every batch, in one
     thread unless OMP_NUM_THREADS says otherwise. The files are model.safetensors (for `correspondence embed` and

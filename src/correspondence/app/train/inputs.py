@@ -16,6 +16,7 @@ from correspondence.app.train.options import Job
 from correspondence.data.file_formats import as_label_texts, check_columns, find_complete_rows
 from correspondence.data.pairs.opening import open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import Pairs
+from correspondence.data.text_columns import AS_SUGGESTED, Readings
 from correspondence.estimators.pice.data import Blocks
 
 __all__ = ["Input", "read_input"]
@@ -35,14 +36,17 @@ class Input:
     validation: tuple[Any, Any] | None
     lines: list[str]
     n_missing: int | None
+    readings: Readings = AS_SUGGESTED
 
 
 def read_input(job: Job) -> Input:
     """Read what a job asks for."""
     if job.is_streamed:
         return read_blocks(job)
-    data = read_data(Request(file=job.paths[0], x=job.x, y=job.y, labels=job.labels), progress=False)
-    return Input(data.x, data.y, data.x.values, data.y.values, None, data.lines, data.n_missing)
+    data = read_data(
+        Request(job.paths[0], job.x, job.y, job.labels, decimal=job.decimal, dates=job.dates), progress=False
+    )
+    return Input(data.x, data.y, data.x.values, data.y.values, None, data.lines, data.n_missing, data.readings)
 
 
 def read_blocks(job: Job) -> Input:

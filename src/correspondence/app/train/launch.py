@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
+from correspondence._util.extras import explain_missing_extra
 from correspondence.app.train.options import LOGS_FOLDER, Job
 
 __all__ = ["TrainingError", "check_torch", "is_first", "is_worker", "launch_processes", "work_as_one_of"]
@@ -50,7 +51,7 @@ def work_as_one_of(job: Job, tell: Tell, overwrite: bool) -> None:
 def check_torch() -> None:
     """Raise an error if torch is missing, before anything is written."""
     if not find_spec("torch"):
-        raise ImportError('Training needs torch: pip install "correspondence[neural]".')
+        raise ImportError(explain_missing_extra("Training needs torch", "neural"))
 
 
 def launch_processes(job: Job, tell: Tell) -> None:

@@ -19,6 +19,8 @@ MAX_BYTES_IN_MEMORY = 10**9  # bytes; larger files are read in blocks
 STREAMABLE_SUFFIXES = (".parquet", ".pq", ".csv", ".tsv")  # files that can be read in blocks
 CHANGEABLE_SETTINGS = ("folder", "nproc", "checkpoint_every")  # settings that may change when a run goes on
 
+READING_SETTINGS = ("decimal", "dates")  # not among the settings of earlier versions
+
 
 @dataclass(frozen=True)
 class Job:
@@ -41,6 +43,8 @@ class Job:
     seed: int
     stream: bool
     nproc: int
+    decimal: str | None = None
+    dates: str | None = None
 
     @property
     def output(self) -> Path:
@@ -74,7 +78,8 @@ class Job:
     @property
     def settings(self) -> dict[str, Any]:
         """The settings that must be the same for a run to go on, or to be done already."""
-        return {name: value for name, value in asdict(self).items() if name not in CHANGEABLE_SETTINGS}
+        given = {name: value for name, value in asdict(self).items() if name not in CHANGEABLE_SETTINGS}
+        return {name: value for name, value in given.items() if name not in READING_SETTINGS or value is not None}
 
     @property
     def data(self) -> list[list[Any]]:

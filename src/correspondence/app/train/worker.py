@@ -156,6 +156,7 @@ def summarise_training(job: Job, data: Input, est: PICE, notes: list[str], secon
         "id": None,
         "n": int(est.decomposition_.n),
         "n_missing": data.n_missing,
+        "readings": data.readings._asdict(),
         "method": "pice",
         "model": est.model_,
         "seed": job.seed,

@@ -9,6 +9,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import narwhals as nw
 import numpy as np
 
 from correspondence._util.arguments import as_frame
+from correspondence._util.extras import explain_missing_extra
 from correspondence._util.text import list_names
 from correspondence._util.threads import count_threads
 
@@ -35,6 +37,7 @@ BYTES_READ_AT_ENDS = 1 << 22  # where the names of columns are looked for
 MIN_MEMORY_BYTES = 2e9  # DuckDB may take this much,
 MEMORY_SHARE = 1 / 8  # or this share of the memory if that is more
 FORMATS_BY_ENDING = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
+WHOLE_NUMBER_PATTERN = "[-+]?(0|[1-9][0-9]*)"  # without leading zeros, which codes have
 ENGINE_MODULES = ("_duckdb", "duckdb", "narwhals", "polars", "pyspark", "py4j")  # whose errors are translated
 
 
@@ -102,12 +105,48 @@ def open_files(source: Any, name: str) -> Any:
         raise ValueError(f"{name} must be Parquet or CSV files, all of one kind, got {list_names(files, 3, show=str)}.")
     connection, names = connect_duckdb(), [glob.escape(file) for file in files]  # DuckDB expands globs too
     with translate_engine_errors(name):
-        if kinds == {"parquet"}:
-            relation = connection.read_parquet(names)
-        else:
-            relation = connection.read_csv(names, union_by_name=len(names) > 1)  # not by the order of columns
+        read = connection.read_parquet if kinds == {"parquet"} else partial(_read_csv_files, connection)
+        options = {"hive_partitioning": False} if _do_folders_hide_columns(read, files, names) else {}
+        # Columns of CSV files are joined by name, not by their order; those of Parquet files always are, and with the
+        # option also get a type that holds the values of all files, where the first file would decide.
+        is_joined = len(names) > 1 and (kinds == {"csv"} or _have_different_types(connection, names))
+        relation = read(names, union_by_name=is_joined, **options)
     check_renamed_columns(relation.columns, files, name)
     return relation
+
+
+def _read_csv_files(connection: Any, names: list[str], **options: Any) -> Any:
+    """Read CSV files; the types of their columns follow from all rows.
+
+    DuckDB decides by a sample, and rounds decimals that come later in a column of whole numbers. Looking for one in the
+    texts of such columns takes a tenth of the time of letting it look at all rows, which is done only if there is one.
+    """
+    relation = connection.read_csv(names, **options)
+    whole = [name for name, kind in zip(relation.columns, relation.types, strict=True) if str(kind) == "BIGINT"]
+    texts = connection.read_csv(names, all_varchar=True, **options)
+    if not whole:
+        return relation
+    if texts.columns == relation.columns:
+        quoted = ['"' + name.replace('"', '""') + '"' for name in whole]
+        is_odd = " OR ".join(f"NOT regexp_full_match(trim({name}), '{WHOLE_NUMBER_PATTERN}')" for name in quoted)
+        if not texts.filter(is_odd).limit(1).fetchall():
+            return relation
+    return connection.read_csv(names, sample_size=-1, **options)
+
+
+def _have_different_types(connection: Any, names: list[str]) -> bool:
+    """Say whether a column has one type in some of the Parquet files and another in others."""
+    query = "SELECT name FROM parquet_schema(?) GROUP BY name HAVING count(DISTINCT duckdb_type) > 1 LIMIT 1"
+    return bool(connection.execute(query, [names]).fetchall())
+
+
+def _do_folders_hide_columns(read: Any, files: Sequence[str], names: list[str]) -> bool:
+    """Say whether a folder such as label=train has the name of a column of the files, which it would replace."""
+    folders = {part for file in files for part in Path(file).parts[:-1] if "=" in part}
+    if not folders:
+        return False
+    known = {column.lower() for column in read(names, union_by_name=True, hive_partitioning=False).columns}
+    return any(folder.partition("=")[0].lower() in known for folder in folders)
 
 
 def check_renamed_columns(columns: Sequence[str], files: Sequence[str], name: str) -> None:
@@ -152,7 +191,7 @@ def connect_duckdb() -> Any:
     try:
         import duckdb
     except ImportError as error:
-        raise ImportError('Files are read by duckdb: pip install "correspondence[scale]".') from error
+        raise ImportError(explain_missing_extra("Files are read by duckdb", "scale")) from error
     folder = Path(tempfile.gettempdir()) / f"correspondence-duckdb-{uuid.uuid4().hex}"
     memory = max(MIN_MEMORY_BYTES, MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     config: Any = {"temp_directory": str(folder), "memory_limit": f"{memory / 1e9:.2f}GB", "threads": count_threads()}
@@ -172,5 +211,5 @@ def import_pyarrow() -> Any:
     try:
         import pyarrow
     except ImportError as error:
-        raise ImportError('Pairs need pyarrow: pip install "correspondence[scale]".') from error
+        raise ImportError(explain_missing_extra("Pairs need pyarrow", "scale")) from error
     return pyarrow

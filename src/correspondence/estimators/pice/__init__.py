@@ -5,10 +5,12 @@ into features; `losses` says what the nets minimise, and `training` minimises it
 and `models` which of them compete; `checkpoint` keeps an interrupted run; `estimator` is what users see.
 """
 
+from correspondence._util.extras import explain_missing_extra
+
 try:
     import torch as _torch  # noqa: F401
 except ImportError as error:
-    raise ImportError('PICE needs torch: pip install "correspondence[neural]".') from error
+    raise ImportError(explain_missing_extra("PICE needs torch", "neural")) from error
 
 from correspondence.estimators.pice.estimator import PICE
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
@@ -15,7 +16,7 @@ from correspondence._util.text import list_names
 from correspondence.app.analyze.inputs.pairs import find_only_array
 from correspondence.app.analyze.inputs.request import Data, Request, find_complete_frame_rows
 from correspondence.app.analyze.variables import Variable
-from correspondence.data.file_formats import as_label_texts, check_columns, convert_for_numpy, read_arrays, read_frame
+from correspondence.data.file_formats import as_label_texts, check_columns, convert_for_numpy, read_arrays, read_file
 
 __all__ = ["SUM_ERROR", "read_array_beliefs", "read_frame_beliefs"]
 
@@ -24,7 +25,8 @@ SUM_ERROR = 0.01  # by which sums of beliefs may differ from 1, as those of roun
 
 def read_frame_beliefs(request: Request) -> Data:
     """Read beliefs from the columns of a file, which have the names of the classes."""
-    frame = read_frame(request.file)
+    file = read_file(request.file, request.readings)
+    frame = nw.from_native(file.frame)
     request.check_columns(frame.columns, request.file)
     taken = {*request.y, *request.other_columns, ""}
     numeric = [name for name in frame.columns if frame[name].dtype.is_numeric()]
@@ -45,7 +47,8 @@ def read_frame_beliefs(request: Request) -> Data:
         numbers,
     )
     hint = [f"Not used: {', '.join(unused)} (--y names the column of true labels)."]
-    return replace(data, notes=tuple(hint if unused and not request.y else []), n_missing=int((~complete).sum()))
+    notes = (*file.list_notes([*classes, *request.y]), *(hint if unused and not request.y else []))
+    return replace(data, notes=notes, readings=file.readings, n_missing=int((~complete).sum()))
 
 
 def read_array_beliefs(request: Request) -> Data:

@@ -11,7 +11,7 @@ import numpy as np
 
 from correspondence.app.analyze.inputs.request import Data, Request, find_complete_frame_rows
 from correspondence.app.analyze.variables import Roles, frame_values, image_roles, make_variable
-from correspondence.data.file_formats import as_label_texts, read_frame
+from correspondence.data.file_formats import as_label_texts, read_file
 from correspondence.data.image_files import image_files, read_images
 
 __all__ = ["read_image_pairs"]
@@ -26,7 +26,8 @@ def read_image_pairs(request: Request, progress: bool | None) -> Data:
     files = image_files(folder)
     if not files:
         raise ValueError(f"There is no image in {folder}.")
-    frame = read_frame(listing)
+    file = read_file(listing, request.readings)
+    frame = nw.from_native(file.frame)
     request.check_columns(frame.columns, listing)
     roles = image_roles(frame, files, request.x, request.y, request.other_columns, folder, listing)
     complete = find_complete_frame_rows(frame, roles.x, listing) & request.find_rows(frame, roles.y)
@@ -47,9 +48,10 @@ def read_image_pairs(request: Request, progress: bool | None) -> Data:
         request.choose_ids(rows, [names[i] for i in found.rows]),
         request.id or roles.x[0],
         groups,
-        notes=(*roles.notes, *found.notes, *notes, *together),
+        notes=(*file.list_notes(roles.y), *roles.notes, *found.notes, *notes, *together),
         n_missing=int((~complete).sum()),
         size=request.size,
+        readings=file.readings,
     )
 
 

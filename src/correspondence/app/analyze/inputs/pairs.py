@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from correspondence.data.file_formats import (
     convert_for_numpy,
     list_values,
     read_arrays,
-    read_frame,
+    read_file,
 )
 from correspondence.data.table import Table, as_table
 
@@ -36,10 +37,30 @@ __all__ = ["find_only_array", "read_array_pairs", "read_array_table", "read_fram
 
 COUNT_COLUMN_NAMES = ("count", "counts", "freq", "frequency", "n", "weight", "weights")  # what counted pairs are called
 
+# What columns of whole numbers that name the rows of a table are called.
+ORDER_NAMES = (
+    "age",
+    "code",
+    "day",
+    "decade",
+    "group",
+    "hour",
+    "id",
+    "index",
+    "month",
+    "nr",
+    "number",
+    "row",
+    "week",
+    "year",
+)
+MIN_ORDERED_ROWS = 5  # rows in equal steps that are hardly counts
+
 
 def read_frame_pairs(request: Request) -> Data:
     """Read pairs from the columns of a file."""
-    frame = read_frame(request.file)
+    file = read_file(request.file, request.readings)
+    frame = nw.from_native(file.frame)
     request.check_columns(frame.columns, request.file)
     roles = frame_roles(frame, request.x, request.y, request.other_columns, request.file)
     complete = request.find_rows(frame, [*roles.x, *roles.y])
@@ -47,11 +68,17 @@ def read_frame_pairs(request: Request) -> Data:
     rows = rows.with_columns(nw.col(name).cast(nw.Float64) for name in request.numbers)
     x, x_notes = make_variable("x", frame_values(rows.select(roles.x)), roles.x)
     y, y_notes = make_variable("y", frame_values(rows.select(roles.y)), roles.y)
-    notes = (*roles.notes, *x_notes, *y_notes, *_suggest_weights(frame, x, y, request))
+    notes = (
+        *file.list_notes([*roles.x, *roles.y, *request.other_columns]),
+        *roles.notes,
+        *x_notes,
+        *y_notes,
+        *_suggest_weights(frame, x, y, request),
+    )
     n_missing = int((~complete).sum())
     if request.weights is not None:
         weights = convert_for_numpy(rows.select(request.weights))[:, 0]
-        return count_weighted_pairs(request, x, y, weights, notes, n_missing)
+        return replace(count_weighted_pairs(request, x, y, weights, notes, n_missing), readings=file.readings)
     return Data(
         "pairs",
         x,
@@ -61,6 +88,7 @@ def read_frame_pairs(request: Request) -> Data:
         rows[request.groups].to_list() if request.groups is not None else None,
         notes=notes,
         n_missing=n_missing,
+        readings=file.readings,
     )
 
 
@@ -134,11 +162,11 @@ def _find_complete_rows(values: Any, missing: str) -> np.ndarray:
 
 def read_frame_table(request: Request) -> Data:
     """Read a table whose first column may name the rows."""
-    frame = read_frame(request.file)
-    check_columns(request.x, frame.columns, request.file)
-    name = frame.columns[0]
-    has_labels = len(frame.columns) > 1 and (name == "" or not frame[name].dtype.is_numeric())
-    counts = frame.select(frame.columns[has_labels:])
+    file = read_file(request.file, request.readings)
+    frame = nw.from_native(file.frame)
+    check_columns([*request.x, *([request.id] if request.id is not None else [])], frame.columns, request.file)
+    name, has_labels, note = find_row_names(frame, request)
+    counts = frame.select(request.x or [column for column in frame.columns if column != name or not has_labels])
     for column in counts.iter_columns():
         check_counts(column, frame[name], has_labels, request.file)
     if not len(frame):
@@ -146,7 +174,34 @@ def read_frame_table(request: Request) -> Data:
     names = as_label_texts(frame.select(nw.col(name).alias("row")), ["row"])["row"].to_list()
     rows = to_object_array(names) if has_labels else _number_labels(len(frame))
     table = Table(convert_for_numpy(counts).to_numpy(), rows, to_object_array(counts.columns))
-    return make_table_data(table, request, name if has_labels else "")
+    data = make_table_data(table, request, name if has_labels else "")
+    return replace(data, notes=(*file.list_notes(), *note, *data.notes), readings=file.readings)
+
+
+def find_row_names(frame: nw.DataFrame, request: Request) -> tuple[str, bool, list[str]]:
+    """Find the column that may name the rows of a table; say whether it does, and why if it holds numbers.
+
+    A first column of numbers names the rows if these are whole numbers in order, such as years, or it has no
+    name; otherwise it is counted. What --x names is counted, and --id names the rows.
+    """
+    name = frame.columns[0] if request.id is None else request.id
+    if request.id is not None or not frame[name].dtype.is_numeric() or name == "":
+        return name, len(frame.columns) > 1, []
+    if request.x:
+        return name, name not in request.x, []
+    if len(frame.columns) > 2 and _is_in_order(frame[name]):
+        others = ",".join(frame.columns)
+        return name, True, [f"{name} names the rows: its whole numbers are in order; --x {others} would count them."]
+    return name, False, [f"{name} holds counts; --id {name} would take it as the names of the rows."]
+
+
+def _is_in_order(column: nw.Series) -> bool:
+    """Say whether a column holds whole numbers that rise or fall: by equal steps, unless its name says what it is."""
+    values = convert_for_numpy(column.to_frame()).to_numpy()[:, 0].astype(np.float64)
+    steps = np.diff(values)
+    if not len(steps) or not (values == np.round(values)).all() or not ((steps > 0).all() or (steps < 0).all()):
+        return False
+    return column.name.strip().lower() in ORDER_NAMES or (len(values) >= MIN_ORDERED_ROWS and bool(np.ptp(steps) == 0))
 
 
 def check_counts(column: nw.Series, rows: nw.Series, has_labels: bool, path: Path) -> None:

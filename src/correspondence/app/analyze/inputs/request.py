@@ -14,6 +14,7 @@ from correspondence._util.text import list_names
 from correspondence.app.analyze.variables import Variable
 from correspondence.data.file_formats import check_columns, find_complete_rows, list_values
 from correspondence.data.table import Table
+from correspondence.data.text_columns import AS_SUGGESTED, Readings
 from correspondence.results.column_table import ColumnFacts
 
 __all__ = ["Data", "Request", "check_rows", "find_complete_frame_rows"]
@@ -38,6 +39,13 @@ class Request:
     size: int = 32
     numbers: Sequence[str] = ()
     missing: str = "indicator"
+    decimal: Any = None
+    dates: Any = None
+
+    @property
+    def readings(self) -> Readings:
+        """The choices where a text of the file has two readings."""
+        return Readings(self.decimal, self.dates)
 
     @property
     def other_columns(self) -> list[str]:
@@ -95,6 +103,8 @@ class Data:
         The number of rows left out because values are missing.
     size : int, optional
         The height and width of images.
+    readings : Readings
+        How texts with two readings were read, for other files that are to be read in the same way.
     """
 
     form: str
@@ -107,6 +117,7 @@ class Data:
     notes: tuple[str, ...] = ()
     n_missing: int = 0
     size: int | None = None
+    readings: Readings = AS_SUGGESTED
 
     @property
     def lines(self) -> list[str]:
