@@ -30,6 +30,10 @@ WORDS = {f"a title with words {i}": 1 for i in range(50)}
         ({"2020-01-01": 50, "2020-01-02": 50}, 100, "date"),
         ({ItemList(["a", "b"]): 50, ItemList(["a"]): 50}, 100, "list"),
         (WORDS, 50, "text"),
+        ({"$1,000": 50, "$5": 50}, 100, "number"),
+        ({"1": 50, "2": 50}, 100, "label"),
+        ({f"{i}.5": 1 for i in range(100)}, 100, "number"),
+        ({f"0{i:03d}": 1 for i in range(100)}, 100, "id"),
     ],
 )
 def test_kinds_beside_other_columns(summary, n, kind):

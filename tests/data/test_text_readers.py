@@ -93,3 +93,25 @@ def test_lists():
     literal = find_text_reader(["['a', 'b']", "['b']", "[]"])
     assert literal(to_object_array(["['a', 'b']", None, "[]", "broken"])).tolist() == [("a", "b"), None, (), None]
     assert find_text_reader(["[1, 2", "(3)"]) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "first"),
+    [
+        (["$1,234.50", "$7"], 1234.5),
+        (["12.5 %", "3 %"], 12.5),
+        (["1.234,5", "2,25"], 1234.5),
+        (["12", "?", "15"], 12.0),
+        (["(5 €)", "7 €"], -5.0),
+    ],
+)
+def test_numbers_in_texts(texts, first):
+    reader = find_text_reader(texts)
+    assert reader.kind == "number"
+    read = reader(to_object_array([texts[0], "what", None]))
+    assert read[0] == first
+    assert np.isnan(read[1:]).all()
+
+
+def test_plain_digits_are_labels():
+    assert find_text_reader(["1", "2", "3"]) is None

@@ -8,7 +8,7 @@ from typing import Any
 from correspondence.data.column_reading import ItemList
 from correspondence.data.column_summary import MAX_FEW_VALUES, Extent
 from correspondence.data.encoders.text import are_texts
-from correspondence.data.text_readers import TextReader, find_text_reader
+from correspondence.data.text_readers import TextReader, find_number_reader, find_text_reader
 
 __all__ = ["KIND_TEXTS", "MAX_LEVELS", "ColumnKind", "decide_column_kind"]
 
@@ -129,7 +129,9 @@ def _decide_for_labels(counts: dict[Any, int], n_present: int, is_alone: bool) -
         if not is_alone and are_texts(counts):
             return ColumnKind("text")
     if n_present >= MIN_ROWS_FOR_IDS and len(counts) > MIN_ID_SHARE * n_present:
-        return ColumnKind("id")
+        is_text = all(isinstance(label, str) for label in counts)
+        reader = find_number_reader(list(counts), with_plain=True) if is_text else None
+        return ColumnKind("number", reader) if reader is not None else ColumnKind("id")
     n_rare = len(counts) - MAX_LEVELS + 1
     has_many = not is_alone and len(counts) > MAX_LEVELS
     return ColumnKind("label", note=f"taken with {n_rare:,} rare labels in one level" if has_many else "")

@@ -13,7 +13,7 @@ import numpy as np
 from correspondence._util.labels import to_object_array
 from correspondence.data.column_reading import ItemList
 
-__all__ = ["TextReader", "find_text_reader"]
+__all__ = ["TextReader", "find_number_reader", "find_text_reader"]
 
 # Formats of dates, the usual ones first. Day before month where both readings fit all texts, as in files.
 DATE_FORMATS = (
@@ -38,6 +38,8 @@ DURATION = re.compile(
 ISO_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 # Different texts in which an item of lists stands, on average. Commas also stand in names and prose.
 MIN_TEXTS_PER_ITEM = {"|": 2, ";": 2, ",": 4}
+ENDS_LIKE_NUMBER = re.compile(r"\d\W*[A-Za-z]{0,3}\W*$")
+MAX_TEXTS_GLANCED_AT = 20  # texts one of which must end like a number, perhaps with its unit, if they are numbers
 MIN_SHARE_OF_LISTS = 0.1  # of the texts have a separator, if they are lists
 
 
@@ -47,15 +49,16 @@ class TextReader:
 
     Attributes
     ----------
-    kind : {"date", "time", "duration", "list"}
+    kind : {"number", "date", "time", "duration", "list"}
         What the texts stand for.
     format : str
-        The format of dates, or the separator of lists; "" for lists that are written as in Python or JSON.
+        The separator of decimals ("point", "comma" or ""), the format of dates, or the separator of lists; "" for lists
+        that are written as in Python or JSON.
     """
 
     kind: str
     format: str = ""
-    is_proven: bool = field(default=True, compare=False)
+    is_proven: bool = field(default=True, compare=False, repr=False)
     """Whether no other reading fits all texts."""
 
     def __call__(self, column: np.ndarray) -> np.ndarray:
@@ -69,13 +72,17 @@ class TextReader:
         ]
         if self.kind == "list":
             return to_object_array(values)
+        if self.kind == "number":
+            return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
         return np.array(values, dtype="M8[us]" if self.kind == "date" else "m8[us]")
 
     @property
     def note(self) -> str:
         """What should be said about the reading, because another one may be meant."""
-        is_doubtful = self.kind == "date" and self.format.startswith(DAYS_FIRST)
-        return "taken as dates with the day first" if is_doubtful and not self.is_proven else ""
+        if self.kind == "number" and not self.is_proven:
+            return f"taken as numbers with a decimal {self.format}"
+        is_doubtful = self.kind == "date" and self.format.startswith(DAYS_FIRST) and not self.is_proven
+        return "taken as dates with the day first" if is_doubtful else ""
 
 
 def find_text_reader(texts: Iterable[str]) -> TextReader | None:
@@ -98,9 +105,47 @@ def find_text_reader(texts: Iterable[str]) -> TextReader | None:
     texts = [text.strip() for text in texts]
     if len(texts) < 2:
         return None
+    reader = find_number_reader(texts)
+    if reader is not None:
+        return reader
     if all(any(map(str.isdigit, text)) for text in texts):
         return _find_temporal_reader(texts)
     return _find_list_reader(texts)
+
+
+def find_number_reader(texts: Sequence[str], *, with_plain: bool = False) -> TextReader | None:
+    """Find out whether all texts are numbers: money, percentages, with separators or with gaps.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        These are the different texts of the whole column.
+    with_plain : bool
+        Whether plain digits are numbers too. By default they are labels, because numbers are made labels by writing
+        them as texts.
+    """
+    if not any(map(ENDS_LIKE_NUMBER.search, texts[:MAX_TEXTS_GLANCED_AT])):
+        return None
+    found = _parse_number_texts(texts, None)
+    if found is None or not (with_plain or found.example or found.n_markers):
+        return None
+    opposite = {"point": "comma", "comma": "point", "": found.decimal}
+    return TextReader("number", opposite[found.other_decimal], not found.other_reading)
+
+
+def _parse_number_texts(texts: Sequence[str], decimal: Any) -> Any:
+    import polars as pl  # not needed for most tables
+
+    from correspondence.data.number_texts import parse_number_texts
+
+    return parse_number_texts(pl.Series(texts, dtype=pl.String), decimal)
+
+
+def _parse_numbers(texts: Sequence[str], decimal: str) -> list[Any]:
+    found = _parse_number_texts(texts, decimal or None) if texts else None
+    if found is not None:
+        return found.numbers.to_list()
+    return [_parse_numbers([text], decimal)[0] for text in texts] if len(texts) > 1 else [None] * len(texts)
 
 
 def _find_temporal_reader(texts: Sequence[str]) -> TextReader | None:
@@ -213,6 +258,7 @@ def _parse_literal(text: str) -> ItemList | None:
 
 
 _READERS: dict[str, Callable[[Sequence[str], str], list[Any]]] = {
+    "number": _parse_numbers,
     "date": _parse_dates,
     "time": _parse_times,
     "duration": _parse_durations,
