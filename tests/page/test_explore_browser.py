@@ -113,7 +113,7 @@ def test_a_click_lists_what_belongs_to_a_point_as_the_index_does(tasks, ca):
     assert_quiet(seen, tasks)
 
 
-@pytest.mark.parametrize("by", ["posterior", "gaussian", "ratio", "distance"])
+@pytest.mark.parametrize("by", ["posterior", "gaussian", "ratio", "distance", "cosine"])
 def test_the_page_ranks_as_the_index_it_is_given(by, rng, tmp_path):
     x = rng.normal(size=(200, 3))
     y = x[:, :2] + rng.normal(size=(200, 2))
@@ -128,9 +128,29 @@ def test_the_page_ranks_as_the_index_it_is_given(by, rng, tmp_path):
         assert [match["point"] - start for match in matches] == expected.index[row].tolist()
         ratios = est.decomposition_.density_ratio(x[[row] * 4], y[expected.index[row]])
         np.testing.assert_allclose([match["ratio"] for match in matches], ratios, rtol=5e-3, atol=5e-3)
-        everything = index.tags(x[row : row + 1], k=30).scores.sum()  # above 1, since none is below 0
+        if by in ("posterior", "gaussian"):
+            everything = index.tags(x[row : row + 1], k=30).scores.sum()  # above 1, since none is below 0
+            probabilities = [match["probability"] for match in matches]
+            np.testing.assert_allclose(probabilities, expected.scores[row] / everything, rtol=5e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("by", ["posterior", "gaussian", "ratio", "distance", "cosine"])
+@pytest.mark.parametrize("has_tags", [False, True])
+def test_the_page_claims_what_a_calibrated_index_does(by, has_tags, rng, tmp_path):
+    x = rng.normal(size=(300, 3))
+    y = x[:, :2] + rng.normal(size=(300, 2))
+    est, has_tag = co.CCA(n_components=2).fit(x[:200], y[:200]), np.hstack([y > 0, y > 1])
+    if has_tags:
+        index = co.CrossModalIndex.of_tags(est, list("abcd"), y, has_tag, by=by, held_out=(x[200:], has_tag[200:]))
+    else:
+        index = co.CrossModalIndex(est, None, y[:30], by=by, held_out=(x[200:], y[200:]))
+    path = co.explore(est, x[:40], path=tmp_path / "p.html", index=index)
+    with opened(path, **WIDE) as seen:
+        found = ready(seen).evaluate("[0, 1, 2].map(i => explorer.model.matches(i, explorer.model.role('y'), 4))")
+    expected = index.tags(x[:3], k=4)
+    for matches, row in zip(found, range(3), strict=True):
         probabilities = [match["probability"] for match in matches]
-        np.testing.assert_allclose(probabilities, expected.scores[row] / everything, rtol=5e-3, atol=1e-3)
+        np.testing.assert_allclose(probabilities, expected.probabilities[row], rtol=1e-2, atol=1e-3)
 
 
 def test_search_finds_and_centres_a_label(tasks):

@@ -161,11 +161,23 @@ class Model {
     const [own, j] = this.find(i), query = this.place(own, j);
     const { scores, ratios } = this.scores(query, cloud);
     const order = Array.from(scores.keys()).sort((a, b) => scores[b] - scores[a]).slice(0, most);
+    const isLearned = this.data.learned && cloud.role === "y", claims = isLearned ? this.learnedClaims(scores, cloud) : null;
     const total = this.data.by === "gaussian" && !isOfColumns(cloud.role) ? sumOfExp(scores) : null, whole = total ? 1 : this.certainty(cloud, ratios);
-    return order.map(k => ({
-      point: cloud.start + k, ratio: ratios[k],
-      probability: total ? Math.exp(scores[k] - total.most) / total.sum : Math.min(1, Math.max(0, cloud.prior[k] * ratios[k])) / whole,
-    }));
+    const claim = k => total ? Math.exp(scores[k] - total.most) / total.sum : Math.min(1, Math.max(0, cloud.prior[k] * ratios[k])) / whole;
+    return order.map(k => ({ point: cloud.start + k, ratio: ratios[k], probability: claims ? claims[k] : claim(k) }));
+  }
+  /* Probabilities that the index has learned on held-out pairs, as calibrating.py does. */
+  learnedClaims(scores, cloud) {
+    const { by, learned } = this.data;
+    const logs = Array.from(scores, (score, k) => ({
+      posterior: () => Math.log(Math.max(score, .001 * cloud.prior[k], 1e-300)), ratio: () => Math.log(Math.max(score, .001)),
+      distance: () => score / 2, gaussian: () => score, cosine: () => score,
+    })[by]());
+    const share = values => { const total = sumOfExp(values); return values.map(value => value - total.most - Math.log(total.sum)); };
+    if (!learned.several) return share(logs.map(score => learned.slope * score)).map(Math.exp);
+    const toOdds = score => { const p = Math.min(Math.exp(score), .999); return Math.log(p / (1 - p)); };
+    const odds = by === "posterior" ? logs.map(toOdds) : by === "ratio" || by === "cosine" ? logs : share(logs);
+    return odds.map(value => 1 / (1 + Math.exp(-(learned.slope * value + learned.intercept))));
   }
   /* Sum of the probabilities of all labels, which is above 1 where components are missing and some would be negative. */
   certainty(cloud, ratios) {
@@ -173,23 +185,27 @@ class Model {
     if (Math.abs(total - 1) > 1e-3) return 1;  // tags, of which several belong to one thing
     return ratios.reduce((sum, ratio, k) => sum + Math.min(1, Math.max(0, cloud.prior[k] * ratio)), 0) || 1;
   }
-  /* As retrieval.py ranks: by posterior, Mehler's formula ("gaussian"), density ratio or distance. The ratio that is told
+  /* As search/items.py ranks: by posterior, Mehler's formula ("gaussian"), density ratio, distance or angle. The ratio that is told
      is always Lancaster's: Mehler's is good for ranking, but far too large where f and g are not normal. */
   scores(query, cloud) {
     const { by, scaled, kept } = this.data, scores = new Float64Array(cloud.n), ratios = new Float64Array(cloud.n);
     const limit = this.correlations.map(s => Math.min(s, .995)), gain = limit.map(s => 1 / (1 - s * s));
     for (let k = 0; k < cloud.n; k++) {
-      let product = 0, mehler = 0, other = 0, distance = 0;
+      let product = 0, mehler = 0, other = 0, distance = 0, inner = 0, square = 0;
       for (let a = 0; a < kept; a++) {
         const f = query[a], g = cloud.places[k * kept + a], s = this.correlations[a], t = limit[a];
         product += s * f * g;
         mehler += t * gain[a] * f * g;
         other += t * t * gain[a] * g * g / 2;
-        distance += (scaled ? s * s : 1) * (f - g) ** 2;
+        const weight = scaled ? s * s : 1;
+        distance += weight * (f - g) ** 2;
+        inner += weight * f * g;
+        square += weight * g * g;
       }
       ratios[k] = 1 + product;
       scores[k] = {
         posterior: cloud.prior[k] * ratios[k], ratio: ratios[k], distance: -distance,
+        cosine: inner / Math.max(Math.sqrt(square), 1e-12),
         gaussian: mehler - other + Math.log(Math.max(cloud.prior[k], 1e-300)),
         excess: cloud.prior[k] * (ratios[k] - 1),
       }[isOfColumns(cloud.role) ? "excess" : by];

@@ -205,7 +205,7 @@ class Page {
       const button = make("button", "match"), bar = make("span", "bar");
       bar.style.width = `${Math.max(2, 100 * strength(match) / most)}%`;
       const picture = this.thumbnail(match.point, 32);
-      const told = isLikely ? `${(100 * match.probability).toFixed(match.probability < .1 ? 1 : 0)} %, ` : "";
+      const told = isLikely && model.data.claims ? `${(100 * match.probability).toFixed(match.probability < .1 ? 1 : 0)} %, ` : "";
       button.append(...(picture ? [picture] : []), make("span", "name", short(model.label(match.point), 80)), make("span", "strength", `${told}${isNear && match.ratio < 1 ? "" : times(match.ratio)}`), bar);
       button.type = "button";
       button.addEventListener("click", () => this.reveal(match.point, 1));

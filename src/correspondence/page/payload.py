@@ -87,10 +87,15 @@ def pack_payload(
 
 
 def _choose_ranking(y: Cloud, index: Any) -> dict[str, Any]:
-    """Choose how matches of a point are ranked: as the given index does, or one would by default."""
-    if index is not None:
-        return {"by": index.by, "scaled": index.scaled}
-    return {"by": "posterior" if y.has_mass else "gaussian", "scaled": False}
+    """Choose how matches of a point are ranked: as the given index does, or one would by default.
+
+    Per cent are shown of shares in the fit, and of what an index has learned on held-out pairs; not of other scores.
+    """
+    if index is None:
+        return {"by": "posterior" if y.has_mass else "gaussian", "scaled": False, "claims": True, "learned": None}
+    learned = index.calibration.get("tags")
+    numbers = learned and {"slope": learned.slope, "intercept": learned.intercept, "several": index.has_tags}
+    return {"by": index.by, "scaled": index.scaled, "claims": learned is not None, "learned": numbers}
 
 
 def describe_cloud(cloud: Cloud) -> dict[str, Any]:

@@ -96,6 +96,8 @@ class CrossModalIndex:
         The places of the items; `f` is None without `X`.
     prior : ndarray of shape (m,)
         The probabilities of the y; those of `of_tags` do not sum to 1, since a photo has several tags.
+    has_tags : bool
+        Whether the y are tags, several of which belong to an x.
     calibration : dict of str to MatchCalibration
         What `calibrate` or `held_out` taught, for "tags" and for "items"; empty without them.
 
@@ -207,7 +209,7 @@ class CrossModalIndex:
         check_ranking(by)
         scaled = scaled is not None and check_flag(scaled, "scaled")
         how = {"correlations": d.correlations, "by": by, "scaled": scaled, "engine": check_engine(engine)}
-        self.decomposition, self._has_tags = d, name == "tags"
+        self.decomposition, self.has_tags = d, name == "tags"
         self._y = ItemSide.from_items(y, name, **how)
         self._x = None if x is None else ItemSide.from_items(x, "items_x", **how)
         self._calibration: dict[str, MatchCalibration] = {}
@@ -273,8 +275,8 @@ class CrossModalIndex:
 
     def _learn_from(self, held_out: Any, by: str | None, scaled: bool | None = None) -> CrossModalIndex:
         """Calibrate both sides on held-out pairs, with the best ranking for them if it is open."""
-        sides = {"tags": self._y} if self._x is None or self._has_tags else {"tags": self._y, "items": self._x}
-        held = read_held_out(held_out, self.decomposition, sides, self._has_tags)
+        sides = {"tags": self._y} if self._x is None or self.has_tags else {"tags": self._y, "items": self._x}
+        held = read_held_out(held_out, self.decomposition, sides, self.has_tags)
         rankings = measure_rankings(sides, held)
         if is_auto(by):
             best = choose_ranking(rankings, (self.by, self.scaled), may_scale=scaled is None)
@@ -286,7 +288,7 @@ class CrossModalIndex:
     def _set_calibration(self, calibration: dict[str, MatchCalibration]) -> CrossModalIndex:
         self._calibration = calibration
         for name, learned in calibration.items():
-            claim = Claim(learned.slope, learned.intercept, self._has_tags)
+            claim = Claim(learned.slope, learned.intercept, self.has_tags)
             setattr(self, SIDES[name], replace(getattr(self, SIDES[name]), claim=claim))
         return self
 
@@ -339,7 +341,8 @@ class CrossModalIndex:
             raise ValueError("This index has no x to find: make it with items_x and X.")
         if (y is None) == (tags is None):
             raise ValueError("Give either y or tags: values of y, or labels among items_y.")
-        return self._x.find_matches(self._locate_tags(tags) if y is None else self._locate_values(y), k, radius)
+        places = self.g[find_label_positions(tags, self._position)] if y is None else self._locate_values(y)
+        return self._x.find_matches(places, k, radius)
 
     def _locate_values(self, y: Any) -> np.ndarray:
         try:
@@ -347,9 +350,6 @@ class CrossModalIndex:
         except (TypeError, ValueError):
             refuse_labels(y, self.items_y)
             raise
-
-    def _locate_tags(self, tags: Any) -> np.ndarray:
-        return self.g[find_label_positions(tags, self._position)]
 
     @cached_property
     def _position(self) -> dict[Any, int]:
@@ -395,7 +395,7 @@ class CrossModalIndex:
     def __repr__(self) -> str:
         x = "" if self._x is None else f" and {len(self._x.labels)} x"
         space = f"{self.decomposition.n_components} components"
-        told = ", calibrated" if self._calibration else ""
+        told = ", scaled" * self.scaled + ", calibrated" * bool(self._calibration)
         return f"CrossModalIndex of {len(self.items_y)} y{x}, {space}, by {self.by!r}{told}"
 
     # --- files
@@ -414,8 +414,8 @@ class CrossModalIndex:
             if side is not None:
                 arrays |= pack_items((side.labels, side.places, side.prior), name)
         how = {"by": self.by, "scaled": self.scaled, "decomposition": state.description}
-        if self._has_tags or self._calibration:  # an index without these is written as before
-            how |= {"tags": self._has_tags, "calibration": pack_calibration(self._calibration)}
+        if self.has_tags or self._calibration:  # an index without these is written as before
+            how |= {"tags": self.has_tags, "calibration": pack_calibration(self._calibration)}
         files.write_safetensors(path, arrays, how, FILE_FORMAT, FILE_VERSION)
 
     @classmethod
