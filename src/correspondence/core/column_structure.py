@@ -114,9 +114,7 @@ def _correlate_indicators(counts: np.ndarray, means: np.ndarray, F: np.ndarray) 
 
 def _summarise_numbers(column: ReadableColumn, numbers: np.ndarray, F: np.ndarray) -> ColumnStructure:
     n, d = F.shape
-    distinct, position, times = np.unique(
-        numbers, return_inverse=True, return_counts=True
-    )  # the only time they are sorted
+    distinct, position, times = np.unique(numbers, return_inverse=True, return_counts=True)  # sorted once
     ranks = (np.cumsum(times) - (times - 1) / 2)[position]
     straight, by_rank = correlate_with_functions(numbers, F), correlate_with_functions(ranks, F)
     bin_of_value, edges = cut_at_quantiles(distinct, times)
