@@ -132,6 +132,14 @@ class TestMinCount:
         d = co.decompose(*codes, method="ca", min_count=2, **OPTIONS)
         assert len(d.f.labels) == 5
 
+    def test_numbers_of_a_frame_that_are_labels(self, rare):
+        """Ids of users are labels by their name."""
+        codes = [np.unique(own, return_inverse=True)[1] for own in rare]
+        x, y = pd.DataFrame({"userId": codes[0]}), pd.DataFrame({"movieId": codes[1]})
+        d = co.decompose(x, y, min_count=2, **OPTIONS)
+        assert len(d.f.labels) == 5
+        assert np.isfinite(d.f(x)).all()
+
     def test_nothing_is_merged_where_that_would_lose_something(self, rng):
         """Each of 200 labels has its own y, which three pairs are enough to learn."""
         kind = rng.permutation(np.repeat(np.arange(200), 4))

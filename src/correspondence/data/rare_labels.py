@@ -131,7 +131,7 @@ def merge_labels(values: Any, rare: Mapping[Any, RareLabels], name: str) -> Any:
     if not rare:
         return values
     frame = as_frame(values, name)
-    if frame is not None:
+    if frame is not None and frame.shape[1] > 1:
         columns = [
             nw.new_series(key, _replace_labels(frame[key].to_list(), own), nw.String, backend=frame.implementation)
             for key, own in rare.items()

@@ -69,9 +69,9 @@ class PreparedLabels:
         pairs = contest.pairs
         sides = ((pairs.x, contest.X), (pairs.y, contest.Y))
         x, y = (find_rare_labels(side.encoder, values, pairs.n, min_count) for side, values in sides)
-        # A column of a frame has one type, so the level of rare labels can only join labels that are texts.
+        # One of several columns of a frame has one type: the level of rare labels can only join labels that are texts.
         x, y = (
-            {key: own for key, own in rare.items() if as_frame(values, name) is None or _are_texts(own.labels)}
+            {key: own for key, own in rare.items() if _has_one_column(values, name) or _are_texts(own.labels)}
             for rare, values, name in ((x, contest.X, "X"), (y, contest.Y, "Y"))
         )
         if least > 1:  # by default a column that would become constant is left alone
@@ -112,6 +112,11 @@ class PreparedLabels:
     def teach_labels(self, d: Decomposition) -> Decomposition:
         """Let the functions of merged labels take the labels themselves."""
         return replace(d, f=_teach_functions(d.f, self.x), g=_teach_functions(d.g, self.y)) if self.merges else d
+
+
+def _has_one_column(values: Any, name: str) -> bool:
+    frame = as_frame(values, name)
+    return frame is None or frame.shape[1] == 1
 
 
 def _are_texts(labels: Sequence[Any]) -> bool:
