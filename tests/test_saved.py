@@ -13,18 +13,19 @@ from correspondence.estimators.pice.checkpoint import read_last_step
 
 FOLDER = Path(__file__).parent / "saved"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.safetensors") if path.stem != "index")
-ANSWERS = dict(np.load(FOLDER / "answers.npz"))
+CROSS_FITTED = [f"ace-{name}" for name in ("logistic", "forest", "boosting", "histogram-boosting", "net")]
+ANSWERS = dict(np.load(FOLDER / "answers.npz")) | dict(np.load(FOLDER / "answers-cross-fitted.npz"))
 VALUES = {
     "ca": make.draw_labels,
     "ridge-ca": make.draw_labels,
     "ace-frames": make.draw_frames,
     "cca-texts": make.draw_texts,
     "pice-texts": make.draw_texts,
-}
+} | dict.fromkeys(CROSS_FITTED, make.draw_classes)
 
 
 def test_every_kind_of_functions_is_there():
-    assert len(NAMES) == 10
+    assert len(NAMES) == 16
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "beliefs"])

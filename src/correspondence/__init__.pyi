@@ -37,6 +37,8 @@ from .data.counting import count_pairs as count_pairs
 from .data.counting import indicator_table as indicator_table
 from .data.pairs.pairs import Pairs as Pairs
 from .data.table import Table as Table
+from .describe.columns import describe_columns as describe_columns
+from .describe.structure import structure as structure
 from .estimators.ace import ACE as ACE
 from .estimators.ca.estimator import CA as CA
 from .estimators.ca.estimator import Chi2Test as Chi2Test
@@ -45,6 +47,7 @@ from .estimators.kernel import KernelCCA as KernelCCA
 from .estimators.pice.estimator import PICE as PICE
 from .page import explore as explore
 from .recording.recorder import TrainingRecorder as TrainingRecorder
+from .results.column_table import ColumnTable as ColumnTable
 from .results.comparison import ClassifierComparison as ClassifierComparison
 from .results.comparison import Comparison as Comparison
 from .results.component_tests import LatentDimension as LatentDimension
@@ -56,6 +59,8 @@ from .results.matches import Confusing as Confusing
 from .results.matches import Matches as Matches
 from .results.points import Bootstrap as Bootstrap
 from .results.points import Points as Points
+from .results.points import SupplementaryNumbers as SupplementaryNumbers
+from .results.structure import Structure as Structure
 from .results.timeline import Timeline as Timeline
 from .results.timeline import Transition as Transition
 from .search.cross_modal import CrossModalIndex as CrossModalIndex

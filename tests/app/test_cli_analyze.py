@@ -174,23 +174,43 @@ def test_beliefs(run, tmp_path):
     assert pl.read_parquet(tmp_path / "out" / "x.parquet")["row"].to_list() == list(range(1, 61))
 
 
-def test_a_model_that_cannot_be_saved(file, run, tmp_path):
+def test_a_model_that_cannot_be_saved(file, run, tmp_path, monkeypatch):
+    """Everything else is written, and the terminal, the summary and the page say why."""
+    monkeypatch.setattr("correspondence.estimators.model_readers.READERS", {})
     result = run(file, *WINE[:-1], "logistic", "--components", 1)
     assert_done(result, tmp_path / "out", [name for name in RESULT_FILES if name != "model.safetensors"])
-    assert "The model of method logistic cannot be saved" in result.stderr
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert "model.safetensors" not in summary["files"]
+    for text in (result.stderr, summary["not_saved"], (tmp_path / "out" / "report.html").read_text()):
+        assert "The model is not saved" in text
+        assert "LogisticRegression is not among" in text
 
 
-def test_auto_chooses_what_can_be_saved(file, run, tmp_path, monkeypatch):
-    from correspondence.selection.method_registry import METHODS
+@pytest.mark.parametrize("method", ["logistic", "forest", "mlp"])
+def test_cross_fitted_models_place_new_rows(file, run, tmp_path, method, monkeypatch):
+    """What `embed` reads from the file gives the rows of the fit the coordinates that `analyze` wrote."""
+    monkeypatch.setattr("correspondence.selection.method_registry.N_TREES", 5)
+    assert_done(run(file, *WINE[:-1], method, "--components", 1), tmp_path / "out")
+    arguments = ["embed", str(tmp_path / "out"), str(file), "--output", str(tmp_path / "new.parquet")]
+    placed = CliRunner().invoke(main, arguments)
+    assert placed.exit_code == 0, placed.output
+    new, old = (pl.read_parquet(path)["f_1"] for path in (tmp_path / "new.parquet", tmp_path / "out" / "x.parquet"))
+    np.testing.assert_allclose(new, old, atol=1e-9)
 
-    monkeypatch.setattr(
-        "correspondence.selection.method_registry.METHODS", {n: m for n, m in METHODS.items() if n != "pice"}
-    )
-    result = run(file, "--y", "grade", "--labels", "grade")
+
+@pytest.mark.slow
+def test_auto_may_choose_a_classifier(run, tmp_path, monkeypatch):
+    """Labels by a plane through many columns: a logistic regression is ahead of functions of the columns."""
+    monkeypatch.setattr("correspondence.selection.method_registry.N_TREES", 5)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 8))
+    labels = np.array(list("abcd"))[(X[:, :4] + 0.3 * rng.normal(size=(400, 4))).argmax(axis=1)]
+    pl.DataFrame(X, schema=list("pqrstuvw")).with_columns(label=pl.Series(labels)).write_csv(tmp_path / "t.csv")
+    result = run(tmp_path / "t.csv", "--y", "label")
     assert_done(result, tmp_path / "out")
-    reason = json.loads((tmp_path / "out" / "summary.json").read_text())["reason"]
-    assert "captures" in reason
-    assert not re.search("forest|logistic|mlp", reason)
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["method"] == "logistic"
+    assert summary["not_saved"] == ""
 
 
 def test_a_net(run, tmp_path, monkeypatch):
@@ -470,7 +490,7 @@ main()
 
 def test_help():
     text = CliRunner().invoke(main, ["analyze", "--help"]).output
-    for part in ("Examples:", "Exit codes: 0 done, 1", "130 Ctrl-C", "cannot be saved", "Methods:"):
+    for part in ("Examples:", "Exit codes: 0 done, 1", "130 Ctrl-C", "Methods:"):
         assert part in text
 
 

@@ -275,8 +275,19 @@ def test_beliefs_are_those_in_the_labels_of_y(rng):
     assert all(w.y.positive and w.y.negative for w in words)
 
 
-def test_missing_values_of_a_model_that_takes_them():
-    X = pd.DataFrame({"a": [1.0, np.nan, 3.0]})
+def test_missing_values_of_a_model_that_takes_them(rng):
+    X = frame(rng)
+    f = scaled(X["sugar"].to_numpy() + 2 * (X["colour"] == "red"))
+    holed = X.assign(
+        sugar=X["sugar"].where(rng.random(500) > 0.3), colour=X["colour"].where(X["colour"] == "red", None)
+    )
+    found = x_of(lambda _: f, holed)
+    assert texts(found.positive)[:2] == ["high sugar", "colour = red"]
+    assert texts(found.negative)[:2] == ["low sugar", "colour = (missing)"]
+
+
+def test_columns_without_a_value_have_no_words():
+    X = pd.DataFrame({"empty": [np.nan, np.nan, np.nan], "constant": [1.0, 1.0, 1.0]})
     assert find_axis_words(by(lambda X: np.arange(3.0)), X)[0].x is None
 
 
@@ -323,6 +334,28 @@ def test_words_of_texts(recipes):
     (word,) = [word for word in found.positive if word.text == "soy"]
     assert word.value == pytest.approx(f[soy].mean())
     assert word.weight == pytest.approx(soy.mean() * f[soy].mean() ** 2)
+
+
+def test_words_that_merely_lie_on_a_side_are_not_named(rng):
+    """Texts about space are at the end; the many about sales lie on the same side, but not there."""
+    group = rng.choice(["space", "sale", "rest"], 2000, p=[0.1, 0.5, 0.4])
+    place = {"space": 3.0, "sale": 0.8, "rest": -1.6}
+    texts_ = [" ".join([name, *rng.choice(FILLERS, 3), f"w{i}"]) for i, name in enumerate(group)]
+    f = scaled(np.array([place[name] for name in group]) + 0.1 * rng.normal(size=2000))
+    found = x_of(lambda _: f, texts_)
+    assert texts(found.positive) == ["space"]
+    assert texts(found.negative) == ["rest"]
+
+
+def test_copies_of_a_text_do_not_make_its_words_differ(rng):
+    texts_ = [
+        f"{word} {' '.join(rng.choice(FILLERS, 3))} w{i}" for i, word in enumerate(rng.choice(["yes", "no"], 500))
+    ]
+    texts_[:60] = ["yes whale"] * 60  # one text, sixty times
+    f = scaled(np.array([text.startswith("yes") for text in texts_]).astype(float))
+    found = x_of(lambda _: f, texts_)
+    assert texts(found.positive) == ["yes"]
+    assert texts(found.negative) == ["no"]
 
 
 def test_rare_words_are_left_out(recipes):

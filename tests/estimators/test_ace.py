@@ -406,13 +406,6 @@ def test_the_regressor_given_is_not_fitted_itself(rng):
 # --- errors
 
 
-def test_regressors_cannot_be_saved(rng, tmp_path):
-    est = co.ACE(x_regressor=Ridge()).fit(*linear_pairs(rng, 300))
-    with pytest.raises(TypeError, match=r"regressors of X, such as Ridge\(\), cannot be saved"):
-        est.decomposition_.save(tmp_path / "model")
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -340,10 +340,10 @@ def test_a_failed_fit_leaves_the_earlier_one(rng):
     est = co.CCA(n_components=2).fit(X, Y)
     before, F = dict(vars(est)), est.transform(X)
     bad = X.copy()
-    bad[3, 1] = np.nan
+    bad[3, 1] = np.inf
     for arguments, message in (
-        ((bad, Y), "Column 1 of X contains NaN"),
-        ((X, np.where(Y > 2, np.inf, Y)), "Y contains NaN"),
+        ((bad, Y), "Column 1 of X contains infinity"),
+        ((X, np.where(Y > 2, np.inf, Y)), "Y contains infinity"),
         ((X, Y[1:]), "X and Y must have the same length"),
         ((X, None), "Y is missing"),
         ((X, np.ones(500)), "Y has one value only"),

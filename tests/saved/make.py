@@ -40,6 +40,12 @@ def draw_frames():
     return pd.DataFrame({"number": X[:, 0], "label": labels}), pd.DataFrame({"y": Y[:, 0]})
 
 
+def draw_classes():
+    """Numbers, and classes that follow from them."""
+    X, Y = draw_pairs()
+    return X, np.array(["low", "middle", "high"])[np.digitize(Y[:, 0] + Y[:, 1], [0, 1.5])]
+
+
 def draw_texts():
     labels, codes = draw_labels()
     words = {"a": "red apple", "b": "green pear", "c": "yellow banana", "d": "blue plum"}
@@ -77,6 +83,33 @@ def make_decompositions():
     }
 
 
+def make_cross_fitted():
+    """The same for models of scikit-learn, added when they could be saved."""
+    from sklearn.ensemble import (
+        GradientBoostingClassifier,
+        HistGradientBoostingClassifier,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
+    from sklearn.linear_model import Ridge
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    pairs, classes = draw_pairs(), draw_classes()
+    forest = RandomForestRegressor(4, min_samples_leaf=10, random_state=0)
+    classifiers = {
+        "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
+        "forest": RandomForestClassifier(4, min_samples_leaf=5, random_state=0),
+        "boosting": GradientBoostingClassifier(n_estimators=3, random_state=0),
+        "histogram-boosting": HistGradientBoostingClassifier(max_iter=3, random_state=0),
+        "net": MLPClassifier((6,), solver="lbfgs", max_iter=50, random_state=0),
+    }
+    return {f"ace-{name}": (co.ACE(2, model).fit(*classes), classes) for name, model in classifiers.items()} | {
+        "ace-both-sides": (co.ACE(2, forest, Ridge()).fit(*pairs), pairs)
+    }
+
+
 def ask_decomposition(d, values) -> dict[str, np.ndarray]:
     x, y = (part[:20] for part in values)
     return {"pics": d.pics, "f": d.f(x), "g": d.g(y)}
@@ -84,6 +117,14 @@ def ask_decomposition(d, values) -> dict[str, np.ndarray]:
 
 def make_index(est, values):
     return co.CrossModalIndex(est, [f"item {i}" for i in range(50)], values[1][:50])
+
+
+def write_cross_fitted(folder: Path) -> None:
+    answers = {}
+    for name, (est, values) in make_cross_fitted().items():
+        est.decomposition_.save(folder / f"{name}.safetensors")
+        answers |= {f"{name}.{key}": value for key, value in ask_decomposition(est.decomposition_, values).items()}
+    np.savez_compressed(folder / "answers-cross-fitted.npz", **answers)
 
 
 def write_all(folder: Path) -> None:
@@ -98,6 +139,7 @@ def write_all(folder: Path) -> None:
     answers["index.tags"] = np.array(index.tags(made["cca"][1][0][:5], k=3).labels, dtype=str)
     answers["checkpoint.correlations"] = train_with_checkpoint(folder / "checkpoint").correlations_
     write_recording(folder / "recording")
+    write_cross_fitted(folder)
     np.savez_compressed(folder / "answers.npz", **answers)
 
 

@@ -170,7 +170,28 @@ def test_costly_methods_take_part_where_trees_find_something(scores, monkeypatch
     terms |= {name: a_crossfit(np.zeros(400)) for name in ("cca", "ace")} | {"forest": a_crossfit(np.ones(400))}
     answer(monkeypatch, True)
     assert let_race(["cca", "ace", "forest"]).winner.method == "forest"
+    assert asked == [("cca", 1), ("ace", 1), ("forest", 1), ("forest", 3)]
+    asked.clear()
+    monkeypatch.setattr(race, "MAX_NUMBERS_FOR_FOLDS", 1999)  # there are 500 pairs of 4 numbers
+    assert let_race(["cca", "ace", "forest"]).winner.method == "forest"
     assert asked == [("cca", 1), ("ace", 1), ("forest", 1)], "one fold is enough for what is costly"
+
+
+def test_nets_are_judged_by_one_fold(scores, monkeypatch):
+    terms, asked = scores
+    terms |= {"cca": a_crossfit(ahead(-5)), "pice": a_crossfit(np.zeros(400))}
+    answer(monkeypatch, True)
+    assert let_race(["cca", "pice"], 1000).winner.method == "pice"
+    assert asked == [("cca", 1), ("pice", 1)]
+
+
+def test_nets_wait_where_a_classifier_leads(scores, monkeypatch):
+    """Forests and perceptrons see the interactions that nets would see, and are quicker."""
+    terms, asked = scores
+    terms |= {"ace": a_crossfit(ahead(-5))} | {name: a_crossfit(np.zeros(400)) for name in ("logistic", "forest")}
+    answer(monkeypatch, False)
+    assert let_race(["ace", "logistic", "forest", "pice"], 1000).winner.method == "logistic"
+    assert asked == [("ace", 1), ("logistic", 1), ("forest", 1), ("logistic", 3), ("forest", 3)]
 
 
 def test_trees_are_not_asked_if_nothing_depends_on_it(scores, monkeypatch):
@@ -195,7 +216,7 @@ def test_costly_methods_race_if_there_are_no_others(scores, monkeypatch):
     terms |= {name: a_crossfit(np.zeros(400)) for name in ("logistic", "mlp")}
     trees = answer(monkeypatch, False)
     assert let_race(["logistic", "mlp"]).winner.method == "logistic"
-    assert len(asked) == 2
+    assert asked == [("logistic", 1), ("mlp", 1), ("logistic", 3), ("mlp", 3)]
     assert trees == []
 
 

@@ -182,7 +182,7 @@ def test_repr_and_errors(rng):
     with pytest.raises(ValueError, match="X and Y must"):
         co.crossfit(co.CCA(), X, Y[1:])
     with pytest.raises(ValueError, match="Y is missing"):
-        co.crossfit(co.CA(), co.datasets.load_smoke(), None)
+        co.crossfit(co.CCA(), X, None)
     with pytest.raises(ValueError, match="cv must"):
         co.crossfit(co.CCA(), X, Y, cv=1)
     with pytest.raises(ValueError, match="cv must"):

@@ -14,15 +14,21 @@ from correspondence._util.arguments import as_frame, series_to_array, to_array
 from correspondence._util.text import short_repr
 
 __all__ = [
+    "MISSING",
     "as_labels",
     "encode_labels",
     "find_labels",
+    "find_missing_labels",
     "label_from_json",
     "label_to_json",
     "make_sort_key",
+    "name_missing_labels",
     "sort_labels",
     "to_object_array",
 ]
+
+
+MISSING = "(missing)"  # the label of missing ones, where they have a level of their own
 
 
 def encode_labels(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -61,13 +67,22 @@ def encode_labels(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     return encode_objects(values.tolist(), name)
 
 
-def as_labels(column: Any, name: str) -> np.ndarray:
+def as_labels(column: Any, name: str, *, allow_missing: bool = False) -> np.ndarray:
     """Return a one-dimensional array of labels; numbers keep their type, everything else becomes an object.
+
+    Parameters
+    ----------
+    column : array-like or series
+        One label for each observation.
+    name : str
+        Errors call the column so.
+    allow_missing : bool
+        Return None for a missing label, instead of raising an error.
 
     Raises
     ------
     ValueError
-        If the column is not one-dimensional, or has missing entries.
+        If the column is not one-dimensional, or has missing entries that are not allowed.
     """
     if hasattr(column, "tocsr"):
         raise TypeError(f"{name} is a sparse matrix, which is not a list of labels: give {name}.toarray().")
@@ -82,8 +97,10 @@ def as_labels(column: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} must be one column of labels, got an array of shape {values.shape}.")
     if values.dtype == object and set(map(type, values.tolist())) == {str}:
         return values  # nothing is missing, nothing has to be converted: saves a pass over millions
-    missing = _count_missing(values)
-    if missing:
+    gone = find_missing_labels(values)
+    if gone.any() and allow_missing:
+        values = to_object_array([None if gone[i] else value for i, value in enumerate(values.tolist())])
+    elif missing := int(gone.sum()):
         raise ValueError(f"{name} has {missing} missing label(s): drop those rows, or give them a label of their own.")
     if values.dtype.kind in "biuf":
         return values
@@ -92,6 +109,27 @@ def as_labels(column: Any, name: str) -> np.ndarray:
         if values.dtype == object
         else _round_to_microseconds(values).tolist()
     )
+
+
+def name_missing_labels(column: Any, name: str) -> Any:
+    """Give missing labels the label `MISSING`; a column without any is returned as it is.
+
+    Parameters
+    ----------
+    column : array-like or series
+        One label for each observation.
+    name : str
+        Errors call the column so.
+
+    Examples
+    --------
+    >>> name_missing_labels(["a", None], "x").tolist()
+    ['a', '(missing)']
+    """
+    labels = as_labels(column, name, allow_missing=True)
+    if labels.dtype != object or None not in labels.tolist():
+        return column
+    return to_object_array([MISSING if label is None else label for label in labels.tolist()])
 
 
 def make_sort_key(label: Hashable) -> tuple[str, Any]:
@@ -172,12 +210,19 @@ def _round_to_microseconds(values: np.ndarray) -> np.ndarray:
     return values.astype(f"{values.dtype.kind}8[us]") if values.dtype.kind in "mM" else values
 
 
-def _count_missing(values: np.ndarray) -> int:
+def find_missing_labels(values: np.ndarray) -> np.ndarray:
+    """Find the missing entries of an array: None, NaN, NaT and pandas.NA.
+
+    Examples
+    --------
+    >>> find_missing_labels(np.array(["a", None, float("nan")], dtype=object)).tolist()
+    [False, True, True]
+    """
     if values.dtype.kind in "fmM":
-        return int(np.count_nonzero(values != values))  # NaN and NaT differ from themselves
+        return np.asarray(values != values)  # NaN and NaT differ from themselves
     if values.dtype.kind == "O":
-        return sum(v is None or _differs_from_itself(v) for v in values.tolist())
-    return 0
+        return np.fromiter((v is None or _differs_from_itself(v) for v in values.tolist()), bool, len(values))
+    return np.zeros(len(values), dtype=bool)
 
 
 def _differs_from_itself(value: Any) -> bool:

@@ -23,9 +23,11 @@ from correspondence._util.arguments import take_rows
 from correspondence.core.feature_maps import iterate_blocks
 from correspondence.core.moments import Moments
 from correspondence.core.whitening import Spectrum, warn_of_lost
+from correspondence.data.column_reading import columns_of
 from correspondence.data.encoders.base import Encoder
-from correspondence.data.encoders.columns import Category, Columns, Linear, Number, columns_of
+from correspondence.data.encoders.columns import Columns
 from correspondence.data.encoders.images import Images
+from correspondence.data.encoders.single_column import Category, Linear, Number
 from correspondence.data.pairs.pairs import Memory, Pairs, Parts
 
 __all__ = ["Basis", "Described", "Resolved", "describe_columns", "resolve_collinearity"]

@@ -355,7 +355,9 @@ def run_in_turn(
     rng = np.random.default_rng([seed, 7])
     n_draws, rows = limit_work(views, n_draws, rng)
     exchanged = views if rows is None else [view.take_rows(rows) for view in views]
-    orders = np.array([rng.permutation(exchanged[0].n) for _ in range(n_draws)])
+    orders = np.empty((n_draws, exchanged[0].n), dtype=np.int32)  # hundreds of orders of 200,000 pairs fill memory
+    for order in orders:
+        order[:] = rng.permutation(len(order))
     pvalues, observed, null = np.ones(d), np.zeros(d), np.zeros((n_draws, d))
     pvalues[:start] = 0.0
     for k in range(start, d):

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import as_frame, check_index, count_observations, find_user_stacklevel
+from correspondence._util.arguments import as_frame, check_index, count_observations, find_user_stacklevel, take_rows
 from correspondence._util.text import short_repr
-from correspondence._util.user_warnings import FewerComponents, UncertainInterval
+from correspondence._util.user_warnings import FewerComponents, LeftOut, UncertainInterval
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View
+from correspondence.data.column_reading import find_missing_rows
 from correspondence.data.pairs.pairs import Memory, Pairs, Parts, check_source
 from correspondence.data.splits import encode_groups
 from correspondence.data.table import to_frame
 from correspondence.results.evidence import HeldOut
 
-__all__ = ["Estimator", "PairsEstimator"]
+__all__ = ["MISSING_POLICIES", "Estimator", "PairsEstimator", "check_missing_policy", "treat_missing"]
+
+MISSING_POLICIES = ("indicator", "drop", "error")
 
 
 class Estimator(TransformerMixin, BaseEstimator, ABC):
@@ -36,6 +39,7 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
     """
 
     decomposition_: Decomposition
+    _takes_tables: ClassVar[bool] = False  # whether X alone may be a table of counts
 
     @abstractmethod
     def fit(self, X: Any, Y: Any = None) -> Self:
@@ -178,6 +182,23 @@ class PairsEstimator(Estimator):
     """Base of the estimators that learn from pairs (x, y) of any kind."""
 
     n_components: int
+    missing: str
+    handle_unknown: str
+
+    def _evaluate_f(self, X: Any) -> np.ndarray:
+        self._check_missing(X, "X")
+        f = self.decomposition_.f
+        return (f if self.handle_unknown == "error" else f.accept_unknown())(X)
+
+    def _evaluate_g(self, Y: Any) -> np.ndarray:
+        self._check_missing(Y, "Y")
+        g = self.decomposition_.g
+        return (g if self.handle_unknown == "error" else g.accept_unknown())(Y)
+
+    def _check_missing(self, values: Any, name: str) -> None:
+        """Raise an error for missing values, unless they have an indicator."""
+        if self.missing != "indicator" and (n := int(find_missing_rows(values, name).sum())):
+            raise ValueError(f"{name} has missing values in {n} row(s), and missing={self.missing!r}: leave them out.")
 
     def _open_pairs(self, X: Any, Y: Any, groups: Any = None) -> tuple[Parts, np.ndarray | None]:
         """Return the pairs, in memory or elsewhere, and the numbers of their groups."""
@@ -224,7 +245,53 @@ class PairsEstimator(Estimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "indicator"
         return tags
+
+
+def check_missing_policy(missing: Any) -> None:
+    """Check the parameter `missing`."""
+    if missing not in MISSING_POLICIES:
+        raise ValueError(f"missing must be one of {', '.join(MISSING_POLICIES)}, got {short_repr(missing)}.")
+
+
+def treat_missing(policy: str, X: Any, Y: Any, groups: Any = None) -> tuple[Any, Any, Any]:
+    """Return the pairs, and their groups, as the parameter `missing` wants them.
+
+    Parameters
+    ----------
+    policy : {"indicator", "drop", "error"}
+        Leave missing values to the encoders, drop the pairs that have one, or raise an error.
+    X, Y : array-like, frame, sparse matrix, list of texts or array of images
+        One row for each pair.
+    groups : array-like of shape (n,), optional
+        The group of each pair.
+
+    Examples
+    --------
+    >>> treat_missing("drop", [1.0, 2.0, 3.0], ["a", "b", "c"])
+    ([1.0, 2.0, 3.0], ['a', 'b', 'c'], None)
+    """
+    if policy == "indicator" or Y is None or isinstance(X, Pairs):
+        return X, Y, groups
+    is_missing = [find_missing_rows(values, name) for values, name in ((X, "X"), (Y, "Y"))]
+    for gone, name in zip(is_missing, "XY", strict=True):
+        if policy == "error" and gone.any():
+            raise ValueError(
+                f"{name} has missing values in {int(gone.sum())} row(s), and missing='error'. "
+                "Fill them in, or choose missing='indicator' or 'drop'."
+            )
+    if len(is_missing[0]) != len(is_missing[1]) or not (gone := is_missing[0] | is_missing[1]).any():
+        return X, Y, groups
+    kept = np.flatnonzero(~gone)
+    warnings.warn(
+        f"{len(gone) - len(kept):,} of {len(gone):,} pairs are left out: they have missing values.",
+        LeftOut,
+        stacklevel=find_user_stacklevel(),
+    )
+    if groups is not None:
+        groups = take_rows(groups, kept)
+    return take_rows(X, kept), take_rows(Y, kept), groups
 
 
 def _make_frame(G: np.ndarray, backend: Any, index: Any) -> Any:

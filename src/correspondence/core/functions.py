@@ -14,9 +14,17 @@ import numpy as np
 from correspondence._util import files
 from correspondence._util.arguments import count_observations, read_only, to_floats
 from correspondence._util.files import State
-from correspondence._util.labels import as_labels, label_from_json, label_to_json, to_object_array
+from correspondence._util.labels import (
+    MISSING,
+    as_labels,
+    label_from_json,
+    label_to_json,
+    name_missing_labels,
+    to_object_array,
+)
 from correspondence._util.text import short_repr
-from correspondence.data.encoders.columns import Category, Columns
+from correspondence.data.encoders.columns import Columns
+from correspondence.data.encoders.single_column import Category
 
 __all__ = [
     "FUNCTION_CLASSES",
@@ -33,6 +41,7 @@ FEATURE_MAPS = {  # as names, so that loading a model imports torch only if it h
     "additive": "correspondence.core.feature_maps:Additive",
     "beliefs": "correspondence.classifiers.beliefs:Beliefs",
     "encoded": "correspondence.core.feature_maps:Encoded",
+    "expectations": "correspondence.estimators.conditional_expectations:CrossFittedExpectation",
     "kernel": "correspondence.estimators.kernel:KernelFeatures",
     "nets": "correspondence.estimators.pice.feature_net:NetSide",
 }
@@ -134,6 +143,8 @@ class LabelFunctions(PrincipalFunctions):
         read_only(self, "values", "mass")
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
+        if MISSING in self._positions:
+            values = name_missing_labels(values, "the column of labels")
         wanted = as_labels(values, "the column of labels").tolist()
         try:
             found = np.fromiter((self._positions.get(label, -1) for label in wanted), np.intp, len(wanted))

@@ -5,20 +5,46 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from correspondence._util.text import short_repr
+from correspondence.data.column_reading import find_missing, to_numbers
 
-__all__ = ["ROWS_TO_SAMPLE", "Survey"]
+__all__ = ["MAX_FEW_VALUES", "ROWS_TO_SAMPLE", "Extent", "Survey"]
 
 ROWS_TO_SAMPLE = 100_000  # about this many rows give the quantiles, or all rows if there are fewer
 SPLITMIX64_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 ROWS_PER_BLOCK = 1 << 20
+MAX_FEW_VALUES = 20  # different whole numbers that are counted, because they may be labels
 
-Summary = tuple[float, float] | dict[Any, int]
-"""The least and the greatest number, or how often each label occurs."""
+
+class Extent(NamedTuple):
+    """A summary of a column of numbers, dates or durations.
+
+    Attributes
+    ----------
+    low, high : float
+        The least and the greatest value, dates in days and durations in seconds; NaN if all are missing.
+    n_missing : int
+        The number of missing values.
+    dtype : {"i", "f", "M", "m"}
+        Whole numbers, other numbers, dates or durations.
+    counts : dict, optional
+        How often each value occurs, if all are whole numbers and at most `MAX_FEW_VALUES` differ. Decimal numbers are
+        counted if some are missing: whole numbers with gaps are often stored as such.
+    """
+
+    low: float
+    high: float
+    n_missing: int = 0
+    dtype: str = "f"
+    counts: dict[int, int] | None = None
+
+
+Summary = Extent | dict[Any, int]
+"""The extent of numbers, or how often each label occurs, None for missing ones included."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +56,7 @@ class Survey:
     n : int
         There are n rows.
     columns : dict
-        The key of a column leads to its least and greatest number, or to how often each label occurs.
+        The key of a column leads to the extent of its numbers, or to how often each label occurs.
     sample : dict
         The key of a column leads to its values in the sampled rows.
     """
@@ -46,7 +72,7 @@ class Survey:
         Parameters
         ----------
         columns : dict
-            The columns are arrays of float64 for numbers and of objects for labels.
+            The columns are arrays as `columns_of` reads them.
         first : int
             The first of these rows has this number among all rows.
         total : int, optional
@@ -77,11 +103,16 @@ class Survey:
         """The sample, with two rows added for the least and the greatest numbers if it is not all rows."""
         if len(next(iter(self.sample.values()))) == self.n:
             return self.sample
-        extremes = {
-            key: summary if isinstance(summary, tuple) else self.sample[key][:1].repeat(2)
-            for key, summary in self.columns.items()
-        }
-        return {key: np.append(values, extremes[key]) for key, values in self.sample.items()}
+        return {key: _add_extremes(values, self.columns[key]) for key, values in self.sample.items()}
+
+
+def _add_extremes(values: np.ndarray, summary: Summary) -> np.ndarray:
+    """Add the least and the greatest of all numbers to those of the sample, or two of its labels again."""
+    if isinstance(summary, dict) or np.isnan(summary.low):
+        return np.concatenate([values, values[:1].repeat(2)])
+    ordered = values[np.argsort(to_numbers(values))] if values.dtype.kind in "mM" else None
+    ends = np.array([summary.low, summary.high]) if ordered is None else ordered[[0, -1]]
+    return np.concatenate([values, ends])
 
 
 def draw_rows(first: int, n: int, total: int) -> np.ndarray:
@@ -104,24 +135,67 @@ def _scramble_numbers(numbers: np.ndarray) -> np.ndarray:
 
 
 def summarise_column(values: np.ndarray) -> Summary:
+    """Summarise one column, as `columns_of` reads it."""
     if values.dtype != object:
-        return float(values.min()), float(values.max())
+        return measure_extent(values)
     try:
         return dict(Counter(values.tolist()))
     except TypeError as error:
         raise TypeError(f"A column has a label that cannot be hashed ({error}): use strings or numbers.") from None
 
 
+def measure_extent(values: np.ndarray) -> Extent:
+    """Measure the extent of a column of numbers, dates or durations."""
+    missing = find_missing(values)
+    present = to_numbers(values[~missing] if missing.any() else values)
+    n_missing, kind = int(missing.sum()), values.dtype.kind
+    if not len(present):
+        return Extent(np.nan, np.nan, n_missing, kind)
+    low, high = float(present.min()), float(present.max())
+    may_be_labels = kind == "i" or (kind == "f" and n_missing > 0)
+    return Extent(low, high, n_missing, kind, _count_few(present) if may_be_labels else None)
+
+
+def _count_few(numbers: np.ndarray) -> dict[int, int] | None:
+    """Count the numbers if they are whole and few differ."""
+    head = numbers[: 50 * MAX_FEW_VALUES]  # nearly always enough to see that there are many
+    if len(np.unique(head)) > MAX_FEW_VALUES or (head != np.rint(head)).any():
+        return None
+    values, counts = np.unique(numbers, return_counts=True)
+    if len(values) > MAX_FEW_VALUES or (values != np.rint(values)).any() or np.abs(values).max() > 2**53:
+        return None
+    return dict(zip(values.astype(np.int64).tolist(), counts.tolist(), strict=True))
+
+
 def merge_column_summaries(parts: list[Summary], key: Any, name: str) -> Summary:
-    counts = [part for part in parts if isinstance(part, dict)]
-    extremes = [part for part in parts if isinstance(part, tuple)]
-    if counts and extremes:
+    """Merge the summaries of one column in all parts."""
+    counts = [part for part in parts if isinstance(part, dict) and set(part) != {None}]
+    extents = [part for part in parts if isinstance(part, Extent)]
+    if counts and any(extent.low == extent.low for extent in extents):
         raise ValueError(
             f"Column {short_repr(key)} of {name} holds numbers in some rows and labels in others: cast it to one."
         )
-    if extremes:
-        return min(low for low, _ in extremes), max(high for _, high in extremes)
+    n_missing = sum(part[None] for part in parts if isinstance(part, dict) and set(part) == {None})
+    if extents and not counts:
+        return merge_extents(extents, n_missing)
     total: Counter[Any] = Counter()
-    for part in counts:
-        total.update(part)
+    for part in parts:
+        total.update(part if isinstance(part, dict) else {None: part.n_missing})
     return dict(total)
+
+
+def merge_extents(extents: Sequence[Extent], n_missing: int) -> Extent:
+    """Merge the extents of a column in all parts; n_missing values more are missing."""
+    present = [extent for extent in extents if extent.low == extent.low] or list(extents)
+    kinds = {extent.dtype for extent in present}
+    total: Counter[int] = Counter()
+    for extent in present:
+        total.update(extent.counts or {})
+    is_counted = all(extent.counts is not None for extent in present) and len(total) <= MAX_FEW_VALUES
+    return Extent(
+        min(extent.low for extent in present),
+        max(extent.high for extent in present),
+        n_missing + sum(extent.n_missing for extent in extents),
+        kinds.pop() if len(kinds) == 1 else "f",
+        dict(total) if is_counted else None,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -9,9 +10,17 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence._util.arguments import as_frame, check_index, check_weights, check_whole, to_array
+from correspondence._util.arguments import (
+    as_frame,
+    check_index,
+    check_weights,
+    check_whole,
+    find_user_stacklevel,
+    to_array,
+)
 from correspondence._util.labels import as_labels, encode_labels, to_object_array
 from correspondence._util.text import list_names, short_repr
+from correspondence._util.user_warnings import LeftOut
 from correspondence.data.engine_counts import check_missing, count_in_engine
 from correspondence.data.pairs.opening import are_files, open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import is_source
@@ -26,6 +35,7 @@ __all__ = [
     "count_with_codes",
     "find_obstacle",
     "indicator_table",
+    "list_counted_pairs",
     "take_apart",
     "thin_counts",
 ]
@@ -304,13 +314,15 @@ def as_counted(X: Any) -> Table:
         raise ValueError(f"Y is missing, and without it X must be a table of counts: {error}") from None
 
 
-def find_obstacle(table: Table) -> str:
+def find_obstacle(table: Table, min_pairs: int = MIN_PAIRS) -> str:
     """Say why a table cannot be taken apart into pairs, some of which are held out; "" if it can.
 
     Parameters
     ----------
     table : Table
         The table of counts.
+    min_pairs : int
+        The table must count at least this many pairs.
 
     Examples
     --------
@@ -321,8 +333,8 @@ def find_obstacle(table: Table) -> str:
     """
     if not are_whole(table.counts):
         return "the counts are not whole numbers, so there are no individual pairs to hold out"
-    if table.total < MIN_PAIRS:
-        return f"the table has only {table.total:g} counts, and {MIN_PAIRS} are needed"
+    if table.total < min_pairs:
+        return f"the table has only {table.total:g} counts, and {min_pairs} are needed"
     if min((np.asarray(table.counts.sum(axis=axis)) > 0).sum() for axis in (0, 1)) < 2:
         return "the table has only one row or column with counts"
     return (
@@ -330,17 +342,64 @@ def find_obstacle(table: Table) -> str:
     )
 
 
-def take_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:
+def list_counted_pairs(
+    X: Any, groups: Any = None, *, min_pairs: int = MIN_PAIRS, keep_labels: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """List the pairs that X, a table of whole counts, counts.
+
+    Parameters
+    ----------
+    X : Table, frame, array-like or scipy sparse array
+        The table of counts.
+    groups : None
+        Groups of pairs are refused, because a table does not say which pair is which.
+    min_pairs : int
+        The table must count at least this many pairs.
+    keep_labels : bool
+        List the labels of the table instead of their positions.
+
+    Returns
+    -------
+    x, y : ndarray
+        The pairs of `take_apart`.
+
+    Warns
+    -----
+    LeftOut
+        If there are so many pairs that a sample of them is listed.
+
+    Examples
+    --------
+    >>> x, y = list_counted_pairs([[2, 1], [0, 1]], min_pairs=2)
+    >>> x.tolist(), y.tolist()
+    (['0', '0', '0', '1'], ['0', '0', '1', '1'])
+    """
+    if groups is not None:
+        raise ValueError("groups must be None for a table of counts. Give the pairs themselves as X and Y.")
+    table = as_counted(X)
+    why = find_obstacle(table, min_pairs)
+    if why:
+        raise ValueError(f"X must be a table that can be taken apart into pairs, but {why}. Fit CA to it instead.")
+    x, y = take_apart(table, keep_labels=keep_labels)
+    if table.total > MAX_COUNTS:
+        text = f"X counts {table.total:,.0f} pairs: {len(x):,} of them, drawn at random, are used."
+        warnings.warn(text, LeftOut, stacklevel=find_user_stacklevel())
+    return x, y
+
+
+def take_apart(table: Table, *, keep_labels: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """List row and column of each pair that was counted, or of about 200,000 drawn at random if there are more.
 
     Parameters
     ----------
     table : Table
         The table of counts, which must be whole numbers.
+    keep_labels : bool
+        List the labels themselves instead of their positions.
 
     Returns
     -------
-    x, y : ndarray of str
+    x, y : ndarray of str, or with `keep_labels` of labels
         Positions of the labels of each pair, counted in the order of the labels as texts. So neither the order of
         rows and columns nor labels that are equal as texts change the pairs.
 
@@ -356,4 +415,5 @@ def take_apart(table: Table) -> tuple[np.ndarray, np.ndarray]:
     times = np.rint(cells.data).astype(np.int64)
     if table.total > MAX_COUNTS:
         times = np.random.default_rng(0).binomial(times, MAX_COUNTS / table.total)
-    return np.repeat(cells.row, times).astype(str), np.repeat(cells.col, times).astype(str)
+    x, y = np.repeat(cells.row, times), np.repeat(cells.col, times)
+    return (table.rows[rows][x], table.columns[columns][y]) if keep_labels else (x.astype(str), y.astype(str))

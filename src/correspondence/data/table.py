@@ -113,7 +113,7 @@ class Table:
         return f"Table of {rows} rows x {columns} columns, {nonzero} nonzero cells, total {self.total:g}"
 
 
-def as_table(counts: Any, name: str = "X", *, positive: bool = True) -> Table:
+def as_table(counts: Any, name: str = "X", *, positive: bool = True, advice: str = "") -> Table:
     """Read a table in any common form, check it, and convert it to float64.
 
     Parameters
@@ -124,10 +124,12 @@ def as_table(counts: Any, name: str = "X", *, positive: bool = True) -> Table:
         Errors call the argument so.
     positive : bool
         Raise an error if all counts are zero.
+    advice : str
+        Say this, after a space, if there are negative counts.
     """
     table = read_counts(counts, name)
     table = replace(table, counts=to_float_counts(table.counts, name))
-    check_cells(table, name)
+    check_cells(table, name, advice)
     if positive and table.total == 0:
         raise ValueError(f"{name} has only zeros: there is nothing to analyse.")
     if positive:
@@ -271,7 +273,7 @@ def to_float_counts(counts: Any, name: str) -> Any:
     return counts
 
 
-def check_cells(table: Table, name: str) -> None:
+def check_cells(table: Table, name: str, advice: str = "") -> None:
     counts = table.counts
     cells = counts.data if sp.issparse(counts) else counts
     low, high = (float(cells.min()), float(cells.max())) if cells.size else (0.0, 0.0)
@@ -281,7 +283,7 @@ def check_cells(table: Table, name: str) -> None:
         raise ValueError(_explain_not_finite(f"{name} contains infinity{_locate_bad_cell(table, np.isinf)}"))
     if low < 0:
         where = _locate_bad_cell(table, lambda values: values < 0)
-        raise ValueError(f"Negative values in data: {name} must hold counts of at least 0, got {low:g}{where}.")
+        raise ValueError(f"Negative values in data: {name} must hold counts of at least 0, got {low:g}{where}.{advice}")
 
 
 def _locate_bad_cell(table: Table, is_bad: Callable[[np.ndarray], np.ndarray]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,15 +12,21 @@ from scipy.stats import rankdata
 from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence._util.arguments import check_weights, count_observations, take_rows, to_floats
-from correspondence._util.labels import as_labels, encode_labels, find_labels
+from correspondence._util.labels import MISSING, as_labels, encode_labels, find_labels, name_missing_labels
 from correspondence._util.text import one_line
+from correspondence.core.column_structure import find_column_kinds
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
-from correspondence.data.encoders.columns import columns_of
 from correspondence.data.encoders.text import MAX_WORDS, WORD_PATTERN, is_text
+from correspondence.data.readable_columns import ReadableColumn, read_columns
 
 __all__ = ["OPPOSITE_WORDS", "Candidates", "Ends", "Items", "Word", "collect_items", "find_candidates", "has_beliefs"]
 
-OPPOSITE_WORDS = {"high": "low", "low": "high", "extreme": "middling", "middling": "extreme"}
+NUMBER_WORDS = ("high", "low", "extreme", "middling")
+DATE_WORDS = ("late", "early", "extreme", "middling")
+OPPOSITE_WORDS = {
+    **{"high": "low", "low": "high", "late": "early", "early": "late"},
+    **{"extreme": "middling", "middling": "extreme"},
+}
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,7 @@ MIN_BENT_CORRELATION = 0.2  # the same for a column whose extremes lie at one en
 MIN_STANDARD_ERRORS = 3.0  # from here on, a word or column is more than noise,
 SUFFICIENT_CORRELATION = 0.5  # or from here on, in small samples
 ROUNDING_ERROR = 1e-12
+END_SHARE = 0.5  # of the variance on one side of an axis, which its end holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +169,7 @@ def collect_column_labels(
     functions: PrincipalFunctions, column: np.ndarray, name: str, weights: Any = None
 ) -> Candidates:
     """Collect the labels of a column."""
-    codes, labels = encode_labels(column, name)
+    codes, labels = encode_labels(name_missing_labels(column, name), name)
     mass = np.bincount(codes, weights, len(labels))
     return collect_labels(labels, functions(labels), mass)
 
@@ -185,11 +192,27 @@ def collect_words(values: np.ndarray, texts: list[str]) -> Candidates | None:
         has = counter.fit_transform(texts)
     except ValueError:
         return None  # not a single word
-    return collect_indicators(values, has, counter.get_feature_names_out().tolist())
+    first = np.zeros(len(texts), dtype=bool)
+    first[np.unique(np.array(texts, dtype=object).astype(str), return_index=True)[1]] = True
+    return collect_indicators(values, has, counter.get_feature_names_out().tolist(), first)
 
 
-def collect_indicators(values: np.ndarray, has: Any, names: list[Any]) -> Candidates:
-    """Collect words, or indicators of any kind, at the mean of the rows that have them."""
+def collect_indicators(
+    values: np.ndarray, has: Any, names: list[Any], is_compared: np.ndarray | None = None
+) -> Candidates:
+    """Collect words, or indicators of any kind, at the mean of the rows that have them.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, d)
+        The functions at the rows.
+    has : array or sparse array of shape (n, m)
+        1 where a row has an indicator.
+    names : list
+        What the indicators are called.
+    is_compared : ndarray of bool of shape (n,), optional
+        Which rows tell whether an end differs; by default all. Copies of a text tell nothing new.
+    """
     known = np.isfinite(values).all(axis=1)
     values, has = values[known], sp.csr_array(has, dtype=np.float64)[known]
     count = has.sum(axis=0)
@@ -200,8 +223,58 @@ def collect_indicators(values: np.ndarray, has: Any, names: list[Any]) -> Candid
     means = (has[:, often].T @ values) / count[often, None]
     weights = count[often, None] * means**2 / np.maximum((values**2).sum(axis=0), ROUNDING_ERROR)
     average = weights.sum(axis=0) / max(1, len(often))
+    rows = np.arange(n) if is_compared is None else np.flatnonzero(is_compared[known])
+    weights = np.where(find_overrepresented(values[rows], has[rows][:, often], means), weights, 0)
     texts = [one_line(names[j]) for j in often]
     return Candidates(texts, means, weights, np.maximum(average, _find_chance_weight(n)))
+
+
+def find_overrepresented(F: np.ndarray, has: Any, means: np.ndarray) -> np.ndarray:
+    """Tell which indicators differ at the end of each axis on whose side they lie, and do not merely lie there.
+
+    The end of an axis is made of the outermost rows that hold half of the variance on that side. An indicator counts
+    there if it is more frequent than among all other rows, by a v-test, and more frequent than at the other end.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n, d)
+        The functions at the rows.
+    has : sparse array of shape (n, m)
+        1 where a row has an indicator.
+    means : ndarray of shape (m, d)
+        The mean of the functions over the rows that have an indicator.
+    """
+    n, total = len(F), has.sum(axis=0)
+    differs = np.zeros(means.shape, dtype=bool)
+    limit = np.sqrt(n * _find_chance_weight(n))
+    for i, f in enumerate(F.T):
+        ends = [find_end_rows(f * sign) for sign in (1, -1)]
+        counts = [has[end].sum(axis=0) for end in ends]
+        for own, other, is_there in ((0, 1, means[:, i] > 0), (1, 0, means[:, i] < 0)):
+            of_rest = score_difference(counts[own], len(ends[own]), total - counts[own], n - len(ends[own]))
+            of_other = score_difference(counts[own], len(ends[own]), counts[other], len(ends[other]))
+            differs[:, i] |= is_there & (of_rest >= limit) & (of_other > 0)
+    return differs
+
+
+def find_end_rows(f: np.ndarray) -> np.ndarray:
+    """Find the rows with the largest values that hold half of the sum of squares of all positive ones, with ties."""
+    order = np.argsort(-f, kind="stable")
+    inertia = np.cumsum(np.maximum(f[order], 0) ** 2)
+    if not len(f) or not inertia[-1] > 0:
+        return order[:0]
+    last = f[order[np.searchsorted(inertia, END_SHARE * inertia[-1])]]
+    return np.flatnonzero(f >= last - ROUNDING_ERROR * abs(last))
+
+
+def score_difference(k: np.ndarray, n: int, other_k: np.ndarray, other_n: int) -> np.ndarray:
+    """Score by how many standard errors k of n exceeds other_k of other_n, if there were no difference (v-test)."""
+    total = max(1, n + other_n)
+    p = (k + other_k) / total
+    # Variance of a count that is drawn without replacement, divided by n.
+    variance = p * (1 - p) * total / (max(1, n) * max(1, other_n))
+    difference = k / max(1, n) - other_k / max(1, other_n)
+    return difference / np.sqrt(np.where(variance > 0, variance, np.inf))
 
 
 def _find_chance_weight(n: int) -> float:
@@ -210,31 +283,43 @@ def _find_chance_weight(n: int) -> float:
 
 
 def collect_columns(functions: PrincipalFunctions, values: Any, name: str) -> Candidates | None:
-    """Collect columns of numbers by the correlation of their ranks with f_i, columns of labels by their labels."""
+    """Collect numbers by the correlation of their ranks with f_i, and labels, words and items by the rows with them."""
     try:
-        columns = columns_of(values, name)
+        columns = read_columns(values, name, find_column_kinds(functions))
     except ValueError:
-        return None  # a user's model may take what cannot be put into words here, such as missing values
-    names = name_columns(columns)
-    if names is None:
+        return None  # a user's model may take what cannot be put into words here
+    columns = [column for column in columns if column.is_told]
+    if not columns:
         return None
     F = functions(values)
-    known = np.isfinite(F).all(axis=1)
-    F, data = F[known], [column[known] for column in columns.values()]
-    if len(data) > 1 and all(set(column.tolist()) <= {0, 1} for column in data):
-        return collect_indicators(F, np.column_stack([column.astype(float) for column in data]), names)
-    is_nameless = len(data) == 1 and names == ["column 0"]
-    parts = [
-        describe_category_column(F, column, text)
-        if column.dtype == object
-        else describe_number_column(F, column, "" if is_nameless else text)
-        for column, text in zip(data, names, strict=True)
-    ]
+    known = np.flatnonzero(np.isfinite(F).all(axis=1))
+    F, columns = F[known], [column.take_rows(known) for column in columns]
+    if len(columns) > 1 and all(is_indicator(column) for column in columns):
+        present = sp.hstack([get_indicator(column) for column in columns], format="csr")
+        return collect_indicators(F, present, [column.name for column in columns])
+    is_nameless = len(columns) == 1 and not columns[0].is_named
+    parts = [describe_column(F, column, "" if is_nameless else column.name) for column in columns]
     texts = [text for part in parts for text in part[0]]
     values, weights = (np.vstack([np.empty((0, F.shape[1])), *(part[i] for part in parts)]) for i in (1, 2))
     matters = (weights >= MIN_COLUMN_CORRELATION**2) | (weights == weights.max(axis=0, initial=0))
     weights = np.where(matters & (weights >= _find_chance_weight(len(F))), weights, 0)
-    return Candidates(texts, values, weights, np.full(F.shape[1], MIN_COLUMN_CORRELATION**2), is_nameless)
+    of_variable = is_nameless and columns[0].is_number
+    return Candidates(texts, values, weights, np.full(F.shape[1], MIN_COLUMN_CORRELATION**2), of_variable)
+
+
+def is_indicator(column: ReadableColumn) -> bool:
+    """Tell whether a column says of each row that it has something or not."""
+    if column.numbers is not None:
+        return set(np.unique(column.numbers).tolist()) <= {0.0, 1.0}
+    return column.kind == "boolean" and MISSING not in column.categories
+
+
+def get_indicator(column: ReadableColumn) -> sp.csr_array:
+    """Return 1 for the rows that have what an indicator says, as a column."""
+    if column.numbers is not None:
+        return sp.csr_array(column.numbers[:, None])
+    at = [i for i, text in enumerate(column.categories) if text == "True"]
+    return column.has[:, at] if at else sp.csr_array((column.has.shape[0], 1))
 
 
 def name_columns(keys: Iterable[Any]) -> list[str] | None:
@@ -246,25 +331,33 @@ def name_columns(keys: Iterable[Any]) -> list[str] | None:
     return [f"column {key}" if no_name else one_line(key) for key, no_name in zip(keys, nameless, strict=True)]
 
 
-def describe_number_column(F: np.ndarray, column: np.ndarray, name: str) -> Part:
+def describe_column(F: np.ndarray, column: ReadableColumn, name: str) -> Part:
+    """Describe a column by its numbers, labels, words or items; without a name, it is the whole variable."""
+    if column.numbers is not None:
+        return describe_number_column(F, column.numbers, name, DATE_WORDS if column.kind == "date" else NUMBER_WORDS)
+    found = collect_indicators(F, column.has, list(column.categories))
+    sign = " = " if column.kind in ("label", "boolean") else ": "
+    texts = [one_line(f"{name}{sign}{text}", 60) if name else text for text in found.texts]
+    return texts, found.values, found.weights
+
+
+def describe_number_column(F: np.ndarray, column: np.ndarray, name: str, words: Sequence[str]) -> Part:
     """Describe a column as high and low, or extreme and middling; by ranks, as units and outliers must not matter."""
-    rank = rankdata(column) / len(column)
-    straight, bent = (_correlate_with_column(F, part) for part in (rank, np.abs(rank - (rank.min() + rank.max()) / 2)))
+    known = np.isfinite(column)
+    F, column = F[known], column[known]
+    rank = rankdata(column) / max(1, len(column))
+    middle = (rank.min(initial=1) + rank.max(initial=0)) / 2
+    straight, bent = (_correlate_with_column(F, part) for part in (rank, np.abs(rank - middle)))
     is_bent = (np.abs(bent) >= MIN_BENT_CORRELATION) & (np.abs(bent) > 1.5 * np.abs(straight))
-    texts = [f"{word} {name}".rstrip() for word in OPPOSITE_WORDS]
+    texts = [f"{word} {name}".rstrip() for word in words]
     values = np.array([straight, -straight, bent, -bent])
     return texts, values, values**2 * np.array([~is_bent, ~is_bent, is_bent, is_bent])
 
 
 def _correlate_with_column(F: np.ndarray, column: np.ndarray) -> np.ndarray:
     """Correlate each function with a column; 0 where one of them is constant."""
+    if not len(column):
+        return np.zeros(F.shape[1])
     F, column = F - F.mean(axis=0), column - column.mean()
     scale = np.sqrt((F**2).sum(axis=0) * (column**2).sum())
     return np.clip(column @ F / np.where(scale > ROUNDING_ERROR, scale, np.inf), -1, 1)
-
-
-def describe_category_column(F: np.ndarray, column: np.ndarray, name: str) -> Part:
-    """Describe a column by its labels."""
-    codes, labels = encode_labels(column, name)
-    found = collect_indicators(F, sp.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes))), labels.tolist())
-    return [one_line(f"{name} = {text}", 60) for text in found.texts], found.values, found.weights

@@ -23,7 +23,7 @@ from correspondence._util.text import short_repr
 from correspondence.core.collinearity import describe_columns, resolve_collinearity
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, view_whitened
-from correspondence.core.estimator import PairsEstimator
+from correspondence.core.estimator import MISSING_POLICIES, PairsEstimator, treat_missing
 from correspondence.core.feature_maps import Additive, Encoded, Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import FeatureMap, LinearFunctions
 from correspondence.core.moments import Moments
@@ -108,6 +108,11 @@ class ACE(PairsEstimator):
         The seed of the folds.
     progress : bool, optional
         Show a progress bar; by default if it takes longer than two seconds.
+    missing : {"indicator", "drop", "error"}
+        "indicator" encodes a missing number as the middle of the others, with an indicator beside it, and a missing
+        label as a level of its own; "drop" leaves pairs with missing values out of the fit; "error" refuses them.
+    handle_unknown : {"error", "missing"}
+        In new data, a label that was not in the fit is an error, or is treated like a missing one.
 
     Attributes
     ----------
@@ -142,6 +147,8 @@ class ACE(PairsEstimator):
         "smoothing": ("auto", check_strengths),
         "n_alternations": Whole(1),
         "random_state": SEED,
+        "missing": MISSING_POLICIES,
+        "handle_unknown": ("error", "missing"),
     }
 
     def __init__(
@@ -156,6 +163,8 @@ class ACE(PairsEstimator):
         n_alternations: int = 3,
         random_state: int = 0,
         progress: bool | None = None,
+        missing: str = "indicator",
+        handle_unknown: str = "error",
     ) -> None:
         self.n_components = n_components
         self.x_regressor = x_regressor
@@ -166,6 +175,8 @@ class ACE(PairsEstimator):
         self.n_alternations = n_alternations
         self.random_state = random_state
         self.progress = progress
+        self.missing = missing
+        self.handle_unknown = handle_unknown
 
     def fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> Self:
         """Find the most correlated functions of X and Y.
@@ -184,6 +195,7 @@ class ACE(PairsEstimator):
             The estimator itself.
         """
         check_parameters(self)
+        X, Y, groups = treat_missing(self.missing, X, Y, groups)
         pairs, together = self._open_pairs(X, Y, groups)
         if self.x_regressor is None and self.y_regressor is None:
             d, smoothing = self._solve_closed_form(pairs, copy_for_expectations(Y), together)

@@ -15,7 +15,7 @@ from correspondence._util.constraints import Constraints, Whole, check_parameter
 from correspondence.core.collinearity import Basis, Described, Resolved, describe_columns, resolve_collinearity
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, view_whitened
-from correspondence.core.estimator import PairsEstimator
+from correspondence.core.estimator import MISSING_POLICIES, PairsEstimator, treat_missing
 from correspondence.core.feature_maps import Encoded, fix_signs, iterate_blocks
 from correspondence.core.functions import FeatureMap, LinearFunctions
 from correspondence.core.moments import Moments
@@ -70,6 +70,7 @@ class PenalisedEstimator(PairsEstimator):
             `CCA` drops a combination of columns that is hardly more than rounding; the warning names the columns.
         """
         check_parameters(self)
+        X, Y, groups = treat_missing(self.missing, X, Y, groups)
         pairs, codes = self._open_pairs(X, Y, groups)
         d, strength = self._decompose_pairs(pairs, codes, copy_for_expectations(Y))
         self._set_decomposition(d, X)
@@ -131,6 +132,11 @@ class CCA(PenalisedEstimator):
     regularization : "auto", float or array-like of shape (n_components,)
         The strength of the ridge in units of the variance of a column of numbers, the same for all components or one
         for each; 0 is no ridge.
+    missing : {"indicator", "drop", "error"}
+        "indicator" encodes a missing number as the middle of the others, with an indicator beside it, and a missing
+        label as a level of its own; "drop" leaves pairs with missing values out of the fit; "error" refuses them.
+    handle_unknown : {"error", "missing"}
+        In new data, a label that was not in the fit is an error, or is treated like a missing one.
 
     Attributes
     ----------
@@ -149,11 +155,25 @@ class CCA(PenalisedEstimator):
     array([0.7, 0.7])
     """
 
-    _constraints: ClassVar[Constraints] = {"n_components": Whole(1), "regularization": ("auto", check_strengths)}
+    _constraints: ClassVar[Constraints] = {
+        "n_components": Whole(1),
+        "regularization": ("auto", check_strengths),
+        "missing": MISSING_POLICIES,
+        "handle_unknown": ("error", "missing"),
+    }
 
-    def __init__(self, n_components: int = 2, regularization: Any = "auto") -> None:
+    def __init__(
+        self,
+        n_components: int = 2,
+        regularization: Any = "auto",
+        *,
+        missing: str = "indicator",
+        handle_unknown: str = "error",
+    ) -> None:
         self.n_components = n_components
         self.regularization = regularization
+        self.missing = missing
+        self.handle_unknown = handle_unknown
 
     def _make_feature_maps(self, pairs: Parts) -> tuple[Encoded, Encoded]:
         x, y = encoders_for(pairs, linear=True)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 
+from correspondence._util.files import State, strip_prefix
 from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks, to_dense
-from correspondence.core.functions import LinearFunctions
+from correspondence.core.functions import FeatureMap, LinearFunctions
 from correspondence.core.moments import Moments
 from correspondence.core.splines import SplineBasis
 from correspondence.core.whitening import compute_whitening
 from correspondence.data.encoders.base import Encoder
+from correspondence.data.encoders.choosing import encoder_from_state
 from correspondence.data.encoders.columns import Columns, copy_for_expectations
+from correspondence.estimators.model_readers import read_fitted_model
+from correspondence.estimators.saved_models import SavedModel, number_states
 
 __all__ = [
     "MAX_LABELS_REGRESSED",
@@ -71,9 +75,11 @@ class ExpectationModel:
 
     def __call__(self, rows: Any) -> np.ndarray:
         """Evaluate the combinations at encoded rows."""
-        if is_classifier(self.model):
-            values = np.zeros((rows.shape[0], self.width))
-            values[:, self.model.classes_] = self.model.predict_proba(rows)
+        if isinstance(self.model, SavedModel):
+            values = self.model.predict(rows)
+            values = values if self.model.classes is None else self._spread_beliefs(values, self.model.classes)
+        elif is_classifier(self.model):
+            values = self._spread_beliefs(self.model.predict_proba(rows), self.model.classes_)
         else:
             values = np.asarray(self.model.predict(rows), dtype=np.float64).reshape(rows.shape[0], -1)
             if values.shape[1] != self.width:
@@ -81,6 +87,12 @@ class ExpectationModel:
                     f"{short_repr(self.model)} must predict {self.width} numbers for each row, got {values.shape[1]}."
                 )
         return values if self.functions is None else self.functions.of_features(values)
+
+    def _spread_beliefs(self, beliefs: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """Give each belief the column of its class; classes that a part of the pairs does not have get none."""
+        values = np.zeros((len(beliefs), self.width))
+        values[:, classes] = beliefs
+        return values
 
     def combine_predictions(self, functions: LinearFunctions) -> ExpectationModel:
         """Combine the predictions by linear functions."""
@@ -92,19 +104,66 @@ class ExpectationModel:
         U, _, Vt = np.linalg.svd(self(rows).T @ first(rows))
         return self.combine_predictions(replace(self.functions, weights=self.functions.weights @ (U @ Vt)))
 
+    def state(self) -> State:
+        """Return the description and the arrays from which `from_state` makes the same model."""
+        model = read_fitted_model(self.model).state()
+        description, arrays = {"width": self.width, "model": model.description}, model.prefix_arrays("model.")
+        if self.functions is None:
+            return State(description, arrays)
+        functions = self.functions.state()
+        return State(description | {"functions": functions.description}, arrays | functions.prefix_arrays("functions."))
+
+    @classmethod
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> ExpectationModel:
+        """Put together what `state` took apart."""
+        model = SavedModel.from_state(description["model"], strip_prefix(arrays, "model."))
+        width, classes = description["width"], model.classes
+        is_fitting = model.n_outputs == width if classes is None else 0 <= min(classes) <= max(classes) < width
+        if not is_fitting:
+            raise TypeError("width must be the number of predictions.")
+        if "functions" not in description:
+            return cls(model, width)
+        functions = LinearFunctions.from_state(description["functions"], strip_prefix(arrays, "functions."))
+        if len(functions.mean) != width:
+            raise TypeError("functions must take all predictions.")
+        return cls(model, width, functions)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossFittedExpectation:
+class CrossFittedExpectation(FeatureMap):
     """Mean over the models of all folds."""
 
     name: str
     encoder: Encoder
     models: list[ExpectationModel]
+    kind: ClassVar[str] = "expectations"
 
     def __call__(self, values: Any) -> np.ndarray:
         """Expect the functions at new values."""
         rows = encode_rows(self.encoder, values, self.name)
         return np.mean([model(rows) for model in self.models], axis=0)
+
+    def state(self) -> State:  # noqa: D102
+        try:
+            models, arrays = number_states([model.state() for model in self.models])
+        except TypeError as error:
+            raise TypeError(f"Functions made by {self!r} cannot be saved: {error}.") from error
+        description = {"name": self.name, "encoder": self.encoder.state().description, "models": models}
+        return State(description, arrays)
+
+    @classmethod
+    def from_state(  # noqa: D102
+        cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
+    ) -> CrossFittedExpectation:
+        encoder = encoder_from_state(description["encoder"], arrays)
+        models = [
+            ExpectationModel.from_state(each, strip_prefix(arrays, f"{i}."))
+            for i, each in enumerate(description["models"])
+        ]
+        width = getattr(encoder, "width", models[0].model.n_features)
+        if {model.model.n_features for model in models} != {width}:
+            raise TypeError("models must take the columns that the encoder makes.")
+        return cls(description["name"], encoder, models)
 
     def __repr__(self) -> str:
         return f"the regressors of {self.name}, such as {self.models[0].model!r},"

@@ -17,6 +17,7 @@ from correspondence._util.constraints import FUNCTION, SEED, Constraints, Real, 
 from correspondence._util.files import State
 from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition
+from correspondence.core.estimator import MISSING_POLICIES
 from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import MAX_FUNCTION_VALUE, FeatureMap, LinearFunctions, PrincipalFunctions
 from correspondence.core.regularised import check_strengths, fit_penalised
@@ -129,6 +130,11 @@ class KernelCCA(PenalisedEstimator):
         same for all components or one for each.
     random_state : int
         The seed of the landmarks.
+    missing : {"indicator", "drop", "error"}
+        "indicator" encodes a missing number as the middle of the others, with an indicator beside it, and a missing
+        label as a level of its own; "drop" leaves pairs with missing values out of the fit; "error" refuses them.
+    handle_unknown : {"error", "missing"}
+        In new data, a label that was not in the fit is an error, or is treated like a missing one.
 
     Attributes
     ----------
@@ -160,6 +166,8 @@ class KernelCCA(PenalisedEstimator):
         "n_landmarks": Whole(2),
         "regularization": ("auto", check_strengths),
         "random_state": SEED,
+        "missing": MISSING_POLICIES,
+        "handle_unknown": ("error", "missing"),
     }
 
     def __init__(
@@ -175,6 +183,8 @@ class KernelCCA(PenalisedEstimator):
         n_landmarks: int = 500,
         regularization: Any = "auto",
         random_state: int = 0,
+        missing: str = "indicator",
+        handle_unknown: str = "error",
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -186,6 +196,8 @@ class KernelCCA(PenalisedEstimator):
         self.n_landmarks = n_landmarks
         self.regularization = regularization
         self.random_state = random_state
+        self.missing = missing
+        self.handle_unknown = handle_unknown
 
     def _decompose_pairs(
         self, pairs: Parts, groups: np.ndarray | None, y_sample: Any

@@ -18,6 +18,7 @@ from correspondence.core.decomposition import as_decomposition
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.page.clouds import Cloud, colour_clouds, list_class_items, make_clouds
+from correspondence.page.column_marks import add_column_clouds, list_structure
 from correspondence.page.packing import lay_out_scree
 from correspondence.page.payload import pack_payload
 from correspondence.results.evidence import Evidence, list_components
@@ -118,6 +119,7 @@ def explore(
         seen, d_or_est, X, Y, called, max_points, (x_labels, y_labels), (x_images, y_images), marks, index
     )
     clouds, colours = colour_clouds(clouds, seen, Y if index is None else None)
+    clouds, described = add_column_clouds(clouds, as_decomposition(seen.est), X, Y, has_index=index is not None)
     _check_result_types(held_out, recorder)
     if held_out is None:
         held_out = getattr(d_or_est, "validation_", None) or getattr(d_or_est, "held_out_", None)
@@ -138,8 +140,11 @@ def explore(
         rows=rows,
         scree=lay_out_scree(rows),
         words=[axis.complete_words(called[:2]) for axis in words],
+        structure=list_structure(described, called),
         has_frames=recorder is not None,
-        data=pack_payload(seen, clouds, rows, called, colours, index, boundaries, recorder, fitted) if rows else "",
+        data=pack_payload(seen, clouds, rows, called, colours, index, boundaries, recorder, fitted, described)
+        if rows
+        else "",
         fitted=fitted,
     )
     with new_file(path) as temporary:

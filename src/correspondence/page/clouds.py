@@ -41,8 +41,8 @@ class Cloud:
 
     Attributes
     ----------
-    role : {"x", "y", "mark"}
-        A mark is a named value of x.
+    role : {"x", "y", "mark", "xc", "yc"}
+        A mark is a named value of x; xc and yc are the categories of the columns of x and y.
     name : str
         What the variable is called.
     points : ScenePoints
@@ -59,6 +59,10 @@ class Cloud:
         Thumbnails of the points.
     image : ndarray of shape (n,) or None
         Which thumbnail is whose, -1 for none.
+    shares : ndarray of shape (n,) or None
+        The share of the rows that each category has; they overlap.
+    is_faint : bool
+        Whether the points are rows behind what is drawn of their columns.
     """
 
     role: str
@@ -70,6 +74,8 @@ class Cloud:
     classes: np.ndarray | None = None
     images: Sprites | None = None
     image: np.ndarray | None = None
+    shares: np.ndarray | None = None
+    is_faint: bool = False
 
     def __len__(self) -> int:
         return len(self.points)
@@ -82,6 +88,8 @@ class Cloud:
     @property
     def prior(self) -> np.ndarray:
         """The probability of each point."""
+        if self.shares is not None:
+            return self.shares
         if self.points.mass is not None:
             return self.points.mass
         return np.full(len(self), 1 / max(1, self.points.given))

@@ -17,6 +17,7 @@ class Layer {
     const taken = new Boxes();
     this.drawLinks(context);
     this.reserve(taken);
+    this.drawNumbers(context, taken);
     this.drawLabels(context, taken, this.page.named.y, i => this.isY(i));
     this.drawPictures(context, taken);
     this.drawLabels(context, taken, this.page.named.others, i => !this.isY(i));
@@ -128,7 +129,39 @@ class Layer {
       (within % sprites.per_row) * sprites.width, Math.floor(within / sprites.per_row) * sprites.height,
       sprites.width, sprites.height, left, top, wide, high);
   }
-  isY(i) { return i >= this.model.role("y").start; }
+  isY(i) { return isOfY(this.model.find(i)[0].role); }
+  /* Arrows and paths of numbers, and their names at the ends. */
+  drawNumbers(context, taken) {
+    if (!this.page.isLast) return;
+    const shown = this.page.numberLines.filter(({ role }) => !this.page.hidden.roles.has(role + "n"));
+    const lines = shown.map(line => ({ ...line, at: line.points.map(point => this.plane.toScreen(...point)), colour: rgb(this.style[line.role]) }));
+    for (const { at, colour } of lines) {
+      this.stroke(context, at, this.style.paper, 4);
+      this.stroke(context, at, css(colour), 1.5);
+      context.fillStyle = css(colour);
+      for (const [x, y] of at.slice(0, at.length > 2 ? -1 : 0)) { context.beginPath(); context.arc(x, y, 2.2, 0, 7); context.fill(); }
+      arrowHead(context, at.at(-2), at.at(-1));
+    }
+    if (!$("labels").checked) return;
+    for (const { name, at, colour } of lines) {
+      const font = `italic 600 12px ${FONT}`, text = short(name, 32), width = this.measure(context, font, text);
+      const corners = around(at.at(-1), at.at(-2), width);
+      if (at.length > 2) corners.push(...around(at[0], at[1], width));  // a path may be named at its other end
+      this.writeText(context, text, corners, width, { font, colour: css(this.page.text(colour)) }, taken);
+    }
+  }
+  /* Text at the first of some corners where there is room for it. */
+  writeText(context, text, corners, width, style, taken) {
+    for (const [left, top] of corners) {
+      const box = [left - 2, top, left + width + 2, top + 15];
+      const isOut = left < MARGIN.left || box[2] > this.plane.width || top < 0 || box[3] > this.plane.height - MARGIN.bottom;
+      if (isOut || taken.meets(box)) continue;
+      taken.add(box);
+      write(context, text, left, top + 8, { ...style, align: "left", halo: this.style.paper });
+      return true;
+    }
+    return false;
+  }
   /* Labels of some points, after those that belong to the chosen one. */
   drawLabels(context, taken, points, isMeant) {
     const { plane } = this, most = Math.min(140, plane.width * plane.height / 5000);
@@ -158,18 +191,13 @@ class Layer {
     const { plane, model } = this;
     if (!plane.isShown(i) || !plane.isInside(plane.at(i), 4)) return false;
     const [cloud, j] = model.find(i), [x, y] = plane.at(i), text = short(model.label(i), 32);
-    const font = `${cloud.role === "y" || isWanted ? "600 " : ""}${cloud.role === "y" ? 13 : 12}px ${FONT}`;
+    const isHeavy = cloud.role === "y" || isOfColumns(cloud.role) || isWanted;
+    const font = `${isHeavy ? "600 " : ""}${cloud.role === "y" ? 13 : 12}px ${FONT}`;
     const width = this.measure(context, font, text), gap = plane.looks[2 * i] / 2 + 3;
-    for (const [left, top] of [[x + gap, y - 8], [x - gap - width, y - 8], [x - width / 2, y - gap - 15], [x - width / 2, y + gap]]) {
-      const box = [left - 2, top, left + width + 2, top + 15];
-      const isOut = left < MARGIN.left || box[2] > plane.width || top < 0 || box[3] > plane.height - MARGIN.bottom;
-      if (isOut || taken.meets(box)) continue;
-      taken.add(box);
-      const colour = css(this.page.text(this.page.ink(cloud, model.classOf(cloud, j))));
-      write(context, text, left, top + 8, { font, colour, align: "left", halo: this.style.paper });
-      return true;
-    }
-    return false;
+    const corners = [[x + gap, y - 8], [x - gap - width, y - 8], [x - width / 2, y - gap - 15], [x - width / 2, y + gap]];
+    if (isOfColumns(cloud.role)) corners.push(...[x + gap - 2, x - gap - width + 2].flatMap(edge => [y - 20, y + 4].map(top => [edge, top])));
+    const colour = css(this.page.text(this.page.ink(cloud, model.classOf(cloud, j))));
+    return this.writeText(context, text, corners, width, { font, colour }, taken);
   }
   measure(context, font, text) {
     const key = font + text;
@@ -220,6 +248,23 @@ function write(context, text, x, y, { font, colour, align, halo }) {
     context.strokeText(text, x, y);
   }
   context.fillText(text, x, y);
+}
+/* Upper left corners for a text at the end of a line that comes from another place, the best first. */
+function around([x, y], [fromX, fromY], width) {
+  const across = x < fromX ? [x - width - 6, x + 6] : [x + 6, x - width - 6];
+  const along = (y < fromY ? [-8, -20, 5, -36, 21] : [-8, 5, -20, 21, -36]).map(by => y + by);
+  const above = along.filter(top => top !== y - 8).map(top => [x - width / 2, top]);
+  return [...across.flatMap(edge => along.map(top => [edge, top])), ...above];
+}
+/* Head of an arrow from one place on the screen to another, filled with the colour of the context. */
+function arrowHead(context, [ax, ay], [x, y]) {
+  const angle = Math.atan2(y - ay, x - ax), corner = turn => [x - 10 * Math.cos(angle + turn), y - 10 * Math.sin(angle + turn)];
+  context.beginPath();
+  context.moveTo(x, y);
+  context.lineTo(...corner(.38));
+  context.lineTo(...corner(-.38));
+  context.closePath();
+  context.fill();
 }
 function line(context, points) {
   context.beginPath();

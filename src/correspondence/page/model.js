@@ -1,5 +1,6 @@
 /* What is known of the points: labels, places, and which points of the other variable belong to one.
-   Points are numbered in the order in which they are drawn: x, marks, y. */
+   Points are numbered in the order in which they are drawn: x, marks, y, each after its rows if these are faint.
+   A role begins with the letter of its variable: xc and yc are the categories of the columns of x and y. */
 
 class Model {
   constructor(data) {
@@ -14,12 +15,15 @@ class Model {
       values: cloud.columns.map((_, j) => arrays[`${c}.column.${j}`]),
     }));
     this.size = 0;
-    for (const role of ["x", "mark", "y"]) {
-      const cloud = this.clouds.find(one => one.role === role);
+    const last = this.role("y").faint ? ["y", "xc", "mark", "yc"] : ["xc", "mark", "y", "yc"];
+    for (const role of ["x", ...last]) {
+      const cloud = this.role(role);
       if (!cloud) continue;
       cloud.start = this.size;
       this.size += cloud.n;
     }
+    this.crowd = this.role("x").n + (this.role("y").faint ? this.role("y").n : 0);  // may be thinned out in motion
+    this.setNumbers();
     this.drawn = [...this.clouds].sort((a, b) => a.start - b.start);
   }
 
@@ -62,7 +66,43 @@ class Model {
     const s = this.correlations[axis];
     return { principal: s, symmetric: Math.sqrt(s), standard: 1, mass, root_mass: Math.sqrt(mass) }[scaling];
   }
-  scaling(cloud, map) { return this.data.maps[map][cloud.role === "y" ? 1 : 0]; }
+  scaling(cloud, map) { return this.data.maps[map][isOfY(cloud.role) ? 1 : 0]; }
+
+  /* How many points of a cloud lie where each of them lies: rows with the same values, which stay faint together. */
+  copies(cloud) {
+    if (!cloud.copies) {
+      const { kept } = this.data, seen = new Map(), key = j => `${cloud.places[j * kept]},${kept > 1 ? cloud.places[j * kept + 1] : 0}`;
+      for (let j = 0; j < cloud.n; j++) seen.set(key(j), (seen.get(key(j)) || 0) + 1);
+      cloud.copies = Float32Array.from({ length: cloud.n }, (_, j) => seen.get(key(j)));
+    }
+    return cloud.copies;
+  }
+  /* Arrows and paths of the columns of numbers. */
+  setNumbers() {
+    const { data } = this, { kept, arrays } = data;
+    let start = 0;
+    this.numbers = (data.numbers || []).map((number, k) => {
+      const part = (name, from, rows) => arrays[name].subarray(from * kept, (from + rows) * kept);
+      const whole = { ...number, correlations: part("numbers.correlations", k, 1), explained: part("numbers.explained", k, 1), path: part("numbers.paths", start, number.bins) };
+      start += number.bins;
+      return whole;
+    });
+  }
+  /* Lines of the numbers that matter on two axes, in the coordinates of a map: a path where a number bends, otherwise an
+     arrow to where rows far above its mean lie. */
+  numberLines(first, second, map) {
+    const axes = [first, second].filter(axis => axis >= 0), { kept } = this.data;
+    const length = number => axes.reduce((sum, axis) => sum + number.correlations[axis] ** 2, 0);
+    const weight = number => axes.reduce((sum, axis) => sum + number.explained[axis] * this.axes[axis].pic, 0);
+    const isPath = number => axes.some(axis => number.bends[axis]);
+    const told = this.numbers.filter(number => isPath(number) || length(number) >= SHORTEST_ARROW ** 2);
+    const place = (number, value) => [first, second].map(axis => axis < 0 ? 0 : value(axis) * this.factor(this.scaling(number, map), axis, 0));
+    return told.sort((a, b) => weight(b) - weight(a)).slice(0, MOST_NUMBERS).map(number => ({
+      name: number.name, role: number.role,
+      points: isPath(number) ? Array.from({ length: number.bins }, (_, bin) => place(number, axis => number.path[bin * kept + axis]))
+        : [[0, 0], place(number, axis => this.data.arrow_deviations * number.correlations[axis])],
+    }));
+  }
 
   /* Coordinates of all points; a second axis of -1 spreads them out at random. */
   positions(first, second, map) {
@@ -121,7 +161,7 @@ class Model {
     const [own, j] = this.find(i), query = this.place(own, j);
     const { scores, ratios } = this.scores(query, cloud);
     const order = Array.from(scores.keys()).sort((a, b) => scores[b] - scores[a]).slice(0, most);
-    const total = this.data.by === "gaussian" ? sumOfExp(scores) : null, whole = total ? 1 : this.certainty(cloud, ratios);
+    const total = this.data.by === "gaussian" && !isOfColumns(cloud.role) ? sumOfExp(scores) : null, whole = total ? 1 : this.certainty(cloud, ratios);
     return order.map(k => ({
       point: cloud.start + k, ratio: ratios[k],
       probability: total ? Math.exp(scores[k] - total.most) / total.sum : Math.min(1, Math.max(0, cloud.prior[k] * ratios[k])) / whole,
@@ -151,14 +191,16 @@ class Model {
       scores[k] = {
         posterior: cloud.prior[k] * ratios[k], ratio: ratios[k], distance: -distance,
         gaussian: mehler - other + Math.log(Math.max(cloud.prior[k], 1e-300)),
-      }[by];
+        excess: cloud.prior[k] * (ratios[k] - 1),
+      }[isOfColumns(cloud.role) ? "excess" : by];
     }
     return { scores, ratios };
   }
   /* Clouds in which what belongs to a point is looked for. */
   others(i) {
     const [cloud] = this.find(i);
-    return cloud.role === "y" ? this.clouds.filter(one => one.role !== "y").reverse() : [this.role("y")];
+    const others = this.clouds.filter(one => isOfY(one.role) !== isOfY(cloud.role)).reverse();
+    return isOfColumns(cloud.role) && others.some(one => !one.faint) ? others.filter(one => !one.faint) : others;
   }
 
   /* --- looking for labels */
@@ -191,6 +233,10 @@ class Model {
     return [["variable", "row", "label", "class", ...axes, ...columns], ...rows].map(row => row.map(cell).join(",")).join("\n") + "\n";
   }
 }
+
+const MOST_NUMBERS = 16, SHORTEST_ARROW = .1;
+function isOfY(role) { return role[0] === "y"; }
+function isOfColumns(role) { return role === "xc" || role === "yc"; }
 
 /* A cell that a spreadsheet neither splits nor runs. */
 function cell(value) {

@@ -21,6 +21,7 @@ class Page {
     this.matches = [];
     this.selection = [];
     this.named = { y: [], others: [] };
+    this.numberLines = [];
     this.frame = model.data.frames ? model.data.frames.steps.length - 1 : -1;
     this.layer = new Layer(this);
     this.plane.on("paint", context => this.layer.paint(context));
@@ -49,25 +50,38 @@ class Page {
   arrange() {
     const { model } = this, [first, second] = this.axes;
     const xy = this.isLast ? model.positions(first, second, this.map) : model.framePositions(this.frame, first, second);
-    this.plane.setPoints(xy, model.role("x").n);
+    this.plane.setPoints(xy, model.crowd);
+    this.numberLines = model.numberLines(first, second, this.map);
     this.hover(-1, [0, 0]);
-    this.named = { y: model.byWeight(["y"], first, second), others: model.byWeight(["x", "mark"], first, second) };
+    this.named = { y: model.byWeight(["y", "yc"], first, second), others: model.byWeight(["x", "xc", "mark"], first, second) };
     this.colour();
-    $("note").textContent = this.isLast ? NOTES[this.map] : "During the training: inputs where the model of this step puts them, in the axes of its end.";
+    $("note").textContent = this.isLast ? this.describeMap() : "During the training: inputs where the model of this step puts them, in the axes of its end.";
     if (this.chosen >= 0) this.showCard();
+  }
+  /* What distances mean, and what the marks of columns are. */
+  describeMap() {
+    const { model } = this, parts = [NOTES[this.map]];
+    const arrows = this.numberLines.filter(line => line.points.length === 2).length, paths = this.numberLines.length - arrows;
+    if (model.clouds.some(cloud => isOfColumns(cloud.role))) parts.push("Categories lie at the mean of their rows, which are the faint points.");
+    if (arrows) parts.push("An arrow has the direction of the correlations of a number with the axes, and ends where rows two standard deviations above its mean lie.");
+    if (paths) parts.push("A path goes through the means of the rows of ten quantiles of a number that bends, from low to high.");
+    return parts.join(" ");
   }
   colour() {
     const { model, hidden } = this, colours = new Uint8Array(4 * model.size), looks = new Float32Array(2 * model.size);
     for (const cloud of model.clouds) {
       const many = cloud.n > 20000 ? 3.2 : cloud.n > 3000 ? 4.5 : cloud.n > 300 ? 6 : 9;
-      const size = { x: many, mark: 9, y: cloud.named ? Math.max(many, cloud.n > 300 ? 9 : 15) : many + 1 }[cloud.role];
-      const alpha = cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
+      const ofY = cloud.named ? Math.max(many, cloud.n > 300 ? 9 : 15) : many + 1;
+      const size = cloud.faint ? Math.min(many, 5) : { x: many, mark: 9, y: ofY, xc: 11, yc: 15 }[cloud.role];
+      const solid = cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
+      const behind = (cloud.n < 300 ? 80 : cloud.n <= 3000 ? 55 : cloud.n <= 20000 ? 32 : 18) * (cloud.classes ? 2 : 1);
+      const alphas = cloud.faint ? model.copies(cloud).map(times => Math.max(1, behind / times)) : null;
       for (let j = 0; j < cloud.n; j++) {
         const i = cloud.start + j, code = model.classOf(cloud, j);
         const isHidden = hidden.roles.has(cloud.role) || hidden.classes.has(code);
         colours.set(this.ink(cloud, code), 4 * i);
-        colours[4 * i + 3] = isHidden ? 0 : alpha;
-        looks.set([size, SHAPES[{ x: "circle", mark: "diamond", y: "triangle" }[cloud.role]]], 2 * i);
+        colours[4 * i + 3] = isHidden ? 0 : alphas ? alphas[j] : solid;
+        looks.set([size, SHAPES[cloud.role === "mark" ? "diamond" : isOfY(cloud.role) ? "triangle" : "circle"]], 2 * i);
       }
     }
     this.plane.paper = rgb(this.style.paper);
@@ -75,7 +89,7 @@ class Page {
   }
   ink(cloud, code) {
     const { classes } = this.model.data;
-    return code >= 0 ? this.readable(classes.colours[code]) : rgb(this.style[cloud.role]);
+    return code >= 0 ? this.readable(classes.colours[code]) : rgb(this.style[base(cloud.role)]);
   }
   /* Colours of classes are made for light paper. */
   readable(colour) {
@@ -113,6 +127,7 @@ class Page {
         if (values.length) sides[k].push(values[cut], values[values.length - 1 - cut]);
       });
     }
+    for (const { points } of this.isLast ? this.numberLines : []) for (const point of points) point.forEach((value, k) => sides[k].push(value));
     return sides.flatMap(values => values.length ? [Math.min(...values), Math.max(...values)] : [-1, 1]);
   }
 
@@ -139,7 +154,7 @@ class Page {
     const own = model.className(cloud, j);
     if (own && own !== model.label(i)) rows.push(["class", own]);
     rows.push(...model.values(cloud, j).slice(0, MOST_ROWS));
-    if (cloud.mass) rows.push(["share", `${(100 * cloud.prior[j]).toPrecision(3)} %`]);
+    if (cloud.mass || isOfColumns(cloud.role)) rows.push(["share", `${(100 * cloud.prior[j]).toPrecision(3)} %`]);
     this.axes.forEach((axis, k) => {
       const share = cloud.mass && this.isLast && axis >= 0 ? `, contributes ${(100 * model.contribution(cloud, j, axis)).toFixed(1)} %` : "";
       if (axis >= 0) rows.push([`axis ${axis + 1}`, `${this.plane.xy[2 * i + k].toFixed(2)}${share}`]);
@@ -179,8 +194,8 @@ class Page {
   }
   listMatches(cloud) {
     const { model } = this, found = model.matches(this.chosen, cloud, MOST_MATCHES);
-    const isLikely = cloud.role === "y" && cloud.mass, isNear = model.data.by === "gaussian";
-    const shown = found.filter(match => match.ratio > 1 || isNear || (isLikely && match.probability > .02));
+    const isOfTable = isOfColumns(cloud.role), isLikely = isOfTable || (cloud.role === "y" && cloud.mass), isNear = model.data.by === "gaussian" && !isOfTable;
+    const shown = found.filter(match => match.ratio > 1 || isNear || (isLikely && !isOfTable && match.probability > .02));
     this.matches.push(...shown);
     if (!shown.length) return [make("h3", "", cloud.name), make("p", "soft", "Nothing goes with it more often than by chance.")];
     const strength = match => isLikely || isNear ? match.probability : match.ratio;
@@ -196,7 +211,7 @@ class Page {
       button.addEventListener("click", () => this.reveal(match.point, 1));
       list.append(make("li", "", button));
     }
-    return [make("h3", "", cloud.role === "y" ? `Belongs to: ${cloud.name}` : `Belongs here: ${cloud.name}`), list];
+    return [make("h3", "", isOfY(cloud.role) ? `Belongs to: ${cloud.name}` : `Belongs here: ${cloud.name}`), list];
   }
 
   /* --- selection */
@@ -249,7 +264,12 @@ class Page {
   setLegend() {
     const { model } = this, marks = { x: "●", mark: "◆", y: "▲" };
     for (const cloud of model.clouds) {
-      $("roles").append(this.chip(this.hidden.roles, cloud.role, `${marks[cloud.role]} ${cloud.name} (${cloud.n.toLocaleString("en")})`, cloud.role));
+      const key = base(cloud.role);
+      $("roles").append(this.chip(this.hidden.roles, cloud.role, `${marks[key]} ${cloud.name} (${cloud.n.toLocaleString("en")})`, key));
+    }
+    for (const role of ["x", "y"]) {
+      const n = model.numbers.filter(number => number.role === role).length;
+      if (n) $("roles").append(this.chip(this.hidden.roles, role + "n", `→ numbers of ${model.role(role).name} (${n})`, role));
     }
     const { classes } = model.data;
     if (!classes) return;
@@ -489,6 +509,8 @@ function short(text, most) {
   const letters = [...text.replace(/[\s\p{Cc}]+/gu, " ").trim() || "''"];
   return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
 }
+/* The letter of a variable, or mark. */
+function base(role) { return role === "mark" ? role : role[0]; }
 function rgb(hex) { return [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16)); }
 /* As WCAG defines it. */
 function luminance(parts) {

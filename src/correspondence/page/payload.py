@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from correspondence.page.clouds import Cloud
+from correspondence.page.column_marks import pack_numbers
 from correspondence.page.packing import pack_arrays, shorten_mantissas
 from correspondence.results.evidence import Component
 from correspondence.results.matches import Confusing
 from correspondence.scene.classes import Scene, choose_boundary_pairs
+from correspondence.scene.column_marks import ColumnMarks
 from correspondence.scene.points import list_maps
 
 __all__ = ["pack_payload"]
@@ -36,6 +38,7 @@ def pack_payload(
     boundaries: Any,
     recorder: Any,
     fitted: str,
+    marks: dict[str, ColumnMarks],
 ) -> str:
     """Pack everything that the script needs, as `pack_arrays` writes it.
 
@@ -55,6 +58,8 @@ def pack_payload(
         These are the parameters of `explore`.
     fitted : str
         What the correlations of the fit are called.
+    marks : dict of ColumnMarks
+        What is shown of the columns of x and y.
     """
     kept = min(len(rows), MAX_AXES, max(10, MAX_NUMBERS // sum(map(len, clouds))))
     content: dict[str, Any] = {
@@ -73,6 +78,7 @@ def pack_payload(
         collect_boundaries(seen.est, boundaries, kept),
         list_confusing_inputs(seen.confusing, clouds[0]),
         collect_frames(recorder, clouds[0]),
+        pack_numbers(marks, kept),
     )
     for more, data in parts:
         content |= more
@@ -100,6 +106,7 @@ def describe_cloud(cloud: Cloud) -> dict[str, Any]:
         "labels": cloud.labels,
         "named": cloud.is_named,
         "mass": cloud.has_mass,
+        "faint": cloud.is_faint,
         "columns": [{"name": column.name, "labels": column.labels} for column in cloud.columns],
         "sprites": sprites,
     }

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from correspondence._util.arguments import count_observations
 from correspondence.core.decomposition import Decomposition
+from correspondence.core.functions import PrincipalFunctions, find_label_shares
 from correspondence.results.points import Points
 from correspondence.scene.classes import check_classes
 from correspondence.scene.colours import COLUMNS, ROWS
@@ -17,6 +19,7 @@ from correspondence.scene.points import (
     check_map,
     find_scale_factor,
     locate_fit_labels,
+    locate_labels,
     locate_marks,
     locate_values,
 )
@@ -46,6 +49,8 @@ class DrawnCloud:
         How they look.
     colours : ndarray of shape (n,) or None
         A colour for each point, if they differ.
+    is_faint : bool
+        Whether they are only a background of what is drawn of their columns.
     """
 
     points: ScenePoints
@@ -57,6 +62,7 @@ class DrawnCloud:
     colour: str
     marker: str
     colours: np.ndarray | None = None
+    is_faint: bool = False
 
     @property
     def labels(self) -> list[Any]:
@@ -69,14 +75,21 @@ def make_sides(
 ) -> tuple[DrawnCloud, DrawnCloud]:
     """Make the points of x and y; by default all labels of the fit."""
     scalings = check_map(map)
-    sides = [
-        locate_fit_labels(functions, name) if values is None else locate_values(functions, values, name)
-        for functions, values, name in ((d.f, X, "X"), (d.g, Y, "Y"))
-    ]
+    sides = [_locate_side(*parts) for parts in ((d.f, X, "X"), (d.g, Y, "Y"))]
     s = d.correlations[index]
     x = _make_cloud(sides[0], s, index, scalings[0], by_mass, name=names[0], colour=ROWS, marker="o")
     y = _make_cloud(sides[1], s, index, scalings[1], by_mass, name=names[1], colour=COLUMNS, marker="^")
     return x, y
+
+
+def _locate_side(functions: PrincipalFunctions, values: Any, name: str) -> ScenePoints:
+    """Find the places of the values given; of the labels of many rows, each once."""
+    if values is None:
+        return locate_fit_labels(functions, name)
+    shares = find_label_shares(functions)
+    if shares is not None and count_observations(values, name) > len(shares):
+        return locate_labels(functions, values, shares, name)
+    return locate_values(functions, values, name)
 
 
 def _make_cloud(

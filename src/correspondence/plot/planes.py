@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.patches import Ellipse, Patch
 
-from correspondence._util.arguments import check_whole
+from correspondence._util.arguments import check_flag, check_whole
 from correspondence._util.text import one_line
 from correspondence.core.decomposition import Decomposition, as_decomposition
+from correspondence.plot.column_marks import SideColumns, draw_numbers, find_side_columns, write_caption
 from correspondence.plot.drawn_clouds import DrawnCloud, colour_by_class, make_marks, make_sides, place_supplementary
 from correspondence.plot.labels import write_labels
 from correspondence.plot.overlays import draw_boundaries, draw_confusing
@@ -23,6 +25,8 @@ from correspondence.scene.colours import GREY
 from correspondence.scene.points import check_axes, check_map, check_names, find_scale_factor
 
 __all__ = ["plane"]
+
+FAINT_ALPHAS = ((500, 0.3), (3000, 0.2), (20_000, 0.12), (np.inf, 0.06))  # of rows behind their columns, up to a number
 
 
 def plane(
@@ -41,12 +45,18 @@ def plane(
     X: Any = None,
     Y: Any = None,
     classes: Any = None,
+    columns: bool | None = None,
     marks: tuple[Sequence[Any], Any] | None = None,
     boundaries: bool | Sequence[tuple[Any, Any]] = False,
     confusing: Any = None,
     thumbnails: Any = False,
 ) -> Axes:
     """Draw the factoring plane: x and y, or rows and columns, as points of the same picture.
+
+    The columns of a frame X or Y are drawn over its rows, which become a faint cloud: each category, or word of a text,
+    at the mean of its rows, and each number as an arrow, or as a path where it bends. An arrow has the direction of
+    the correlations of the column's ranks with the axes, and ends where rows two standard deviations above the mean
+    lie on average. A path goes through the means of the rows of ten quantile bins, from the lowest to the highest.
 
     Parameters
     ----------
@@ -86,6 +96,9 @@ def plane(
     classes : array-like, optional
         Colour the points of X by these classes, one for each, and the labels of Y that they are. By default a
         `ClassifierCA` gives the class that it predicts.
+    columns : bool, optional
+        Draw the columns of X and Y; by default those that have names. The caption counts those that lie near the centre
+        or have few rows, and are not drawn.
     marks : (labels, X), optional
         Draw more values of x, each with a label that is written.
     boundaries : bool or list of (label, label)
@@ -120,14 +133,17 @@ def plane(
     sides = make_sides(d, index, map, called, size_by_mass, seen.X, Y)
     if seen.classes is not None:
         sides = colour_by_class(sides, seen.classes, seen.colours)
+    sides, described = add_columns(d, sides, (X, Y), map, index, columns)
+    if described and names is None and seen.names == ("rows", "columns"):
+        sides = (replace(sides[0], name="X"), replace(sides[1], name="Y"))
     spreads = [] if ellipses is None else pair_with_ellipses(sides, ellipses, axes[: len(index)], level)
     groups = supplementary if isinstance(supplementary, list | tuple) else [supplementary]
     placed = [place_supplementary(points, index, is_first=i == 0) for i, points in enumerate(groups)]
     if marks is not None:  # which are inputs, not beliefs
         placed.append(make_marks(as_decomposition(d_or_est), marks, index, map, called[2]))
-    written = _choose_labelled_sides(sides, labels) + placed
+    written = _choose_labelled_sides(sides, described, labels) + placed
     check_whole(max_labels, "max_labels", 0)
-    clouds = [*sides, *placed]
+    clouds = [*sides, *(side.categories for side in described), *placed]
     ax = make_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
     ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
     ax.axvline(0, color="0.75", lw=0.8, ls="--", zorder=0)
@@ -135,16 +151,40 @@ def plane(
         draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9)
     for cloud, spread in spreads:
         _add_ellipses(ax, cloud, spread)
-    lines, pictures = np.empty((0, 2)), []
+    lines = np.vstack([np.empty((0, 2)), *(draw_numbers(ax, side) for side in described)])
+    pictures: list[Any] = []
     if boundaries is not False or seen.confusing is not None:  # of inputs, which have no masses
         factor = find_scale_factor(check_map(map)[0], d.correlations[index])
         if boundaries is not False:
-            lines = draw_boundaries(ax, seen.est, boundaries, index, factor)
+            lines = np.vstack([lines, draw_boundaries(ax, seen.est, boundaries, index, factor)])
         pictures = draw_confusing(ax, seen, index, factor)
     label_axes(ax, d, index)
     add_legend(ax, _make_class_handles(sides, seen.colours))
-    write_labels(ax, clouds, written, max_labels, pictures, lines)
+    write_labels(ax, [*clouds, *(side.tips for side in described)], written, max_labels, pictures, lines)
+    if described:
+        write_caption(ax, described)
     return ax
+
+
+def add_columns(
+    d: Decomposition,
+    sides: tuple[DrawnCloud, DrawnCloud],
+    data: tuple[Any, Any],
+    map: str,
+    index: list[int],
+    columns: bool | None,
+) -> tuple[tuple[DrawnCloud, DrawnCloud], list[SideColumns]]:
+    """Find what is drawn of the columns of both sides, and make the rows of sides that have some a background."""
+    if columns is not None:
+        check_flag(columns, "columns")
+    if columns is False:
+        return sides, []
+    found = [
+        find_side_columns(functions, rows, values, scaling, d.correlations[index], index, bool(columns))
+        for functions, rows, values, scaling in zip((d.f, d.g), sides, data, check_map(map), strict=True)
+    ]
+    x, y = (rows if side is None else side.rows for rows, side in zip(sides, found, strict=True))
+    return (x, y), [side for side in found if side is not None]
 
 
 def _make_class_handles(sides: tuple[DrawnCloud, DrawnCloud], colour: dict[Any, str]) -> list[Patch]:
@@ -157,13 +197,19 @@ def _make_class_handles(sides: tuple[DrawnCloud, DrawnCloud], colour: dict[Any, 
 def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float) -> None:
     """Draw the points of a cloud."""
     many = len(cloud.xy) > 200
+    xy, area = cloud.xy, cloud.area
+    if cloud.is_faint:
+        alpha = next(share for most, share in FAINT_ALPHAS if len(cloud.xy) <= most)
+        if cloud.colours is None:  # rows with the same values are drawn once, and stay faint
+            xy, first = np.unique(xy.round(9), axis=0, return_index=True)
+            area = area[first]
     ax.scatter(
-        cloud.xy[:, 0],
-        cloud.xy[:, 1],
-        s=cloud.area,
+        xy[:, 0],
+        xy[:, 1],
+        s=area,
         marker=cloud.marker,
         color=cloud.colour if cloud.colours is None else cloud.colours,
-        alpha=0.45 if many and cloud.colours is not None else alpha,
+        alpha=0.45 if many and cloud.colours is not None and not cloud.is_faint else alpha,
         linewidths=0,
         label=cloud.name,
         rasterized=len(cloud.xy) > 5000,
@@ -228,8 +274,16 @@ def add_legend(ax: Axes, more: list[Patch]) -> None:
                 handle.set_facecolor(GREY)  # each point has its own
 
 
-def _choose_labelled_sides(sides: tuple[DrawnCloud, DrawnCloud], labels: str) -> list[DrawnCloud]:
-    chosen = {"both": list(sides), "rows": [sides[0]], "columns": [sides[1]], "none": []}
+def _choose_labelled_sides(
+    sides: tuple[DrawnCloud, DrawnCloud], described: list[SideColumns], labels: str
+) -> list[DrawnCloud]:
+    x, y = ([rows, *_list_column_clouds(rows, described)] for rows in sides)
+    chosen: dict[str, list[DrawnCloud]] = {"both": [*x, *y], "rows": x, "columns": y, "none": []}
     if not isinstance(labels, str) or labels not in chosen:
         raise ValueError(f'labels must be "both", "rows", "columns" or "none", got {labels!r}.')
     return chosen[labels]
+
+
+def _list_column_clouds(rows: DrawnCloud, described: list[SideColumns]) -> list[DrawnCloud]:
+    """List the marks of the columns of a side, which has its marker."""
+    return [cloud for side in described if side.rows.marker == rows.marker for cloud in (side.categories, side.tips)]

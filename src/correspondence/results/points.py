@@ -13,7 +13,7 @@ from correspondence._util.arguments import read_only
 from correspondence._util.text import list_names
 from correspondence.data.table import Backend, to_frame
 
-__all__ = ["Bootstrap", "Ellipses", "FrameResult", "Points", "number_columns"]
+__all__ = ["Bootstrap", "Ellipses", "FrameResult", "Points", "SupplementaryNumbers", "number_columns"]
 
 
 @dataclass(frozen=True)
@@ -231,3 +231,51 @@ class Points(FrameResult):
 
     def __repr__(self) -> str:
         return f"Points: {len(self)} labels, {len(self.correlations)} components ({list_names(self.labels, 6)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SupplementaryNumbers(FrameResult):
+    """Numbers of the rows of a table that were not used in the fit, placed by their correlations with the axes.
+
+    In a map of the rows each is an arrow from the centre to its correlations. `to_frame` has one row for each number
+    and the columns label, correlation_1, ..., cos2_1, ...
+
+    Attributes
+    ----------
+    labels : ndarray of shape (m,)
+        Names of the numbers: those of the columns, positions in an array, "values" for a single list.
+    correlations : ndarray of shape (m, d)
+        Correlation of each number with each axis, each row weighted by its mass.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> ca = co.CA(n_components=2).fit(co.datasets.load_smoke())
+    >>> ca.supplementary(numbers=[51, 38, 49, 33, 29])                      # mean age of each group of staff
+    SupplementaryNumbers: correlations with 2 axes
+      values          0.6665    0.4994
+    """
+
+    labels: np.ndarray
+    correlations: np.ndarray
+
+    def __post_init__(self) -> None:
+        read_only(self, "labels", "correlations")
+
+    @property
+    def cos2(self) -> np.ndarray:
+        """Quality of representation: squared correlations."""
+        return self.correlations**2
+
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        columns = {"label": self.labels} | number_columns("correlation_", self.correlations)
+        return columns | number_columns("cos2_", self.cos2)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        lines = [f"SupplementaryNumbers: correlations with {self.correlations.shape[1]} axes"]
+        for label, values in list(zip(self.labels, self.correlations, strict=True))[:20]:
+            lines.append(f"  {label!s:<12}" + "".join(f"{value:>10.4f}" for value in values[:8]))
+        return "\n".join([*lines, *(["  ..."] if len(self) > 20 else [])])

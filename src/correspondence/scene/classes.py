@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame, count_observations
-from correspondence._util.labels import as_labels
+from correspondence._util.labels import as_labels, name_missing_labels
 from correspondence.results.matches import Confusing
 from correspondence.scene.colours import choose_class_colours, choose_scene_colours
 from correspondence.scene.points import ScenePoints, choose_pictures
@@ -124,7 +124,7 @@ def _find_paired_classes(x: ScenePoints, y: ScenePoints, Y: Any) -> Any:
     if Y is None or x.mass is not None or count_observations(Y, "Y") != x.given:
         return None
     if y.mass is not None:
-        return as_labels(Y, "Y")
+        return as_labels(name_missing_labels(Y, "Y"), "Y")
     frame = as_frame(Y, "Y")
     array = np.empty((0, 2)) if sp.issparse(Y) else np.asarray(Y if frame is None else frame.to_numpy())
     is_column = array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1)

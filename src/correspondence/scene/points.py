@@ -10,7 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame, count_observations, take_rows
-from correspondence._util.labels import as_labels, encode_labels, find_labels, to_object_array
+from correspondence._util.labels import (
+    as_labels,
+    encode_labels,
+    find_labels,
+    name_missing_labels,
+    to_object_array,
+)
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions, find_label_shares
 from correspondence.results.matches import Confusing
@@ -145,7 +151,7 @@ def locate_labels(
     most : int, optional
         If there are more labels than this, those of the largest inertia are taken.
     """
-    codes, labels = encode_labels(as_labels(values, side), side)
+    codes, labels = encode_labels(as_labels(name_missing_labels(values, side), side), side)
     first = np.empty(len(labels), dtype=np.intp)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # of equal indices the last assignment counts
     mass = np.array([shares.get(label, 0.0) for label in labels.tolist()])
@@ -167,7 +173,7 @@ def locate_fit_labels(functions: PrincipalFunctions, side: str) -> ScenePoints:
     column = None if sample is None else find_labels(sample)
     if column is None:
         raise _report_missing_values(side)
-    codes, labels = encode_labels(column, side)
+    codes, labels = encode_labels(name_missing_labels(column, side), side)
     shares = dict(zip(labels.tolist(), (np.bincount(codes) / len(codes)).tolist(), strict=True))
     return locate_labels(functions, labels, shares, side)
 

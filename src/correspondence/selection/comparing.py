@@ -6,13 +6,12 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from correspondence._util.arguments import check_whole, find_user_stacklevel
 from correspondence._util.labels import find_labels
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import LeftOut
-from correspondence.data.counting import as_counted, find_obstacle, take_apart
+from correspondence.core.estimator import check_missing_policy, treat_missing
+from correspondence.data.counting import list_counted_pairs
 from correspondence.data.splits import Split, encode_groups, make_splits
 from correspondence.results.comparison import Comparison
 from correspondence.results.evidence import CrossFit
@@ -32,6 +31,7 @@ def compare(
     cv: Any = None,
     *,
     groups: Any = None,
+    missing: str = "indicator",
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -56,6 +56,9 @@ def compare(
         images 1000) a single quarter is held out.
     groups : array-like of shape (n,), optional
         Pairs of the same group are never on both sides of a split.
+    missing : {"indicator", "drop", "error"}
+        "indicator" keeps pairs with missing values: a missing number is the middle of the others, with an indicator
+        beside it, and a missing label is a level of its own. "drop" leaves them out, "error" refuses them.
     random_state : int
         The seed of folds and methods.
     n_jobs : int, optional
@@ -71,7 +74,8 @@ def compare(
     Warns
     -----
     LeftOut
-        If a method that was not asked for by name cannot be fitted to a part of the pairs.
+        If a method that was not asked for by name cannot be fitted to a part of the pairs, or if a table counts so
+        many pairs that a sample of them is compared.
 
     Examples
     --------
@@ -87,8 +91,11 @@ def compare(
     """
     check_in_memory(X)
     if Y is None:
-        X, Y = _list_counted_pairs(X)
+        X, Y = list_counted_pairs(X, groups)
+    check_missing_policy(missing)
+    X, Y, groups = treat_missing(missing, X, Y, groups)
     pairs = PairsProfile.from_data(X, Y)
+    X, Y = pairs.name_missing_labels(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together = None if groups is None else encode_groups(groups, pairs.n, "groups")
     chosen = choose_estimators(methods, pairs, n_components, random_state)
@@ -118,15 +125,6 @@ def crossfit_possible_methods(
     if not results:
         raise next(iter(failed.values()))
     return results, failed
-
-
-def _list_counted_pairs(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """List the pairs that a table counts."""
-    table = as_counted(X)
-    why = find_obstacle(table)
-    if why:
-        raise ValueError(f"X must be a table that can be taken apart into pairs, but {why}. Fit CA to it instead.")
-    return take_apart(table)
 
 
 def choose_estimators(methods: Any, pairs: PairsProfile, n_components: int | None, random_state: int) -> dict[str, Any]:

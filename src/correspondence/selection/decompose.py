@@ -12,6 +12,7 @@ from correspondence._util.arguments import check_whole, find_user_stacklevel
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning, NothingFound
 from correspondence.core.decomposition import Decomposition
+from correspondence.core.estimator import check_missing_policy, treat_missing
 from correspondence.data.counting import MIN_PAIRS, are_whole, as_counted, find_obstacle, take_apart
 from correspondence.data.pairs import pairs as sources
 from correspondence.data.splits import encode_groups
@@ -71,6 +72,7 @@ def decompose(
     method: str = "auto",
     *,
     groups: Any = None,
+    missing: str = "indicator",
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -101,6 +103,9 @@ def decompose(
         "pice".
     groups : array-like of shape (n,), optional
         Pairs of the same group, such as duplicates, are never on both sides of a split.
+    missing : {"indicator", "drop", "error"}
+        "indicator" keeps pairs with missing values: a missing number is the middle of the others, with an indicator
+        beside it, and a missing label is a level of its own. "drop" leaves them out, "error" refuses them.
     random_state : int
         The seed of folds, tests and methods.
     n_jobs : int, optional
@@ -133,7 +138,15 @@ def decompose(
     if isinstance(X, sources.Pairs):
         raise ValueError("X is a Pairs source, for which decompose() does not choose a method. Fit one: ACE(3).fit(X).")
     choice = choose_decomposition(
-        X, Y, n_components, method, groups=groups, random_state=random_state, n_jobs=n_jobs, progress=progress
+        X,
+        Y,
+        n_components,
+        method,
+        groups=groups,
+        missing=missing,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
     )
     if choice.is_nothing:
         warnings.warn(NOTHING_FOUND_TEXT, NothingFound, stacklevel=find_user_stacklevel())
@@ -163,13 +176,14 @@ def choose_decomposition(
     test : bool
         Test the components even if their number is given, and judge them on held-out pairs, from 40 pairs on.
     **options
-        groups, random_state, n_jobs and progress are those of `decompose`.
+        groups, missing, random_state, n_jobs and progress are those of `decompose`.
     """
     if not isinstance(method, str) or (method != "auto" and method not in METHODS):
         raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {short_repr(method)}.")
     if n_components is not None:
         check_whole(n_components, "n_components", 1)
     check_whole(options.get("random_state", 0), "random_state", 0, 2**32 - 1)
+    check_missing_policy(options.get("missing", "indicator"))
     wanted = _Wanted(n_components, method, among, test, **options)
     choice = choose_for_table(X, wanted) if Y is None else choose_for_pairs(X, Y, wanted)
     return replace(choice, decomposition=replace(choice.decomposition, origin=choice.origin))
@@ -184,6 +198,7 @@ class _Wanted:
     among: Collection[str]
     test: bool
     groups: Any = None
+    missing: str = "indicator"
     random_state: int = 0
     n_jobs: int | None = None
     progress: bool | None = None
@@ -234,7 +249,10 @@ def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
 
 def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None) -> Choice:
     """Choose for pairs: test whether they depend on each other, race, count components, and fit to all pairs."""
+    X, Y, groups = treat_missing(wanted.missing, X, Y, wanted.groups)
+    wanted = replace(wanted, groups=groups)
     pairs = PairsProfile.from_data(X, Y)
+    X, Y = pairs.name_missing_labels(X, Y)
     if wanted.groups is not None:
         wanted = replace(wanted, groups=encode_groups(wanted.groups, pairs.n, "groups"))
     dependence = DependenceTest()

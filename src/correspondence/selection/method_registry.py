@@ -12,7 +12,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
-from correspondence._util.arguments import check_index, count_observations
+from correspondence._util.arguments import as_frame, check_index, count_observations
+from correspondence._util.labels import name_missing_labels
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.estimator import Estimator
@@ -102,6 +103,15 @@ class PairsProfile:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
         check_index(X, Y)
         return cls(n, VariableProfile.from_values(X, "X"), VariableProfile.from_values(Y, "Y"))
+
+    def name_missing_labels(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        """Give missing labels a level of their own, on each side that is one column of labels."""
+        sides = ((X, "X", self.x), (Y, "Y", self.y))
+        x, y = (
+            values if kind.labels is None or as_frame(values, name) is not None else name_missing_labels(values, name)
+            for values, name, kind in sides
+        )
+        return x, y
 
     @property
     def max_components(self) -> int:

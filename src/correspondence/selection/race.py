@@ -109,6 +109,7 @@ def _trees_find_more(x: np.ndarray, is_number: np.ndarray, targets: np.ndarray, 
 MAX_STANDARD_ERRORS_BEHIND = 3.0  # after the first fold, a method further behind the leader is dropped
 FEW_FOLDS, MIN_PAIRS_FOR_FEW_FOLDS = 3, 400  # so many folds are judged first, from so many pairs on
 MAX_NUMBERS_FOR_LOGISTIC = 2e6  # in all columns, up to which a logistic regression is quick
+MAX_NUMBERS_FOR_FOLDS = 3e5  # in all columns, up to which a forest takes about two seconds for a fold
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,18 +211,18 @@ def run_race(
     survivors = _drop_slow(judge(first, folds[:1]))
     if not survivors:
         return None
-    # A kernel that keeps up sees the interactions that nets would see, at a fraction of their cost.
-    if pairs.n < MIN_PAIRS_FOR_NET or "kernel" in {result.method for result in survivors}:
-        others = [name for name in others if name != "pice"]
     # Where a classifier is ahead of functions of columns, other classifiers may be further ahead.
     leads = _find_leader(survivors).method == "logistic"
+    # A kernel that keeps up sees the interactions that nets would see, at a fraction of their cost; so do classifiers.
+    if pairs.n < MIN_PAIRS_FOR_NET or leads or "kernel" in {result.method for result in survivors}:
+        others = [name for name in others if name != "pice"]
     if others and (leads or leaves_dependence(contest.X, contest.Y, pairs, contest.random_state)):
         survivors = _drop_slow([*survivors, *judge(others, folds[:1])])
     if n_components is not None:
         most = max(len(result.crossfit.correlations) for result in survivors)
         survivors = [r for r in survivors if len(r.crossfit.correlations) >= min(n_components, most)]
     # A single survivor too is judged by more than the first fold, so that what is said of it is not that fold's luck.
-    if len(folds) > 1 and not is_short and not any(METHODS[r.method].is_costly for r in survivors):
+    if len(folds) > 1 and not is_short and all(_suits_several_folds(r.method, pairs) for r in survivors):
         few = folds if pairs.n < MIN_PAIRS_FOR_FEW_FOLDS else folds[:FEW_FOLDS]
         survivors = judge([result.method for result in survivors], few) or survivors
         # Only if the simplest method that keeps up is not the leader, both are judged by all folds.
@@ -251,9 +252,22 @@ def crown_simplest(results: Sequence[MethodResult]) -> Race:
     return Race(winner, list(by_name.values()))
 
 
+def _suits_several_folds(name: str, pairs: PairsProfile) -> bool:
+    """Tell whether a method is quick enough, or the pairs few enough, for more than the first fold."""
+    if not METHODS[name].is_costly:
+        return True
+    most = {"logistic": MAX_NUMBERS_FOR_LOGISTIC, "pice": 0}.get(name, MAX_NUMBERS_FOR_FOLDS)
+    return _count_numbers(pairs) <= most
+
+
+def _count_numbers(pairs: PairsProfile) -> float:
+    """Count the numbers in all columns; without end for images and texts."""
+    return pairs.n * sum(side.columns or np.inf for side in (pairs.x, pairs.y))
+
+
 def _part_by_cost(names: Sequence[str], pairs: PairsProfile) -> tuple[list[str], list[str]]:
     """Part methods into those that always take part, and those that wait until the others leave something to find."""
-    is_small = pairs.n * sum(side.columns or np.inf for side in (pairs.x, pairs.y)) <= MAX_NUMBERS_FOR_LOGISTIC
+    is_small = _count_numbers(pairs) <= MAX_NUMBERS_FOR_LOGISTIC
     quick = {name for name in names if not METHODS[name].is_costly or (name == "logistic" and is_small)}
     first = [name for name in names if name in quick] or list(names)
     return first, [name for name in names if name not in first]

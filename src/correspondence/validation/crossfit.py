@@ -24,7 +24,7 @@ from correspondence.core.pair_summary import (
 from correspondence.core.scoring import score_pairs
 from correspondence.data.splits import make_splits
 from correspondence.results.evidence import CrossFit, HeldOut
-from correspondence.validation.fitting import Fit, check_pairs, fit_and_apply, pad_columns, run_tasks
+from correspondence.validation.fitting import Fit, check_pairs, fit_and_apply, pad_columns, read_pairs, run_tasks
 
 __all__ = ["crossfit"]
 
@@ -49,7 +49,9 @@ def crossfit(
     est : estimator
         Fit copies of this estimator, which is not changed.
     X, Y : array-like, frame, ...
-        Fit to and judge on these pairs, of any kind that ``est.fit`` takes.
+        Fit to and judge on these pairs, of any kind that ``est.fit`` takes. For `CA`, X alone may be a
+        table of whole counts in any form that it takes: the pairs that it counts are used, about 200,000 of them,
+        drawn at random, if there are more.
     cv : int, splitter or iterable
         The number of shuffled folds, one of scikit-learn's splitters, or pairs of arrays of positions.
     groups : array-like of shape (n,), optional
@@ -77,6 +79,7 @@ def crossfit(
       component  training  held out
               1    0.8839    0.8791 [0.8392, 0.9096]
     """
+    X, Y = read_pairs(est, X, Y, groups)
     n, together = check_pairs(est, X, Y, groups, random_state)
     parts = make_splits(cv, n, labels=find_labels(Y), groups=together, random_state=random_state)
     fits = run_tasks(

@@ -18,6 +18,7 @@ from correspondence._util.progress import make_progress_bar
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval
 from correspondence.core.decomposition import Decomposition
+from correspondence.data.counting import list_counted_pairs
 from correspondence.data.pairs.pairs import Pairs
 from correspondence.data.splits import encode_groups, select_groups
 
@@ -29,6 +30,7 @@ __all__ = [
     "fit_copy",
     "order_by_groups",
     "pad_columns",
+    "read_pairs",
     "run_tasks",
 ]
 
@@ -120,6 +122,50 @@ def run_tasks(
     return results
 
 
+def read_pairs(est: Any, X: Any, Y: Any, groups: Any = None) -> tuple[Any, Any]:
+    """Return X and Y, or without Y the pairs that X counts, which is a table then.
+
+    Parameters
+    ----------
+    est : estimator
+        The estimator must be one that can be fitted to a table, if there is no Y.
+    X : array-like, frame, ...
+        The first variable, or the table of whole counts.
+    Y : array-like, frame, ... or None
+        The second variable.
+    groups : array-like of shape (n,) or None
+        Groups are refused for a table.
+
+    Returns
+    -------
+    X, Y : array-like, frame, ...
+        The pairs.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> x, y = read_pairs(co.CA(), co.datasets.load_smoke(), None)
+    >>> len(x), len(y)
+    (193, 193)
+    """
+    _check_estimator(est)
+    check_in_memory(X)
+    if Y is not None:
+        return X, Y
+    if not getattr(est, "_takes_tables", False):
+        raise ValueError(
+            f"Y is missing: {type(est).__name__} needs pairs (x, y). Only CA takes a table of counts alone."
+        )
+    # A subset is named by the labels of the table; everything else depends on their positions only.
+    has_subset = any(getattr(est, f"subset_{side}", None) is not None for side in ("rows", "columns"))
+    return list_counted_pairs(X, groups, min_pairs=2, keep_labels=has_subset)
+
+
+def _check_estimator(est: Any) -> None:
+    if isinstance(est, type) or not all(hasattr(est, name) for name in ("fit", "get_params", "evaluate")):
+        raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {short_repr(est)}.")
+
+
 def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tuple[int, np.ndarray | None]:
     """Check that there is something to fit, and return the number of pairs and the groups as numbers.
 
@@ -147,11 +193,8 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
     >>> check_pairs(co.CA(), ["a", "b", "a"], ["u", "v", "v"], ["Ann", "Bob", "Ann"], random_state=0)
     (3, array([0, 1, 0]))
     """
-    if isinstance(est, type) or not all(hasattr(est, name) for name in ("fit", "get_params", "evaluate")):
-        raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {short_repr(est)}.")
+    _check_estimator(est)
     check_in_memory(X)
-    if Y is None:
-        raise ValueError("Y is missing. Pass pairs (x, y); count tables have no pairs to hold out.")
     n, m = count_observations(X, "X"), count_observations(Y, "Y")
     if n != m:
         raise ValueError(f"X and Y must have the same length, got {n} and {m}.")

@@ -14,7 +14,7 @@ from correspondence.core.decomposition import Decomposition
 from correspondence.core.scoring import score_pairs
 from correspondence.data.splits import select_groups
 from correspondence.results.component_tests import PicIntervals
-from correspondence.validation.fitting import check_pairs, fit_copy, order_by_groups, pad_columns, run_tasks
+from correspondence.validation.fitting import check_pairs, fit_copy, order_by_groups, pad_columns, read_pairs, run_tasks
 
 __all__ = ["pic_intervals", "with_chosen_settings"]
 
@@ -50,7 +50,9 @@ def pic_intervals(
     est : estimator
         Fit copies of this estimator, which is not changed.
     X, Y : array-like, frame, ...
-        Fit to these pairs, of any kind that ``est.fit`` takes.
+        Fit to these pairs, of any kind that ``est.fit`` takes. For `CA`, X alone may be a
+        table of whole counts in any form that it takes: the pairs that it counts are used, about 200,000 of them,
+        drawn at random, if there are more.
     n_resamples : int
         Fit to this many halves.
     level : float
@@ -83,6 +85,7 @@ def pic_intervals(
     check_whole(n_resamples, "n_resamples", 5)
     if not is_number(level) or not 0 < level < 1:
         raise ValueError(f"level must be a number between 0 and 1, got {short_repr(level)}.")
+    X, Y = read_pairs(est, X, Y, groups)
     n, together = check_pairs(est, X, Y, groups, random_state)
     if together is not None and together.max() < MIN_GROUPS_FOR_HALVES - 1:
         raise ValueError(

@@ -11,7 +11,7 @@ from correspondence._util.arguments import check_whole, find_user_stacklevel, is
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import NotHeldOut
 from correspondence.results.component_tests import LatentDimension, PermutationTest
-from correspondence.validation.fitting import check_pairs
+from correspondence.validation.fitting import check_pairs, read_pairs
 from correspondence.validation.permutation import (
     Block,
     UnfittablePartError,
@@ -54,7 +54,9 @@ def latent_dimension(
     est : estimator
         Fit copies of this estimator. At most its n_components can be found, so take some more than you expect.
     X, Y : array-like, frame, ...
-        Test these pairs, of any kind that ``est.fit`` takes.
+        Test these pairs, of any kind that ``est.fit`` takes. For `CA`, X alone may be a
+        table of whole counts in any form that it takes: the pairs that it counts are used, about 200,000 of them,
+        drawn at random, if there are more.
     alpha : float
         The level of each test, and about how often too many components may be found.
     n_permutations : int
@@ -88,6 +90,7 @@ def latent_dimension(
         raise ValueError(f"negligible must be a number between 0 and 1, got {short_repr(negligible)}.")
     check_whole(n_permutations, "n_permutations", 19, 10**6)
     n_permutations = max(n_permutations, round(PVALUE_STEPS_PER_ALPHA / alpha) - 1)
+    X, Y = read_pairs(est, X, Y, groups)
     _, together = check_pairs(est, X, Y, groups, random_state)
     on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, alpha) if groups is None else None
     options = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}

@@ -28,6 +28,7 @@ from correspondence.validation.fitting import (
     fit_copy,
     order_by_groups,
     pad_columns,
+    read_pairs,
     run_tasks,
 )
 
@@ -213,7 +214,9 @@ def permutation_test(
     est : estimator
         Test the n_components of this estimator by fitting copies of it.
     X, Y : array-like, frame, ...
-        Test these pairs, of any kind that ``est.fit`` takes.
+        Test these pairs, of any kind that ``est.fit`` takes. For `CA`, X alone may be a
+        table of whole counts in any form that it takes: the pairs that it counts are used, about 200,000 of them,
+        drawn at random, if there are more.
     n_permutations : int
         The smallest possible p-value is 1 / (n_permutations + 1). For many pairs fewer may be drawn, at least 199.
     refit : bool, optional
@@ -252,6 +255,7 @@ def permutation_test(
     check_whole(n_permutations, "n_permutations", 19)
     if refit is not None:
         check_flag(refit, "refit")
+    X, Y = read_pairs(est, X, Y, groups)
     _, together = check_pairs(est, X, Y, groups, random_state)
     if refit:
         return run_with_refits(est, X, Y, n_permutations, groups, random_state, n_jobs, progress)

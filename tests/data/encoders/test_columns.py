@@ -59,7 +59,7 @@ def test_constant_columns_are_left_out():
     [
         ([["x", 1.0]], "label 'x'"),
         ([["a", 1.0, 2.0]], "3 features"),
-        ([[1.0, 1.0]], "label 1.0"),
+        ([[1, 1.0]], "label 1.0"),
         ([["a", "b"]], "must hold numbers"),
     ],
 )
@@ -70,12 +70,22 @@ def test_new_data_of_another_kind(values, message):
 
 
 def test_many_labels_become_sparse():
-    labels = np.array([f"label {i}" for i in range(400)])
-    encoder = encoder_for(pd.DataFrame({"label": np.tile(labels, 3), "x": np.arange(1200.0)}), "X")
-    rows = encoder(pd.DataFrame({"label": labels[:3], "x": [0.0, 1.0, 2.0]}), "X")
+    labels = np.array([f"label{i}" for i in range(400)])
+    encoder = encoder_for(np.tile(labels, 3), "X")
+    rows = encoder(labels[:3], "X")
     assert encoder.is_sparse
     assert sp.issparse(rows)
-    assert rows.shape == (3, 401)
+    assert rows.shape == (3, 400)
+
+
+def test_rare_labels_beside_other_columns_share_a_level():
+    labels = np.repeat([f"label{i}" for i in range(400)], 3)
+    frame = pd.DataFrame({"label": ["often"] * 300 + labels.tolist(), "x": np.arange(1500.0)})
+    with pytest.warns(co.LeftOut, match="'label' is taken with 342 rare labels"):
+        encoder = encoder_for(frame, "X")
+    assert encoder.width == 61
+    rows = encoder(pd.DataFrame({"label": ["often", "label399", "new"], "x": [0.0, 1.0, 2.0]}), "X")
+    assert rows[0, :60].argmax() != rows[1, :60].argmax() == rows[2, :60].argmax()
 
 
 def test_frames_without_names(rng):

@@ -28,8 +28,10 @@ from correspondence.app.analyze.variables import array_values, frame_values
 from correspondence.core.decomposition import Decomposition, load
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.data.encoders.base import Encoder
-from correspondence.data.encoders.columns import Category, Columns
+from correspondence.data.encoders.columns import Columns
 from correspondence.data.encoders.images import Images
+from correspondence.data.encoders.single_column import OTHER, Category
+from correspondence.data.encoders.text import Text
 from correspondence.data.file_formats import (
     ARRAY_ENDINGS,
     as_label_texts,
@@ -165,7 +167,7 @@ class _FrameRows:
 
     def select_values(self, names: list[str], functions: PrincipalFunctions) -> tuple[Any, np.ndarray]:
         part = self.frame.select(names)
-        complete = find_complete_rows(part)
+        complete = np.ones(len(part), dtype=bool) if _takes_gaps(functions) else find_complete_rows(part)
         if not complete.any():
             return None, complete
         part = part.filter(complete.tolist())
@@ -202,7 +204,7 @@ class _ArrayRows:
         self._check_length(values)
         values = _remove_rounding(values) if _is_beliefs(functions) else values
         complete = np.ones(len(values), bool)
-        if values.dtype.kind == "f":
+        if values.dtype.kind == "f" and not (_takes_gaps(functions) and values.ndim <= 2):
             complete = np.isfinite(values).all(axis=tuple(range(1, values.ndim)))
         return values[complete], complete
 
@@ -266,6 +268,11 @@ def _get_encoder(functions: PrincipalFunctions) -> Encoder | None:
     return getattr(getattr(functions, "features", None), "encoder", None)
 
 
+def _takes_gaps(functions: PrincipalFunctions) -> bool:
+    """Say whether functions take missing values, and labels that are not in the fit as such."""
+    return isinstance(_get_encoder(functions), Columns | Text)
+
+
 def _is_beliefs(functions: PrincipalFunctions) -> bool:
     return getattr(getattr(functions, "features", None), "kind", "") == "beliefs"
 
@@ -281,7 +288,7 @@ def find_known_labels(functions: PrincipalFunctions) -> dict[Any, list[Any]]:
     return {
         None if is_single else key: column.labels
         for key, column in encoder.columns.items()
-        if isinstance(column, Category)
+        if isinstance(column, Category) and OTHER not in column.labels
     }
 
 
@@ -302,7 +309,7 @@ def find_known_rows(functions: PrincipalFunctions, values: Any) -> np.ndarray:
         else:
             frame = nw.from_native(values, eager_only=True)
             column = frame[frame.columns[0] if key is None else str(key)].to_list()
-        known &= np.fromiter((value in seen for value in column), bool, n)
+        known &= np.fromiter((value is None or value != value or value in seen for value in column), bool, n)
     return known
 
 
@@ -364,7 +371,10 @@ def place_rows(functions: PrincipalFunctions, rows: _Rows, names: list[str], rol
     if not complete.any():
         return places
     known = find_known_rows(functions, values)
-    if not known.all():
+    if not known.all() and _takes_gaps(functions):
+        notes.append(f"{role}: {int((~known).sum())} row(s) have a label that is not in the fit, taken as missing.")
+        functions, known = functions.accept_unknown(), np.ones(len(known), dtype=bool)
+    elif not known.all():
         notes.append(f"{role}: {int((~known).sum())} row(s) with a label that is not in the fit have no coordinates.")
         values = take_rows(values, np.flatnonzero(known))
     if known.any():

@@ -117,9 +117,16 @@ def write_report(analysis: Analysis, path: Path, title: str) -> None:
         names=analysis.names,
         x_labels=_make_x_labels(analysis),
         title=title,
-        about=analysis.sentences,
+        about=list_remarks(analysis),
         words=None if is_beliefs else analysis.words,  # of beliefs, the page also has words for x
     )
+
+
+def list_remarks(analysis: Analysis) -> list[str]:
+    """List the sentences of the page: what was found, what took part, and why there is no model if there is none."""
+    coverage, sentences = analysis.data.coverage, analysis.sentences
+    both = [*coverage, *sentences] if analysis.data.is_small_part else [*sentences, *coverage]
+    return [*both, *([analysis.not_saved] if analysis.not_saved else [])]
 
 
 def _make_x_labels(analysis: Analysis) -> list[str] | None:
@@ -250,6 +257,8 @@ def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title
         "n": int(n) if float(n).is_integer() else float(n),
         "n_missing": data.n_missing,
         "readings": data.readings._asdict(),
+        "rows": {"in_file": data.n_rows, "used": len(data.ids)} if data.form == "pairs" else None,
+        "columns": [asdict(fact) for fact in data.facts],
         "method": analysis.method,
         "reason": analysis.reason,
         "seed": seed,
@@ -258,6 +267,7 @@ def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title
         "significant": analysis.n_significant,
         "held_out": _describe_held_out(analysis.held_out),
         "not_held_out": analysis.not_held_out,
+        "not_saved": analysis.not_saved,
         "components": [component.to_record() for component in analysis.components],
         "axes": [
             {

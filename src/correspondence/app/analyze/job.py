@@ -17,9 +17,8 @@ from correspondence.results.component_tests import LatentDimension
 from correspondence.results.evidence import Component, HeldOut, list_components
 from correspondence.selection.decompose import NOTHING_FOUND_TEXT, choose_decomposition
 
-__all__ = ["SAVABLE_METHODS", "Analysis", "analyze_data", "format_components", "format_summary"]
+__all__ = ["Analysis", "analyze_data", "format_components", "format_summary"]
 
-SAVABLE_METHODS = ("ca", "ridge-ca", "cca", "ace", "kernel", "pice")  # their functions are saved without pickle
 MAX_CA_COMPONENTS = 10  # components that correspondence analysis keeps
 CHOSEN_METHOD_NOTE = (
     "The method was chosen by the same pairs, so its held-out figures may be a little too high; --method skips that."
@@ -52,6 +51,8 @@ class Analysis:
         The warnings.
     seconds : float
         The time that the analysis took.
+    not_saved : str
+        The reason why the functions cannot be written to a file; empty if they can.
     """
 
     data: Data
@@ -65,6 +66,7 @@ class Analysis:
     sentences: list[str]
     notes: tuple[str, ...]
     seconds: float
+    not_saved: str = ""
 
     @property
     def names(self) -> tuple[str, str]:
@@ -74,7 +76,7 @@ class Analysis:
     @property
     def is_saved(self) -> bool:
         """Whether the functions can be written to a file."""
-        return self.method in (*SAVABLE_METHODS, "beliefs")
+        return not self.not_saved
 
     @property
     def n_significant(self) -> int | None:
@@ -115,7 +117,7 @@ def analyze_data(
     data : Data
         The data that `read_data` returned.
     method : str
-        The name of a method, or "auto", which chooses among those that can be saved.
+        The name of a method, or "auto", which chooses among those that suit the data.
     n_components : int, optional
         Keep this many components; by default the significant ones, and up to 10 of a correspondence analysis.
     random_state : int
@@ -150,10 +152,22 @@ def analyze_data(
             notes.append(NOTHING_FOUND_TEXT)
     words = find_axis_words(d, data.x.values, data.y.values) if data.form == "pairs" else find_axis_words(d)
     sentences = write_sentences(d, words, held_out, (data.x.name, data.y.name))
+    not_saved = find_saving_obstacle(d)
+    if not_saved:
+        notes.append(not_saved)
     return Analysis(
         *(data, found.est or d, d, found.method, found.reason, held_out, found.not_held_out),
-        *(words, sentences, tuple(dict.fromkeys(notes)), time.perf_counter() - begin),
+        *(words, sentences, tuple(dict.fromkeys(notes)), time.perf_counter() - begin, not_saved),
     )
+
+
+def find_saving_obstacle(d: Decomposition) -> str:
+    """Say why a decomposition cannot be saved; nothing if it can."""
+    try:
+        d.state()
+    except TypeError as error:
+        return f"The model is not saved, all else is: {error}"
+    return ""
 
 
 def check_options(data: Data, method: str, n_components: int | None) -> None:
@@ -200,10 +214,10 @@ def choose_method(data: Data, method: str, n_components: int | None, seed: int, 
     options: dict[str, Any] = {"groups": data.groups, "random_state": seed, "progress": progress}
     first = None
     if n_components is None and data.x.kind == data.y.kind == "labels":
-        first = choose_decomposition(X, Y, None, method, among=SAVABLE_METHODS, **options)
+        first = choose_decomposition(X, Y, None, method, **options)
         method, most = first.method, find_component_limit(data)[0]
         n_components = max(1, min(most, MAX_CA_COMPONENTS if method == "ca" else max(2, first.found or 1)))
-    choice = choose_decomposition(X, Y, n_components, method, among=SAVABLE_METHODS, test=True, **options)
+    choice = choose_decomposition(X, Y, n_components, method, test=True, **options)
     reason, is_compared = (first.reason, first.is_compared) if first else (choice.reason, choice.is_compared)
     if data.table is not None:
         what = "x and y are labels, and counted" if data.form == "counts" else "a table of counts"

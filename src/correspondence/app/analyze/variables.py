@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,15 +13,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame
-from correspondence._util.labels import encode_labels, to_object_array
+from correspondence._util.labels import as_labels, encode_labels, name_missing_labels, to_object_array
 from correspondence._util.text import list_names
 from correspondence.app.messages import collect_warnings
+from correspondence.data.column_kinds import decide_column_kind
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for
-from correspondence.data.encoders.columns import Category, Columns, find_only_category
+from correspondence.data.encoders.columns import Columns, find_only_category
 from correspondence.data.encoders.images import Images
 from correspondence.data.encoders.text import Bag, Text
 from correspondence.data.file_formats import check_plain, convert_for_numpy, list_values
+from correspondence.describe.columns import describe_columns
+from correspondence.results.column_table import ColumnFacts
 
 __all__ = [
     "Roles",
@@ -35,6 +38,17 @@ __all__ = [
     "make_variable",
 ]
 
+MAX_HINTS = 5  # remarks on columns of one variable
+PLURALS = {
+    "number": "numbers",
+    "label": "labels",
+    "boolean": "labels",
+    "date": "dates",
+    "time": "times of day",
+    "duration": "durations",
+    "text": "texts",
+    "list": "lists",
+}  # what is said of several columns of a kind
 ID_COLUMN_NAMES = ("", "id")  # names of columns that number the rows, in lower case
 
 
@@ -56,7 +70,7 @@ def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: 
     if x and y:
         return Roles(x, y)
     is_choice = len(free) + bool(x) + bool(y) > 2  # if not, what looks like an id must be a variable
-    useful, notes = find_useful_columns(frame, free, 1 if x or y else 2) if is_choice else (free, ())
+    useful, notes = find_useful_columns(frame, free) if is_choice else (free, ())
     if not y:
         wanted = 1 if x else 2
         if len(useful) != wanted:
@@ -70,43 +84,21 @@ def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: 
     return Roles(useful, y, notes)
 
 
-def find_useful_columns(frame: nw.DataFrame, names: list[str], variables: int) -> tuple[list[str], tuple[str, ...]]:
-    """Return the columns that can be used for this many variables, and remarks on the others."""
-    reasons = {name: find_exclusion_reason(frame[name], name) for name in names}
-    useful = [name for name in names if not reasons[name]]
-    texts = [name for name in names if reasons[name] == "texts"]
-    if len(useful) + len(texts) <= variables:  # each stands alone
-        useful = [name for name in names if name in (*useful, *texts)]
-    notes = []
-    for reason, told in (
-        ("id", "looks like an id"),
-        ("dates", "holds dates"),
-        ("texts", "holds texts, which --x can use alone"),
-    ):
-        left = [name or "the first column" for name in names if reasons[name] == reason and name not in useful]
-        notes += [f"Not used: {name}, which {told}." for name in left[:5]]
-    return useful, tuple(notes)
+def find_useful_columns(frame: nw.DataFrame, names: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the columns that can be used as variables, and remarks on the others."""
+    ids = [name for name in names if _names_rows(frame[name], name)]
+    notes = [f"Not used: {name or 'the first column'}, which looks like an id." for name in ids[:5]]
+    return [name for name in names if name not in ids], tuple(notes)
 
 
-def find_exclusion_reason(column: nw.Series, name: str) -> str:
-    """Say why a column is not used beside others: "id", "dates" or "texts"; "" if it is used."""
+def _names_rows(column: nw.Series, name: str) -> bool:
+    """Say whether a column names the rows: by its own name, or because its labels all differ."""
     if name.lower() in ID_COLUMN_NAMES:
-        return "id"
-    if column.dtype.is_temporal():
-        return "dates"
+        return True
     if column.dtype != nw.String:
-        return ""
-    values = [value for value in list_values(column) if value]
-    if len(values) > 1 and _are_texts(values):
-        return "texts"
-    return "id" if len(values) > 1 and len(set(values)) == len(values) else ""
-
-
-def _are_texts(values: list[str]) -> bool:
-    try:
-        return isinstance(encoder_for(to_object_array(values), "x"), Text)
-    except ValueError:
-        return False  # a constant, or without a word
+        return False
+    counts = Counter(value for value in list_values(column) if value)
+    return len(counts) > 1 and decide_column_kind(name, counts, counts.total(), is_alone=False).kind == "id"
 
 
 def array_roles(
@@ -155,12 +147,6 @@ def _compute_file_share(column: nw.Series, files: Mapping[str, Path]) -> float:
     return float(np.mean([value in files for value in values])) if values else 0.0
 
 
-MAX_DIFFERENT_CODES = 20  # different whole numbers that may be grades or codes
-# Numbers as people write them, and as computers read them.
-WRITTEN_NUMBER = re.compile(r"\s*[-+]?[€$£]?\s?(\d{1,3}([.,' ]\d{3})+|\d+)([.,]\d+)?\s?[%€$£]?\s*")
-PLAIN_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
-
-
 @dataclass(frozen=True, eq=False)
 class Variable:
     """One variable.
@@ -179,6 +165,8 @@ class Variable:
         The names of its columns in the file.
     text : str
         A description for the user.
+    facts : tuple of ColumnFacts
+        What each of its columns in the file is taken for, those that are not used included.
     """
 
     role: str
@@ -187,6 +175,7 @@ class Variable:
     values: Any
     columns: tuple[str, ...]
     text: str
+    facts: tuple[ColumnFacts, ...] = ()
 
     @property
     def labels_with_shares(self) -> tuple[np.ndarray, np.ndarray]:
@@ -203,9 +192,9 @@ def labels_variable(role: str, labels: np.ndarray, columns: Sequence[str]) -> Va
 
 def frame_values(frame: nw.DataFrame) -> Any:
     """Return a single column of text or labels as an array, anything else as a frame."""
-    check_plain(frame.iter_columns())
+    check_plain(column for column in frame.iter_columns() if not isinstance(column.dtype, nw.List | nw.Array))
     column = frame[:, 0]
-    if len(frame.columns) > 1 or column.dtype.is_numeric() or column.dtype.is_temporal():
+    if len(frame.columns) > 1 or column.dtype.is_numeric() or column.dtype.is_temporal() or column.dtype.is_nested():
         return convert_for_numpy(frame).to_native()
     return to_object_array(column.to_list())
 
@@ -234,13 +223,24 @@ def make_variable(role: str, values: Any, columns: Sequence[str]) -> tuple[Varia
     with collect_warnings() as notes:
         encoder = encoder_for(values, role)
     frame = as_frame(values, role)
+    facts = _list_facts(values, columns) if isinstance(encoder, Columns | Text) else ()
     if frame is not None and isinstance(encoder, Columns) and len(encoder.columns) < len(columns):
         columns = [str(name) for name in encoder.columns]  # without constants and names of rows
         values = frame_values(frame.select(columns))
         encoder = encoder_for(values, role)
     kind, text = describe_kind(encoder, values, columns)
-    notes += find_kind_hints(encoder, values, columns)
-    return Variable(role, _choose_name(role, columns), kind, values, tuple(columns), text), notes
+    if kind == "labels":
+        values = to_object_array(as_labels(name_missing_labels(values, role), role).tolist())
+    notes += find_kind_hints(facts)
+    return Variable(role, _choose_name(role, columns), kind, values, tuple(columns), text, facts), notes
+
+
+def _list_facts(values: Any, columns: Sequence[str]) -> tuple[ColumnFacts, ...]:
+    """List what the columns are taken for, under the names that they have in the file."""
+    if sp.issparse(values) or (getattr(values, "ndim", 1) > 1 and as_frame(values, "x") is None):
+        return ()
+    facts = describe_columns(values).facts
+    return tuple(replace(fact, column=name) for fact, name in zip(facts, columns, strict=False))
 
 
 def _choose_name(role: str, columns: Sequence[str]) -> str:
@@ -266,50 +266,26 @@ def describe_kind(encoder: Encoder, values: Any, columns: Sequence[str]) -> tupl
 
 
 def describe_table_kind(encoder: Columns, columns: Sequence[str], called: str) -> tuple[str, str]:
-    """Return the kind of a variable with columns of numbers and labels, and a text for the user."""
-    n_labels = sum(isinstance(column, Category) for column in encoder.columns.values())
-    n_numbers = len(encoder.columns) - n_labels
+    """Return the kind of a variable with columns of several kinds, and a text for the user."""
+    counts = Counter(PLURALS.get(encoder.kinds[key].kind, "labels") for key in encoder.columns)
     used = [str(key) for key in encoder.columns] if len(columns) == len(encoder.names) else []
     called = f" ({list_names(used, 3)})" if used and len(columns) > 1 else called
     if len(encoder.names) == 1:
-        return "numbers", f"numbers{called}"
-    n, kind = (n_numbers, "numbers") if n_numbers else (n_labels, "labels")
-    more = f", {n_labels} of labels" if n_numbers and n_labels else ""
-    return "columns" if n_labels else "numbers", f"{n} column{'' if n == 1 else 's'} of {kind}{more}{called}"
+        (what,) = counts
+        return "numbers" if what == "numbers" else "columns", f"{what}{called}"
+    parts = [f"{counts[what]} of {what}" for what in dict.fromkeys(PLURALS.values()) if what in counts]
+    n, _, what = parts[0].partition(" ")
+    text = ", ".join([f"{n} column{'' if n == '1' else 's'} {what}", *parts[1:]])
+    return "numbers" if set(counts) == {"numbers"} else "columns", f"{text}{called}"
 
 
-def find_kind_hints(encoder: Encoder, values: Any, columns: Sequence[str]) -> list[str]:
-    """Point out columns of numbers that may be meant as labels, and of labels that may be meant as numbers."""
-    if not isinstance(encoder, Columns) or sp.issparse(values):
-        return []
-    frame = as_frame(values, "the data")
-    data = {name: frame[name].to_numpy() for name in frame.columns} if frame is not None else {}
-    if frame is None and values.ndim == 1:
-        data = {columns[0]: values}
-    codes = [name for name, column in data.items() if column.dtype.kind in "iuf" and _is_code(column)]
-    written = {name: text for name, column in data.items() if (text := _find_odd_number(column)) is not None}
+def find_kind_hints(facts: Sequence[ColumnFacts]) -> list[str]:
+    """Say where a column may be taken for something else, and which option does it."""
+    codes = [fact for fact in facts if "whole numbers" in fact.note]
     hints = [
-        f"{name} is taken as labels, though {text!r} looks like a number: write it with digits and a point only."
-        for name, text in list(written.items())[:3]
+        f"{fact.column} is {fact.note}; --numbers {fact.column} takes it as numbers." for fact in codes[:MAX_HINTS]
     ]
-    if codes:
-        are = "is taken as numbers: it has" if len(codes) == 1 else "are taken as numbers: they have"
-        hints.append(
-            f"{list_names(codes, 3)} {are} few different whole numbers, "
-            f"and --labels {','.join(codes[:3])} would take {'it' if len(codes) == 1 else 'them'} as labels."
-        )
-    return hints
-
-
-def _find_odd_number(column: np.ndarray) -> str | None:
-    """Return a text of a column whose texts all look like numbers, but not like plain ones: 1,234.5 or 20 %."""
-    if column.dtype != object or not all(isinstance(text, str) and WRITTEN_NUMBER.fullmatch(text) for text in column):
-        return None
-    return next((text for text in column if not PLAIN_NUMBER.fullmatch(text)), None)
-
-
-def _is_code(column: np.ndarray) -> bool:
-    different = np.unique(column)
-    return 2 < len(different) <= min(MAX_DIFFERENT_CODES, len(column) / 5) and bool(
-        (different == np.round(different)).all()
-    )
+    if len(codes) > MAX_HINTS:
+        hints.append(f"So are {len(codes) - MAX_HINTS} more columns; summary.json lists them.")
+    others = [fact for fact in facts if fact.note and fact not in codes and "rare labels" not in fact.note]
+    return [*hints, *(f"{fact.column} is {fact.note}." for fact in others[:MAX_HINTS])]

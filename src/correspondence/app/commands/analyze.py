@@ -17,6 +17,8 @@ from correspondence.app.commands.options import (
     groups_option,
     json_option,
     labels_option,
+    missing_option,
+    numbers_option,
     one_sentence,
     output_option,
     seed_option,
@@ -52,6 +54,8 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 @x_option
 @y_option
 @labels_option
+@numbers_option
+@missing_option
 @column_option("id", "Column that names the rows, also of a table; by default their number in the file, from 1.")
 @groups_option
 @column_option("weights", "Column that says how often each pair of labels was counted.")
@@ -71,9 +75,7 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     "--method",
     type=click.Choice(["auto", *METHOD_TEXTS]),
     default="auto",
-    help="auto takes the simplest method that suits the columns and is not clearly behind the best on held-out pairs. "
-    "Models of logistic, forest and mlp cannot be saved, so auto leaves them out; if you ask for one, everything but "
-    "the model is written.",
+    help="auto takes the simplest method that suits the columns and is not clearly behind the best on held-out pairs.",
 )
 @click.option(
     "--components",
@@ -89,6 +91,7 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 )
 @seed_option
 @click.option("--title", show_default="the name of FILE", help="Heading of the page.")
+@click.option("--columns", "show_columns", is_flag=True, help="Show what each column is taken for, and stop.")
 @json_option
 @output_option("Folder for the files.", show_default="the name of FILE with -analysis")
 def analyze_command(
@@ -98,6 +101,7 @@ def analyze_command(
     seed: int,
     title: str | None,
     format: str | None,
+    show_columns: bool,
     as_json: bool,
     output: Path | None,
     **options: Any,
@@ -116,11 +120,18 @@ def analyze_command(
     from correspondence.app.analyze.files import check_folder, check_format, to_json, write_analysis
     from correspondence.app.analyze.inputs import Request, read_data
     from correspondence.app.analyze.job import analyze_data, format_summary
+    from correspondence.results.column_table import ColumnTable
     from correspondence.selection.method_registry import MIN_PAIRS_FOR_NET
 
     matplotlib.use("Agg")
     request = Request(file=file, **options)
     check_usage(request)
+    if show_columns:
+        with one_sentence():
+            data = read_data(request)
+        tell_lines(data.lines)
+        click.echo(repr(ColumnTable(len(data.ids), data.facts)))
+        return
     folder = Path(f"{file.stem or file.resolve().stem}-analysis") if output is None else output
     with one_sentence(), writing_to(folder):
         check_folder(folder)
@@ -132,10 +143,6 @@ def analyze_command(
             tell_lines(["Nets are tried too, which takes minutes for this many images; --method kernel takes seconds."])
         analysis = analyze_data(data, method, components, random_state=seed)
     tell_lines(analysis.notes)
-    if not analysis.is_saved:
-        tell_lines(
-            [f"The model of method {analysis.method} cannot be saved without pickle: model.safetensors is not written."]
-        )
     with one_sentence(), writing_to(folder):
         summary = write_analysis(analysis, request, folder, title or to_valid_text(file.stem), seed, format)
     click.echo(to_json(summary) if as_json else format_summary(summary))

@@ -15,7 +15,9 @@ from correspondence.app.commands.options import (
     decimal_option,
     groups_option,
     labels_option,
+    missing_option,
     names_of,
+    numbers_option,
     one_sentence,
     output_option,
     seed_option,
@@ -26,7 +28,6 @@ from correspondence.app.commands.options import (
 from correspondence.app.messages import collect_warnings
 
 if TYPE_CHECKING:
-    from correspondence.data.text_columns import Readings
     from correspondence.results.comparison import Comparison
 
 __all__ = ["compare_command"]
@@ -42,6 +43,8 @@ __all__ = ["compare_command"]
 @columns_option("y", "Columns of Y, separated by commas. Not needed for a table.")
 @table_option
 @labels_option
+@numbers_option
+@missing_option
 @groups_option
 @decimal_option
 @dates_option
@@ -66,6 +69,8 @@ def compare_command(
     y: list[str],
     table: bool,
     labels: list[str],
+    numbers: list[str],
+    missing: str,
     groups: str | None,
     decimal: Any,
     dates: Any,
@@ -80,7 +85,6 @@ def compare_command(
 
     import correspondence as co
     from correspondence.app.analyze.inputs import Request, read_data
-    from correspondence.data.text_columns import Readings
 
     matplotlib.use("Agg")
     if table:
@@ -93,7 +97,13 @@ def compare_command(
             tell_lines(data.notes)
             X, Y, together = data.table, None, None
         else:
-            X, Y, together = _read_columns(file, x, y, labels, groups, Readings(decimal, dates))
+            data = read_data(
+                Request(
+                    file, x, y, labels, groups=groups, numbers=numbers, missing=missing, decimal=decimal, dates=dates
+                )
+            )
+            tell_lines(data.lines)
+            X, Y, together = data.x.values, data.y.values, data.groups
         with collect_warnings() as notes:
             comparison = co.compare(
                 X, Y, methods or None, components, cv, groups=together, random_state=seed, progress=None
@@ -105,18 +115,6 @@ def compare_command(
         output.mkdir(parents=True, exist_ok=True)
         write_comparison(comparison, figures, picture)
     click.echo(f"\nTable:  {figures.resolve()}\nFigure: {picture.resolve()}")
-
-
-def _read_columns(
-    file: Path, x: list[str], y: list[str], labels: list[str], groups: str | None, readings: Readings
-) -> tuple[Any, Any, Any]:
-    from correspondence.data.file_formats import read_pairs
-
-    data = read_pairs(file, x, y, labels, groups, readings)
-    tell_lines(data.notes)
-    if data.n_missing:
-        click.echo(f"{data.n_missing} row(s) with missing values left out.", err=True)
-    return data.X, data.Y, data.groups
 
 
 def write_comparison(comparison: Comparison, table: Path, picture: Path) -> None:

@@ -74,6 +74,13 @@ x_option = columns_option(
 )
 y_option = columns_option("y", "Columns of Y, separated by commas. Not needed for a file of two columns.")
 labels_option = columns_option("labels", "Columns of numbers that are labels, such as grades.")
+numbers_option = columns_option("numbers", "Columns of few whole numbers that are numbers, not labels, such as counts.")
+missing_option = click.option(
+    "--missing",
+    type=click.Choice(["indicator", "drop", "error"]),
+    default="indicator",
+    help="indicator keeps rows with missing values, and marks these as missing; drop leaves them out; error refuses.",
+)
 groups_option = column_option("groups", "Column of groups that are never on both sides of a split.")
 table_option = click.option(
     "--table", is_flag=True, help="FILE is a contingency table, whose first column may name the rows."

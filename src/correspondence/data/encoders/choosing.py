@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame, to_array
+from correspondence.data.column_reading import columns_of
 from correspondence.data.column_summary import Survey
 from correspondence.data.encoders.base import Encoder
-from correspondence.data.encoders.columns import Columns, columns_of, is_table
+from correspondence.data.encoders.columns import Columns, is_table
 from correspondence.data.encoders.images import Images
 from correspondence.data.encoders.plain import Plain
 from correspondence.data.encoders.text import Bag, Text, are_texts, is_text

@@ -9,10 +9,12 @@ import numpy as np
 
 from correspondence._util.arguments import to_array
 from correspondence._util.files import State
+from correspondence.data.column_reading import check_finite
 from correspondence.data.encoders.base import Encoder
-from correspondence.data.encoders.columns import check_finite
 
 __all__ = ["Images", "read_pixels"]
+
+USUAL_CHANNELS = (1, 3, 4)  # grey, colour, colour with transparency
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,11 @@ class Images(Encoder):
     @classmethod
     def fit(cls, values: Any, name: str) -> Images:  # noqa: D102
         array = read_pixels(values, name)
+        if array.shape[3] in USUAL_CHANNELS and array.shape[1] not in USUAL_CHANNELS:
+            raise ValueError(
+                f"{name} must have its channels before height and width, got images of shape {array.shape[1:]}. "
+                f"Write np.moveaxis({name}, 3, 1)."
+            )
         sample = array[: max(1, 10_000_000 // max(1, array[0].size))].astype(np.float64)
         check_finite(sample, name)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -9,8 +9,8 @@ import numpy as np
 
 from correspondence._util.arguments import to_array
 from correspondence._util.files import State
+from correspondence.data.column_reading import check_finite
 from correspondence.data.encoders.base import Encoder
-from correspondence.data.encoders.columns import check_finite
 
 __all__ = ["Plain", "as_2d_floats"]
 

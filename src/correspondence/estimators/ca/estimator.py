@@ -12,30 +12,35 @@ from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_weights
 from correspondence._util.constraints import Constraints, Real, Whole, check_parameters
-from correspondence._util.labels import encode_labels
+from correspondence._util.labels import encode_labels, name_missing_labels
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, view_labels
-from correspondence.core.estimator import Estimator
+from correspondence.core.estimator import MISSING_POLICIES, Estimator
 from correspondence.core.functions import LabelFunctions
 from correspondence.core.scoring import score_pairs
+from correspondence.data.counting import are_whole
 from correspondence.data.pairs.pairs import is_source
 from correspondence.data.table import Table, as_table
 from correspondence.estimators.ca.axes import AnalysedTable
 from correspondence.estimators.ca.bootstrap import bootstrap_points
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
+from correspondence.estimators.ca.row_variables import correlate_numbers, sum_categories, warn_of_measurements
 from correspondence.estimators.ca.table_side import (
     TableSide,
     is_column_of_labels,
     is_table_of_counts,
     read_table,
+    treat_missing_labels,
     warn_of_dropped_labels,
     warn_of_empty_points,
     weigh_table,
 )
 from correspondence.results.evidence import HeldOut
-from correspondence.results.points import Bootstrap, Points
+from correspondence.results.points import Bootstrap, Points, SupplementaryNumbers
 
 __all__ = ["CA", "Chi2Test"]
+
+MEASUREMENTS_ADVICE = " Give measurements of the rows as numbers=."
 
 
 class CA(Estimator):
@@ -56,6 +61,9 @@ class CA(Estimator):
         takes the strength that captures most of the counts left out, and claims only the correlations that these
         support; it needs whole counts, and without `n_components` it keeps the components that they support, at
         least one and at most 50.
+    missing : {"indicator", "drop", "error"}
+        "indicator" gives missing labels of pairs the label "(missing)", "drop" leaves such pairs out, "error" refuses
+        them. Tables of counts have no missing labels.
 
     Attributes
     ----------
@@ -107,10 +115,12 @@ class CA(Estimator):
     array([0.577])
     """
 
+    _takes_tables: ClassVar[bool] = True
     _constraints: ClassVar[Constraints] = {
         "n_components": (None, Whole(0)),
         "handle_unknown": ("error", "nan"),
         "regularization": (None, "auto", Real(0)),
+        "missing": MISSING_POLICIES,
     }
 
     def __init__(
@@ -121,12 +131,14 @@ class CA(Estimator):
         subset_columns: Iterable[Any] | None = None,
         handle_unknown: str = "error",
         regularization: float | str | None = None,
+        missing: str = "indicator",
     ) -> None:
         self.n_components = n_components
         self.subset_rows = subset_rows
         self.subset_columns = subset_columns
         self.handle_unknown = handle_unknown
         self.regularization = regularization
+        self.missing = missing
 
     def fit(
         self,
@@ -168,6 +180,7 @@ class CA(Estimator):
 
     def _fit_table(self, X: Any, Y: Any, sample_weight: Any, row_weights: Any, column_weights: Any) -> None:
         check_parameters(self)
+        X, Y, sample_weight = treat_missing_labels(self.missing, X, Y, sample_weight)
         table, codes = read_table(X, Y, sample_weight)
         self._from_pairs = codes is not None or is_source(X)
         self._remember_features(table)
@@ -241,6 +254,7 @@ class CA(Estimator):
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         if self.subset_rows is not None or self.subset_columns is not None:
             return []
+        X, Y = name_missing_labels(X, "X"), name_missing_labels(Y, "Y")
         view = view_labels(encode_labels(X, "X")[0], encode_labels(Y, "Y")[0])
         return [] if view is None else [view]
 
@@ -253,20 +267,36 @@ class CA(Estimator):
     def _are_labels(self, values: Any) -> bool:
         return is_column_of_labels(values) or (self._from_pairs and not is_table_of_counts(values))
 
-    def supplementary(self, rows: Any = None, columns: Any = None) -> Any:
-        """Place rows or columns that were not used in the fit.
+    def supplementary(
+        self, rows: Any = None, columns: Any = None, *, numbers: Any = None, categories: Any = None
+    ) -> Any:
+        """Place rows, columns or variables of the rows that were not used in the fit.
 
         Parameters
         ----------
         rows : table with the columns of the fit, optional
-            The new rows.
+            The counts of new rows, or shares that sum to 1 or 100.
         columns : table with the rows of the fit, optional
-            The new columns, side by side.
+            The counts of new columns, side by side, or shares that sum to 1 or 100.
+        numbers : frame or array with the rows of the fit, optional
+            Measurements of the rows, such as a mean age: a column for each. They are no counts, and are placed by
+            their correlations with the axes, each row weighted by its mass. The rows of a frame are found by its index
+            (pandas), or by its first column if that holds their labels, and otherwise by position.
+        categories : frame or array with the rows of the fit, optional
+            Labels of the rows, such as a theme: a column for each. A category lies at the mean of its rows.
 
         Returns
         -------
-        Points, or a pair of them if both are given
+        Points, or SupplementaryNumbers for `numbers`; several of them, in the order above, if several are given
             Mass, inertia and contributions are NaN. A row or column of zeros lies at NaN, with a warning.
+
+        Warns
+        -----
+        CorrespondenceWarning
+            If new rows or columns of a table of whole counts have fractions that are no shares: they may be meant as
+            `numbers`.
+        LeftOut
+            If a row or column has no counts, a number does not vary, or values of a variable are missing.
 
         Examples
         --------
@@ -274,16 +304,30 @@ class CA(Estimator):
         >>> ca = co.CA(n_components=2).fit([[20, 5, 1], [8, 9, 7], [2, 6, 21]])
         >>> ca.supplementary(rows=[[1, 1, 1]]).principal.round(2)
         array([[0.02, 0.18]])
+        >>> ca.supplementary(numbers=[61, 45, 30]).correlations.round(2)       # mean age of each row
+        array([[-1.  , -0.02]])
         """
         check_is_fitted(self)
-        placed = []
+        placed: list[Points | SupplementaryNumbers] = []
         if rows is not None:
-            placed.append(self._place_rows(rows, "rows"))
+            placed.append(self._place_rows(self._read_new_counts(rows, "rows"), "rows"))
         if columns is not None:
-            placed.append(self._place_columns(columns, "columns"))
+            placed.append(self._place_columns(self._read_new_counts(columns, "columns"), "columns"))
+        if numbers is not None:
+            placed.append(correlate_numbers(numbers, self.rows_))
+        if categories is not None:
+            weighed = weigh_table(self._unweighted, self._analysed.rows.weights, None)
+            placed.append(self._place_rows(sum_categories(categories, self.rows_, weighed), "categories"))
         if not placed:
-            raise ValueError("rows or columns must be given: there is nothing to place.")
+            raise ValueError("rows, columns, numbers or categories must be given: there is nothing to place.")
         return placed[0] if len(placed) == 1 else tuple(placed)
+
+    def _read_new_counts(self, values: Any, name: str) -> Table:
+        """Read new rows or columns, with a warning of fractions if the table itself holds whole counts."""
+        table = as_table(values, name, positive=False, advice=MEASUREMENTS_ADVICE if name == "columns" else "")
+        if are_whole(self._unweighted.counts):
+            warn_of_measurements(table if name == "rows" else table.T, name)
+        return table
 
     def _place_rows(self, rows: Any, name: str) -> Points:
         table = as_table(rows, name, positive=False)

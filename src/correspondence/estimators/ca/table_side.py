@@ -12,9 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame, find_user_stacklevel
-from correspondence._util.labels import as_labels
+from correspondence._util.labels import as_labels, name_missing_labels
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
+from correspondence.core.estimator import treat_missing
 from correspondence.core.residual_svd import sum_absent_mass
 from correspondence.data.counting import count_pairs, count_with_codes
 from correspondence.data.pairs.opening import are_files, open_source, translate_engine_errors
@@ -243,6 +244,15 @@ def compute_distances(profiles: Any, mass: np.ndarray) -> np.ndarray:
     squares = (profiles.data - expected) ** 2 / expected
     row = np.repeat(np.arange(profiles.shape[0]), np.diff(profiles.indptr))
     return np.sqrt(np.bincount(row, squares, profiles.shape[0]) + sum_absent_mass(profiles, mass))
+
+
+def treat_missing_labels(policy: str, X: Any, Y: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Return pairs of labels, and their weights, as the parameter `missing` of `CA` wants them; tables as they are."""
+    if Y is None or is_source(X) or is_table_of_counts(X):
+        return X, Y, weights
+    if policy == "indicator":
+        return name_missing_labels(X, "X"), name_missing_labels(Y, "Y"), weights
+    return treat_missing(policy, X, Y, weights)
 
 
 def read_table(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, np.ndarray] | None]:

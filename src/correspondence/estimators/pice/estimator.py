@@ -9,7 +9,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.constraints import FLAG, SEED, Constraint, Constraints, Real, Whole, check_parameters
-from correspondence.core.estimator import PairsEstimator
+from correspondence.core.estimator import MISSING_POLICIES, PairsEstimator, treat_missing
 from correspondence.core.scoring import score_pairs
 from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.estimators.pice import checkpoint, models, processes
@@ -106,6 +106,11 @@ class PICE(PairsEstimator):
     progress : bool or callable
         Show a bar with the held-out score, if the output is a terminal. A callable is called instead with each new
         entry of `history_` and the samples per second so far.
+    missing : {"indicator", "drop", "error"}
+        "indicator" encodes a missing number as the middle of the others, with an indicator beside it, and a missing
+        label as a level of its own; "drop" leaves pairs with missing values out of the fit; "error" refuses them.
+    handle_unknown : {"error", "missing"}
+        In new data, a label that was not in the fit is an error, or is treated like a missing one.
 
     Attributes
     ----------
@@ -164,6 +169,8 @@ class PICE(PairsEstimator):
         "warm_start": FLAG,
         "checkpoint_every": Whole(1),
         "callbacks": (None, CALLBACKS),
+        "missing": MISSING_POLICIES,
+        "handle_unknown": ("error", "missing"),
     }
 
     def __init__(
@@ -188,6 +195,8 @@ class PICE(PairsEstimator):
         checkpoint_every: int = 100,
         callbacks: list[Callback] | None = None,
         progress: bool | Report = True,
+        missing: str = "indicator",
+        handle_unknown: str = "error",
     ) -> None:
         self.n_components = n_components
         self.x_net = x_net
@@ -208,6 +217,8 @@ class PICE(PairsEstimator):
         self.checkpoint_every = checkpoint_every
         self.callbacks = callbacks
         self.progress = progress
+        self.missing = missing
+        self.handle_unknown = handle_unknown
 
     def fit(self, X: Any, Y: Any = None, *, validation: tuple[Any, Any] | None = None) -> Self:
         """Learn the principal functions from pairs.
@@ -226,6 +237,7 @@ class PICE(PairsEstimator):
             The estimator itself.
         """
         check_parameters(self)
+        X, Y, _ = treat_missing(self.missing, X, Y)
         n_processes = processes.count_processes()
         if self.batch_size < n_processes:
             raise ValueError(

@@ -8,10 +8,11 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 
 from correspondence._util.arguments import take_rows
 from correspondence._util.labels import to_object_array
-from correspondence.app.analyze.inputs.request import Data, Request, check_rows, find_complete_frame_rows
+from correspondence.app.analyze.inputs.request import Data, Request, check_rows
 from correspondence.app.analyze.variables import (
     Variable,
     array_roles,
@@ -62,11 +63,12 @@ def read_frame_pairs(request: Request) -> Data:
     frame = nw.from_native(file.frame)
     request.check_columns(frame.columns, request.file)
     roles = frame_roles(frame, request.x, request.y, request.other_columns, request.file)
-    used = [*roles.x, *roles.y, request.groups, request.weights]
-    complete = find_complete_frame_rows(frame, used, request.file)
+    complete = request.find_rows(frame, [*roles.x, *roles.y])
     rows = as_label_texts(frame.filter(complete.tolist()), request.labels)
+    rows = rows.with_columns(nw.col(name).cast(nw.Float64) for name in request.numbers)
     x, x_notes = make_variable("x", frame_values(rows.select(roles.x)), roles.x)
     y, y_notes = make_variable("y", frame_values(rows.select(roles.y)), roles.y)
+    used = [*roles.x, *roles.y, request.groups, request.weights]
     notes = (*file.list_notes(used), *roles.notes, *x_notes, *y_notes, *_suggest_weights(frame, x, y, request))
     n_missing = int((~complete).sum())
     if request.weights is not None:
@@ -124,7 +126,7 @@ def read_array_pairs(request: Request) -> Data:
     if len(lengths) != 1:
         sizes = " and ".join(map(str, sorted(lengths)))
         raise ValueError(f"The arrays of {request.file} must have the same length, got {sizes}.")
-    complete = np.logical_and.reduce([_find_complete_rows(value) for value in values])
+    complete = np.logical_and.reduce([_find_complete_rows(value, request.missing) for value in values])
     check_rows(complete, request.file)
     kept = np.flatnonzero(complete)
     x, x_notes = make_variable("x", take_rows(values[0], kept), roles.x)
@@ -141,9 +143,12 @@ def read_array_pairs(request: Request) -> Data:
     )
 
 
-def _find_complete_rows(values: Any) -> np.ndarray:
+def _find_complete_rows(values: Any, missing: str) -> np.ndarray:
+    """Find the rows of an array that take part: images must be complete, tables as --missing says."""
     if not len(values):
         return np.zeros(0, dtype=bool)
+    if sp.issparse(values) or (missing == "indicator" and values.ndim <= 2):
+        return np.ones(values.shape[0], dtype=bool)
     flat = values.reshape(len(values), -1)
     if values.dtype.kind == "f":
         return ~np.isnan(flat).any(axis=1)

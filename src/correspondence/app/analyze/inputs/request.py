@@ -10,12 +10,16 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from correspondence._util.text import list_names
 from correspondence.app.analyze.variables import Variable
 from correspondence.data.file_formats import check_columns, find_complete_rows, list_values
 from correspondence.data.table import Table
 from correspondence.data.text_columns import AS_SUGGESTED, Readings
+from correspondence.results.column_table import ColumnFacts
 
 __all__ = ["Data", "Request", "check_rows", "find_complete_frame_rows"]
+
+MIN_SHARE_OF_ROWS = 0.8  # with fewer, the first sentence says so
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,8 @@ class Request:
     beliefs: bool = False
     images: Path | None = None
     size: int = 32
+    numbers: Sequence[str] = ()
+    missing: str = "indicator"
     decimal: Any = None
     dates: Any = None
 
@@ -48,7 +54,24 @@ class Request:
 
     def check_columns(self, columns: Sequence[str], path: Path) -> None:
         """Raise an error for a column that is asked for and not in the file."""
-        check_columns([*self.x, *self.y, *self.labels, *self.other_columns], columns, path)
+        check_columns([*self.x, *self.y, *self.labels, *self.numbers, *self.other_columns], columns, path)
+        both = next((name for name in self.labels if name in self.numbers), None)
+        if both is not None:
+            raise ValueError(f"--labels and --numbers must name different columns, got {both!r} in both.")
+
+    def find_rows(self, frame: nw.DataFrame, names: Sequence[str]) -> np.ndarray:
+        """Find the rows that take part: all, or those without missing values in these columns, as --missing says.
+
+        Rows without a group or a weight never do.
+        """
+        needed = [name for name in (self.groups, self.weights) if name is not None]
+        if self.missing == "indicator":
+            return find_complete_frame_rows(frame, needed, self.file)
+        complete = find_complete_frame_rows(frame, [*names, *needed], self.file)
+        if self.missing == "error" and not complete.all():
+            n = int((~complete).sum())
+            raise ValueError(f"{self.file} has {n:,} row(s) with missing values, and --missing is error.")
+        return complete
 
     def choose_ids(self, rows: nw.DataFrame, default: list[Any]) -> list[Any]:
         """Return the values of the column of ids, or the default if none is asked for."""
@@ -98,14 +121,50 @@ class Data:
 
     @property
     def lines(self) -> list[str]:
-        """What was found, one line each."""
-        missing = [f"{self.n_missing} row(s) with missing values left out."] if self.n_missing else []
-        return [f"x: {self.x.text}", f"y: {self.y.text}", *self.notes, *missing]
+        """What was found, one line each; if many rows take no part, that comes first."""
+        variables = [f"x: {self.x.text}", f"y: {self.y.text}", *self.notes]
+        return [*self.coverage, *variables] if self.is_small_part else [*variables, *self.coverage]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of the file."""
+        return len(self.ids) + self.n_missing
+
+    @property
+    def is_small_part(self) -> bool:
+        """Whether so few of the rows take part that it must be said first."""
+        return len(self.ids) < MIN_SHARE_OF_ROWS * self.n_rows
+
+    @property
+    def facts(self) -> list[ColumnFacts]:
+        """What each column of x and y is taken for."""
+        return [*self.x.facts, *self.y.facts]
+
+    @property
+    def coverage(self) -> list[str]:
+        """How many rows and columns take part, and what is done about missing values, one sentence each."""
+        if self.form != "pairs":
+            return [f"{self.n_missing:,} row(s) with missing values left out."] if self.n_missing else []
+        sentences = []
+        if self.n_missing:
+            share = f"{len(self.ids) / self.n_rows:.0%}"
+            why = "the others have missing values"
+            sentences.append(f"Only {len(self.ids):,} of {self.n_rows:,} rows ({share}) take part: {why}.")
+        left_out = [fact.column for fact in self.facts if not fact.is_used]
+        if left_out:
+            used = len(self.facts) - len(left_out)
+            sentences.append(f"{used} of {len(self.facts)} columns take part, not {list_names(left_out, 5)}.")
+        gaps = {fact.column: fact.n_missing for fact in self.facts if fact.n_missing and fact.is_used}
+        if gaps:
+            where = list_names([f"{name} {n:,}" for name, n in sorted(gaps.items(), key=lambda gap: -gap[1])], 5)
+            sentences.append(f"All {len(self.ids):,} rows take part; missing values are marked as missing: {where}.")
+        return sentences
 
 
 def find_complete_frame_rows(frame: nw.DataFrame, names: Sequence[str | None], path: Path) -> np.ndarray:
     """Return which rows have a value in all of these columns; there must be two of them."""
-    complete = find_complete_rows(frame.select(list(dict.fromkeys(name for name in names if name is not None))))
+    wanted = list(dict.fromkeys(name for name in names if name is not None))
+    complete = find_complete_rows(frame.select(wanted)) if wanted else np.ones(len(frame), dtype=bool)
     check_rows(complete, path)
     return complete
 

@@ -1,0 +1,215 @@
+"""Readers of texts that stand for something else: dates, times of day, durations and lists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from correspondence._util.labels import to_object_array
+from correspondence.data.column_reading import ItemList
+
+__all__ = ["TextReader", "find_text_reader"]
+
+# Formats of dates, the usual ones first. Month before day where both readings fit all texts.
+DATE_FORMATS = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d.%m.%Y", "%d.%m.%y"),
+    *("%m-%d-%Y", "%d-%m-%Y", "%b %d %Y", "%b %d, %Y", "%d %b %Y", "%d %b, %Y", "%d-%b-%Y", "%d-%b-%y", "%d/%b/%Y"),
+    *("%a %b %d %Y", "%a, %d %b %Y", "%A, %b %d, %Y", "%a %d %b %Y", "%d %b %y"),
+)
+TIME_FORMATS = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%I:%M%p", "%H:%M:%S%.f")
+MONTH_FORMATS = ("%Y-%m-%d", "%b %Y %d", "%b-%Y %d", "%m/%Y %d", "%b-%y %d")  # after " 1" or "-1" is added
+SWAPPED_DAYS = {"%m/%d/%Y": "%d/%m/%Y", "%m/%d/%y": "%d/%m/%y", "%m-%d-%Y": "%d-%m-%Y"}
+ZONE = re.compile(r"\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})$")  # the local time is taken as it is written
+MONTH = re.compile(r"\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*", re.IGNORECASE)
+FIRST_YEAR = 1000  # before it, the two digits of a year were read as four
+TIME_OF_DAY = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?\s?([AaPp]\.?[Mm]\.?)?")
+CLOCK_DURATION = re.compile(r"(\d+):([0-5]\d):([0-5]\d)(?:\.\d+)?")
+UNIT_SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+DURATION_PART = re.compile(r"(\d+(?:[.,]\d+)?)\s*(d|h|m|s)[a-z]*\.?\s*,?\s*(?:and\s+)?", re.IGNORECASE)
+DURATION = re.compile(
+    r"(?:\d+(?:[.,]\d+)?\s*(?:d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?)\.?\s*,?\s*(?:and\s+)?)+",
+    re.IGNORECASE,
+)
+ISO_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
+# Different texts in which an item of lists stands, on average. Commas also stand in names and prose.
+MIN_TEXTS_PER_ITEM = {"|": 2, ";": 2, ",": 4}
+MIN_SHARE_OF_LISTS = 0.1  # of the texts have a separator, if they are lists
+
+
+@dataclass(frozen=True)
+class TextReader:
+    """A way to read texts, which the texts of a whole column have decided.
+
+    Attributes
+    ----------
+    kind : {"date", "time", "duration", "list"}
+        What the texts stand for.
+    format : str
+        The format of dates, or the separator of lists; "" for lists that are written as in Python or JSON.
+    """
+
+    kind: str
+    format: str = ""
+
+    def __call__(self, column: np.ndarray) -> np.ndarray:
+        """Read a column of texts; what cannot be read is missing."""
+        if column.dtype != object:
+            return column
+        texts = sorted({text for text in column.tolist() if isinstance(text, str)})
+        read = dict(zip(texts, _READERS[self.kind](texts, self.format), strict=True))
+        values = [
+            value if value is None or isinstance(value, ItemList) else read.get(value) for value in column.tolist()
+        ]
+        if self.kind == "list":
+            return to_object_array(values)
+        return np.array(values, dtype="M8[us]" if self.kind == "date" else "m8[us]")
+
+    @property
+    def note(self) -> str:
+        """What should be said about the reading, if there are others."""
+        swapped = next((f for f in SWAPPED_DAYS if self.format.startswith(f)), None) if self.kind == "date" else None
+        return f"read as dates with the month first ({swapped})" if swapped else ""
+
+
+def find_text_reader(texts: Iterable[str]) -> TextReader | None:
+    """Find what all texts of a column stand for, if it is not the texts themselves.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        These are the different texts of the whole column.
+
+    Examples
+    --------
+    >>> find_text_reader(["Jun 12 1998", "Aug 7 1998"])
+    TextReader(kind='date', format='%b %d %Y')
+    >>> find_text_reader(["Comedy|Drama", "Drama", "Comedy", "Drama|War", "Comedy|War"])
+    TextReader(kind='list', format='|')
+    >>> find_text_reader(["red", "blue"]) is None
+    True
+    """
+    texts = [text.strip() for text in texts]
+    if len(texts) < 2:
+        return None
+    if all(any(map(str.isdigit, text)) for text in texts):
+        return _find_temporal_reader(texts)
+    return _find_list_reader(texts)
+
+
+def _find_temporal_reader(texts: Sequence[str]) -> TextReader | None:
+    if all(map(TIME_OF_DAY.fullmatch, texts)):
+        return TextReader("time")
+    if all(
+        CLOCK_DURATION.fullmatch(text) or ISO_DURATION.fullmatch(text) or DURATION.fullmatch(text) for text in texts
+    ):
+        return TextReader("duration")
+    found = find_date_format(texts)
+    return TextReader("date", found) if found else _find_list_reader(texts)
+
+
+def find_date_format(texts: Sequence[str]) -> str | None:
+    """Find the format of dates in which all texts are written."""
+    if any(len(text) < 6 or len(text) > 40 for text in texts):
+        return None
+    for form in _list_date_formats():
+        # The first text rules nearly every format out; the whole column decides about the others.
+        if _parse_dates(texts[:1], form)[0] is not None and None not in _parse_dates(texts, form):
+            return form
+    return None
+
+
+def _list_date_formats() -> list[str]:
+    times = [f"{mark}{time}" for time in TIME_FORMATS for mark in (" ", "T")]
+    with_times = [f"{day}{time}" for time in times for day in DATE_FORMATS]
+    return [*DATE_FORMATS, *with_times, *(f"1 {form}" for form in MONTH_FORMATS)]
+
+
+def _parse_dates(texts: Sequence[str], form: str) -> list[Any]:
+    import polars as pl  # not needed for most tables
+
+    plain = [MONTH.sub(r"\1", ZONE.sub("", text.strip()) if ":" in text else text.strip()) for text in texts]
+    if form.startswith("1 "):
+        form = form[2:]
+        plain = [text + ("-1" if form == "%Y-%m-%d" else " 1") for text in plain]
+    try:
+        dates = pl.Series(plain, dtype=pl.String).str.to_datetime(form, strict=False, time_unit="us").to_list()
+        return [date if date is not None and date.year >= FIRST_YEAR else None for date in dates]
+    except pl.exceptions.PolarsError:
+        return [None] * len(texts)
+
+
+def _parse_times(texts: Sequence[str], form: str) -> list[Any]:
+    return [_make_timedelta(_parse_time(text)) for text in texts]
+
+
+def _parse_time(text: str) -> float | None:
+    match = TIME_OF_DAY.fullmatch(text.strip())
+    if not match:
+        return None
+    hours, minutes, seconds, half = match.groups()
+    hour = int(hours) % 12 + 12 * (half[0] in "pP") if half else int(hours)
+    return 3600 * hour + 60 * int(minutes) + int(seconds or 0)
+
+
+def _parse_durations(texts: Sequence[str], form: str) -> list[Any]:
+    return [_make_timedelta(_parse_duration(text.strip())) for text in texts]
+
+
+def _parse_duration(text: str) -> float | None:
+    if match := CLOCK_DURATION.fullmatch(text):
+        hours, minutes, seconds = map(int, match.groups())
+        return 3600 * hours + 60 * minutes + seconds
+    if text.startswith("P") and (match := ISO_DURATION.fullmatch(text)):
+        return sum(float(part or 0) * unit for part, unit in zip(match.groups(), UNIT_SECONDS.values(), strict=True))
+    if not DURATION.fullmatch(text):
+        return None
+    parts = DURATION_PART.findall(text)
+    return sum(float(number.replace(",", ".")) * UNIT_SECONDS[unit.lower()] for number, unit in parts)
+
+
+def _make_timedelta(seconds: float | None) -> np.timedelta64 | None:
+    return None if seconds is None else np.timedelta64(round(seconds * 1e6), "us")
+
+
+def _find_list_reader(texts: Sequence[str]) -> TextReader | None:
+    """Find the separator of lists whose items recur; prose and single labels have none."""
+    if all(text.startswith(("[", "(", "{")) and text.endswith(("]", ")", "}")) for text in texts):
+        return TextReader("list") if None not in _parse_lists(texts, "") else None
+    for separator, least in MIN_TEXTS_PER_ITEM.items():
+        with_several = [text for text in texts if separator in text]
+        if len(with_several) < max(2, MIN_SHARE_OF_LISTS * len(texts)):
+            continue
+        lists = _parse_lists(texts, separator)
+        n_items, n_different = sum(map(len, lists)), len({item for items in lists for item in items})
+        if n_items >= least * n_different:
+            return TextReader("list", separator)
+    return None
+
+
+def _parse_lists(texts: Sequence[str], separator: str) -> list[Any]:
+    if separator:
+        return [ItemList(item.strip() for item in text.split(separator) if item.strip()) for text in texts]
+    return [_parse_literal(text) for text in texts]
+
+
+def _parse_literal(text: str) -> ItemList | None:
+    try:
+        items = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    if not isinstance(items, list | tuple | set) or any(isinstance(item, list | tuple | dict | set) for item in items):
+        return None
+    return ItemList(str(item) for item in items)
+
+
+_READERS: dict[str, Callable[[Sequence[str], str], list[Any]]] = {
+    "date": _parse_dates,
+    "time": _parse_times,
+    "duration": _parse_durations,
+    "list": _parse_lists,
+}

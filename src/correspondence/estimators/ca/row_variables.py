@@ -1,0 +1,216 @@
+"""Variables of the rows of a table that took no part in the fit: numbers and categories, not counts."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+
+from correspondence._util.arguments import as_frame, find_user_stacklevel, series_to_array, to_array, to_floats
+from correspondence._util.labels import as_labels, encode_labels, to_object_array
+from correspondence._util.text import list_names, short_repr
+from correspondence._util.user_warnings import CorrespondenceWarning, LeftOut
+from correspondence.data.table import Table
+from correspondence.results.points import Points, SupplementaryNumbers
+
+__all__ = ["correlate_numbers", "sum_categories", "warn_of_measurements"]
+
+SHARES_TOLERANCE = 0.01  # rounded shares may sum to this much less or more than 1, as a part of the sum
+MIN_RELATIVE_DEVIATION = 1e-12  # a smaller standard deviation, as a part of the largest number, is that of a constant
+
+
+def correlate_numbers(numbers: Any, rows: Points) -> SupplementaryNumbers:
+    """Correlate numbers of the rows with the axes, each row weighted by its mass.
+
+    Parameters
+    ----------
+    numbers : frame, array-like of shape (n,) or (n, m)
+        Each column is a number for each row; NaN where it is not known.
+    rows : Points
+        The rows of the fit.
+
+    Returns
+    -------
+    SupplementaryNumbers
+        The correlations, NaN for a column without variation.
+
+    Warns
+    -----
+    LeftOut
+        If values are missing, or do not vary.
+    """
+    columns = {
+        "values" if name is None else name: _read_numbers(values, name)
+        for name, values in read_row_variables(numbers, "numbers", rows)
+    }
+    _warn_of_missing({name: np.isnan(values) for name, values in columns.items()}, "numbers")
+    found = np.array([_correlate_weighted(values, rows) for values in columns.values()])
+    constant = [name for name, values in zip(columns, found, strict=True) if np.isnan(values).any()]
+    if constant:
+        text = f"numbers: without variation, so without a correlation: {list_names(constant)}."
+        warnings.warn(text, LeftOut, stacklevel=find_user_stacklevel())
+    return SupplementaryNumbers(to_object_array(list(columns)), found.reshape(len(columns), -1))
+
+
+def _correlate_weighted(values: np.ndarray, rows: Points) -> np.ndarray:
+    """Correlate numbers with each axis over the rows that have both; NaN where one does not vary."""
+    known = np.isfinite(values) & (rows.mass > 0)
+    weights, z, f = rows.mass[known], values[known], rows.standard[known]
+    if not known.any():
+        return np.full(rows.standard.shape[1], np.nan)
+    weights = weights / weights.sum()
+    scale = np.abs(z).max() or 1.0
+    z, f = z / scale - weights @ (z / scale), f - weights @ f
+    deviations = np.sqrt(weights @ z**2) * np.sqrt(weights @ f**2)
+    varies = (deviations > MIN_RELATIVE_DEVIATION) & (np.sqrt(weights @ z**2) > MIN_RELATIVE_DEVIATION)
+    return np.where(varies, (weights * z) @ f / np.where(varies, deviations, 1), np.nan)
+
+
+def _read_numbers(values: Any, name: Any) -> np.ndarray:
+    """Read a column as floats, missing ones as NaN."""
+    array = values if isinstance(values, np.ndarray) else series_to_array(values)
+    try:
+        found = to_floats(array, "numbers")
+    except ValueError:
+        raise ValueError(
+            f"numbers must hold numbers, but its column {short_repr(name)} does not. Give labels as categories."
+        ) from None
+    if np.isinf(found).any():
+        raise ValueError(f"numbers must be finite, got infinity in column {short_repr(name)}. Leave that value empty.")
+    return found
+
+
+def sum_categories(categories: Any, rows: Points, table: Table) -> Table:
+    """Sum the counts of the rows of each category, which is then placed as a row.
+
+    Parameters
+    ----------
+    categories : frame, array-like of shape (n,) or (n, m)
+        Each column is a label for each row.
+    rows : Points
+        The rows of the fit.
+    table : Table
+        The counts of all rows that may take part.
+
+    Returns
+    -------
+    Table
+        It has a row for each category, named ``column:label``, and the columns of `table`.
+
+    Warns
+    -----
+    LeftOut
+        If rows have no label in a column.
+    """
+    position = {label: i for i, label in enumerate(table.rows.tolist())}
+    at = np.array([position[label] for label in rows.labels.tolist()])
+    names, sums, missing = [], [], {}
+    for name, values in read_row_variables(categories, "categories", rows):
+        labels = values.tolist() if isinstance(values, np.ndarray) else values.to_list()
+        missing[name] = np.array([label is None or label != label for label in labels])
+        kept = np.flatnonzero(~missing[name])
+        if len(kept):
+            codes, levels = encode_labels(_take_values(values, kept), f"column {short_repr(name)} of categories")
+            members = sp.csr_array((np.ones(len(kept)), (codes, at[kept])), shape=(len(levels), table.shape[0]))
+            sums.append(members @ sp.csr_array(table.counts))
+            names += [str(level) if name is None else f"{name}:{level}" for level in levels.tolist()]
+    _warn_of_missing(missing, "categories")
+    if not names:
+        raise ValueError("categories must have at least one label, got none.")
+    return Table(sp.csr_array(sp.vstack(sums)), to_object_array(names), table.columns, table.named)
+
+
+def _take_values(values: Any, kept: np.ndarray) -> Any:
+    return values[kept] if isinstance(values, np.ndarray) else values[kept.tolist()]
+
+
+def _warn_of_missing(missing: dict[Any, np.ndarray], argument: str) -> None:
+    counts = [
+        f"{'values' if name is None else name} ({int(rows.sum())})" for name, rows in missing.items() if rows.any()
+    ]
+    if counts:
+        text = f"{argument}: rows without a value are left out of that column: {list_names(counts)}."
+        warnings.warn(text, LeftOut, stacklevel=find_user_stacklevel())
+
+
+def read_row_variables(values: Any, argument: str, rows: Points) -> list[tuple[Any, Any]]:
+    """List the columns of variables of the rows, by name, with their values in the order of the rows of the fit.
+
+    Rows of a frame are found by its index (pandas), or by its first column if that holds the labels of the rows, and
+    otherwise by their positions.
+    """
+    frame = _as_frame_of_columns(values, argument)
+    if frame is None:
+        return _read_array_columns(values, argument, rows)
+    names = frame.columns
+    labels, first = _find_row_labels(frame, rows)
+    order = np.arange(len(frame)) if labels is None else _match_rows(labels, rows, argument)
+    _check_number_of_rows(len(order), argument, rows)
+    taken = frame[order.tolist()]
+    columns = [(names[j], taken[:, j]) for j in range(first, len(names))]
+    if not columns:
+        raise ValueError(f"{argument} must have at least one column beside the labels of the rows, got none.")
+    return columns
+
+
+def _as_frame_of_columns(values: Any, argument: str) -> nw.DataFrame | None:
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series.alias(str(series.name or argument)).to_frame()
+    return as_frame(values, argument)
+
+
+def _read_array_columns(values: Any, argument: str, rows: Points) -> list[tuple[Any, Any]]:
+    array = to_array(values, argument)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{argument} must be one column or a table of them, got an array of shape {array.shape}.")
+    _check_number_of_rows(len(array), argument, rows)
+    return [(None, array)] if array.ndim == 1 else list(enumerate(array.T))
+
+
+def _find_row_labels(frame: nw.DataFrame, rows: Points) -> tuple[list[Any] | None, int]:
+    """Find the labels of the rows in a frame, and the first column after them."""
+    known, index = set(rows.labels.tolist()), nw.maybe_get_index(frame)
+    if index is not None and (set(index) == known or getattr(index, "dtype", np.dtype(object)).kind not in "iu"):
+        return list(index), 0
+    # Numbers in the first column may be measurements that happen to be equal to labels.
+    if frame.shape[1] > 1 and not frame[:, 0].dtype.is_numeric() and set(frame[:, 0].to_list()) == known:
+        return frame[:, 0].to_list(), 1
+    return None, 0
+
+
+def _match_rows(labels: list[Any], rows: Points, argument: str) -> np.ndarray:
+    """Find the position among the labels of each row of the fit."""
+    found = as_labels(labels, f"the labels of {argument}").tolist()
+    position = {label: i for i, label in enumerate(found)}
+    known = rows.labels.tolist()
+    missing, extra = [label for label in known if label not in position], set(position) - set(known)
+    if missing or extra or len(position) < len(found):
+        trouble = f"lacks {list_names(missing)}" if missing else f"has also {list_names(sorted(extra, key=str))}"
+        trouble = trouble if missing or extra else "has some more than once"
+        raise ValueError(f"{argument} must have each row of the fit once, but {trouble}.")
+    return np.array([position[label] for label in known])
+
+
+def _check_number_of_rows(n: int, argument: str, rows: Points) -> None:
+    if n != len(rows):
+        raise ValueError(f"{argument} must have a value for each of the {len(rows)} rows of the fit, got {n}.")
+
+
+def warn_of_measurements(table: Table, name: str) -> None:
+    """Warn of new rows of a table that hold fractions, unless these are shares that sum to 1 or to 100 (per cent)."""
+    counts = sp.csr_array(table.counts)
+    is_fraction = counts.copy()
+    is_fraction.data = (counts.data != np.rint(counts.data)).astype(float)
+    totals = np.asarray(counts.sum(axis=1)).ravel()
+    are_shares = (np.abs(totals - 1) <= SHARES_TOLERANCE) | (np.abs(totals / 100 - 1) <= SHARES_TOLERANCE)
+    doubtful = (np.asarray(is_fraction.sum(axis=1)).ravel() > 0) & ~are_shares
+    if doubtful.any():
+        where = list_names([short_repr(label) for label in table.rows[doubtful].tolist()])
+        measurements = "measurements of the rows as numbers=, and " if name == "columns" else ""
+        advice = f"Give {measurements}shares with a sum of 1 or 100."
+        text = f"{name} has fractions, which are read as counts: {where}. {advice}"
+        warnings.warn(text, CorrespondenceWarning, stacklevel=find_user_stacklevel())

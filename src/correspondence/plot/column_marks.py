@@ -1,0 +1,177 @@
+"""Columns in a plane: categories at the mean of their rows, numbers as arrows, or as paths of their quantiles."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
+
+from correspondence.core.functions import PrincipalFunctions
+from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height
+from correspondence.scene.column_marks import ARROW_DEVIATIONS, ColumnMarks, NumberMark, find_column_marks
+from correspondence.scene.points import Scaling, ScenePoints, find_scale_factor
+
+__all__ = ["SideColumns", "draw_numbers", "find_side_columns", "write_caption"]
+
+MAX_CATEGORIES = 25  # of each side
+MAX_NUMBERS = 12
+CATEGORY_AREA_POINTS, FAINT_AREA_POINTS = 36.0, 10.0
+N_LINE_POINTS = 12  # points of an arrow or a segment that labels keep clear of
+CAPTION_OFFSET_POINTS, CAPTION_LETTER_POINTS = 34, 3.4  # below the plane; width of a letter
+
+
+@dataclass(frozen=True, eq=False)
+class SideColumns:
+    """The columns of one side, ready to be drawn.
+
+    Attributes
+    ----------
+    rows : DrawnCloud
+        The rows, as a faint cloud.
+    categories : DrawnCloud
+        The categories that matter in the plane.
+    tips : DrawnCloud
+        The ends of arrows and paths, where the names of the numbers are written.
+    lines : list of ndarray of shape (m, 2)
+        The arrows, of two points, and paths, of more.
+    n_hidden : tuple of int
+        How many categories, and how many numbers, are not drawn.
+    """
+
+    rows: DrawnCloud
+    categories: DrawnCloud
+    tips: DrawnCloud
+    lines: list[np.ndarray]
+    n_hidden: tuple[int, int]
+
+
+def find_side_columns(
+    functions: PrincipalFunctions,
+    rows: DrawnCloud,
+    values: Any,
+    scaling: Scaling,
+    s: np.ndarray,
+    index: list[int],
+    with_nameless: bool,
+) -> SideColumns | None:
+    """Find what is drawn of the columns of one side; None if it has none.
+
+    Parameters
+    ----------
+    functions : PrincipalFunctions
+        The f or g of the side.
+    rows : DrawnCloud
+        The rows of the side.
+    values : array-like, frame, ...
+        The data of the side.
+    scaling : str
+        How the map scales this side.
+    s : ndarray of shape (k,)
+        Correlations of the axes drawn.
+    index : list of int
+        The axes drawn, counted from 0.
+    with_nameless : bool
+        Whether columns of arrays are drawn too.
+    """
+    marks = find_column_marks(functions, rows.points, values, rows.name, with_nameless)
+    if marks is None:
+        return None
+    scale = find_scale_factor(scaling, s)[0]
+    numbers = marks.choose_numbers(index, scale, MAX_NUMBERS)
+    lines = [add_zero_height(trace_number(number, index, scale)) for number in numbers]
+    categories = _place_categories(rows, marks, scale, index)
+    hidden = (len(marks.categories) - len(categories.xy), len(marks.numbers) - len(numbers))
+    faint = replace(
+        rows,
+        is_faint=True,
+        area=np.minimum(rows.area, FAINT_AREA_POINTS),
+        weight=np.full(len(rows.xy), np.nan),
+        points=replace(rows.points, labels=None),
+    )
+    return SideColumns(faint, categories, _place_tips(rows, numbers, lines), lines, hidden)
+
+
+def trace_number(number: NumberMark, index: list[int], scale: np.ndarray) -> np.ndarray:
+    """Return the points of an arrow or of a path, in the coordinates of the map."""
+    if number.is_path(index):
+        return number.path[:, index] * scale
+    # Where rows lie on average that are so many standard deviations above the mean, if the relation is straight.
+    tip = ARROW_DEVIATIONS * number.correlations[index] * scale
+    return np.vstack([np.zeros(len(index)), tip])
+
+
+def _place_categories(rows: DrawnCloud, marks: ColumnMarks, scale: np.ndarray, index: list[int]) -> DrawnCloud:
+    chosen = marks.categories.choose(marks.n_rows, index, scale, MAX_CATEGORIES)
+    drawn = marks.categories.take(chosen)
+    xy = add_zero_height(drawn.places[:, index] * scale)
+    weight = drawn.counts / max(1, marks.n_rows) * (xy**2).sum(axis=1)
+    return _make_named_cloud(rows, drawn.places, drawn.labels, xy, weight, CATEGORY_AREA_POINTS)
+
+
+def _place_tips(rows: DrawnCloud, numbers: Sequence[NumberMark], lines: list[np.ndarray]) -> DrawnCloud:
+    """Place the names of numbers, which are written before those of categories."""
+    d = rows.points.places.shape[1]
+    labels = np.array([number.name for number in numbers], dtype=object)
+    xy = np.vstack([np.empty((0, 2)), *(line[-1:] for line in lines)])
+    return _make_named_cloud(rows, np.zeros((len(numbers), d)), labels, xy, np.full(len(numbers), 1e9), 4.0)
+
+
+def _make_named_cloud(
+    rows: DrawnCloud, places: np.ndarray, labels: np.ndarray, xy: np.ndarray, weight: np.ndarray, area: float
+) -> DrawnCloud:
+    points = ScenePoints.from_places(places, labels)
+    areas = np.full(len(xy), area)
+    return replace(rows, points=points, name="_", xy=xy, area=areas, weight=weight, colours=None)
+
+
+def draw_numbers(ax: Axes, side: SideColumns) -> np.ndarray:
+    """Draw arrows and paths, and return points of them, which no label should cover."""
+    outline = [withStroke(linewidth=2.6, foreground="white", alpha=0.8)]
+    colour = side.tips.colour
+    for line in side.lines:
+        if len(line) > 2:
+            ax.plot(
+                line[:-1, 0], line[:-1, 1], color=colour, lw=1.0, marker=".", ms=3, zorder=2.6, path_effects=outline
+            )
+        arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.1, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
+        ax.annotate("", line[-1], line[-2], arrowprops=arrow, zorder=2.7)
+        ax.update_datalim(line)
+    share = np.linspace(0, 1, N_LINE_POINTS)[:, None]
+    pieces = [a + share * (b - a) for line in side.lines for a, b in pairwise(line)]
+    return np.vstack([np.empty((0, 2)), *pieces])
+
+
+def write_caption(ax: Axes, sides: Sequence[SideColumns]) -> None:
+    """Say below the plane what the marks are, and how many are not drawn."""
+    has_arrows = any(len(line) == 2 for side in sides for line in side.lines)
+    has_paths = any(len(line) > 2 for side in sides for line in side.lines)
+    parts = ["categories at the mean of their rows"] if any(len(side.categories.xy) for side in sides) else []
+    parts += ["arrows to where high numbers lie"] if has_arrows else []
+    parts += ["paths from low to high numbers"] if has_paths else []
+    hidden = [sum(side.n_hidden[i] for side in sides) for i in (0, 1)]
+    words = [
+        f"{n:,} {word if n == 1 else plural}"
+        for n, word, plural in zip(hidden, ("category", "number"), ("categories", "numbers"), strict=True)
+        if n
+    ]
+    if words:
+        parts.append(f"not drawn, near the centre or rare: {' and '.join(words)}")
+    text = "; ".join(parts)
+    room = 72 * ax.bbox.width / ax.figure.dpi / CAPTION_LETTER_POINTS
+    ax.annotate(
+        textwrap.fill(text[:1].upper() + text[1:], max(30, int(room))),  # a longer line would squeeze the plane
+        (0, 0),
+        (0, -CAPTION_OFFSET_POINTS),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=7,
+        color="0.4",
+        va="top",
+        gid="caption",
+    )

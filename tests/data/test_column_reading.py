@@ -1,0 +1,77 @@
+"""Columns as arrays, before anything is decided about them."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from correspondence.data.column_reading import ID_NAME, columns_of, find_missing, find_missing_rows, to_numbers
+
+WHEN = datetime.datetime(2020, 1, 2, 3, 4)
+
+
+def test_types_of_a_frame():
+    frame = pl.DataFrame(
+        {
+            "whole": [1, 2],
+            "gap": [1, None],
+            "decimal": [0.5, None],
+            "date": [WHEN, None],
+            "day": [WHEN.date(), None],
+            "clock": [WHEN.time(), None],
+            "took": [datetime.timedelta(hours=1), None],
+            "label": ["a", ""],
+            "list": [["a", "b"], None],
+            "userId": [7, 8],
+        }
+    )
+    columns = columns_of(frame, "X")
+    kinds = {name: values.dtype.kind for name, values in columns.items()}
+    assert kinds == dict(zip(frame.columns, "iffMMmmOOO", strict=True))
+    assert {name for name, values in columns.items() if find_missing(values).any()} == set(frame.columns) - {
+        "whole",
+        "userId",
+    }
+    assert columns["list"][0] == ("a", "b")
+
+
+def test_pandas_and_polars_agree():
+    frame = pd.DataFrame(
+        {"n": [1.5, np.nan], "s": ["a", None], "t": pd.to_datetime(["2020-01-01", None]), "z": [WHEN, WHEN]}
+    )
+    frame["z"] = frame["z"].dt.tz_localize("Europe/Berlin")
+    ours, theirs = columns_of(frame, "X"), columns_of(pl.from_pandas(frame), "X")
+    for name, values in ours.items():
+        np.testing.assert_array_equal(values, theirs[name])
+    assert ours["z"][0] == np.datetime64("2020-01-02T03:04")  # the local time
+
+
+def test_objects_by_their_type():
+    assert columns_of(np.array([1, None, 2.5], dtype=object), "X")[0].dtype == np.float64
+    assert columns_of(np.array([WHEN, None], dtype=object), "X")[0].dtype.kind == "M"
+    assert columns_of(np.array([{"b", "a"}, None], dtype=object), "X")[0].tolist() == [("a", "b"), None]
+
+
+@pytest.mark.parametrize("name", ["id", "userId", "user_id", "MOVIE_ID", "movieID", "zip", "zip code", "ids"])
+def test_names_of_ids(name):
+    assert ID_NAME.search(name)
+
+
+@pytest.mark.parametrize("name", ["paid", "valid", "Madrid", "grade", "idea", "humid", "code"])
+def test_names_of_other_columns(name):
+    assert not ID_NAME.search(name)
+
+
+def test_rows_with_gaps():
+    frame = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": ["x", "y", None]})
+    assert find_missing_rows(frame, "X").tolist() == [False, True, True]
+    assert not find_missing_rows(np.zeros((3, 1, 4, 4)), "X").any()
+
+
+def test_numbers_of_dates_are_days():
+    assert to_numbers(np.array(["1970-01-02T12:00"], dtype="M8[us]")).tolist() == [1.5]
+    assert to_numbers(np.array([90], dtype="m8[s]")).tolist() == [90.0]
+    with pytest.raises(ValueError, match="numbers"):
+        to_numbers(np.array(["a"], dtype=object))

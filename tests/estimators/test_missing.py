@@ -1,0 +1,109 @@
+"""Missing values in every estimator that encodes columns, and in the calls that choose one."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+
+import correspondence as co
+
+ESTIMATORS = [co.CCA(1), co.ACE(1), co.KernelCCA(1, n_landmarks=60)]
+
+
+@pytest.fixture
+def pairs(rng):
+    """Pairs whose y depends on a number and a label, both with gaps; the gaps of the label tell something too."""
+    n = 400
+    x, c = rng.normal(size=n), rng.choice(["a", "b"], n)
+    y = x + (c == "a") + 0.3 * rng.normal(size=n)
+    X = pd.DataFrame({"x": x, "c": c})
+    X.loc[rng.random(n) < 0.3, "x"] = np.nan
+    X.loc[rng.random(n) < 0.2, "c"] = None
+    return X, y
+
+
+@pytest.mark.parametrize("est", ESTIMATORS, ids=lambda est: type(est).__name__)
+def test_rows_with_gaps_are_kept(est, pairs):
+    X, y = pairs
+    fitted = est.fit(X, y)
+    assert fitted.decomposition_.n == len(y)
+    assert fitted.correlations_[0] > 0.7
+    assert np.isfinite(fitted.transform(X)).all()
+    np.testing.assert_allclose(fitted.transform(pl.from_pandas(X)), fitted.transform(X))
+
+
+@pytest.mark.parametrize("est", ESTIMATORS, ids=lambda est: type(est).__name__)
+def test_gaps_of_new_rows_where_the_fit_had_none(est, pairs):
+    X, y = pairs
+    complete = X.notna().all(axis=1)
+    fitted = est.fit(X[complete], y[complete])
+    assert np.isfinite(fitted.transform(X)).all()
+
+
+def test_gaps_that_tell_something_are_found(rng):
+    x = rng.normal(size=500)
+    y = np.where(rng.random(500) < 0.5, "present", "absent")
+    x[y == "absent"] = np.nan
+    assert co.ACE(1).fit(x, y).correlations_[0] > 0.99
+
+
+def test_pairs_with_gaps_are_dropped_if_asked_for(pairs):
+    X, y = pairs
+    complete = X.notna().all(axis=1).to_numpy()
+    with pytest.warns(co.LeftOut, match=f"{(~complete).sum()} of 400"):
+        est = co.CCA(1, missing="drop").fit(X, y)
+    np.testing.assert_allclose(est.pics_, co.CCA(1).fit(X[complete], y[complete]).pics_)
+    with pytest.raises(ValueError, match="missing='drop'"):
+        est.transform(X)
+
+
+def test_gaps_are_refused_if_asked_for(pairs):
+    X, y = pairs
+    for call in (co.CCA(1, missing="error").fit, lambda *p: co.decompose(*p, missing="error")):
+        with pytest.raises(ValueError, match="X has missing values"):
+            call(X, y)
+    with pytest.raises(ValueError, match="missing"):
+        co.CCA(1, missing="no").fit(X, y)
+    with pytest.raises(ValueError, match="missing must be"):
+        co.decompose(X, y, missing="no")
+
+
+def test_missing_labels_are_a_level_of_ca(rng):
+    x = rng.choice(np.array(["p", "q", None]), 300)
+    y = np.where(x == "p", "u", rng.choice(["u", "v"], 300))
+    ca = co.CA().fit(x, y)
+    assert ca.rows_.labels.tolist() == ["(missing)", "p", "q"]
+    np.testing.assert_array_equal(ca.transform(["(missing)"]), ca.transform([None]))
+    with pytest.warns(co.LeftOut, match="300 pairs"):
+        dropped = co.CA(missing="drop").fit(x, y, sample_weight=np.ones(300))
+    kept = [value is not None for value in x]
+    np.testing.assert_allclose(dropped.pics_, co.CA().fit(x[kept], y[kept]).pics_)
+    with pytest.raises(ValueError, match="missing"):
+        co.CA(missing="error").fit(x, y)
+
+
+def test_decompose_and_compare_keep_all_rows(pairs):
+    X, y = pairs
+    d = co.decompose(X, y, method="cca", verbose=False)
+    assert d.n == len(y)
+    comparison = co.compare(X, y, ["cca", "ace"], n_components=1)
+    assert comparison.results["cca"].captured > 0.4
+
+
+def test_a_saved_model_takes_gaps(pairs, tmp_path):
+    X, y = pairs
+    est = co.ACE(1).fit(X, y)
+    est.decomposition_.save(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(co.load(tmp_path / "model.safetensors").f(X), est.transform(X))
+
+
+@pytest.mark.parametrize("est", ESTIMATORS, ids=lambda est: type(est).__name__)
+def test_unknown_labels_are_like_missing_ones_on_request(est, pairs):
+    X, y = pairs
+    fitted = clone(est).fit(X, y)
+    new, gap = X[:1].assign(c="new"), X[:1].assign(c=None)
+    with pytest.raises(ValueError, match="label 'new'"):
+        fitted.transform(new)
+    fitted.set_params(handle_unknown="missing")
+    np.testing.assert_array_equal(fitted.transform(new), fitted.transform(gap))
