@@ -234,15 +234,15 @@ def test_a_late_date_decides_on_days_and_months(write):
 
 def test_dates_with_two_readings_are_told(write):
     path = write("a,b\n03/03/2020,1\n01/02/2020,1\n03/04/2020,2\n")
-    assert read_file(path).frame["a"][1] == datetime.date(2020, 2, 1)
+    assert read_file(path).frame["a"][1] == datetime.date(2020, 1, 2)
     (note,) = read_file(path).list_notes()
-    assert "'01/02/2020' is read as 2020-02-01" in note
-    assert "--dates month-first" in note
-    other = read_file(path, Readings(dates="month-first"))
-    assert other.frame["a"][1] == datetime.date(2020, 1, 2)
+    assert "'01/02/2020' is read as 2020-01-02" in note
+    assert "--dates day-first" in note
+    other = read_file(path, Readings(dates="day-first"))
+    assert other.frame["a"][1] == datetime.date(2020, 2, 1)
     assert other.list_notes() == []
-    proven = read_file(write("a,b\n01/02/2020,12/31/2020\n03/04/2020,01/01/2020\n"))
-    assert proven.frame["a"][0] == datetime.date(2020, 1, 2)
+    proven = read_file(write("a,b\n01/02/2020,31/12/2020\n03/04/2020,01/01/2020\n"))
+    assert proven.frame["a"][0] == datetime.date(2020, 2, 1)
 
 
 def test_dates_with_a_marker(write):

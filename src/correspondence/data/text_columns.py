@@ -25,8 +25,8 @@ TIME_PATTERN = r"^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?$"
 ZONE_PATTERN = r":[0-9.]+(?:Z|[-+][0-9:]+)$"
 DATE_FORMATS = {
     **dict.fromkeys(("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d"), "year-first"),
+    **dict.fromkeys(("%m/%d/%Y", "%m-%d-%Y"), "month-first"),  # if both fit, as `text_readers` reads them
     **dict.fromkeys(("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y"), "day-first"),
-    **dict.fromkeys(("%m/%d/%Y", "%m-%d-%Y"), "month-first"),
 }
 TIME_FORMATS = ("%H:%M:%S%.f", "%H:%M")
 
