@@ -15,15 +15,15 @@ from correspondence.data.column_reading import ItemList
 
 __all__ = ["TextReader", "find_number_reader", "find_text_reader"]
 
-# Formats of dates, the usual ones first. Day before month where both readings fit all texts, as in files.
+# Formats of dates, the usual ones first. Month before day where both readings fit all texts, as in files.
 DATE_FORMATS = (
-    *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d.%m.%Y", "%d.%m.%y"),
-    *("%d-%m-%Y", "%m-%d-%Y", "%b %d %Y", "%b %d, %Y", "%d %b %Y", "%d %b, %Y", "%d-%b-%Y", "%d-%b-%y", "%d/%b/%Y"),
+    *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d.%m.%Y", "%d.%m.%y"),
+    *("%m-%d-%Y", "%d-%m-%Y", "%b %d %Y", "%b %d, %Y", "%d %b %Y", "%d %b, %Y", "%d-%b-%Y", "%d-%b-%y", "%d/%b/%Y"),
     *("%a %b %d %Y", "%a, %d %b %Y", "%A, %b %d, %Y", "%a %d %b %Y", "%d %b %y"),
 )
 TIME_FORMATS = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%I:%M%p", "%H:%M:%S%.f")
 MONTH_FORMATS = ("%Y-%m-%d", "%b %Y %d", "%b-%Y %d", "%m/%Y %d", "%b-%y %d")  # after " 1" or "-1" is added
-DAYS_FIRST = ("%d/%m/%Y", "%d/%m/%y", "%d-%m-%Y")  # the month might come first
+MONTHS_FIRST = ("%m/%d/%Y", "%m/%d/%y", "%m-%d-%Y")  # the day might come first
 ZONE = re.compile(r"\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})$")  # the local time is taken as it is written
 MONTH = re.compile(r"\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*", re.IGNORECASE)
 FIRST_YEAR = 1000  # before it, the two digits of a year were read as four
@@ -81,8 +81,8 @@ class TextReader:
         """What should be said about the reading, because another one may be meant."""
         if self.kind == "number" and not self.is_proven:
             return f"taken as numbers with a decimal {self.format}"
-        is_doubtful = self.kind == "date" and self.format.startswith(DAYS_FIRST) and not self.is_proven
-        return "taken as dates with the day first" if is_doubtful else ""
+        is_doubtful = self.kind == "date" and self.format.startswith(MONTHS_FIRST) and not self.is_proven
+        return "taken as dates with the month first" if is_doubtful else ""
 
 
 def find_text_reader(texts: Iterable[str]) -> TextReader | None:
