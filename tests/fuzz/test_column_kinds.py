@@ -119,3 +119,63 @@ def messy_pairs(draw, min_rows=1, max_rows=60):
     share = draw(st.sampled_from([0.0, 0.1, 0.6]))
     sides = draw(st.lists(kinds, min_size=1, max_size=4)), draw(st.lists(kinds, min_size=1, max_size=2))
     return make_columns(sides[0], n, share, seed), make_columns(sides[1], n, share, seed)
+
+
+# --- nothing breaks
+
+
+def use(est, X, Y):
+    """Everything that a fitted estimator says of the rows of its fit."""
+    d = est.fit(X, Y).decomposition_
+    return [d, d.f(X), d.g(Y), est.transform(X, Y), est.evaluate(X, Y)]
+
+
+CALLS = {
+    "CCA": lambda X, Y: use(co.CCA(1), X, Y),
+    "ACE": lambda X, Y: use(co.ACE(1), X, Y),
+    "KernelCCA": lambda X, Y: use(co.KernelCCA(1), X, Y),
+    "decompose": lambda X, Y: co.decompose(X, Y, 1, "cca", verbose=False),
+    "crossfit": lambda X, Y: co.crossfit(co.CCA(1), X, Y, 2),
+    "CA": lambda X, Y: co.CA(1).fit(X[X.columns[0]], Y[Y.columns[0]]).decomposition_,
+}
+MAKERS = {"pandas": to_pandas, "polars": to_polars}
+
+
+@settings(max_examples=60)
+@given(pairs=messy_pairs(), call=st.sampled_from(list(CALLS)), maker=st.sampled_from(list(MAKERS)))
+def test_messy_frames_give_a_result_or_a_sentence(pairs, call, maker):
+    X, Y = (MAKERS[maker](side) for side in pairs)
+    assert hostile.judge(CALLS[call], X, Y) == ""
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_alone(kind, maker):
+    """Also of a single row, and of many missing values."""
+    for n, share in ((40, 0.0), (40, 0.5), (1, 0.0), (2, 0.0)):
+        X = MAKERS[maker](make_columns(["numbers", kind], n, share, 3))
+        Y = MAKERS[maker](make_columns(["numbers"], n, 0, 3))
+        assert hostile.judge(CALLS["CCA"], X, Y) == ""
+        assert hostile.judge(CALLS["CCA"], X[X.columns[-1:]] if maker == "pandas" else X[:, [-1]], Y) == ""
+
+
+# --- one result for both libraries
+
+
+def find_outcome(call, maker, pairs):
+    """The correlations that come out, or the first words of the error."""
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            result = call(*(maker(side) for side in pairs))
+        except (ValueError, TypeError) as error:
+            return str(error)
+    return getattr(result, "decomposition_", result).correlations
+
+
+@settings(max_examples=60)
+@given(pairs=messy_pairs(min_rows=5))
+def test_pandas_and_polars_agree(pairs):
+    one, other = (find_outcome(lambda X, Y: co.CCA(1).fit(X, Y), maker, pairs) for maker in MAKERS.values())
+    assert isinstance(one, str) == isinstance(other, str), (one, other)
+    if not isinstance(one, str):
+        np.testing.assert_allclose(one, other, atol=1e-8)
