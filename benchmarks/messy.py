@@ -182,10 +182,12 @@ def read_pairs(path: Path, table: MessyTable, n_rows: int | None) -> tuple[pd.Da
     return frame.drop(columns=y), frame[y[0]] if len(y) == 1 else frame[y], n
 
 
-def judge_method(fit: Callable[..., FittedPair], table: MessyTable, X: pd.DataFrame, Y: Any, folds: int) -> Score:
+def judge_method(
+    fit: Callable[..., FittedPair], table: MessyTable, X: pd.DataFrame, Y: Any, options: argparse.Namespace
+) -> Score:
     """Fit to all folds but one and evaluate on that one, for each fold."""
     score = Score()
-    for train, test in KFold(folds, shuffle=True, random_state=0).split(X):
+    for train, test in KFold(options.folds, shuffle=True, random_state=0).split(X):
         try:
             start = time.perf_counter()
             fitted = fit(table, X.iloc[train].reset_index(drop=True), Y.iloc[train].reset_index(drop=True))
@@ -193,7 +195,7 @@ def judge_method(fit: Callable[..., FittedPair], table: MessyTable, X: pd.DataFr
             pairs = X.iloc[test].reset_index(drop=True), Y.iloc[test].reset_index(drop=True)
             captured, first = fitted.evaluate(*pairs, table.n_components)
         except Exception as error:  # the result of a benchmark that is run before the code can do it, too
-            if os.environ.get("MESSY_TRACEBACK"):
+            if options.traceback:
                 traceback.print_exc()
             return replace(score, error=f"{type(error).__name__}: {error}")
         score.captured.append(captured)
@@ -259,7 +261,7 @@ def measure_table(table: MessyTable, options: argparse.Namespace, folder: Path) 
     for name, fit in list_methods(table).items():
         if options.methods and name not in options.methods:
             continue
-        scores[name] = score = judge_method(fit, table, X, Y, options.folds)
+        scores[name] = score = judge_method(fit, table, X, Y, options)
         print(f"  {name:18s} {score.text:18s} {score.seconds_text:>6s} s  {score.error}", flush=True)
         for origin in score.origins if name == "ours" else ():
             print(f"      {origin}", flush=True)
@@ -305,6 +307,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--no-analyze", action="store_true", help="without the command")
     parser.add_argument("--keep", type=Path, help="folder for the CSV files and what analyze writes")
+    parser.add_argument("--traceback", action="store_true", help="show where errors come from")
     parser.add_argument("--page", type=Path, help="page whose table is replaced")
     return parser.parse_args()
 
