@@ -179,3 +179,38 @@ def test_pandas_and_polars_agree(pairs):
     assert isinstance(one, str) == isinstance(other, str), (one, other)
     if not isinstance(one, str):
         np.testing.assert_allclose(one, other, atol=1e-8)
+
+
+# --- nothing is misread
+
+READ = {
+    "numbers": 0.5,
+    "numbers as text": 0.5,
+    "percentages": 0.95,
+    "money": 0.8,
+    "few whole numbers": 0.5,
+    "labels": 0.1,
+    "dates": 0.9,
+    "spelled dates": 0.9,
+    "durations": 0.1,
+    "booleans": 0.4,
+    "words of truth": 0.6,
+    "texts": 0.5,
+    "lists": 0.6,
+    "joined lists": 0.6,
+}
+"""Kinds, and the correlation with z that a linear function of what they say has at least, on rows not in the fit."""
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("kind", READ)
+def test_a_kind_is_read_for_what_it_says(kind, maker):
+    rng = np.random.default_rng(5)
+    z = rng.normal(size=400)
+    target = np.abs(z) if kind in ("durations", "labels") else z
+    X = MAKERS[maker]({"x": KINDS[kind](rng, z)})
+    train, test = (X.iloc[:300], X.iloc[300:]) if maker == "pandas" else (X[:300], X[300:])
+    with warnings.catch_warnings(action="ignore"):
+        d = co.CCA(1).fit(train, target[:300]).decomposition_
+        f = d.f.accept_unknown()(test.reset_index(drop=True) if maker == "pandas" else test)
+    assert abs(np.corrcoef(f[:, 0], target[300:])[0, 1]) > READ[kind]
