@@ -31,7 +31,9 @@ MAX_KNOTS = 24  # knots of a column, if there are few columns
 MAX_SPLINE_FEATURES = 200  # features that the columns of numbers of one side share
 PER_FEATURE = 10  # smallest number of observations for each feature; with fewer the functions are linear
 ROWS_BEYOND_KNOTS = 5  # observations beyond the outermost knots, where the functions are linear
-MAX_STEPS_OF_CUBIC = 1.5  # smallest distances of knots; between knots that are further apart, functions are linear
+MAX_STEPS_OF_CUBIC = 2  # smallest distances of knots; in the gap between knots further apart, functions are linear
+    3  # smallest distances of knots; in gaps between knots that are further apart, functions are linear
+)
 UNBOUNDED_RANGE = (-np.inf, np.inf)
 N_EXTREME_ROWS = 1  # observations at each end that count as half as far out: one outlier must not carry a function
 
@@ -130,9 +132,12 @@ def place_knots(z: np.ndarray, n_knots: int) -> np.ndarray:
     if not n_knots or not high > low:
         return np.empty(0)
     # In a gap, as between 0 and the smallest cost, nothing holds a spline that has knots there: a new value in the gap
-    # could get any value and decide everything. So each knot is the nearest one of some value.
-    steps = np.clip((distinct - low) / (high - low), 0, 1) * (n_knots - 1)
-    return np.linspace(low, high, n_knots)[np.unique(np.rint(steps).astype(np.intp))]
+    # could get any value and decide everything. So knots stay out of gaps: they are not the nearest one of any value.
+    nearest = np.unique(np.rint(np.clip((distinct - low) / (high - low), 0, 1) * (n_knots - 1)).astype(np.intp))
+    is_held = np.ones(n_knots, dtype=bool)
+    for i in np.flatnonzero(np.diff(nearest) > MAX_STEPS_OF_CUBIC):
+        is_held[nearest[i] + 1 : nearest[i + 1]] = False
+    return np.linspace(low, high, n_knots)[is_held]
 
 
 def evaluate_spline(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.ndarray:
