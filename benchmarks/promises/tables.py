@@ -107,11 +107,11 @@ def _round(value: object) -> object:
     return value
 
 
-def put_into_page(page: Path, table: str) -> None:
+def put_into_page(page: Path, table: str, begin: str = BEGIN, end: str = END) -> None:
     """Replace what stands between the two marks of a page."""
     text = page.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"page must have the lines {BEGIN} and {END}, got {page} without them. Add them.")
+    before, has_begin, rest = text.partition(begin)
+    _, has_end, after = rest.partition(end)
+    if not has_begin or not has_end:
+        raise ValueError(f"page must have the lines {begin} and {end}, got {page} without them. Add them.")
     page.write_text(f"{before}{begin}\n\n{table}\n{end}{after}", encoding="utf-8")

@@ -5,6 +5,7 @@ import pytest
 
 import correspondence as co
 from correspondence.core import collinearity
+from correspondence.core.collinearity import was_float32
 from correspondence.core.splines import SplineBasis
 
 EPS = np.finfo(float).eps
@@ -210,6 +211,13 @@ def test_a_column_that_varies_in_its_last_digit_is_not_rounding(rng):
 def lost(rng):
     start, other, ride = rng.normal(size=(3, 1000))
     return np.column_stack([start, other, start + 1.5e-15 * ride]), ride
+
+
+def test_missing_numbers_say_nothing_about_the_precision(rng):
+    values = rng.normal(size=9).astype(np.float32).astype(float)
+    values[3] = np.nan
+    assert was_float32(values)
+    assert not was_float32(np.array([np.nan, 1e200]))  # no warning either
 
 
 def test_columns_of_an_array_are_named_by_their_positions(rng):

@@ -97,3 +97,15 @@ def test_tiny_samples(rng, n):
     fit = fit_additive([(x, y)], *bases(x, y), n_components=1)
     assert np.isfinite(fit.f(x)).all()
     assert 0 <= fit.correlations[0] <= 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_gap_does_not_set_functions_free(seed):
+    """Of costs that are mostly 0, nothing is known about values between 0 and the smallest one."""
+    rng = np.random.default_rng(seed)
+    x = np.where(rng.random(3000) < 0.97, 0, rng.normal(3, 0.5, 3000).clip(1.9))[:, None]
+    Y = np.eye(12)[rng.integers(12, size=3000)]
+    basis = SplineBasis.for_columns(x, NUMBER), SplineBasis.for_columns(Y, np.zeros(12, dtype=bool))
+    f = fit_additive([(x, Y)], *basis, n_components=5).f
+    gap = np.linspace(0, 1.9, 50)[:, None]
+    assert np.abs(f(gap)).max() < 5 * np.abs(f(x)).max()

@@ -177,7 +177,9 @@ def find_precisions(side: str, pairs: Parts) -> list[float]:
 
 
 def was_float32(values: np.ndarray) -> bool:
-    """Say whether numbers were float32, whatever they are now; whole numbers are exact."""
+    """Say whether numbers were float32, whatever they are now; whole numbers are exact, missing ones say nothing."""
+    if values.dtype == np.float64:
+        values = values[~np.isnan(values)]
     if values.dtype != np.float64 or np.abs(values).max(initial=0) > np.finfo(np.float32).max:
         return False
     return bool((values == values.astype(np.float32)).all() and (values != np.rint(values)).any())

@@ -1,7 +1,7 @@
 """Sums of smooth functions of columns: maximally correlated ones in closed form, as smooth as the data allow.
 
-The features of a column of numbers are cubic splines with linear tails, which are constant beyond the data. The feature
-of an indicator is the indicator. The penalty is the mean squared third derivative.
+The features of a column of numbers are cubic splines with linear tails, which are constant beyond the data and linear
+in its gaps. The feature of an indicator is the indicator. The penalty is the mean squared third derivative.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ MAX_KNOTS = 24  # knots of a column, if there are few columns
 MAX_SPLINE_FEATURES = 200  # features that the columns of numbers of one side share
 PER_FEATURE = 10  # smallest number of observations for each feature; with fewer the functions are linear
 ROWS_BEYOND_KNOTS = 5  # observations beyond the outermost knots, where the functions are linear
+MAX_STEPS_OF_CUBIC = 2  # smallest distances of knots; in the gap between knots further apart, functions are linear
+    3  # smallest distances of knots; in gaps between knots that are further apart, functions are linear
+)
 UNBOUNDED_RANGE = (-np.inf, np.inf)
 N_EXTREME_ROWS = 1  # observations at each end that count as half as far out: one outlier must not carry a function
 
@@ -126,7 +129,15 @@ def place_knots(z: np.ndarray, n_knots: int) -> np.ndarray:
         return distinct
     outside = min(ROWS_BEYOND_KNOTS / len(z), 0.1)
     low, high = np.quantile(z, [outside, 1 - outside])
-    return np.linspace(low, high, n_knots) if high > low else np.empty(0)
+    if not n_knots or not high > low:
+        return np.empty(0)
+    # In a gap, as between 0 and the smallest cost, nothing holds a spline that has knots there: a new value in the gap
+    # could get any value and decide everything. So knots stay out of gaps: they are not the nearest one of any value.
+    nearest = np.unique(np.rint(np.clip((distinct - low) / (high - low), 0, 1) * (n_knots - 1)).astype(np.intp))
+    is_held = np.ones(n_knots, dtype=bool)
+    for i in np.flatnonzero(np.diff(nearest) > MAX_STEPS_OF_CUBIC):
+        is_held[nearest[i] + 1 : nearest[i + 1]] = False
+    return np.linspace(low, high, n_knots)[is_held]
 
 
 def evaluate_spline(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.ndarray:
@@ -134,7 +145,16 @@ def evaluate_spline(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray
         return z[:, None]
     low, high = knots[0], knots[-1]
     below, above = np.minimum(z - low, 0)[:, None], np.maximum(z - high, 0)[:, None]
-    return spline(np.clip(z, low, high)) + below * spline(low, 1) + above * spline(high, 1)
+    values = spline(np.clip(z, low, high)) + below * spline(low, 1) + above * spline(high, 1)
+    # A cubic swings out between knots that are far apart: in gaps the functions are linear.
+    width = np.diff(knots)
+    i = np.clip(np.searchsorted(knots, z, side="right") - 1, 0, len(width) - 1)
+    gap = np.flatnonzero((width[i] > MAX_STEPS_OF_CUBIC * width.min()) & (z > low) & (z < high))
+    if len(gap):
+        i = i[gap]
+        share = ((z[gap] - knots[i]) / width[i])[:, None]
+        values[gap] = (1 - share) * spline(knots[i]) + share * spline(knots[i + 1])
+    return values
 
 
 def _indicate_intervals_of_column(z: np.ndarray, knots: np.ndarray) -> np.ndarray:
