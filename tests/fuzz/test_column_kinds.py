@@ -19,7 +19,10 @@ import correspondence as co
 
 # --- columns: a list of n values of a kind that depend on z, which all columns of a frame have in common
 
-DATE_SPELLINGS = ["%Y-%m-%d", "%b %d %Y", "%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%dT%H:%M:%SZ", "%d %B %Y", "%Y-%m-%d %H:%M"]
+DATE_SPELLINGS = [
+    *("%Y-%m-%d", "%b %d %Y", "%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%dT%H:%M:%SZ", "%d %B %Y", "%Y-%m-%d %H:%M"),
+    *("%b-%Y", "%b %Y", "%d-%b-%y", "%d/%m/%Y %H:%M:%S", "%a, %d %b %Y %H:%M:%S", "%Y-%m-%d %H:%M:%S+02:00"),
+]
 MISSING_MARKERS = ["", "NA", "N/A", "nan", "?", "-", "null"]
 WORDS = ["red", "green", "salt", "house", "river", "north", "old", "seven"]
 
@@ -204,8 +207,9 @@ READ = {
 
 @pytest.mark.parametrize("maker", MAKERS)
 @pytest.mark.parametrize("kind", READ)
-def test_a_kind_is_read_for_what_it_says(kind, maker):
-    rng = np.random.default_rng(5)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_kind_is_read_for_what_it_says(kind, maker, seed):
+    rng = np.random.default_rng(seed)
     z = rng.normal(size=400)
     target = np.abs(z) if kind in ("durations", "labels") else z
     X = MAKERS[maker]({"x": KINDS[kind](rng, z)})

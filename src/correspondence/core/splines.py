@@ -32,8 +32,6 @@ MAX_SPLINE_FEATURES = 200  # features that the columns of numbers of one side sh
 PER_FEATURE = 10  # smallest number of observations for each feature; with fewer the functions are linear
 ROWS_BEYOND_KNOTS = 5  # observations beyond the outermost knots, where the functions are linear
 MAX_STEPS_OF_CUBIC = 2  # smallest distances of knots; in the gap between knots further apart, functions are linear
-    3  # smallest distances of knots; in gaps between knots that are further apart, functions are linear
-)
 UNBOUNDED_RANGE = (-np.inf, np.inf)
 N_EXTREME_ROWS = 1  # observations at each end that count as half as far out: one outlier must not carry a function
 

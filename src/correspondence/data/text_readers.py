@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import datetime
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -187,8 +188,10 @@ def _parse_dates(texts: Sequence[str], form: str) -> list[Any]:
         form = form[2:]
         plain = [text + ("-1" if form == "%Y-%m-%d" else " 1") for text in plain]
     try:
-        dates = pl.Series(plain, dtype=pl.String).str.to_datetime(form, strict=False, time_unit="us").to_list()
-        return [date if date is not None and date.year >= FIRST_YEAR else None for date in dates]
+        dates = pl.Series(plain, dtype=pl.String).str.to_datetime(form, strict=False, time_unit="us")
+        # before they become Python's dates, which have no year -2018, as "%b %Y" reads Mar-2018
+        is_usual = dates.dt.year().is_between(FIRST_YEAR, datetime.MAXYEAR)
+        return pl.select(pl.when(is_usual).then(dates)).to_series().to_list()
     except pl.exceptions.PolarsError:
         return [None] * len(texts)
 
