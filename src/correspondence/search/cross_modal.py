@@ -173,11 +173,9 @@ class CrossModalIndex:
             Values of y, best those of the training.
         has_tag : array or sparse matrix of shape (n, m)
             1 where a y has the tag, 0 elsewhere.
-        items_x, X, by, scaled, engine
-            These are the parameters of the index itself.
-        held_out : (X, has_tag), optional
-            Values of x that took no part in the fit, and which tags each has: each tag then has a probability of its
-            own. Those of the x given a tag stay scores.
+        items_x, X, by, scaled, held_out, engine
+            These are the parameters of the index itself, but `held_out` is (X, has_tag): values of x that took no part
+            in the fit, and which tags each has. Then each tag has a probability of its own; an x given a tag has none.
 
         Returns
         -------
