@@ -115,6 +115,7 @@ def test_words_of_texts_are_marks(rng):
     marks = find_column_marks(d.f, points, texts, "X")
     chosen = marks.categories.choose(marks.n_rows, [0], d.correlations, 25)
     assert sorted(marks.categories.labels[chosen].tolist()) == ["basil", "soy"]
+    assert marks.category_noun == ("word", "words")
 
 
 def test_nothing_is_shown_of_what_cannot_be_read(rng):

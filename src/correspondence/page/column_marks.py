@@ -16,7 +16,7 @@ from correspondence.scene.points import ScenePoints
 
 __all__ = ["add_column_clouds", "list_structure", "pack_numbers"]
 
-MAX_CATEGORIES, MAX_NUMBERS = 300, 40  # of each side
+MAX_CATEGORIES, MAX_NUMBERS = 120, 40  # of each side
 MAX_AXES_LISTED, MAX_COLUMNS_LISTED = 6, 40  # in the table below the plane
 
 
@@ -69,7 +69,7 @@ def make_category_cloud(rows: Cloud, marks: ColumnMarks, correlations: np.ndarra
         Column("column", codes.astype(np.uint32), to_texts(names)),
         Column("rows", kept.counts.astype(np.float32)),
     ]
-    name, shares = f"categories of {rows.name}", kept.counts / max(1, marks.n_rows)
+    name, shares = f"{marks.category_noun[1]} of {rows.name}", kept.counts / max(1, marks.n_rows)
     return Cloud(f"{rows.role}c", name, points, to_texts(kept.labels), True, columns, shares=shares)
 
 

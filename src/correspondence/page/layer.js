@@ -178,8 +178,9 @@ class Layer {
   /* No label over the mark of another named point. */
   reserve(taken) {
     const { plane } = this;
-    for (const points of Object.values(this.page.named)) {
-      for (const i of plane.seen(points.slice(0, 400))) {
+    for (const [side, points] of Object.entries(this.page.named)) {
+      const isCrowd = side === "others" && points.length > 40 && this.model.role("xc");  // labels of y have to find room among words
+      for (const i of plane.seen(points.slice(0, isCrowd ? 40 : 400))) {
         if (this.model.find(i)[0].image) continue;  // a picture takes its place
         const [x, y] = plane.at(i), r = plane.looks[2 * i] / 2;
         taken.add([x - r, y - r, x + r, y + r]);
@@ -195,7 +196,7 @@ class Layer {
     const font = `${isHeavy ? "600 " : ""}${cloud.role === "y" ? 13 : 12}px ${FONT}`;
     const width = this.measure(context, font, text), gap = plane.looks[2 * i] / 2 + 3;
     const corners = [[x + gap, y - 8], [x - gap - width, y - 8], [x - width / 2, y - gap - 15], [x - width / 2, y + gap]];
-    if (isOfColumns(cloud.role)) corners.push(...[x + gap - 2, x - gap - width + 2].flatMap(edge => [y - 20, y + 4].map(top => [edge, top])));
+    if (isOfColumns(cloud.role) || model.role("xc")) corners.push(...[x + gap - 2, x - gap - width + 2].flatMap(edge => [y - 20, y + 4].map(top => [edge, top])));
     const colour = css(this.page.text(this.page.ink(cloud, model.classOf(cloud, j))));
     return this.writeText(context, text, corners, width, { font, colour }, taken);
   }

@@ -72,7 +72,7 @@ class Page {
     for (const cloud of model.clouds) {
       const many = cloud.n > 20000 ? 3.2 : cloud.n > 3000 ? 4.5 : cloud.n > 300 ? 6 : 9;
       const ofY = cloud.named ? Math.max(many, cloud.n > 300 ? 9 : 15) : many + 1;
-      const size = cloud.faint ? Math.min(many, 5) : { x: many, mark: 9, y: ofY, xc: 11, yc: 15 }[cloud.role];
+      const size = cloud.faint ? Math.min(many, 5) : { x: many, mark: 9, y: ofY, xc: cloud.n > 40 ? 8 : 11, yc: cloud.n > 40 ? 11 : 15 }[cloud.role];
       const solid = cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
       const behind = (cloud.n < 300 ? 80 : cloud.n <= 3000 ? 55 : cloud.n <= 20000 ? 32 : 18) * (cloud.classes ? 2 : 1);
       const alphas = cloud.faint ? model.copies(cloud).map(times => Math.max(1, behind / times)) : null;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -42,6 +43,8 @@ class SideColumns:
         The arrows, of two points, and paths, of more.
     n_hidden : tuple of int
         How many categories, and how many numbers, are not drawn.
+    noun : (str, str)
+        What one category, and several of them, are called.
     """
 
     rows: DrawnCloud
@@ -49,6 +52,7 @@ class SideColumns:
     tips: DrawnCloud
     lines: list[np.ndarray]
     n_hidden: tuple[int, int]
+    noun: tuple[str, str]
 
 
 def find_side_columns(
@@ -94,7 +98,7 @@ def find_side_columns(
         weight=np.full(len(rows.xy), np.nan),
         points=replace(rows.points, labels=None),
     )
-    return SideColumns(faint, categories, _place_tips(rows, numbers, lines), lines, hidden)
+    return SideColumns(faint, categories, _place_tips(rows, numbers, lines), lines, hidden, marks.category_noun)
 
 
 def trace_number(number: NumberMark, index: list[int], scale: np.ndarray) -> np.ndarray:
@@ -151,17 +155,15 @@ def write_caption(ax: Axes, sides: Sequence[SideColumns]) -> None:
     """Say below the plane what the marks are, and how many are not drawn."""
     has_arrows = any(len(line) == 2 for side in sides for line in side.lines)
     has_paths = any(len(line) > 2 for side in sides for line in side.lines)
-    parts = ["categories at the mean of their rows"] if any(len(side.categories.xy) for side in sides) else []
+    drawn = dict.fromkeys(side.noun[1] for side in sides if len(side.categories.xy))
+    parts = [f"{' and '.join(drawn)} at the mean of their rows"] if drawn else []
     parts += ["arrows to where high numbers lie"] if has_arrows else []
     parts += ["paths from low to high numbers"] if has_paths else []
-    hidden = [sum(side.n_hidden[i] for side in sides) for i in (0, 1)]
-    words = [
-        f"{n:,} {word if n == 1 else plural}"
-        for n, word, plural in zip(hidden, ("category", "number"), ("categories", "numbers"), strict=True)
-        if n
-    ]
-    if words:
-        parts.append(f"not drawn, near the centre or rare: {' and '.join(words)}")
+    hidden = count_hidden(sides)
+    if hidden:
+        parts.append(f"not drawn, near the centre or rare: {' and '.join(hidden)}")
+    if not parts:
+        return
     text = "; ".join(parts)
     room = 72 * ax.bbox.width / ax.figure.dpi / CAPTION_LETTER_POINTS
     ax.annotate(
@@ -175,3 +177,12 @@ def write_caption(ax: Axes, sides: Sequence[SideColumns]) -> None:
         va="top",
         gid="caption",
     )
+
+
+def count_hidden(sides: Sequence[SideColumns]) -> list[str]:
+    """Count what is not drawn, by what it is called."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for side in sides:
+        counts[side.noun] += side.n_hidden[0]
+        counts["number", "numbers"] += side.n_hidden[1]
+    return [f"{n:,} {noun[n > 1]}" for noun, n in counts.items() if n]

@@ -148,6 +148,14 @@ class ColumnMarks:
     left_out: list[str]
     columns: list[ColumnStructure]
 
+    @property
+    def category_noun(self) -> tuple[str, str]:
+        """What one category, and several of them, are called."""
+        kinds = {one.column.kind for one in self.columns if not one.column.is_number}
+        if kinds == {"text"}:
+            return "word", "words"
+        return ("item", "items") if kinds == {"list"} else ("category", "categories")
+
     def choose_numbers(self, axes: Sequence[int], scale: np.ndarray, most: int) -> list[NumberMark]:
         """Choose the columns of numbers that matter on some axes, the longest arrows and paths first."""
         mattering = [mark for mark in self.numbers if mark.matters(axes, len(self.numbers))]
