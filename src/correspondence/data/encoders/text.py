@@ -135,4 +135,15 @@ def are_texts(counts: dict[Any, int]) -> bool:
     n = sum(counts.values())
     if not all(isinstance(label, str) for label in counts) or not n:
         return False
-    return len(counts) > n / 2 and sum(count for text, count in counts.items() if " " in text.strip()) > n / 2
+    has_words = len(counts) > n / 2 and sum(count for text, count in counts.items() if " " in text.strip()) > n / 2
+    return has_words and not _stand_for_something_else(counts)
+
+
+def _stand_for_something_else(texts: dict[str, int]) -> bool:
+    """Say whether texts with spaces are dates such as 12 Jun 1998 or numbers such as € 12."""
+    if not all(any(map(str.isdigit, text)) for text in texts):
+        return False
+    from correspondence.data.text_readers import find_text_reader  # which reads columns, and they sparse matrices
+
+    reader = find_text_reader(texts)
+    return reader is not None and reader.kind != "list"
