@@ -159,6 +159,8 @@ def crossfit_possible_methods(
     for number, (name, est) in enumerate(chosen.items(), start=1):
         text = f"trying {name}, method {number} of {len(chosen)}"
         line.tell(text)
+        if budget.skips(name):
+            continue
         if results and budget.limit is not None:
             seconds = rounds * estimate_fit_seconds(est, X, Y, options["groups"], budget.left)
             if budget.skips(name, seconds):

@@ -75,7 +75,9 @@ def find_dependence(
     names = names[:1] if pairs.are_labels else [name for name in names if not METHODS[name].is_costly]
     views: dict[str, list[View]] = {}
     for name in names:
-        if not (views and budget.is_hasty) and (own := list_views(X, Y, name, pairs)):
+        if views and budget.is_hasty:
+            budget.notes.append(f"{name} took no part in the test of dependence, because of the time limit.")
+        elif own := list_views(X, Y, name, pairs):
             views[name] = own
     together = [view for own in views.values() for view in own]
     n_draws = budget.limit_draws(N_DRAWS)

@@ -193,6 +193,8 @@ class Contest:
         is_known = seconds is not None
         if line is not None:
             line.tell(f"trying {name}", None if seconds is None else seconds * rounds)
+        if seconds is None and self.budget.skips(name):
+            return False
         is_watched = line is not None and line.is_shown and METHODS[name].is_costly
         if seconds is None and (is_watched or (self.budget.limit is not None and self.budget.seconds_per_fit)):
             est = make_estimator(name, self.pairs, n_components, self.random_state)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.base import clone
 
 from correspondence._util.arguments import count_observations, is_number, take_rows
 from correspondence._util.progress import describe_seconds
@@ -22,6 +23,7 @@ MAX_PROBE_PAIRS = 800  # pairs of the larger of the two fits that show how long 
 MAX_PROBE_SHARE = 0.5  # share of all pairs that a probe may have
 MIN_PROBE_SECONDS = 0.05  # fits that are quicker say nothing about how their time grows
 MAX_GROWTH = 2.0  # power of the number of pairs by which the time of a fit may grow
+N_PROBE_STEPS = 50  # steps of nets in a probe
 N_DRAWS_IN_HASTE = 99  # of a test for which little time is left
 
 
@@ -76,16 +78,22 @@ class TimeBudget:
         """Keep what a fit of a method has taken, from which later ones are estimated."""
         self.seconds_per_fit[name] = seconds
 
-    def skips(self, name: str, seconds: float) -> bool:
-        """Tell whether a method must be skipped, because it would take so many seconds, and keep a sentence."""
-        if not self.seconds_per_fit or seconds <= self.left:
+    def skips(self, name: str, seconds: float = 0.0) -> bool:
+        """Tell whether a method must be skipped, because it would take so many seconds, and keep a sentence.
+
+        Without an estimate, it is skipped only if no time is left at all.
+        """
+        left = self.left
+        if not self.seconds_per_fit or (left > 0 and seconds <= left):
             return False
-        left = describe_seconds(self.left)
-        verb = "is" if self.left < 1.5 else "are"
-        self.notes.append(
-            f"{name} was skipped: it would take about {describe_seconds(seconds)}, and {left} {verb} left of the time "
-            "limit."
-        )
+        if left < 1:
+            self.notes.append(f"{name} was skipped: nothing is left of the time limit.")
+        else:
+            need, rest = describe_seconds(max(seconds, 1)), describe_seconds(left)
+            verb = "is" if left < 1.5 else "are"
+            self.notes.append(
+                f"{name} was skipped: it would take about {need}, and {rest} {verb} left of the time limit."
+            )
         return True
 
     def affords_fits(self, names: list[str], n_fits: float) -> bool:
@@ -123,7 +131,8 @@ def estimate_fit_seconds(
     Returns
     -------
     float
-        The seconds; 0 if a small part cannot be fitted, for example because labels are missing in it.
+        The seconds; 0 if a small part cannot be fitted, for example because labels are missing in it. Nets make only a
+        few steps in the fits, and are taken to need all of theirs.
 
     Examples
     --------
@@ -134,6 +143,7 @@ def estimate_fit_seconds(
     >>> estimate_fit_seconds(co.CCA(1), X, Y, clock=lambda: next(seconds))
     10.0
     """
+    est, n_times = shorten_training(est)
     n = count_observations(X, "X")
     order = np.random.default_rng(0).permutation(n)
     large = max(2, int(min(MAX_PROBE_PAIRS, MAX_PROBE_SHARE * n)))
@@ -147,6 +157,14 @@ def estimate_fit_seconds(
             return 0.0
         took.append(max(clock() - begin, 1e-6))
         if took[-1] > left:
-            return took[-1] * n / size
+            return n_times * took[-1] * n / size
     growth = np.clip(np.log2(took[1] / took[0]), 0.0, MAX_GROWTH) if took[1] > MIN_PROBE_SECONDS else 1.0
-    return float(took[1] * (n / large) ** growth)
+    return float(n_times * took[1] * (n / large) ** growth)
+
+
+def shorten_training(est: Any) -> tuple[Any, float]:
+    """Return an estimator that makes fewer steps, if it makes any, and how many times as many the given one makes."""
+    steps = est.get_params().get("max_steps")
+    if not isinstance(steps, int) or steps <= N_PROBE_STEPS:
+        return est, 1.0
+    return clone(est).set_params(max_steps=N_PROBE_STEPS), steps / N_PROBE_STEPS
