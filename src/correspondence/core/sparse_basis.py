@@ -46,10 +46,11 @@ def find_sparse_basis(rows: sp.csr_array, weights: np.ndarray) -> Basis:
     """
     k = min(MAX_DIRECTIONS, *rows.shape)
     with limit_blas_threads(True):  # threads gain little here, and lose much where others use the same cores
-        weighted = sp.csr_array(rows * weights)
+        # Where directions are left out anyway, those that are kept need not be exact, and single precision is enough.
+        weighted = sp.csr_array(rows * weights, dtype=np.float32 if k < min(rows.shape) else np.float64)
         _, s, Vt = randomized_svd(weighted, k, n_oversamples=N_OVERSAMPLES, n_iter=N_POWER_ITERATIONS, random_state=0)
     keep = s > MIN_SINGULAR_RATIO * s.max(initial=0)
-    return Basis(np.asarray(rows.mean(axis=0)).ravel(), weights[:, None] * Vt[keep].T)
+    return Basis(np.asarray(rows.mean(axis=0)).ravel(), weights[:, None] * Vt[keep].T.astype(np.float64))
 
 
 def weigh_words(rows: sp.csr_array) -> np.ndarray:
