@@ -104,6 +104,7 @@ def compare(
     True
     """
     check_in_memory(X)
+    budget = TimeBudget(time_limit)
     if Y is None:
         X, Y = list_counted_pairs(X, groups)
     check_missing_policy(missing)
@@ -120,7 +121,6 @@ def compare(
     chosen = choose_estimators(methods, pairs, n_components, random_state)
     folds = choose_folds(pairs, together, random_state) if cv is None else cv
     parts = make_splits(folds, pairs.n, labels=find_labels(Y), groups=together, random_state=random_state)
-    budget = TimeBudget(time_limit)
     with open_stages(progress) as line:
         options: dict[str, Any] = {"groups": together, "n_jobs": n_jobs, "progress": line}
         results, failed = crossfit_possible_methods(chosen, X, Y, parts, options, budget, is_strict=methods is not None)

@@ -40,14 +40,13 @@ from correspondence.selection.preparing import (
     prepare_contest,
 )
 from correspondence.selection.race import Contest, Race, limit_components, race_again, run_race
-from correspondence.selection.time_budget import TimeBudget
+from correspondence.selection.time_budget import NO_TIME_TEXT, TimeBudget
 from correspondence.validation.fitting import fit_copy
 from correspondence.validation.latent_dimension import assess_components, latent_dimension
 from correspondence.validation.permutation import MIN_FOR_BLOCKS
 
 __all__ = ["MIN_PAIRS", "NOTHING_FOUND_TEXT", "Choice", "choose_decomposition", "decompose"]
 
-N_FITS_FOR_BLOCKS = 3  # of a test on held-out pairs, each to a part of them
 NOTHING_FOUND_TEXT = "Nothing was found: no component is clearly more than chance, and what is kept may be chance."
 
 
@@ -401,10 +400,10 @@ def count_components(
     if not views and wanted.can_test_all:
         views = list_views(*take_firsts(X, Y, wanted.groups), method, pairs)
     is_first_found = dependence.pvalue <= SIGNIFICANCE_LEVEL
-    has_time = wanted.budget.affords_fits([method], N_FITS_FOR_BLOCKS + 1)
+    has_time = wanted.budget.affords_test(method)
     if not views and not has_time:
-        why = "the time limit leaves no time for it"
-        return wanted.n_components or 1, _Counted(int(is_first_found) if dependence.views else None, not_tested=why)
+        first = int(is_first_found) if dependence.views else None
+        return wanted.n_components or 1, _Counted(first, not_tested=NO_TIME_TEXT)
     if not views:
         est = make_estimator(method, pairs, limit, wanted.random_state)
         try:
@@ -420,16 +419,15 @@ def count_components(
         found = max(dimension.n_components, int(is_first_found))
         k = wanted.n_components or max(1, found)
         return k, _Counted(found, replace(dimension, n_components=found).take_first(k))
-    n_draws = wanted.budget.limit_draws(N_DRAWS)
-    test = run_component_tests(views, dependence.pvalue, limit, wanted.random_state, n_draws)
+    draws = wanted.random_state, wanted.budget.limit_draws(N_DRAWS)
+    test = run_component_tests(views, dependence.pvalue, limit, *draws)
     found = int((test.pvalues <= SIGNIFICANCE_LEVEL).sum())
     k = wanted.n_components or max(1, found)
     if wanted.n_components is None and found > 1 and race is not None:
         with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
             k = limit_components(contest, race.winner, found)
     if not wanted.test or not has_time:
-        why = "the time limit leaves no time for fits to parts of the pairs" if wanted.test else ""
-        return k, _Counted(found, not_tested=why)
+        return k, _Counted(found, not_tested=NO_TIME_TEXT if wanted.test else "")
     est = make_estimator(method, pairs, min(k + 1, limit), wanted.random_state)
     dimension = assess_components(est, X, Y, test, SIGNIFICANCE_LEVEL, **wanted.options).take_first(k)
     points = np.flatnonzero(find_points(dimension.intervals))

@@ -17,13 +17,15 @@ from correspondence._util.text import short_repr
 from correspondence.data.splits import select_groups
 from correspondence.validation.fitting import fit_copy
 
-__all__ = ["TimeBudget", "check_time_limit", "count_rounds", "estimate_fit_seconds"]
+__all__ = ["NO_TIME_TEXT", "TimeBudget", "check_time_limit", "count_rounds", "estimate_fit_seconds"]
 
 MAX_PROBE_PAIRS = 800  # pairs of the larger of the two fits that show how long a fit takes; the other has half of them
 MAX_PROBE_SHARE = 0.5  # share of all pairs that a probe may have
 MIN_PROBE_SECONDS = 0.05  # fits that are quicker say nothing about how their time grows
 MAX_GROWTH = 2.0  # power of the number of pairs by which the time of a fit may grow
 N_PROBE_STEPS = 50  # steps of nets in a probe
+N_FITS_FOR_TEST = 3  # of a test on held-out pairs, each to a part of them
+NO_TIME_TEXT = "the time limit leaves no time for fits to parts of the pairs"
 N_DRAWS_IN_HASTE = 99  # of a test for which little time is left
 
 
@@ -99,6 +101,10 @@ class TimeBudget:
     def affords_fits(self, names: list[str], n_fits: float) -> bool:
         """Tell whether there is time for so many more fits of each of some methods that were fitted before."""
         return n_fits * sum(self.seconds_per_fit.get(name, 0.0) for name in names) <= self.left
+
+    def affords_test(self, name: str) -> bool:
+        """Tell whether there is time for a test of a method on held-out pairs, and for a fit to all pairs."""
+        return self.affords_fits([name], N_FITS_FOR_TEST + 1)
 
     def limit_draws(self, n_draws: int) -> int:
         """Return the number of draws of a test: fewer if little time is left."""
