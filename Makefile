@@ -73,6 +73,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/explore.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/tables.py
+	$(BIN)/python benchmarks/text.py
 
 clean:
 	rm -rf $(VENV) docs/_build docs/generated

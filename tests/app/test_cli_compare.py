@@ -11,7 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 import correspondence as co
+from correspondence._util import progress
 from correspondence.app.cli import main
+from correspondence.selection import comparing
 from correspondence.selection.method_registry import METHODS
 
 FILES = ["comparison.csv", "comparison.png"]
@@ -294,3 +296,27 @@ def test_warnings_are_notes(tmp_path, run):
     assert result.exit_code == 0
     assert "intervals" in result.stderr
     assert "UncertainInterval" not in result.stderr
+
+
+def test_what_cannot_finish_is_skipped_with_a_sentence(run, file, monkeypatch):
+    monkeypatch.setattr(comparing, "estimate_fit_seconds", lambda *a: 1e6)
+    result = run(file, "--y", "colour", "--methods", "cca,ace", "--time-limit", 1000)
+    assert result.exit_code == 0, result.output
+    assert "ace was skipped" in result.stderr
+    assert "cca" in result.stdout
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "soon"])
+def test_wrong_time_limits(run, file, limit):
+    result = run(file, "--y", "colour", "--time-limit", limit)
+    assert result.exit_code == 2
+    assert "--time-limit" in result.output
+
+
+@pytest.mark.parametrize("flag", ["--progress", "--no-progress"])
+def test_stages_are_told_on_request(run, file, monkeypatch, flag):
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "REFRESH_SECONDS", 0.001)
+    result = run(file, "--y", "colour", "--methods", "cca,ace", flag)
+    assert result.exit_code == 0, result.output
+    assert ("trying" in result.stderr) == (flag == "--progress")

@@ -284,6 +284,15 @@ def test_mistakes_in_the_data_are_told_in_a_sentence(file, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_time_limit_stops_the_training(file, tmp_path):
+    result = run(file, *OPTIONS, "--time-limit", 1e-3, "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "time limit" in result.output
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["steps"] == 20  # the first look at the held-out pairs
+    assert "another command" in one_sentence(run(file, *OPTIONS, "-o", tmp_path / "out"))
+
+
 def test_mistakes_of_usage(file, tmp_path):
     for arguments, text in (
         ([file, "--nproc", 0], "0 is not in the range"),

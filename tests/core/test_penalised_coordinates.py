@@ -26,6 +26,27 @@ def test_leading_vectors_by_eigenvalues_are_those_by_svd(rng, monkeypatch, shape
         np.testing.assert_allclose(ours.T @ ours, np.eye(4), atol=1e-9)
 
 
+@pytest.mark.parametrize("shape", [(80, 90), (90, 80)])
+@pytest.mark.parametrize("rank", [60, 4, 3, 0])
+def test_leading_vectors_by_lanczos_are_those_by_svd(rng, monkeypatch, shape, rank):
+    K = rng.normal(size=(shape[0], rank)) @ rng.normal(size=(rank, shape[1]))
+    exact = penalised_coordinates.lead_pairs(K, 4)
+    monkeypatch.setattr(penalised_coordinates, "MAX_FEATURES_FOR_FULL_SVD", 10)
+    monkeypatch.setattr(penalised_coordinates, "MAX_FEATURES_FOR_DENSE_EIGH", 20)
+    fast = penalised_coordinates.lead_pairs(K, 4)
+    np.testing.assert_allclose(fast[1], exact[1], atol=1e-6)
+    for ours, theirs in ((fast[0], exact[0]), (fast[2], exact[2])):
+        assert ours.shape == theirs.shape
+        np.testing.assert_allclose(np.abs((ours * theirs).sum(axis=0))[:rank], 1, atol=1e-9)
+
+
+def test_equal_penalties_need_no_second_rotation(rng):
+    cov = np.cov(rng.normal(size=(6, 50)))
+    directions, rough = diagonalise_penalty(cov, np.full(6, 3.0))
+    np.testing.assert_allclose(directions.T @ cov @ directions, np.eye(6), atol=1e-10)
+    np.testing.assert_allclose(3 * directions.T @ directions, np.diag(rough), atol=1e-9)
+
+
 @pytest.mark.slow
 def test_more_features_than_are_decomposed_in_full(rng, monkeypatch):
     F = rng.normal(size=(700, 310))

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn import cross_decomposition
 
 import correspondence as co
+from correspondence.core import sparse_basis
 from correspondence.estimators.cca import RIDGE_STRENGTHS
 
 
@@ -279,6 +280,38 @@ def test_text(rng):
     assert f[0] * f[1] < 0
 
 
+def make_topic_texts(rng, n, n_words=1500):
+    """Make texts of two topics, each with words of its own, among words that both share."""
+    topics = rng.integers(2, size=n)
+    words = np.array([f"w{i}" for i in range(n_words)])
+    own = rng.integers(50, size=(n, 3)) + 50 * topics[:, None]
+    shared = 100 + rng.integers(n_words - 100, size=(n, 12))
+    return [" ".join(words[row]) for row in np.hstack([own, shared])], topics
+
+
+def test_many_words_are_reduced(rng, monkeypatch):
+    """Fewer directions than words, found without a look at y, hold what two texts share."""
+    monkeypatch.setattr(sparse_basis, "MAX_DIRECTIONS", 50)
+    texts, topics = make_topic_texts(rng, 1500)
+    est = co.CCA(n_components=1).fit(texts[:1000], topics[:1000].astype(str))
+    assert est.evaluate(texts[1000:], topics[1000:].astype(str)).correlations[0] > 0.6
+    assert est.decomposition_.f.weights.shape[0] > 1000  # one weight for each word
+
+
+def test_functions_of_sparse_rows_are_those_of_dense_ones(rng):
+    texts, topics = make_topic_texts(rng, 300)
+    f = co.CCA(n_components=1).fit(texts, topics.astype(str)).decomposition_.f
+    np.testing.assert_allclose(f(texts), f.of_features(f.features(texts)), atol=1e-9)
+
+
+def test_wide_sparse_matrix_of_few_rows_is_exact(rng):
+    """Fewer rows than directions span all columns: the functions are as correlated as those of the dense matrix."""
+    z = rng.normal(size=(100, 1))
+    X = (rng.random((100, 1200)) < 0.05 + 0.2 * (z > 0)).astype(float)
+    sparse, dense = (co.CCA(n_components=1, regularization=1e-9).fit(values, z) for values in (sp.csr_array(X), X))
+    assert sparse.correlations_[0] == pytest.approx(dense.correlations_[0], abs=1e-6)
+
+
 def test_images(rng):
     """The mean of the left half is what x and y share."""
     x = rng.normal(size=(600, 1, 4, 4))
@@ -290,7 +323,7 @@ def test_images(rng):
     np.testing.assert_allclose(left, left.mean(), rtol=0.3)
 
 
-@pytest.mark.parametrize("kind", ["wide", "frame", "labels", "text", "sparse"])
+@pytest.mark.parametrize("kind", ["wide", "frame", "labels", "text", "sparse", "wide sparse"])
 def test_saved_and_loaded_it_is_the_same(rng, tmp_path, kind):
     n = 120
     a = rng.normal(size=(n, 3))
@@ -300,6 +333,7 @@ def test_saved_and_loaded_it_is_the_same(rng, tmp_path, kind):
         "labels": rng.choice(["u", "v", "w"], n),
         "text": [" ".join(rng.choice(["one", "two", "three", "four", "five"], 6)) for _ in range(n)],
         "sparse": sp.random_array((n, 5), density=0.4, rng=rng, format="csr"),
+        "wide sparse": sp.random_array((n, 1500), density=0.02, rng=rng, format="csr"),
     }[kind]
     est = co.CCA(n_components=1).fit(X, a)
     est.decomposition_.save(tmp_path / "model")

@@ -167,7 +167,7 @@ class TestMinCount:
     def test_all_labels_rare(self, rare):
         with pytest.raises(ValueError, match=r"min_count.*X"):
             co.decompose(*rare, min_count=1000)
-        unique = [f"id {i}" for i in range(100)]
+        unique = [f"id{i}" for i in range(100)]
         profile = PairsProfile.from_data(unique, np.arange(100.0))
         assert not merge_rare_labels(Contest(unique, np.arange(100.0), profile), "auto").merges
 

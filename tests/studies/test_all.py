@@ -196,6 +196,30 @@ def test_command_fails_if_a_study_failed(tmp_path, three):
     assert "Error: three failed" in result.output
 
 
+def test_no_study_is_begun_after_the_time_limit(tmp_path, three, monkeypatch):
+    clock = iter([0.0, 1.0, 20.0, 30.0])  # the beginning, and before each study
+    monkeypatch.setattr(reproducing.time, "monotonic", lambda: next(clock))
+    outcome, told = run_all(tmp_path, time_limit=10)
+    assert outcome.skipped == ("two", "three")
+    assert [three[name].runs for name in three] == [1, 0, 0]
+    assert sum("time limit" in line for line in told) == 2
+    assert "time limit" in (tmp_path / "index.md").read_text(encoding="utf-8")
+
+
+def test_a_study_that_took_longer_than_what_is_left_is_not_begun(tmp_path, three, monkeypatch):
+    run_all(tmp_path)
+    record = Record.read_json(tmp_path / "two", "two")
+    replace(record, seconds=100.0).write_json(tmp_path / "two")
+    monkeypatch.setattr(reproducing.time, "monotonic", lambda: 0.0)
+    assert run_all(tmp_path, again=True, time_limit=50)[0].skipped == ("two",)
+
+
+def test_a_time_limit_goes_with_all():
+    result = invoke("bsc", "--time-limit", 5)
+    assert result.exit_code == 2
+    assert "--time-limit goes with all" in result.output
+
+
 def test_again_goes_with_all():
     result = invoke("bsc", "--again")
     assert result.exit_code == 2

@@ -126,6 +126,8 @@ def series_to_array(series: nw.Series) -> np.ndarray:
 def to_array(values: Any, name: str) -> np.ndarray:
     """Return a list, a frame or a torch tensor as an array; in rows of numbers and strings, each keeps its type."""
     _check_mask(values, name)
+    if isinstance(values, list | tuple) and values and all(type(value) is str for value in values):
+        return np.array(values, dtype=object)  # in NumPy's own type each text takes as much room as the longest
     array = as_numpy_array(values, name)
     is_mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
     return np.array(values, dtype=object) if is_mixed else array

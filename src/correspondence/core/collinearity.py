@@ -17,6 +17,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 
 from correspondence._util.arguments import take_rows
@@ -28,6 +29,7 @@ from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.columns import Columns
 from correspondence.data.encoders.images import Images
 from correspondence.data.encoders.single_column import Category, Linear, Number
+from correspondence.data.encoders.text import Text
 from correspondence.data.pairs.pairs import Memory, Pairs, Parts
 
 __all__ = ["Basis", "Described", "Resolved", "describe_columns", "resolve_collinearity"]
@@ -56,12 +58,15 @@ class Described:
         Errors of the values by rounding, in units of the encoded columns.
     constant : ndarray of shape (p, m)
         Combinations that are constant by construction, as the sum of all indicators of a label is.
+    are_words : bool
+        Whether the columns are the words of a bag.
     """
 
     side: str
     names: list[str]
     rounding: np.ndarray
     constant: np.ndarray
+    are_words: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +86,10 @@ class Basis:
         """Number of combinations."""
         return len(self.centre) if self.matrix is None else self.matrix.shape[1]
 
-    def __call__(self, columns: np.ndarray) -> np.ndarray:
-        """Evaluate the combinations, of shape (n, width)."""
+    def __call__(self, columns: Any) -> np.ndarray:
+        """Evaluate the combinations, of shape (n, width); sparse columns need a matrix."""
+        if sp.issparse(columns):
+            return columns @ self.matrix - self.centre @ self.matrix
         return columns if self.matrix is None else (columns - self.centre) @ self.matrix
 
     def on_columns(self, mean: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -146,7 +153,8 @@ def describe_columns(side: str, encoder: Encoder, pairs: Parts) -> Described:
     if not isinstance(encoder, Columns):
         width = int(np.prod(encoder.shape)) if isinstance(encoder, Images) else int(encoder.width)  # type: ignore[attr-defined]
         off = FLOAT32_EPS if isinstance(encoder, Images) else FLOAT64_EPS
-        return Described(side, [repr(j) for j in range(width)], np.full(width, off), np.empty((width, 0)))
+        names, are_words = [repr(j) for j in range(width)], isinstance(encoder, Text)
+        return Described(side, names, np.full(width, off), np.empty((width, 0)), are_words)
     widths = [column.width for column in encoder.columns.values()]
     names = np.repeat(np.array([repr(key) for key in encoder.columns], dtype=object), widths).tolist()
     digits = dict(zip(encoder.names, find_precisions(side, pairs), strict=True))

@@ -16,6 +16,7 @@ from correspondence.core.splines import AdditiveFunctions
 from correspondence.core.whitening import choose_signs
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_from_state
+from correspondence.data.encoders.text import SparseColumns, Text
 
 __all__ = ["Additive", "Encoded", "Loadings", "fix_signs", "iterate_blocks", "to_dense"]
 
@@ -114,6 +115,10 @@ class Encoded(FeatureMap):
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
         return to_dense(self.encoder(values, self.name))
+
+    def map_rows_sparsely(self, values: Any) -> Any:
+        """Encode values; rows of words and of wide sparse matrices stay sparse."""
+        return self.encoder(values, self.name) if isinstance(self.encoder, Text | SparseColumns) else self(values)
 
     def state(self) -> State:  # noqa: D102
         return State({"name": self.name, "encoder": self.encoder.state().description}, {})

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from correspondence._util import files
 from correspondence._util.arguments import count_observations, read_only, to_floats
@@ -55,6 +56,10 @@ class FeatureMap(ABC):
     @abstractmethod
     def __call__(self, values: Any) -> np.ndarray:
         """Evaluate the features at each of the values."""
+
+    def map_rows_sparsely(self, values: Any) -> Any:
+        """Evaluate the features as a sparse array where they are one, otherwise as usual."""
+        return self(values)
 
     @abstractmethod
     def state(self) -> State:
@@ -255,17 +260,30 @@ class LinearFunctions(PrincipalFunctions):
         read_only(self, "mean", "weights")
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        features = to_floats(values if self.features is None else self.features(values), "The features")
+        features = self._find_features(values)
         if features.ndim != 2 or features.shape[1] != len(self.mean):
             raise ValueError(f"The features must have {len(self.mean)} columns, got shape {features.shape}.")
-        if not np.isfinite(features).all():
+        if not np.isfinite(features.data if sp.issparse(features) else features).all():
             raise ValueError("The features must be finite, but some are NaN or infinity. Leave those values out.")
         return self.of_features(features)
 
-    def of_features(self, features: np.ndarray) -> np.ndarray:
-        """Evaluate the functions, given the features."""
+    def _find_features(self, values: Any) -> Any:
+        """Return the features as an array of numbers, which is sparse only if a feature map has made it so."""
+        if isinstance(self.features, FeatureMap):
+            features = self.features.map_rows_sparsely(values)
+            if sp.issparse(features):
+                return features
+        else:
+            features = values if self.features is None else self.features(values)
+        return to_floats(features, "The features")
+
+    def of_features(self, features: Any) -> np.ndarray:
+        """Evaluate the functions, given the features as an array, dense or sparse."""
         with np.errstate(over="ignore", invalid="ignore"):
-            values = (features - self.mean) @ self.weights
+            if sp.issparse(features):
+                values = features @ self.weights - self.mean @ self.weights
+            else:
+                values = (features - self.mean) @ self.weights
         if values.size and not max(values.max(), -values.min()) < MAX_FUNCTION_VALUE:  # NaN included
             raise ValueError(
                 "X and Y must be near the values of the fit. Leave out values that are "

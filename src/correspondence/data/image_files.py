@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageOps
 
-from correspondence._util.progress import make_progress_bar
+from correspondence._util.progress import ProgressArgument, make_progress_bar
 
 __all__ = ["ReadImages", "image_files", "read_image", "read_images", "to_grey"]
 
@@ -45,7 +45,7 @@ def image_files(folder: str | Path) -> dict[str, Path]:
 
 
 def read_images(
-    paths: Sequence[Path | None], size: int, colour: bool | None = None, progress: bool | None = None
+    paths: Sequence[Path | None], size: int, colour: bool | None = None, progress: ProgressArgument = None
 ) -> ReadImages:
     """Read images and bring them to a common size.
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from correspondence._util.arguments import count_observations
 from correspondence._util.constraints import Constraints, Whole, check_parameters
@@ -27,6 +28,7 @@ from correspondence.core.regularised import (
     merge_folds,
 )
 from correspondence.core.scoring import score_moments
+from correspondence.core.sparse_basis import find_sparse_basis, weigh_columns, weigh_words
 from correspondence.data.encoders.choosing import encoders_for
 from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.data.pairs.pairs import Memory, Parts
@@ -125,6 +127,10 @@ class CCA(PenalisedEstimator):
     rounding, down to about 1e-14 of their spread. If there are fewer than four pairs for each column, a ridge is added,
     whose strength is chosen by what the functions capture of held-out folds; more columns than pairs are fine.
 
+    Texts, and sparse matrices of more than 1000 columns, are not made dense: their columns are weighted, words by their
+    inverse document frequency, and reduced to the (at most 800) directions along which they vary most, by a randomised
+    singular value decomposition with a fixed seed. Pass ``X.toarray()`` for all columns of a sparse matrix.
+
     Parameters
     ----------
     n_components : int
@@ -184,8 +190,19 @@ class CCA(PenalisedEstimator):
     ) -> tuple[Decomposition, np.ndarray]:
         x, y = self._make_feature_maps(pairs)
         known = describe_columns("X", x.encoder, pairs), describe_columns("Y", y.encoder, pairs)
-        found, strength = self._resolve_columns(pairs.through(x, y), known, groups)
+        rows = pairs.through(x.map_rows_sparsely, y.map_rows_sparsely)
+        found, strength = self._resolve_columns(rows, known, groups)
         return decompose_columns(found, x, y, self.n_components, y_sample), strength
+
+    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
+        pairs = Memory(X, Y, count_observations(X, "X"))
+        x, y = self._make_feature_maps(pairs)
+        rows = pairs.through(x.map_rows_sparsely, y.map_rows_sparsely)
+        is_sparse = sp.issparse(rows.x) or sp.issparse(rows.y)
+        known = describe_columns("X", x.encoder, pairs), describe_columns("Y", y.encoder, pairs)
+        F, G = (find_basis(F, k)(F) if sp.issparse(F) else F for F, k in zip((rows.x, rows.y), known, strict=True))
+        view = view_whitened(F, G, by_variance=is_sparse)
+        return [] if view is None else [view]
 
     def _resolve_columns(
         self, rows: Parts, known: tuple[Described, Described], groups: np.ndarray | None
@@ -232,7 +249,7 @@ class CCA(PenalisedEstimator):
 def find_bases(rows: Parts, known: tuple[Described, Described]) -> Bases:
     """Find columns that span the centred rows of each side: all, or the principal axes if there are fewer of them."""
     if isinstance(rows, Memory):
-        return find_basis(rows.x), find_basis(rows.y)
+        return find_basis(rows.x, known[0]), find_basis(rows.y, known[1])
     widths = [len(side.names) for side in known]
     if max(widths) >= rows.layout.n:
         raise ValueError(
@@ -241,7 +258,10 @@ def find_bases(rows: Parts, known: tuple[Described, Described]) -> Bases:
     return Basis.make_identity(widths[0]), Basis.make_identity(widths[1])
 
 
-def find_basis(F: np.ndarray) -> Basis:
+def find_basis(F: Any, known: Described) -> Basis:
+    """Find combinations that span the centred rows of one side, or most of what varies if the rows are sparse."""
+    if sp.issparse(F):
+        return find_sparse_basis(F, weigh_words(F) if known.are_words else weigh_columns(F))
     if F.shape[1] < len(F):
         return Basis.make_identity(F.shape[1])
     mean = F.mean(axis=0)

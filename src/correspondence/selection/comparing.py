@@ -10,6 +10,7 @@ import numpy as np
 
 from correspondence._util.arguments import check_whole, find_user_stacklevel
 from correspondence._util.labels import find_labels
+from correspondence._util.progress import open_stages
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.core.estimator import check_missing_policy, treat_missing
@@ -21,6 +22,7 @@ from correspondence.results.evidence import CrossFit
 from correspondence.selection.method_registry import PairsProfile, list_sensible_methods, make_estimator
 from correspondence.selection.preparing import check_min_count, merge_rare_labels
 from correspondence.selection.race import Contest, choose_folds
+from correspondence.selection.time_budget import TimeBudget, count_rounds, estimate_fit_seconds
 from correspondence.validation.crossfit import crossfit
 from correspondence.validation.fitting import check_in_memory
 
@@ -40,6 +42,7 @@ def compare(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
+    time_limit: float | None = None,
 ) -> Comparison:
     """Try several methods on the same pairs.
 
@@ -73,6 +76,9 @@ def compare(
         Number of fits to run in parallel.
     progress : bool or None
         Show a progress bar; by default after two seconds.
+    time_limit : float, optional
+        Skip methods that would not finish in so many seconds; by default there is no limit. The first method is always
+        fitted, and nothing that has begun is interrupted, so it may take longer.
 
     Returns
     -------
@@ -82,8 +88,8 @@ def compare(
     Warns
     -----
     LeftOut
-        If a method that was not asked for by name cannot be fitted to a part of the pairs, or if a table counts so
-        many pairs that a sample of them is compared.
+        If a method that was not asked for by name cannot be fitted to a part of the pairs, if a method is skipped
+        because of the time limit, or if a table counts so many pairs that a sample of them is compared.
 
     Examples
     --------
@@ -98,6 +104,7 @@ def compare(
     True
     """
     check_in_memory(X)
+    budget = TimeBudget(time_limit)
     if Y is None:
         X, Y = list_counted_pairs(X, groups)
     check_missing_policy(missing)
@@ -114,14 +121,12 @@ def compare(
     chosen = choose_estimators(methods, pairs, n_components, random_state)
     folds = choose_folds(pairs, together, random_state) if cv is None else cv
     parts = make_splits(folds, pairs.n, labels=find_labels(Y), groups=together, random_state=random_state)
-    options: dict[str, Any] = {"groups": together, "n_jobs": n_jobs, "progress": progress}
-    if methods is not None:
-        return Comparison({name: crossfit(est, X, Y, parts, **options) for name, est in chosen.items()}, chosen, notes)
-    results, failed = crossfit_possible_methods(chosen, X, Y, parts, options)
-    for name, error in failed.items():
-        warnings.warn(
-            f"Left out, because it cannot be compared: {name}. {error}", LeftOut, stacklevel=find_user_stacklevel()
-        )
+    with open_stages(progress) as line:
+        options: dict[str, Any] = {"groups": together, "n_jobs": n_jobs, "progress": line}
+        results, failed = crossfit_possible_methods(chosen, X, Y, parts, options, budget, is_strict=methods is not None)
+    left_out = [f"Left out, because it cannot be compared: {name}. {error}" for name, error in failed.items()]
+    for note in [*left_out, *budget.notes]:
+        warnings.warn(note, LeftOut, stacklevel=find_user_stacklevel())
     return Comparison(results, {name: chosen[name] for name in results}, notes)
 
 
@@ -138,14 +143,35 @@ def _find_groups(groups: Any, cv: Any, X: Any, Y: Any) -> tuple[np.ndarray | Non
 
 
 def crossfit_possible_methods(
-    chosen: dict[str, Any], X: Any, Y: Any, parts: list[Split], options: dict[str, Any]
+    chosen: dict[str, Any],
+    X: Any,
+    Y: Any,
+    parts: list[Split],
+    options: dict[str, Any],
+    budget: TimeBudget,
+    *,
+    is_strict: bool = False,
 ) -> tuple[dict[str, CrossFit], dict[str, ValueError]]:
-    """Cross-fit the methods that can be fitted to every part, and keep what is wrong with the others."""
-    results, failed = {}, {}
-    for name, est in chosen.items():
+    """Cross-fit the methods that can be fitted to every part in time, and keep what is wrong with the others."""
+    results: dict[str, CrossFit] = {}
+    failed: dict[str, ValueError] = {}
+    line, rounds = options["progress"], count_rounds(len(parts), options["n_jobs"])
+    for number, (name, est) in enumerate(chosen.items(), start=1):
+        text = f"trying {name}, method {number} of {len(chosen)}"
+        line.tell(text)
+        if budget.skips(name):
+            continue
+        if results and budget.limit is not None:
+            seconds = rounds * estimate_fit_seconds(est, X, Y, options["groups"], budget.left)
+            if budget.skips(name, seconds):
+                continue
+            line.tell(text, seconds)
         try:
             results[name] = crossfit(est, X, Y, parts, **options)
+            budget.record_fit(name, results[name].seconds)
         except ValueError as error:
+            if is_strict:
+                raise
             failed[name] = error
     if not results:
         raise next(iter(failed.values()))

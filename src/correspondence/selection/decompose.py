@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import check_whole, find_user_stacklevel
+from correspondence._util.progress import StageLine, open_stages
 from correspondence._util.text import short_repr
-from correspondence._util.user_warnings import CorrespondenceWarning, NothingFound
+from correspondence._util.user_warnings import CorrespondenceWarning, LeftOut, NothingFound
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.estimator import check_missing_policy, treat_missing
 from correspondence.data.copies import DUPLICATES, Copies, is_duplicates, resolve_groups, take_firsts
@@ -23,6 +24,7 @@ from correspondence.estimators.ca.estimator import CA
 from correspondence.results.component_tests import LatentDimension
 from correspondence.results.evidence import find_points
 from correspondence.selection.dependence_test import (
+    N_DRAWS,
     SIGNIFICANCE_LEVEL,
     DependenceTest,
     find_dependence,
@@ -38,6 +40,7 @@ from correspondence.selection.preparing import (
     prepare_contest,
 )
 from correspondence.selection.race import Contest, Race, limit_components, race_again, run_race
+from correspondence.selection.time_budget import NO_TIME_TEXT, TimeBudget
 from correspondence.validation.fitting import fit_copy
 from correspondence.validation.latent_dimension import assess_components, latent_dimension
 from correspondence.validation.permutation import MIN_FOR_BLOCKS
@@ -100,6 +103,7 @@ def decompose(
     n_jobs: int | None = None,
     progress: bool | None = None,
     verbose: bool = True,
+    time_limit: float | None = None,
 ) -> Decomposition:
     """Decompose the dependence of two variables of any kind, by the method that suits them.
 
@@ -142,6 +146,9 @@ def decompose(
         Show progress bars; by default after two seconds.
     verbose : bool
         Say in one line, on the error output, which method was taken and why. It is also the `origin` of the result.
+    time_limit : float, optional
+        Skip methods that would not finish in so many seconds, and shorten tests; by default there is no limit. The
+        simplest method is always fitted, and nothing that has begun is interrupted, so it may take longer.
 
     Returns
     -------
@@ -152,6 +159,8 @@ def decompose(
     -----
     NothingFound
         If no component is more than chance.
+    LeftOut
+        If a method is skipped because of the time limit.
 
     Examples
     --------
@@ -176,6 +185,7 @@ def decompose(
         random_state=random_state,
         n_jobs=n_jobs,
         progress=progress,
+        time_limit=time_limit,
     )
     if choice.is_nothing:
         warnings.warn(NOTHING_FOUND_TEXT, NothingFound, stacklevel=find_user_stacklevel())
@@ -192,6 +202,7 @@ def choose_decomposition(
     *,
     among: Collection[str] = tuple(METHODS),
     test: bool = False,
+    time_limit: float | None = None,
     **options: Any,
 ) -> Choice:
     """Do the work of `decompose`, and keep what was learnt on the way.
@@ -204,6 +215,8 @@ def choose_decomposition(
         Let "auto" choose among these methods.
     test : bool
         Test the components even if their number is given, and judge them on held-out pairs, from 40 pairs on.
+    time_limit : float, optional
+        It is that of `decompose`.
     **options
         groups, min_count, missing, random_state, n_jobs and progress are those of `decompose`.
     """
@@ -214,8 +227,12 @@ def choose_decomposition(
     check_whole(options.get("random_state", 0), "random_state", 0, 2**32 - 1)
     check_missing_policy(options.get("missing", "indicator"))
     check_min_count(options.get("min_count", "auto"))
-    wanted = _Wanted(n_components, method, among, test, **options)
-    choice = choose_for_table(X, wanted) if Y is None else choose_for_pairs(X, Y, wanted)
+    budget = TimeBudget(time_limit)
+    with open_stages(options.get("progress")) as line:
+        wanted = _Wanted(n_components, method, among, test, **options | {"progress": line}, budget=budget)
+        choice = choose_for_table(X, wanted) if Y is None else choose_for_pairs(X, Y, wanted)
+    for note in budget.notes:
+        warnings.warn(note, LeftOut, stacklevel=find_user_stacklevel())
     return replace(choice, decomposition=replace(choice.decomposition, origin=choice.origin))
 
 
@@ -232,7 +249,8 @@ class _Wanted:
     missing: str = "indicator"
     random_state: int = 0
     n_jobs: int | None = None
-    progress: bool | None = None
+    progress: StageLine = field(default_factory=lambda: StageLine(False))
+    budget: TimeBudget = field(default_factory=TimeBudget)
     copies: Copies | None = None
 
     @property
@@ -294,13 +312,14 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
     X, Y = pairs.name_missing_labels(X, Y)
     groups, copies = resolve_groups(wanted.groups, X, Y)
     wanted = replace(wanted, groups=groups, copies=copies)
-    given = Contest(X, Y, pairs, **wanted.options)
+    given = Contest(X, Y, pairs, **wanted.options, budget=wanted.budget)
     prepared, contest, table = prepare_contest(given, table, wanted.min_count, wanted.method)
     X, Y, pairs = contest.X, contest.Y, contest.pairs
     dependence = DependenceTest()
     if wanted.can_test_all and count_different(pairs, wanted) >= MIN_PAIRS and wanted.tests_components:
+        wanted.progress.tell("testing for dependence")
         tested = take_firsts(*merge_for_tests(given, contest, wanted.min_count), groups)
-        dependence = find_dependence(*tested, wanted.list_names(pairs), pairs, wanted.random_state)
+        dependence = find_dependence(*tested, wanted.list_names(pairs), pairs, wanted.random_state, wanted.budget)
     is_short = dependence.is_absent and wanted.n_components is None
     race, method, reason = pick_method(contest, wanted, is_short=is_short)
     is_compared, seen_by = race is not None, dependence.find_method(method)
@@ -310,6 +329,7 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
     elif seen_by != method:
         reason = f"finds dependence that {method} misses" + (f", which {race.describe_winner()}" if race else "")
         race, method = None, seen_by
+    wanted.progress.tell(f"testing components of {method}")
     k, counted = count_components(contest, method, race, dependence, wanted)
     if race is not None:
         reason = race.describe_winner(k)
@@ -318,6 +338,7 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
         count_text = f"; not tested, because {counted.not_tested}"
     reason += count_text
     est = make_estimator(method, pairs, k, wanted.random_state)
+    wanted.progress.tell(f"fitting {method} to all pairs", wanted.budget.seconds_per_fit.get(method))
     d = (est.fit(table) if table is not None else fit_copy(est, X, Y, wanted.groups)).decomposition_
     d = prepared.teach_labels(d)
     dimension = counted.dimension and counted.dimension.limit(d.n_components)
@@ -379,6 +400,10 @@ def count_components(
     if not views and wanted.can_test_all:
         views = list_views(*take_firsts(X, Y, wanted.groups), method, pairs)
     is_first_found = dependence.pvalue <= SIGNIFICANCE_LEVEL
+    has_time = wanted.budget.affords_test(method)
+    if not views and not has_time:
+        first = int(is_first_found) if dependence.views else None
+        return wanted.n_components or 1, _Counted(first, not_tested=NO_TIME_TEXT)
     if not views:
         est = make_estimator(method, pairs, limit, wanted.random_state)
         try:
@@ -394,14 +419,15 @@ def count_components(
         found = max(dimension.n_components, int(is_first_found))
         k = wanted.n_components or max(1, found)
         return k, _Counted(found, replace(dimension, n_components=found).take_first(k))
-    test = run_component_tests(views, dependence.pvalue, limit, wanted.random_state)
+    draws = wanted.random_state, wanted.budget.limit_draws(N_DRAWS)
+    test = run_component_tests(views, dependence.pvalue, limit, *draws)
     found = int((test.pvalues <= SIGNIFICANCE_LEVEL).sum())
     k = wanted.n_components or max(1, found)
     if wanted.n_components is None and found > 1 and race is not None:
         with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
             k = limit_components(contest, race.winner, found)
-    if not wanted.test:
-        return k, _Counted(found)
+    if not wanted.test or not has_time:
+        return k, _Counted(found, not_tested=NO_TIME_TEXT if wanted.test else "")
     est = make_estimator(method, pairs, min(k + 1, limit), wanted.random_state)
     dimension = assess_components(est, X, Y, test, SIGNIFICANCE_LEVEL, **wanted.options).take_first(k)
     points = np.flatnonzero(find_points(dimension.intervals))

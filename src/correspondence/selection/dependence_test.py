@@ -14,8 +14,9 @@ from correspondence.core.dependence_views import View, run_in_turn
 from correspondence.results.component_tests import PermutationTest
 from correspondence.selection.method_registry import METHODS, PairsProfile, make_estimator
 from correspondence.selection.race import Race
+from correspondence.selection.time_budget import TimeBudget
 
-__all__ = ["SIGNIFICANCE_LEVEL", "DependenceTest", "find_dependence", "list_views", "run_component_tests"]
+__all__ = ["N_DRAWS", "SIGNIFICANCE_LEVEL", "DependenceTest", "find_dependence", "list_views", "run_component_tests"]
 
 SIGNIFICANCE_LEVEL = 0.05
 N_DRAWS = 499  # of each test
@@ -62,22 +63,34 @@ class DependenceTest:
         return other if tested.pvalues[-1] <= SIGNIFICANCE_LEVEL else None
 
 
-def find_dependence(X: Any, Y: Any, names: Sequence[str], pairs: PairsProfile, seed: int) -> DependenceTest:
+def find_dependence(
+    X: Any, Y: Any, names: Sequence[str], pairs: PairsProfile, seed: int, budget: TimeBudget | None = None
+) -> DependenceTest:
     """Test whether there is any dependence, by all of these methods that can do so on all pairs.
 
-    A weak one may well be seen by another method than the winner of the race, which is then taken.
+    A weak one may well be seen by another method than the winner of the race, which is then taken. If a budget of time
+    is half used up, the methods that are left do not take part, and there are fewer draws.
     """
+    budget = TimeBudget() if budget is None else budget
     names = names[:1] if pairs.are_labels else [name for name in names if not METHODS[name].is_costly]
-    views = {name: own for name in names if (own := list_views(X, Y, name, pairs))}
+    views: dict[str, list[View]] = {}
+    for name in names:
+        if views and budget.is_hasty:
+            budget.notes.append(f"{name} took no part in the test of dependence, because of the time limit.")
+        elif own := list_views(X, Y, name, pairs):
+            views[name] = own
     together = [view for own in views.values() for view in own]
-    return DependenceTest(_test_first_component(together, seed) if together else 1.0, views, seed)
+    n_draws = budget.limit_draws(N_DRAWS)
+    return DependenceTest(_test_first_component(together, seed, n_draws) if together else 1.0, views, seed)
 
 
-def _test_first_component(views: list[View], seed: int) -> float:
-    return float(run_in_turn(views, 1, N_DRAWS, seed).pvalues[0])
+def _test_first_component(views: list[View], seed: int, n_draws: int = N_DRAWS) -> float:
+    return float(run_in_turn(views, 1, n_draws, seed).pvalues[0])
 
 
-def run_component_tests(views: list[View], first: float, limit: int, seed: int) -> PermutationTest:
+def run_component_tests(
+    views: list[View], first: float, limit: int, seed: int, n_draws: int = N_DRAWS
+) -> PermutationTest:
     """Test the components of a method one after the other, given the p-value of the first.
 
     Parameters
@@ -90,9 +103,11 @@ def run_component_tests(views: list[View], first: float, limit: int, seed: int) 
         Test at most this many components.
     seed : int
         The seed of the permutations.
+    n_draws : int
+        The number of draws of each test.
     """
     d = limit if first <= SIGNIFICANCE_LEVEL else 1
-    later = run_in_turn(views, d, N_DRAWS, seed, stop_above=SIGNIFICANCE_LEVEL, start=1)
+    later = run_in_turn(views, d, n_draws, seed, stop_above=SIGNIFICANCE_LEVEL, start=1)
     pvalues = np.maximum.accumulate([first, *later.pvalues[1:], *np.ones(limit - d)])
     statistics, null = np.zeros(limit), np.zeros((len(later.null), limit))
     statistics[:d], null[:, :d] = later.statistics, later.null

@@ -21,6 +21,7 @@ from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, find_only_category
 from correspondence.data.encoders.images import Images
+from correspondence.data.encoders.text import Bag, Text
 from correspondence.estimators.ace import ACE
 from correspondence.estimators.ca.estimator import CA
 from correspondence.estimators.cca import CCA
@@ -62,6 +63,11 @@ class VariableProfile:
     def columns(self) -> int | None:
         """Number of encoded columns, if the variable is a table."""
         return self.encoder.width if isinstance(self.encoder, Columns) else None
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether linear functions can take the variable: a table, words or a sparse matrix."""
+        return isinstance(self.encoder, Columns | Text | Bag)
 
     @property
     def are_images(self) -> bool:
@@ -194,7 +200,7 @@ METHODS: dict[str, Method] = {
     "cca": Method(
         METHOD_TEXTS["cca"],
         lambda p, d, seed: CCA(n_components=d),
-        lambda p: p.x.columns is not None and p.y.columns is not None,
+        lambda p: p.x.has_columns and p.y.has_columns,
     ),
     "ace": Method(
         METHOD_TEXTS["ace"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from correspondence._util.arguments import take_rows
+from correspondence._util.progress import ProgressArgument, StageLine
 from correspondence.core.feature_maps import to_dense
 from correspondence.core.splines import SplineBasis
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns
@@ -21,6 +22,7 @@ from correspondence.data.splits import Split, make_splits
 from correspondence.results.comparison import MIN_STANDARD_ERRORS_AHEAD, MethodResult, pick_simplest
 from correspondence.results.evidence import CrossFit, compute_gain
 from correspondence.selection.method_registry import METHODS, MIN_PAIRS_FOR_NET, PairsProfile, make_estimator
+from correspondence.selection.time_budget import TimeBudget, count_rounds, estimate_fit_seconds
 from correspondence.validation.crossfit import crossfit
 
 __all__ = ["Contest", "Race", "choose_folds", "leaves_dependence", "limit_components", "race_again", "run_race"]
@@ -153,8 +155,10 @@ class Contest:
         What the pairs are like.
     groups : ndarray of shape (n,), optional
         The number of each pair's group; groups are never on both sides of a split.
-    random_state, n_jobs, progress : int, int, bool
-        These are the parameters of `decompose`.
+    random_state, n_jobs, progress : int, int, bool or StageLine
+        These are the parameters of `decompose`, or the line that tells the stages.
+    budget : TimeBudget
+        The time that is left for methods.
     """
 
     X: Any
@@ -163,7 +167,8 @@ class Contest:
     groups: np.ndarray | None = None
     random_state: int = 0
     n_jobs: int | None = None
-    progress: bool | None = None
+    progress: ProgressArgument = None
+    budget: TimeBudget = field(default_factory=TimeBudget)
 
     def split_pairs(self) -> list[Split]:
         """Split the pairs into folds."""
@@ -173,7 +178,30 @@ class Contest:
     def cross_fit(self, name: str, n_components: int, parts: list[Split]) -> CrossFit:
         """Cross-fit a method to parts of the pairs."""
         est = make_estimator(name, self.pairs, n_components, self.random_state)
-        return crossfit(est, self.X, self.Y, parts, groups=self.groups, n_jobs=self.n_jobs, progress=self.progress)
+        options: dict[str, Any] = {"groups": self.groups, "n_jobs": self.n_jobs, "progress": self.progress}
+        result = crossfit(est, self.X, self.Y, parts, **options)
+        self.budget.record_fit(name, result.seconds)
+        return result
+
+    def has_time_for(self, name: str, n_components: int, n_fits: int) -> bool:
+        """Tell the stage, and whether there is time to fit a method to so many parts and then to all pairs."""
+        rounds, line = (
+            count_rounds(n_fits, self.n_jobs),
+            self.progress if isinstance(self.progress, StageLine) else None,
+        )
+        seconds = self.budget.seconds_per_fit.get(name)
+        is_known = seconds is not None
+        if line is not None:
+            line.tell(f"trying {name}", None if seconds is None else seconds * rounds)
+        if seconds is None and self.budget.skips(name):
+            return False
+        is_watched = line is not None and line.is_shown and METHODS[name].is_costly
+        if seconds is None and (is_watched or (self.budget.limit is not None and self.budget.seconds_per_fit)):
+            est = make_estimator(name, self.pairs, n_components, self.random_state)
+            seconds = estimate_fit_seconds(est, self.X, self.Y, self.groups, self.budget.left)
+            if line is not None:
+                line.tell(f"trying {name}", seconds * rounds)
+        return is_known or seconds is None or not self.budget.skips(name, seconds * (rounds + 1))
 
     def judge_all(
         self, names: Sequence[str], parts: list[Split], n_components: int | None, limit: int
@@ -181,6 +209,8 @@ class Contest:
         """Judge the methods that can be fitted by a number of components, or by what suits each up to a limit."""
         results = []
         for name in names:
+            if not self.has_time_for(name, n_components or limit, len(parts)):
+                continue
             with suppress(ValueError):  # a rare label may be missing in a part; the fit to all pairs reports the rest
                 result = self.cross_fit(name, n_components or limit, parts)
                 results.append(MethodResult.from_cross_fit(name, result, n_components))
@@ -224,12 +254,16 @@ def run_race(
     # A single survivor too is judged by more than the first fold, so that what is said of it is not that fold's luck.
     if len(folds) > 1 and not is_short and all(_suits_several_folds(r.method, pairs) for r in survivors):
         few = folds if pairs.n < MIN_PAIRS_FOR_FEW_FOLDS else folds[:FEW_FOLDS]
-        survivors = judge([result.method for result in survivors], few) or survivors
+        names = [result.method for result in survivors]
+        if not contest.budget.affords_fits(names, count_rounds(len(few), contest.n_jobs) + 1):
+            return crown_simplest(survivors)
+        survivors = judge(names, few) or survivors
         # Only if the simplest method that keeps up is not the leader, both are judged by all folds.
         simplest, leader = crown_simplest(survivors).winner.method, _find_leader(survivors).method
         if len(few) < len(folds) and simplest != leader:
             names = [result.method for result in survivors if result.method in (simplest, leader)]
-            survivors = judge(names, folds) or survivors
+            if contest.budget.affords_fits(names, count_rounds(len(folds), contest.n_jobs) + 1):
+                survivors = judge(names, folds) or survivors
     return crown_simplest(survivors)
 
 
@@ -275,6 +309,8 @@ def _part_by_cost(names: Sequence[str], pairs: PairsProfile) -> tuple[list[str],
 
 def race_again(contest: Contest, names: Sequence[str]) -> Race | None:
     """Compare methods, from simple to flexible, by all components to look for; `run_race` judges the first three."""
+    if not contest.budget.affords_fits(list(names), count_rounds(FEW_FOLDS, contest.n_jobs) + 1):
+        return None
     results = contest.judge_all(names, contest.split_pairs()[:FEW_FOLDS], None, contest.pairs.max_components)
     return crown_simplest(results) if results else None
 
@@ -295,7 +331,8 @@ def limit_components(contest: Contest, result: MethodResult, found: int) -> int:
         The number of components that are more than chance.
     """
     judged = result.crossfit
-    if found > len(judged.correlations) and not METHODS[result.method].is_costly:
+    has_time = contest.budget.affords_fits([result.method], 3)  # two folds, and all pairs
+    if found > len(judged.correlations) and not METHODS[result.method].is_costly and has_time:
         judged = contest.cross_fit(result.method, found, contest.split_pairs()[:2])
     nested = {k: judged.captured_first(k) for k in range(1, min(found, len(judged.correlations)) + 1)}
     best = max(nested, key=lambda k: nested[k][0])

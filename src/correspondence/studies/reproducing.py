@@ -115,6 +115,8 @@ class Outcome:
     """Why studies were not run: data or packages that are missing."""
     failed: dict[str, str]
     """The errors of studies that failed."""
+    skipped: tuple[str, ...] = ()
+    """Studies that were not begun, because of the time limit."""
 
 
 def reproduce_all(
@@ -123,6 +125,7 @@ def reproduce_all(
     quick: bool = False,
     again: bool = False,
     tell: Callable[[str], object] = print,
+    time_limit: float | None = None,
 ) -> Outcome:
     """Run all studies one after the other, and write one page of what they found.
 
@@ -139,6 +142,8 @@ def reproduce_all(
         Run finished studies too.
     tell : callable
         It is called with a line when a study begins and when it ends.
+    time_limit : float, optional
+        Begin no study after so many seconds, nor one that took longer than what is left of them when it was run before.
 
     Returns
     -------
@@ -150,13 +155,19 @@ def reproduce_all(
     _check_folder(folder)
     command = "correspondence reproduce all" + (f" --seeds {seeds}" if seeds else "") + (" --quick" if quick else "")
     records = {} if again else _read_finished_records(folder, seeds, quick)
+    earlier = {name: Record.read_json(folder / name, name) for name in STUDIES} if time_limit is not None else {}
     missing: dict[str, str] = {}
     failed: dict[str, str] = {}
+    skipped: list[str] = []
+    begin = time.monotonic()
     for number, (name, study) in enumerate(STUDIES.items(), start=1):
         tell(f"[{number}/{len(STUDIES)}] {name}: {study.title}")
         try:
             if name in records:
                 tell("    finished before")
+            elif time_limit is not None and _is_late(time_limit - (time.monotonic() - begin), earlier.get(name)):
+                skipped.append(name)
+                tell("    not run: what is left of the time limit is not enough")
             else:
                 records[name] = _run_and_read_record(name, folder / name, seeds, quick)
                 tell(f"    done in {records[name].seconds:.0f} seconds")
@@ -168,8 +179,14 @@ def reproduce_all(
             tell(f"    failed: {failed[name]}")
             traceback.print_exc()
         ready = [records[each] for each in STUDIES if each in records]
-        files = write_page(folder, ready, {**missing, **failed}, command)
-    return Outcome(files, missing, failed)
+        late = dict.fromkeys(skipped, "The time limit was reached.")
+        files = write_page(folder, ready, {**missing, **failed, **late}, command)
+    return Outcome(files, missing, failed, tuple(skipped))
+
+
+def _is_late(left: float, earlier: Record | None) -> bool:
+    """Say whether a study cannot finish in the seconds left, as far as an earlier run shows how long it takes."""
+    return left <= (0.0 if earlier is None else earlier.seconds)
 
 
 def _read_finished_records(folder: Path, seeds: int | None, quick: bool) -> dict[str, Record]:

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from correspondence._util.arguments import check_index, check_whole, count_observations, is_number, take_rows
-from correspondence._util.progress import make_progress_bar
+from correspondence._util.progress import ProgressArgument, make_progress_bar
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval
 from correspondence.core.decomposition import Decomposition
@@ -105,7 +105,11 @@ def fit_copy(est: Any, X: Any, Y: Any, groups: Any = None) -> Any:
 
 
 def run_tasks(
-    task: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None, text: str, progress: bool | None
+    task: Callable[..., Any],
+    arguments: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    text: str,
+    progress: ProgressArgument,
 ) -> list[Any]:
     """Return the results of a task for all arguments, several at a time, with a progress bar."""
     if n_jobs is not None and (not is_number(n_jobs) or n_jobs != int(n_jobs) or not n_jobs):

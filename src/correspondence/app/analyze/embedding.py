@@ -13,6 +13,7 @@ import numpy as np
 
 from correspondence._util.arguments import take_rows
 from correspondence._util.files import new_file
+from correspondence._util.progress import ProgressArgument
 from correspondence._util.text import list_names
 from correspondence.app.analyze.files import (
     MODEL_FILE,
@@ -106,7 +107,7 @@ def embed_file(
     y: Sequence[str] = (),
     id: str | None = None,
     images: Path | None = None,
-    progress: bool | None = None,
+    progress: ProgressArgument = None,
 ) -> Embedding:
     """Place new data.
 
@@ -240,7 +241,7 @@ _Rows = _FrameRows | _ArrayRows
 
 
 def read_image_rows(
-    model: LoadedModel, file: Path, images: Path | None, x: Sequence[str], progress: bool | None
+    model: LoadedModel, file: Path, images: Path | None, x: Sequence[str], progress: ProgressArgument
 ) -> _ImageRows:
     """Read the images of a folder, or those of them that a file lists."""
     folder, listing = (file, images) if file.is_dir() else (images, file)

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from correspondence._util.progress import ProgressArgument, StageLine
 from correspondence._util.text import list_names
 from correspondence.app.analyze.inputs import Data
 from correspondence.app.messages import collect_warnings, make_safe
@@ -126,7 +127,8 @@ def analyze_data(
     min_count: int | str = "auto",
     splits_copies: bool = False,
     random_state: int = 0,
-    progress: bool | None = None,
+    progress: ProgressArgument = None,
+    time_limit: float | None = None,
 ) -> Analysis:
     """Analyse data.
 
@@ -145,7 +147,9 @@ def analyze_data(
     random_state : int
         The seed of folds and methods.
     progress : bool, optional
-        Show progress bars; by default in a terminal, from two seconds on.
+        Show progress bars; by default in a terminal, from two seconds on. Or the line that tells the stages.
+    time_limit : float, optional
+        Skip methods that would not finish in so many seconds, and shorten tests.
 
     Returns
     -------
@@ -156,11 +160,11 @@ def analyze_data(
     check_options(data, method, n_components)
     with collect_warnings() as notes:
         if data.form == "beliefs":
-            found = _analyze_beliefs(data, n_components, progress)
+            found = _analyze_beliefs(data, n_components, None if isinstance(progress, StageLine) else progress)
         else:
             groups = DUPLICATES if data.groups is None and not splits_copies else data.groups
             options = {"groups": groups, "min_count": min_count, "random_state": random_state, "progress": progress}
-            found = choose_method(data, method, n_components, options)
+            found = choose_method(data, method, n_components, options | {"time_limit": time_limit})
             data = merge_rare_values(data, found.prepared)
     d = replace(found.decomposition, origin=f"{found.method}: {found.reason}.")
     if not d.n_components:
@@ -174,6 +178,8 @@ def analyze_data(
             held_out = replace(held_out, can_be_more=False)
         if not held_out.n_components:
             notes.append(NOTHING_FOUND_TEXT)
+    if isinstance(progress, StageLine):
+        progress.tell("finding words for the axes")
     words = find_axis_words(d, data.x.values, data.y.values) if data.form == "pairs" else find_axis_words(d)
     sentences = write_sentences(d, words, held_out, (data.x.name, data.y.name))
     not_saved = find_saving_obstacle(d)

@@ -22,14 +22,17 @@ from correspondence.app.commands.options import (
     numbers_option,
     one_sentence,
     output_option,
+    progress_option,
     seed_option,
     split_copies_option,
     table_option,
     tell_lines,
+    time_limit_option,
     writing_to,
     x_option,
     y_option,
 )
+from correspondence.app.messages import make_safe
 from correspondence.selection.method_names import METHOD_TEXTS
 
 __all__ = ["analyze_command"]
@@ -96,6 +99,8 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 @seed_option
 @click.option("--title", show_default="the name of FILE", help="Heading of the page.")
 @click.option("--columns", "show_columns", is_flag=True, help="Show what each column is taken for, and stop.")
+@time_limit_option("Skip methods that would not finish in time, and shorten tests; the simplest method always runs.")
+@progress_option
 @json_option
 @output_option("Folder for the files.", show_default="the name of FILE with -analysis")
 def analyze_command(
@@ -106,6 +111,8 @@ def analyze_command(
     title: str | None,
     show_columns: bool,
     format: str | None,
+    time_limit: float | None,
+    progress: bool | None,
     as_json: bool,
     min_count: int | None,
     split_copies: bool,
@@ -123,6 +130,7 @@ def analyze_command(
     """
     import matplotlib
 
+    from correspondence._util.progress import open_stages
     from correspondence._util.text import to_valid_text
     from correspondence.app.analyze.files import check_folder, check_format, to_json, write_analysis
     from correspondence.app.analyze.inputs import Request, read_data
@@ -142,15 +150,19 @@ def analyze_command(
     folder = Path(f"{file.stem or file.resolve().stem}-analysis") if output is None else output
     with one_sentence(), writing_to(folder):
         check_folder(folder)
-    with one_sentence():
+    with one_sentence(), open_stages(progress) as line:
         check_format(format)
-        data = read_data(request)
+        line.tell(f"reading {make_safe(file.name)}")
+        data = read_data(request, line)
+        line.clear()
         tell_lines(data.lines)
         if data.x.kind == "images" and method == "auto" and len(data.ids) >= MIN_PAIRS_FOR_NET and find_spec("torch"):
             tell_lines(["Nets are tried too, which takes minutes for this many images; --method kernel takes seconds."])
         guards: dict[str, Any] = {"min_count": min_count or "auto", "splits_copies": split_copies}
+        guards |= {"progress": line, "time_limit": time_limit}
         analysis = analyze_data(data, method, components, random_state=seed, **guards)
     tell_lines(analysis.notes)
-    with one_sentence(), writing_to(folder):
+    with one_sentence(), writing_to(folder), open_stages(progress) as line:
+        line.tell("writing the page and the tables")
         summary = write_analysis(analysis, request, folder, title or to_valid_text(file.stem), seed, format)
     click.echo(to_json(summary) if as_json else format_summary(summary))

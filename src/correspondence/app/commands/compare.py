@@ -21,13 +21,15 @@ from correspondence.app.commands.options import (
     numbers_option,
     one_sentence,
     output_option,
+    progress_option,
     seed_option,
     split_copies_option,
     table_option,
     tell_lines,
+    time_limit_option,
     writing_to,
 )
-from correspondence.app.messages import collect_warnings
+from correspondence.app.messages import collect_warnings, make_safe
 
 if TYPE_CHECKING:
     from correspondence.results.comparison import Comparison
@@ -66,6 +68,8 @@ __all__ = ["compare_command"]
 )
 @click.option("--cv", type=click.IntRange(min=2), show_default="5, 3 from 2000 rows on", help="Number of folds.")
 @seed_option
+@time_limit_option("Skip methods that would not finish in time; the first always runs.")
+@progress_option
 @output_option("Folder for the table (CSV) and the figure (PNG).", default="comparison", file_okay=False)
 def compare_command(
     file: Path,
@@ -84,12 +88,15 @@ def compare_command(
     components: int | None,
     cv: int | None,
     seed: int,
+    time_limit: float | None,
+    progress: bool | None,
     output: Path,
 ) -> None:
     """Compare methods on the columns of FILE (any table that analyze takes) by held-out rows."""
     import matplotlib
 
     import correspondence as co
+    from correspondence._util.progress import open_stages
     from correspondence.app.analyze.inputs import Request, read_data
 
     matplotlib.use("Agg")
@@ -97,9 +104,11 @@ def compare_command(
         check_usage(Request(file, x, y, labels, groups=groups, table=True))
     elif not y:
         raise click.UsageError("Missing option '--y': name the columns of Y, or say that FILE is a --table.")
-    with one_sentence():
+    with one_sentence(), open_stages(progress) as line:
+        line.tell(f"reading {make_safe(file.name)}")
         if table:
             data = read_data(Request(file, x, table=True, decimal=decimal, dates=dates))
+            line.clear()
             tell_lines(data.notes)
             X, Y, together = data.table, None, None
         else:
@@ -112,10 +121,12 @@ def compare_command(
                 dates=dates,
             )
             data = read_data(columns)
+            line.clear()
             tell_lines(data.lines)
             X, Y, together = data.x.values, data.y.values, data.groups
         groups_or_copies = "duplicates" if together is None and not split_copies else together
         options: dict[str, Any] = {"groups": groups_or_copies, "min_count": min_count or "auto", "random_state": seed}
+        options |= {"progress": line, "time_limit": time_limit}
         with collect_warnings() as notes:
             comparison = co.compare(X, Y, methods or None, components, cv, **options)
     tell_lines(notes)

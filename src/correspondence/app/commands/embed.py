@@ -15,6 +15,7 @@ from correspondence.app.commands.options import (
     decimal_option,
     one_sentence,
     output_option,
+    progress_option,
     tell_lines,
     writing_to,
 )
@@ -41,6 +42,7 @@ Exit codes: as for analyze.""",
 @click.option("--images", type=click.Path(path_type=Path), help="Folder of the images that FILE lists.")
 @decimal_option
 @dates_option
+@progress_option
 @output_option("A .parquet or .csv file.", show_default="the name of FILE with -embedded.parquet")
 def embed_command(
     model: Path,
@@ -51,6 +53,7 @@ def embed_command(
     images: Path | None,
     decimal: Any,
     dates: Any,
+    progress: bool | None,
     output: Path | None,
 ) -> None:
     """Place the rows of FILE by MODEL, a folder that analyze has written, or the file of a model.
@@ -59,16 +62,19 @@ def embed_command(
     density ratio p(x, y) / (p(x) p(y)). A row with a label that the model does not know, or without a value, has empty
     coordinates. For a model of images, FILE may be a folder of images; for one of a table, new rows of counts.
     """
+    from correspondence._util.progress import open_stages
     from correspondence.app.analyze.embedding import embed_file, load_model, write_columns
     from correspondence.data.text_columns import Readings
 
     target = Path(f"{file.stem}-embedded.parquet") if output is None else output
     if target.suffix.lower() not in (".parquet", ".csv"):
         raise click.UsageError(f"--output must end in .parquet or .csv, got {target}.")
-    with one_sentence():
+    with one_sentence(), open_stages(progress) as line:
+        line.tell(f"reading {make_safe(model.name)}")
         loaded = load_model(model)
         readings = Readings(decimal or loaded.readings.decimal, dates or loaded.readings.dates)
-        found = embed_file(replace(loaded, readings=readings), file, x, y, id, images)
+        line.tell(f"placing the rows of {make_safe(file.name)}")
+        found = embed_file(replace(loaded, readings=readings), file, x, y, id, images, line)
     tell_lines(found.notes)
     with one_sentence(), writing_to(target.parent):
         write_columns(found.columns, target)

@@ -112,6 +112,20 @@ seed_option = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print summary.json to the standard output, and nothing else."
 )
+progress_option = click.option(
+    "--progress/--no-progress",
+    default=None,
+    show_default="from two seconds on, in a terminal",
+    help="Say on the error output what is done now, and how long it may take.",
+)
+
+
+def time_limit_option(help: str) -> Callable[[Any], Any]:
+    """Make the option for a limit of the time, in seconds."""
+    kind = click.FloatRange(min=0, min_open=True)
+    return click.option("--time-limit", type=kind, metavar="SECONDS", show_default="no limit", help=help)
+
+
 METHODS_LISTED = "\b\nMethods:\n" + "\n".join(f"  {name:<10}{text}" for name, text in METHOD_TEXTS.items())
 
 

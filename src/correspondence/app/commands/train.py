@@ -17,6 +17,7 @@ from correspondence.app.commands.options import (
     output_option,
     seed_option,
     tell_lines,
+    time_limit_option,
     writing_to,
     x_option,
     y_option,
@@ -84,6 +85,7 @@ Exit codes: as for analyze.""",
     "1 GB, always are.",
 )
 @seed_option
+@time_limit_option("Stop at the first look at the held-out pairs after so many seconds of training, and keep the best.")
 @click.option("--overwrite", is_flag=True, help="Start again, whatever is in the folder.")
 @json_option
 @output_option("Folder for the files.", show_default="the name of the first FILE with -training")
@@ -120,10 +122,10 @@ def train_command(files: tuple[str, ...], output: Path | None, overwrite: bool, 
 
 def run_training(job: Job, overwrite: bool) -> None:
     """Train, in new processes or as one of torchrun's, and show the progress."""
-    from correspondence.app.train.launch import TrainingError, is_worker, launch_processes, work_as_one_of
+    from correspondence.app.train.launch import TrainingError, is_first, is_worker, launch_processes, work_as_one_of
     from correspondence.app.train.terminal import Progress
 
-    with one_sentence(), Progress(job.steps) as progress:
+    with one_sentence(), Progress(job.steps, is_first=is_first()) as progress:
         try:
             if is_worker():
                 work_as_one_of(job, progress, overwrite)

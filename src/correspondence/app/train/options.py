@@ -19,7 +19,7 @@ MAX_BYTES_IN_MEMORY = 10**9  # bytes; larger files are read in blocks
 STREAMABLE_SUFFIXES = (".parquet", ".pq", ".csv", ".tsv")  # files that can be read in blocks
 CHANGEABLE_SETTINGS = ("folder", "nproc", "checkpoint_every")  # settings that may change when a run goes on
 
-READING_SETTINGS = ("decimal", "dates")  # not among the settings of earlier versions
+LATER_SETTINGS = ("decimal", "dates", "time_limit")  # not among the settings of earlier versions
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class Job:
     nproc: int
     decimal: str | None = None
     dates: str | None = None
+    time_limit: float | None = None
 
     @property
     def output(self) -> Path:
@@ -79,7 +80,7 @@ class Job:
     def settings(self) -> dict[str, Any]:
         """The settings that must be the same for a run to go on, or to be done already."""
         given = {name: value for name, value in asdict(self).items() if name not in CHANGEABLE_SETTINGS}
-        return {name: value for name, value in given.items() if name not in READING_SETTINGS or value is not None}
+        return {name: value for name, value in given.items() if name not in LATER_SETTINGS or value is not None}
 
     @property
     def data(self) -> list[list[Any]]:

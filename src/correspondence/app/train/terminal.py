@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from tqdm import tqdm
 
+from correspondence._util.progress import StageLine
 from correspondence.app.analyze.job import format_components
 from correspondence.app.messages import make_safe
 
@@ -45,23 +46,32 @@ def _format_heading(summary: dict[str, Any]) -> str:
 
 
 class Progress:
-    """Lines and progress of a run on standard error: a bar on a terminal, otherwise a line now and then."""
+    """Lines and progress of a run on standard error: a bar on a terminal, otherwise a line now and then.
 
-    def __init__(self, steps: int) -> None:
+    Until the first step, a line on a terminal says that the pairs are being read.
+    """
+
+    def __init__(self, steps: int, *, is_first: bool = True) -> None:
         self.steps, self._told = steps, 0
+        self._stages = StageLine(None if is_first else False)
 
     def __enter__(self) -> Self:
+        self._stages.tell("reading the pairs and preparing the nets")
+        self._stages.__enter__()
         self._bar = tqdm(total=self.steps, desc="training", disable=None, delay=0.5)
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._stages.__exit__(*error)
         self._bar.close()
 
     def __call__(self, event: dict[str, Any]) -> None:
         """Show an event of `launch_processes`."""
         if "line" in event:
+            self._stages.clear()
             tqdm.write(make_safe(event["line"]), file=sys.stderr)
             return
+        self._stages.__exit__()
         captured = "" if event["captured"] is None else f"captured, held out: {event['captured']:.4f}, "
         how = f"{captured}{event['samples_per_second']:,.0f} samples/s"
         self._bar.set_postfix_str(how, refresh=False)

@@ -104,6 +104,14 @@ def make_pice_estimator(job: Job, tell: Tell) -> PICE:
             raise RuntimeError("The process that started this one is gone.")
         tell({"step": row["step"], "captured": row["captured"], "samples_per_second": speed})
 
+    deadline = None if job.time_limit is None else time.monotonic() + job.time_limit
+
+    def is_late(step: int, d: Any) -> bool:
+        if deadline is None or time.monotonic() < deadline:
+            return False
+        tell({"line": f"Training was stopped at step {step}: the time limit is reached."})
+        return True
+
     return PICE(
         job.components,
         loss=job.loss,
@@ -117,6 +125,7 @@ def make_pice_estimator(job: Job, tell: Tell) -> PICE:
         random_state=job.seed,
         checkpoint=job.checkpoint,
         checkpoint_every=job.checkpoint_every,
+        callbacks=None if deadline is None else [is_late],
         progress=report,
     )
 

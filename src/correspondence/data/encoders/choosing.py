@@ -15,7 +15,7 @@ from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.columns import Columns, is_table
 from correspondence.data.encoders.images import Images
 from correspondence.data.encoders.plain import Plain
-from correspondence.data.encoders.text import Bag, Text, are_texts, is_text
+from correspondence.data.encoders.text import MAX_EXACT_COLUMNS, Bag, SparseColumns, Text, are_texts, is_text
 from correspondence.data.pairs.pairs import Memory, Parts
 
 __all__ = ["encoder_for", "encoder_from_state", "encoders_for", "merge_summaries", "summarise_rows", "survey_pairs"]
@@ -38,8 +38,9 @@ def encoder_for(values: Any, name: str, plain: bool = False, linear: bool = Fals
     Returns
     -------
     Encoder
-        `Bag` for sparse matrices, `Images` for arrays of shape (n, channels, height, width), `Text` for strings most
-        of which differ and have several words, `Columns` for everything else.
+        `Bag` for sparse matrices (`SparseColumns` for wide ones if `linear`), `Images` for arrays of shape (n,
+        channels, height, width), `Text` for strings most of which differ and have several words, `Columns` for
+        everything else.
 
     Examples
     --------
@@ -49,6 +50,8 @@ def encoder_for(values: Any, name: str, plain: bool = False, linear: bool = Fals
     2
     """
     if sp.issparse(values):
+        if linear and values.ndim == 2 and values.shape[1] > MAX_EXACT_COLUMNS:
+            return SparseColumns.fit(values, name)
         return Columns.fit(values, name, linear=True) if linear else Bag.fit(values, name)
     if as_frame(values, name) is None:
         array = to_array(values, name)
@@ -103,6 +106,5 @@ def merge_summaries(parts: list[tuple[Survey, Survey]]) -> tuple[Survey, Survey]
 
 def encoder_from_state(description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Encoder:
     """Invert ``Encoder.state``."""
-    return {cls.kind: cls for cls in (Columns, Bag, Text, Images, Plain)}[description["kind"]].from_state(
-        description, arrays
-    )
+    classes: tuple[type[Encoder], ...] = (Columns, Bag, SparseColumns, Text, Images, Plain)
+    return {cls.kind: cls for cls in classes}[description["kind"]].from_state(description, arrays)

@@ -15,10 +15,22 @@ from correspondence._util.files import State
 from correspondence._util.labels import as_labels, to_object_array
 from correspondence.data.encoders.base import Encoder
 
-__all__ = ["MAX_WORDS", "WORD_PATTERN", "Bag", "Text", "are_texts", "as_sparse", "is_text", "read_texts"]
+__all__ = [
+    "MAX_EXACT_COLUMNS",
+    "MAX_WORDS",
+    "WORD_PATTERN",
+    "Bag",
+    "SparseColumns",
+    "Text",
+    "are_texts",
+    "as_sparse",
+    "is_text",
+    "read_texts",
+]
 
 MAX_WORDS = 5000
 WORD_PATTERN = r"(?u)\b\w+\b"
+MAX_EXACT_COLUMNS = 1000  # columns of a sparse matrix up to which linear methods take all of them, as of a dense one
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,39 @@ class Bag(Encoder):
     @classmethod
     def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Bag:  # noqa: D102
         return cls(description["width"])
+
+
+@dataclass(frozen=True)
+class SparseColumns(Encoder):
+    """An encoder of wide sparse matrices for linear methods: the columns as they are, without making them dense."""
+
+    width: int
+    kind: ClassVar[str] = "sparse columns"
+
+    @classmethod
+    def fit(cls, values: Any, name: str) -> SparseColumns:  # noqa: D102
+        rows = as_sparse(values, name)
+        _check_variation(rows, f"{name} has the same values in every row")
+        return cls(rows.shape[1])
+
+    def __call__(self, values: Any, name: str) -> sp.csr_array:  # noqa: D102
+        rows = as_sparse(values, name)
+        if rows.shape[1] != self.width:
+            raise ValueError(f"{name} has {rows.shape[1]} features, but the fit had {self.width} features.")
+        return rows
+
+    def state(self) -> State:  # noqa: D102
+        return State({"kind": self.kind, "width": self.width}, {})
+
+    @classmethod
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> SparseColumns:  # noqa: D102
+        return cls(description["width"])
+
+
+def _check_variation(rows: sp.csr_array, what: str) -> None:
+    """Raise an error if all rows are the same."""
+    if not (rows.max(axis=0) - rows.min(axis=0)).count_nonzero():
+        raise ValueError(f"{what}: nothing can be correlated with a constant.")
 
 
 def as_sparse(values: Any, name: str) -> sp.csr_array:
@@ -87,10 +132,12 @@ class Text(Encoder):
             counter = CountVectorizer(
                 max_features=MAX_WORDS, min_df=2 if len(texts) >= 100 else 1, token_pattern=WORD_PATTERN
             )
-            counter.fit(texts)
+            counts = counter.fit_transform(texts)
         except ValueError:
             raise ValueError(f"{name} has no word that occurs twice: longer texts are needed.") from None
-        return cls(counter.get_feature_names_out().tolist())
+        encoder = cls(counter.get_feature_names_out().tolist())
+        _check_variation(encoder._bag(sp.csr_array(counts), name), f"{name} has the same known words in every text")
+        return encoder
 
     @property
     def width(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from correspondence._util.progress import ProgressArgument
 from correspondence.app.analyze.inputs.beliefs import SUM_ERROR, read_array_beliefs, read_frame_beliefs
 from correspondence.app.analyze.inputs.images import read_image_pairs
 from correspondence.app.analyze.inputs.pairs import (
@@ -16,7 +17,7 @@ from correspondence.data.file_formats import ARRAY_ENDINGS
 __all__ = ["SUM_ERROR", "Data", "Request", "read_data"]
 
 
-def read_data(request: Request, progress: bool | None = None) -> Data:
+def read_data(request: Request, progress: ProgressArgument = None) -> Data:
     """Read what is asked for; whatever is wrong with it is a ValueError of one sentence."""
     is_array = request.file.suffix.lower() in ARRAY_ENDINGS
     if request.images is not None:

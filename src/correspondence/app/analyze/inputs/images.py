@@ -9,6 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from correspondence._util.progress import ProgressArgument
 from correspondence.app.analyze.inputs.request import Data, Request, find_complete_frame_rows
 from correspondence.app.analyze.variables import Roles, frame_values, image_roles, make_variable
 from correspondence.data.file_formats import as_label_texts, read_file
@@ -17,7 +18,7 @@ from correspondence.data.image_files import image_files, read_images
 __all__ = ["read_image_pairs"]
 
 
-def read_image_pairs(request: Request, progress: bool | None) -> Data:
+def read_image_pairs(request: Request, progress: ProgressArgument) -> Data:
     """Read the images that a file lists, and what it says about them."""
     assert request.images is not None
     if not request.images.exists():
@@ -72,7 +73,7 @@ class _FoundImages:
     notes: list[str]
 
 
-def read_listed_images(names: list[str], files: dict[str, Path], size: int, progress: bool | None) -> _FoundImages:
+def read_listed_images(names: list[str], files: dict[str, Path], size: int, progress: ProgressArgument) -> _FoundImages:
     """Read the image of each row that has one; a file that several rows name is read once."""
     paths = [files.get(name) for name in names]
     different = list(dict.fromkeys(path for path in paths if path is not None))
