@@ -122,9 +122,10 @@ found = index.tags(X_test[:10], k=3)
 found
 
 # %%
-# The number in brackets is the probability that a caption of this image contains the word. The true value is never
-# above 0.6, since the writer forgets 40 % of the words; the estimates are rough, so trust their order more than their
-# decimals. Words that are not true of the image are in red:
+# The number in brackets is the score: what the functions claim to be the probability that a caption of this image
+# contains the word. The true value is never above 0.6, since the writer forgets 40 % of the words; the claims are rough,
+# so trust their order more than their decimals. (``index.calibrate(X, has_word)`` with pairs that took no part in the fit
+# turns them into probabilities.) Words that are not true of the image are in red:
 
 fig, axes = plt.subplots(2, 5, figsize=(8, 4.6))
 fig.subplots_adjust(left=0.02, right=0.98, bottom=0.15, top=0.98, hspace=0.5)
@@ -143,7 +144,7 @@ for i, ax in enumerate(axes.flat):
 index.tags(X_test[:1], k=6).to_frame().drop(columns=["query", "index"]).round(2)
 
 # %%
-# - **probability** answers "will the caption contain this word?".
+# - **score**, by default the posterior, answers "will the caption contain this word?".
 # - **ratio**, the density ratio, answers "how many times more often than in other captions?". **It is not a
 #   probability.** It is high for rare words, such as the name of a digit, and about 2 at most for "odd" and "even",
 #   which are true of half the images.
@@ -160,7 +161,7 @@ print(f"{'the commonest words':20s} {is_true[:, commonest].mean():.3f}")
 
 # %%
 # Always compare with the last line: frequent words are often true, and a method that does not beat them has learnt
-# nothing. The posterior, which is the probability above, is the default for words. The ratio loses, because it
+# nothing. The posterior, which is the score above, is the default for words. The ratio loses, because it
 # prefers a rare word that may be true to a common one that is. The distance does well on these data; on real
 # photographs it is far behind (``correspondence reproduce flickr``).
 #
