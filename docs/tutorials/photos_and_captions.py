@@ -124,8 +124,8 @@ found
 # %%
 # The number in brackets is the score: what the functions claim to be the probability that a caption of this image
 # contains the word. The true value is never above 0.6, since the writer forgets 40 % of the words; the claims are
-# rough, so trust their order more than their decimals. (``index.calibrate(X, has_word)`` with pairs that took no part in
-# the fit turns them into probabilities.) Words that are not true of the image are in red:
+# rough, so trust their order more than their decimals. (``index.calibrate(X, has_word)`` with pairs that took no part
+# in the fit turns them into probabilities.) Words that are not true of the image are in red:
 
 fig, axes = plt.subplots(2, 5, figsize=(8, 4.6))
 fig.subplots_adjust(left=0.02, right=0.98, bottom=0.15, top=0.98, hspace=0.5)
