@@ -1,5 +1,6 @@
 """Results of comparisons."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +23,18 @@ def test_a_flexible_method_must_be_ahead_by_more_than_its_error():
     simple, equal, better = make_cross_fit(0.3), make_cross_fit(0.3, seed=1), make_cross_fit(0.5, seed=2)
     assert pick_simplest({"simple": simple, "flexible": better}) == "flexible"
     assert pick_simplest({"simple": equal if equal.captured < simple.captured else simple, "same": simple}) == "simple"
+
+
+def test_one_pair_far_out_does_not_excuse_a_method():
+    """It costs the simple method everything, and makes its standard error just as large."""
+    better = make_cross_fit(0.5)
+    terms = better.terms.copy()
+    terms[7] = -1e5
+    exploded = replace(better, terms=terms, captured=float(terms.mean()))
+    assert pick_simplest({"simple": exploded, "flexible": better}) == "flexible"
+    less = replace(better, terms=better.terms - 0.501, captured=better.captured - 0.501)
+    nothing = replace(better, terms=better.terms[::-1] - 0.5, captured=better.captured - 0.5)
+    assert pick_simplest({"simple": less, "flexible": nothing}) == "simple"
 
 
 def test_a_table_has_gaps_where_there_are_fewer_components():

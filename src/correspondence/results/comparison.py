@@ -27,6 +27,7 @@ __all__ = [
 
 MIN_CAPTURED_SHOWN = 5e-4  # less captured dependence is shown as 0
 MIN_STANDARD_ERRORS_AHEAD = 1.0  # standard errors by which a more flexible method must be ahead
+MIN_STANDARD_ERRORS_OF_SOMETHING = 3.0  # standard errors of what the best method captures, if it clearly has something
 
 
 def pick_simplest(results: Mapping[str, MethodResult | CrossFit]) -> str:
@@ -43,11 +44,16 @@ def pick_simplest(results: Mapping[str, MethodResult | CrossFit]) -> str:
         Name of the method.
     """
     ahead = max(results, key=lambda name: results[name].captured)
-    return next(
-        name
-        for name, r in results.items()
-        if name == ahead or compute_gain(r.terms, results[ahead].terms) <= MIN_STANDARD_ERRORS_AHEAD
-    )
+    return next(name for name, r in results.items() if name == ahead or not _is_behind(r, results[ahead]))
+
+
+def _is_behind(result: MethodResult | CrossFit, leader: MethodResult | CrossFit) -> bool:
+    """Say whether a method is clearly behind the leader: by its terms, or because it is worse than nothing."""
+    # One pair far out may cost a method everything, and makes its standard error just as large: less than nothing is
+    # never good enough where the leader clearly has something.
+    has_something = compute_gain(np.zeros_like(leader.terms), leader.terms) > MIN_STANDARD_ERRORS_OF_SOMETHING
+    is_worse_than_nothing = has_something and result.captured < 0
+    return is_worse_than_nothing or compute_gain(result.terms, leader.terms) > MIN_STANDARD_ERRORS_AHEAD
 
 
 @dataclass(frozen=True, eq=False, repr=False)
