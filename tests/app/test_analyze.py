@@ -75,6 +75,7 @@ def test_types_are_told(wines, save):
         "Not used: id, which looks like an id.",
         "grade is taken as labels: 3 different whole numbers; --numbers grade takes it as numbers.",
     ]
+    assert data.y.values.tolist() == [str(grade) for grade in wines["grade"]]
     assert data_of(save(wines), y=["grade"], numbers=["grade"]).lines[1] == "y: numbers (grade)"
     with pytest.raises(ValueError, match="--numbers"):
         data_of(save(wines), y=["grade"], labels=["grade"], numbers=["grade"])

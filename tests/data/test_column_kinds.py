@@ -55,6 +55,13 @@ def test_rows_that_are_numbered():
     assert decide_column_kind("year", numbering, 100, is_alone=False).kind == "number"
 
 
+def test_a_single_column_is_never_left_out():
+    assert decide_column_kind("key", {f"k{i}": 1 for i in range(100)}, 100).kind == "label"
+    assert decide_column_kind("key", {str(i): 1 for i in range(100)}, 100).kind == "label"
+    assert decide_column_kind("price", {f"{i}.5": 1 for i in range(100)}, 100).kind == "number"
+    assert decide_column_kind("title", WORDS, 50).kind == "text"
+
+
 def test_many_labels_are_noted():
     many = {f"k{i}": 10 for i in range(80)}
     assert "21 rare labels" in decide_column_kind("director", many, 800, is_alone=False).note

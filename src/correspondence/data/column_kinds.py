@@ -126,12 +126,18 @@ def _decide_for_labels(counts: dict[Any, int], n_present: int, is_alone: bool) -
         reader = find_text_reader(counts)
         if reader is not None and not (reader.kind == "list" and is_alone and len(counts) <= MAX_LEVELS):
             return ColumnKind(reader.kind, reader, reader.note)
-        if not is_alone and are_texts(counts):
+        if are_texts(counts):
             return ColumnKind("text")
     if n_present >= MIN_ROWS_FOR_IDS and len(counts) > MIN_ID_SHARE * n_present:
-        is_text = all(isinstance(label, str) for label in counts)
-        reader = find_number_reader(list(counts), with_plain=True) if is_text else None
-        return ColumnKind("number", reader) if reader is not None else ColumnKind("id")
+        reader = _find_reader_of_ids(counts, is_alone)
+        return ColumnKind("number", reader) if reader is not None else ColumnKind("label" if is_alone else "id")
     n_rare = len(counts) - MAX_LEVELS + 1
     has_many = not is_alone and len(counts) > MAX_LEVELS
     return ColumnKind("label", note=f"taken with {n_rare:,} rare labels in one level" if has_many else "")
+
+
+def _find_reader_of_ids(counts: dict[Any, int], is_alone: bool) -> TextReader | None:
+    """Find out whether texts that nearly all differ are numbers; whole ones in a single column are labels."""
+    if not all(isinstance(label, str) for label in counts) or (is_alone and all(map(str.isdigit, counts))):
+        return None
+    return find_number_reader(list(counts), with_plain=True)

@@ -233,7 +233,8 @@ def make_variable(role: str, values: Any, columns: Sequence[str]) -> tuple[Varia
         encoder = encoder_for(values, role)
     kind, text = describe_kind(encoder, values, columns)
     if kind == "labels":
-        values = to_object_array(as_labels(name_missing_labels(values, role), role).tolist())
+        labels = as_labels(name_missing_labels(values, role), role).tolist()
+        values = to_object_array([label if isinstance(label, str) else str(label) for label in labels])
     notes += find_kind_hints(facts)
     return Variable(role, _choose_name(role, columns), kind, values, tuple(columns), text, facts), notes
 
