@@ -144,8 +144,9 @@ class StageLine:
                 what += f" ({count.text} {min(count.done + 1, count.total)} of {count.total})"
             if count.done and count.total > count.done:
                 left = (now - count.begin) / count.done * (count.total - count.done)
-        rest = "" if left is None else f", about {describe_seconds(left)} left"
-        return f"{what}: {passed:.0f} s so far{rest}"
+        so_far = [f"{passed:.0f} s so far"] if passed >= 1 else []
+        rest = [] if left is None else [f"about {describe_seconds(left)} left"]
+        return ": ".join([what, *([", ".join(so_far + rest)] if so_far or rest else [])])
 
     def clear(self) -> None:
         """Take the line away, so that something else can be written."""
