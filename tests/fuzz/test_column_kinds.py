@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 
 import correspondence as co
 
+pytestmark = pytest.mark.slow
+
 # --- columns: a list of n values of a kind that depend on z, which all columns of a frame have in common
 
 DATE_SPELLINGS = [
@@ -139,6 +141,9 @@ CALLS = {
     "KernelCCA": lambda X, Y: use(co.KernelCCA(1), X, Y),
     "decompose": lambda X, Y: co.decompose(X, Y, 1, "cca", verbose=False),
     "crossfit": lambda X, Y: co.crossfit(co.CCA(1), X, Y, 2),
+    "drop": lambda X, Y: co.CCA(1, missing="drop").fit(X, Y).decomposition_,
+    "error": lambda X, Y: co.CCA(1, missing="error").fit(X, Y).decomposition_,
+    "describe_columns": lambda X, Y: str(co.describe_columns(X)),
     "CA": lambda X, Y: co.CA(1).fit(X[X.columns[0]], Y[Y.columns[0]]).decomposition_,
 }
 MAKERS = {"pandas": to_pandas, "polars": to_polars}
@@ -149,6 +154,16 @@ MAKERS = {"pandas": to_pandas, "polars": to_polars}
 def test_messy_frames_give_a_result_or_a_sentence(pairs, call, maker):
     X, Y = (MAKERS[maker](side) for side in pairs)
     assert hostile.judge(CALLS[call], X, Y) == ""
+
+
+@settings(max_examples=20)
+@given(pairs=messy_pairs(min_rows=20, max_rows=40), call=st.sampled_from(["CCA", "ACE", "describe_columns"]))
+def test_duplicated_columns(pairs, call):
+    """Both of values and of names."""
+    X, Y = (to_pandas(side) for side in pairs)
+    doubled = pd.concat([X, X], axis=1)
+    assert hostile.judge(CALLS[call], doubled, Y) == ""
+    assert hostile.judge(CALLS[call], doubled.set_axis([f"{i}" for i in range(doubled.shape[1])], axis=1), Y) == ""
 
 
 @pytest.mark.parametrize("maker", MAKERS)
@@ -218,3 +233,52 @@ def test_a_kind_is_read_for_what_it_says(kind, maker, seed):
         d = co.CCA(1).fit(train, target[:300]).decomposition_
         f = d.f.accept_unknown()(test.reset_index(drop=True) if maker == "pandas" else test)
     assert abs(np.corrcoef(f[:, 0], target[300:])[0, 1]) > READ[kind]
+
+
+# --- new rows
+
+UNSEEN = {
+    "numbers": [1e6],
+    "labels": ["never seen"],
+    "spelled dates": ["soon"],
+    "money": ["free"],
+    "lists": [["never seen"]],
+    "ids": ["z"],
+}
+
+
+@settings(max_examples=40)
+@given(
+    kinds=st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=3),
+    maker=st.sampled_from(list(MAKERS)),
+    share=st.sampled_from([0.0, 0.3]),
+    seed=st.integers(0, 99),
+)
+def test_new_rows_may_be_missing_or_unseen(kinds, maker, share, seed):
+    """A gap is never an error in new rows, nor is a value that was not in the fit where unknown ones are accepted."""
+    columns = make_columns(["numbers", *kinds], 40, share, seed)
+    Y = np.array(columns["numbers 0"])
+    with warnings.catch_warnings(action="ignore"):
+        f = co.CCA(1).fit(MAKERS[maker](columns), Y).decomposition_.f
+    gaps = {name: [values[0], None, None] for name, values in columns.items()}
+    unseen = {name: [values[0], *2 * UNSEEN.get(name[:-2], values[1:2])] for name, values in columns.items()}
+    for function, rows in ((f, gaps), (f.accept_unknown(), unseen)):
+        with warnings.catch_warnings(action="ignore"):
+            assert np.isfinite(function(_make_like(rows, columns, maker))).all()
+
+
+def _make_like(rows, columns, maker):
+    """New rows, with the types that the columns of the fit have, as in the rest of a file."""
+    whole = MAKERS[maker]({name: [*rows[name], *values] for name, values in columns.items()})
+    return whole.iloc[:3].reset_index(drop=True) if maker == "pandas" else whole[:3]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_saved_model_reads_new_rows_alike(kind, tmp_path):
+    columns = make_columns(["numbers", kind], 40, 0.2, 11)
+    X, Y = to_pandas(columns), np.array(columns["numbers 0"])
+    with warnings.catch_warnings(action="ignore"):
+        d = co.CCA(1).fit(X, Y).decomposition_
+    d.save(tmp_path / "model.safetensors")
+    again = co.load(tmp_path / "model.safetensors")
+    np.testing.assert_allclose(again.f(X), d.f(X))
