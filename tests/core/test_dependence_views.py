@@ -373,6 +373,6 @@ def test_labels_that_occur_once_are_not_tested(rng):
 
 def test_a_label_for_each_row_says_nothing(rng):
     y = rng.normal(size=300)
-    labels = [f"{value:+.12f}" for value in y]
+    labels = [f"k{value:+.12f}" for value in y]
     for est in (co.CCA(n_components=1), co.KernelCCA(n_components=1)):
         assert co.permutation_test(est, labels, y, 99, progress=False).pvalues[0] > 0.05

@@ -22,7 +22,7 @@ def test_types_of_a_frame():
             "day": [WHEN.date(), None],
             "clock": [WHEN.time(), None],
             "took": [datetime.timedelta(hours=1), None],
-            "label": ["a", ""],
+            "label": ["a", None],
             "list": [["a", "b"], None],
             "userId": [7, 8],
         }

@@ -145,7 +145,7 @@ def test_a_failed_download_is_one_sentence(monkeypatch, error, reason):
 @pytest.mark.usefixtures("no_folder")
 def test_a_download_needs_pooch(monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(ImportError, match=r'pip install "correspondence\[data\]"'):
+    with pytest.raises(ImportError, match=r'\[data\]"'):
         co.datasets.fetch_wine()
 
 
