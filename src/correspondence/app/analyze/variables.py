@@ -230,7 +230,8 @@ def make_variable(role: str, values: Any, columns: Sequence[str]) -> tuple[Varia
     if frame is not None and isinstance(encoder, Columns) and len(encoder.columns) < len(columns):
         columns = [str(name) for name in encoder.columns]  # without constants and names of rows
         values = frame_values(frame.select(columns))
-        encoder = encoder_for(values, role)
+        with collect_warnings():  # which are among the notes already
+            encoder = encoder_for(values, role)
     kind, text = describe_kind(encoder, values, columns)
     if kind == "labels":
         labels = as_labels(name_missing_labels(values, role), role).tolist()
