@@ -613,6 +613,14 @@ def test_dates_with_missing_values_cost_no_rows(run, tmp_path, rng):
     assert run(path, "--x", "day", "--y", "b", "--method", "cca", output=tmp_path / "other").exit_code == 0
 
 
+def test_gaps_of_y_are_told(run, tmp_path, rng):
+    rows = [f"{a:.3f},{'' if i % 4 else 'yes'}" for i, a in enumerate(rng.normal(size=80))]
+    path = tmp_path / "gaps.csv"
+    path.write_text("\n".join(["a,b", *rows]) + "\n")
+    result = run(path, "--y", "b", "--method", "cca")
+    assert "60 rows have no b" in result.stderr
+
+
 def test_few_rows_are_the_first_sentence(run, tmp_path, rng):
     rows = [f"{'' if i % 3 else i},{a:.3f},{b:.3f}" for i, (a, b) in enumerate(rng.normal(size=(90, 2)))]
     path = tmp_path / "holes.csv"
@@ -625,10 +633,14 @@ def test_few_rows_are_the_first_sentence(run, tmp_path, rng):
 
 def test_columns_are_shown(run, tmp_path):
     path = tmp_path / "grades.csv"
-    path.write_text("\n".join(["grade,size", *(f"{1 + i % 3},{i / 7:.3f}" for i in range(60))]) + "\n")
+    lines = (f"k{i},{1 + i % 3},{i / 7:.3f},{'' if i % 2 else 'x'}" for i in range(60))
+    path.write_text("\n".join(["key,grade,size,gap", *lines]) + "\n")
     result = run(path, "--columns")
     assert result.exit_code == 0, result.output
     assert "3 different whole numbers" in result.stdout
+    assert "4 columns, 60 rows" in result.stdout
+    assert "left out" in result.stdout.splitlines()[2]
+    assert run(path, "--columns", "--numbers", "gap").exit_code == 1
     assert not (tmp_path / "out").exists()
 
 

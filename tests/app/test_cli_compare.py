@@ -128,11 +128,11 @@ def test_components(file, run, tmp_path):
 
 
 def test_labels(file, run, tmp_path):
-    """As a number the grade has one component, as a label of three it has two."""
+    """As a number the grade has one component, as labels, of which it has three, two."""
     options = [file, "--x", "fixed acidity,sugar", "--y", "grade", "--methods", "cca"]
-    run(*options)
+    run(*options, "--numbers", "grade")
     assert "held_out_2" not in table_of(tmp_path / "out")[0]
-    assert_done(run(*options, "--labels", "grade"), tmp_path / "out")
+    assert_done(run(*options), tmp_path / "out")
     assert "held_out_2" in table_of(tmp_path / "out")[0]
 
 
@@ -145,7 +145,7 @@ def test_groups_are_no_column_of_x(file, frame, run, tmp_path):
 
 def test_cv(file, frame, run, tmp_path):
     assert_done(run(file, "--x", "sugar", "--y", "grade", "--methods", "cca", "--cv", 2), tmp_path / "out")
-    expected = co.crossfit(co.CCA(n_components=1), frame.select("sugar"), frame["grade"].to_numpy().astype(object), 2)
+    expected = co.crossfit(co.CCA(n_components=1), frame.select("sugar"), frame["grade"].cast(pl.String).to_list(), 2)
     assert float(table_of(tmp_path / "out")[0]["captured"]) == pytest.approx(expected.captured, rel=1e-5)
 
 

@@ -286,3 +286,11 @@ def test_what_is_wrong_is_said_in_a_sentence(file, analysed, run, tmp_path):
 def test_wrong_usage(file, run, tmp_path):
     assert run("embed", tmp_path, file, "-o", "e.txt").exit_code == 2
     assert run("embed", tmp_path).exit_code == 2
+
+
+def test_a_variable_that_lacks_a_column_is_told(file, analysed, tmp_path):
+    pl.DataFrame({"acidity": [0.1, 0.2], "colour": ["red", "red"], "grade": [3, 4]}).write_csv(tmp_path / "new.csv")
+    done, found = analysed(file, *WINE, "--components", 1, new=tmp_path / "new.csv")
+    assert "g_1" in found.columns
+    assert "f_1" not in found.columns
+    assert "no column 'sugar'" in done.stderr

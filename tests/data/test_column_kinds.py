@@ -14,7 +14,8 @@ WORDS = {f"a title with words {i}": 1 for i in range(50)}
     [
         (Extent(0.5, 2.5), 100, "number"),
         (Extent(2.0, 2.0), 100, "constant"),
-        (Extent(1.0, 1.0, 40, "f", {1: 60}), 100, "label"),
+        (Extent(1.0, 1.0, 40, "f"), 100, "label"),
+        (Extent(1.0, 1.0, 40, "M"), 100, "constant"),
         (Extent(float("nan"), float("nan"), 100), 100, "empty"),
         (Extent(1, 5, 0, "i", {1: 50, 3: 30, 5: 20}), 100, "label"),
         (Extent(1, 5, 0, "i", {1: 5, 3: 3, 5: 2}), 10, "number"),

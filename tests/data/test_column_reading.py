@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import correspondence as co
 from correspondence.data.column_reading import ID_NAME, columns_of, find_missing, find_missing_rows, to_numbers
 
 WHEN = datetime.datetime(2020, 1, 2, 3, 4)
@@ -75,3 +76,18 @@ def test_numbers_of_dates_are_days():
     assert to_numbers(np.array([90], dtype="m8[s]")).tolist() == [90.0]
     with pytest.raises(ValueError, match="numbers"):
         to_numbers(np.array(["a"], dtype=object))
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Etc/GMT+5", "Europe/Berlin"])
+def test_dates_in_any_zone(zone):
+    frame = pd.DataFrame({"d": pd.to_datetime(["2020-01-01 12:00", "2020-06-01 12:00"]).tz_localize(zone)})
+    assert columns_of(frame, "X")["d"].tolist() == [
+        datetime.datetime(2020, 1, 1, 12),
+        datetime.datetime(2020, 6, 1, 12),
+    ]
+
+
+def test_categories_stand_for_themselves():
+    texts = pd.DataFrame({"share": ["10%", "20%"] * 30, "z": np.arange(60.0)})
+    assert co.describe_columns(texts).facts[0].kind == "number"
+    assert co.describe_columns(texts.astype({"share": "category"})).facts[0].kind == "label"

@@ -80,6 +80,8 @@ def test_times_and_durations(texts, kind, seconds):
         ["a; b", "no list at all", "another text", "and one more"],
         ["Paris, France", "Rome, Italy"],
         ["only one"],
+        ["1970s", "1980s"],
+        ["120 m", "80 m"],
     ],
 )
 def test_texts_that_stand_for_themselves(texts):
@@ -103,7 +105,7 @@ def test_lists():
         (["12.5 %", "3 %"], 12.5),
         (["1.234,5", "2,25"], 1234.5),
         (["12", "?", "15"], 12.0),
-        (["-5 €", "7 €"], -5.0),
+        (["(5 €)", "7 €"], -5.0),
     ],
 )
 def test_numbers_in_texts(texts, first):

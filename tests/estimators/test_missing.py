@@ -107,3 +107,37 @@ def test_unknown_labels_are_like_missing_ones_on_request(est, pairs):
         fitted.transform(new)
     fitted.set_params(handle_unknown="missing")
     np.testing.assert_array_equal(fitted.transform(new), fitted.transform(gap))
+
+
+def test_gaps_of_more_rows_than_are_sampled(rng):
+    gap = rng.random(120_000) < 0.9
+    X = pd.DataFrame({"a": np.where(gap, np.nan, 1 + rng.random(len(gap))), "b": rng.normal(size=len(gap))})
+    assert co.CCA(1).fit(X, gap + 0.1 * rng.normal(size=len(gap))).correlations_[0] > 0.9
+
+
+def test_missing_texts_are_empty(rng):
+    words = np.array(["red", "blue", "moon", "sun", "star", "sea"])
+    texts = [" ".join(rng.choice(words, 4)) + f" {i}" for i in range(300)]
+    y = np.array([text.count("red") for text in texts]) + 0.1 * rng.normal(size=300)
+    texts[0] = None
+    est = co.CCA(1).fit(texts, y)
+    assert est.correlations_[0] < 0.999
+    assert np.isfinite(est.transform(["red moon", None])).all()
+
+
+def test_ids_with_gaps_are_labels_in_every_library(rng):
+    ids = rng.integers(0, 30, 400).astype(float)
+    y = rng.normal(size=30)[ids.astype(int)]
+    ids[:20] = np.nan
+    X = pd.DataFrame({"userId": ids, "z": rng.normal(size=400)})
+    ours = co.CCA(1).fit(X, y).correlations_[0]
+    assert ours > 0.9
+    theirs = co.CCA(1).fit(pl.from_pandas(X).with_columns(pl.col("userId").cast(pl.Int64)), y).correlations_[0]
+    assert theirs == pytest.approx(ours)
+
+
+def test_rare_labels_with_gaps_in_a_frame_of_one_column(rng):
+    x = np.r_[rng.choice([f"L{i}" for i in range(8)], 340), [f"rare{i}" for i in range(60)]].astype(object)
+    x[:40] = None
+    d = co.decompose(pd.DataFrame({"x": x}), rng.choice(list("uvw"), 400), n_components=1, verbose=False)
+    assert d.n == 400

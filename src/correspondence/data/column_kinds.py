@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from correspondence.data.column_reading import ItemList
+from correspondence.data.column_reading import CategoryLabel, ItemList
 from correspondence.data.column_summary import MAX_FEW_VALUES, Extent
 from correspondence.data.encoders.text import are_texts
 from correspondence.data.text_readers import TextReader, find_number_reader, find_text_reader
@@ -101,7 +101,8 @@ def _decide_for_numbers(key: Any, extent: Extent, n: int, is_alone: bool, linear
     if extent.low != extent.low:
         return ColumnKind("empty")
     if not abs(extent.high / 2 - extent.low / 2) > 1e-15 * max(abs(extent.low), abs(extent.high)):
-        return ColumnKind("label", note="taken as present or missing") if extent.n_missing else ColumnKind("constant")
+        is_present = extent.n_missing and extent.dtype in "if"
+        return ColumnKind("label", note="taken as present or missing") if is_present else ColumnKind("constant")
     if extent.dtype in "mM":
         return ColumnKind("date" if extent.dtype == "M" else "duration")
     is_numbering = extent.dtype == "i" and extent.high - extent.low == n - 1 >= MIN_ROWS_FOR_IDS
@@ -122,7 +123,7 @@ def are_few(n_values: int, n: int, is_alone: bool, linear: bool, is_named: bool)
 
 def _decide_for_labels(counts: dict[Any, int], n_present: int, is_alone: bool) -> ColumnKind:
     """Decide about a column of labels that are neither lists nor booleans."""
-    if all(isinstance(label, str) for label in counts):
+    if all(isinstance(label, str) and not isinstance(label, CategoryLabel) for label in counts):
         reader = find_text_reader(counts)
         if reader is not None and not (reader.kind == "list" and is_alone and len(counts) <= MAX_LEVELS):
             return ColumnKind(reader.kind, reader, reader.note)

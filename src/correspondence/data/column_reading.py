@@ -41,6 +41,12 @@ class ItemList(tuple[str, ...]):
     __slots__ = ()
 
 
+class CategoryLabel(str):
+    """A label of a categorical column, which stands for nothing but itself."""
+
+    __slots__ = ()
+
+
 def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
     """Read columns by name; a single column without a name is 0.
 
@@ -94,8 +100,8 @@ def split_array_columns(values: Any, name: str) -> dict[Any, np.ndarray]:
 def read_series(series: nw.Series, where: str, key: Any) -> np.ndarray:
     """Read a column of a frame."""
     dtype = series.dtype
-    if dtype.is_integer() and isinstance(key, str) and ID_NAME.search(key):
-        return _read_labels(series, where)
+    if isinstance(key, str) and ID_NAME.search(key) and _are_whole(series):
+        return to_object_array([None if v is None or v != v else int(v) for v in series.to_list()])
     if dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128, nw.UInt64) and not series.is_null().any():
         return series.to_numpy().astype(np.int64)
     if dtype.is_numeric():
@@ -111,9 +117,20 @@ def read_series(series: nw.Series, where: str, key: Any) -> np.ndarray:
         return series.to_numpy().astype("m8[us]")
     if isinstance(dtype, nw.List | nw.Array):
         return to_object_array([_to_items(value) for value in series.to_list()])
-    if dtype == nw.Object:
+    if dtype in (nw.Categorical, nw.Enum):
+        labels = _read_labels(series, where)
+        return to_object_array([CategoryLabel(v) if isinstance(v, str) else v for v in labels.tolist()])
+    if dtype in (nw.Object, nw.Unknown):  # such as dates in a zone that narwhals does not know
         return read_array_column(to_object_array(series.to_list()), where)
     return _read_labels(series, where)
+
+
+def _are_whole(series: nw.Series) -> bool:
+    """Say whether a column holds whole numbers, perhaps as decimals because of gaps."""
+    if not series.dtype.is_float():
+        return series.dtype.is_integer()
+    values = series_to_floats(series)
+    return bool((np.isnan(values) | ((values == np.rint(values)) & (np.abs(values) < 2**53))).all())
 
 
 def read_array_column(values: np.ndarray, where: str) -> np.ndarray:

@@ -32,8 +32,7 @@ class Extent(NamedTuple):
     dtype : {"i", "f", "M", "m"}
         Whole numbers, other numbers, dates or durations.
     counts : dict, optional
-        How often each value occurs, if all are whole numbers and at most `MAX_FEW_VALUES` differ. Decimal numbers are
-        counted if some are missing: whole numbers with gaps are often stored as such.
+        How often each value occurs, if they are whole numbers without gaps and at most `MAX_FEW_VALUES` differ.
     """
 
     low: float
@@ -152,8 +151,7 @@ def measure_extent(values: np.ndarray) -> Extent:
     if not len(present):
         return Extent(np.nan, np.nan, n_missing, kind)
     low, high = float(present.min()), float(present.max())
-    may_be_labels = kind == "i" or (kind == "f" and n_missing > 0)
-    return Extent(low, high, n_missing, kind, _count_few(present) if may_be_labels else None)
+    return Extent(low, high, n_missing, kind, _count_few(present) if kind == "i" else None)
 
 
 def _count_few(numbers: np.ndarray) -> dict[int, int] | None:

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import as_frame, to_array
-from correspondence._util.labels import MISSING, as_labels, to_object_array
+from correspondence._util.labels import MISSING, as_labels, name_missing_labels, to_object_array
 from correspondence._util.text import list_names
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.columns import Columns
@@ -142,7 +142,8 @@ def merge_labels(values: Any, rare: Mapping[Any, RareLabels], name: str) -> Any:
         for key, own in rare.items():
             merged[:, key] = to_object_array(_replace_labels(merged[:, key].tolist(), own))
         return merged
-    return to_object_array(_replace_labels(as_labels(values, name).tolist(), next(iter(rare.values()))))
+    labels = as_labels(name_missing_labels(values, name), name)
+    return to_object_array(_replace_labels(labels.tolist(), next(iter(rare.values()))))
 
 
 def _replace_labels(values: list[Any], rare: RareLabels) -> list[Any]:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.labels import to_object_array
-from correspondence.data.column_reading import ItemList
+from correspondence.data.column_reading import ItemList, find_missing
 
-__all__ = ["TextReader", "find_number_reader", "find_text_reader"]
+__all__ = ["TextReader", "find_number_reader", "find_text_reader", "is_missing_marker"]
 
 # Formats of dates, the usual ones first. Month before day where both readings fit all texts, as in files.
 DATE_FORMATS = (
@@ -36,9 +36,11 @@ DURATION = re.compile(
     r"(?:\d+(?:[.,]\d+)?\s*(?:d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?)\.?\s*,?\s*(?:and\s+)?)+",
     re.IGNORECASE,
 )
+LETTER_UNIT = re.compile(r"[\d.,]+\s*[dhms]", re.IGNORECASE)
 ISO_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 # Different texts in which an item of lists stands, on average. Commas also stand in names and prose.
 MIN_TEXTS_PER_ITEM = {"|": 2, ";": 2, ",": 4}
+NEGATIVE_IN_BRACKETS = re.compile(r"\s*\((.*\d.*)\)\s*")
 ENDS_LIKE_NUMBER = re.compile(r"\d\W*[A-Za-z]{0,3}\W*$")
 MAX_TEXTS_GLANCED_AT = 20  # texts one of which must end like a number, perhaps with its unit, if they are numbers
 MIN_SHARE_OF_LISTS = 0.1  # of the texts have a separator, if they are lists
@@ -65,7 +67,10 @@ class TextReader:
     def __call__(self, column: np.ndarray) -> np.ndarray:
         """Read a column of texts; what cannot be read is missing."""
         if column.dtype != object:
-            return column
+            kinds = {"date": "M", "number": "if", "list": "", "time": "m", "duration": "m"}[self.kind]
+            if column.dtype.kind not in kinds and not find_missing(column).all():
+                raise ValueError(f"must hold texts that are read as a {self.kind}, as in the fit.")
+            return column if column.dtype.kind in kinds else self(to_object_array([None] * len(column)))
         texts = sorted({text for text in column.tolist() if isinstance(text, str)})
         read = dict(zip(texts, _READERS[self.kind](texts, self.format), strict=True))
         values = [
@@ -130,7 +135,7 @@ def find_number_reader(texts: Sequence[str], *, with_plain: bool = False) -> Tex
     found = _parse_number_texts(texts, None)
     if found is None or not (with_plain or found.example or found.n_markers):
         return None
-    opposite = {"point": "comma", "comma": "point", "": found.decimal}
+    opposite = {"point": "comma", "comma": "point", "": found.decimal or "point"}
     return TextReader("number", opposite[found.other_decimal], not found.other_reading)
 
 
@@ -146,7 +151,18 @@ def _parse_numbers(texts: Sequence[str], decimal: str) -> list[Any]:
     found = _parse_number_texts(texts, decimal or None) if texts else None
     if found is not None:
         return found.numbers.to_list()
-    return [_parse_numbers([text], decimal)[0] for text in texts] if len(texts) > 1 else [None] * len(texts)
+    if len(texts) > 1:
+        return [_parse_numbers([text], decimal)[0] for text in texts]
+    bracketed = NEGATIVE_IN_BRACKETS.fullmatch(texts[0]) if texts else None  # alone, brackets prove nothing
+    number = _parse_numbers([bracketed[1]], decimal)[0] if bracketed else None
+    return [None if number is None else -number] * len(texts)
+
+
+def is_missing_marker(text: Any) -> bool:
+    """Say whether people write this for a missing value."""
+    from correspondence.data.number_texts import MISSING_MARKERS
+
+    return isinstance(text, str) and text.strip().lower() in MISSING_MARKERS
 
 
 def _find_temporal_reader(texts: Sequence[str]) -> TextReader | None:
@@ -155,7 +171,8 @@ def _find_temporal_reader(texts: Sequence[str]) -> TextReader | None:
     if all(
         CLOCK_DURATION.fullmatch(text) or ISO_DURATION.fullmatch(text) or DURATION.fullmatch(text) for text in texts
     ):
-        return TextReader("duration")
+        # 1970s and 120 m are no durations
+        return None if all(LETTER_UNIT.fullmatch(text) for text in texts) else TextReader("duration")
     found = find_date_format(texts)
     if not found:
         return _find_list_reader(texts)

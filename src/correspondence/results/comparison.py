@@ -126,13 +126,13 @@ class Comparison(FrameResult):
     def __repr__(self) -> str:
         shown = min(10, max(len(result.correlations) for result in self.results.values()))
         names = {name: " ".join(name.split())[:20] for name in self.results}
-        width = max(map(len, names.values())) + 2
+        width = max(map(len, names.values())) + 4
         head = f"{'':{width}}captured  seconds  held-out correlations (training below)"
         lines = [head]
         for name, result in self.results.items():
             mark = "* " if name == self.best else "  "
             lines.append(
-                f"{mark + names[name]:{width}}{result.captured:>8.4f} {result.seconds:>8.2f} "
+                f"{mark + names[name]:{width}}{_format_captured(result.captured):>8} {result.seconds:>8.2f} "
                 + "".join(f"{r:>8.3f}" for r in result.correlations[:shown])
             )
             lines.append(f"{'':{width + 17}} " + "".join(f"{r:>8.3f}" for r in result.training[:shown]))
@@ -141,6 +141,11 @@ class Comparison(FrameResult):
             lines.append("Nothing was found: no method captures clearly more than 0.")
         lines += self.notes
         return "\n".join(lines)
+
+
+def _format_captured(captured: float) -> str:
+    """Format what is captured in eight characters; far below nothing is just that."""
+    return f"{captured:.4f}" if captured > -100 else "< -100"
 
 
 @dataclass(frozen=True, eq=False)

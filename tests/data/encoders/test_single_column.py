@@ -110,3 +110,28 @@ def test_each_row_of_a_category_sums_to_one(labels):
     counts = {label: labels.count(label) for label in set(labels)}
     rows = Category.fit(counts)(to_object_array(labels))
     np.testing.assert_allclose(rows.sum(axis=1), 1)
+
+
+def test_an_own_label_other_does_not_take_unknown_ones():
+    with pytest.raises(ValueError, match="label 'new'"):
+        Category.fit({"(other)": 3, "a": 2})(to_object_array(["new"]))
+
+
+def test_texts_that_cannot_be_read_are_errors():
+    encoder = Parsed(TextReader("date", "%Y-%m-%d"), Dates.fit(DATES))
+    for value in ("rubbish", "12/31/2001"):
+        with pytest.raises(ValueError, match="cannot be read"):
+            encoder(to_object_array([value]))
+    with pytest.raises(ValueError, match="date"):
+        encoder(np.array([5.0]))
+    with pytest.raises(ValueError, match="dates"):
+        Dates.fit(DATES)(np.array([5.0]))
+    with pytest.raises(ValueError, match="numbers"):
+        Number(0.0, 1.0)(DATES)
+    assert (encoder(np.array([np.nan])) == 0).all()
+
+
+def test_missing_lists_have_an_indicator_and_may_be_nan():
+    encoder = Indicated(Items(["a"]))
+    np.testing.assert_array_equal(encoder(to_object_array([ItemList(["a"]), None])), [[1, 0], [0, 1]])
+    np.testing.assert_array_equal(encoder(np.array([np.nan])), [[0, 1]])

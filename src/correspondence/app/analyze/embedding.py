@@ -324,6 +324,11 @@ def embed_rows(model: LoadedModel, rows: _Rows, given: dict[str, list[str]], id_
     placed = {}
     for role, letter in (("x", "f"), ("y", "g")):
         names = find_role_columns(model, rows, role, given[role])
+        lacking = [name for name in model.columns[role] if name not in rows.names]
+        if not names and len(lacking) < len(model.columns[role]):
+            notes.append(
+                f"{role} is not placed, because {rows.path} has no column {list_names(lacking, 5, show=repr)}."
+            )
         if names:
             placed[letter] = place_rows(model.get_functions(role), rows, names, role, notes)
     if not placed:

@@ -17,6 +17,7 @@ from correspondence._util.labels import as_labels, encode_labels, name_missing_l
 from correspondence._util.text import list_names
 from correspondence.app.messages import collect_warnings
 from correspondence.data.column_kinds import decide_column_kind
+from correspondence.data.column_reading import ID_NAME
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.columns import Columns, find_only_category
@@ -36,6 +37,7 @@ __all__ = [
     "image_roles",
     "labels_variable",
     "make_variable",
+    "name_empty_texts",
 ]
 
 MAX_HINTS = 5  # remarks on columns of one variable
@@ -49,7 +51,6 @@ PLURALS = {
     "text": "texts",
     "list": "lists",
 }  # what is said of several columns of a kind
-ID_COLUMN_NAMES = ("", "id")  # names of columns that number the rows, in lower case
 
 
 class Roles(NamedTuple):
@@ -93,9 +94,9 @@ def find_useful_columns(frame: nw.DataFrame, names: list[str]) -> tuple[list[str
 
 def _names_rows(column: nw.Series, name: str) -> bool:
     """Say whether a column names the rows: by its own name, or because its labels all differ."""
-    if name.lower() in ID_COLUMN_NAMES:
+    if not name:
         return True
-    if column.dtype != nw.String:
+    if column.dtype != nw.String and not (column.dtype.is_integer() and ID_NAME.search(name)):
         return False
     counts = Counter(value for value in list_values(column) if value)
     kind = decide_column_kind(name, counts, counts.total(), is_alone=False).kind if len(counts) > 1 else ""
@@ -194,12 +195,17 @@ def labels_variable(role: str, labels: np.ndarray, columns: Sequence[str]) -> Va
 def frame_values(frame: nw.DataFrame) -> Any:
     """Return a single column of text or labels as an array, anything else as a frame; empty texts are missing."""
     check_plain(column for column in frame.iter_columns() if not isinstance(column.dtype, nw.List | nw.Array))
-    texts = [name for name in frame.columns if frame[name].dtype == nw.String]
-    frame = frame.with_columns(nw.when(nw.col(name) != "").then(nw.col(name)).alias(name) for name in texts)
+    frame = name_empty_texts(frame)
     column = frame[:, 0]
     if len(frame.columns) > 1 or column.dtype.is_numeric() or column.dtype.is_temporal() or column.dtype.is_nested():
         return convert_for_numpy(frame).to_native()
     return to_object_array(column.to_list())
+
+
+def name_empty_texts(frame: nw.DataFrame) -> nw.DataFrame:
+    """Take empty texts as missing ones."""
+    texts = [name for name in frame.columns if frame[name].dtype == nw.String]
+    return frame.with_columns(nw.when(nw.col(name) != "").then(nw.col(name)).alias(name) for name in texts)
 
 
 def array_values(array: Any, name: str, as_labels: bool) -> Any:
@@ -287,8 +293,10 @@ def describe_table_kind(encoder: Columns, columns: Sequence[str], called: str) -
 def find_kind_hints(facts: Sequence[ColumnFacts]) -> list[str]:
     """Say where a column may be taken for something else, and which option does it."""
     codes = [fact for fact in facts if "whole numbers" in fact.note]
+    by_all = "" if len(facts) == 1 else " (by cca as numbers)"
     hints = [
-        f"{fact.column} is {fact.note}; --numbers {fact.column} takes it as numbers." for fact in codes[:MAX_HINTS]
+        f"{fact.column} is {fact.note}{by_all}; --numbers {fact.column} takes it as numbers."
+        for fact in codes[:MAX_HINTS]
     ]
     if len(codes) > MAX_HINTS:
         hints.append(f"So are {len(codes) - MAX_HINTS} more columns; summary.json lists them.")

@@ -133,9 +133,8 @@ def analyze_command(
     from correspondence._util.progress import open_stages
     from correspondence._util.text import to_valid_text
     from correspondence.app.analyze.files import check_folder, check_format, to_json, write_analysis
-    from correspondence.app.analyze.inputs import Request, read_data
+    from correspondence.app.analyze.inputs import Request, describe_file, read_data
     from correspondence.app.analyze.job import analyze_data, format_summary
-    from correspondence.results.column_table import ColumnTable
     from correspondence.selection.method_registry import MIN_PAIRS_FOR_NET
 
     matplotlib.use("Agg")
@@ -143,9 +142,9 @@ def analyze_command(
     check_usage(request)
     if show_columns:
         with one_sentence():
-            data = read_data(request)
-        tell_lines(data.lines)
-        click.echo(repr(ColumnTable(len(data.ids), data.facts)))
+            table, notes = describe_file(request)
+        tell_lines(notes)
+        click.echo(repr(table))
         return
     folder = Path(f"{file.stem or file.resolve().stem}-analysis") if output is None else output
     with one_sentence(), writing_to(folder):

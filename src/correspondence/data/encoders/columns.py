@@ -16,7 +16,7 @@ from correspondence._util.labels import label_from_json, label_to_json
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.column_kinds import MAX_LEVELS, ColumnKind, decide_column_kind
-from correspondence.data.column_reading import columns_of, find_missing, to_numbers
+from correspondence.data.column_reading import check_not_infinite, columns_of, find_missing, to_numbers
 from correspondence.data.column_summary import Extent, Survey
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.single_column import (
@@ -83,7 +83,7 @@ class Columns(Encoder):
             for key, summary in survey.columns.items()
         }
         encoders = {
-            key: fit_column_encoder(kinds[key], summary, rows[key], linear, alone)
+            key: fit_column_encoder(kinds[key], summary, rows[key], survey.n, linear, alone)
             for key, summary in survey.columns.items()
         }
         varying = {key: encoder for key, encoder in encoders.items() if encoder is not None}
@@ -104,7 +104,7 @@ class Columns(Encoder):
 
     def accept_unknown(self) -> Columns:  # noqa: D102
         tolerant = {
-            key: replace(column, is_unknown_accepted=True) if isinstance(column, Category) else column
+            key: replace(column, is_unknown_accepted=True) if isinstance(column, Category | Parsed) else column
             for key, column in self.columns.items()
         }
         return replace(self, columns=tolerant)
@@ -164,25 +164,29 @@ def _warn_of_merged_labels(notes: dict[Any, str], name: str) -> None:
         warnings.warn(f"{message}.", LeftOut, stacklevel=find_user_stacklevel())
 
 
-def fit_column_encoder(kind: ColumnKind, summary: Any, values: np.ndarray, linear: bool, alone: bool) -> Column | None:
-    """Fit the encoder of one column, given what it is; None if nothing of it varies."""
+def fit_column_encoder(
+    kind: ColumnKind, summary: Any, values: np.ndarray, n: int, linear: bool, alone: bool
+) -> Column | None:
+    """Fit the encoder of one column of n rows, given what it is and some values; None if nothing of it varies."""
     if not kind.is_used and kind.kind != "id":
         return None
-    counts = _count_labels(summary, len(values))
+    counts = _count_labels(summary, n)
     if kind.kind in ("label", "boolean", "id"):
         return Category.fit(counts, None if alone or kind.kind == "id" else MAX_LEVELS)
     if kind.kind == "text":
         inner: Column | None = Words.fit(counts)
-        return inner and _add_indicator(inner, counts.get(None, 0), len(values))
+        return inner and _add_indicator(inner, counts.get(None, 0), n)
     if kind.reader is not None:
         values = kind.reader(values)
     if kind.kind == "list":
         items = Items.fit(dict(Counter(values.tolist())))
-        return _parse(items, kind) if items.width else None
+        return _parse(_add_indicator(items, counts.get(None, 0), n), kind) if items.width else None
     missing = find_missing(values)
+    if kind.kind == "number":
+        check_not_infinite(to_numbers(values[~missing]), "A column")
     inner = Dates.fit(values) if kind.kind == "date" else fit_number(to_numbers(values[~missing]), linear)
-    n_missing = summary.n_missing if isinstance(summary, Extent) else int(missing.sum())
-    return inner and _parse(_add_indicator(inner, n_missing, len(values)), kind)
+    n_missing = summary.n_missing if isinstance(summary, Extent) else round(missing.mean() * n)
+    return inner and _parse(_add_indicator(inner, n_missing, n), kind)
 
 
 def _count_labels(summary: Any, n: int) -> dict[Any, int]:

@@ -17,7 +17,7 @@ from correspondence._util.labels import MISSING, label_from_json, label_to_json,
 from correspondence._util.text import short_repr
 from correspondence.data.column_reading import ItemList, find_missing, to_numbers
 from correspondence.data.encoders.text import WORD_PATTERN
-from correspondence.data.text_readers import TextReader
+from correspondence.data.text_readers import TextReader, is_missing_marker
 
 __all__ = [
     "OTHER",
@@ -72,6 +72,8 @@ class NumberEncoder(ColumnEncoder):
 
     def __call__(self, column: np.ndarray) -> np.ndarray:
         """Encode numbers; a missing one is 0, which is the middle of the others."""
+        if column.dtype.kind == "M":
+            raise ValueError("must hold numbers, as in the fit, got dates.")
         values = to_numbers(column)
         encoded = self.scale_numbers(values)
         return np.where(np.isnan(values), 0, encoded)[:, None]
@@ -162,7 +164,9 @@ class Indicated(ColumnEncoder):
         return np.append(self.inner.coordinates, False)
 
     def __call__(self, column: np.ndarray) -> np.ndarray:  # noqa: D102
-        return np.column_stack([self.inner(column), find_missing(column)])
+        inner = self.inner(column)
+        dense = inner.toarray() if isinstance(inner, sp.csr_array) else inner
+        return np.column_stack([dense, find_missing(column)])
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,8 @@ class Parsed(ColumnEncoder):
     reader: TextReader
     inner: ColumnEncoder
     type: str = "parsed"
+    is_unknown_accepted: bool = False
+    """Whether a text that cannot be read is taken as a missing one, instead of an error."""
 
     @property
     def width(self) -> int:  # noqa: D102
@@ -182,7 +188,12 @@ class Parsed(ColumnEncoder):
         return self.inner.coordinates
 
     def __call__(self, column: np.ndarray) -> np.ndarray | sp.csr_array:  # noqa: D102
-        return self.inner(self.reader(column))
+        read = self.reader(column)
+        unread = np.flatnonzero(find_missing(read) & ~find_missing(column)).tolist()
+        bad = [text for text in (column[i] for i in unread) if not is_missing_marker(text)]
+        if bad and not self.is_unknown_accepted:
+            raise ValueError(f"has {short_repr(bad[0])}, which cannot be read as a {self.reader.kind}, as in the fit.")
+        return self.inner(read)
 
 
 @dataclass(frozen=True)
@@ -221,6 +232,8 @@ class Dates(ColumnEncoder):
         return np.concatenate([[True], np.repeat([part != "weekday" for part in self.parts], widths)]).astype(bool)
 
     def __call__(self, column: np.ndarray) -> np.ndarray:  # noqa: D102
+        if column.dtype.kind != "M" and not find_missing(column).all():
+            raise ValueError("must hold dates, as in the fit.")
         days = to_numbers(column)
         known = np.where(np.isnan(days), 0, days)
         whole = np.floor(known)
@@ -261,16 +274,17 @@ class Category(ColumnEncoder):
     is_unknown_accepted: bool = False
     """Whether a label that was not in the fit is encoded, instead of an error."""
     merged: list[Any] = field(default_factory=list)
-    """The level that stands for rare labels, then these, which are encoded as it is."""
+    """The level that stands for rare labels, then these, which are encoded as it is; for `OTHER` alone all others."""
 
     @classmethod
     def fit(cls, counts: dict[Any, int], max_levels: int | None = None) -> Category:
         """Count labels; with `max_levels`, the rarest of more labels share a level."""
         named = {MISSING if label is None else label: count for label, count in counts.items()}
-        if max_levels is not None and len(named) > max_levels:
+        has_many = max_levels is not None and len(named) > max_levels
+        if max_levels is not None and has_many:
             named = merge_rare_labels(named, max_levels)
         labels, n = sort_labels(named), sum(named.values())
-        return cls(labels, [named[label] / n for label in labels])
+        return cls(labels, [named[label] / n for label in labels], merged=[OTHER] if has_many else [])
 
     @property
     def width(self) -> int:  # noqa: D102
@@ -300,7 +314,7 @@ class Category(ColumnEncoder):
         position = {label: i for i, label in enumerate(self.labels)}
         if self.merged:
             position = dict.fromkeys(self.merged[1:], position[self.merged[0]]) | position
-        missing, other = position.get(MISSING, -1), position.get(OTHER, -1)
+        missing, other = position.get(MISSING, -1), position[OTHER] if self.merged == [OTHER] else -1
         if self.is_unknown_accepted and other < 0:
             other = missing
         try:
@@ -344,7 +358,8 @@ class Items(ColumnEncoder):
 
     def __call__(self, column: np.ndarray) -> sp.csr_array:  # noqa: D102
         position = {item: i for i, item in enumerate(self.items)}
-        cells = [(i, position[item]) for i, items in enumerate(column) for item in set(items or ()) if item in position]
+        lists = [items if isinstance(items, tuple) else () for items in column]  # an empty column may be one of NaN
+        cells = [(i, position[item]) for i, items in enumerate(lists) for item in set(items) if item in position]
         rows, columns = np.array(cells, dtype=np.intp).reshape(-1, 2).T
         return sp.csr_array((np.ones(len(cells)), (rows, columns)), shape=(len(column), self.width))
 

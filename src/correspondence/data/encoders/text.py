@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence._util.arguments import as_frame, to_array
 from correspondence._util.files import State
-from correspondence._util.labels import as_labels, to_object_array
+from correspondence._util.labels import as_labels, find_missing_labels, to_object_array
 from correspondence.data.encoders.base import Encoder
 
 __all__ = [
@@ -158,10 +158,10 @@ class Text(Encoder):
 
 def read_texts(values: Any, name: str) -> list[str]:
     """Read a column of texts."""
-    texts = as_labels(values, name).tolist()
-    if not all(isinstance(text, str) for text in texts):
+    texts = as_labels(values, name, allow_missing=True).tolist()
+    if not all(text is None or isinstance(text, str) for text in texts):
         raise ValueError(f"{name} must hold strings, as in the fit.")
-    return texts
+    return ["" if text is None else text for text in texts]
 
 
 def is_text(values: Any) -> bool:
@@ -172,9 +172,10 @@ def is_text(values: Any) -> bool:
     array = to_object_array(frame[:, 0].to_list()) if frame is not None else to_array(values, "the data")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
-    if array.ndim != 1 or array.dtype.kind not in "UTO" or not all(isinstance(v, str) for v in array.tolist()):
+    if array.ndim != 1 or array.dtype.kind not in "UTO":
         return False
-    return are_texts(Counter(array.tolist()))
+    missing = find_missing_labels(array)
+    return are_texts(Counter(value for value, gone in zip(array.tolist(), missing, strict=True) if not gone))
 
 
 def are_texts(counts: dict[Any, int]) -> bool:

@@ -21,6 +21,7 @@ from correspondence.app.analyze.variables import (
     frame_values,
     labels_variable,
     make_variable,
+    name_empty_texts,
 )
 from correspondence.data.counting import count_columns
 from correspondence.data.file_formats import (
@@ -32,8 +33,17 @@ from correspondence.data.file_formats import (
     read_file,
 )
 from correspondence.data.table import Table, as_table
+from correspondence.describe.columns import describe_columns
+from correspondence.results.column_table import ColumnTable
 
-__all__ = ["find_only_array", "read_array_pairs", "read_array_table", "read_frame_pairs", "read_frame_table"]
+__all__ = [
+    "describe_frame",
+    "find_only_array",
+    "read_array_pairs",
+    "read_array_table",
+    "read_frame_pairs",
+    "read_frame_table",
+]
 
 COUNT_COLUMN_NAMES = ("count", "counts", "freq", "frequency", "n", "weight", "weights")  # what counted pairs are called
 
@@ -64,8 +74,7 @@ def read_frame_pairs(request: Request) -> Data:
     request.check_columns(frame.columns, request.file)
     roles = frame_roles(frame, request.x, request.y, request.other_columns, request.file)
     complete = request.find_rows(frame, [*roles.x, *roles.y])
-    rows = as_label_texts(frame.filter(complete.tolist()), request.labels)
-    rows = rows.with_columns(nw.col(name).cast(nw.Float64) for name in request.numbers)
+    rows = convert_columns(frame.filter(complete.tolist()), request)
     x, x_notes = make_variable("x", frame_values(rows.select(roles.x)), roles.x)
     y, y_notes = make_variable("y", frame_values(rows.select(roles.y)), roles.y)
     notes = (
@@ -90,6 +99,23 @@ def read_frame_pairs(request: Request) -> Data:
         n_missing=n_missing,
         readings=file.readings,
     )
+
+
+def convert_columns(frame: nw.DataFrame, request: Request) -> nw.DataFrame:
+    """Convert columns to labels or to numbers, as --labels and --numbers say."""
+    text = next((name for name in request.numbers if not frame[name].dtype.is_numeric()), None)
+    if text is not None:
+        raise ValueError(f"--numbers: column {text!r} of {request.file} must hold numbers, but it holds texts.")
+    rows = as_label_texts(frame, request.labels)
+    return rows.with_columns(nw.col(name).cast(nw.Float64) for name in request.numbers)
+
+
+def describe_frame(request: Request) -> tuple[ColumnTable, list[str]]:
+    """Say what each column of a file is taken for, whichever variable it may belong to."""
+    file = read_file(request.file, request.readings)
+    frame = nw.from_native(file.frame)
+    request.check_columns(frame.columns, request.file)
+    return describe_columns(name_empty_texts(convert_columns(frame, request)).to_native()), file.list_notes()
 
 
 def _suggest_weights(frame: nw.DataFrame, x: Variable, y: Variable, request: Request) -> list[str]:
