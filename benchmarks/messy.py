@@ -290,7 +290,8 @@ def format_results(results: list[Result], options: argparse.Namespace) -> str:
         cells += [r.analysis.seconds_text if r.analysis else "-", f"{r.load:.1f}"]
         lines.append(" | ".join(cells))
     about = [f"- {r.table.name}: {r.table.source}; Y is {', '.join(r.table.y)}; {r.table.messy}." for r in results]
-    command = f"`python benchmarks/messy.py {' '.join(sys.argv[1:])}`"
+    words = ["FOLDER" if word == str(options.data) else word for word in sys.argv[1:] if word != "--keep"]
+    command = f"`python benchmarks/messy.py {' '.join(word for word in words if word != str(options.keep))}`"
     note = f"{command}: {options.folds} folds, {os.cpu_count()} cores ({platform.machine()}, Python "
     note += f"{platform.python_version()}). A cell is what is captured by how many components"
     note += " (first correlation), and the seconds of one fit."

@@ -189,4 +189,4 @@ FRESH_TABLES = [
         "answers as whole numbers, Y too; a column and its logarithm",
     ),
 ]
-"""Tables that nobody looks at while the code is being changed."""
+"""Tables by which no setting is chosen; errors that they show are fixed."""
