@@ -84,9 +84,9 @@ def test_the_decision_of_a_fit_counts():
     assert by_name(codes, kinds={"code": ColumnKind("number")})["code"].numbers.tolist()[:3] == [1, 2, 3]
 
 
-def test_labels_that_are_numbers_with_gaps_are_written_without_a_point():
-    codes = pd.DataFrame({"code": [*np.tile([1.0, 2.0, 3.0], 40), np.nan], "x": np.arange(121.0)})
-    assert by_name(codes)["code"].categories == ("(missing)", "1", "2", "3")
+def test_ids_with_gaps_are_written_without_a_point():
+    codes = pd.DataFrame({"userId": [*np.tile([1.0, 2.0, 3.0], 40), np.nan], "x": np.arange(121.0)})
+    assert by_name(codes)["userId"].categories == ("(missing)", "1", "2", "3")
 
 
 def test_rows_can_be_taken():

@@ -235,7 +235,7 @@ PAGE = {
     "x_images": [["a"], 3, np.zeros((2, 2)), np.full((5, 4, 4), np.nan), ["a"] * 5],
     "classes": [["a"], 3, "SE"],
     "about": [3],
-    "X": [[], ["nobody"], 3, ["SE", None]],
+    "X": [[], ["nobody"], 3],
     "path": [None, 3, "none/p.html", ".", ""],
 }
 

@@ -127,7 +127,7 @@ def name_missing_labels(column: Any, name: str) -> Any:
     ['a', '(missing)']
     """
     labels = as_labels(column, name, allow_missing=True)
-    if labels.dtype != object or None not in labels.tolist():
+    if labels.dtype != object or all(label is not None for label in labels.tolist()):
         return column
     return to_object_array([MISSING if label is None else label for label in labels.tolist()])
 

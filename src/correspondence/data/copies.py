@@ -400,7 +400,7 @@ def _read_column(column: Any) -> tuple[np.ndarray, bool]:
 def _is_missing(value: Any) -> bool:
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA is neither true nor false
+    except (TypeError, ValueError, ArithmeticError):  # pandas.NA is neither true nor false; a signalling NaN
         return True
 
 

@@ -16,6 +16,7 @@ from correspondence._util.labels import MISSING, as_labels, encode_labels, find_
 from correspondence._util.text import one_line
 from correspondence.core.column_structure import find_column_kinds
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
+from correspondence.data.encoders.columns import Columns, find_only_category
 from correspondence.data.encoders.text import MAX_WORDS, WORD_PATTERN, is_text
 from correspondence.data.readable_columns import ReadableColumn, read_columns
 
@@ -140,10 +141,17 @@ def find_candidates(functions: PrincipalFunctions, values: Any, name: str) -> Ca
         return None if names is None else collect_indicators(functions(values), sp.csr_array(values) != 0, names)
     if is_text(values):
         return collect_words(functions(values), as_labels(values, name).tolist())
-    column = None if hasattr(values, "detach") else find_labels(values)  # a tensor has no labels
+    has_labels = not hasattr(values, "detach") and _takes_labels(functions)  # a tensor has none
+    column = find_labels(values) if has_labels else None
     return (
         collect_columns(functions, values, name) if column is None else collect_column_labels(functions, column, name)
     )
+
+
+def _takes_labels(functions: PrincipalFunctions) -> bool:
+    """Tell whether a single column is one of labels, and not of lists, dates or numbers in texts."""
+    encoder = getattr(getattr(functions, "features", None), "encoder", None)
+    return not isinstance(encoder, Columns) or find_only_category(encoder) is not None
 
 
 def has_beliefs(functions: PrincipalFunctions) -> bool:

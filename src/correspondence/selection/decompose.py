@@ -133,8 +133,8 @@ def decompose(
         another row where chance would hardly have made them equal. None splits all pairs one by one.
     min_count : int or "auto"
         Merge labels that occur fewer times into one level, "other (k labels)"; the result takes the labels themselves
-        as well. By default 5, 2 or 1 (none), for columns with ten rare labels or more: the largest that does not
-        capture clearly less of held-out pairs.
+        as well. By default 5, 2 or 1 (none) for tables and two columns of labels with ten rare ones or more, the
+        largest that does not capture clearly less of held-out pairs; none for other variables.
     missing : {"indicator", "drop", "error"}
         "indicator" keeps pairs with missing values: a missing number is the middle of the others, with an indicator
         beside it, and a missing label is a level of its own. "drop" leaves them out, "error" refuses them.

@@ -260,7 +260,7 @@ def test_functions_of_wide_rows_do_not_depend_on_the_other_rows(rng, kind):
     [
         (np.zeros((5, 2)), np.zeros(4), "X and Y must have the same length"),
         (np.zeros((2, 2)), np.zeros(2), "n_components.* got 2"),
-        (np.array([[1.0, np.nan], [2, 3], [4, 5]]), np.zeros(3), "Column 1 of X contains NaN"),
+        (np.array([[1.0, np.inf], [2, 3], [4, 5]]), np.zeros(3), "Column 1 of X contains infinity"),
         (np.arange(6.0), ["a"] * 6, "Y has one class only"),
         (np.arange(6.0), None, "Y is missing"),
         (iter([]), None, "X must be an iterable"),

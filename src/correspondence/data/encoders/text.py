@@ -175,7 +175,8 @@ def is_text(values: Any) -> bool:
     if array.ndim != 1 or array.dtype.kind not in "UTO":
         return False
     missing = find_missing_labels(array)
-    return are_texts(Counter(value for value, gone in zip(array.tolist(), missing, strict=True) if not gone))
+    texts = [value for value, gone in zip(array.tolist(), missing, strict=True) if not gone]
+    return all(isinstance(text, str) for text in texts) and are_texts(Counter(texts))
 
 
 def are_texts(counts: dict[Any, int]) -> bool:
