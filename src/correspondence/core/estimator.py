@@ -182,23 +182,30 @@ class PairsEstimator(Estimator):
     """Base of the estimators that learn from pairs (x, y) of any kind."""
 
     n_components: int
-    missing: str = "indicator"
-    handle_unknown: str = "error"
 
     def _evaluate_f(self, X: Any) -> np.ndarray:
         self._check_missing(X, "X")
         f = self.decomposition_.f
-        return (f if self.handle_unknown == "error" else f.accept_unknown())(X)
+        return (f.accept_unknown() if self._takes_unknown else f)(X)
 
     def _evaluate_g(self, Y: Any) -> np.ndarray:
         self._check_missing(Y, "Y")
         g = self.decomposition_.g
-        return (g if self.handle_unknown == "error" else g.accept_unknown())(Y)
+        return (g.accept_unknown() if self._takes_unknown else g)(Y)
+
+    @property
+    def _takes_unknown(self) -> bool:
+        return getattr(self, "handle_unknown", "error") == "missing"
+
+    @property
+    def _missing_policy(self) -> str:
+        return getattr(self, "missing", "indicator")  # estimators of users may have no such parameter
 
     def _check_missing(self, values: Any, name: str) -> None:
         """Raise an error for missing values, unless they have an indicator."""
-        if self.missing != "indicator" and (n := int(find_missing_rows(values, name).sum())):
-            raise ValueError(f"{name} has missing values in {n} row(s), and missing={self.missing!r}: leave them out.")
+        policy = self._missing_policy
+        if policy != "indicator" and (n := int(find_missing_rows(values, name).sum())):
+            raise ValueError(f"{name} has missing values in {n} row(s), and missing={policy!r}: leave them out.")
 
     def _open_pairs(self, X: Any, Y: Any, groups: Any = None) -> tuple[Parts, np.ndarray | None]:
         """Return the pairs, in memory or elsewhere, and the numbers of their groups."""
@@ -245,7 +252,7 @@ class PairsEstimator(Estimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "indicator"
+        tags.input_tags.allow_nan = self._missing_policy == "indicator"
         return tags
 
 

@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 
 from correspondence._util.files import State, strip_prefix
 from correspondence._util.text import short_repr
+from correspondence._util.threads import limit_blas_threads
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import FeatureMap, LinearFunctions
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 MAX_START_FUNCTIONS = 40  # functions of y that the alternation starts from
+MAX_NUMBERS_FOR_ONE_THREAD = 5_000_000  # numbers of the rows; for fewer, threads wait for each other
 MAX_LABELS_REGRESSED = 50  # labels up to which all indicators are regressed at once
 
 
@@ -55,11 +57,12 @@ class ConditionalExpectation:
         """Learn the expectations of targets from some of the pairs."""
         model, width = clone(self.model), targets.shape[1]
         try:
-            if is_classifier(model):
-                return ExpectationModel(model.fit(self.rows[train], targets.argmax(axis=1)), width)
-            if width > 1 and not get_tags(model).target_tags.multi_output:
-                model = MultiOutputRegressor(model)
-            return ExpectationModel(model.fit(self.rows[train], targets if width > 1 else targets[:, 0]), width)
+            with limit_blas_threads(np.prod(self.rows.shape) <= MAX_NUMBERS_FOR_ONE_THREAD):
+                if is_classifier(model):
+                    return ExpectationModel(model.fit(self.rows[train], targets.argmax(axis=1)), width)
+                if width > 1 and not get_tags(model).target_tags.multi_output:
+                    model = MultiOutputRegressor(model)
+                return ExpectationModel(model.fit(self.rows[train], targets if width > 1 else targets[:, 0]), width)
         except Exception as error:
             reason = " ".join(str(error).split())[:200].rstrip(".")
             raise ValueError(f"{short_repr(self.model)} could not be fitted to {self.name}: {reason}.") from error
