@@ -67,8 +67,25 @@ class TestTables:
         frame = pd.DataFrame(numbers[0][rows]).add_prefix("c").assign(name=[f"row {i}" for i in range(len(rows))])
         assert find_copies(frame, numbers[1][rows]).n_copies == 120
 
+    @pytest.mark.parametrize("share", [0.3, 0.6, 1.0])
+    def test_columns_of_few_values(self, share, rng):
+        """No single repetition is improbable, but so many that occur twice and not three times are."""
+        answers, rows = LETTERS[rng.integers(5, size=(500, 6))], repeat_some(500, share=share)
+        assert find_copies(answers[rows, :3], answers[rows, 3:]).n_copies >= 2 * share * 500
+
 
 class TestRepetitionsByNature:
+    @pytest.mark.parametrize("truth", [0.1, 0.4])
+    def test_columns_of_few_values_with_a_hidden_class(self, truth, rng):
+        answers, hidden = rng.integers(5, size=(500, 6)), rng.integers(5, size=(500, 1))
+        answers = LETTERS[np.where(rng.random((500, 6)) < truth, hidden, answers)]
+        assert find_copies(answers[:, :3], answers[:, 3:]).n_copies == 0
+
+    def test_a_design_with_two_replicates(self, rng):
+        design = np.tile(np.stack(np.meshgrid(*[range(3)] * 4), -1).reshape(-1, 4), (2, 1))
+        assert find_copies(LETTERS[design], LETTERS[rng.integers(2, size=162)]).n_copies == 0
+        assert find_copies(LETTERS[design], LETTERS[design.sum(axis=1) % 2]).n_copies == 0
+
     def test_labels(self, rng):
         x, y = rng.integers(5, size=(2, 1000))
         assert find_copies(LETTERS[x], LETTERS[y]).n_copies == 0

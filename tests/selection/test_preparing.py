@@ -62,6 +62,7 @@ class TestCopies:
         assert "too few" in few.notes[0]
 
     @pytest.mark.slow
+    @pytest.mark.filterwarnings("ignore::correspondence.CorrespondenceWarning")
     def test_level(self):
         """Rows that occur four times each, without dependence: the test on all pairs rejects too often."""
         found = dict.fromkeys((None, "duplicates"), 0)
@@ -75,6 +76,22 @@ class TestCopies:
         assert found["duplicates"] <= 8  # of 60 at 5 %: more have a probability of 0.003
         assert found[None] >= 15
 
+    @pytest.mark.slow
+    @pytest.mark.filterwarnings("ignore::correspondence.CorrespondenceWarning")
+    def test_level_of_few_values(self):
+        """Independent columns of five values, a third of whose rows occur twice; benchmarks/copies.py measures more."""
+        found = dict.fromkeys((None, "duplicates"), 0)
+        for seed in range(40):
+            rng = np.random.default_rng(seed)
+            rows = np.array(list("abcde"), dtype=object)[rng.integers(5, size=(500, 6))]
+            rows = rng.permutation(np.vstack([rows, rows[:170]]))
+            for groups in found:
+                test = co.permutation_test(co.CCA(n_components=1), rows[:, :3], rows[:, 3:], 99, groups=groups)
+                found[groups] += test.pvalues[0] <= 0.05
+        assert found["duplicates"] <= 6  # of 40 at 5 %: more have a probability of 0.003
+        assert found[None] >= 20
+
+    @pytest.mark.filterwarnings("ignore::correspondence.CorrespondenceWarning")
     def test_functions_of_the_room_of_validation(self, rng):
         X, Y = rng.normal(size=(80, 2)), rng.normal(size=80)
         rows, est = np.repeat(np.arange(80), 3), co.CCA(n_components=1)
@@ -87,8 +104,16 @@ class TestCopies:
         assert (grouped.pvalues == alone.pvalues).all()
         assert grouped.kind == "all pairs"
         assert co.latent_dimension(est, X[rows], Y[rows], **own).n_components == int(alone.pvalues[0] <= 0.05)
-        with pytest.raises(ValueError, match="groups"):
-            co.permutation_test(est, X[rows], Y[rows], refit=True, **own)
+        assert co.permutation_test(est, X[rows], Y[rows], 19, refit=True, **own).kind == "refitted"
+
+    def test_default_of_the_room_of_validation(self, rng):
+        X, Y = rng.normal(size=(80, 2)), rng.normal(size=80)
+        rows, est = np.repeat(np.arange(80), 3), co.CCA(n_components=1)
+        for procedure in (co.crossfit, co.pic_intervals, co.permutation_test, co.latent_dimension):
+            with pytest.warns(co.CorrespondenceWarning, match="240 of 240 rows are copies"):
+                procedure(est, X[rows], Y[rows])
+        with pytest.warns(co.CorrespondenceWarning, match="too few"):
+            co.pic_intervals(est, X[rows[:24]], Y[rows[:24]], 5)
 
 
 class TestMinCount:

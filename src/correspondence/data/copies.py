@@ -11,6 +11,11 @@ it is improbable, by two rules for rows of columns:
    column j of two rows that agree otherwise is equal with the probability c, pairs of rows that differ in it alone are
    (1 - c) / c times as many as those that agree in all. There must be clearly more repetitions than that.
 
+A third rule finds copies of rows of few values, none of which is improbable by itself. However columns depend on each
+other, rows drawn independently make the numbers f_t of different rows that occur t times obey t E[f_t]^2 <= (t + 1)
+E[f_t-1] E[f_t+1]: where many occur twice, some must occur three times. Copies break this. If they do, and by rule 2
+there are more repetitions than explained, all rows that are equal count as copies of each other.
+
 Where rows occur many times on average (`MAX_MEAN_TIMES`), they are values observed again and again, not copies. The
 columns of x and y are judged together, and those of one variable alone if most of its rows differ: where a few rows of
 x are measured again and again, its repetitions are a design. Two columns of labels are counts and have no copies. Texts
@@ -43,6 +48,8 @@ DUPLICATES = "duplicates"
 MAX_CHANCE = 0.01  # probability with which a row that is no copy may be taken for one
 MAX_EXPECTED_ROWS = 1.0  # expected by chance; a row that is expected more often is repeated by nature
 MIN_TIMES_EXPECTED = 3.0  # repetitions must be this many times those that rows differing in one column explain
+MIN_STANDARD_ERRORS = 1.0  # by which rows that occur twice must be too many for independent draws
+SURE_STANDARD_ERRORS, MIN_TIMES_EXPECTED_OF_SURE = 3.0, 1.6  # the same beyond doubt, when fewer repetitions will do
 MAX_MEAN_TIMES = 20.0  # where rows occur more often than this on average, they are values observed many times
 FEW_DIFFERENT, MAX_MEAN_TIMES_OF_FEW = 40, 3.0  # the same for so few different rows, whose frequencies say little
 MAX_BLOCKS = 20  # columns of wide tables are judged in so many blocks
@@ -244,7 +251,10 @@ class _Rows:
         numbers = [any(part) for part in self._split(self.are_numbers)]
         is_rare = (times > 1) & _is_improbable(times, n * _estimate_chance(blocks, numbers, d))
         explained = _count_explained(keys[first], blocks, times)
-        if (times * (times - 1.0))[is_rare].sum() / 2 <= MIN_TIMES_EXPECTED * explained:
+        pairs = times * (times - 1.0) / 2
+        if _has_copies_among(times, pairs.sum(), explained):
+            return _link_to_first(keys, (times > 1)[inverse])
+        if pairs[is_rare].sum() <= MIN_TIMES_EXPECTED * explained:
             return np.arange(n)
         return _link_to_first(keys, is_rare[inverse])
 
@@ -286,6 +296,22 @@ def _estimate_collisions(counts: np.ndarray) -> float:
 def _is_improbable(times: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Tell whether rows are repeated more often than chance explains."""
     return (expected <= MAX_EXPECTED_ROWS) & (poisson.sf(times - 2, expected) <= MAX_CHANCE)
+
+
+def _has_copies_among(times: np.ndarray, pairs: float, explained: float) -> bool:
+    """Tell whether rows occur t times too often for independent draws, given how many occur t - 1 and t + 1 times.
+
+    If a row occurs a Poisson number of times with its own mean m, t! E[f_t] is the sum of m^t exp(-m) over all rows,
+    whose logarithm is convex in t by the inequality of Cauchy and Schwarz, whatever the means are. Where that is broken
+    beyond doubt, it is enough that there are more pairs of equal rows than explained.
+    """
+    counts = np.bincount(times, minlength=3)
+    t = np.arange(2, len(counts))
+    own, less, more = (part + 0.5 for part in (counts[2:], counts[1:-1], np.r_[counts[3:], 0]))  # 1/2 avoids log 0
+    excess = np.log(t / (t + 1) * own**2 / (less * more)) / np.sqrt(4 / own + 1 / less + 1 / more)
+    if pairs > MIN_TIMES_EXPECTED * explained and excess[0] > MIN_STANDARD_ERRORS:
+        return True
+    return bool(pairs > MIN_TIMES_EXPECTED_OF_SURE * explained and excess.max() > SURE_STANDARD_ERRORS)
 
 
 def _count_explained(keys: np.ndarray, blocks: list[np.ndarray], times: np.ndarray) -> float:

@@ -22,6 +22,7 @@ from correspondence.core.pair_summary import (
     warn_of_few,
 )
 from correspondence.core.scoring import score_pairs
+from correspondence.data.copies import DUPLICATES, is_duplicates
 from correspondence.data.splits import make_splits
 from correspondence.results.evidence import CrossFit, HeldOut
 from correspondence.validation.fitting import Fit, check_pairs, fit_and_apply, pad_columns, read_pairs, run_tasks
@@ -37,7 +38,7 @@ def crossfit(
     Y: Any = None,
     cv: Any = 5,
     *,
-    groups: Any = None,
+    groups: Any = DUPLICATES,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -55,8 +56,9 @@ def crossfit(
     cv : int, splitter or iterable
         The number of shuffled folds, one of scikit-learn's splitters, or pairs of arrays of positions.
     groups : array-like of shape (n,), "duplicates" or None
-        Pairs of the same group, such as repeated measurements, are never on both sides of a split. "duplicates" makes
-        groups of copies: rows that repeat another row where chance would hardly have made them equal.
+        Pairs of the same group, such as repeated measurements, are never on both sides of a split. By default
+        copies are groups, unless `cv` lists positions: rows that repeat another row where chance would hardly have
+        made them equal. A warning says how many there are. None splits all pairs one by one.
     random_state : int
         The seed of the folds.
     n_jobs : int, optional
@@ -81,7 +83,9 @@ def crossfit(
               1    0.8839    0.8791 [0.8392, 0.9096]
     """
     X, Y = read_pairs(est, X, Y, groups)
-    n, together = check_pairs(est, X, Y, groups, random_state)
+    if is_duplicates(groups) and not (isinstance(cv, int) or hasattr(cv, "split")):
+        groups = None  # positions are the user's own choice
+    n, together = check_pairs(est, X, Y, groups, random_state, cv if isinstance(cv, int) else 2)
     parts = make_splits(cv, n, labels=find_labels(Y), groups=together, random_state=random_state)
     fits = run_tasks(
         fit_and_apply, [(est, X, Y, train, test, together) for train, test in parts], n_jobs, "cross-fit", progress

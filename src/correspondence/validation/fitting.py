@@ -13,12 +13,26 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from correspondence._util.arguments import check_index, check_whole, count_observations, is_number, take_rows
+from correspondence._util.arguments import (
+    check_index,
+    check_whole,
+    count_observations,
+    find_user_stacklevel,
+    is_number,
+    take_rows,
+)
 from correspondence._util.progress import ProgressArgument, make_progress_bar
 from correspondence._util.text import short_repr
-from correspondence._util.user_warnings import FewerComponents, LeftOut, NotHeldOut, NothingFound, UncertainInterval
+from correspondence._util.user_warnings import (
+    CorrespondenceWarning,
+    FewerComponents,
+    LeftOut,
+    NotHeldOut,
+    NothingFound,
+    UncertainInterval,
+)
 from correspondence.core.decomposition import Decomposition
-from correspondence.data.copies import resolve_groups
+from correspondence.data.copies import is_duplicates, resolve_groups
 from correspondence.data.counting import list_counted_pairs
 from correspondence.data.pairs.pairs import Pairs
 from correspondence.data.splits import select_groups
@@ -171,7 +185,9 @@ def _check_estimator(est: Any) -> None:
         raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {short_repr(est)}.")
 
 
-def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tuple[int, np.ndarray | None]:
+def check_pairs(
+    est: Any, X: Any, Y: Any, groups: Any, random_state: Any, min_different: int = 2
+) -> tuple[int, np.ndarray | None]:
     """Check that there is something to fit, and return the number of pairs and the groups as numbers.
 
     Parameters
@@ -181,9 +197,11 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
     X, Y : array-like, frame, ...
         There must be at least two pairs, held in memory.
     groups : array-like of shape (n,), "duplicates" or None
-        Pairs of the same group belong together.
+        Pairs of the same group belong together. `CA` takes two columns of labels, which are counts and have no copies.
     random_state : int
         The seed must be a whole number.
+    min_different : int
+        Copies are not kept together if there are fewer different pairs.
 
     Returns
     -------
@@ -191,6 +209,11 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
         The number of pairs.
     groups : ndarray of int or None
         The groups, numbered from 0.
+
+    Warns
+    -----
+    CorrespondenceWarning
+        If there are copies.
 
     Examples
     --------
@@ -207,7 +230,14 @@ def check_pairs(est: Any, X: Any, Y: Any, groups: Any, random_state: Any) -> tup
         raise ValueError(f"X and Y must have at least two pairs, got {n}.")
     check_index(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
-    together, _ = resolve_groups(groups, X, Y)
+    if is_duplicates(groups) and getattr(est, "_takes_tables", False):
+        return n, None
+    together, copies = resolve_groups(groups, X, Y)
+    if copies is not None and copies.n_copies:
+        text = copies.describe()
+        if copies.n_different < min_different:
+            together, text = None, f"{copies.describe_number()}, too few different ones to keep copies together"
+        warnings.warn(f"{text}.", CorrespondenceWarning, stacklevel=find_user_stacklevel())
     if together is not None and together.max() < 1:
         raise ValueError("groups must contain at least two different values.")
     return n, together

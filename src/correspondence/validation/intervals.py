@@ -12,6 +12,7 @@ from correspondence._util.arguments import check_whole, is_number, take_rows
 from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.scoring import score_pairs
+from correspondence.data.copies import DUPLICATES
 from correspondence.data.splits import select_groups
 from correspondence.results.component_tests import PicIntervals
 from correspondence.validation.fitting import check_pairs, fit_copy, order_by_groups, pad_columns, read_pairs, run_tasks
@@ -30,7 +31,7 @@ def pic_intervals(
     n_resamples: int = 50,
     *,
     level: float = 0.95,
-    groups: Any = None,
+    groups: Any = DUPLICATES,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -58,7 +59,7 @@ def pic_intervals(
     level : float
         The intervals have this confidence level.
     groups : array-like of shape (n,), "duplicates" or None
-        Pairs of the same group are drawn together; "duplicates" makes groups of copies, as in `crossfit`.
+        Pairs of the same group are drawn together; by default copies are groups, as in `crossfit`.
     random_state : int
         The seed of the halves.
     n_jobs : int, optional
@@ -86,7 +87,7 @@ def pic_intervals(
     if not is_number(level) or not 0 < level < 1:
         raise ValueError(f"level must be a number between 0 and 1, got {short_repr(level)}.")
     X, Y = read_pairs(est, X, Y, groups)
-    n, together = check_pairs(est, X, Y, groups, random_state)
+    n, together = check_pairs(est, X, Y, groups, random_state, MIN_GROUPS_FOR_HALVES)
     if together is not None and together.max() < MIN_GROUPS_FOR_HALVES - 1:
         raise ValueError(
             f"groups must have at least {MIN_GROUPS_FOR_HALVES} different values to be drawn in halves, got "

@@ -11,11 +11,12 @@ import numpy as np
 from correspondence._util.arguments import check_whole, find_user_stacklevel, is_number
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import NotHeldOut
-from correspondence.data.copies import is_duplicates
+from correspondence.data.copies import DUPLICATES, is_duplicates
 from correspondence.results.component_tests import LatentDimension, PermutationTest
 from correspondence.results.evidence import find_points
 from correspondence.validation.fitting import check_pairs, read_pairs
 from correspondence.validation.permutation import (
+    MIN_FOR_BLOCKS,
     Block,
     UnfittablePartError,
     fit_sequential_blocks,
@@ -37,7 +38,7 @@ def latent_dimension(
     *,
     n_permutations: int = 999,
     negligible: float = 0.1,
-    groups: Any = None,
+    groups: Any = DUPLICATES,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -94,7 +95,7 @@ def latent_dimension(
     check_whole(n_permutations, "n_permutations", 19, 10**6)
     n_permutations = max(n_permutations, round(PVALUE_STEPS_PER_ALPHA / alpha) - 1)
     X, Y = read_pairs(est, X, Y, groups)
-    _, together = check_pairs(est, X, Y, groups, random_state)
+    _, together = check_pairs(est, X, Y, groups, random_state, MIN_FOR_BLOCKS)
     on_all = None
     if groups is None or is_duplicates(groups):
         on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, alpha, copies=together)

@@ -21,7 +21,7 @@ from correspondence._util.user_warnings import FewerComponents
 from correspondence.core.dependence_views import HOPELESS_PVALUE, run_in_turn
 from correspondence.core.pair_summary import count_deciding
 from correspondence.core.scoring import score_pairs
-from correspondence.data.copies import is_duplicates, take_firsts
+from correspondence.data.copies import DUPLICATES, is_duplicates, take_firsts
 from correspondence.results.component_tests import PermutationTest
 from correspondence.validation.fitting import (
     Fit,
@@ -196,7 +196,7 @@ def permutation_test(
     n_permutations: int = 999,
     *,
     refit: bool | None = None,
-    groups: Any = None,
+    groups: Any = DUPLICATES,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -230,9 +230,8 @@ def permutation_test(
         False holds pairs out for every estimator. True fits again to each permutation and compares training
         correlations with the largest of each: slow, and useless for estimators that can fit anything.
     groups : array-like of shape (n,), "duplicates" or None
-        Pairs of the same group stay together, and only one of them is judged. Groups cannot be combined with
-        ``refit=True``. "duplicates" makes groups of copies, as in `crossfit`; a test on all pairs then takes one pair
-        of each.
+        Pairs of the same group stay together, and only one of them is judged. Groups of your own
+        cannot be combined with ``refit=True``. By default copies are groups, as in `crossfit`, of which one is tested.
     random_state : int
         The seed of the permutations and the blocks.
     n_jobs : int, optional
@@ -264,8 +263,10 @@ def permutation_test(
     if refit is not None:
         check_flag(refit, "refit")
     X, Y = read_pairs(est, X, Y, groups)
-    _, together = check_pairs(est, X, Y, groups, random_state)
+    _, together = check_pairs(est, X, Y, groups, random_state, MIN_FOR_BLOCKS)
     if refit:
+        if is_duplicates(groups):
+            (X, Y), together = take_firsts(X, Y, together), None
         return run_with_refits(est, X, Y, n_permutations, together, random_state, n_jobs, progress)
     on_all = None
     if refit is None and (groups is None or is_duplicates(groups)):
