@@ -73,6 +73,10 @@ class TestTables:
         answers, rows = LETTERS[rng.integers(5, size=(500, 6))], repeat_some(500, share=share)
         assert find_copies(answers[rows, :3], answers[rows, 3:]).n_copies >= 2 * share * 500
 
+    def test_a_sparse_vector_is_not_read(self, rng):
+        """Its estimator says what is wrong."""
+        assert find_copies(sp.coo_array(np.arange(20)), rng.normal(size=20)).n_copies == 0
+
 
 class TestRepetitionsByNature:
     @pytest.mark.parametrize("truth", [0.1, 0.4])

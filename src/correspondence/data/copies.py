@@ -192,6 +192,8 @@ def find_copies(X: Any, Y: Any) -> Copies:
         return Copies(np.arange(n))
     tables = [side for side in sides if isinstance(side, _Rows)]
     found = [side.find_copies() for side in sides if not isinstance(side, _Rows) or side.is_mostly_different]
+    if any(len(codes) != n for codes in found):
+        return Copies(np.arange(n))
     if len(tables) == 2 and not all(side.is_label for side in tables):
         found.append(_Rows.join(tables).find_copies())
     return Copies(_join_codes(n, found))
