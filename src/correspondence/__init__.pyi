@@ -44,6 +44,7 @@ from .estimators.ca.estimator import CA as CA
 from .estimators.ca.estimator import Chi2Test as Chi2Test
 from .estimators.cca import CCA as CCA
 from .estimators.kernel import KernelCCA as KernelCCA
+from .estimators.many.mca import MCA as MCA
 from .estimators.pice.estimator import PICE as PICE
 from .page import explore as explore
 from .recording.recorder import TrainingRecorder as TrainingRecorder

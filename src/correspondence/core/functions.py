@@ -44,6 +44,7 @@ FEATURE_MAPS = {  # as names, so that loading a model imports torch only if it h
     "encoded": "correspondence.core.feature_maps:Encoded",
     "expectations": "correspondence.estimators.conditional_expectations:CrossFittedExpectation",
     "kernel": "correspondence.estimators.kernel:KernelFeatures",
+    "many": "correspondence.core.column_features:ManyColumns",
     "nets": "correspondence.estimators.pice.feature_net:NetSide",
 }
 

@@ -1,0 +1,356 @@
+"""Features of many columns: indicators of answers, numbers, and smooth functions of numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+
+from correspondence._util.files import State
+from correspondence._util.labels import MISSING, label_from_json, label_to_json, to_object_array
+from correspondence._util.text import list_names, short_repr
+from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
+from correspondence.core.functions import FeatureMap
+from correspondence.core.moments import Moments
+from correspondence.core.splines import SplineBasis
+from correspondence.data.answers import MISSING_CODE, UNKNOWN_CODE, find_answers, split_columns
+from correspondence.data.column_reading import read_array_column, read_series, to_numbers
+
+__all__ = [
+    "CurveColumn",
+    "FeatureColumn",
+    "LabelColumn",
+    "ManyColumns",
+    "NumberColumn",
+    "compute_feature_moments",
+    "freeze_moments",
+]
+
+CELLS_PER_BATCH = 1 << 22  # cells of features that are computed at a time
+
+
+class FeatureColumn(ABC):
+    """One column, with the way to read it and to turn it into features."""
+
+    name: Any
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """The number of features."""
+
+    @abstractmethod
+    def read(self, column: Any, handle_unknown: str = "error") -> np.ndarray:
+        """Read the values of rows as numbers; NaN or `MISSING_CODE` are missing ones."""
+
+    @abstractmethod
+    def expand(self, values: np.ndarray) -> np.ndarray:
+        """Compute the features of values that `read` returned."""
+
+    @abstractmethod
+    def list_labels(self) -> list[str]:
+        """Name the features."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelColumn(FeatureColumn):
+    """A column of answers, with an indicator for each.
+
+    Attributes
+    ----------
+    name : object
+        The name of the column.
+    answers : ndarray of object
+        The answers, `MISSING` among them if missing answers are a level of their own.
+    shares : ndarray
+        The share of each answer, which stands for a missing one without a level.
+    is_ordered : bool
+        Whether the answers have an order.
+    is_passive : bool
+        Whether missing answers have no features at all.
+    """
+
+    name: Any
+    answers: np.ndarray
+    shares: np.ndarray
+    is_ordered: bool = False
+    is_passive: bool = False
+    kind: ClassVar[str] = "labels"
+
+    @property
+    def width(self) -> int:  # noqa: D102
+        return len(self.answers)
+
+    def read(self, column: Any, handle_unknown: str = "error") -> np.ndarray:  # noqa: D102
+        codes = find_answers(column, self.answers, str(self.name))
+        if handle_unknown == "error" and (codes == UNKNOWN_CODE).any():
+            label = short_repr(_get_value(column, int(np.argmax(codes == UNKNOWN_CODE))))
+            raise ValueError(
+                f"Column {short_repr(self.name)} of X has the label {label}, which was not in the fit. Leave it out, "
+                'or choose handle_unknown="missing" or "nan".'
+            )
+        if handle_unknown == "missing":
+            codes[codes == UNKNOWN_CODE] = MISSING_CODE
+        return self.name_missing(codes)
+
+    def name_missing(self, codes: np.ndarray) -> np.ndarray:
+        """Give missing answers their level, if there is one."""
+        levels = np.flatnonzero(self.answers == MISSING)
+        return np.where(codes == MISSING_CODE, levels[0], codes) if len(levels) else codes
+
+    def expand(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
+        features = np.zeros((len(values), self.width))
+        known = np.flatnonzero(values >= 0)
+        features[known, values[known]] = 1
+        if not self.is_passive and len(known) < len(values):
+            features[values < 0] = self.shares
+        return features
+
+    def list_labels(self) -> list[str]:  # noqa: D102
+        return [f"{self.name}:{answer}" for answer in self.answers]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn(FeatureColumn):
+    """A column of numbers, as it is; a missing one is the mean.
+
+    Attributes
+    ----------
+    name : object
+        The name of the column.
+    mean : float
+        The mean of the numbers.
+    reader : callable, optional
+        It turns texts such as "1,234" into numbers.
+    """
+
+    name: Any
+    mean: float
+    reader: Any = None
+    kind: ClassVar[str] = "number"
+
+    @property
+    def width(self) -> int:  # noqa: D102
+        return 1
+
+    def read(self, column: Any, handle_unknown: str = "error") -> np.ndarray:  # noqa: D102
+        where = f"Column {short_repr(self.name)} of X"
+        is_series = isinstance(column, nw.Series)
+        values = read_series(column, where, None) if is_series else read_array_column(column, where)
+        try:
+            return to_numbers(values if self.reader is None else self.reader(values))
+        except ValueError as error:
+            raise ValueError(f"{where} {error}") from None
+
+    def expand(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
+        return np.where(np.isnan(values), self.mean, values)[:, None]
+
+    def list_labels(self) -> list[str]:  # noqa: D102
+        return [str(self.name)]
+
+
+@dataclass(frozen=True, eq=False)
+class CurveColumn(NumberColumn):
+    """A column of numbers, as the number itself and splines of it."""
+
+    basis: SplineBasis | None = None
+    kind: ClassVar[str] = "curve"
+
+    @property
+    def width(self) -> int:  # noqa: D102
+        assert self.basis is not None
+        return self.basis.width
+
+    def expand(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
+        assert self.basis is not None
+        return self.basis(super().expand(values))
+
+    def list_labels(self) -> list[str]:  # noqa: D102
+        return [f"{self.name} ({i + 1})" for i in range(self.width)]
+
+
+def _get_value(column: Any, row: int) -> Any:
+    return column[row].item() if hasattr(column[row], "item") else column[row]
+
+
+@dataclass(frozen=True, eq=False)
+class ManyColumns(FeatureMap):
+    """The features of all columns side by side.
+
+    Attributes
+    ----------
+    columns : tuple of FeatureColumn
+        The columns.
+    handle_unknown : {"error", "nan", "missing"}
+        What is done with an answer that was not in the fit.
+    """
+
+    columns: tuple[FeatureColumn, ...]
+    handle_unknown: str = "error"
+    kind: ClassVar[str] = "many"
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return sum(column.width for column in self.columns)
+
+    @property
+    def is_passive(self) -> bool:
+        """Whether missing answers have no features, so that the others of the row count more."""
+        return any(isinstance(column, LabelColumn) and column.is_passive for column in self.columns)
+
+    @property
+    def blocks(self) -> list[ColumnBlock]:
+        """The place of each column among the features."""
+        starts = np.cumsum([0, *(column.width for column in self.columns)]).tolist()
+        return [
+            ColumnBlock(column.name, column.kind, slice(start, start + column.width))
+            for column, start in zip(self.columns, starts, strict=False)
+        ]
+
+    def read(self, values: Any, name: str = "X") -> list[np.ndarray]:
+        """Read the values of all columns; those of a frame are found by name, of an array by position.
+
+        Parameters
+        ----------
+        values : frame or array-like of shape (n, k)
+            Columns that are not needed are ignored.
+        name : str
+            Errors call the table so.
+
+        Returns
+        -------
+        list of ndarray
+            One array for each column.
+        """
+        given = split_columns(values, name)
+        names = [column.name for column in self.columns]
+        if all(key in given for key in names):
+            found = [given[key] for key in names]
+        elif len(given) == len(names) and not all(isinstance(key, str) for key in (*given, *names)):
+            found = list(given.values())
+        else:
+            absent = [key for key in names if key not in given]
+            raise ValueError(f"{name} must have the columns of the fit, but lacks {list_names(absent, 5)}.")
+        return [column.read(own, self.handle_unknown) for column, own in zip(self.columns, found, strict=True)]
+
+    def expand(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Compute the features of rows that `read` returned."""
+        features = np.hstack([column.expand(own) for column, own in zip(self.columns, arrays, strict=True)])
+        return features * self._compute_row_factors(arrays)[:, None] if self.is_passive else features
+
+    def expand_sparsely(self, arrays: Sequence[np.ndarray]) -> sp.csr_array:
+        """Compute the features of rows as a sparse array."""
+        n, parts = len(arrays[0]), []
+        for column, values in zip(self.columns, arrays, strict=True):
+            is_plain = isinstance(column, LabelColumn) and (column.is_passive or (values >= 0).all())
+            if not is_plain:
+                parts.append(sp.csr_array(column.expand(values)))
+                continue
+            rows = np.flatnonzero(values >= 0)
+            parts.append(sp.csr_array((np.ones(len(rows)), (rows, values[rows])), shape=(n, column.width)))
+        features = sp.csr_array(sp.hstack(parts))
+        return sp.csr_array(sp.diags_array(self._compute_row_factors(arrays)) @ features)
+
+    def count_given(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Count the answers that each row gave."""
+        return np.sum([values >= 0 for values in arrays], axis=0)
+
+    def _compute_row_factors(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the factor by which the answers of a row count, because others are missing."""
+        if not self.is_passive:
+            return np.ones(len(arrays[0]))
+        given = self.count_given(arrays)
+        return np.where(given > 0, len(self.columns) / np.maximum(given, 1), 0)
+
+    def iterate_features(self, arrays: Sequence[np.ndarray]) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield the features of some rows at a time."""
+        n = len(arrays[0])
+        step = max(1, CELLS_PER_BATCH // max(self.width, 1))
+        for start in range(0, n, step):
+            rows = slice(start, min(start + step, n))
+            yield rows, self.expand([values[rows] for values in arrays])
+
+    def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
+        return self.expand(self.read(values))
+
+    def list_labels(self) -> np.ndarray:
+        """Name all features."""
+        return to_object_array([label for column in self.columns for label in column.list_labels()])
+
+    def state(self) -> State:  # noqa: D102
+        described: list[dict[str, Any]] = []
+        arrays: dict[str, np.ndarray] = {}
+        for j, column in enumerate(self.columns):
+            own: dict[str, Any] = {"kind": column.kind, "name": label_to_json(column.name)}
+            if isinstance(column, LabelColumn):
+                own |= {"answers": [label_to_json(answer) for answer in column.answers]}
+                own |= {"is_ordered": column.is_ordered, "is_passive": column.is_passive}
+                arrays[f"{j}.shares"] = column.shares
+            if isinstance(column, NumberColumn):
+                own |= {"mean": column.mean}
+            if isinstance(column, CurveColumn):
+                assert column.basis is not None
+                arrays |= {f"{j}.knots": column.basis.knots[0], f"{j}.ends": np.asarray(column.basis.ends)}
+            described.append(own)
+        return State({"columns": described, "handle_unknown": self.handle_unknown}, arrays)
+
+    @classmethod
+    def from_state(  # noqa: D102
+        cls, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any = None
+    ) -> ManyColumns:
+        columns: list[FeatureColumn] = []
+        for j, own in enumerate(description["columns"]):
+            name = label_from_json(own["name"])
+            if own["kind"] == "labels":
+                answers = to_object_array([label_from_json(answer) for answer in own["answers"]])
+                columns.append(LabelColumn(name, answers, arrays[f"{j}.shares"], own["is_ordered"], own["is_passive"]))
+            elif own["kind"] == "number":
+                columns.append(NumberColumn(name, own["mean"]))
+            else:
+                basis = SplineBasis([arrays[f"{j}.knots"]], ends=arrays[f"{j}.ends"])
+                columns.append(CurveColumn(name, own["mean"], basis=basis))
+        return cls(tuple(columns), description["handle_unknown"])
+
+    def accept_unknown(self) -> ManyColumns:
+        """Return the same features, with unknown answers taken as missing ones."""
+        return replace(self, handle_unknown="missing")
+
+
+def compute_feature_moments(
+    features: ManyColumns, arrays: Sequence[np.ndarray], weights: np.ndarray | None = None
+) -> Moments:
+    """Compute the moments of the features of rows, some of them at a time.
+
+    Parameters
+    ----------
+    features : ManyColumns
+        The features of the columns.
+    arrays : sequence of ndarray
+        The rows, as ``features.read`` returns them.
+    weights : ndarray of shape (n,), optional
+        The weights of the rows; each is 1 by default.
+
+    Returns
+    -------
+    Moments
+        Those of y are empty.
+    """
+    # Means of indicators are not large against their spread, so raw squares lose nothing, and are faster.
+    has_numbers = any(column.kind != "labels" for column in features.columns)
+    moments = Moments(centre=has_numbers)
+    for rows, block in features.iterate_features(arrays):
+        own = None if weights is None else weights[rows]
+        moments.update(block, np.empty((len(block), 0)), own)
+    return moments
+
+
+def freeze_moments(moments: Moments) -> FeatureMoments:
+    """Return the numbers that the algebra needs."""
+    return FeatureMoments(moments.n, moments.mean_f, moments.cov_f)

@@ -1,0 +1,1 @@
+"""Many columns in one analysis: multiple correspondence analysis and its relatives."""

@@ -1,0 +1,370 @@
+"""What analyses of many columns share: axes from moments, scores of rows, supplementary rows and columns."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from correspondence._util.arguments import check_weights
+from correspondence._util.constraints import Constraints, check_parameters
+from correspondence._util.text import list_names, short_repr
+from correspondence.core.column_blocks import (
+    BlockAxes,
+    ColumnBlock,
+    FeatureMoments,
+    find_block_axes,
+    whiten_blocks,
+)
+from correspondence.core.column_features import ManyColumns, compute_feature_moments, freeze_moments
+from correspondence.core.decomposition import Decomposition
+from correspondence.core.functions import LabelFunctions, LinearFunctions
+from correspondence.data.answers import UNKNOWN_CODE, split_columns
+from correspondence.data.pairs.pairs import is_source
+from correspondence.estimators.many.reading import ReadTable, name_rows, select_columns
+from correspondence.estimators.many.sources import read_source
+from correspondence.estimators.many.supplementary import SupplementaryVariables, place_variables
+from correspondence.results.points import Points
+
+__all__ = ["ColumnAnalysis", "ManyColumnsEstimator"]
+
+MAX_MOMENTS = 3000  # features of which the matrix of moments is computed; more are decomposed as sparse rows
+DEFAULT_COMPONENTS = 10  # axes of so many features, if the user does not say
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnAnalysis:
+    """One analysis of many columns, as the algebra sees it.
+
+    Attributes
+    ----------
+    features : ManyColumns
+        The columns.
+    blocks : list of ColumnBlock
+        Their places among the features, weights, and the answers that are kept.
+    moments : FeatureMoments
+        The moments of the rows that are analysed.
+    whitening : scipy.sparse array
+        The matrix that whitens the features.
+    axes : BlockAxes
+        The axes.
+    arrays : list of ndarray, optional
+        The rows; None if they are in a source.
+    weights : ndarray of shape (n,), optional
+        The weights of the rows.
+    """
+
+    features: ManyColumns
+    blocks: list[ColumnBlock]
+    moments: FeatureMoments
+    whitening: sp.csr_array
+    axes: BlockAxes
+    arrays: list[np.ndarray] | None = None
+    weights: np.ndarray | None = None
+
+
+class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
+    """Base of the analyses of many columns: `fit` sets ``decomposition_`` and the points of rows and columns."""
+
+    _constraints: ClassVar[Constraints]
+    n_components: int | None
+    missing: str
+    handle_unknown: str
+    decomposition_: Decomposition
+
+    @abstractmethod
+    def _read_columns(self, columns: dict[Any, Any], weights: np.ndarray | None) -> ReadTable:
+        """Read the active columns."""
+
+    @abstractmethod
+    def _set_results(self, analysis: ColumnAnalysis) -> None:
+        """Set everything that users read, except for the rows."""
+
+    @abstractmethod
+    def _make_blocks(self, features: ManyColumns, moments: FeatureMoments) -> list[ColumnBlock]:
+        """Return the columns with their weights, and the answers that are kept."""
+
+    @abstractmethod
+    def _make_supplementary_points(self, labels: np.ndarray, membership: np.ndarray) -> Points:
+        """Make points of groups of rows, whose masses are in the rows of `membership`."""
+
+    @property
+    @abstractmethod
+    def _row_divisor(self) -> float:
+        """The number by which squared distances of rows are divided: that of the columns, or 1."""
+
+    @property
+    def pics_(self) -> np.ndarray:
+        """The weighted mean over the columns of their squared multiple correlations with each axis."""
+        check_is_fitted(self)
+        return self.decomposition_.pics
+
+    @property
+    def correlations_(self) -> np.ndarray:
+        """The roots of ``pics_``."""
+        check_is_fitted(self)
+        return self.decomposition_.correlations
+
+    def fit(
+        self,
+        X: Any,
+        Y: None = None,
+        *,
+        sample_weight: Any = None,
+        supplementary: Iterable[Any] | None = None,
+        supplementary_rows: Any = None,
+    ) -> Self:
+        """Analyse the columns of a table.
+
+        Parameters
+        ----------
+        X : frame, array-like of shape (n, k), path, glob or lazy frame
+            The table has one row for each observation, such as a person, and one column for each variable. Tables in
+            files, or of an engine, are read where they are, in two passes.
+        Y : None
+            It is ignored; scikit-learn gives it.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the rows; a row of weight 0 takes no part, but has a place.
+        supplementary : sequence of names, optional
+            These columns take no part in the fit; they are placed afterwards.
+        supplementary_rows : array-like of int or bool, optional
+            The positions of rows that take no part in the fit, or a mask; they are placed afterwards.
+
+        Returns
+        -------
+        Self
+            The estimator itself.
+        """
+        before = self.__dict__.copy()
+        try:
+            check_parameters(self)
+            self.__dict__ = {name: value for name, value in before.items() if not name.endswith("_")}
+            self.__dict__.pop("rows_", None)
+            if is_source(X):
+                self._fit_source(X, sample_weight, supplementary, supplementary_rows)
+            else:
+                self._fit_memory(X, sample_weight, supplementary, supplementary_rows)
+        except BaseException:  # a fit that fails leaves everything as it was
+            self.__dict__ = before
+            raise
+        return self
+
+    def _fit_memory(self, X: Any, sample_weight: Any, supplementary: Any, supplementary_rows: Any) -> None:
+        active, others = select_columns(X, supplementary)
+        names = name_rows(X)
+        n = len(names)
+        weights = None if sample_weight is None else check_weights(sample_weight, n, "sample_weight")
+        kept = find_active_rows(supplementary_rows, n)
+        if len(kept) < n:
+            active = {key: column[kept] for key, column in active.items()}
+        table = self._read_columns(active, None if weights is None else weights[kept])
+        rows = kept[table.rows]
+        self._row_names = names[rows]
+        self._remember_names(list(active))
+        own = None if weights is None else weights[rows]
+        if table.features.is_passive:  # a row counts as much as it answered
+            given = table.features.count_given(table.arrays) / len(table.features.columns)
+            own = given if own is None else own * given
+        self._finish_fit(self._analyse_rows(table.features, table.arrays, own))
+        self._place_supplementary(X, {key: column[rows] for key, column in others.items()}, names, kept)
+
+    def _place_supplementary(self, X: Any, others: dict[Any, Any], names: np.ndarray, kept: np.ndarray) -> None:
+        placed = (
+            place_variables(others, self.rows_, self._make_supplementary_points) if others else SupplementaryVariables()
+        )
+        self.supplementary_columns_, self.supplementary_numbers_ = placed.columns, placed.numbers
+        self.supplementary_eta2_ = placed.eta2
+        self.supplementary_rows_ = None
+        if len(kept) < len(names):
+            rest = np.setdiff1d(np.arange(len(names)), kept)
+            columns = split_columns(X, "X")
+            arrays = [
+                column.read(columns[column.name][rest], self.handle_unknown)
+                for column in self._analysis.features.columns
+            ]
+            self.supplementary_rows_ = self._make_row_points(arrays, names[rest])
+
+    def _fit_source(self, X: Any, sample_weight: Any, supplementary: Any, supplementary_rows: Any) -> None:
+        if sample_weight is not None or supplementary_rows is not None:
+            raise ValueError("sample_weight and supplementary_rows must be None for a table that is not in memory.")
+        read = read_source(X, supplementary, self.missing, self.handle_unknown)
+        self._remember_names([column.name for column in read.features.columns])
+        moments = freeze_moments(read.moments)
+        self._finish_fit(self._find_axes(read.features, moments))
+
+    def _remember_names(self, names: list[Any]) -> None:
+        self.n_features_in_ = len(names)
+        if all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _analyse_rows(
+        self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None
+    ) -> ColumnAnalysis:
+        if features.width > MAX_MOMENTS:
+            return self._analyse_sparse_rows(features, arrays, weights)
+        moments = freeze_moments(compute_feature_moments(features, arrays, weights))
+        return replace(self._find_axes(features, moments), arrays=arrays, weights=weights)
+
+    def _find_axes(self, features: ManyColumns, moments: FeatureMoments) -> ColumnAnalysis:
+        blocks = self._make_blocks(features, moments)
+        whitening = whiten_blocks(moments, blocks)
+        axes = find_block_axes(moments, whitening, None)
+        return ColumnAnalysis(features, blocks, moments, whitening, axes)
+
+    def _analyse_sparse_rows(
+        self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None
+    ) -> ColumnAnalysis:
+        raise NotImplementedError
+
+    def _finish_fit(self, analysis: ColumnAnalysis) -> None:
+        """Choose signs, keep the axes asked for, and set the results."""
+        axes, features = analysis.axes, analysis.features
+        scale = np.sqrt(np.maximum(np.diag(analysis.moments.cov), 1e-300))
+        loadings = axes.covariance / np.sqrt(np.maximum(analysis.moments.mean, 0) + 1e-300)[:, None]
+        is_label = np.concatenate([np.full(block.width, block.kind == "labels") for block in analysis.blocks])
+        loadings = np.where(is_label[:, None], loadings, axes.covariance / scale[:, None])
+        axes = axes.fix_signs(loadings, features.list_labels())
+        self._analysis = replace(analysis, axes=axes)
+        self._set_results(self._analysis)
+        self.__dict__.pop("rows_", None)
+
+    def _make_decomposition(self, columns: Points, eigenvalues: np.ndarray, total: float) -> Decomposition:
+        """Make the decomposition whose f are the scores of rows, and g the standard coordinates of the columns."""
+        analysis, d = self._analysis, len(eigenvalues)
+        f = LinearFunctions(analysis.axes.mean, analysis.axes.weights[:, :d], analysis.features)
+        g = LabelFunctions(columns.labels, columns.standard[:, :d], columns.mass)
+        return Decomposition(eigenvalues, f, g, chi2=total, n=analysis.moments.n)
+
+    @cached_property
+    def rows_(self) -> Points:
+        """The rows as points: their standard coordinates are the scores, with variance 1."""
+        check_is_fitted(self)
+        if self._analysis.arrays is None:
+            raise ValueError("rows_ must be computed in memory, but X is a source. Call transform with some rows.")
+        points = self._make_row_points(self._analysis.arrays, self._row_names)
+        n = len(points.labels)
+        weights = np.ones(n) if self._analysis.weights is None else self._analysis.weights
+        mass = weights / weights.sum()
+        return replace(points, mass=mass, inertia=mass * points.chi2_distance**2)
+
+    def _make_row_points(self, arrays: list[np.ndarray], names: np.ndarray) -> Points:
+        scores, squares = self._describe_rows(arrays)
+        unknown = np.full(len(names), np.nan)
+        return Points(names, unknown, np.sqrt(squares / self._row_divisor), unknown, scores, self._row_correlations)
+
+    @property
+    def _row_correlations(self) -> np.ndarray:
+        return self.correlations_
+
+    def _describe_rows(self, arrays: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows, and their squared distances from the mean."""
+        axes, analysis, d = self._analysis.axes, self._analysis, len(self.pics_)
+        n = len(arrays[0])
+        scores, squares = np.empty((n, d)), np.empty(n)
+        for rows, block in analysis.features.iterate_features(arrays):
+            centred = block - axes.mean
+            scores[rows] = centred @ axes.weights[:, :d]
+            squares[rows] = ((centred @ analysis.whitening) ** 2).sum(axis=1)
+        is_unknown = np.any([values == UNKNOWN_CODE for values in arrays], axis=0)
+        scores[is_unknown] = np.nan
+        return scores, squares
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Compute the scores of rows.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n, k)
+            The table has the active columns of the fit; a frame may have others.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The scores have variance 1 on the rows of the fit. `supplementary` returns principal coordinates too.
+        """
+        check_is_fitted(self)
+        return self._describe_rows(self._analysis.features.read(X))[0]
+
+    def supplementary(self, rows: Any = None, *, columns: Any = None) -> Any:
+        """Place rows or columns that took no part in the fit.
+
+        Parameters
+        ----------
+        rows : frame or array-like of shape (m, k), optional
+            New rows with the active columns of the fit.
+        columns : frame or array-like with the rows of the fit, optional
+            Answers and numbers of the rows: answers are placed at the mean of their rows, numbers by their
+            correlations with the axes.
+
+        Returns
+        -------
+        Points, or SupplementaryVariables for `columns`; both, in this order, if both are given
+            Mass, inertia and contributions are NaN.
+        """
+        check_is_fitted(self)
+        placed: list[Any] = []
+        if rows is not None:
+            placed.append(self._make_row_points(self._analysis.features.read(rows, "rows"), name_rows(rows)))
+        if columns is not None:
+            given = split_columns(columns, "columns")
+            active = [column.name for column in self._analysis.features.columns if column.name in given]
+            if active and all(isinstance(name, str) for name in active):
+                raise ValueError(f"columns must not be active already, got {list_names(active, 5)}. Leave them out.")
+            n, m = len(next(iter(given.values()))), len(self.rows_)
+            if n != m:
+                raise ValueError(f"columns must have the {m} rows of the fit, got {n}.")
+            placed.append(place_variables(given, self.rows_, self._make_supplementary_points))
+        if not placed:
+            raise ValueError("rows or columns must be given, got neither.")
+        return placed[0] if len(placed) == 1 else tuple(placed)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Name the columns of ``transform``: z1, z2, ...
+
+        Parameters
+        ----------
+        input_features : None
+            It is ignored; scikit-learn gives it.
+
+        Returns
+        -------
+        ndarray of str
+            One name for each axis.
+        """
+        check_is_fitted(self)
+        return np.array([f"z{i + 1}" for i in range(len(self.pics_))], dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "decomposition_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing not in ("error", "drop")
+        return tags
+
+
+def find_active_rows(supplementary_rows: Any, n: int) -> np.ndarray:
+    """Return the positions of the rows that take part in the fit."""
+    if supplementary_rows is None:
+        return np.arange(n)
+    given = np.asarray(supplementary_rows)
+    if given.dtype == bool and given.shape == (n,):
+        passive = np.flatnonzero(given)
+    elif given.dtype.kind in "iu" and given.ndim == 1 and (np.abs(given + 0.5) < n + 0.5).all():
+        passive = np.unique(given % n)
+    else:
+        raise ValueError(
+            f"supplementary_rows must be positions below {n}, or a mask of {n} values, "
+            f"got {short_repr(supplementary_rows)}."
+        )
+    if len(passive) > n - 2:
+        raise ValueError(f"supplementary_rows must leave at least two rows for the fit, got {len(passive)} of {n}.")
+    return np.setdiff1d(np.arange(n), passive)

@@ -1,0 +1,267 @@
+"""The conventions of multiple correspondence analysis: indicator, Burt, adjusted and joint.
+
+With K columns, shares p of the answers and masses c = p / K, all of them decompose standardised residuals of the table
+of all pairs of columns, S = D^-1/2 (P - c c') D^-1/2, or a part of it. Its blocks on the diagonal, of each column with
+itself, are (I - sqrt(p) sqrt(p)') / K and say nothing of how columns go together.
+
+- indicator: inertias are the eigenvalues of S.
+- burt: their squares.
+- adjusted: squares of the eigenvalues of K / (K - 1) (S - (I - r r') / K), with r = sqrt(c): the same axes, unless
+  answers are excluded.
+- joint: squares of the eigenvalues of S with blocks on the diagonal that the axes themselves predict.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from correspondence._util.arguments import find_user_stacklevel
+from correspondence._util.user_warnings import Inexact
+from correspondence.core.column_blocks import BlockAxes, ColumnBlock, FeatureMoments
+from correspondence.results.points import Points
+
+__all__ = ["Convention", "apply_convention", "compute_eta2", "find_label_features"]
+
+MAX_JOINT_STEPS = 20_000
+JOINT_TOLERANCE = 1e-13  # change of the largest cell of S in a step
+JOINT_COMPONENTS = 2  # axes of the joint analysis, if the user does not say
+
+
+@dataclass(frozen=True, eq=False)
+class Convention:
+    """What one convention makes of the axes.
+
+    Attributes
+    ----------
+    axes : BlockAxes
+        The scores of rows: those of the indicator table along the axes of the convention.
+    columns : Points
+        The answers that are kept.
+    shares : ndarray of shape (d,)
+        The shares of the axes in the total inertia; NaN for "joint", whose axes explain it together.
+    explained : float
+        The share that all axes explain together.
+    total : float
+        The total inertia.
+    """
+
+    axes: BlockAxes
+    columns: Points
+    shares: np.ndarray
+    explained: float
+    total: float
+
+
+def find_label_features(blocks: Sequence[ColumnBlock]) -> np.ndarray:
+    """Return the positions of the indicators of answers that are kept."""
+    parts = [np.empty(0, dtype=np.intp)]
+    for block in blocks:
+        if block.kind == "labels":
+            own = np.arange(block.features.start, block.features.stop)
+            parts.append(own if block.kept is None else own[block.kept])
+    return np.concatenate(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Burt:
+    """The standardised residuals S of all answers, and which of them are kept."""
+
+    S: np.ndarray
+    share: np.ndarray
+    owner: np.ndarray
+    kept: np.ndarray
+
+    @classmethod
+    def from_moments(cls, moments: FeatureMoments, blocks: Sequence[ColumnBlock]) -> _Burt:
+        root = np.sqrt(moments.mean)
+        owner = np.repeat(np.arange(len(blocks)), [block.width for block in blocks])
+        return cls(moments.cov / np.outer(root, root) / len(blocks), moments.mean, owner, find_label_features(blocks))
+
+    @property
+    def k(self) -> int:
+        """The number of columns."""
+        return int(self.owner[-1]) + 1
+
+    @property
+    def is_own(self) -> np.ndarray:
+        """Which pairs of answers belong to the same column."""
+        return self.owner[:, None] == self.owner
+
+    @property
+    def mass(self) -> np.ndarray:
+        """The masses of the kept answers."""
+        return self.share[self.kept] / self.k
+
+    def select_kept(self, matrix: np.ndarray) -> np.ndarray:
+        """Return the rows and columns of the kept answers."""
+        return matrix[np.ix_(self.kept, self.kept)]
+
+
+def apply_convention(
+    correction: str,
+    axes: BlockAxes,
+    moments: FeatureMoments,
+    blocks: Sequence[ColumnBlock],
+    labels: np.ndarray,
+    n_components: int | None,
+) -> Convention:
+    """Compute inertias and coordinates by one convention.
+
+    Parameters
+    ----------
+    correction : {"indicator", "burt", "adjusted", "joint"}
+        The convention.
+    axes : BlockAxes
+        The axes of the indicator table.
+    moments : FeatureMoments
+        The moments of the indicators.
+    blocks : sequence of ColumnBlock
+        The columns.
+    labels : ndarray of shape (p,)
+        The names of all answers.
+    n_components : int, optional
+        The number of axes; by default all that the convention has.
+
+    Returns
+    -------
+    Convention
+        Inertias, axes and points.
+    """
+    burt = _Burt.from_moments(moments, blocks)
+    names = labels[burt.kept]
+    if correction in ("indicator", "burt"):
+        return _take_plain_axes(correction, axes.truncate(n_components or len(axes.eigenvalues)), burt, names)
+    if correction == "adjusted":
+        k, r = burt.k, np.sqrt(burt.mass)
+        S = k / (k - 1) * (burt.select_kept(burt.S) - (np.eye(len(r)) - np.outer(r, r)) / k)
+        other = np.where(burt.is_own, 0, burt.S)
+        squares = k / (k - 1) * (burt.select_kept(other) ** 2).sum(axis=1)
+        total = float(squares.sum())
+        values, V = _find_positive(S, n_components)
+        return _turn_axes(values, V, axes, moments, burt, names, squares, values**2 / total, total)
+    return _find_joint_axes(n_components or JOINT_COMPONENTS, axes, moments, burt, names)
+
+
+def _take_plain_axes(correction: str, axes: BlockAxes, burt: _Burt, names: np.ndarray) -> Convention:
+    """Keep the axes of the indicator table."""
+    share, eigenvalues = burt.share[burt.kept], axes.eigenvalues / burt.k
+    standard = axes.covariance[burt.kept] / share[:, None] / np.sqrt(eigenvalues)
+    if correction == "indicator":
+        squares, inertias, total = burt.mass * np.maximum(1 / share - 1, 0), eigenvalues, axes.total / burt.k
+    else:
+        squares = (burt.select_kept(burt.S) ** 2).sum(axis=1)
+        inertias, total = eigenvalues**2, float(squares.sum())
+    points = _make_points(names, burt.mass, squares, standard, inertias)
+    shares = inertias / total
+    return Convention(axes, points, shares, float(shares.sum()), total)
+
+
+def _make_points(
+    names: np.ndarray, mass: np.ndarray, squares: np.ndarray, standard: np.ndarray, inertias: np.ndarray
+) -> Points:
+    return Points(names, mass, np.sqrt(squares / mass), squares, standard, np.sqrt(inertias))
+
+
+def _find_positive(S: np.ndarray, n_components: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Find the largest positive eigenvalues of a symmetric matrix, and their eigenvectors."""
+    values, vectors = scipy.linalg.eigh(S, check_finite=False)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    d = int((values > 1e-12 * max(values[0], 1e-300)).sum())
+    d = d if n_components is None else min(d, n_components)
+    return values[:d], vectors[:, :d]
+
+
+def _turn_axes(
+    values: np.ndarray,
+    V: np.ndarray,
+    axes: BlockAxes,
+    moments: FeatureMoments,
+    burt: _Burt,
+    names: np.ndarray,
+    squares: np.ndarray,
+    shares: np.ndarray,
+    total: float,
+    explained: float | None = None,
+) -> Convention:
+    """Lay the scores of rows along the eigenvectors V of a part of S."""
+    sign = np.sign(np.sum(V * (axes.covariance[burt.kept, : V.shape[1]] / np.sqrt(burt.mass)[:, None]), axis=0))
+    V = V * np.where(sign == 0, 1, sign)
+    raw = np.zeros((len(moments.mean), V.shape[1]))
+    raw[burt.kept] = V / np.sqrt(burt.share[burt.kept])[:, None]
+    covariance = moments.cov @ raw
+    spread = np.einsum("ij,ij->j", raw, covariance)
+    turned = BlockAxes(spread, axes.mean, raw / np.sqrt(spread), covariance / np.sqrt(spread), axes.total)
+    points = _make_points(names, burt.mass, squares, V / np.sqrt(burt.mass)[:, None], values**2)
+    return Convention(turned, points, shares, float(shares.sum()) if explained is None else explained, total)
+
+
+def _find_joint_axes(d: int, axes: BlockAxes, moments: FeatureMoments, burt: _Burt, names: np.ndarray) -> Convention:
+    """Fit the tables of different columns only: the blocks on the diagonal are replaced by what the axes predict."""
+    values, V, fitted = _predict_own_blocks(burt, np.arange(len(burt.S)), d)
+    own = burt.is_own
+    other = float((fitted[~own] ** 2).sum())
+    explained = (float((values**2).sum()) - float((fitted[own] ** 2).sum())) / other
+    total = float((fitted**2).sum())
+    if len(burt.kept) < len(burt.S):
+        values, V, fitted = _predict_own_blocks(burt, burt.kept, d)
+    squares = (fitted**2).sum(axis=1)
+    none = np.full(len(values), np.nan)
+    return _turn_axes(values, V, axes, moments, burt, names, squares, none, total, explained)
+
+
+def _predict_own_blocks(burt: _Burt, kept: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Replace the blocks on the diagonal of S by what d axes predict, until nothing moves."""
+    k, square = burt.k, np.ix_(kept, kept)
+    own, r = burt.is_own[square], np.sqrt(burt.share[kept] / k)
+    S = np.where(own, 0, burt.S[square])
+    values, V = _find_positive(k / (k - 1) * (burt.S[square] - (np.eye(len(r)) - np.outer(r, r)) / k), d)
+    for _ in range(MAX_JOINT_STEPS):
+        fitted = np.where(own, (V * values) @ V.T, S)
+        values, V = _find_positive(fitted, d)
+        change = np.abs(((V * values) @ V.T - fitted)[own]).max()
+        if change < JOINT_TOLERANCE:
+            break
+    else:
+        warnings.warn(
+            f"The joint analysis moved by {change:.1e} in its last step, more than {JOINT_TOLERANCE:g}.",
+            Inexact,
+            stacklevel=find_user_stacklevel(),
+        )
+    return values, V, fitted
+
+
+def compute_eta2(axes: BlockAxes, moments: FeatureMoments, blocks: Sequence[ColumnBlock]) -> np.ndarray:
+    """Compute the squared multiple correlation of each column with each axis.
+
+    Parameters
+    ----------
+    axes : BlockAxes
+        The axes.
+    moments : FeatureMoments
+        The moments of the features.
+    blocks : sequence of ColumnBlock
+        The columns; of answers only those that are kept count.
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+        Numbers from 0 to 1.
+    """
+    found = np.empty((len(blocks), len(axes.eigenvalues)))
+    for j, block in enumerate(blocks):
+        own = axes.covariance[block.features]
+        if block.kind == "labels":
+            share = moments.mean[block.features][:, None]
+            kept = slice(None) if block.kept is None else block.kept
+            found[j] = (own[kept] ** 2 / share[kept]).sum(axis=0)
+        elif block.kind == "number":
+            found[j] = own[0] ** 2 / moments.cov[block.features, block.features][0, 0]
+        else:
+            cov = moments.cov[block.features, block.features]
+            found[j] = np.einsum("ij,ij->j", own, np.linalg.pinv(cov, hermitian=True) @ own)
+    return found

@@ -1,0 +1,159 @@
+"""Multiple correspondence analysis: many columns of answers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from correspondence._util.arguments import find_user_stacklevel
+from correspondence._util.constraints import Constraints, Real, Whole
+from correspondence._util.text import list_names
+from correspondence._util.user_warnings import FewerComponents
+from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
+from correspondence.core.column_features import ManyColumns
+from correspondence.estimators.many.base import ColumnAnalysis, ManyColumnsEstimator
+from correspondence.estimators.many.conventions import apply_convention, compute_eta2
+from correspondence.estimators.many.reading import ReadTable, read_labels
+from correspondence.results.points import Points
+
+__all__ = ["MCA"]
+
+MISSING_ANSWER_POLICIES = ("indicator", "average", "passive", "impute", "drop", "error")
+
+
+class MCA(ManyColumnsEstimator):
+    """Multiple correspondence analysis: the scores that many columns of answers explain best.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        The number of axes; by default all.
+    correction : {"indicator", "burt", "adjusted", "joint"}
+        The convention by which inertias, and with them the principal coordinates of the columns, are given. "indicator"
+        is the analysis of the indicator table. "burt" is that of the table of all pairs of columns, with squared
+        inertias. "adjusted" leaves out what each column explains of itself (Greenacre); its shares need not add up to
+        100 %. "joint" fits the tables of different columns only, with `n_components` axes (2 by default).
+    exclude : sequence of str, optional
+        Answers such as ``"drink:tea"`` that take no part (specific analysis); the others keep their masses.
+    min_share : float
+        Answers that fewer rows gave, as a share of all, are excluded too.
+    missing : {"indicator", "average", "passive", "impute", "drop", "error"}
+        "indicator" makes missing answers of a column an answer of their own, "average" takes the average of the others,
+        "passive" lets only the answers of a row count that it gave, "impute" fills in answers by an iterative analysis,
+        "drop" leaves out the rows, and "error" refuses them.
+    handle_unknown : {"error", "nan", "missing"}
+        What `transform` does with an answer that was not in the fit: "nan" returns NaN for the row, "missing" takes
+        it as a missing answer.
+
+    Attributes
+    ----------
+    inertias_, shares_ : ndarray of shape (d,)
+        The principal inertias and their shares in the total, by the convention of `correction`.
+    total_inertia_, explained_share_ : float
+        The total inertia by that convention, and the share of it that all axes explain together.
+    rows_, columns_ : Points
+        Coordinates, masses, contributions and qualities of the rows (by the indicator table) and of the answers, which
+        are called ``column:answer``.
+    eta2_ : ndarray of shape (k, d)
+        The squared correlation ratio of each column with each axis.
+    variables_ : ndarray of shape (k,)
+        The names of the columns.
+    supplementary_rows_, supplementary_columns_, supplementary_numbers_ : Points or SupplementaryNumbers or None
+        What was named as supplementary in the fit.
+    decomposition_ : Decomposition
+        The same as a correspondence analysis of the indicator table: f are the scores, g the answers.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> frame = {"drink": ["tea", "tea", "beer", "beer", "tea"], "time": ["am", "am", "pm", "pm", "pm"]}
+    >>> import polars as pl
+    >>> mca = co.MCA(n_components=1).fit(pl.DataFrame(frame))
+    >>> mca.inertias_.round(3)
+    array([0.833])
+    >>> mca.columns_.labels.tolist()
+    ['drink:beer', 'drink:tea', 'time:am', 'time:pm']
+    """
+
+    _constraints: ClassVar[Constraints] = {
+        "n_components": (None, Whole(1)),
+        "correction": ("indicator", "burt", "adjusted", "joint"),
+        "min_share": Real(0, below=1),
+        "missing": MISSING_ANSWER_POLICIES,
+        "handle_unknown": ("error", "nan", "missing"),
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        correction: str = "indicator",
+        exclude: Iterable[str] | None = None,
+        min_share: float = 0.0,
+        missing: str = "indicator",
+        handle_unknown: str = "error",
+    ) -> None:
+        self.n_components = n_components
+        self.correction = correction
+        self.exclude = exclude
+        self.min_share = min_share
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+
+    def _read_columns(self, columns: dict[Any, Any], weights: np.ndarray | None) -> ReadTable:
+        return read_labels(columns, self.missing, self.handle_unknown, weights)
+
+    @property
+    def _row_divisor(self) -> float:
+        return len(self._analysis.blocks)
+
+    def _make_blocks(self, features: ManyColumns, moments: FeatureMoments) -> list[ColumnBlock]:
+        wanted = [] if self.exclude is None else list(self.exclude)
+        unknown = set(wanted) - set(features.list_labels())
+        if unknown:
+            raise ValueError(
+                f"exclude must name answers such as {features.list_labels()[0]!r}, "
+                f"got {list_names(sorted(map(str, unknown)), 5, show=repr)}."
+            )
+        blocks = []
+        for column, block in zip(features.columns, features.blocks, strict=True):
+            kept = np.array([label not in wanted for label in column.list_labels()])
+            kept &= moments.mean[block.features] >= self.min_share
+            blocks.append(block if kept.all() else replace(block, kept=kept))
+        if sum(block.width if block.kept is None else int(block.kept.sum()) for block in blocks) < 2:
+            raise ValueError("exclude and min_share must leave at least two answers, got fewer. Exclude less.")
+        return blocks
+
+    def _set_results(self, analysis: ColumnAnalysis) -> None:
+        moments, blocks, k = analysis.moments, analysis.blocks, len(analysis.blocks)
+        labels = analysis.features.list_labels()
+        found = apply_convention(self.correction, analysis.axes, moments, blocks, labels, self.n_components)
+        self._warn_of_fewer(len(found.columns.correlations))
+        self._analysis = replace(analysis, axes=found.axes)
+        self.columns_, self.shares_, self.total_inertia_ = found.columns, found.shares, found.total
+        self.inertias_ = found.columns.correlations**2
+        self.explained_share_ = found.explained
+        self.variables_ = np.array([block.name for block in blocks], dtype=object)
+        self.eta2_ = compute_eta2(found.axes, moments, blocks)
+        self.decomposition_ = self._make_decomposition(self.columns_, found.axes.eigenvalues / k, found.axes.total / k)
+
+    def _warn_of_fewer(self, available: int) -> None:
+        if self.n_components is not None and self.n_components > available:
+            warnings.warn(
+                f"There are only {available} axes, fewer than n_components = {self.n_components}.",
+                FewerComponents,
+                stacklevel=find_user_stacklevel(),
+            )
+
+    def _make_supplementary_points(self, labels: np.ndarray, membership: np.ndarray) -> Points:
+        share = membership.sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            barycentres = membership @ self.rows_.standard / share[:, None]
+            distance = np.sqrt(1 / share - 1)
+        unknown = np.full(len(labels), np.nan)
+        standard = barycentres / self.correlations_
+        return Points(labels, unknown, distance, unknown, standard, np.sqrt(self.inertias_))
