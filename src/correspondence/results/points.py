@@ -303,8 +303,8 @@ class CategoryMeans(Points):
     >>> import correspondence as co
     >>> frame = pl.DataFrame({"height": [1.6, 1.7, 1.8, 1.9], "weight": [50, 64, 70, 85], "sex": ["f", "f", "m", "m"]})
     >>> co.MixedCA(n_components=1).fit(frame).columns_.principal.round(2)
-    array([[-1.43],
-           [ 1.43]])
+    array([[-1.56],
+           [ 1.56]])
     """
 
     @property
@@ -334,8 +334,8 @@ class ActiveNumbers(SupplementaryNumbers):
     >>> import correspondence as co
     >>> frame = pl.DataFrame({"height": [1.6, 1.7, 1.8, 1.9], "weight": [50, 64, 70, 85], "sex": ["f", "f", "m", "m"]})
     >>> co.MixedCA(n_components=1).fit(frame).numbers_.correlations.round(3)
-    array([[0.986],
-           [0.972]])
+    array([[0.995],
+           [0.969]])
     """
 
     contributions: np.ndarray

@@ -313,7 +313,7 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
     def vtests_(self) -> np.ndarray:
         """How many standard deviations the mean score of each answer lies from 0, if its rows were drawn at random."""
         check_is_fitted(self)
-        points: Points = self.columns_  # type: ignore[attr-defined]
+        points: Points = self.columns_
         means = points.standard if isinstance(points, CategoryMeans) else points.standard * self.correlations_
         labels = self._analysis.features.list_labels().tolist()
         share = self._analysis.moments.mean[[labels.index(label) for label in points.labels]]

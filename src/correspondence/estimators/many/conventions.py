@@ -22,7 +22,7 @@ import scipy.linalg
 
 from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.user_warnings import Inexact
-from correspondence.core.column_blocks import BlockAxes, ColumnBlock, FeatureMoments
+from correspondence.core.column_blocks import BlockAxes, ColumnBlock, FeatureMoments, whiten_block
 from correspondence.results.points import Points
 
 __all__ = ["Convention", "apply_convention", "compute_eta2", "find_label_features"]
@@ -274,6 +274,8 @@ def compute_eta2(axes: BlockAxes, moments: FeatureMoments, blocks: Sequence[Colu
         elif block.kind == "number":
             found[j] = own[0] ** 2 / moments.cov[block.features, block.features][0, 0]
         else:
-            cov = moments.cov[block.features, block.features]
-            found[j] = np.einsum("ij,ij->j", own, np.linalg.pinv(cov, hermitian=True) @ own)
+            # The curve that the penalty allows: its squared correlation with the score.
+            curve = (W := whiten_block(moments, block)) @ (W.T @ own)
+            spread = np.einsum("ij,ij->j", curve, moments.cov[block.features, block.features] @ curve)
+            found[j] = np.einsum("ij,ij->j", curve, own) ** 2 / np.where(spread > 0, spread, np.inf)
     return found
