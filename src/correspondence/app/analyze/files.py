@@ -35,8 +35,10 @@ from correspondence.results.evidence import HeldOut
 __all__ = [
     "HISTORY_FILE",
     "MODEL_FILE",
+    "REPORT_FILE",
     "SUMMARY_FILE",
     "SUMMARY_FORMAT",
+    "SURVEY_FILES",
     "check_folder",
     "check_format",
     "describe_variable",
@@ -58,7 +60,13 @@ STRUCTURE_FILE = "structure.csv"
 SIDE_FILES = (X_FILE, Y_FILE, X_CSV_FILE, Y_CSV_FILE)
 RESULT_FILES = (REPORT_FILE, PICS_FILE, *SIDE_FILES, MODEL_FILE, SUMMARY_FILE, STRUCTURE_FILE)
 HISTORY_FILE = "history.csv"
-OWNED_FILES = (*RESULT_FILES, EXCEL_FILE, HISTORY_FILE)  # what one command writes to a folder, another removes
+SURVEY_FILES = ("axes.csv", "columns.csv", "rows.parquet", "rows.csv")
+OWNED_FILES = (
+    *RESULT_FILES,
+    EXCEL_FILE,
+    HISTORY_FILE,
+    *SURVEY_FILES,
+)  # what one command writes to a folder, another removes
 MAX_CSV_CELLS = 1_000_000  # cells of x and y that are also written as CSV without being asked for: about two seconds
 MAX_SHEET_ROWS = 2**20 - 1  # rows of a spreadsheet below its heading
 
