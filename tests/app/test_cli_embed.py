@@ -130,6 +130,15 @@ def test_labels_of_ca(analysed, run, tmp_path):
     assert "1 row(s) with a label that is not in the fit" in done.stderr
 
 
+def test_a_model_of_ca_that_takes_unknown_labels_places_them(run, tmp_path):
+    ca = co.CA(1, handle_unknown="missing").fit(["a", "b", None, "a", "c"] * 4, ["u", "v", "v", "u", "u"] * 4)
+    ca.decomposition_.save(tmp_path / "m.safetensors")
+    (tmp_path / "n.csv").write_text("x,k\na,1\nnew,2\n,3\n")
+    done = run("embed", tmp_path / "m.safetensors", tmp_path / "n.csv", "--x", "x", "-o", tmp_path / "e.parquet")
+    assert "taken as missing" in done.output
+    np.testing.assert_allclose(pl.read_parquet(tmp_path / "e.parquet")["f_1"], ca.transform(["a", "new", None])[:, 0])
+
+
 def test_counted_pairs(analysed, tmp_path):
     frame = pl.DataFrame({"h": ["d", "d", "f", "f"], "e": ["x", "y", "x", "y"], "n": [30, 5, 10, 40]})
     frame.write_csv(tmp_path / "d.csv")

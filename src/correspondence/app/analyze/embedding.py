@@ -271,7 +271,8 @@ def _get_encoder(functions: PrincipalFunctions) -> Encoder | None:
 
 def _takes_gaps(functions: PrincipalFunctions) -> bool:
     """Say whether functions take missing values, and labels that are not in the fit as such."""
-    return isinstance(_get_encoder(functions), Columns | Text)
+    is_tolerant = isinstance(functions, LabelFunctions) and functions.unknown == "missing"
+    return is_tolerant or isinstance(_get_encoder(functions), Columns | Text)
 
 
 def _is_beliefs(functions: PrincipalFunctions) -> bool:
