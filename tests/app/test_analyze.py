@@ -81,6 +81,15 @@ def test_types_are_told(wines, save):
         data_of(save(wines), y=["grade"], labels=["grade"], numbers=["grade"])
 
 
+@pytest.mark.parametrize("name", ["data.csv", "data.parquet"])
+def test_whole_numbers_with_gaps_are_labels_as_without(wines, save, name):
+    """pandas writes them with a decimal point."""
+    frame = wines.with_columns(pl.when(pl.int_range(120) % 7 > 0).then(pl.col("grade").cast(pl.Float64)).alias("grade"))
+    data = data_of(save(frame, name), x=["acidity"], y=["grade"])
+    assert data.y.values[:2].tolist() == ["(missing)", str(wines["grade"][1])]
+    assert data_of(save(frame, name), x=["acidity"], y=["grade"], numbers=["grade"]).y.kind == "numbers"
+
+
 def test_numbers_can_be_labels(wines, save):
     data = data_of(save(wines), x=["acidity", "sugar"], y=["grade"], labels=["grade"])
     assert data.lines == ["x: 2 columns of numbers (acidity, sugar)", "y: labels, 3 different (grade)"]

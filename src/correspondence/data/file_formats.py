@@ -132,7 +132,19 @@ def read_file(path: str | Path, readings: Readings = AS_SUGGESTED) -> FileTable:
         raise explain_read_error(path, error) from error
     if not table.frame.columns:
         raise ValueError(f"{path} has no columns.")
-    return table
+    return table._replace(frame=restore_whole_numbers(table.frame))
+
+
+def restore_whole_numbers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Turn whole numbers that were written as decimals because of gaps, as pandas does, into whole numbers again."""
+    gaps = [column.fill_nan(None) for column in frame.iter_columns() if column.dtype.is_float()]
+    whole = [
+        column.cast(pl.Int64)
+        for column in gaps
+        if 0 < column.null_count() < len(column)
+        and bool(((column == column.round()) & (column.abs() < MAX_EXACT_INTEGER)).all())
+    ]
+    return frame.with_columns(whole)
 
 
 def convert_for_numpy(frame: nw.DataFrame) -> nw.DataFrame:
