@@ -66,7 +66,8 @@ def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
     -------
     dict
         The name of each column leads to an array: whole numbers are int64, or `WholeNumbers` if some are missing, other
-        numbers float64 with NaN for missing ones, dates datetime64 and durations timedelta64 with NaT, everything else objects with None.
+        numbers float64 with NaN for missing ones, dates datetime64 and durations timedelta64 with NaT, everything else
+        objects with None. Times with a zone are the local time there.
     """
     if sp.issparse(values):
         values = as_sparse(values, name).toarray()

@@ -43,6 +43,7 @@ __all__ = [
 MAX_EXACT_INTEGER = 2**53  # float64 holds all whole numbers up to here
 ARRAY_ENDINGS = (".npz", ".npy")
 DAMAGED = "it is damaged, cut short, or something else"
+ODD_OFFSET = "it has times with an offset such as +05:30, so write them in a zone with a name, or without a zone"
 REASONS_BY_ERROR: dict[type[Exception] | tuple[type[Exception], ...], str] = {
     UnicodeError: NOT_UTF8,
     csv.Error: "a quote is never closed, or is not doubled inside a cell",
@@ -207,7 +208,7 @@ def _is_panic(error: BaseException) -> bool:
 
 def explain_read_error(path: Path, error: BaseException) -> ValueError:
     if _is_panic(error):
-        error = ValueError(DAMAGED)
+        error = ValueError(ODD_OFFSET if "time zone" in str(error) else DAMAGED)
     reason = next((reason for kinds, reason in REASONS_BY_ERROR.items() if isinstance(error, kinds)), None)
     if reason is None:
         said = (isinstance(error, OSError) and error.strerror) or str(error).partition("\n")[0]

@@ -22,7 +22,7 @@ DATE_PATTERN = (
     r"(?:[ T][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[-+][0-9]{2}(?::?[0-9]{2})?)?)?$"
 )
 TIME_PATTERN = r"^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?$"
-ZONE_PATTERN = r":[0-9.]+(?:Z|[-+][0-9:]+)$"
+ZONE_PATTERN = r"(:[0-9.]+)(Z|[-+][0-9:]+)$"
 DATE_FORMATS = {
     **dict.fromkeys(("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d"), "year-first"),
     **dict.fromkeys(("%m/%d/%Y", "%m-%d-%Y"), "month-first"),  # if both fit, as `text_readers` reads them
@@ -153,6 +153,7 @@ def _parse_dates(column: pl.Series, readings: Readings) -> _Reading | None:
     texts = distinct.filter(~is_marker)
     written = texts.str.strip_chars().str.replace("T", " ", literal=True)
     fitting = _find_formats(written)
+    offsets = written.str.extract(ZONE_PATTERN, 2).unique(maintain_order=True).to_list()
     if not fitting:
         return None
     form, values = next(
@@ -165,6 +166,9 @@ def _parse_dates(column: pl.Series, readings: Readings) -> _Reading | None:
     if markers:
         shown, n = list_names(markers, 5, show=repr), int(column.is_in(markers).sum())
         notes.append(f"{column.name}: {n} cell(s) with {shown} are read as missing: all others are dates.")
+    if len(offsets) > 1:
+        shown = list_names(["none" if offset is None else offset for offset in offsets], 5)
+        notes.append(f"{column.name}: times have several offsets ({shown}); each is read as the local time written.")
     proof = _get_order(form) if len({_get_order(f) for f in fitting}) == 1 else ""
     return _Reading(parsed, notes, dates=proof, is_open=bool(others))
 
@@ -188,6 +192,7 @@ def _find_formats(texts: pl.Series) -> dict[str, pl.Series]:
     if not len(texts) or not (texts.str.contains(DATE_PATTERN).all() or texts.str.contains(TIME_PATTERN).all()):
         return {}
     kind, formats = _list_formats(texts)
+    texts = texts.str.replace(ZONE_PATTERN, "$1")  # what is left is the local time
     found: dict[str, pl.Series] = {}
     for form in formats:
         if not texts.head(N_TEXTS_TRIED_FIRST).str.strptime(kind, form, strict=False).null_count():
@@ -202,5 +207,4 @@ def _list_formats(texts: pl.Series) -> tuple[Any, list[str]]:
         return pl.Date, list(DATE_FORMATS)
     if texts[0].find(":") <= 2:
         return pl.Time, list(TIME_FORMATS)
-    zone = "%#z" if texts.str.contains(ZONE_PATTERN).any() else ""
-    return pl.Datetime("us"), [f"{date} {time}{zone}" for date in DATE_FORMATS for time in TIME_FORMATS]
+    return pl.Datetime("us"), [f"{date} {time}" for date in DATE_FORMATS for time in TIME_FORMATS]
