@@ -104,9 +104,9 @@ def read_columns(values: Any, name: str, kinds: Mapping[Any, ColumnKind] | None 
     columns = []
     for key, summary in survey.columns.items():
         kind = known.get(key) or decide_column_kind(key, summary, survey.n, is_alone=is_alone)
-        is_read = is_alone and key not in known and isinstance(summary, dict)
-        if is_read and are_texts({k: v for k, v in summary.items() if k is not None}):
-            kind = ColumnKind("text")
+        if is_alone and key not in known and isinstance(summary, dict):
+            is_text = are_texts({k: v for k, v in summary.items() if k is not None})
+            kind = ColumnKind("text") if is_text else kind
         called = own_name if isinstance(own_name, str) and own_name else key
         is_named = isinstance(called, str)
         text = one_line(called) if is_named else name if is_alone else f"column {called}"

@@ -178,7 +178,7 @@ def infer_kind(encoder: Column) -> ColumnKind:
     if isinstance(encoder, Parsed):
         return ColumnKind(encoder.reader.kind, encoder.reader)
     kinds = {Category: "label", Dates: "date", Items: "list", Words: "text"}
-    return ColumnKind(kinds.get(type(encoder), "number"))  # type: ignore[call-overload]
+    return ColumnKind(kinds.get(type(encoder), "number"))
 
 
 def _warn_of_merged_labels(notes: dict[Any, str], name: str) -> None:
