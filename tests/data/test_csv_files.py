@@ -302,10 +302,28 @@ def test_values_without_a_name(write):
         read_frame(write("a,b,\n1,x,5\n2,y,6\n"))
 
 
-@pytest.mark.parametrize("above", ["# a comment", "Sales of 2020", "# made by, me"])
-def test_lines_above_the_names(write, above):
+@pytest.mark.parametrize(
+    "above", ["# a comment", "Sales of 2020", "# made by, me", "Sales of 2020\n", "\n", "Sales,,", ",,\nBy shop,,\n"]
+)
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_lines_above_the_names_are_recognised_and_told(write, above, separator):
+    text = f"{above}\na,b,c\n1,x,2\n2,y,3\n".replace(",", separator)
+    path = write(text)
+    file = read_file(path)
+    assert file.frame.to_dict(as_series=False) == {"a": [1, 2], "b": ["x", "y"], "c": [2, 3]}
+    assert sum("names of the columns" in note for note in file.list_notes()) == 1
+    assert column_names(path) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("text", ["text\nhello, world\nfoo, bar\n", "Sales, 2020\na,b,c\n1,x,2\n", "a\n1,x\n2,y\n"])
+def test_lines_above_the_names_that_may_be_something_else(write, text):
     with pytest.raises(ValueError, match="first line"):
-        read_frame(write(f"{above}\na,b,c\n1,x,2\n2,y,3\n"))
+        read_frame(write(text))
+
+
+def test_first_lines_that_are_names(write):
+    for text in (",a\nx,1\ny,2\n", "a,b\n1,\n2,\n", "a\n1\n2\n", "count\n\n1\n2\n"):
+        assert not any("part of the table" in note for note in read_file(write(text)).list_notes())
 
 
 def test_quoted_names(write):
