@@ -375,3 +375,13 @@ def test_analyses_without_readings_of_columns_still_embed(prices, analysed, run,
     (tmp_path / "out" / "summary.json").write_text(json.dumps(summary))
     run("embed", tmp_path / "out", file, "-o", tmp_path / "e.parquet")
     np.testing.assert_allclose(pl.read_parquet(tmp_path / "e.parquet")["f_1"], whole["f_1"])
+
+
+@pytest.mark.parametrize(("column", "text"), [("euro", "abc"), ("due", "17")])
+def test_a_column_of_another_kind_is_refused_with_its_value(prices, analysed, run, tmp_path, column, text):
+    analysed(tmp_path / "prices.csv", "--y", "kind")
+    prices[:5].with_columns(pl.lit(text).alias(column)).write_csv(tmp_path / "new.csv", separator=";")
+    done = run("embed", tmp_path / "out", tmp_path / "new.csv", "-o", tmp_path / "e.csv")
+    assert done.exit_code == 1
+    assert f"'{column}'" in done.output
+    assert text in done.output

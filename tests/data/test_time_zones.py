@@ -147,3 +147,23 @@ def test_an_offset_that_polars_does_not_know_is_said(tmp_path):
     with pytest.raises(ValueError, match=r"d\.parquet .*zone"):
         read_frame(tmp_path / "d.parquet")
     np.testing.assert_array_equal(read_column(next(iter(pairs_of(str(tmp_path / "d.parquet"))))[0]), WANTED)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("engines")
+def test_spark_gives_universal_time(spark):
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        frame = spark.sql("SELECT timestamp'2021-01-06 04:30:00 UTC' AS t, 'a' AS y")
+        ((x, _),) = list(pairs_of(frame))
+        on_workers = pairs_of(frame).map(lambda x, y, number: str(columns_of(x, "X")["t"][0]))
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+    assert str(read_column(x)[0]) == on_workers[0] == "2021-01-06T04:30:00.000000"
+
+
+def test_dask_keeps_the_zone(parquet):
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_pandas(pd.read_parquet(parquet), npartitions=2)
+    np.testing.assert_array_equal(np.concatenate([read_column(x) for x, _ in pairs_of(frame)]), WANTED)

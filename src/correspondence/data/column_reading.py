@@ -280,6 +280,7 @@ def to_numbers(column: np.ndarray) -> np.ndarray:
     if column.dtype != object:
         return np.asarray(column, dtype=np.float64)
     values = column.tolist()
-    if not all(value is None or _is_number(value) for value in values):
-        raise ValueError("must hold numbers, as in the fit.")
+    odd = next((value for value in values if value is not None and not _is_number(value)), None)
+    if odd is not None:
+        raise ValueError(f"must hold numbers, as in the fit, got {short_repr(odd)}.")
     return np.array([np.nan if value is None else _to_float(value) for value in values])
