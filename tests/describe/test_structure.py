@@ -143,3 +143,43 @@ def test_wrong_arguments(rng):
         co.structure(est, X[:50], Y[:50], held_out=co.crossfit(co.CCA(1), X, Y))
     with pytest.raises(ValueError, match="names must"):
         co.structure(est, X, Y, names="x")
+
+
+@pytest.mark.parametrize("est", [co.CCA(1), co.ACE(1)])
+def test_a_loaded_model_has_the_kinds_of_its_fit(rng, est, tmp_path):
+    """Of a few rows, every column would be taken for something else."""
+    n = 300
+    X = pd.DataFrame(
+        {
+            "day": (pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), "D")).strftime("%d/%m/%Y"),
+            "grade": rng.integers(1, 5, n),
+            "price": [f"{v:.3f}".replace(".", ",") for v in rng.normal(size=n)],
+            "flag": rng.random(n) < 0.5,
+        }
+    )
+    y = X["grade"] + rng.normal(size=n)
+    est.fit(X, y).decomposition_.save(tmp_path / "model.safetensors")
+    loaded = co.load(tmp_path / "model.safetensors")
+    few = X[X["day"].str[:2].astype(int) < 13][:12], y[X["day"].str[:2].astype(int) < 13][:12]
+    ours, theirs = co.structure(est, *few), co.structure(loaded, *few)
+    assert ours.kinds == theirs.kinds
+    assert "date" in theirs.kinds
+    np.testing.assert_allclose(ours.figures.correlations, theirs.figures.correlations)
+
+
+def test_models_without_kinds_take_them_from_their_encoders(rng, tmp_path):
+    from correspondence.data.encoders.columns import Columns
+
+    X = pd.DataFrame({"grade": rng.integers(1, 5, 300), "size": rng.normal(size=300), "on": rng.random(300) < 0.5})
+    state = Columns.fit(X, "X").state().description
+    del state["kinds"]
+    kinds = Columns.from_state(state, {}).kinds
+    assert {key: kind.kind for key, kind in kinds.items()} == {"grade": "label", "size": "number", "on": "label"}
+
+
+def test_labels_of_ca_are_labels_whatever_they_look_like(rng, tmp_path):
+    x, y = rng.integers(0, 40, 500), rng.choice(list("ab"), 500)
+    ca = co.CA(1).fit(x, y)
+    ca.decomposition_.save(tmp_path / "model.safetensors")
+    for d in (ca, co.load(tmp_path / "model.safetensors")):
+        assert set(co.structure(d, x, y).kinds) == {"label"}

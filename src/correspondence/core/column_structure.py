@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import f as f_distribution
 
-from correspondence.core.functions import PrincipalFunctions
+from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.data.column_kinds import ColumnKind
+from correspondence.data.encoders.text import Text
 from correspondence.data.readable_columns import ReadableColumn
 
 __all__ = ["ColumnStructure", "find_column_kinds", "summarise_column", "summarise_columns"]
@@ -78,8 +79,10 @@ def summarise_columns(columns: Sequence[ReadableColumn], F: np.ndarray) -> list[
 
 def find_column_kinds(functions: PrincipalFunctions) -> dict[Any, ColumnKind]:
     """Return what the columns of a variable are, as its encoder has decided; empty if that is not known."""
+    if isinstance(functions, LabelFunctions):
+        return {0: ColumnKind("label")}
     encoder = getattr(getattr(functions, "features", None), "encoder", None)
-    return getattr(encoder, "kinds", {})
+    return {0: ColumnKind("text")} if isinstance(encoder, Text) else getattr(encoder, "kinds", {})
 
 
 def summarise_column(column: ReadableColumn, F: np.ndarray) -> ColumnStructure:

@@ -108,8 +108,9 @@ def _decide_for_numbers(key: Any, extent: Extent, n: int, is_alone: bool, linear
     is_numbering = extent.dtype == "i" and extent.high - extent.low == n - 1 >= MIN_ROWS_FOR_IDS
     if is_numbering and isinstance(key, str) and key.lower() in ROW_NUMBER_NAMES and not is_alone:
         return ColumnKind("id")
-    if extent.counts is not None and are_few(len(extent.counts), n, is_alone, linear, isinstance(key, str)):
-        return ColumnKind("label", note=f"taken as labels: {len(extent.counts)} different whole numbers")
+    n_values, n_present = len(extent.counts or ()), n - extent.n_missing
+    if n_values and are_few(n_values, n_present, is_alone, linear, isinstance(key, str)):
+        return ColumnKind("label", note=f"taken as labels: {n_values} different whole numbers")
     return ColumnKind("number")
 
 

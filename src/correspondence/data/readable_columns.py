@@ -79,7 +79,8 @@ def read_columns(values: Any, name: str, kinds: Mapping[Any, ColumnKind] | None 
     name : str
         The name of the variable, which its only column has if it has none of its own.
     kinds : mapping, optional
-        What the columns are, as the encoder of a fit has decided; for other columns it is decided here.
+        What the columns are, as a fit has decided, by name, or by position if there are as many without these names;
+        for other columns it is decided here.
 
     Returns
     -------
@@ -99,16 +100,24 @@ def read_columns(values: Any, name: str, kinds: Mapping[Any, ColumnKind] | None 
     survey, is_alone = Survey.from_columns(data), len(data) == 1
     series = nw.from_native(values, series_only=True, pass_through=True)
     own_name = series.name if isinstance(series, nw.Series) else None
+    known = _match_kinds(kinds or {}, list(data))
     columns = []
     for key, summary in survey.columns.items():
-        kind = (kinds or {}).get(key) or decide_column_kind(key, summary, survey.n, is_alone=is_alone)
-        if is_alone and isinstance(summary, dict) and are_texts({k: v for k, v in summary.items() if k is not None}):
-            kind = ColumnKind("text")
+        kind = known.get(key) or decide_column_kind(key, summary, survey.n, is_alone=is_alone)
+        if is_alone and key not in known and isinstance(summary, dict):
+            is_text = are_texts({k: v for k, v in summary.items() if k is not None})
+            kind = ColumnKind("text") if is_text else kind
         called = own_name if isinstance(own_name, str) and own_name else key
         is_named = isinstance(called, str)
         text = one_line(called) if is_named else name if is_alone else f"column {called}"
         columns.append(make_column(text, is_named, kind, data[key]))
     return columns
+
+
+def _match_kinds(kinds: Mapping[Any, ColumnKind], keys: list[Any]) -> Mapping[Any, ColumnKind]:
+    """Match what columns are to those of the data: by name, or by position."""
+    is_by_position = len(kinds) == len(keys) and not any(key in kinds for key in keys)
+    return dict(zip(keys, kinds.values(), strict=True)) if is_by_position else kinds
 
 
 def _has_columns(values: Any, name: str) -> bool:

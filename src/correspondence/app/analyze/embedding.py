@@ -92,7 +92,7 @@ def attach_summary(d: Decomposition, path: Path) -> LoadedModel:
         known = json.loads(path.read_text(encoding="utf-8"))
         if known["format"] != SUMMARY_FORMAT:
             return LoadedModel(d)
-        readings = Readings(**known.get("readings", {}))  # which earlier versions did not write
+        readings = Readings.from_json(known.get("readings", {}))  # which earlier versions did not write
         if known["form"] == "table" and not isinstance(d.g, LabelFunctions):
             raise ValueError("This is not the model of a table.")
         return LoadedModel(d, known["form"], {role: known[role]["columns"] for role in "xy"}, known["id"], readings)
@@ -138,7 +138,8 @@ def embed_file(
     elif file.suffix.lower() in ARRAY_ENDINGS:
         rows = _ArrayRows(read_arrays(file), file)
     else:
-        table = read_file(file, model.readings)
+        given = zip([*model.columns["x"], *model.columns["y"]], [*(x or model.columns["x"]), *y], strict=False)
+        table = read_file(file, model.readings.rename(dict(given)))
         rows = _FrameRows(nw.from_native(table.frame), file)
         told = table.list_notes([*x, *y, *model.columns["x"], *model.columns["y"]])
     if model.form == "table":
@@ -271,7 +272,8 @@ def _get_encoder(functions: PrincipalFunctions) -> Encoder | None:
 
 def _takes_gaps(functions: PrincipalFunctions) -> bool:
     """Say whether functions take missing values, and labels that are not in the fit as such."""
-    return isinstance(_get_encoder(functions), Columns | Text)
+    is_tolerant = isinstance(functions, LabelFunctions) and functions.unknown == "missing"
+    return is_tolerant or isinstance(_get_encoder(functions), Columns | Text)
 
 
 def _is_beliefs(functions: PrincipalFunctions) -> bool:

@@ -269,7 +269,7 @@ def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title
         "n_missing": data.n_missing,
         "rows": {"in_file": data.n_rows, "used": len(data.ids)} if data.form == "pairs" else None,
         "columns": [asdict(fact) for fact in data.facts],
-        "readings": data.readings._asdict(),
+        "readings": data.readings.to_json(),
         "method": analysis.method,
         "reason": analysis.reason,
         "seed": seed,

@@ -64,7 +64,6 @@ def embed_command(
     """
     from correspondence._util.progress import open_stages
     from correspondence.app.analyze.embedding import embed_file, load_model, write_columns
-    from correspondence.data.text_columns import Readings
 
     target = Path(f"{file.stem}-embedded.parquet") if output is None else output
     if target.suffix.lower() not in (".parquet", ".csv"):
@@ -72,7 +71,7 @@ def embed_command(
     with one_sentence(), open_stages(progress) as line:
         line.tell(f"reading {make_safe(model.name)}")
         loaded = load_model(model)
-        readings = Readings(decimal or loaded.readings.decimal, dates or loaded.readings.dates)
+        readings = loaded.readings.choose(decimal, dates)
         line.tell(f"placing the rows of {make_safe(file.name)}")
         found = embed_file(replace(loaded, readings=readings), file, x, y, id, images, line)
     tell_lines(found.notes)
