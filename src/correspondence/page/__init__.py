@@ -141,6 +141,7 @@ def explore(
         names=called,
         rows=rows,
         scree=lay_out_scree(rows),
+        n_read=len(words) if evidence is None else evidence.n_holding,
         words=[axis.complete_words(called[:2]) for axis in words],
         structure=list_structure(described, called),
         has_frames=recorder is not None,
