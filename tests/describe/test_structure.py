@@ -64,7 +64,11 @@ def test_held_out_pairs_are_beside(rng):
     est = co.ACE(2).fit(X[:200], Y[:200])
     found = co.structure(est, X[:200], Y[:200], held_out=(X[200:], Y[200:]))
     alone = co.structure(est, X[200:], Y[200:])
-    np.testing.assert_allclose(found.held_out.correlations, alone.correlations)
+    is_straight = [
+        kind == "number" or category is not None for kind, category in zip(found.kinds, found.categories, strict=True)
+    ]
+    np.testing.assert_allclose(found.held_out.correlations[is_straight], alone.correlations[is_straight])
+    assert (found.held_out.explained <= alone.explained + 1e-12).all()  # less what labels and bins explain by chance
     assert "held_out_correlation_1" in found.to_frame("polars").columns
     assert "held out" in repr(found)
 
@@ -143,3 +147,14 @@ def test_wrong_arguments(rng):
         co.structure(est, X[:50], Y[:50], held_out=co.crossfit(co.CCA(1), X, Y))
     with pytest.raises(ValueError, match="names must"):
         co.structure(est, X, Y, names="x")
+
+
+def test_many_labels_explain_nothing_of_held_out_pairs_by_chance(rng):
+    X = pd.DataFrame({"size": rng.normal(size=600), "name": rng.choice([f"n{i}" for i in range(60)], 600)})
+    y = X["size"].to_numpy() + rng.normal(size=600)
+    est = co.CCA(n_components=1)
+    found = co.structure(est.fit(X, y), X, y, held_out=co.crossfit(co.CCA(n_components=1), X, y, progress=False))
+    at = next(i for i, name in enumerate(found.columns) if name == "name" and found.categories[i] is None)
+    assert found.held_out.explained[at, 0] < 0.05 < found.explained[at, 0]
+    at = found.columns.index("size")
+    assert found.held_out.explained[at, 0] > 0.5

@@ -25,41 +25,11 @@ __all__ = ["NUMBER_KINDS", "ReadableColumn", "find_telling_words", "is_bare_numb
 NUMBER_KINDS = ("number", "date", "time", "duration")
 LABEL_KINDS = ("label", "boolean")
 MAX_NAMELESS_COLUMNS = 50  # more are pixels or embeddings, which say nothing one by one
-MAX_FUNCTION_WORD_LETTERS = (
-    5  # longer words of the list of stop words may be what a text is about ("system", "computer")
-)
-CONTENT_WORDS = {
-    "bill",
-    "call",
-    "cry",
-    "eight",
-    "fifty",
-    "fill",
-    "fire",
-    "five",
-    "four",
-    "front",
-    "mill",
-    "mine",
-    "nine",
-}
-CONTENT_WORDS |= {
-    "no",
-    "not",
-    "nor",
-    "none",
-    "never",
-    "side",
-    "six",
-    "sixty",
-    "ten",
-    "thick",
-    "thin",
-    "third",
-    "three",
-    "top",
-    "two",
-    "well",
+MAX_FUNCTION_WORD_LETTERS = 5  # longer ones in scikit-learn's list may be what a text is about ("system", "computer")
+CONTENT_WORDS = {  # of those in the list that are not longer
+    *("bill", "call", "cry", "fill", "fire", "front", "mill", "mine", "side", "thick", "thin", "top", "well"),
+    *("two", "three", "third", "four", "five", "six", "eight", "nine", "ten", "fifty", "sixty"),
+    *("no", "none", "nor", "not", "never"),
 }
 
 

@@ -88,8 +88,9 @@ def find_axis_words(
 
     Labels are named by their contributions, words of texts and indicators by the mean of f_i over those that have
     them, columns of numbers by the correlation of their ranks with f_i, or of the distances of the ranks from the
-    middle one ("very low or very high", "medium") if that is clearly stronger. Words and indicators are named only at an end where
-    they are more frequent than elsewhere, not if they merely lie on that side; copies of a text count once for that.
+    middle one ("very low or very high", "medium") if that is clearly stronger. Words and indicators are named only at
+    an end where they are more frequent than elsewhere, not if they merely lie on that side; copies of a text count once
+    for that. Words such as "of", and hashes, are not named.
     Labels and words that contribute less than the average are left out unless they are the strongest of their end, with
     a fifth of the average at least, and columns with a correlation below 0.1 unless they are the strongest of all, so
     that a clear axis has few words. What may be chance is left out too.

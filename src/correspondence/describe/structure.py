@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from correspondence.core.column_structure import ColumnStructure, find_column_kinds, summarise_columns
+from correspondence.core.column_structure import (
+    ColumnStructure,
+    adjust_for_chance,
+    find_column_kinds,
+    summarise_columns,
+)
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.data.readable_columns import ReadableColumn, read_columns
@@ -15,7 +20,7 @@ from correspondence.describe.axis_words import check_names
 from correspondence.results.evidence import CrossFit
 from correspondence.results.structure import Structure, StructureFigures
 
-__all__ = ["structure"]
+__all__ = ["align_with_functions", "structure"]
 
 Key = tuple[str, str, str | None, str]  # side, column, category, kind
 Values = tuple[np.ndarray | None, np.ndarray | None]  # f and g at the rows
@@ -46,7 +51,8 @@ def structure(
         the labels of a correspondence analysis.
     held_out : (X, Y) or CrossFit, optional
         Compute the same figures from these pairs, which were not used in the fit, and put them beside; or from the
-        out-of-fold functions that `crossfit` found for the pairs X and Y.
+        out-of-fold functions that `crossfit` found for the pairs X and Y. What labels and bins explain there is less
+        what as many explain by chance.
     names : (str, str)
         A variable that is one column without a name is called by these names.
 
@@ -73,10 +79,10 @@ def structure(
         raise ValueError("X must be given: the values of the variables, in the form that fit takes.")
     values = _evaluate_functions(d, data)
     are_pairs = X is not None and Y is not None  # a sample that the functions keep may be of other rows
-    found = _collect_figures(d, data, values, called, are_pairs)
+    found = _collect_figures(d, data, values, called, are_pairs=are_pairs)
     beside = None
     if held_out is not None:
-        beside = _collect_figures(d, *_read_held_out(d, data, values, held_out), called, True)
+        beside = _collect_figures(d, *_read_held_out(d, data, values, held_out), called, is_held_out=True)
     return _make_structure(found, beside, d.n_components)
 
 
@@ -124,7 +130,13 @@ def align_with_functions(folds: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 
 def _collect_figures(
-    d: Decomposition, data: tuple[Any, Any], values: Values, names: tuple[str, str], are_pairs: bool
+    d: Decomposition,
+    data: tuple[Any, Any],
+    values: Values,
+    names: tuple[str, str],
+    *,
+    are_pairs: bool = True,
+    is_held_out: bool = False,
 ) -> dict[Key, _Figures]:
     """Collect the figures of both sides; of pairs, also those with the functions of the other side."""
     found: dict[Key, _Figures] = {}
@@ -135,12 +147,13 @@ def _collect_figures(
         else:
             is_paired = are_pairs and other is not None and len(other) == len(own)
             columns = read_columns(data[i], names[i], find_column_kinds(functions))
-            found |= dict(_list_column_figures(columns, own, other if is_paired else None, letter))
+            other = other if is_paired else None
+            found |= dict(_list_column_figures(columns, own, other, letter, is_held_out=is_held_out))
     return found
 
 
 def _list_column_figures(
-    columns: list[ReadableColumn], own: np.ndarray, other: np.ndarray | None, letter: str
+    columns: list[ReadableColumn], own: np.ndarray, other: np.ndarray | None, letter: str, *, is_held_out: bool
 ) -> Iterator[tuple[Key, _Figures]]:
     """Go through the columns of one side and their categories."""
     nothing = np.full(own.shape[1], np.nan)
@@ -148,6 +161,9 @@ def _list_column_figures(
     across: Sequence[ColumnStructure | None] = [None] * len(found)
     if other is not None:
         across = summarise_columns(columns, other)
+    if is_held_out:
+        found = [adjust_for_chance(one) for one in found]
+        across = [crossed and adjust_for_chance(crossed) for crossed in across]
     for one, crossed in zip(found, across, strict=True):
         side, kind = one.column.name, one.column.kind
         cross = nothing if crossed is None else crossed.correlations
