@@ -529,7 +529,7 @@ def test_nothing_held_out():
         "task and who depend on each other strongly: the first pair of functions has a correlation of 0.74 on the "
         "training pairs.",
         AXES,
-        "No component was judged on held-out pairs, so these are training figures and optimistic.",
+        "No single component was judged on held-out pairs, so these are training figures and optimistic.",
     ]
 
 

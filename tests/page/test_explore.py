@@ -107,7 +107,7 @@ def test_the_figures_stand_in_the_page_itself(page, ca):
         assert f"{correlation:.4f}" in text
     assert re.search(r"pairs\s*1,744", text)
     assert "Axis 1 separates" in text
-    assert "no component was judged on held-out pairs" in text
+    assert "no single component was judged on held-out pairs" in text
 
 
 def test_the_title_and_what_is_said_are_text(ca, tmp_path):

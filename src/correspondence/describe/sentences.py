@@ -52,7 +52,7 @@ def write_sentences(
     staff and smoking depend on each other weakly: the first pair of functions has a correlation of 0.27 on the
     training pairs.
     Axis 1 separates medium (JE) from none (SE); axis 2 separates light (JE) from heavy (JM, SM).
-    No component was judged on held-out pairs, so these are training figures and optimistic.
+    No single component was judged on held-out pairs, so these are training figures and optimistic.
     """
     d, called = as_decomposition(d), check_names(names)
     if not d.n_components:
@@ -96,8 +96,9 @@ class _Verdict:
     def is_unconfirmed(self) -> bool:
         """Whether a test on all pairs has found a dependence that is not seen on the held-out ones alone."""
         evidence = self.evidence
-        is_tested = evidence.is_held_out and evidence.pvalues is not None and evidence.intervals is not None
-        return bool(is_tested and evidence.n_holding and evidence.intervals[0, 0] <= 0)
+        if not evidence.is_held_out or evidence.pvalues is None or evidence.intervals is None:
+            return False
+        return bool(evidence.n_holding and evidence.intervals[0, 0] <= 0)
 
     def describe_strength(self, names: tuple[str, str]) -> str:
         """Say how strongly two variables depend on each other."""
@@ -130,7 +131,7 @@ class _Verdict:
         if self.evidence.pvalues is None and not self.evidence.is_held_out:
             if self.of_beliefs:
                 return "Nothing was compared with true classes, so these figures are what the classifier believes."
-            return "No component was judged on held-out pairs, so these are training figures and optimistic."
+            return "No single component was judged on held-out pairs, so these are training figures and optimistic."
         parts = [self._describe_components()]
         if (self.evidence.captured or 0) < 0:
             parts.append("taken together, the components predict new pairs worse than no dependence would")

@@ -274,7 +274,7 @@ def choose_method(data: Data, method: str, n_components: int | None, options: di
         reason = f"{what}; {reason}" if choice.dimension is not None else what
     note = CHOSEN_METHOD_NOTE if is_compared and choice.dimension else ""
     judged = (choice.decomposition, choice.dimension, choice.not_tested)
-    more = {"guards": choice.notes, "prepared": choice.prepared, "crossfit": choice.crossfit}
+    more: dict[str, Any] = {"guards": choice.notes, "prepared": choice.prepared, "crossfit": choice.crossfit}
     return _WayResult(choice.method, reason, *judged, note=note, **more)
 
 
