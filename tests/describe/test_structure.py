@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import correspondence as co
+from correspondence.describe.structure import align_with_functions
 
 MISSING = "(missing)"
 
@@ -158,3 +159,13 @@ def test_many_labels_explain_nothing_of_held_out_pairs_by_chance(rng):
     assert found.held_out.explained[at, 0] < 0.05 < found.explained[at, 0]
     at = found.columns.index("size")
     assert found.held_out.explained[at, 0] > 0.5
+
+
+def test_out_of_fold_functions_have_the_order_and_signs_of_the_fit(rng):
+    own = rng.normal(size=(200, 3))
+    folds = np.column_stack([own[:, 1], -own[:, 0], rng.normal(size=200), own[:, 2]]) + 0.1 * rng.normal(size=(200, 4))
+    folds[:50] = np.nan
+    aligned = align_with_functions(folds, own)
+    np.testing.assert_array_equal(aligned[50:], folds[50:, [1, 0, 3]] * [-1, 1, 1])
+    assert np.isnan(aligned[:50]).all()
+    assert align_with_functions(folds[:, :2], own).shape == (200, 2)

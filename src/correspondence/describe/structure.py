@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from correspondence.core.column_structure import (
     ColumnStructure,
@@ -123,10 +124,17 @@ def _read_held_out(
 
 
 def align_with_functions(folds: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Give out-of-fold functions the signs of those of a fit; there may be fewer of them."""
+    """Give out-of-fold functions the order and the signs of those of a fit.
+
+    Components of nearly the same strength change places from fit to fit, so each goes to the function that it is most
+    like. There may be fewer of them, or more, which are left out.
+    """
     k = min(folds.shape[1], own.shape[1])
     known = np.isfinite(folds).all(axis=1) & np.isfinite(own).all(axis=1)
-    return folds[:, :k] * np.where((folds[known, :k] * own[known, :k]).sum(axis=0) < 0, -1.0, 1.0)
+    scale = np.maximum(folds[known].std(axis=0), 1e-12)[:, None] if known.any() else 1.0
+    products = folds[known].T @ own[known, :k] / scale
+    order = linear_sum_assignment(-np.abs(products).T)[1]
+    return folds[:, order] * np.where(products[order, np.arange(k)] < 0, -1.0, 1.0)
 
 
 def _collect_figures(
