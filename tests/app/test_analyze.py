@@ -632,6 +632,7 @@ def test_words_are_found_once(save, wines, tmp_path, monkeypatch):
         analysis.data.y.values,
         tmp_path / "again.html",
         held_out=analysis.held_out,
+        crossfit=analysis.crossfit,
         names=analysis.names,
         x_labels=[f"row {i}" for i in analysis.data.ids],
         title="wines",

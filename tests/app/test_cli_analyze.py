@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from pages import Elements
 
 import correspondence as co
 from correspondence.app.analyze import job
@@ -120,6 +121,11 @@ def test_the_structure_of_the_columns(file, frame, run, tmp_path):
     sugar = found.row(by_predicate=pl.col("column") == "sugar", named=True)
     assert sugar["correlation_1"] == pytest.approx(r, rel=1e-4)
     assert (sugar["side"], sugar["kind"], sugar["n"], sugar["mean_1"]) == ("x", "number", len(frame), None)
+    assert 0 < sugar["held_out_n"] <= len(frame)
+    assert sugar["held_out_correlation_1"] == pytest.approx(r, abs=0.2)
+    assert sugar["held_out_correlation_1"] != sugar["correlation_1"]
+    page = Elements((tmp_path / "out" / "report.html").read_text(encoding="utf-8")).text
+    assert f"({sugar['held_out_correlation_1']:.2f})".replace("-", "\N{MINUS SIGN}") in page
     grade = found.filter(pl.col("column") == "grade", pl.col("category").is_not_null())
     labels = grade["category"].to_numpy().astype(object)
     np.testing.assert_allclose(grade["mean_1"].to_numpy(), d.g(labels)[:, 0], rtol=1e-4)

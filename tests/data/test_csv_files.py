@@ -372,3 +372,13 @@ def test_a_name_that_is_not_text(tmp_path):
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "t.parquet")
     path = (tmp_path / "t.parquet").rename(tmp_path / os.fsdecode(b"t\xff.parquet"))
     assert read_frame(path).rows() == [(1,)]
+
+
+@pytest.mark.parametrize("header", ["'a'\t'b'", '"""a"""\t"""b"""'])
+def test_quotes_around_all_names_are_left_out(write, header):
+    path = write(f"{header}\n1\tx\n2\ty\n", "file.tsv")
+    assert list(columns(read_frame(path))) == column_names(path) == ["a", "b"]
+
+
+def test_quotes_in_some_names_stay(write):
+    assert list(columns(read_frame(write("'a',b\n1,x\n2,y\n")))) == ["'a'", "b"]

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import correspondence as co
+from correspondence.describe.structure import align_with_functions
 
 MISSING = "(missing)"
 
@@ -64,7 +65,11 @@ def test_held_out_pairs_are_beside(rng):
     est = co.ACE(2).fit(X[:200], Y[:200])
     found = co.structure(est, X[:200], Y[:200], held_out=(X[200:], Y[200:]))
     alone = co.structure(est, X[200:], Y[200:])
-    np.testing.assert_allclose(found.held_out.correlations, alone.correlations)
+    is_straight = [
+        kind == "number" or category is not None for kind, category in zip(found.kinds, found.categories, strict=True)
+    ]
+    np.testing.assert_allclose(found.held_out.correlations[is_straight], alone.correlations[is_straight])
+    assert (found.held_out.explained <= alone.explained + 1e-12).all()  # less what labels and bins explain by chance
     assert "held_out_correlation_1" in found.to_frame("polars").columns
     assert "held out" in repr(found)
 
@@ -183,3 +188,24 @@ def test_labels_of_ca_are_labels_whatever_they_look_like(rng, tmp_path):
     ca.decomposition_.save(tmp_path / "model.safetensors")
     for d in (ca, co.load(tmp_path / "model.safetensors")):
         assert set(co.structure(d, x, y).kinds) == {"label"}
+
+
+def test_many_labels_explain_nothing_of_held_out_pairs_by_chance(rng):
+    X = pd.DataFrame({"size": rng.normal(size=600), "name": rng.choice([f"n{i}" for i in range(60)], 600)})
+    y = X["size"].to_numpy() + rng.normal(size=600)
+    est = co.CCA(n_components=1)
+    found = co.structure(est.fit(X, y), X, y, held_out=co.crossfit(co.CCA(n_components=1), X, y, progress=False))
+    at = next(i for i, name in enumerate(found.columns) if name == "name" and found.categories[i] is None)
+    assert found.held_out.explained[at, 0] < 0.05 < found.explained[at, 0]
+    at = found.columns.index("size")
+    assert found.held_out.explained[at, 0] > 0.5
+
+
+def test_out_of_fold_functions_have_the_order_and_signs_of_the_fit(rng):
+    own = rng.normal(size=(200, 3))
+    folds = np.column_stack([own[:, 1], -own[:, 0], rng.normal(size=200), own[:, 2]]) + 0.1 * rng.normal(size=(200, 4))
+    folds[:50] = np.nan
+    aligned = align_with_functions(folds, own)
+    np.testing.assert_array_equal(aligned[50:], folds[50:, [1, 0, 3]] * [-1, 1, 1])
+    assert np.isnan(aligned[:50]).all()
+    assert align_with_functions(folds[:, :2], own).shape == (200, 2)

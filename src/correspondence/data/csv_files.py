@@ -45,14 +45,14 @@ def read_header(path: Path) -> list[str]:
     """Read the names of the columns."""
     file, separator = _find_table(open_text_file(path))
     with file.open_text("replace") as text:
-        return next(csv.reader(text, delimiter=separator), [])
+        return strip_quotes(next(csv.reader(text, delimiter=separator), []))
 
 
 def _read_texts(file: TextFile) -> tuple[pl.DataFrame, list[str]]:
     """Read all columns as texts, and remarks on separators and the names of the columns."""
     file, separator = _replace_spaces(*_find_table(file))
     with file.open_text() as text:
-        names = next(csv.reader(text, delimiter=separator, strict=True), [])
+        names = strip_quotes(next(csv.reader(text, delimiter=separator, strict=True), []))
     _check_names(names)
     try:
         frame = _parse_lines(file, separator)
@@ -147,6 +147,14 @@ def _parse_lines(file: TextFile, separator: str, truncate_ragged_lines: bool = F
         truncate_ragged_lines=truncate_ragged_lines,
         glob=False,
     )
+
+
+def strip_quotes(names: list[str]) -> list[str]:
+    """Leave out quotes that are left around all names, single or doubled ones, as in ``'age'	'income'``."""
+    quoted = [re.fullmatch(r"""\s*(['"])([^'"]*)\1\s*""", name) for name in names]
+    inner = [found[2] for found in quoted if found]
+    is_clear = len(inner) == len(names) > 1 and len(set(inner)) == len(inner)
+    return inner if is_clear else names
 
 
 def _check_names(names: list[str]) -> None:

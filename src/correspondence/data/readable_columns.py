@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from correspondence._util.arguments import as_frame, to_array
 from correspondence._util.labels import MISSING, encode_labels
@@ -19,11 +20,17 @@ from correspondence.data.column_reading import columns_of, find_missing, to_numb
 from correspondence.data.column_summary import Survey
 from correspondence.data.encoders.text import MAX_WORDS, WORD_PATTERN, are_texts
 
-__all__ = ["NUMBER_KINDS", "ReadableColumn", "read_columns"]
+__all__ = ["NUMBER_KINDS", "ReadableColumn", "find_telling_words", "is_bare_number", "is_hash", "read_columns"]
 
 NUMBER_KINDS = ("number", "date", "time", "duration")
 LABEL_KINDS = ("label", "boolean")
 MAX_NAMELESS_COLUMNS = 50  # more are pixels or embeddings, which say nothing one by one
+MAX_FUNCTION_WORD_LETTERS = 5  # longer ones in scikit-learn's list may be what a text is about ("system", "computer")
+CONTENT_WORDS = {  # of those in the list that are not longer
+    *("bill", "call", "cry", "fill", "fire", "front", "mill", "mine", "side", "thick", "thin", "top", "well"),
+    *("two", "three", "third", "four", "five", "six", "eight", "nine", "ten", "fifty", "sixty"),
+    *("no", "none", "nor", "not", "never"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +125,45 @@ def _match_kinds(kinds: Mapping[Any, ColumnKind], keys: list[Any]) -> Mapping[An
     """Match what columns are to those of the data: by name, or by position."""
     is_by_position = len(kinds) == len(keys) and not any(key in kinds for key in keys)
     return dict(zip(keys, kinds.values(), strict=True)) if is_by_position else kinds
+
+
+def find_telling_words(words: Sequence[str]) -> list[int]:
+    """Find the words that say something on a map or at an axis: not "of", "the", a single letter or a hash.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The words of texts, or the labels of a column.
+
+    Returns
+    -------
+    list of int
+        The positions of the words that tell; all if there are no others.
+
+    Examples
+    --------
+    >>> find_telling_words(["of", "fire", "s", "the"])
+    [1]
+    """
+    telling = [i for i, word in enumerate(words) if not (_is_function_word(word.lower()) or is_hash(word))]
+    return telling or list(range(len(words)))
+
+
+def is_hash(text: str) -> bool:
+    """Tell whether a text is a long hexadecimal number, which nobody reads."""
+    return bool(re.fullmatch(r"(?=.*\d)[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text))
+
+
+def _is_function_word(word: str) -> bool:
+    is_letter = len(word) == 1 and word.isascii()
+    return is_letter or (
+        word in ENGLISH_STOP_WORDS and len(word) <= MAX_FUNCTION_WORD_LETTERS and word not in CONTENT_WORDS
+    )
+
+
+def is_bare_number(text: str) -> bool:
+    """Tell whether a label is a number, which says nothing without the name of its column."""
+    return bool(re.fullmatch(r"-?\d+(\.\d+)?", text))
 
 
 def _has_columns(values: Any, name: str) -> bool:

@@ -167,9 +167,20 @@ def parse_table(text: str) -> Table:
     counts = np.array([[int(cell) for cell in cells] for _, *cells in rows])
     return Table(counts, np.array([name for name, *_ in rows], object), np.array(columns, object))
 
-POISON_SYMPTOMS_AND_FOODS = (
-    "Nausea Vomiting Abdominals Fever Diarrhoea Potato Fish Mayonnaise Courgette Cheese Icecream".split()
-)
+
+POISON_SYMPTOMS_AND_FOODS = [
+    "Nausea",
+    "Vomiting",
+    "Abdominals",
+    "Fever",
+    "Diarrhoea",
+    "Potato",
+    "Fish",
+    "Mayonnaise",
+    "Courgette",
+    "Cheese",
+    "Icecream",
+]
 
 # Age, hours until sick, sick (y/n), sex, then a letter for each symptom and food.
 POISON_ROWS = """

@@ -22,7 +22,7 @@ from correspondence.data.pairs import pairs as sources
 from correspondence.data.table import Table
 from correspondence.estimators.ca.estimator import CA
 from correspondence.results.component_tests import LatentDimension
-from correspondence.results.evidence import find_points
+from correspondence.results.evidence import CrossFit, find_points
 from correspondence.selection.dependence_test import (
     N_DRAWS,
     SIGNIFICANCE_LEVEL,
@@ -39,7 +39,7 @@ from correspondence.selection.preparing import (
     merge_rare_of_table,
     prepare_contest,
 )
-from correspondence.selection.race import Contest, Race, limit_components, race_again, run_race
+from correspondence.selection.race import Contest, Race, find_cross_fit, limit_components, race_again, run_race
 from correspondence.selection.time_budget import NO_TIME_TEXT, TimeBudget
 from correspondence.validation.fitting import fit_copy
 from correspondence.validation.latent_dimension import assess_components, latent_dimension
@@ -72,6 +72,8 @@ class Choice:
     """Which pairs are copies of each other, where that was looked for."""
     prepared: PreparedLabels = field(default_factory=PreparedLabels)
     """Which rare labels were merged."""
+    crossfit: CrossFit | None = None
+    """Out-of-fold functions, where components were asked to be judged and that is quick."""
 
     @property
     def origin(self) -> str:
@@ -209,14 +211,12 @@ def choose_decomposition(
 
     Parameters
     ----------
-    X, Y, n_components, method
+    X, Y, n_components, method, time_limit
         These are the parameters of `decompose`.
     among : collection of str
         Let "auto" choose among these methods.
     test : bool
         Test the components even if their number is given, and judge them on held-out pairs, from 40 pairs on.
-    time_limit : float, optional
-        It is that of `decompose`.
     **options
         groups, min_count, missing, random_state, n_jobs and progress are those of `decompose`.
     """
@@ -346,7 +346,7 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
         reason += f"; {copies.describe()}"
     if prepared.merges:
         reason += f"; labels that occur fewer than {prepared.min_count} times are merged"
-    guards = (count_text, copies, prepared)
+    guards = (count_text, copies, prepared, find_cross_fit(contest, race, method, k) if wanted.test else None)
     return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested, *guards)
 
 

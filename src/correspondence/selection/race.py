@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from correspondence._util.arguments import take_rows
 from correspondence._util.progress import ProgressArgument, StageLine
+from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.feature_maps import to_dense
 from correspondence.core.splines import SplineBasis
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns
@@ -25,7 +27,16 @@ from correspondence.selection.method_registry import METHODS, MIN_PAIRS_FOR_NET,
 from correspondence.selection.time_budget import TimeBudget, count_rounds, estimate_fit_seconds
 from correspondence.validation.crossfit import crossfit
 
-__all__ = ["Contest", "Race", "choose_folds", "leaves_dependence", "limit_components", "race_again", "run_race"]
+__all__ = [
+    "Contest",
+    "Race",
+    "choose_folds",
+    "find_cross_fit",
+    "leaves_dependence",
+    "limit_components",
+    "race_again",
+    "run_race",
+]
 
 MAX_ROWS = 3000  # two thirds to learn from, one third to predict
 MAX_TARGETS = 8
@@ -265,6 +276,35 @@ def run_race(
             if contest.budget.affords_fits(names, count_rounds(len(folds), contest.n_jobs) + 1):
                 survivors = judge(names, folds) or survivors
     return crown_simplest(survivors)
+
+
+def find_cross_fit(contest: Contest, race: Race | None, method: str, n_components: int) -> CrossFit | None:
+    """Find out-of-fold functions of the method that was taken: those of the race, or of a few folds if it is quick.
+
+    Parameters
+    ----------
+    contest : Contest
+        The pairs.
+    race : Race or None
+        The race, if there was one.
+    method : str
+        The method that was taken.
+    n_components : int
+        It was fitted with this many components.
+
+    Returns
+    -------
+    CrossFit or None
+        None if that would take long, or a part of the pairs cannot be fitted.
+    """
+    if race is not None and race.winner.method == method:
+        return race.winner.crossfit
+    folds = contest.split_pairs()[:FEW_FOLDS]
+    if not (_suits_several_folds(method, contest.pairs) and contest.budget.affords_fits([method], len(folds))):
+        return None
+    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning), suppress(ValueError):
+        return contest.cross_fit(method, n_components, folds)
+    return None
 
 
 def _find_leader(results: Sequence[MethodResult]) -> MethodResult:

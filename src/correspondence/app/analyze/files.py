@@ -124,6 +124,7 @@ def write_report(analysis: Analysis, path: Path, title: str) -> None:
         None if is_beliefs else Y,
         path,
         held_out=analysis.held_out,
+        crossfit=analysis.crossfit,
         classes=Y if is_beliefs else None,
         names=analysis.names,
         x_labels=_make_x_labels(analysis),

@@ -18,7 +18,7 @@ from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.describe.structure import structure
 from correspondence.results.component_tests import LatentDimension
-from correspondence.results.evidence import Component, HeldOut, find_points, list_components
+from correspondence.results.evidence import Component, CrossFit, HeldOut, find_points, list_components
 from correspondence.selection.decompose import NOTHING_FOUND_TEXT, choose_decomposition
 from correspondence.selection.preparing import PreparedLabels
 
@@ -56,6 +56,8 @@ class Analysis:
         The warnings.
     guards : tuple of str
         What was done with copies and rare labels, in sentences; they are among the notes.
+    crossfit : CrossFit or None
+        Out-of-fold functions of the pairs, which tell how columns go with the axes on held-out pairs.
     seconds : float
         The time that the analysis took.
     not_saved : str
@@ -75,6 +77,7 @@ class Analysis:
     seconds: float
     not_saved: str = ""
     guards: tuple[str, ...] = ()
+    crossfit: CrossFit | None = None
 
     @property
     def names(self) -> tuple[str, str]:
@@ -117,6 +120,7 @@ class _WayResult:
     note: str = ""
     guards: tuple[str, ...] = ()
     prepared: PreparedLabels = field(default_factory=PreparedLabels)
+    crossfit: CrossFit | None = None
 
 
 def analyze_data(
@@ -188,6 +192,7 @@ def analyze_data(
     return Analysis(
         *(data, found.est or d, d, found.method, found.reason, held_out, found.not_held_out),
         *(words, sentences, tuple(dict.fromkeys(notes)), time.perf_counter() - begin, not_saved, found.guards),
+        found.crossfit if data.form == "pairs" else None,
     )
 
 
@@ -269,7 +274,8 @@ def choose_method(data: Data, method: str, n_components: int | None, options: di
         reason = f"{what}; {reason}" if choice.dimension is not None else what
     note = CHOSEN_METHOD_NOTE if is_compared and choice.dimension else ""
     judged = (choice.decomposition, choice.dimension, choice.not_tested)
-    return _WayResult(choice.method, reason, *judged, note=note, guards=choice.notes, prepared=choice.prepared)
+    more: dict[str, Any] = {"guards": choice.notes, "prepared": choice.prepared, "crossfit": choice.crossfit}
+    return _WayResult(choice.method, reason, *judged, note=note, **more)
 
 
 def _analyze_beliefs(data: Data, n_components: int | None, progress: bool | None) -> _WayResult:
@@ -280,13 +286,17 @@ def _analyze_beliefs(data: Data, n_components: int | None, progress: bool | None
 
 
 def list_structure_rows(analysis: Analysis) -> list[list[Any]]:
-    """List how each column, and each of its categories, goes with each function, below the names of the figures."""
+    """List how each column, and each of its categories, goes with each function, below the names of the figures.
+
+    Of pairs, the same figures with out-of-fold functions are beside those of the fit.
+    """
     data = analysis.data
     readable = [
         side.values if data.form == "pairs" and side.kind not in ("images", "sparse") else None
         for side in (data.x, data.y)
     ]
-    frame = structure(analysis.decomposition, *readable, names=analysis.names).to_frame("polars")
+    found = structure(analysis.decomposition, *readable, held_out=analysis.crossfit, names=analysis.names)
+    frame = found.to_frame("polars")
     return [frame.columns, *map(list, frame.iter_rows())]
 
 

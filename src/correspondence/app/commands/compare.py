@@ -42,7 +42,7 @@ __all__ = ["compare_command"]
     short_help="Compare methods on a file by held-out rows.",
     epilog=METHODS_LISTED,
 )
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path))
 @columns_option("x", "Columns of X, separated by commas; by default all others.")
 @columns_option("y", "Columns of Y, separated by commas. Not needed for a table.")
 @table_option
