@@ -116,6 +116,8 @@ def compare(
     check_missing_policy(missing)
     X, Y, groups = treat_missing(missing, X, Y, groups)
     pairs = PairsProfile.from_data(X, Y)
+    if methods is None:
+        pairs.check_labels_repeat()
     X, Y = pairs.name_missing_labels(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together, notes = _find_groups(groups, cv, X, Y)

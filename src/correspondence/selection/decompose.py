@@ -274,6 +274,8 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
     X, Y, groups = treat_missing(wanted.missing, X, Y, wanted.groups)
     wanted = replace(wanted, groups=groups)
     pairs = PairsProfile.from_data(X, Y)
+    if wanted.method == "auto" and table is None:
+        pairs.check_labels_repeat()
     X, Y = pairs.name_missing_labels(X, Y)
     groups, copies = resolve_groups(wanted.groups, X, Y)
     wanted = replace(wanted, groups=groups, copies=copies)

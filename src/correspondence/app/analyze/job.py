@@ -14,6 +14,7 @@ from correspondence.app.analyze.inputs import Data
 from correspondence.app.messages import collect_warnings, make_safe
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.decomposition import Decomposition
+from correspondence.data.column_kinds import find_row_names
 from correspondence.data.copies import DUPLICATES
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
@@ -216,6 +217,12 @@ def check_options(data: Data, method: str, n_components: int | None) -> None:
         other = data.x if data.x.kind != "labels" else data.y
         hint = "--labels makes labels of numbers"
         raise ValueError(f"--method ca needs labels for x and y, but {other.role} has {other.text}: {hint}.")
+    for side in (data.x, data.y) if data.form == "pairs" and method == "auto" else ():
+        if side.kind == "labels" and (found := find_row_names(side.labels_with_shares[1].tolist(), len(data.ids))):
+            raise ValueError(
+                f"--{side.role} must have labels that occur several times, but {side.name!r} names the rows: {found}. "
+                "Take another column; --id names the rows."
+            )
     if method == "pice":
         importlib.import_module("correspondence.estimators.pice")  # which says how to install torch
     most, why = find_component_limit(data)
