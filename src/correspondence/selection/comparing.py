@@ -11,7 +11,7 @@ import numpy as np
 from correspondence._util.arguments import check_whole, find_user_stacklevel
 from correspondence._util.interrupts import OutOfTimeError
 from correspondence._util.labels import find_labels
-from correspondence._util.progress import open_stages
+from correspondence._util.progress import ProgressArgument, StageLine, open_stages
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.core.estimator import check_missing_policy, treat_missing
@@ -47,7 +47,7 @@ def compare(
     missing: str = "indicator",
     random_state: int = 0,
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: ProgressArgument = None,
     time_limit: float | TimeBudget | None = None,
 ) -> Comparison:
     """Try several methods on the same pairs.
@@ -110,6 +110,8 @@ def compare(
     True
     """
     check_in_memory(X)
+    if isinstance(progress, StageLine):
+        progress.tell("looking at the columns and for copies")
     budget = TimeBudget.from_limit(time_limit)
     if Y is None:
         X, Y = list_counted_pairs(X, groups)
@@ -188,7 +190,7 @@ def crossfit_possible_methods(
                 raise
             failed[name] = error
     if not results:
-        raise next(iter(failed.values()), budget.explain_failure("one method"))
+        raise next(iter(failed.values())) if failed else budget.explain_failure("one method")
     return results, failed
 
 

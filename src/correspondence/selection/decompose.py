@@ -271,6 +271,7 @@ def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
 
 def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None) -> Choice:
     """Choose for pairs: test whether they depend on each other, race, count components, and fit to all pairs."""
+    wanted.progress.tell("looking at the columns and for copies")
     X, Y, groups = treat_missing(wanted.missing, X, Y, wanted.groups)
     wanted = replace(wanted, groups=groups)
     pairs = PairsProfile.from_data(X, Y)

@@ -134,7 +134,8 @@ def compare_command(
     tell_lines(notes)
     click.echo(repr(comparison))
     figures, picture = output / "comparison.csv", output / "comparison.png"
-    with writing_to(output):
+    with writing_to(output), open_stages(progress) as line:
+        line.tell("writing the table and the figure")
         output.mkdir(parents=True, exist_ok=True)
         write_comparison(comparison, figures, picture)
     click.echo(f"\nTable:  {figures.resolve()}\nFigure: {picture.resolve()}")
