@@ -225,3 +225,9 @@ def test_the_installed_script(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert_demo(done.stdout, tmp_path / "correspondence-demo")
+
+
+@pytest.mark.parametrize("name", ["analyze", "compare", "embed", "reproduce", "train"])
+def test_long_work_has_a_limit_and_tells_what_it_does(name):
+    options = {option for parameter in main.commands[name].params for option in parameter.opts}
+    assert {"--time-limit", "--progress"} <= options

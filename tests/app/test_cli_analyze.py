@@ -708,3 +708,13 @@ def test_a_significant_component_with_a_wide_interval_is_explained():
     not_judged = component | dict.fromkeys(("held_out", "low", "high"))
     assert "Not judged" in job.explain_figures(summary | {"components": [not_judged]})[1]
     assert "not judged" in job.format_components([component, not_judged])[2]
+
+
+def test_a_column_that_names_the_rows_is_refused_by_its_name(tmp_path, rng):
+    path = tmp_path / "prices.csv"
+    path.write_text("name,price\n" + "".join(f"n{i},{v:.3f}\n" for i, v in enumerate(rng.normal(size=100))))
+    result = CliRunner().invoke(main, ["analyze", str(path), "-o", str(tmp_path / "out")])
+    assert result.exit_code == 1
+    assert "--x must" in result.output
+    assert "'name' names the rows" in result.output
+    assert not (tmp_path / "out").exists()

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 import correspondence as co
+from correspondence.app.analyze import pace
 from correspondence.app.cli import main
 
 
@@ -385,3 +386,20 @@ def test_a_column_of_another_kind_is_refused_with_its_value(prices, analysed, ru
     assert done.exit_code == 1
     assert f"'{column}'" in done.output
     assert text in done.output
+
+
+def test_many_rows_are_placed_part_by_part(file, analysed, tmp_path, monkeypatch):
+    monkeypatch.setattr(pace, "ROWS_PER_PART", 30)
+    _, found = analysed(file, *WINE, "--id", "name", "--components", 2)
+    same_places(found, tmp_path / "out")
+
+
+def test_rows_after_the_time_limit_have_no_coordinates(file, analysed, monkeypatch):
+    """Each part ends, but the clock of the limit has run out after the first."""
+    monkeypatch.setattr(pace, "ROWS_PER_PART", 30)
+    done, found = analysed(file, *WINE, "--components", 2, more=("--time-limit", 1e-6))
+    assert "50 row(s) have no coordinates" in done.output
+    assert "time limit" in done.output
+    assert np.isfinite(places(found, "f")[:30]).all()
+    assert found["f_1"][30:].is_null().all()
+    assert len(found) == 80

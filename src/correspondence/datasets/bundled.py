@@ -168,19 +168,8 @@ def parse_table(text: str) -> Table:
     return Table(counts, np.array([name for name, *_ in rows], object), np.array(columns, object))
 
 
-POISON_SYMPTOMS_AND_FOODS = [
-    "Nausea",
-    "Vomiting",
-    "Abdominals",
-    "Fever",
-    "Diarrhoea",
-    "Potato",
-    "Fish",
-    "Mayonnaise",
-    "Courgette",
-    "Cheese",
-    "Icecream",
-]
+POISON_SYMPTOMS = ("Nausea", "Vomiting", "Abdominals", "Fever", "Diarrhoea")
+POISON_FOODS = ("Potato", "Fish", "Mayonnaise", "Courgette", "Cheese", "Icecream")
 
 # Age, hours until sick, sick (y/n), sex, then a letter for each symptom and food.
 POISON_ROWS = """
@@ -206,8 +195,8 @@ def load_poison() -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        The columns Age and Time (hours until the person fell sick, 0 for the others) are numbers, Sick, Sex, five symptoms
-        and six foods are answers.
+        The columns Age and Time (hours until the person fell sick, 0 for the others) are numbers; Sick, Sex, five
+        symptoms and six foods are answers.
 
     Examples
     --------
@@ -226,6 +215,6 @@ def load_poison() -> pl.DataFrame:
         "Sick": [words[row[2]] for row in rows],
         "Sex": [row[3] for row in rows],
     }
-    for j, name in enumerate(POISON_SYMPTOMS_AND_FOODS):
+    for j, name in enumerate((*POISON_SYMPTOMS, *POISON_FOODS)):
         columns[name] = [words[row[4][j]] for row in rows]
     return pl.DataFrame(columns)

@@ -137,8 +137,10 @@ def analyze_command(
     from correspondence.app.analyze.job import analyze_data, format_summary
     from correspondence.app.analyze.survey import analyze_survey, format_survey, read_survey, write_survey
     from correspondence.selection.method_registry import MIN_PAIRS_FOR_NET
+    from correspondence.selection.time_budget import TimeBudget
 
     matplotlib.use("Agg")
+    budget = TimeBudget(time_limit)
     request = Request(file=file, **options)
     check_usage(request)
     if show_columns:
@@ -173,7 +175,7 @@ def analyze_command(
         if data.x.kind == "images" and method == "auto" and len(data.ids) >= MIN_PAIRS_FOR_NET and find_spec("torch"):
             tell_lines(["Nets are tried too, which takes minutes for this many images; --method kernel takes seconds."])
         guards: dict[str, Any] = {"min_count": min_count or "auto", "splits_copies": split_copies}
-        guards |= {"progress": line, "time_limit": time_limit}
+        guards |= {"progress": line, "time_limit": budget}
         analysis = analyze_data(data, method, components, random_state=seed, **guards)
     tell_lines(analysis.notes)
     with one_sentence(), writing_to(folder), open_stages(progress) as line:
