@@ -27,8 +27,9 @@ from correspondence.results.points import Points
 
 __all__ = ["Convention", "apply_convention", "compute_eta2", "find_label_features"]
 
-MAX_JOINT_STEPS = 20_000
-JOINT_TOLERANCE = 1e-13  # change of the largest cell of S in a step
+MAX_JOINT_STEPS = 1000
+JOINT_TOLERANCE = 1e-12  # change of the largest cell of S in a step
+MAX_JOINT_CHANGE = 1e-7  # in the last step; a larger one gets a warning
 JOINT_COMPONENTS = 2  # axes of the joint analysis, if the user does not say
 
 
@@ -232,19 +233,49 @@ def _predict_own_blocks(burt: _Burt, kept: np.ndarray, d: int) -> tuple[np.ndarr
     own, r = burt.is_own[square], np.sqrt(burt.share[kept] / k)
     S = np.where(own, 0, burt.S[square])
     values, V = _find_positive(k / (k - 1) * (burt.S[square] - (np.eye(len(r)) - np.outer(r, r)) / k), d)
+
+    columns = [np.flatnonzero(burt.owner[kept] == j) for j in range(k)]
+
+    def predict(blocks: np.ndarray) -> np.ndarray:
+        values, V = _find_positive(S + blocks, d)
+        return _bound_blocks(np.where(own, (V * values) @ V.T, 0), columns, 1 / k)
+
+    blocks = np.where(own, (V * values) @ V.T, 0)
     for _ in range(MAX_JOINT_STEPS):
-        fitted = np.where(own, (V * values) @ V.T, S)
-        values, V = _find_positive(fitted, d)
-        change = np.abs(((V * values) @ V.T - fitted)[own]).max()
+        first = predict(blocks)
+        second = predict(first)
+        change = np.abs(second - first).max()
         if change < JOINT_TOLERANCE:
             break
-    else:
+        blocks = predict(_extrapolate(blocks, first, second))
+    if change > MAX_JOINT_CHANGE:
         warnings.warn(
-            f"The joint analysis moved by {change:.1e} in its last step, more than {JOINT_TOLERANCE:g}.",
+            f"The joint analysis still moved by {change:.1e} in its last step; too little goes together for its axes.",
             Inexact,
             stacklevel=find_user_stacklevel(),
         )
-    return values, V, fitted
+    fitted = S + second
+    return *_find_positive(fitted, d), fitted
+
+
+def _bound_blocks(blocks: np.ndarray, columns: Sequence[np.ndarray], most: float) -> np.ndarray:
+    """Let axes explain no more of a column than there is: otherwise they explain one column alone, without end."""
+    for own in columns:
+        values, vectors = np.linalg.eigh(blocks[np.ix_(own, own)])
+        if len(values) and values[-1] > most:
+            blocks[np.ix_(own, own)] = (vectors * np.minimum(values, most)) @ vectors.T
+    return blocks
+
+
+def _extrapolate(start: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Go on along the last two steps, because steps shrink slowly (Varadhan and Roland's squared extrapolation)."""
+    step = first - start
+    bend = second - first - step
+    size = np.linalg.norm(bend)
+    if size == 0:
+        return second
+    length = max(1.0, float(np.linalg.norm(step) / size))
+    return start + 2 * length * step + length**2 * bend
 
 
 def compute_eta2(axes: BlockAxes, moments: FeatureMoments, blocks: Sequence[ColumnBlock]) -> np.ndarray:
