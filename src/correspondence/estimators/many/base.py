@@ -26,8 +26,10 @@ from correspondence.core.column_blocks import (
 from correspondence.core.column_features import ManyColumns, compute_feature_moments, freeze_moments
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
+from correspondence.core.left_out_columns import leave_out_unseen
 from correspondence.data.answers import UNKNOWN_CODE, split_columns
 from correspondence.data.pairs.pairs import is_source
+from correspondence.estimators.many.judging import JudgedColumns
 from correspondence.estimators.many.reading import ReadTable, name_rows, select_columns
 from correspondence.estimators.many.sources import read_source
 from correspondence.estimators.many.supplementary import SupplementaryVariables, place_variables
@@ -70,7 +72,7 @@ class ColumnAnalysis:
     weights: np.ndarray | None = None
 
 
-class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
+class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
     """Base of the analyses of many columns: `fit` sets ``decomposition_`` and the points of rows and columns."""
 
     _constraints: ClassVar[Constraints]
@@ -168,10 +170,7 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         rows = kept[table.rows]
         self._row_names = names[rows]
         self._remember_names(list(active))
-        own = None if weights is None else weights[rows]
-        if table.features.is_passive:  # a row counts as much as it answered
-            given = table.features.count_given(table.arrays) / len(table.features.columns)
-            own = given if own is None else own * given
+        own = table.features.weigh_rows(table.arrays, None if weights is None else weights[rows])
         self._finish_fit(self._analyse_rows(table.features, table.arrays, own))
         self._place_supplementary(X, {key: column[rows] for key, column in others.items()}, names, kept)
 
@@ -195,9 +194,7 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         if sample_weight is not None or supplementary_rows is not None:
             raise ValueError("sample_weight and supplementary_rows must be None for a table that is not in memory.")
         read = read_source(X, supplementary, self.missing, self.handle_unknown)
-        self._remember_names([column.name for column in read.features.columns])
-        moments = freeze_moments(read.moments)
-        self._finish_fit(self._find_axes(read.features, moments))
+        self._fit_moments(read.features, read.moments)
 
     def _remember_names(self, names: list[Any]) -> None:
         self.n_features_in_ = len(names)
@@ -213,7 +210,7 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         return replace(self._find_axes(features, moments), arrays=arrays, weights=weights)
 
     def _find_axes(self, features: ManyColumns, moments: FeatureMoments) -> ColumnAnalysis:
-        blocks = self._make_blocks(features, moments)
+        blocks = leave_out_unseen(self._make_blocks(features, moments), moments)
         whitening = whiten_blocks(moments, blocks)
         axes = find_block_axes(moments, whitening, None)
         return ColumnAnalysis(features, blocks, moments, whitening, axes)

@@ -78,7 +78,7 @@ class _Burt:
 
     @classmethod
     def from_moments(cls, moments: FeatureMoments, blocks: Sequence[ColumnBlock]) -> _Burt:
-        root = np.sqrt(moments.mean)
+        root = np.sqrt(np.where(moments.mean > 0, moments.mean, 1))  # an answer that nobody gave has no residuals
         owner = np.repeat(np.arange(len(blocks)), [block.width for block in blocks])
         return cls(moments.cov / np.outer(root, root) / len(blocks), moments.mean, owner, find_label_features(blocks))
 
