@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -60,6 +61,17 @@ class PermutableColumns:
         edges = np.cumsum([0, *(own.shape[1] for own in reduced)]).tolist()
         return cls(np.hstack(reduced), [slice(a, b) for a, b in pairwise(edges)], given)
 
+    @cached_property
+    def known(self) -> list[np.ndarray]:
+        """The positions of the known values of each column."""
+        return [np.flatnonzero(own) for own in self.given.T]
+
+    @cached_property
+    def is_own(self) -> np.ndarray:
+        """Which pairs of features belong to the same column."""
+        owner = np.repeat(np.arange(len(self.parts)), [part.stop - part.start for part in self.parts])
+        return np.asarray(owner[:, None] == owner)
+
     def compute_covariance(self) -> np.ndarray:
         """Compute the covariances of all features."""
         return np.asarray(self.rows.T @ self.rows / len(self.rows))
@@ -67,8 +79,7 @@ class PermutableColumns:
     def permute(self, rng: np.random.Generator) -> np.ndarray:
         """Return the features after a permutation of the known values of each column."""
         permuted = self.rows.copy()
-        for k, part in enumerate(self.parts):
-            known = np.flatnonzero(self.given[:, k])
+        for part, known in zip(self.parts, self.known, strict=True):
             permuted[known, part] = self.rows[rng.permutation(known), part]
         return permuted
 
@@ -140,13 +151,12 @@ def _draw_covariances(
     own = _find_own_parts(columns, cov, scores, L)
     for _ in range(n_draws):
         drawn = own.permute(rng) + scores @ L.T
-        yield _whiten_again(drawn.T @ drawn / n, cov, columns.parts)
+        yield _whiten_again(drawn.T @ drawn / n, cov, columns.is_own)
 
 
 def _fit_common_axes(columns: PermutableColumns, cov: np.ndarray, i: int) -> np.ndarray:
     """Find L of shape (r, i) such that L_k L_l' fits the covariances of different columns."""
-    owner = np.repeat(np.arange(len(columns.parts)), [part.stop - part.start for part in columns.parts])
-    is_own = owner[:, None] == owner
+    is_own = columns.is_own
     common = np.where(is_own, 0, cov)
     before = np.full(cov.shape, np.inf)
     for _ in range(MAX_COMMON_STEPS):
@@ -170,11 +180,12 @@ def _find_own_parts(
     return PermutableColumns(left, columns.parts, columns.given)
 
 
-def _whiten_again(drawn: np.ndarray, cov: np.ndarray, parts: list[slice]) -> np.ndarray:
-    """Give each column the covariances that it has among the given rows."""
-    W = np.zeros_like(drawn)
-    for part in parts:
-        W[part, part] = _compute_root(drawn[part, part], inverse=True) * np.sqrt(np.diag(cov)[part])
+def _whiten_again(drawn: np.ndarray, cov: np.ndarray, is_own: np.ndarray) -> np.ndarray:
+    """Give each column the variances that it has among the given rows."""
+    scale = np.sqrt(np.diag(cov))
+    own = np.where(is_own, drawn, 0) + np.diag(MIN_VARIANCE_SHARE * scale**2)
+    root = scipy.linalg.cholesky(own, lower=True, check_finite=False)
+    W = scipy.linalg.solve_triangular(root, np.diag(scale), lower=True, trans="T", check_finite=False)
     return np.asarray(W.T @ drawn @ W)
 
 
