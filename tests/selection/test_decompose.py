@@ -591,3 +591,19 @@ def test_three_lines_do_not_win_where_curves_see_more():
     fresh = draw(101, 5000)
     assert d.n_components > 3
     assert d.evaluate(*fresh).captured > lines.evaluate(*fresh).captured + 1
+
+
+@pytest.mark.parametrize("share", [1.0, 0.95])
+def test_names_of_the_rows_are_refused_at_once(rng, monkeypatch, share):
+    monkeypatch.setattr(decompose, "prepare_contest", None)  # nothing is tried
+    names = [f"n{i}" if i < share * 200 else "other" for i in range(200)]
+    y = rng.normal(size=200)
+    with pytest.raises(ValueError, match=r"X must .* names of the rows"):
+        co.decompose(names, y)
+    with pytest.raises(ValueError, match=r"Y must .* names of the rows"):
+        co.compare(y, names)
+
+
+def test_a_method_may_be_asked_for_names_of_the_rows(rng):
+    names = [f"n{i}" for i in range(60)]
+    assert co.decompose(names, rng.integers(3, size=60).astype(str), 1, "ca", verbose=False).n_components == 1

@@ -24,7 +24,15 @@ from scipy.sparse.linalg import LinearOperator, svds
 from correspondence.core.penalised_coordinates import whiten_with_penalty
 from correspondence.core.whitening import choose_signs, compute_whitening
 
-__all__ = ["BlockAxes", "ColumnBlock", "FeatureMoments", "find_block_axes", "find_sparse_block_axes", "whiten_blocks"]
+__all__ = [
+    "BlockAxes",
+    "ColumnBlock",
+    "FeatureMoments",
+    "find_block_axes",
+    "find_sparse_block_axes",
+    "whiten_block",
+    "whiten_blocks",
+]
 
 MIN_EIGENVALUE_SHARE = 1e-12  # of the largest; smaller eigenvalues are rounding errors of 0
 MIN_STANDARD_DEVIATION_SHARE = 1e-14  # of the mean, below which a feature is constant
@@ -132,11 +140,12 @@ def whiten_blocks(moments: FeatureMoments, blocks: Sequence[ColumnBlock]) -> sp.
     >>> whiten_blocks(moments, blocks).toarray().diagonal().round(3).tolist()
     [1.118, 2.236, 0.5]
     """
-    parts = [np.sqrt(block.weight) * _whiten_block(moments, block) for block in blocks]
+    parts = [np.sqrt(block.weight) * whiten_block(moments, block) for block in blocks]
     return sp.csr_array(sp.block_diag(parts, format="csr"))
 
 
-def _whiten_block(moments: FeatureMoments, block: ColumnBlock) -> np.ndarray:
+def whiten_block(moments: FeatureMoments, block: ColumnBlock) -> np.ndarray:
+    """Compute the matrix that whitens the features of one column, without its weight."""
     own, mean = moments.cov[block.features, block.features], moments.mean[block.features]
     if block.penalty is not None:
         return whiten_with_penalty(own, block.penalty, 1.0)

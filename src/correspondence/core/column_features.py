@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -155,6 +155,11 @@ class NumberColumn(FeatureColumn):
         except ValueError as error:
             raise ValueError(f"{where} {error}") from None
 
+    @property
+    def number_weights(self) -> np.ndarray:
+        """The weights of the features in the number itself, up to a constant and a factor."""
+        return np.ones(1)
+
     def expand(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
         return np.where(np.isnan(values), self.mean, values)[:, None]
 
@@ -167,19 +172,37 @@ class NumberColumn(FeatureColumn):
 
 @dataclass(frozen=True, eq=False)
 class CurveColumn(NumberColumn):
-    """A column of numbers, as the number itself and splines of it."""
+    """A column of numbers, as splines of it.
 
-    basis: SplineBasis | None = None
+    Attributes
+    ----------
+    name, mean, reader
+        See `NumberColumn`.
+    scale : float
+        The standard deviation of the numbers, by which they are divided.
+    basis : SplineBasis
+        The splines; the number itself is a combination of them.
+    """
+
+    scale: float = 1.0
+    basis: SplineBasis = field(default_factory=lambda: SplineBasis([np.empty(0)]))
     kind: ClassVar[str] = "curve"
 
     @property
     def width(self) -> int:  # noqa: D102
-        assert self.basis is not None
         return self.basis.width
 
+    @property
+    def number_weights(self) -> np.ndarray:  # noqa: D102
+        knots = self.basis.knots[0]
+        return knots if len(knots) > 2 else np.ones(1)
+
+    def standardise(self, values: np.ndarray) -> np.ndarray:
+        """Return the numbers on the scale of the splines, as one column."""
+        return (super().expand(values) - self.mean) / self.scale
+
     def expand(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
-        assert self.basis is not None
-        return self.basis(super().expand(values))
+        return self.basis(self.standardise(values))
 
     def list_labels(self) -> list[str]:  # noqa: D102
         return [f"{self.name} ({i + 1})" for i in range(self.width)]
@@ -317,7 +340,7 @@ class ManyColumns(FeatureMap):
             if isinstance(column, NumberColumn):
                 own |= {"mean": column.mean}
             if isinstance(column, CurveColumn):
-                assert column.basis is not None
+                own |= {"scale": column.scale}
                 arrays |= {f"{j}.knots": column.basis.knots[0], f"{j}.ends": np.asarray(column.basis.ends)}
             described.append(own)
         return State({"columns": described, "handle_unknown": self.handle_unknown}, arrays)
@@ -336,7 +359,7 @@ class ManyColumns(FeatureMap):
                 columns.append(NumberColumn(name, own["mean"]))
             else:
                 basis = SplineBasis([arrays[f"{j}.knots"]], ends=arrays[f"{j}.ends"])
-                columns.append(CurveColumn(name, own["mean"], basis=basis))
+                columns.append(CurveColumn(name, own["mean"], scale=own["scale"], basis=basis))
         return cls(tuple(columns), description["handle_unknown"])
 
     def accept_unknown(self) -> ManyColumns:

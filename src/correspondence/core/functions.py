@@ -133,8 +133,9 @@ class LabelFunctions(PrincipalFunctions):
         These are the positions of the labels of the observations, unless the fit was to a table.
     code_weights : ndarray of shape (n,), optional
         The observations have these weights.
-    unknown : {"error", "nan"}
-        A label that is not in `labels` raises an error, or gets NaN.
+    unknown : {"error", "nan", "missing"}
+        A label that is not in `labels` raises an error, gets NaN, or is treated like a missing one: it gets the values
+        of the label "(missing)" if that is in `labels`, otherwise their mean.
     merged : tuple, optional
         The level that stands for rare labels, then these, which have its values.
     """
@@ -152,7 +153,7 @@ class LabelFunctions(PrincipalFunctions):
         read_only(self, "values", "mass")
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        if MISSING in self._positions:
+        if MISSING in self._positions or self.unknown != "error":
             values = name_missing_labels(values, "the column of labels")
         wanted = as_labels(values, "the column of labels").tolist()
         try:
@@ -165,7 +166,16 @@ class LabelFunctions(PrincipalFunctions):
                 f"The label {short_repr(unknown)} is not among those of the fit: give one that is, "
                 'or use handle_unknown="nan" to get NaN instead.'
             )
-        return np.where((found < 0)[:, None], np.nan, self.values[found])
+        return np.where((found < 0)[:, None], self._find_unknown_values(), self.values[found])
+
+    def _find_unknown_values(self) -> np.ndarray:
+        """Return the values of a label that is not in the fit."""
+        if self.unknown != "missing":
+            return np.full(self.width, np.nan)
+        if MISSING in self._positions:
+            return self.values[self._positions[MISSING]]
+        used = self.mass > 0
+        return self.mass[used] @ self.values[used] / self.mass.sum()
 
     @cached_property
     def _positions(self) -> dict[Any, int]:
@@ -181,7 +191,7 @@ class LabelFunctions(PrincipalFunctions):
         return replace(self, codes=None, code_weights=None)
 
     def accept_unknown(self) -> LabelFunctions:  # noqa: D102
-        return replace(self, unknown="nan")
+        return replace(self, unknown="nan") if self.unknown == "error" else self
 
     def truncate(self, k: int) -> LabelFunctions:  # noqa: D102
         return replace(self, values=self.values[:, :k])

@@ -21,7 +21,7 @@ from correspondence.page.clouds import Cloud, colour_clouds, list_class_items, m
 from correspondence.page.column_marks import add_column_clouds, list_structure
 from correspondence.page.packing import lay_out_scree
 from correspondence.page.payload import pack_payload
-from correspondence.results.evidence import Evidence, list_components
+from correspondence.results.evidence import CrossFit, Evidence, list_components
 from correspondence.scene.classes import make_scene
 from correspondence.scene.points import check_names
 from correspondence.search.cross_modal import CrossModalIndex
@@ -36,6 +36,7 @@ def explore(
     path: str | Path = "explore.html",
     *,
     held_out: Any = None,
+    crossfit: CrossFit | None = None,
     classes: Any = None,
     names: Sequence[str] | None = None,
     x_labels: Any = None,
@@ -71,6 +72,9 @@ def explore(
     held_out : HeldOut, CrossFit, LatentDimension or PermutationTest, optional
         What is known of held-out pairs is drawn beside the training; `latent_dimension` knows most. By default it is
         what a `PICE` or a `ClassifierCA` with labels has held out itself.
+    crossfit : CrossFit, optional
+        The table of columns has figures of held-out pairs beside, by these out-of-fold functions of the pairs X and Y;
+        by default `held_out`, if it is one.
     classes : array-like, optional
         Points are coloured, and can be filtered, by these classes, one for each of X (many different numbers are put
         into ranges). By default a `ClassifierCA` gives the classes that it predicts.
@@ -141,8 +145,9 @@ def explore(
         names=called,
         rows=rows,
         scree=lay_out_scree(rows),
+        n_read=len(words) if evidence is None else evidence.n_holding,
         words=[axis.complete_words(called[:2]) for axis in words],
-        structure=list_structure(described, called),
+        structure=list_structure(described, called, clouds, held_out if crossfit is None else crossfit),
         has_frames=recorder is not None,
         data=pack_payload(seen, clouds, rows, called, colours, index, boundaries, recorder, fitted, described)
         if rows

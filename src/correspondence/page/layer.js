@@ -55,6 +55,7 @@ class Layer {
     context.restore();
   }
   axisTitle(axis, room) {
+    if (!this.page.isLast) return `Axis ${axis + 1} of the last step`;  // its figures are not those of this one
     const { training, held_out, share } = this.model.axes[axis];
     if (room < 380) return `Axis ${axis + 1}: ${(held_out ?? training).toFixed(2)}${held_out === null ? "" : " held out"}`;
     const told = held_out === null ? "" : `, held out ${held_out.toFixed(2)}`;

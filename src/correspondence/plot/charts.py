@@ -15,6 +15,7 @@ from correspondence.core.functions import LabelFunctions
 from correspondence.plot.style import STYLES, make_axes, simplify_frame
 from correspondence.results.comparison import Comparison
 from correspondence.results.component_tests import LatentDimension
+from correspondence.results.evidence import find_judged
 from correspondence.scene.colours import COLUMNS, GREY, ROWS
 from correspondence.scene.points import check_axes
 
@@ -207,12 +208,15 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
         raise ValueError("There are no components to draw.")
     ax = make_axes(ax, (max(7.5, 2.5 + 0.45 * shown), 4.5))  # the legend needs the width, however few components
     at = np.arange(1, shown + 1)
+    judged = find_judged(result.intervals[:shown])
     # Chance keeps a correlation within the band: correlations of exchanged pairs are as often below 0 as above.
-    edges, high = np.arange(0.5, shown + 1), np.append(result.band[:shown], result.band[shown - 1])
+    band = np.where(judged, result.band[:shown], 0)
+    edges, high = np.arange(0.5, shown + 1), np.append(band, band[-1])
     ax.fill_between(edges, -high, high, step="post", color="0.86", lw=0, zorder=0.5, label="chance")
     ax.plot(at, result.training[:shown], "o", mfc="none", mec=GREY, ms=6, label="training")
-    ax.vlines(at, *result.intervals[:shown].T, color=ROWS, lw=1.5)
-    ax.plot(at, result.correlations[:shown], "o", color=ROWS, ms=6, label=f"held out, {100 * (1 - result.alpha):g} %")
+    ax.vlines(at[judged], *result.intervals[:shown][judged].T, color=ROWS, lw=1.5)
+    held_out = np.where(judged, result.correlations[:shown], np.nan)
+    ax.plot(at, held_out, "o", color=ROWS, ms=6, label=f"held out, {100 * (1 - result.alpha):g} %")
     _draw_cut(ax, result, shown)
     ax.axhline(0, color="0.75", lw=0.8, zorder=0)
     ax.set_xticks(at if shown <= 20 else at[4::5])

@@ -209,7 +209,8 @@ def _list_known(evidence: Evidence) -> dict[str, np.ndarray]:
     if evidence.pvalues is not None:
         known["pvalue"] = evidence.pvalues
     if evidence.band is not None:
-        known["chance_low"], known["chance_high"] = -evidence.band, evidence.band
+        band = np.where(unknown, np.nan, evidence.band)  # chance keeps nothing where nothing was judged
+        known["chance_low"], known["chance_high"] = -band, band
     return known
 
 

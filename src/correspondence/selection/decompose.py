@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from correspondence.data.table import Table
 from correspondence.estimators.ca.estimator import CA
 from correspondence.results.component_tests import LatentDimension
 from correspondence.results.evidence import find_points
+from correspondence.selection.choice import NOTHING_FOUND_TEXT, Choice
 from correspondence.selection.dependence_test import (
     N_DRAWS,
     SIGNIFICANCE_LEVEL,
@@ -33,61 +35,24 @@ from correspondence.selection.dependence_test import (
 )
 from correspondence.selection.method_registry import METHODS, PairsProfile, list_sensible_methods, make_estimator
 from correspondence.selection.preparing import (
-    PreparedLabels,
     check_min_count,
     merge_for_tests,
     merge_rare_of_table,
     prepare_contest,
 )
-from correspondence.selection.race import Contest, Race, limit_components, race_again, run_race
-from correspondence.selection.time_budget import NO_TIME_TEXT, TimeBudget
+from correspondence.selection.race import Contest, Race, decide_by_more, find_cross_fit, limit_components, run_race
+from correspondence.selection.time_budget import (
+    COUNT_SHARE,
+    NO_TIME_TEXT,
+    TEST_SHARE,
+    TimeBudget,
+    fit_in_time,
+)
 from correspondence.validation.fitting import fit_copy
 from correspondence.validation.latent_dimension import assess_components, latent_dimension
 from correspondence.validation.permutation import MIN_FOR_BLOCKS
 
-__all__ = ["MIN_PAIRS", "NOTHING_FOUND_TEXT", "Choice", "choose_decomposition", "decompose"]
-
-NOTHING_FOUND_TEXT = "Nothing was found: no component is clearly more than chance, and what is kept may be chance."
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """What `choose_decomposition` has decided and found."""
-
-    method: str
-    reason: str
-    """Why this method, and how many components are significant."""
-    decomposition: Decomposition
-    dimension: LatentDimension | None = None
-    """Held-out correlations and p-values of the components, where they were asked for."""
-    found: int | None = None
-    """Number of components that are more than chance, where that was tested."""
-    is_compared: bool = False
-    """Whether the method was chosen by what it captures of the same pairs, which flatters held-out figures a bit."""
-    not_tested: str = ""
-    """Why components were not tested, if they were not."""
-    count_text: str = ""
-    """The part of the reason that says how many components are significant."""
-    copies: Copies | None = None
-    """Which pairs are copies of each other, where that was looked for."""
-    prepared: PreparedLabels = field(default_factory=PreparedLabels)
-    """Which rare labels were merged."""
-
-    @property
-    def origin(self) -> str:
-        """The method and the reason in a sentence."""
-        return f"{self.method}: {self.reason}."
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was done with copies and rare labels, in sentences."""
-        copies = "" if self.copies is None else self.copies.describe()
-        return (*([f"{copies}."] if copies else []), *self.prepared.notes)
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether components were tested and none is significant."""
-        return self.found == 0
+__all__ = ["MIN_PAIRS", "choose_decomposition", "decompose"]
 
 
 def decompose(
@@ -147,8 +112,8 @@ def decompose(
     verbose : bool
         Say in one line, on the error output, which method was taken and why. It is also the `origin` of the result.
     time_limit : float, optional
-        Skip methods that would not finish in so many seconds, and shorten tests; by default there is no limit. The
-        simplest method is always fitted, and nothing that has begun is interrupted, so it may take longer.
+        Skip methods that would not finish in so many seconds, and shorten or cut off tests; by default there is no
+        limit. The simplest method is always fitted, in a few seconds at least.
 
     Returns
     -------
@@ -160,7 +125,7 @@ def decompose(
     NothingFound
         If no component is more than chance.
     LeftOut
-        If a method is skipped because of the time limit.
+        If a method or a test is skipped or cut off because of the time limit.
 
     Examples
     --------
@@ -202,21 +167,21 @@ def choose_decomposition(
     *,
     among: Collection[str] = tuple(METHODS),
     test: bool = False,
-    time_limit: float | None = None,
+    time_limit: float | TimeBudget | None = None,
     **options: Any,
 ) -> Choice:
     """Do the work of `decompose`, and keep what was learnt on the way.
 
     Parameters
     ----------
-    X, Y, n_components, method
+    X, Y, n_components, method, time_limit
         These are the parameters of `decompose`.
     among : collection of str
         Let "auto" choose among these methods.
     test : bool
         Test the components even if their number is given, and judge them on held-out pairs, from 40 pairs on.
-    time_limit : float, optional
-        It is that of `decompose`.
+    time_limit : float or TimeBudget, optional
+        It is that of `decompose`, or a budget that has begun.
     **options
         groups, min_count, missing, random_state, n_jobs and progress are those of `decompose`.
     """
@@ -227,11 +192,11 @@ def choose_decomposition(
     check_whole(options.get("random_state", 0), "random_state", 0, 2**32 - 1)
     check_missing_policy(options.get("missing", "indicator"))
     check_min_count(options.get("min_count", "auto"))
-    budget = TimeBudget(time_limit)
+    budget = TimeBudget.from_limit(time_limit)
     with open_stages(options.get("progress")) as line:
         wanted = _Wanted(n_components, method, among, test, **options | {"progress": line}, budget=budget)
         choice = choose_for_table(X, wanted) if Y is None else choose_for_pairs(X, Y, wanted)
-    for note in budget.notes:
+    for note in dict.fromkeys(budget.notes):
         warnings.warn(note, LeftOut, stacklevel=find_user_stacklevel())
     return replace(choice, decomposition=replace(choice.decomposition, origin=choice.origin))
 
@@ -306,48 +271,73 @@ def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
 
 def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None) -> Choice:
     """Choose for pairs: test whether they depend on each other, race, count components, and fit to all pairs."""
+    wanted.progress.tell("looking at the columns and for copies")
     X, Y, groups = treat_missing(wanted.missing, X, Y, wanted.groups)
     wanted = replace(wanted, groups=groups)
     pairs = PairsProfile.from_data(X, Y)
+    if wanted.method == "auto" and table is None:
+        pairs.check_labels_repeat()
     X, Y = pairs.name_missing_labels(X, Y)
     groups, copies = resolve_groups(wanted.groups, X, Y)
     wanted = replace(wanted, groups=groups, copies=copies)
     given = Contest(X, Y, pairs, **wanted.options, budget=wanted.budget)
     prepared, contest, table = prepare_contest(given, table, wanted.min_count, wanted.method)
-    X, Y, pairs = contest.X, contest.Y, contest.pairs
-    dependence = DependenceTest()
+    pairs, dependence = contest.pairs, DependenceTest()
     if wanted.can_test_all and count_different(pairs, wanted) >= MIN_PAIRS and wanted.tests_components:
         wanted.progress.tell("testing for dependence")
         tested = take_firsts(*merge_for_tests(given, contest, wanted.min_count), groups)
-        dependence = find_dependence(*tested, wanted.list_names(pairs), pairs, wanted.random_state, wanted.budget)
+        look = partial(find_dependence, *tested, wanted.list_names(pairs), pairs, wanted.random_state, wanted.budget)
+        dependence = wanted.budget.attempt("The test of dependence", TEST_SHARE, look, DependenceTest(is_cut=True))
     is_short = dependence.is_absent and wanted.n_components is None
     race, method, reason = pick_method(contest, wanted, is_short=is_short)
-    is_compared, seen_by = race is not None, dependence.find_method(method)
-    if race is not None and wanted.n_components is None and (more := dependence.find_more(race, pairs)):
-        race = _decide_by_more(contest, race, more)
+    attempt = partial(wanted.budget.attempt, "The test of components", COUNT_SHARE)
+    is_compared, seen_by, more = race is not None, method, None
+    if dependence.views:
+        seen_by = attempt(partial(dependence.find_method, method), method)
+    if race is not None and dependence.views and wanted.n_components is None:
+        more = attempt(partial(dependence.find_more, race, pairs), None)
+    if race is not None and more:
+        race = decide_by_more(contest, race, more)
         method = race.winner.method
     elif seen_by != method:
         reason = f"finds dependence that {method} misses" + (f", which {race.describe_winner()}" if race else "")
         race, method = None, seen_by
     wanted.progress.tell(f"testing components of {method}")
-    k, counted = count_components(contest, method, race, dependence, wanted)
+    unknown = wanted.n_components or 1, _Counted(not_tested=NO_TIME_TEXT)
+    count = partial(count_components, contest, method, race, dependence, wanted)
+    k, counted = attempt(count, unknown) if wanted.tests_components else count()
     if race is not None:
         reason = race.describe_winner(k)
     count_text = "" if counted.found is None else f"; {_describe_count(counted.found, k)}"
     if counted.not_tested:
         count_text = f"; not tested, because {counted.not_tested}"
     reason += count_text
-    est = make_estimator(method, pairs, k, wanted.random_state)
-    wanted.progress.tell(f"fitting {method} to all pairs", wanted.budget.seconds_per_fit.get(method))
-    d = (est.fit(table) if table is not None else fit_copy(est, X, Y, wanted.groups)).decomposition_
+    d, fitted = fit_chosen(contest, table, method, k, wanted)
+    if fitted != method:
+        reason, method = f"the quickest, because the time limit ended the fit of {method}, which {reason}", fitted
+        counted = _Counted(not_tested=NO_TIME_TEXT)
     d = prepared.teach_labels(d)
     dimension = counted.dimension and counted.dimension.limit(d.n_components)
     if copies is not None and copies.n_copies:
         reason += f"; {copies.describe()}"
     if prepared.merges:
         reason += f"; labels that occur fewer than {prepared.min_count} times are merged"
-    guards = (count_text, copies, prepared)
+    guards = (count_text, copies, prepared, find_cross_fit(contest, race, method, k) if wanted.test else None)
     return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested, *guards)
+
+
+def fit_chosen(
+    contest: Contest, table: Table | None, method: str, k: int, wanted: _Wanted
+) -> tuple[Decomposition, str]:
+    """Fit a method, or in want of time the quickest, to all pairs or the table that counts them; also return which."""
+
+    def fit_all(name: str) -> Decomposition:
+        wanted.progress.tell(f"fitting {name} to all pairs", wanted.budget.seconds_per_fit.get(name))
+        est = make_estimator(name, contest.pairs, k, wanted.random_state)
+        fitted = est.fit(table) if table is not None else fit_copy(est, contest.X, contest.Y, wanted.groups)
+        return fitted.decomposition_
+
+    return fit_in_time(wanted.budget, method, fit_all)
 
 
 def count_different(pairs: PairsProfile, wanted: _Wanted) -> int:
@@ -363,7 +353,10 @@ def pick_method(contest: Contest, wanted: _Wanted, *, is_short: bool) -> tuple[R
     with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
         race = run_race(contest, names, wanted.n_components, is_short=is_short)
     if race is None:
-        return None, names[0], "the simplest, because no part of the pairs can be judged by the others"
+        why = (
+            "the time limit left no time to judge" if contest.budget.notes else "no part of the pairs can be judged by"
+        )
+        return None, names[0], f"the simplest, because {why} the others"
     return race, race.winner.method, ""
 
 
@@ -395,6 +388,8 @@ def count_components(
         return wanted.n_components or 1, _Counted(not_tested=why)
     if wanted.n_components is not None and not wanted.test:
         return wanted.n_components, _Counted()
+    if dependence.is_cut:
+        return wanted.n_components or 1, _Counted(not_tested=NO_TIME_TEXT)
     limit = wanted.n_components or pairs.max_components
     views = dependence.views.get("ca" if method == "ridge-ca" else method, [])  # a ridge changes no label
     if not views and wanted.can_test_all:
@@ -439,11 +434,3 @@ def _describe_count(found: int, kept: int) -> str:
     if kept >= found:
         return text
     return f"{text}, the first {'' if kept == 1 else f'{kept} '}kept, because more capture less of held-out pairs"
-
-
-def _decide_by_more(contest: Contest, race: Race, other: str) -> Race:
-    """Let a method that sees more components win, if with all of them it captures more."""
-    if race.winner.crossfit.correlations.size < contest.pairs.max_components_compared:
-        return race.lead_by_captured()
-    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-        return race_again(contest, [race.winner.method, other]) or race

@@ -17,6 +17,7 @@ from correspondence._util.labels import name_missing_labels
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.estimator import Estimator
+from correspondence.data.column_kinds import find_row_names
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, find_only_category
@@ -109,6 +110,16 @@ class PairsProfile:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
         check_index(X, Y)
         return cls(n, VariableProfile.from_values(X, "X"), VariableProfile.from_values(Y, "Y"))
+
+    def check_labels_repeat(self) -> None:
+        """Raise an error if labels name the rows: nothing that is found of a label holds for another row."""
+        for side, name in ((self.x, "X"), (self.y, "Y")):
+            labels = find_only_category(side.encoder)
+            if labels is not None and (found := find_row_names(labels.shares, self.n)):
+                raise ValueError(
+                    f"{name} must have labels that occur several times, got names of the rows: {found}. "
+                    "Take another column, or choose a method."
+                )
 
     def name_missing_labels(self, X: Any, Y: Any) -> tuple[Any, Any]:
         """Give missing labels a level of their own, on each side that is one column of labels."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,9 @@ from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from correspondence._util.arguments import take_rows
+from correspondence._util.interrupts import OutOfTimeError
 from correspondence._util.progress import ProgressArgument, StageLine
+from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.feature_maps import to_dense
 from correspondence.core.splines import SplineBasis
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns
@@ -22,10 +25,19 @@ from correspondence.data.splits import Split, make_splits
 from correspondence.results.comparison import MIN_STANDARD_ERRORS_AHEAD, MethodResult, pick_simplest
 from correspondence.results.evidence import CrossFit, compute_gain
 from correspondence.selection.method_registry import METHODS, MIN_PAIRS_FOR_NET, PairsProfile, make_estimator
-from correspondence.selection.time_budget import TimeBudget, count_rounds, estimate_fit_seconds
+from correspondence.selection.time_budget import RACE_SHARE, TimeBudget, count_rounds, estimate_fit_seconds
 from correspondence.validation.crossfit import crossfit
 
-__all__ = ["Contest", "Race", "choose_folds", "leaves_dependence", "limit_components", "race_again", "run_race"]
+__all__ = [
+    "Contest",
+    "Race",
+    "choose_folds",
+    "decide_by_more",
+    "find_cross_fit",
+    "leaves_dependence",
+    "limit_components",
+    "run_race",
+]
 
 MAX_ROWS = 3000  # two thirds to learn from, one third to predict
 MAX_TARGETS = 8
@@ -209,12 +221,21 @@ class Contest:
         """Judge the methods that can be fitted by a number of components, or by what suits each up to a limit."""
         results = []
         for name in names:
-            if not self.has_time_for(name, n_components or limit, len(parts)):
-                continue
-            with suppress(ValueError):  # a rare label may be missing in a part; the fit to all pairs reports the rest
-                result = self.cross_fit(name, n_components or limit, parts)
-                results.append(MethodResult.from_cross_fit(name, result, n_components))
+            # A rare label may be missing in a part; the fit to all pairs reports what else is wrong.
+            with suppress(ValueError):
+                if (result := self.judge_in_time(name, n_components or limit, parts)) is not None:
+                    results.append(MethodResult.from_cross_fit(name, result, n_components))
         return results
+
+    def judge_in_time(self, name: str, n_components: int, parts: list[Split]) -> CrossFit | None:
+        """Cross-fit a method if there is time for it, and until there is none."""
+        try:
+            with self.budget.interrupt(RACE_SHARE):
+                has_time = self.has_time_for(name, n_components, len(parts))
+                return self.cross_fit(name, n_components, parts) if has_time else None
+        except OutOfTimeError:
+            self.budget.note_cut(f"The trial of {name}")
+            return None
 
 
 def run_race(
@@ -246,7 +267,9 @@ def run_race(
     # A kernel that keeps up sees the interactions that nets would see, at a fraction of their cost; so do classifiers.
     if pairs.n < MIN_PAIRS_FOR_NET or leads or "kernel" in {result.method for result in survivors}:
         others = [name for name in others if name != "pice"]
-    if others and (leads or leaves_dependence(contest.X, contest.Y, pairs, contest.random_state)):
+    looks_further = partial(leaves_dependence, contest.X, contest.Y, pairs, contest.random_state)
+    what = "The search for interactions"
+    if others and (leads or contest.budget.attempt(what, RACE_SHARE, looks_further, otherwise=False)):
         survivors = _drop_slow([*survivors, *judge(others, folds[:1])])
     if n_components is not None:
         most = max(len(result.crossfit.correlations) for result in survivors)
@@ -265,6 +288,35 @@ def run_race(
             if contest.budget.affords_fits(names, count_rounds(len(folds), contest.n_jobs) + 1):
                 survivors = judge(names, folds) or survivors
     return crown_simplest(survivors)
+
+
+def find_cross_fit(contest: Contest, race: Race | None, method: str, n_components: int) -> CrossFit | None:
+    """Find out-of-fold functions of the method that was taken: those of the race, or of a few folds if it is quick.
+
+    Parameters
+    ----------
+    contest : Contest
+        The pairs.
+    race : Race or None
+        The race, if there was one.
+    method : str
+        The method that was taken.
+    n_components : int
+        It was fitted with this many components.
+
+    Returns
+    -------
+    CrossFit or None
+        None if that would take long, or a part of the pairs cannot be fitted.
+    """
+    if race is not None and race.winner.method == method:
+        return race.winner.crossfit
+    folds = contest.split_pairs()[:FEW_FOLDS]
+    if not (_suits_several_folds(method, contest.pairs) and contest.budget.affords_fits([method], len(folds))):
+        return None
+    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning), suppress(ValueError):
+        return contest.cross_fit(method, n_components, folds)
+    return None
 
 
 def _find_leader(results: Sequence[MethodResult]) -> MethodResult:
@@ -305,6 +357,14 @@ def _part_by_cost(names: Sequence[str], pairs: PairsProfile) -> tuple[list[str],
     quick = {name for name in names if not METHODS[name].is_costly or (name == "logistic" and is_small)}
     first = [name for name in names if name in quick] or list(names)
     return first, [name for name in names if name not in first]
+
+
+def decide_by_more(contest: Contest, race: Race, other: str) -> Race:
+    """Let a method that sees more components win, if with all of them it captures more."""
+    if race.winner.crossfit.correlations.size < contest.pairs.max_components_compared:
+        return race.lead_by_captured()
+    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
+        return race_again(contest, [race.winner.method, other]) or race
 
 
 def race_again(contest: Contest, names: Sequence[str]) -> Race | None:

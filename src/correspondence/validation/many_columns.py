@@ -77,8 +77,8 @@ def crossfit_columns(est: Any, X: Any, cv: Any, groups: Any, random_state: int) 
     place[table.rows] = np.arange(len(table.rows))
     parts = [tuple(place[rows][place[rows] >= 0] for rows in part) for part in parts]
     held, training = [], []
-    for moments, others in _sum_moments(table, parts):
-        fit = _fit_quietly(est, table, moments)
+    for (train, _), (moments, others) in zip(parts, _sum_moments(table, parts), strict=True):
+        fit = _fit_quietly(est, table, train, moments)
         held.append(fit._measure_left_out(others))
         training.append(fit._measure_left_out(None))
     names = np.array([column.name for column in table.features.columns], dtype=object)
@@ -97,12 +97,14 @@ def _check_rows(est: Any, X: Any, random_state: Any) -> int:
     return n
 
 
-def _fit_quietly(est: Any, table: Any, moments: Moments) -> Any:
-    """Fit a copy to moments, without warnings about a part of the rows."""
+def _fit_quietly(est: Any, table: Any, rows: np.ndarray | slice, moments: Moments) -> Any:
+    """Fit a copy to rows and their moments, without warnings about a part of the rows."""
+    fit = clone(est)
     with warnings.catch_warnings():
         for category in EXPECTED_WARNINGS:
             warnings.simplefilter("ignore", category)
-        return clone(est)._fit_moments(table.features, moments)
+        fit._choose_smoothness(table.features, [values[rows] for values in table.arrays], None)
+        return fit._fit_moments(table.features, moments)
 
 
 def _compute_moments(table: Any, rows: np.ndarray | slice) -> Moments:
@@ -157,11 +159,12 @@ def _permute_columns(
 ) -> PermutationTest:
     """Test the axes of a table, of whose copies one is taken; stop after the first p-value above `stop_above`."""
     table = est._read_table(X if copies is None else take_rows(X, Copies(copies).firsts))
-    fit = _fit_quietly(est, table, _compute_moments(table, slice(None)))
+    everything = slice(None)
+    fit = _fit_quietly(est, table, everything, _compute_moments(table, everything))
     r, n = table.features.width, len(table.rows)
     n_draws = max(min(n_permutations, MIN_DRAWS), min(n_permutations, int(MAX_PRODUCTS / (n * r**2))))
     most = min(MAX_ROWS_FOR_TEST, max(MIN_ROWS_FOR_TEST, int(MAX_PRODUCTS / (n_draws * r**2))))
-    rows = np.random.default_rng([seed, 10]).permutation(n)[:most] if n > most else slice(None)
+    rows = np.random.default_rng([seed, 10]).permutation(n)[:most] if n > most else everything
     columns = fit._view_columns([values[rows] for values in table.arrays])
     found = run_axes_in_turn(columns, len(fit.correlations_), n_draws, seed, stop_above)
     return PermutationTest(found.pvalues, fit.correlations_, found.statistics, found.null, n_draws, "all rows")

@@ -135,9 +135,12 @@ def analyze_command(
     from correspondence.app.analyze.files import check_folder, check_format, to_json, write_analysis
     from correspondence.app.analyze.inputs import Request, describe_file, read_data
     from correspondence.app.analyze.job import analyze_data, format_summary
+    from correspondence.app.analyze.survey import analyze_survey, format_survey, read_survey, write_survey
     from correspondence.selection.method_registry import MIN_PAIRS_FOR_NET
+    from correspondence.selection.time_budget import TimeBudget
 
     matplotlib.use("Agg")
+    budget = TimeBudget(time_limit)
     request = Request(file=file, **options)
     check_usage(request)
     if show_columns:
@@ -152,13 +155,27 @@ def analyze_command(
     with one_sentence(), open_stages(progress) as line:
         check_format(format)
         line.tell(f"reading {make_safe(file.name)}")
+        survey = read_survey(request)
+        if survey is not None:
+            line.clear()
+            tell_lines(survey.lines)
+            found = analyze_survey(survey, components, seed, line)
+    if survey is not None:
+        tell_lines(found.notes)
+        with one_sentence(), writing_to(folder), open_stages(progress) as line:
+            line.tell("writing the page and the tables")
+            summary = write_survey(found, request, folder, title or to_valid_text(file.stem), seed)
+        click.echo(to_json(summary) if as_json else format_survey(summary))
+        return
+    with one_sentence(), open_stages(progress) as line:
+        line.tell(f"reading {make_safe(file.name)}")
         data = read_data(request, line)
         line.clear()
         tell_lines(data.lines)
         if data.x.kind == "images" and method == "auto" and len(data.ids) >= MIN_PAIRS_FOR_NET and find_spec("torch"):
             tell_lines(["Nets are tried too, which takes minutes for this many images; --method kernel takes seconds."])
         guards: dict[str, Any] = {"min_count": min_count or "auto", "splits_copies": split_copies}
-        guards |= {"progress": line, "time_limit": time_limit}
+        guards |= {"progress": line, "time_limit": budget}
         analysis = analyze_data(data, method, components, random_state=seed, **guards)
     tell_lines(analysis.notes)
     with one_sentence(), writing_to(folder), open_stages(progress) as line:

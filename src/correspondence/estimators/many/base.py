@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,9 +14,10 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import check_weights
+from correspondence._util.arguments import check_weights, find_user_stacklevel
 from correspondence._util.constraints import Constraints, check_parameters
 from correspondence._util.text import list_names, short_repr
+from correspondence._util.user_warnings import FewerComponents
 from correspondence.core.column_blocks import (
     BlockAxes,
     ColumnBlock,
@@ -33,7 +35,7 @@ from correspondence.estimators.many.judging import JudgedColumns
 from correspondence.estimators.many.reading import ReadTable, name_rows, select_columns
 from correspondence.estimators.many.sources import read_source
 from correspondence.estimators.many.supplementary import SupplementaryVariables, place_variables
-from correspondence.results.points import Points
+from correspondence.results.points import CategoryMeans, Points
 
 __all__ = ["ColumnAnalysis", "ManyColumnsEstimator"]
 
@@ -61,6 +63,8 @@ class ColumnAnalysis:
         The rows; None if they are in a source.
     weights : ndarray of shape (n,), optional
         The weights of the rows.
+    is_subpopulation : bool
+        Whether the rows are a part of those whose moments whiten the features.
     """
 
     features: ManyColumns
@@ -70,6 +74,7 @@ class ColumnAnalysis:
     axes: BlockAxes
     arrays: list[np.ndarray] | None = None
     weights: np.ndarray | None = None
+    is_subpopulation: bool = False
 
 
 class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
@@ -122,6 +127,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         sample_weight: Any = None,
         supplementary: Iterable[Any] | None = None,
         supplementary_rows: Any = None,
+        subpopulation: Any = None,
     ) -> Self:
         """Analyse the columns of a table.
 
@@ -138,6 +144,9 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
             These columns take no part in the fit; they are placed afterwards.
         supplementary_rows : array-like of int or bool, optional
             The positions of rows that take no part in the fit, or a mask; they are placed afterwards.
+        subpopulation : array-like of int or bool, optional
+            The positions of rows, or a mask: only these are analysed, in the space of all rows (class-specific
+            analysis), that is with the distances that the shares of all rows give.
 
         Returns
         -------
@@ -148,17 +157,18 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         try:
             check_parameters(self)
             self.__dict__ = {name: value for name, value in before.items() if not name.endswith("_")}
-            self.__dict__.pop("rows_", None)
             if is_source(X):
-                self._fit_source(X, sample_weight, supplementary, supplementary_rows)
+                self._fit_source(X, sample_weight, supplementary, supplementary_rows, subpopulation)
             else:
-                self._fit_memory(X, sample_weight, supplementary, supplementary_rows)
+                self._fit_memory(X, sample_weight, supplementary, supplementary_rows, subpopulation)
         except BaseException:  # a fit that fails leaves everything as it was
             self.__dict__ = before
             raise
         return self
 
-    def _fit_memory(self, X: Any, sample_weight: Any, supplementary: Any, supplementary_rows: Any) -> None:
+    def _fit_memory(
+        self, X: Any, sample_weight: Any, supplementary: Any, supplementary_rows: Any, subpopulation: Any
+    ) -> None:
         active, others = select_columns(X, supplementary)
         names = name_rows(X)
         n = len(names)
@@ -171,7 +181,14 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         self._row_names = names[rows]
         self._remember_names(list(active))
         own = table.features.weigh_rows(table.arrays, None if weights is None else weights[rows])
-        self._finish_fit(self._analyse_rows(table.features, table.arrays, own))
+        analysis = self._analyse_rows(table.features, table.arrays, own)
+        if subpopulation is not None:
+            chosen = np.flatnonzero(np.isin(rows, find_rows(subpopulation, n, "subpopulation")))
+            if len(chosen) < 2:
+                raise ValueError(f"subpopulation must have at least two rows of the fit, got {len(chosen)}.")
+            analysis, rows = take_subpopulation(analysis, chosen), rows[chosen]
+            self._row_names = names[rows]
+        self._finish_fit(analysis)
         self._place_supplementary(X, {key: column[rows] for key, column in others.items()}, names, kept)
 
     def _place_supplementary(self, X: Any, others: dict[Any, Any], names: np.ndarray, kept: np.ndarray) -> None:
@@ -190,9 +207,17 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
             ]
             self.supplementary_rows_ = self._make_row_points(arrays, names[rest])
 
-    def _fit_source(self, X: Any, sample_weight: Any, supplementary: Any, supplementary_rows: Any) -> None:
-        if sample_weight is not None or supplementary_rows is not None:
-            raise ValueError("sample_weight and supplementary_rows must be None for a table that is not in memory.")
+    def _fit_source(
+        self, X: Any, sample_weight: Any, supplementary: Any, supplementary_rows: Any, subpopulation: Any
+    ) -> None:
+        given = {
+            "sample_weight": sample_weight,
+            "supplementary_rows": supplementary_rows,
+            "subpopulation": subpopulation,
+        }
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(f"{name} must be None for a table that is not in memory. Read the table first.")
         read = read_source(X, supplementary, self.missing, self.handle_unknown)
         self._fit_moments(read.features, read.moments)
 
@@ -204,6 +229,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
     def _analyse_rows(
         self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None
     ) -> ColumnAnalysis:
+        self._choose_smoothness(features, arrays, weights)
         if features.width > MAX_MOMENTS:
             return self._analyse_sparse_rows(features, arrays, weights)
         moments = freeze_moments(compute_feature_moments(features, arrays, weights))
@@ -231,6 +257,14 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         self._analysis = replace(analysis, axes=axes)
         self._set_results(self._analysis)
         self.__dict__.pop("rows_", None)
+
+    def _warn_of_fewer(self, available: int) -> None:
+        if self.n_components is not None and self.n_components > available:
+            warnings.warn(
+                f"There are only {available} axes, fewer than n_components = {self.n_components}.",
+                FewerComponents,
+                stacklevel=find_user_stacklevel(),
+            )
 
     def _make_decomposition(self, columns: Points, eigenvalues: np.ndarray, total: float) -> Decomposition:
         """Make the decomposition whose f are the scores of rows, and g the standard coordinates of the columns."""
@@ -272,6 +306,28 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         is_unknown = np.any([values == UNKNOWN_CODE for values in arrays], axis=0)
         scores[is_unknown] = np.nan
         return scores, squares
+
+    @property
+    def vtests_(self) -> np.ndarray:
+        """How many standard deviations the mean score of each answer lies from 0, if its rows were drawn at random."""
+        check_is_fitted(self)
+        points: Points = self.columns_
+        means = points.standard if isinstance(points, CategoryMeans) else points.standard * self.correlations_
+        labels = self._analysis.features.list_labels().tolist()
+        share = self._analysis.moments.mean[[labels.index(label) for label in points.labels]]
+        n = self._analysis.moments.n
+        if n <= 1 and self._analysis.arrays is not None:  # weights that sum to 1 do not say how many rows there are
+            n = len(self._analysis.arrays[0])
+        return np.asarray(means * np.sqrt(share * (n - 1) / (1 - share))[:, None])
+
+    def _measure_means(self, membership: np.ndarray) -> np.ndarray:
+        """Return the squared distances of groups of rows from the centre, in the space of the whitened features."""
+        analysis = self._analysis
+        assert analysis.arrays is not None
+        whitened = np.zeros((len(membership), analysis.whitening.shape[1]))
+        for rows, block in analysis.features.iterate_features(analysis.arrays):
+            whitened += membership[:, rows] @ ((block - analysis.axes.mean) @ analysis.whitening)
+        return ((whitened / membership.sum(axis=1)[:, None]) ** 2).sum(axis=1)
 
     def transform(self, X: Any) -> np.ndarray:
         """Compute the scores of rows.
@@ -348,20 +404,32 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         return tags
 
 
+def take_subpopulation(analysis: ColumnAnalysis, rows: np.ndarray) -> ColumnAnalysis:
+    """Analyse some rows in the space of all: their own moments, whitened by those of all."""
+    assert analysis.arrays is not None
+    arrays = [values[rows] for values in analysis.arrays]
+    weights = None if analysis.weights is None else analysis.weights[rows]
+    own = freeze_moments(compute_feature_moments(analysis.features, arrays, weights))
+    axes = find_block_axes(own, analysis.whitening)
+    moments = replace(own, mean=analysis.moments.mean)  # masses are those of all rows
+    return replace(analysis, arrays=arrays, weights=weights, moments=moments, axes=axes, is_subpopulation=True)
+
+
 def find_active_rows(supplementary_rows: Any, n: int) -> np.ndarray:
     """Return the positions of the rows that take part in the fit."""
     if supplementary_rows is None:
         return np.arange(n)
-    given = np.asarray(supplementary_rows)
-    if given.dtype == bool and given.shape == (n,):
-        passive = np.flatnonzero(given)
-    elif given.dtype.kind in "iu" and given.ndim == 1 and (np.abs(given + 0.5) < n + 0.5).all():
-        passive = np.unique(given % n)
-    else:
-        raise ValueError(
-            f"supplementary_rows must be positions below {n}, or a mask of {n} values, "
-            f"got {short_repr(supplementary_rows)}."
-        )
+    passive = find_rows(supplementary_rows, n, "supplementary_rows")
     if len(passive) > n - 2:
         raise ValueError(f"supplementary_rows must leave at least two rows for the fit, got {len(passive)} of {n}.")
     return np.setdiff1d(np.arange(n), passive)
+
+
+def find_rows(chosen: Any, n: int, name: str) -> np.ndarray:
+    """Return the positions of rows that are given by position or by a mask."""
+    given = np.asarray(chosen)
+    if given.dtype == bool and given.shape == (n,):
+        return np.flatnonzero(given)
+    if given.dtype.kind in "iu" and given.ndim == 1 and ((given >= -n) & (given < n)).all():
+        return np.unique(given % n)
+    raise ValueError(f"{name} must be positions below {n}, or a mask of {n} values, got {short_repr(chosen)}.")

@@ -22,7 +22,7 @@ import scipy.linalg
 
 from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.user_warnings import Inexact
-from correspondence.core.column_blocks import BlockAxes, ColumnBlock, FeatureMoments
+from correspondence.core.column_blocks import BlockAxes, ColumnBlock, FeatureMoments, whiten_block
 from correspondence.results.points import Points
 
 __all__ = ["Convention", "apply_convention", "compute_eta2", "find_label_features"]
@@ -75,12 +75,14 @@ class _Burt:
     share: np.ndarray
     owner: np.ndarray
     kept: np.ndarray
+    is_partial: bool = False
 
     @classmethod
-    def from_moments(cls, moments: FeatureMoments, blocks: Sequence[ColumnBlock]) -> _Burt:
+    def from_moments(cls, moments: FeatureMoments, blocks: Sequence[ColumnBlock], is_partial: bool = False) -> _Burt:
         root = np.sqrt(np.where(moments.mean > 0, moments.mean, 1))  # an answer that nobody gave has no residuals
         owner = np.repeat(np.arange(len(blocks)), [block.width for block in blocks])
-        return cls(moments.cov / np.outer(root, root) / len(blocks), moments.mean, owner, find_label_features(blocks))
+        S = moments.cov / np.outer(root, root) / len(blocks)
+        return cls(S, moments.mean, owner, find_label_features(blocks), is_partial)
 
     @property
     def k(self) -> int:
@@ -97,6 +99,13 @@ class _Burt:
         """The masses of the kept answers."""
         return self.share[self.kept] / self.k
 
+    def measure_inertia(self) -> np.ndarray:
+        """Compute the inertias of the kept answers in the indicator table."""
+        if self.is_partial:
+            return np.diag(self.S)[self.kept]
+        # As all other programs have it; of averages in place of missing answers it is a little more than their spread.
+        return self.mass * np.maximum(1 / self.share[self.kept] - 1, 0)
+
     def select_kept(self, matrix: np.ndarray) -> np.ndarray:
         """Return the rows and columns of the kept answers."""
         return matrix[np.ix_(self.kept, self.kept)]
@@ -109,6 +118,7 @@ def apply_convention(
     blocks: Sequence[ColumnBlock],
     labels: np.ndarray,
     n_components: int | None,
+    is_partial: bool = False,
 ) -> Convention:
     """Compute inertias and coordinates by one convention.
 
@@ -126,13 +136,15 @@ def apply_convention(
         The names of all answers.
     n_components : int, optional
         The number of axes; by default all that the convention has.
+    is_partial : bool
+        Whether the rows are a part of those that gave the shares, or rows have no indicator of a missing answer.
 
     Returns
     -------
     Convention
         Inertias, axes and points.
     """
-    burt = _Burt.from_moments(moments, blocks)
+    burt = _Burt.from_moments(moments, blocks, is_partial)
     names = labels[burt.kept]
     if correction in ("indicator", "burt"):
         return _take_plain_axes(correction, axes.truncate(n_components or len(axes.eigenvalues)), burt, names)
@@ -152,7 +164,7 @@ def _take_plain_axes(correction: str, axes: BlockAxes, burt: _Burt, names: np.nd
     share, eigenvalues = burt.share[burt.kept], axes.eigenvalues / burt.k
     standard = axes.covariance[burt.kept] / share[:, None] / np.sqrt(eigenvalues)
     if correction == "indicator":
-        squares, inertias, total = burt.mass * np.maximum(1 / share - 1, 0), eigenvalues, axes.total / burt.k
+        squares, inertias, total = burt.measure_inertia(), eigenvalues, axes.total / burt.k
     else:
         squares = (burt.select_kept(burt.S) ** 2).sum(axis=1)
         inertias, total = eigenvalues**2, float(squares.sum())
@@ -262,6 +274,8 @@ def compute_eta2(axes: BlockAxes, moments: FeatureMoments, blocks: Sequence[Colu
         elif block.kind == "number":
             found[j] = own[0] ** 2 / moments.cov[block.features, block.features][0, 0]
         else:
-            cov = moments.cov[block.features, block.features]
-            found[j] = np.einsum("ij,ij->j", own, np.linalg.pinv(cov, hermitian=True) @ own)
+            # The curve that the penalty allows: its squared correlation with the score.
+            curve = (W := whiten_block(moments, block)) @ (W.T @ own)
+            spread = np.einsum("ij,ij->j", curve, moments.cov[block.features, block.features] @ curve)
+            found[j] = np.einsum("ij,ij->j", curve, own) ** 2 / np.where(spread > 0, spread, np.inf)
     return found

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_seed, check_weights, check_whole
@@ -137,6 +137,9 @@ class JudgedColumns:
             [own * known[:, None] for own, known in zip(whitened, given.T, strict=True)], given
         )
 
+    def _choose_smoothness(self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None) -> None:
+        """Set what is chosen by rows, before a fit to their moments; by default nothing."""
+
     def _fit_moments(self, features: ManyColumns, moments: Moments) -> Self:
         """Fit to the moments of rows, which have no places then."""
         self._remember_names([column.name for column in features.columns])
@@ -191,6 +194,8 @@ class JudgedColumns:
         check_parameter(align, "align", tuple(ALIGNMENT_FUNCTIONS))
         arrays, features, rng = self._analysis.arrays, self._analysis.features, check_seed(random_state)
         _check_width(features)
+        if self._analysis.is_subpopulation:
+            raise ValueError("bootstrap must have a fit to all rows, got one to a subpopulation.")
         if arrays is None:
             raise ValueError("bootstrap must have the rows in memory, but X is a source. Fit to some rows of it.")
         k = min(check_whole(n_components, "n_components", 1), self.columns_.principal.shape[1])
@@ -209,7 +214,7 @@ class JudgedColumns:
 
     def _refit_points(self, moments: Moments, k: int) -> np.ndarray:
         """Return the principal coordinates of the answers in a fit to other moments; NaN for those that it lacks."""
-        refit: Any = clone(self)  # type: ignore[type-var]
+        refit = copy(self)  # with what was chosen by rows
         points = np.full((len(self.columns_), k), np.nan)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CorrespondenceWarning)  # fewer axes, or answers that were not drawn

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.constraints import Constraints, Real, Whole
 from correspondence._util.text import list_names
-from correspondence._util.user_warnings import FewerComponents
 from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
 from correspondence.core.column_features import ManyColumns
 from correspondence.estimators.many.base import ColumnAnalysis, ManyColumnsEstimator
@@ -131,7 +128,10 @@ class MCA(ManyColumnsEstimator):
     def _set_results(self, analysis: ColumnAnalysis) -> None:
         moments, blocks, k = analysis.moments, analysis.blocks, len(analysis.blocks)
         labels = analysis.features.list_labels()
-        found = apply_convention(self.correction, analysis.axes, moments, blocks, labels, self.n_components)
+        if analysis.is_subpopulation and self.correction != "indicator":
+            raise ValueError(f'correction must be "indicator" for a subpopulation, got {self.correction!r}.')
+        is_partial = analysis.is_subpopulation or analysis.features.is_passive
+        found = apply_convention(self.correction, analysis.axes, moments, blocks, labels, self.n_components, is_partial)
         self._warn_of_fewer(len(found.columns.correlations))
         self._analysis = replace(analysis, axes=found.axes)
         self.columns_, self.shares_, self.total_inertia_ = found.columns, found.shares, found.total
@@ -141,19 +141,13 @@ class MCA(ManyColumnsEstimator):
         self.eta2_ = compute_eta2(found.axes, moments, blocks)
         self.decomposition_ = self._make_decomposition(self.columns_, found.axes.eigenvalues / k, found.axes.total / k)
 
-    def _warn_of_fewer(self, available: int) -> None:
-        if self.n_components is not None and self.n_components > available:
-            warnings.warn(
-                f"There are only {available} axes, fewer than n_components = {self.n_components}.",
-                FewerComponents,
-                stacklevel=find_user_stacklevel(),
-            )
-
     def _make_supplementary_points(self, labels: np.ndarray, membership: np.ndarray) -> Points:
         share = membership.sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             barycentres = membership @ self.rows_.standard / share[:, None]
             distance = np.sqrt(1 / share - 1)
+        if self.correction != "indicator":
+            distance = np.sqrt(self._measure_means(membership) / len(self._analysis.blocks))
         unknown = np.full(len(labels), np.nan)
         standard = barycentres / self.correlations_
         return Points(labels, unknown, distance, unknown, standard, np.sqrt(self.inertias_))

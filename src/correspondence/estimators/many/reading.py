@@ -188,7 +188,11 @@ def warn_of_left_out(message: str) -> None:
 
 
 def read_mixed(
-    columns: Mapping[Any, Any], missing: str, handle_unknown: str, weights: np.ndarray | None = None
+    columns: Mapping[Any, Any],
+    missing: str,
+    handle_unknown: str,
+    weights: np.ndarray | None = None,
+    min_columns: int = 2,
 ) -> ReadTable:
     """Read columns of numbers and answers, each as what it is.
 
@@ -196,6 +200,8 @@ def read_mixed(
     ----------
     columns, missing, handle_unknown, weights
         See `read_labels`. A missing number is the mean, unless it is imputed or its row dropped.
+    min_columns : int
+        At least so many columns must vary.
 
     Returns
     -------
@@ -234,7 +240,7 @@ def read_mixed(
     if constant:
         warn_of_left_out(f"Left out, because they have one value only: column(s) {list_names(constant, 5, show=repr)}.")
     ordered = [made[key] for key in columns if key in made and key not in constant]
-    if len(ordered) < 2:
+    if len(ordered) < min_columns:
         _refuse_few(len(ordered))
     features = ManyColumns(tuple(column for column, _ in ordered), handle_unknown)
     return ReadTable(features, [values for _, values in ordered], rows)
