@@ -299,6 +299,11 @@ class ManyColumns(FeatureMap):
         """Tell which values are known, neither missing nor unknown, as an array of shape (n, k)."""
         return np.column_stack([column.find_given(own) for column, own in zip(self.columns, arrays, strict=True)])
 
+    def find_unknown(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Tell which rows have an answer that was not in the fit."""
+        labels = [own for column, own in zip(self.columns, arrays, strict=True) if column.kind == "labels"]
+        return np.any([np.zeros(len(arrays[0]), dtype=bool), *(own == UNKNOWN_CODE for own in labels)], axis=0)
+
     def weigh_rows(self, arrays: Sequence[np.ndarray], weights: np.ndarray | None) -> np.ndarray | None:
         """Return the weights of rows in the moments: if missing answers are passive, a row counts as it answered."""
         if not self.is_passive:

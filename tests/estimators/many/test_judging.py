@@ -193,3 +193,55 @@ def test_answers_that_are_not_drawn_have_no_place():
 def test_bootstrap_by_all_conventions(correction):
     mca = co.MCA(2, correction=correction).fit(draw_survey(300))
     assert np.isfinite(mca.bootstrap(10, random_state=0).column_covariance).all()
+
+
+# --- numbers and answers
+
+
+def draw_mixed(n, seed=0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=n)
+    frame = {"a": z + rng.normal(size=n), "b": 2 * z + rng.normal(size=n), "d": z**2 + 0.3 * rng.normal(size=n)}
+    return pd.DataFrame(frame | {"c": np.where(z + rng.normal(size=n) > 0, "yes", "no")})
+
+
+def test_two_numbers_predict_each_other_by_their_correlation():
+    frame = draw_mixed(300)[["a", "b"]]
+    held = co.MixedCA(1).fit(frame[:200]).evaluate(frame[200:])
+    np.testing.assert_allclose(held.training[:, 0], frame[:200].corr().iloc[0, 1] ** 2, rtol=1e-9)
+    slope, constant = np.polyfit(frame["b"][:200], frame["a"][:200], 1)
+    left = frame["a"][200:] - constant - slope * frame["b"][200:]
+    total = frame["a"][200:] - frame["a"][:200].mean()
+    assert held.r2[0, 0] == pytest.approx(1 - (left**2).sum() / (total**2).sum())
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"numeric": "smooth"}, {"groups": {"one": ["a", "b"], "two": ["c", "d"]}}, {"standardize": False}],
+)
+def test_numbers_and_answers(parameters):
+    frame = draw_mixed(300)
+    mixed = co.MixedCA(2, **parameters).fit(frame)
+    held = mixed.evaluate(frame)
+    np.testing.assert_allclose(held.r2, held.training, rtol=1e-9, atol=1e-12)
+    crossed = co.crossfit(co.MixedCA(2, **parameters), frame)
+    assert crossed.names.tolist() == ["a", "b", "d", "c"]
+    assert crossed.r2[1, 1] > 0.2
+    assert (crossed.r2[2, 1] > 0.1) == ("numeric" in parameters)  # only a curve of d goes with the others
+    spread = mixed.bootstrap(10, random_state=0)
+    assert np.isfinite(spread.column_covariance).all()
+    assert co.permutation_test(co.MixedCA(2, **parameters), frame, n_permutations=19).pvalues.shape == (2,)
+
+
+def test_a_number_is_never_an_unknown_answer():
+    frame = draw_mixed(100)
+    frame.loc[3, "a"] = -2.0  # the code of unknown answers
+    mixed = co.MixedCA(2).fit(frame)
+    assert np.isfinite(mixed.transform(frame)).all()
+    assert mixed.evaluate(frame).n == 100
+
+
+def test_a_subpopulation_cannot_be_drawn_again():
+    frame = draw_survey(100)
+    with pytest.raises(ValueError, match="subpopulation"):
+        co.MCA(2).fit(frame, subpopulation=np.arange(50)).bootstrap(10)

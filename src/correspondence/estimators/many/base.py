@@ -29,7 +29,7 @@ from correspondence.core.column_features import ManyColumns, compute_feature_mom
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.left_out_columns import leave_out_unseen
-from correspondence.data.answers import UNKNOWN_CODE, split_columns
+from correspondence.data.answers import split_columns
 from correspondence.data.pairs.pairs import is_source
 from correspondence.estimators.many.judging import JudgedColumns
 from correspondence.estimators.many.reading import ReadTable, name_rows, select_columns
@@ -303,8 +303,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
             centred = block - axes.mean
             scores[rows] = centred @ axes.weights[:, :d]
             squares[rows] = ((centred @ analysis.whitening) ** 2).sum(axis=1)
-        is_unknown = np.any([values == UNKNOWN_CODE for values in arrays], axis=0)
-        scores[is_unknown] = np.nan
+        scores[analysis.features.find_unknown(arrays)] = np.nan
         return scores, squares
 
     @property

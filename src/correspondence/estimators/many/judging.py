@@ -19,7 +19,6 @@ from correspondence.core.column_features import LabelColumn, ManyColumns, comput
 from correspondence.core.column_permutations import PermutableColumns
 from correspondence.core.left_out_columns import ColumnErrors, measure_left_out, select_own_whitening
 from correspondence.core.moments import Moments
-from correspondence.data.answers import UNKNOWN_CODE
 from correspondence.data.pairs.pairs import is_source
 from correspondence.estimators.ca.bootstrap import ALIGNMENT_FUNCTIONS, PointSpread
 from correspondence.estimators.many.reading import ReadTable, select_columns, warn_of_left_out
@@ -93,9 +92,7 @@ class JudgedColumns:
 
     def _find_judged_rows(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Return the positions of the rows that can be judged; say how many cannot."""
-        columns = zip(self._analysis.features.columns, arrays, strict=True)
-        unknown = [own == UNKNOWN_CODE for column, own in columns if column.kind == "labels"]
-        is_unknown = np.any(unknown, axis=0) if unknown else np.zeros(len(arrays[0]), dtype=bool)
+        is_unknown = self._analysis.features.find_unknown(arrays)
         is_missing = ~self._analysis.features.find_given(arrays).all(axis=1) & ~is_unknown
         if self.missing == "error" and is_missing.any():
             raise ValueError(
