@@ -49,6 +49,8 @@ from .estimators.many.mixed import MixedCA as MixedCA
 from .estimators.pice.estimator import PICE as PICE
 from .page import explore as explore
 from .recording.recorder import TrainingRecorder as TrainingRecorder
+from .results.column_evidence import ColumnsDimension as ColumnsDimension
+from .results.column_evidence import ColumnsHeldOut as ColumnsHeldOut
 from .results.column_table import ColumnTable as ColumnTable
 from .results.comparison import ClassifierComparison as ClassifierComparison
 from .results.comparison import Comparison as Comparison

@@ -54,6 +54,10 @@ class FeatureColumn(ABC):
         """Compute the features of values that `read` returned."""
 
     @abstractmethod
+    def find_given(self, values: np.ndarray) -> np.ndarray:
+        """Tell which of the values that `read` returned are known, neither missing nor unknown."""
+
+    @abstractmethod
     def list_labels(self) -> list[str]:
         """Name the features."""
 
@@ -112,6 +116,9 @@ class LabelColumn(FeatureColumn):
             features[values < 0] = self.shares
         return features
 
+    def find_given(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
+        return np.asarray(values >= 0)
+
     def list_labels(self) -> list[str]:  # noqa: D102
         return [f"{self.name}:{answer}" for answer in self.answers]
 
@@ -155,6 +162,9 @@ class NumberColumn(FeatureColumn):
 
     def expand(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
         return np.where(np.isnan(values), self.mean, values)[:, None]
+
+    def find_given(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
+        return ~np.isnan(values)
 
     def list_labels(self) -> list[str]:  # noqa: D102
         return [str(self.name)]
@@ -284,6 +294,22 @@ class ManyColumns(FeatureMap):
     def count_given(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Count the answers that each row gave."""
         return np.sum([values >= 0 for values in arrays], axis=0)
+
+    def find_given(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Tell which values are known, neither missing nor unknown, as an array of shape (n, k)."""
+        return np.column_stack([column.find_given(own) for column, own in zip(self.columns, arrays, strict=True)])
+
+    def find_unknown(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Tell which rows have an answer that was not in the fit."""
+        labels = [own for column, own in zip(self.columns, arrays, strict=True) if column.kind == "labels"]
+        return np.any([np.zeros(len(arrays[0]), dtype=bool), *(own == UNKNOWN_CODE for own in labels)], axis=0)
+
+    def weigh_rows(self, arrays: Sequence[np.ndarray], weights: np.ndarray | None) -> np.ndarray | None:
+        """Return the weights of rows in the moments: if missing answers are passive, a row counts as it answered."""
+        if not self.is_passive:
+            return weights
+        given = self.count_given(arrays) / len(self.columns)
+        return given if weights is None else weights * given
 
     def _compute_row_factors(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Return the factor by which the answers of a row count, because others are missing."""

@@ -24,8 +24,10 @@ from correspondence.core.pair_summary import (
 from correspondence.core.scoring import score_pairs
 from correspondence.data.copies import DUPLICATES, is_duplicates
 from correspondence.data.splits import make_splits
+from correspondence.results.column_evidence import ColumnsHeldOut
 from correspondence.results.evidence import CrossFit, HeldOut
 from correspondence.validation.fitting import Fit, check_pairs, fit_and_apply, pad_columns, read_pairs, run_tasks
+from correspondence.validation.many_columns import crossfit_columns, takes_columns
 
 __all__ = ["crossfit"]
 
@@ -42,7 +44,7 @@ def crossfit(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
-) -> CrossFit:
+) -> CrossFit | ColumnsHeldOut:
     """Fit to all folds of the pairs but one and judge on the held-out pairs, in turn.
 
     Parameters
@@ -52,7 +54,8 @@ def crossfit(
     X, Y : array-like, frame, ...
         Fit to and judge on these pairs, of any kind that ``est.fit`` takes. For `CA`, X alone may be a
         table of whole counts in any form that it takes: the pairs that it counts are used, about 200,000 of them,
-        drawn at random, if there are more.
+        drawn at random, if there are more. For `MCA`, X is the table of all columns: each is predicted from
+        the others on held-out rows, and all folds cost one pass over the rows.
     cv : int, splitter or iterable
         The number of shuffled folds, one of scikit-learn's splitters, or pairs of arrays of positions.
     groups : array-like of shape (n,), "duplicates" or None
@@ -68,8 +71,9 @@ def crossfit(
 
     Returns
     -------
-    CrossFit
-        The held-out correlations with intervals, beside those of the training.
+    CrossFit or ColumnsHeldOut
+        The held-out correlations with intervals, beside those of the training; for many columns, the shares of
+        each that the others predict.
 
     Examples
     --------
@@ -82,6 +86,8 @@ def crossfit(
       component  training  held out
               1    0.8839    0.8791 [0.8392, 0.9096]
     """
+    if takes_columns(est, Y):
+        return crossfit_columns(est, X, cv, groups, random_state)
     X, Y = read_pairs(est, X, Y, groups)
     if is_duplicates(groups) and not (isinstance(cv, int) or hasattr(cv, "split")):
         groups = None  # positions are the user's own choice

@@ -28,8 +28,10 @@ from correspondence.core.column_blocks import (
 from correspondence.core.column_features import ManyColumns, compute_feature_moments, freeze_moments
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
-from correspondence.data.answers import UNKNOWN_CODE, split_columns
+from correspondence.core.left_out_columns import leave_out_unseen
+from correspondence.data.answers import split_columns
 from correspondence.data.pairs.pairs import is_source
+from correspondence.estimators.many.judging import JudgedColumns
 from correspondence.estimators.many.reading import ReadTable, name_rows, select_columns
 from correspondence.estimators.many.sources import read_source
 from correspondence.estimators.many.supplementary import SupplementaryVariables, place_variables
@@ -75,7 +77,7 @@ class ColumnAnalysis:
     is_subpopulation: bool = False
 
 
-class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
+class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
     """Base of the analyses of many columns: `fit` sets ``decomposition_`` and the points of rows and columns."""
 
     _constraints: ClassVar[Constraints]
@@ -178,10 +180,7 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         rows = kept[table.rows]
         self._row_names = names[rows]
         self._remember_names(list(active))
-        own = None if weights is None else weights[rows]
-        if table.features.is_passive:  # a row counts as much as it answered
-            given = table.features.count_given(table.arrays) / len(table.features.columns)
-            own = given if own is None else own * given
+        own = table.features.weigh_rows(table.arrays, None if weights is None else weights[rows])
         analysis = self._analyse_rows(table.features, table.arrays, own)
         if subpopulation is not None:
             chosen = np.flatnonzero(np.isin(rows, find_rows(subpopulation, n, "subpopulation")))
@@ -220,9 +219,7 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
             if value is not None:
                 raise ValueError(f"{name} must be None for a table that is not in memory. Read the table first.")
         read = read_source(X, supplementary, self.missing, self.handle_unknown)
-        self._remember_names([column.name for column in read.features.columns])
-        moments = freeze_moments(read.moments)
-        self._finish_fit(self._find_axes(read.features, moments))
+        self._fit_moments(read.features, read.moments)
 
     def _remember_names(self, names: list[Any]) -> None:
         self.n_features_in_ = len(names)
@@ -232,13 +229,14 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
     def _analyse_rows(
         self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None
     ) -> ColumnAnalysis:
+        self._choose_smoothness(features, arrays, weights)
         if features.width > MAX_MOMENTS:
             return self._analyse_sparse_rows(features, arrays, weights)
         moments = freeze_moments(compute_feature_moments(features, arrays, weights))
         return replace(self._find_axes(features, moments), arrays=arrays, weights=weights)
 
     def _find_axes(self, features: ManyColumns, moments: FeatureMoments) -> ColumnAnalysis:
-        blocks = self._make_blocks(features, moments)
+        blocks = leave_out_unseen(self._make_blocks(features, moments), moments)
         whitening = whiten_blocks(moments, blocks)
         axes = find_block_axes(moments, whitening, None)
         return ColumnAnalysis(features, blocks, moments, whitening, axes)
@@ -305,8 +303,7 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
             centred = block - axes.mean
             scores[rows] = centred @ axes.weights[:, :d]
             squares[rows] = ((centred @ analysis.whitening) ** 2).sum(axis=1)
-        is_unknown = np.any([values == UNKNOWN_CODE for values in arrays], axis=0)
-        scores[is_unknown] = np.nan
+        scores[analysis.features.find_unknown(arrays)] = np.nan
         return scores, squares
 
     @property

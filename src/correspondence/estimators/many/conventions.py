@@ -80,7 +80,7 @@ class _Burt:
 
     @classmethod
     def from_moments(cls, moments: FeatureMoments, blocks: Sequence[ColumnBlock], is_partial: bool = False) -> _Burt:
-        root = np.sqrt(moments.mean)
+        root = np.sqrt(np.where(moments.mean > 0, moments.mean, 1))  # an answer that nobody gave has no residuals
         owner = np.repeat(np.arange(len(blocks)), [block.width for block in blocks])
         S = moments.cov / np.outer(root, root) / len(blocks)
         return cls(S, moments.mean, owner, find_label_features(blocks), is_partial)

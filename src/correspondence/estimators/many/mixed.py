@@ -143,12 +143,9 @@ class MixedCA(ManyColumnsEstimator):
     def _is_standardised(self, name: Any) -> bool:
         return self.standardize if isinstance(self.standardize, bool) else name in set(self.standardize)
 
-    def _analyse_rows(
-        self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None
-    ) -> ColumnAnalysis:
+    def _choose_smoothness(self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None) -> None:
         if self.numeric == "smooth":
             self.smoothing_ = choose_smoothing(features, arrays, weights, self.n_components, self.random_state)
-        return super()._analyse_rows(features, arrays, weights)
 
     def _set_results(self, analysis: ColumnAnalysis) -> None:
         available = len(analysis.axes.eigenvalues)
