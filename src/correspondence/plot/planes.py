@@ -12,7 +12,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.patches import Ellipse, Patch
 
 from correspondence._util.arguments import check_flag, check_whole
-from correspondence._util.text import one_line, short_repr
+from correspondence._util.text import one_line
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.plot.column_marks import SideColumns, draw_numbers, find_side_columns, write_caption
 from correspondence.plot.drawn_clouds import DrawnCloud, colour_by_class, make_marks, make_sides, place_supplementary
@@ -32,7 +32,7 @@ from correspondence.plot.style import make_axes
 from correspondence.results.points import Bootstrap, Ellipses, Points
 from correspondence.scene.classes import make_scene
 from correspondence.scene.colours import GREY
-from correspondence.scene.many_columns import has_many_columns, make_columns_scene, write_axis_title
+from correspondence.scene.many_columns import check_unused, has_many_columns, make_columns_scene, write_axis_title
 from correspondence.scene.points import check_axes, check_map, check_names, find_scale_factor
 
 __all__ = ["plane"]
@@ -183,13 +183,6 @@ def plane(
     if described:
         write_caption(ax, described)
     return ax
-
-
-def check_unused(given: dict[str, Any]) -> None:
-    """Refuse what a plane of many columns does not draw."""
-    for name, value in given.items():
-        if value is not None:
-            raise TypeError(f"{name} must be left out for an analysis of many columns, got {short_repr(value)}.")
 
 
 def draw_columns_plane(

@@ -11,8 +11,8 @@ import numpy as np
 
 from correspondence._util.arguments import count_observations
 from correspondence._util.labels import MISSING, to_object_array
-from correspondence._util.text import one_line
-from correspondence.core.column_features import FeatureColumn, LabelColumn
+from correspondence._util.text import one_line, short_repr
+from correspondence.core.column_features import LabelColumn
 from correspondence.results.points import Points
 from correspondence.scene.column_marks import is_plain_answer
 from correspondence.scene.points import ScenePoints
@@ -22,6 +22,7 @@ __all__ = [
     "GroupView",
     "ManyColumnsScene",
     "NumberArrows",
+    "check_unused",
     "find_numbers",
     "find_shares",
     "has_many_columns",
@@ -38,6 +39,13 @@ CONVENTIONS = {"burt": " (Burt)", "adjusted": " (adjusted)", "joint": " (joint)"
 def has_many_columns(est: Any) -> bool:
     """Tell whether something is a fitted analysis of many columns, such as `MCA`."""
     return all(hasattr(est, name) for name in ("decomposition_", "eta2_", "variables_", "shares_"))
+
+
+def check_unused(given: dict[str, Any]) -> None:
+    """Refuse what pictures of many columns do not show."""
+    for name, value in given.items():
+        if value is not None:
+            raise TypeError(f"{name} must be left out for an analysis of many columns, got {short_repr(value)}.")
 
 
 @dataclass(frozen=True, eq=False)
