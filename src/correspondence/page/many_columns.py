@@ -23,7 +23,6 @@ from correspondence.scene.many_columns import (
     ManyColumnsScene,
     find_shares,
     name_share,
-    write_answers,
     write_axis_title,
 )
 from correspondence.scene.points import ScenePoints, list_maps
@@ -76,7 +75,7 @@ def _list_row_values(est: Any, scene: ManyColumnsScene) -> list[Column]:
     for column, array in zip(columns, arrays, strict=True):
         own = array[scene.rows.rows]
         if isinstance(column, LabelColumn):
-            answers = [*to_texts(column.answers), "–"]  # the last is for missing ones, whose code is negative
+            answers = [*to_texts(column.answers), "\N{EN DASH}"]  # the last is for missing ones, whose code is negative
             codes = np.where(own < 0, len(answers) - 1, own).astype(np.uint32)
             values.append(Column(str(column.name), codes, answers))
         else:
@@ -95,7 +94,6 @@ def _make_answer_cloud(answers: AnswerPoints | None, est: Any, name: str, role: 
     kept = np.sort(known[np.argsort(-weight[known], kind="stable")[:MAX_ANSWERS]])
     mass = points.mass[kept] if is_active else None
     seen = ScenePoints(points.standard[kept], answers.texts[kept], mass, kept, n, n)
-    labels = write_answers(answers.variables, answers.codes, answers.answers, is_coloured=False)
     counts = answers.shares[kept] * est._analysis.moments.n
     columns = [
         Column("variable", answers.codes[kept].astype(np.uint32), to_texts(answers.variables)),
@@ -107,7 +105,7 @@ def _make_answer_cloud(answers: AnswerPoints | None, est: Any, name: str, role: 
         role,
         name,
         seen,
-        to_texts(labels[kept]),
+        to_texts(answers.full_texts[kept]),
         True,
         columns,
         classes=answers.codes[kept].astype(np.int16) if is_active else None,
@@ -155,14 +153,13 @@ def pack_columns_payload(
     """
     kept = count_axes(rows, clouds)
     variables = [] if scene.answers is None else scene.answers.variables
+    colours = list_variable_colours(len(variables))
     content: dict[str, Any] = {
         "names": names,
         "kept": kept,
         "axes": [asdict(row) for row in rows[:kept]],
         "titles": [write_axis_title(est, i) for i in range(kept)],
-        "classes": {"names": to_texts(variables), "colours": list_variable_colours(len(variables))}
-        if variables
-        else None,
+        "classes": {"names": to_texts(variables), "colours": colours} if variables else None,
         "fitted": fitted,
         "many": {"barycentric": scene.is_barycentric, "colours": list_variable_colours(N_ROW_COLOURS)},
         "by": "posterior",
@@ -187,22 +184,16 @@ def _list_joined(scene: ManyColumnsScene, cloud: Cloud) -> list[list[int]]:
 
 
 def _list_number_marks(scene: ManyColumnsScene) -> list[NumberMark]:
-    chosen = scene.numbers.choose(range(scene.numbers.correlations.shape[1]), 0.0, MAX_NUMBERS)
-    d = chosen.correlations.shape[1]
-    return [
-        NumberMark(
-            f"{label} (supplementary)" if passive else str(label),
-            0,
-            np.nan_to_num(correlations),
-            np.zeros(d, bool),
-            np.empty((0, d)),
-            np.empty(0),
-            np.nan_to_num(correlations) ** 2,
-        )
-        for label, correlations, passive in zip(
-            chosen.labels.tolist(), chosen.correlations, chosen.is_supplementary.tolist(), strict=True
-        )
-    ]
+    """List the numbers that go most with the axes, as the page draws them."""
+    d = scene.numbers.correlations.shape[1]
+    numbers = scene.numbers.choose(range(d), 0.0, MAX_NUMBERS)
+    marks = []
+    for j, label in enumerate(numbers.labels.tolist()):
+        name = f"{label} (supplementary)" if numbers.is_supplementary[j] else str(label)
+        straight, curve = np.nan_to_num(numbers.correlations[j]), numbers.curves[j]
+        mark = NumberMark(name, 0, straight, np.zeros(d, bool), np.empty((0, d)), np.empty(0), numbers.explained[j])
+        marks.append(mark if curve is None else replace(mark, bends=curve.bends, path=curve.path))
+    return marks
 
 
 def _collect_pairs(est: Any, cloud: Cloud) -> dict[str, np.ndarray]:
@@ -237,9 +228,8 @@ def find_answer_words(est: Any, scene: ManyColumnsScene) -> list[AxisWords]:
     if scene.answers is None or scene.is_barycentric:
         return list(find_axis_words(est.decomposition_))
     answers = scene.answers
-    texts = write_answers(answers.variables, answers.codes, answers.answers, is_coloured=False)
     known = np.flatnonzero(np.isfinite(answers.points.standard).all(axis=1))
-    items = (texts[known].tolist(), answers.points.standard[known], answers.points.mass[known])
+    items = (answers.full_texts[known].tolist(), answers.points.standard[known], answers.points.mass[known])
     return list(find_axis_words(est.decomposition_, y_items=items))
 
 
@@ -257,28 +247,26 @@ def write_column_sentences(est: Any, words: Sequence[AxisWords]) -> list[str]:
     for i in range(first):
         order = np.argsort(-est.eta2_[:, i], kind="stable")[:MAX_NAMED_COLUMNS]
         columns = ", ".join(f"{est.variables_[j]} ({est.eta2_[j, i]:.2f})" for j in order)
-        separates = words[i].write_sentence(("rows", "answers")) + " " if i < len(words) and words[i].y else ""
-        sentences.append(
-            f"{separates}It goes most with {columns}." if separates else f"Axis {i + 1} goes most with {columns}."
-        )
+        has_words = i < len(words) and words[i].y
+        start = f"{words[i].write_sentence(('rows', 'answers'))} It" if has_words else f"Axis {i + 1}"
+        sentences.append(f"{start} goes most with {columns}.")
     return sentences
 
 
-def list_eta2(est: Any, clouds: list[Cloud]) -> list[StructureRow]:
+def list_eta2(est: Any) -> list[StructureRow]:
     """List the share of the variance of the first axes that each column explains, the strongest first."""
     widths = {str(c.name): c.width for c in est._analysis.features.columns if isinstance(c, LabelColumn)}
     rows = [(str(name), "active", eta2) for name, eta2 in zip(est.variables_, est.eta2_, strict=True)]
     passive = [(str(name), "supplementary", eta2) for name, eta2 in getattr(est, "supplementary_eta2_", {}).items()]
     numbers = getattr(est, "supplementary_numbers_", None)
     if numbers is not None:
-        passive += [
-            (str(name), "supplementary", r**2) for name, r in zip(numbers.labels, numbers.correlations, strict=True)
-        ]
+        squares = zip(numbers.labels, numbers.cos2, strict=True)
+        passive += [(str(name), "supplementary", r2) for name, r2 in squares]
     kinds = {str(name) for name in getattr(est, "supplementary_eta2_", {})} | set(widths)
     listed = []
     for part in (rows, passive):
         for name, side, eta2 in sorted(part, key=lambda one: -float(np.nan_to_num(one[2][:2]).max(initial=0))):
-            cells = ["–" if np.isnan(value) else f"{value:.2f}" for value in eta2[:MAX_AXES_LISTED]]
+            cells = ["\N{EN DASH}" if np.isnan(value) else f"{value:.2f}" for value in eta2[:MAX_AXES_LISTED]]
             n = str(widths[name]) if name in widths and side == "active" else ""
             listed.append(StructureRow(side, name, "label" if name in kinds else "number", n, cells))
     return listed

@@ -65,7 +65,8 @@ class Page {
     const arrows = this.numberLines.filter(line => line.points.length === 2).length, paths = this.numberLines.length - arrows;
     if (model.clouds.some(cloud => isOfColumns(cloud.role))) parts.push("Categories lie at the mean of their rows, which are the faint points.");
     if (arrows) parts.push("An arrow has the direction of the correlations of a number with the axes, and ends where rows two standard deviations above its mean lie.");
-    if (paths) parts.push("A path goes through the means of the rows of ten quantiles of a number that bends, from low to high.");
+    if (paths && model.data.many) parts.push("A path shows where the smooth function of a number puts the rows, from low to high.");
+    else if (paths) parts.push("A path goes through the means of the rows of ten quantiles of a number that bends, from low to high.");
     return parts.join(" ");
   }
   /* What distances mean in an analysis of many columns. */

@@ -50,10 +50,9 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     """
     d = as_decomposition(d_or_est)
     check_axes(d, (1,))
-    pics, shares, titles = d.pics, d.inertia_ratios, ("chi2", "Principal inertia component (PIC)")
-    if has_many_columns(d_or_est):
-        named = name_share(d_or_est)
-        pics, shares, titles = d_or_est.inertias_, find_shares(d_or_est), (named, f"Principal {named}")
+    is_many = has_many_columns(d_or_est)
+    pics = d_or_est.inertias_ if is_many else d.pics
+    shares = find_shares(d_or_est) if is_many else d.inertia_ratios
     shown = min(d.n_components, check_whole(n_components, "n_components", 1))
     ax = make_axes(ax, (min(8.0, max(4.0, 2.2 + 0.6 * shown)), 4))
     bars = ax.bar(np.arange(1, shown + 1), pics[:shown], color=ROWS, width=0.7)
@@ -63,8 +62,9 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     ax.set_xticks(np.arange(1, shown + 1))
     ax.set_xlim(0.4, max(shown, 3) + 0.6)
     ax.set_ylim(0, 1.2 * pics[0] if pics[0] > 1e-12 else 1)
-    ax.set_xlabel("Component" if shares is None else f"Component, with its share of {titles[0]}")
-    ax.set_ylabel(titles[1])
+    whole = name_share(d_or_est) if is_many else "chi2"
+    ax.set_xlabel("Component" if shares is None else f"Component, with its share of {whole}")
+    ax.set_ylabel(f"Principal {whole}" if is_many else "Principal inertia component (PIC)")
     simplify_frame(ax)
     return ax
 

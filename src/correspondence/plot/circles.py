@@ -13,7 +13,7 @@ from correspondence._util.arguments import check_whole
 from correspondence._util.labels import to_object_array
 from correspondence._util.text import one_line
 from correspondence.core.decomposition import as_decomposition
-from correspondence.plot.column_marks import annotate_caption, draw_arrow, sample_lines
+from correspondence.plot.column_marks import annotate_caption, draw_number, sample_lines
 from correspondence.plot.drawn_clouds import DrawnCloud
 from correspondence.plot.labels import write_labels
 from correspondence.plot.many_columns import choose_number_colours
@@ -79,10 +79,10 @@ def correlation_circle(
     draw_cross(ax)
     ax.add_patch(Circle((0, 0), 1, fc="none", ec="0.6", lw=1))
     tips = drawn.correlations[:, index]
-    colours = choose_number_colours(drawn)
+    colours = choose_number_colours(drawn, len(getattr(est, "groups", None) or ()))
     lines = [np.vstack([np.zeros(2), tip]) for tip in tips]
     for line, colour, passive in zip(lines, colours, drawn.is_supplementary.tolist(), strict=True):
-        draw_arrow(ax, line, colour, is_dashed=passive)
+        draw_number(ax, line, colour, is_dashed=passive)
     ax.set(xlim=(-1.12, 1.12), ylim=(-1.12, 1.12), aspect="equal")
     titles = [write_axis_title(est, i) if has_many_columns(est) else f"Axis {i + 1}" for i in index]
     ax.set(xlabel=titles[0], ylabel=titles[1])
@@ -107,6 +107,7 @@ def collect_arrows(est: Any, numbers: Any, d: int) -> NumberArrows:
             np.vstack([own.correlations, numbers.correlations]),
             np.append(own.is_supplementary, np.ones(n, bool)),
             np.append(own.groups, np.full(n, -1)),
+            [*own.curves, *[None] * n],
         )
     if not len(own):
         raise ValueError("numbers must be given, because this analysis has no columns of numbers.")
@@ -116,7 +117,7 @@ def collect_arrows(est: Any, numbers: Any, d: int) -> NumberArrows:
 def list_arrow_handles(est: Any, arrows: NumberArrows) -> list[Line2D]:
     """List what the legend shows: groups of numbers, and which numbers took no part in the fit."""
     names = list(getattr(est, "groups", None) or {})
-    palette = list_variable_colours(int(arrows.groups.max(initial=-1)) + 1)
+    palette = list_variable_colours(len(names))
     used = set(arrows.groups[~arrows.is_supplementary].tolist())
     handles = [Line2D([], [], color=palette[j], label=one_line(names[j])) for j in sorted(used - {-1})]
     if arrows.is_supplementary.any():

@@ -22,7 +22,7 @@ __all__ = [
     "FAINT_AREA_POINTS",
     "SideColumns",
     "annotate_caption",
-    "draw_arrow",
+    "draw_number",
     "draw_numbers",
     "find_side_columns",
     "sample_lines",
@@ -145,19 +145,17 @@ def _make_named_cloud(
 
 def draw_numbers(ax: Axes, side: SideColumns) -> np.ndarray:
     """Draw arrows and paths, and return points of them, which no label should cover."""
-    outline = [withStroke(linewidth=2.6, foreground="white", alpha=0.8)]
-    colour = side.tips.colour
     for line in side.lines:
-        if len(line) > 2:
-            ax.plot(
-                line[:-1, 0], line[:-1, 1], color=colour, lw=1.0, marker=".", ms=3, zorder=2.6, path_effects=outline
-            )
-        draw_arrow(ax, line, colour)
+        draw_number(ax, line, side.tips.colour)
     return sample_lines(side.lines)
 
 
-def draw_arrow(ax: Axes, line: np.ndarray, colour: str, is_dashed: bool = False) -> None:
-    """Draw the last piece of a line as an arrow."""
+def draw_number(ax: Axes, line: np.ndarray, colour: str, is_dashed: bool = False) -> None:
+    """Draw an arrow, or a path that ends in one."""
+    if len(line) > 2:
+        outline = [withStroke(linewidth=2.6, foreground="white", alpha=0.8)]
+        style: dict[str, Any] = {"color": colour, "lw": 1.0, "marker": ".", "ms": 3, "zorder": 2.6}
+        ax.plot(line[:-1, 0], line[:-1, 1], path_effects=outline, **style)
     arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.1, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
     if is_dashed:
         arrow["linestyle"] = "--"

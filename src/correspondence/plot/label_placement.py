@@ -40,7 +40,7 @@ class LabelPlacing(Artist):
     ) -> None:
         super().__init__()
         self.labels, self.leaders, self.index, self.xy, self.radius = labels, leaders, index, xy, radius
-        self.is_near = _DISTANCES_IN_POINTS <= reach
+        self.is_near = reach >= _DISTANCES_IN_POINTS
         self.seen = np.empty(0)
         self.set_zorder(-1)
         self.set_in_layout(False)

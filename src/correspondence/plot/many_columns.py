@@ -1,4 +1,4 @@
-"""The plane of an analysis of many columns: answers by variable, rows behind them, numbers as arrows, partial points."""
+"""The plane of an analysis of many columns: answers by variable, rows behind them, numbers, partial points."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Ellipse, Patch
 
 from correspondence._util.text import list_names, one_line
-from correspondence.plot.column_marks import FAINT_AREA_POINTS, annotate_caption, draw_arrow, sample_lines
+from correspondence.plot.column_marks import FAINT_AREA_POINTS, annotate_caption, draw_number, sample_lines
 from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height, choose_areas, place_supplementary
 from correspondence.plot.style import STYLES
 from correspondence.results.points import Bootstrap, Points
 from correspondence.scene.classes import check_classes
 from correspondence.scene.colours import GREY, choose_class_colours, list_variable_colours
 from correspondence.scene.column_marks import ARROW_DEVIATIONS, MIN_ARROW_LENGTH
-from correspondence.scene.many_columns import AnswerPoints, ManyColumnsScene, NumberArrows, write_answers
-from correspondence.scene.points import Scaling, ScenePoints, check_map, find_scale_factor
+from correspondence.scene.many_columns import AnswerPoints, ManyColumnsScene, NumberArrows
+from correspondence.scene.points import Scaling, ScenePoints, check_map, find_scale_factor, needs_mass
 
 __all__ = [
     "LABEL_REACH_POINTS",
@@ -63,8 +63,10 @@ class DrawnColumns:
         The answers of ordered variables, in their order, and the colour of the variable.
     numbers : NumberArrows
         The numbers that are drawn.
+    arrows : list of ndarray of shape (m, 2)
+        Their arrows, of two points, and paths, of more.
     tips : DrawnCloud
-        The ends of their arrows.
+        The ends of these.
     partial : list of (str, str, ndarray of shape (n, 2, 2))
         The name and colour of each group, and lines from the rows to where the group sees them.
     classes : dict
@@ -78,6 +80,7 @@ class DrawnColumns:
     supplementary: list[DrawnCloud]
     lines: list[tuple[np.ndarray, str]]
     numbers: NumberArrows
+    arrows: list[np.ndarray]
     tips: DrawnCloud
     partial: list[tuple[str, str, np.ndarray]]
     classes: dict[Any, str]
@@ -138,9 +141,9 @@ def make_drawn_columns(
     scaling, of_answers = check_map(map)
     if scene.is_barycentric:
         of_answers = scaling
-    scale = find_scale_factor(
-        "principal" if scaling in ("mass", "root_mass") else scaling, scene.row_correlations[index]
-    )[0]
+    # Arrows and partial points have no mass: in maps with masses they are drawn as for rows in principal coordinates.
+    plain: Scaling = "principal" if needs_mass(scaling) else scaling
+    scale = find_scale_factor(plain, scene.row_correlations[index])[0]
     rows = [] if scene.rows is None else [_draw_rows(scene, scaling, index)]
     colours: dict[Any, str] = {}
     if classes is not None and rows:
@@ -151,7 +154,10 @@ def make_drawn_columns(
         passive = place_supplementary(scene.supplementary_rows, index, is_first=True)
         rows.append(replace(passive, name="supplementary rows", marker="s", area=passive.area / 2))
     answers, lines, hidden = _place_answers(scene.answers, inertias, index, of_answers, by_mass, bool(colours))
-    numbers = scene.numbers.choose(index, MIN_ARROW_LENGTH, MAX_NUMBERS)
+    partial = _trace_partial_points(scene, index, scale)
+    # Of groups, the plane shows how they see the rows; arrows of their numbers would hide it.
+    numbers = scene.numbers.choose(index, MIN_ARROW_LENGTH, 0 if partial else MAX_NUMBERS)
+    arrows = [add_zero_height(_trace_number(numbers, j, index, scale)) for j in range(len(numbers))]
     own = [] if scene.supplementary is None else [_place_passive_answers(scene.supplementary, index)]
     given = [place_supplementary(points, index, is_first=not own and i == 0) for i, points in enumerate(supplementary)]
     placed = [replace(cloud, is_hollow=True) for cloud in (*own, *given)]
@@ -161,8 +167,9 @@ def make_drawn_columns(
         placed,
         lines,
         numbers,
-        _place_tips(numbers, index, scale),
-        _trace_partial_points(scene, index, scale),
+        arrows,
+        _place_tips(numbers, arrows, 0 if scene.answers is None else len(scene.answers.variables)),
+        partial,
         colours,
         (hidden, len(scene.numbers) - len(numbers)),
     )
@@ -205,11 +212,7 @@ def _place_answers(
     k = len(answers.variables)
     colours = [SUPPLEMENTARY_COLOUR] * k if is_grey else list_variable_colours(k)
     markers = [marker for _, marker in STYLES[:k]] if k <= 8 else ["^"] * k
-    texts = (
-        write_answers(answers.variables, answers.codes, answers.answers, is_coloured=False)
-        if is_grey
-        else answers.texts
-    )
+    texts = answers.full_texts if is_grey else answers.texts
     clouds = []
     for j, name in enumerate(answers.variables):
         own = np.flatnonzero((answers.codes == j) & is_drawn)
@@ -232,19 +235,29 @@ def _place_passive_answers(answers: AnswerPoints, index: list[int]) -> DrawnClou
     return replace(cloud, points=replace(cloud.points, labels=answers.texts[own]), weight=weight, area=area)
 
 
-def _place_tips(numbers: NumberArrows, index: list[int], scale: np.ndarray) -> DrawnCloud:
-    """Place the ends of arrows: where rows lie on average that are two standard deviations above the mean."""
-    places = ARROW_DEVIATIONS * numbers.correlations
-    points = ScenePoints.from_places(places, numbers.labels)
-    xy = add_zero_height(places[:, index] * scale)
-    colours = np.array(choose_number_colours(numbers), dtype=object)
-    area, weight = np.full(len(xy), 4.0), np.full(len(xy), 1e9)
+def _trace_number(numbers: NumberArrows, j: int, index: list[int], scale: np.ndarray) -> np.ndarray:
+    """Return the points of a path, or of an arrow to where rows two standard deviations above the mean lie."""
+    path = numbers.find_path(j, index)
+    if path is not None:
+        return path[:, index] * scale
+    return np.vstack([np.zeros(len(index)), ARROW_DEVIATIONS * numbers.correlations[j, index] * scale])
+
+
+def _place_tips(numbers: NumberArrows, arrows: list[np.ndarray], n_variables: int) -> DrawnCloud:
+    """Place the ends of arrows and paths, where the names of numbers are written before all others."""
+    n = len(numbers)
+    points = ScenePoints(numbers.correlations, numbers.labels, None, np.arange(n), n, n)
+    xy = np.vstack([np.empty((0, 2)), *(line[-1:] for line in arrows)])
+    colours = np.array(choose_number_colours(numbers, 0), dtype=object)
+    if any(len(line) > 2 for line in arrows):  # paths cross, so that each needs a colour, other than those of answers
+        colours = np.array(list_variable_colours(n_variables + n)[n_variables:], dtype=object)
+    area, weight = np.full(n, 4.0), np.full(n, 1e9)
     return DrawnCloud(points, "_", xy, area, weight, False, SUPPLEMENTARY_COLOUR, ".", colours=colours)
 
 
-def choose_number_colours(numbers: NumberArrows) -> list[str]:
+def choose_number_colours(numbers: NumberArrows, n_groups: int) -> list[str]:
     """Choose the colours of numbers: those of their groups, or one for all."""
-    palette = list_variable_colours(int(numbers.groups.max(initial=-1)) + 1)
+    palette = list_variable_colours(max(n_groups, int(numbers.groups.max(initial=-1)) + 1))
     own = [palette[group] if group >= 0 else "0.1" for group in numbers.groups.tolist()]
     return [GREY if passive else colour for colour, passive in zip(own, numbers.is_supplementary.tolist(), strict=True)]
 
@@ -257,25 +270,24 @@ def _trace_partial_points(
         return []
     start = add_zero_height(scene.rows.places[:, index] * scale)
     traced = []
-    for group, colour in zip(scene.groups, list_variable_colours(len(scene.groups)), strict=True):
+    palette = list_variable_colours(max((group.position for group in scene.groups), default=-1) + 1)
+    for group in scene.groups:
         end = add_zero_height(group.places[scene.rows.rows][:, index] * scale)
-        traced.append((one_line(group.name), colour, np.stack([start, end], axis=1)))
+        traced.append((one_line(group.name), palette[group.position], np.stack([start, end], axis=1)))
     return traced
 
 
 def draw_column_lines(ax: Axes, drawn: DrawnColumns) -> np.ndarray:
-    """Draw lines of ordered answers, arrows and partial points; return points of arrows, which no label should cover."""
+    """Draw lines of ordered answers, arrows and partial points; return points of arrows, which no label may cover."""
     for xy, colour in drawn.lines:
         ax.plot(xy[:, 0], xy[:, 1], color=colour, lw=1.1, alpha=0.65, zorder=2.2, gid="ordered")
     for _, colour, segments in drawn.partial:
         ax.add_collection(LineCollection(list(segments), colors=colour, linewidths=0.7, alpha=0.7, zorder=1.5))
         ax.scatter(segments[:, 1, 0], segments[:, 1, 1], s=7, color=colour, alpha=0.8, linewidths=0, zorder=1.6)
-    arrows = [np.vstack([np.zeros(2), tip]) for tip in drawn.tips.xy]
-    for line, colour, passive in zip(
-        arrows, choose_number_colours(drawn.numbers), drawn.numbers.is_supplementary, strict=True
-    ):
-        draw_arrow(ax, line, colour, is_dashed=bool(passive))
-    return sample_lines(arrows)
+    assert drawn.tips.colours is not None
+    for line, colour, passive in zip(drawn.arrows, drawn.tips.colours, drawn.numbers.is_supplementary, strict=True):
+        draw_number(ax, line, colour, is_dashed=bool(passive))
+    return sample_lines(drawn.arrows)
 
 
 def draw_answer_ellipses(
@@ -304,7 +316,8 @@ def choose_figure_size(drawn: DrawnColumns, n_axes: int) -> tuple[float, float]:
     """Choose the size of a figure, in inches, such that a plane with equal scales fills it."""
     if n_axes < 2:
         return 9.0, 3.0
-    xy = np.vstack([drawn.tips.xy, *(cloud.xy for cloud in drawn.clouds)])
+    ends = [segments[:, 1] for *_, segments in drawn.partial]
+    xy = np.vstack([*drawn.arrows, *ends, *(cloud.xy for cloud in drawn.clouds)])
     wide, high = np.maximum(np.ptp(xy, axis=0), 1e-9)
     legend = 1.6 if is_long_legend(drawn, n_axes) else 0.0
     return float(np.clip(5.8 * wide / high, 5.2, 8.0)) + 0.9 + legend, 6.5
@@ -331,17 +344,20 @@ def write_columns_caption(ax: Axes, scene: ManyColumnsScene, drawn: DrawnColumns
     if len(drawn.numbers):
         dashed = ", dashed if they took no part in the fit" if drawn.numbers.is_supplementary.any() else ""
         parts.append(f"arrows to where high numbers lie{dashed}")
+    if any(len(line) > 2 for line in drawn.arrows):
+        parts.append("paths from low to high numbers")
     if drawn.partial:
-        parts.append("thin lines: the row as each group sees it")
+        parts.append("thin lines lead to the row as each group sees it; numbers are in plot.correlation_circle")
     elif scene.groups:
         parts.append(f"points of groups are drawn up to {MAX_ROWS_WITH_PARTIAL} rows")
     if scene.answers is not None and len(scene.answers.variables) > MAX_VARIABLES_IN_LEGEND:
         parts.append("a colour for each variable, which the labels name")
     if scene.rows is not None and len(scene.rows) < scene.rows.given:
         parts.append(f"without {scene.rows.given - len(scene.rows):,} rows that have no place")
-    hidden = [f"{n:,} {noun}{'s' * (n > 1)}" for n, noun in zip(drawn.n_hidden, ("answer", "number"), strict=True) if n]
+    counts = (drawn.n_hidden[0], 0 if drawn.partial else drawn.n_hidden[1])
+    hidden = [f"{n:,} {noun}{'s' * (n > 1)}" for n, noun in zip(counts, ("answer", "number"), strict=True) if n]
     if hidden:
-        parts.append(f"not drawn, near the centre: {list_names(hidden, separator=' and ')}")
+        parts.append(f"not drawn, because they say little about the plane: {list_names(hidden, separator=' and ')}")
     if parts:
         text = "; ".join(parts)
         annotate_caption(ax, text[:1].upper() + text[1:])

@@ -143,7 +143,12 @@ def plane(
         unused = {"Y": Y, "marks": marks, "confusing": confusing, "columns": columns}
         unused |= {"boundaries": boundaries or None, "thumbnails": None if thumbnails is False else thumbnails}
         check_unused(unused)
-        style = {"size_by_mass": size_by_mass, "ellipses": ellipses, "level": level, "supplementary": supplementary}
+        style: dict[str, Any] = {
+            "size_by_mass": size_by_mass,
+            "ellipses": ellipses,
+            "level": level,
+            "supplementary": supplementary,
+        }
         style |= {"labels": labels, "max_labels": max_labels, "names": names, "X": X, "classes": classes}
         return draw_columns_plane(d_or_est, axes, map, ax, **style)
     seen = make_scene(d_or_est, X, classes, confusing, thumbnails)
@@ -269,7 +274,7 @@ def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float, is_above: bool = False
         if cloud.colours is None:  # rows with the same values are drawn once, and stay faint
             xy, first = np.unique(xy.round(9), axis=0, return_index=True)
             area = area[first]
-    colour = cloud.colour if cloud.colours is None else cloud.colours
+    colour: Any = cloud.colour if cloud.colours is None else cloud.colours
     ax.scatter(
         xy[:, 0],
         xy[:, 1],

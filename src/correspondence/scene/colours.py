@@ -127,7 +127,7 @@ def list_distinct_colours(n: int) -> list[str]:
 
 
 def list_variable_colours(n: int) -> list[str]:
-    """List colours of variables that can be read as text: if they are few, those that colour-blind readers tell apart."""
+    """List colours of variables that can be read as text: of few, those that colour-blind readers tell apart."""
     return list(VARIABLES[:n]) if n <= len(VARIABLES) else [_darken(colour) for colour in list_distinct_colours(n)]
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from correspondence._util.arguments import count_observations
 from correspondence._util.labels import MISSING, to_object_array
 from correspondence._util.text import one_line, short_repr
-from correspondence.core.column_features import LabelColumn
+from correspondence.core.column_blocks import ColumnBlock
+from correspondence.core.column_features import CurveColumn, LabelColumn
 from correspondence.results.points import Points
 from correspondence.scene.column_marks import is_plain_answer
 from correspondence.scene.points import ScenePoints
@@ -33,6 +34,8 @@ __all__ = [
 
 MAX_CLEAR_VARIABLES = 8  # so many colours can be told apart; with more, answers carry the names of their variables
 MAX_NAMED_ROWS = 60
+CURVE_POINTS, CURVE_RANGE = 15, (0.02, 0.98)  # of a path, and the quantiles between which it is drawn
+MIN_BEND = 0.05  # share of the variance of an axis that a straight line misses
 CONVENTIONS = {"burt": " (Burt)", "adjusted": " (adjusted)", "joint": " (joint)"}
 
 
@@ -81,6 +84,30 @@ class AnswerPoints:
     def __len__(self) -> int:
         return len(self.texts)
 
+    @property
+    def full_texts(self) -> np.ndarray:
+        """What is written where no colour tells the variable."""
+        return write_answers(self.variables, self.codes, self.answers, is_coloured=False)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberCurve:
+    """A number of which the analysis takes a smooth function.
+
+    Attributes
+    ----------
+    path : ndarray of shape (m, d)
+        The scores that rows have on average, from low numbers to high ones.
+    bends : ndarray of bool of shape (d,)
+        Whether a straight line would miss much of that.
+    explained : ndarray of shape (d,)
+        The share of the variance of each axis that the function explains.
+    """
+
+    path: np.ndarray
+    bends: np.ndarray
+    explained: np.ndarray
+
 
 @dataclass(frozen=True, eq=False)
 class NumberArrows:
@@ -96,26 +123,45 @@ class NumberArrows:
         Whether the number took no part in the fit.
     groups : ndarray of int of shape (m,)
         The position of the group of each number, -1 for none.
+    curves : list of NumberCurve or None
+        Where the smooth function of a number puts the rows; None for numbers that are taken as they are.
     """
 
     labels: np.ndarray
     correlations: np.ndarray
     is_supplementary: np.ndarray
     groups: np.ndarray
+    curves: list[NumberCurve | None]
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def choose(self, axes: Sequence[int], least: float, most: int) -> NumberArrows:
         """Return the numbers that go most with some axes, unless their correlation with these is below `least`."""
-        length = np.sqrt((self.correlations[:, list(axes)] ** 2).sum(axis=1))
-        order = np.argsort(-np.nan_to_num(length), kind="stable")
-        return self.take(order[np.nan_to_num(length)[order] >= least][:most])
+        length = np.sqrt(self.explained[:, list(axes)].sum(axis=1))
+        order = np.argsort(-length, kind="stable")
+        return self.take(order[length[order] >= least][:most])
+
+    @property
+    def explained(self) -> np.ndarray:
+        """The share of the variance of each axis that a number explains; 0 where that is not known."""
+        straight = np.nan_to_num(self.correlations) ** 2
+        for own, curve in zip(straight, self.curves, strict=True):
+            if curve is not None:
+                np.maximum(own, curve.explained, out=own)
+        return straight
+
+    def find_path(self, j: int, axes: Sequence[int]) -> np.ndarray | None:
+        """Return the path of a number that bends on some axes; None if an arrow is enough."""
+        curve = self.curves[j]
+        return None if curve is None or not curve.bends[list(axes)].any() else curve.path
 
     def take(self, index: np.ndarray) -> NumberArrows:
         """Return some of the numbers."""
-        parts = (self.labels, self.correlations, self.is_supplementary, self.groups)
-        return NumberArrows(*(part[index] for part in parts))
+        curves = [self.curves[i] for i in index.tolist()]
+        return NumberArrows(
+            self.labels[index], self.correlations[index], self.is_supplementary[index], self.groups[index], curves
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,11 +172,14 @@ class GroupView:
     ----------
     name : str
         The name of the group.
+    position : int
+        Its position among all groups, as `NumberArrows` has it.
     places : ndarray of shape (n, d)
         Standard coordinates: those that the map multiplies as it does the rows.
     """
 
     name: str
+    position: int
     places: np.ndarray
 
 
@@ -189,8 +238,9 @@ def make_columns_scene(est: Any, X: Any = None, most: int | None = None) -> Many
     rows = _locate_rows(est, points, X, most)
     correlations = est._row_correlations if points is None else points.correlations
     is_barycentric = hasattr(est, "numbers_")
+    names = list(getattr(est, "groups", None) or {})
     groups = [
-        GroupView(str(name), np.asarray(places) / correlations)
+        GroupView(str(name), names.index(name), np.asarray(places) / correlations)
         for name, places in (getattr(est, "partial_rows_", None) or {}).items()
     ]
     return ManyColumnsScene(
@@ -219,7 +269,7 @@ def _locate_rows(est: Any, points: Points | None, X: Any, most: int | None) -> S
 
 
 def _list_kept_features(est: Any) -> Iterator[tuple[int, LabelColumn, int, int]]:
-    """Yield position among the variables, column, position of the answer there, and of the feature, as they are kept."""
+    """Yield the position of a variable, its column, and the positions of an answer there and among the features."""
     variable = 0
     for column, block in zip(est._analysis.features.columns, est._analysis.blocks, strict=True):
         if not isinstance(column, LabelColumn):
@@ -298,7 +348,36 @@ def find_numbers(est: Any, d: int) -> NumberArrows:
         np.vstack([np.empty((0, d)), *(numbers.correlations for numbers, _ in found)]),
         np.concatenate([np.empty(0, bool), *(np.full(len(n.labels), name != "numbers_") for n, name in found)]),
         np.array([owner.get(label, -1) for label in labels.tolist()], dtype=int),
+        _find_curves(est, labels),
     )
+
+
+def _find_curves(est: Any, labels: np.ndarray) -> list[NumberCurve | None]:
+    """Find where the smooth functions of numbers put the rows."""
+    analysis = getattr(est, "_analysis", None)
+    if analysis is None or analysis.arrays is None:
+        return [None] * len(labels)
+    parts = zip(analysis.features.columns, analysis.blocks, analysis.arrays, strict=True)
+    curves = {
+        str(column.name): trace_curve(analysis, column, block, values, len(est.shares_))
+        for column, block, values in parts
+        if isinstance(column, CurveColumn)
+    }
+    return [curves.get(label) for label in labels.tolist()]
+
+
+def trace_curve(analysis: Any, column: CurveColumn, block: ColumnBlock, values: np.ndarray, d: int) -> NumberCurve:
+    """Trace the regression of the scores on a number, with the penalty of the analysis, from low to high."""
+    whitening = analysis.whitening[block.features].toarray()
+    # W W' is the inverse of the penalised covariance, times the weight of the column.
+    coefficients = whitening @ (whitening.T @ analysis.axes.covariance[block.features, :d]) / block.weight
+    mean = analysis.axes.mean[block.features]
+    fitted = (column.expand(values) - mean) @ coefficients
+    places = np.nanquantile(values, np.linspace(*CURVE_RANGE, CURVE_POINTS))
+    straight = np.array([np.corrcoef(column.expand(values)[:, 0], own)[0, 1] for own in fitted.T]) ** 2
+    explained = np.clip(fitted.var(axis=0), 0, 1)
+    bends = explained * (1 - np.nan_to_num(straight, nan=1.0)) > MIN_BEND
+    return NumberCurve((column.expand(places) - mean) @ coefficients, bends, explained)
 
 
 def find_shares(est: Any) -> np.ndarray | None:
