@@ -16,6 +16,7 @@ from correspondence._util.labels import MISSING, label_from_json, label_to_json,
 from correspondence._util.text import list_names, short_repr
 from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
 from correspondence.core.functions import FeatureMap
+from correspondence.core.gap_filling import GapFiller
 from correspondence.core.moments import Moments
 from correspondence.core.splines import SplineBasis
 from correspondence.data.answers import MISSING_CODE, UNKNOWN_CODE, find_answers, split_columns
@@ -52,6 +53,10 @@ class FeatureColumn(ABC):
     @abstractmethod
     def expand(self, values: np.ndarray) -> np.ndarray:
         """Compute the features of values that `read` returned."""
+
+    @abstractmethod
+    def restore(self, features: np.ndarray) -> np.ndarray:
+        """Compute the values that features stand for: the most probable answers, or the numbers."""
 
     @abstractmethod
     def list_labels(self) -> list[str]:
@@ -112,6 +117,9 @@ class LabelColumn(FeatureColumn):
             features[values < 0] = self.shares
         return features
 
+    def restore(self, features: np.ndarray) -> np.ndarray:  # noqa: D102
+        return features.argmax(axis=1).astype(np.int32)
+
     def list_labels(self) -> list[str]:  # noqa: D102
         return [f"{self.name}:{answer}" for answer in self.answers]
 
@@ -151,6 +159,9 @@ class NumberColumn(FeatureColumn):
     def expand(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
         return np.where(np.isnan(values), self.mean, values)[:, None]
 
+    def restore(self, features: np.ndarray) -> np.ndarray:  # noqa: D102
+        return features[:, 0]
+
     def list_labels(self) -> list[str]:  # noqa: D102
         return [str(self.name)]
 
@@ -171,6 +182,11 @@ class CurveColumn(NumberColumn):
         assert self.basis is not None
         return self.basis(super().expand(values))
 
+    def restore(self, features: np.ndarray) -> np.ndarray:  # noqa: D102
+        assert self.basis is not None
+        knots = self.basis.knots[0]
+        return features @ knots if len(knots) > 2 else features[:, 0]  # the features are 1 at one knot each
+
     def list_labels(self) -> list[str]:  # noqa: D102
         return [f"{self.name} ({i + 1})" for i in range(self.width)]
 
@@ -189,10 +205,13 @@ class ManyColumns(FeatureMap):
         The columns.
     handle_unknown : {"error", "nan", "missing"}
         What is done with an answer that was not in the fit.
+    filler : GapFiller, optional
+        It fills in missing values from the others of the row; without it, averages stand for them.
     """
 
     columns: tuple[FeatureColumn, ...]
     handle_unknown: str = "error"
+    filler: GapFiller | None = None
     kind: ClassVar[str] = "many"
 
     @property
@@ -243,10 +262,14 @@ class ManyColumns(FeatureMap):
     def expand(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Compute the features of rows that `read` returned."""
         features = np.hstack([column.expand(own) for column, own in zip(self.columns, arrays, strict=True)])
+        if self.filler is not None:
+            return self.filler.fill_gaps(features, self.find_gaps(arrays), self.blocks)
         return features * self._compute_row_factors(arrays)[:, None] if self.is_passive else features
 
     def expand_sparsely(self, arrays: Sequence[np.ndarray]) -> sp.csr_array:
         """Compute the features of rows as a sparse array."""
+        if self.filler is not None:
+            return sp.csr_array(self.expand(arrays))
         n, parts = len(arrays[0]), []
         for column, values in zip(self.columns, arrays, strict=True):
             is_plain = isinstance(column, LabelColumn) and (column.is_passive or (values >= 0).all())
@@ -257,6 +280,11 @@ class ManyColumns(FeatureMap):
             parts.append(sp.csr_array((np.ones(len(rows)), (rows, values[rows])), shape=(n, column.width)))
         features = sp.csr_array(sp.hstack(parts))
         return sp.csr_array(sp.diags_array(self._compute_row_factors(arrays)) @ features)
+
+    def find_gaps(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Return which values of rows are missing, an array of shape (n, k); unknown answers are too."""
+        pairs = zip(self.columns, arrays, strict=True)
+        return np.column_stack([own < 0 if column.kind == "labels" else np.isnan(own) for column, own in pairs])
 
     def count_given(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Count the answers that each row gave."""
@@ -299,6 +327,8 @@ class ManyColumns(FeatureMap):
                 assert column.basis is not None
                 arrays |= {f"{j}.knots": column.basis.knots[0], f"{j}.ends": np.asarray(column.basis.ends)}
             described.append(own)
+        if self.filler is not None:
+            arrays |= self.filler.to_arrays()
         return State({"columns": described, "handle_unknown": self.handle_unknown}, arrays)
 
     @classmethod
@@ -316,7 +346,7 @@ class ManyColumns(FeatureMap):
             else:
                 basis = SplineBasis([arrays[f"{j}.knots"]], ends=arrays[f"{j}.ends"])
                 columns.append(CurveColumn(name, own["mean"], basis=basis))
-        return cls(tuple(columns), description["handle_unknown"])
+        return cls(tuple(columns), description["handle_unknown"], GapFiller.from_arrays(arrays))
 
     def accept_unknown(self) -> ManyColumns:
         """Return the same features, with unknown answers taken as missing ones."""

@@ -152,7 +152,8 @@ def _take_plain_axes(correction: str, axes: BlockAxes, burt: _Burt, names: np.nd
     share, eigenvalues = burt.share[burt.kept], axes.eigenvalues / burt.k
     standard = axes.covariance[burt.kept] / share[:, None] / np.sqrt(eigenvalues)
     if correction == "indicator":
-        squares, inertias, total = burt.mass * np.maximum(1 / share - 1, 0), eigenvalues, axes.total / burt.k
+        # For 0 and 1 this is mass * (1 / share - 1), but shares that stand for missing answers vary less.
+        squares, inertias, total = np.diag(burt.S)[burt.kept], eigenvalues, axes.total / burt.k
     else:
         squares = (burt.select_kept(burt.S) ** 2).sum(axis=1)
         inertias, total = eigenvalues**2, float(squares.sum())
