@@ -12,7 +12,7 @@ noise is the mean of the eigenvalues left out. That iteration ends where these e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +20,12 @@ import numpy as np
 
 from correspondence.core.column_blocks import BlockAxes, ColumnBlock
 
-__all__ = ["GapFiller", "choose_axes", "make_gap_filler"]
+__all__ = ["GapFiller", "choose_axes", "make_gap_filler", "measure_axes"]
 
+MAX_AXES = 12  # numbers of axes that are tried
+MAX_WORSE_AXES = 2  # numbers in a row that do not improve on the best one, before the search ends
 MAX_SHRINKAGE = 1 - 1e-8  # exact axes must not make the equations of a nearly empty row singular
+NEGLIGIBLE_ERROR = 1e-7  # difference of squared relative errors that the tolerance of the steps makes
 SYSTEMS_PER_BATCH = 1 << 20  # cells of the matrices I - B that are solved at a time
 
 
@@ -138,13 +141,42 @@ def make_gap_filler(axes: BlockAxes, n_axes: int) -> GapFiller:
     return GapFiller(axes.mean, leading.weights, leading.covariance * shrinkage)
 
 
+def measure_axes(parts: Sequence[Callable[[int], float]], limit: int) -> np.ndarray:
+    """Measure how well 0, 1, ... axes fill in values that are masked, until more axes only make it worse.
+
+    Parameters
+    ----------
+    parts : sequence of callable
+        Each fills in one set of masked values by a number of axes, one more in each call, and returns the error.
+    limit : int
+        The number of axes that there are at most.
+
+    Returns
+    -------
+    ndarray of shape (m, d + 1)
+        One row for each part.
+
+    Examples
+    --------
+    >>> measure_axes([lambda d: (d - 1.0) ** 2, lambda d: abs(d - 2.0)], 9)
+    array([[1., 0., 1., 4.],
+           [2., 1., 0., 1.]])
+    """
+    errors = [[fill(0) for fill in parts]]
+    for n_axes in range(1, min(limit, MAX_AXES) + 1):
+        errors.append([fill(n_axes) for fill in parts])
+        if n_axes - int(np.mean(errors, axis=1).argmin()) >= MAX_WORSE_AXES:
+            break
+    return np.transpose(errors)
+
+
 def choose_axes(errors: Any) -> int:
     """Choose the number of axes by the errors of masked values.
 
     Parameters
     ----------
     errors : array-like of shape (m, d + 1)
-        The errors of m sets of masked values that were filled in by 0, 1, ..., d axes.
+        The squared relative errors of m sets of masked values that were filled in by 0, 1, ..., d axes.
 
     Returns
     -------
@@ -159,4 +191,4 @@ def choose_axes(errors: Any) -> int:
     values = np.asarray(errors, dtype=np.float64)
     excess = values - values[:, [int(values.mean(axis=0).argmin())]]
     spread = excess.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.zeros(values.shape[1])
-    return int(np.argmax(excess.mean(axis=0) <= spread))
+    return int(np.argmax(excess.mean(axis=0) <= np.maximum(spread, NEGLIGIBLE_ERROR)))

@@ -17,14 +17,12 @@ from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.user_warnings import Inexact
 from correspondence.core.column_blocks import FeatureMoments, find_block_axes, whiten_blocks
 from correspondence.core.column_features import FeatureColumn, ManyColumns, compute_feature_moments, freeze_moments
-from correspondence.core.gap_filling import GapFiller, choose_axes, make_gap_filler
+from correspondence.core.gap_filling import GapFiller, choose_axes, make_gap_filler, measure_axes
 from correspondence.core.moments import Moments
 from correspondence.data.answers import MISSING_CODE
 
 __all__ = ["Imputation", "fit_gap_filler"]
 
-MAX_AXES = 12  # numbers of axes that are tried
-MAX_WORSE_AXES = 2  # numbers in a row that do not improve on the best one, before the search ends
 N_MASKS = 6  # sets of values that are masked to choose the number of axes
 MASKED_SHARE = 0.1  # share of the given values that each set masks
 MAX_ROWS_FOR_CHOICE = 3000  # rows of a sample that is used to choose the number of axes
@@ -105,13 +103,8 @@ def measure_errors(
         counted = np.sort(rng.choice(counted, MAX_ROWS_FOR_CHOICE, replace=False))
     sample, own = [values[counted] for values in arrays], weights[counted]
     masked = [_MaskedTable.draw(features, sample, own, rng) for _ in range(N_MASKS)]
-    errors = [[table.measure_error() for table in masked]]
-    while len(errors) <= MAX_AXES and all(table.add_axis() for table in masked):
-        errors.append([table.measure_error() for table in masked])
-        means = np.mean(errors, axis=1)
-        if len(errors) - 1 - int(means.argmin()) >= MAX_WORSE_AXES:
-            break
-    return np.transpose(errors)
+    limit = features.width - sum(column.kind == "labels" for column in features.columns) - 1  # one is left as noise
+    return measure_axes([table.fill for table in masked], limit)
 
 
 class _GappedTable:
@@ -204,14 +197,9 @@ class _MaskedTable:
             scale[j] = np.average(((known - mean) ** 2).sum(axis=1), weights=self.weights[given]) or 1
         return scale
 
-    def add_axis(self) -> bool:
-        """Fill in by one more axis; false if there is none."""
-        before = self.filler.n_axes
-        self.filler, _ = self.table.find_filler(before + 1, self.filler, CHOICE_TOLERANCE)
-        return self.filler.n_axes > before
-
-    def measure_error(self) -> float:
-        """Return the mean squared error of the masked values, relative to the variance of their columns."""
+    def fill(self, n_axes: int) -> float:
+        """Fill in by so many axes; return the mean squared error relative to the variance of the columns."""
+        self.filler, _ = self.table.find_filler(n_axes, self.filler, CHOICE_TOLERANCE)
         rows = np.flatnonzero(self.is_masked.any(axis=1))
         completed = replace(self.features, filler=self.filler).expand([values[rows] for values in self.table.all])
         squares, total = 0.0, 0.0
