@@ -16,6 +16,7 @@ from correspondence._util.labels import MISSING, label_from_json, label_to_json,
 from correspondence._util.text import list_names, short_repr
 from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
 from correspondence.core.functions import FeatureMap
+from correspondence.core.gap_filling import GapFiller
 from correspondence.core.moments import Moments
 from correspondence.core.splines import SplineBasis
 from correspondence.data.answers import MISSING_CODE, UNKNOWN_CODE, find_answers, split_columns
@@ -56,6 +57,10 @@ class FeatureColumn(ABC):
     @abstractmethod
     def find_given(self, values: np.ndarray) -> np.ndarray:
         """Tell which of the values that `read` returned are known, neither missing nor unknown."""
+
+    @abstractmethod
+    def restore(self, features: np.ndarray) -> np.ndarray:
+        """Compute the values that features stand for: the most probable answers, or the numbers."""
 
     @abstractmethod
     def list_labels(self) -> list[str]:
@@ -119,6 +124,9 @@ class LabelColumn(FeatureColumn):
     def find_given(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
         return np.asarray(values >= 0)
 
+    def restore(self, features: np.ndarray) -> np.ndarray:  # noqa: D102
+        return features.argmax(axis=1).astype(np.int32)
+
     def list_labels(self) -> list[str]:  # noqa: D102
         return [f"{self.name}:{answer}" for answer in self.answers]
 
@@ -166,6 +174,9 @@ class NumberColumn(FeatureColumn):
     def find_given(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
         return ~np.isnan(values)
 
+    def restore(self, features: np.ndarray) -> np.ndarray:  # noqa: D102
+        return features[:, 0]
+
     def list_labels(self) -> list[str]:  # noqa: D102
         return [str(self.name)]
 
@@ -204,6 +215,9 @@ class CurveColumn(NumberColumn):
     def expand(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
         return self.basis(self.standardise(values))
 
+    def restore(self, features: np.ndarray) -> np.ndarray:  # noqa: D102
+        return self.mean + self.scale * (features @ self.number_weights)
+
     def list_labels(self) -> list[str]:  # noqa: D102
         return [f"{self.name} ({i + 1})" for i in range(self.width)]
 
@@ -222,10 +236,13 @@ class ManyColumns(FeatureMap):
         The columns.
     handle_unknown : {"error", "nan", "missing"}
         What is done with an answer that was not in the fit.
+    filler : GapFiller, optional
+        It fills in missing values from the others of the row; without it, averages stand for them.
     """
 
     columns: tuple[FeatureColumn, ...]
     handle_unknown: str = "error"
+    filler: GapFiller | None = None
     kind: ClassVar[str] = "many"
 
     @property
@@ -276,10 +293,14 @@ class ManyColumns(FeatureMap):
     def expand(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Compute the features of rows that `read` returned."""
         features = np.hstack([column.expand(own) for column, own in zip(self.columns, arrays, strict=True)])
+        if self.filler is not None:
+            return self.filler.fill_gaps(features, self.find_gaps(arrays), self.blocks)
         return features * self._compute_row_factors(arrays)[:, None] if self.is_passive else features
 
     def expand_sparsely(self, arrays: Sequence[np.ndarray]) -> sp.csr_array:
         """Compute the features of rows as a sparse array."""
+        if self.filler is not None:
+            return sp.csr_array(self.expand(arrays))
         n, parts = len(arrays[0]), []
         for column, values in zip(self.columns, arrays, strict=True):
             is_plain = isinstance(column, LabelColumn) and (column.is_passive or (values >= 0).all())
@@ -290,6 +311,11 @@ class ManyColumns(FeatureMap):
             parts.append(sp.csr_array((np.ones(len(rows)), (rows, values[rows])), shape=(n, column.width)))
         features = sp.csr_array(sp.hstack(parts))
         return sp.csr_array(sp.diags_array(self._compute_row_factors(arrays)) @ features)
+
+    def find_gaps(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Return which values of rows are missing, an array of shape (n, k); unknown answers are too."""
+        pairs = zip(self.columns, arrays, strict=True)
+        return np.column_stack([own < 0 if column.kind == "labels" else np.isnan(own) for column, own in pairs])
 
     def count_given(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Count the answers that each row gave."""
@@ -348,6 +374,8 @@ class ManyColumns(FeatureMap):
                 own |= {"scale": column.scale}
                 arrays |= {f"{j}.knots": column.basis.knots[0], f"{j}.ends": np.asarray(column.basis.ends)}
             described.append(own)
+        if self.filler is not None:
+            arrays |= self.filler.to_arrays()
         return State({"columns": described, "handle_unknown": self.handle_unknown}, arrays)
 
     @classmethod
@@ -365,7 +393,7 @@ class ManyColumns(FeatureMap):
             else:
                 basis = SplineBasis([arrays[f"{j}.knots"]], ends=arrays[f"{j}.ends"])
                 columns.append(CurveColumn(name, own["mean"], scale=own["scale"], basis=basis))
-        return cls(tuple(columns), description["handle_unknown"])
+        return cls(tuple(columns), description["handle_unknown"], GapFiller.from_arrays(arrays))
 
     def accept_unknown(self) -> ManyColumns:
         """Return the same features, with unknown answers taken as missing ones."""

@@ -31,6 +31,8 @@ from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.left_out_columns import leave_out_unseen
 from correspondence.data.answers import split_columns
 from correspondence.data.pairs.pairs import is_source
+from correspondence.estimators.many.completing import complete_table
+from correspondence.estimators.many.imputing import fit_gap_filler
 from correspondence.estimators.many.judging import JudgedColumns
 from correspondence.estimators.many.reading import ReadTable, name_rows, select_columns
 from correspondence.estimators.many.sources import read_source
@@ -181,7 +183,8 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         self._row_names = names[rows]
         self._remember_names(list(active))
         own = table.features.weigh_rows(table.arrays, None if weights is None else weights[rows])
-        analysis = self._analyse_rows(table.features, table.arrays, own)
+        features = self._learn_gaps(table.features, table.arrays, own) if self.missing == "impute" else table.features
+        analysis = self._analyse_rows(features, table.arrays, own)
         if subpopulation is not None:
             chosen = np.flatnonzero(np.isin(rows, find_rows(subpopulation, n, "subpopulation")))
             if len(chosen) < 2:
@@ -190,6 +193,17 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
             self._row_names = names[rows]
         self._finish_fit(analysis)
         self._place_supplementary(X, {key: column[rows] for key, column in others.items()}, names, kept)
+
+    def _learn_gaps(self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None) -> ManyColumns:
+        """Return features that fill in missing values."""
+        if features.width > MAX_MOMENTS:
+            raise ValueError(
+                f'missing must not be "impute" for more than {MAX_MOMENTS} answers, got {features.width}. '
+                'Choose "indicator", "average" or "passive".'
+            )
+        found = fit_gap_filler(features, arrays, weights)
+        self.n_axes_imputed_, self.imputing_errors_ = found.filler.n_axes, found.errors
+        return replace(features, filler=found.filler)
 
     def _place_supplementary(self, X: Any, others: dict[Any, Any], names: np.ndarray, kept: np.ndarray) -> None:
         placed = (
@@ -376,6 +390,39 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         if not placed:
             raise ValueError("rows or columns must be given, got neither.")
         return placed[0] if len(placed) == 1 else tuple(placed)
+
+    def impute(self, X: Any) -> Any:
+        """Fill in the missing values of a table, after a fit with ``missing="impute"``.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n, k)
+            The rows of the fit, or new ones. Other columns stay as they are.
+
+        Returns
+        -------
+        frame or ndarray
+            A table of the same library and with the same types, in which the most probable answers and the expected
+            numbers stand in the gaps. In a column of whole numbers they are rounded.
+
+        Warns
+        -----
+        LeftOut
+            If gaps stay: in columns that took no part in the fit, and in dates and numbers written as text.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import correspondence as co
+        >>> drinks, times = ["tea", "tea", "beer", "beer", None] * 5, ["am", "am", "pm", "pm", "pm"] * 5
+        >>> frame = pl.DataFrame({"drink": drinks, "time": times, "with": ["milk", "milk", "nuts", "nuts", "nuts"] * 5})
+        >>> co.MCA(missing="impute").fit(frame).impute(frame)["drink"][:5].to_list()
+        ['tea', 'tea', 'beer', 'beer', 'beer']
+        """
+        check_is_fitted(self)
+        if self._analysis.features.filler is None:
+            raise ValueError(f'missing must be "impute" in the fit, got {self.missing!r}. Fit again with it.')
+        return complete_table(self._analysis.features, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Name the columns of ``transform``: z1, z2, ...

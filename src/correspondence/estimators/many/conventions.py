@@ -76,14 +76,13 @@ class _Burt:
     share: np.ndarray
     owner: np.ndarray
     kept: np.ndarray
-    is_partial: bool = False
 
     @classmethod
-    def from_moments(cls, moments: FeatureMoments, blocks: Sequence[ColumnBlock], is_partial: bool = False) -> _Burt:
+    def from_moments(cls, moments: FeatureMoments, blocks: Sequence[ColumnBlock]) -> _Burt:
         root = np.sqrt(np.where(moments.mean > 0, moments.mean, 1))  # an answer that nobody gave has no residuals
         owner = np.repeat(np.arange(len(blocks)), [block.width for block in blocks])
         S = moments.cov / np.outer(root, root) / len(blocks)
-        return cls(S, moments.mean, owner, find_label_features(blocks), is_partial)
+        return cls(S, moments.mean, owner, find_label_features(blocks))
 
     @property
     def k(self) -> int:
@@ -100,13 +99,6 @@ class _Burt:
         """The masses of the kept answers."""
         return self.share[self.kept] / self.k
 
-    def measure_inertia(self) -> np.ndarray:
-        """Compute the inertias of the kept answers in the indicator table."""
-        if self.is_partial:
-            return np.diag(self.S)[self.kept]
-        # As all other programs have it; of averages in place of missing answers it is a little more than their spread.
-        return self.mass * np.maximum(1 / self.share[self.kept] - 1, 0)
-
     def select_kept(self, matrix: np.ndarray) -> np.ndarray:
         """Return the rows and columns of the kept answers."""
         return matrix[np.ix_(self.kept, self.kept)]
@@ -119,7 +111,6 @@ def apply_convention(
     blocks: Sequence[ColumnBlock],
     labels: np.ndarray,
     n_components: int | None,
-    is_partial: bool = False,
 ) -> Convention:
     """Compute inertias and coordinates by one convention.
 
@@ -137,15 +128,13 @@ def apply_convention(
         The names of all answers.
     n_components : int, optional
         The number of axes; by default all that the convention has.
-    is_partial : bool
-        Whether the rows are a part of those that gave the shares, or rows have no indicator of a missing answer.
 
     Returns
     -------
     Convention
         Inertias, axes and points.
     """
-    burt = _Burt.from_moments(moments, blocks, is_partial)
+    burt = _Burt.from_moments(moments, blocks)
     names = labels[burt.kept]
     if correction in ("indicator", "burt"):
         return _take_plain_axes(correction, axes.truncate(n_components or len(axes.eigenvalues)), burt, names)
@@ -165,7 +154,8 @@ def _take_plain_axes(correction: str, axes: BlockAxes, burt: _Burt, names: np.nd
     share, eigenvalues = burt.share[burt.kept], axes.eigenvalues / burt.k
     standard = axes.covariance[burt.kept] / share[:, None] / np.sqrt(eigenvalues)
     if correction == "indicator":
-        squares, inertias, total = burt.measure_inertia(), eigenvalues, axes.total / burt.k
+        # For 0 and 1 this is mass * (1 / share - 1), but shares that stand for missing answers vary less.
+        squares, inertias, total = np.diag(burt.S)[burt.kept], eigenvalues, axes.total / burt.k
     else:
         squares = (burt.select_kept(burt.S) ** 2).sum(axis=1)
         inertias, total = eigenvalues**2, float(squares.sum())

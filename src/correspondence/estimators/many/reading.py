@@ -148,14 +148,15 @@ def _find_rows(is_missing: Mapping[Any, np.ndarray], missing: str, n: int) -> np
             f'X must have no missing values if missing="error", got some in {int(gone.sum())} row(s), column(s) '
             f"{list_names(keys, 5)}. Choose another value of missing."
         )
-    if missing == "passive":
+    if missing in ("passive", "impute"):
         gone = np.logical_and.reduce(list(is_missing.values()))
     elif missing != "drop":
         return np.arange(n)
+    what = "missing values" if missing == "drop" else "missing values only"
     if gone.all():
-        raise ValueError('X must have rows without missing values if missing="drop", got none. Choose another value.')
+        raise ValueError(f'X must have rows without {what} if missing="{missing}", got none. Choose another value.')
     if gone.any():
-        warn_of_left_out(f"{int(gone.sum()):,} of {n:,} rows are left out: they have missing values.")
+        warn_of_left_out(f"{int(gone.sum()):,} of {n:,} rows are left out: they have {what}.")
     return np.flatnonzero(~gone)
 
 
