@@ -26,6 +26,7 @@ from correspondence.core.column_blocks import (
 from correspondence.core.column_features import ManyColumns, compute_feature_moments, freeze_moments
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
+from correspondence.core.sparse_moments import SparseCovariance, compute_sparse_moments, find_sparse_block_axes
 from correspondence.data.answers import UNKNOWN_CODE, split_columns
 from correspondence.data.pairs.pairs import is_source
 from correspondence.estimators.many.reading import ReadTable, name_rows, select_columns
@@ -208,25 +209,24 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None
     ) -> ColumnAnalysis:
         if features.width > MAX_MOMENTS:
-            return self._analyse_sparse_rows(features, arrays, weights)
-        moments = freeze_moments(compute_feature_moments(features, arrays, weights))
+            moments = compute_sparse_moments(features.expand_sparsely(arrays), weights)
+        else:
+            moments = freeze_moments(compute_feature_moments(features, arrays, weights))
         return replace(self._find_axes(features, moments), arrays=arrays, weights=weights)
 
     def _find_axes(self, features: ManyColumns, moments: FeatureMoments) -> ColumnAnalysis:
         blocks = self._make_blocks(features, moments)
         whitening = whiten_blocks(moments, blocks)
-        axes = find_block_axes(moments, whitening, None)
+        if isinstance(moments.cov, SparseCovariance):
+            axes = find_sparse_block_axes(moments, whitening, self.n_components or DEFAULT_COMPONENTS)
+        else:
+            axes = find_block_axes(moments, whitening, None)
         return ColumnAnalysis(features, blocks, moments, whitening, axes)
-
-    def _analyse_sparse_rows(
-        self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None
-    ) -> ColumnAnalysis:
-        raise NotImplementedError
 
     def _finish_fit(self, analysis: ColumnAnalysis) -> None:
         """Choose signs, keep the axes asked for, and set the results."""
         axes, features = analysis.axes, analysis.features
-        scale = np.sqrt(np.maximum(np.diag(analysis.moments.cov), 1e-300))
+        scale = np.sqrt(np.maximum(analysis.moments.cov.diagonal(), 1e-300))
         loadings = axes.covariance / np.sqrt(np.maximum(analysis.moments.mean, 0) + 1e-300)[:, None]
         is_label = np.concatenate([np.full(block.width, block.kind == "labels") for block in analysis.blocks])
         loadings = np.where(is_label[:, None], loadings, axes.covariance / scale[:, None])
