@@ -28,7 +28,7 @@ from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.sparse_moments import SparseCovariance, compute_sparse_moments, find_sparse_block_axes
 from correspondence.data.answers import UNKNOWN_CODE, split_columns
-from correspondence.data.pairs.pairs import is_source
+from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.estimators.many.reading import ReadTable, name_rows, select_columns
 from correspondence.estimators.many.sources import read_source
 from correspondence.estimators.many.supplementary import SupplementaryVariables, place_variables
@@ -128,7 +128,7 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         ----------
         X : frame, array-like of shape (n, k), path, glob or lazy frame
             The table has one row for each observation, such as a person, and one column for each variable. Tables in
-            files, or of an engine, are read where they are, in two passes.
+            files, or of an engine, are read where they are.
         Y : None
             It is ignored; scikit-learn gives it.
         sample_weight : array-like of shape (n,), optional
@@ -281,7 +281,7 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : frame or array-like of shape (n, k)
+        X : frame, array-like of shape (n, k), path, glob or lazy frame
             The table has the active columns of the fit; a frame may have others.
 
         Returns
@@ -290,7 +290,12 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
             The scores have variance 1 on the rows of the fit. `supplementary` returns principal coordinates too.
         """
         check_is_fitted(self)
-        return self._describe_rows(self._analysis.features.read(X))[0]
+        features = self._analysis.features
+        if not is_source(X):
+            return self._describe_rows(features.read(X))[0]
+        names, f = [column.name for column in features.columns], self.decomposition_.f
+        pairs = Pairs(X.source if isinstance(X, Pairs) else X, x=names, y=names[0])
+        return np.vstack(pairs.each(lambda x, y: f(x)))
 
     def supplementary(self, rows: Any = None, *, columns: Any = None) -> Any:
         """Place rows or columns that took no part in the fit.
