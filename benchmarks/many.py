@@ -192,7 +192,7 @@ def bench_tea(rounds=15):
     folder = os.environ.get("CORRESPONDENCE_DATA")
     if not folder:
         return print("\n(2) left out: CORRESPONDENCE_DATA must name the folder with ca_tables/tea.csv")
-    tea = pd.read_csv(Path(folder) / "ca_tables/tea.csv", dtype=str).iloc[:, :18]
+    tea = pd.read_csv(Path(folder) / "ca_tables/tea.csv", dtype=str, index_col=0).iloc[:, :18]
     print(
         f"\n(2) the tea survey, {tea.shape[0]} rows x {tea.shape[1]} columns, with the coordinates of rows and columns"
     )

@@ -122,9 +122,8 @@ class LabelColumn(FeatureColumn):
         )
         if self.is_passive or known.all():
             return indicators
-        return sp.csr_array(
-            indicators + sp.csr_array((~known).astype(float)[:, None]) @ sp.csr_array(self.shares[None])
-        )
+        is_missing = sp.csr_array((~known).astype(np.float64)[:, None])
+        return sp.csr_array(indicators + is_missing @ sp.csr_array(self.shares[None]))
 
     def list_labels(self) -> list[str]:  # noqa: D102
         return [f"{self.name}:{answer}" for answer in self.answers]

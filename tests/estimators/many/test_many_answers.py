@@ -12,7 +12,7 @@ def survey(n=600, widths=(7, 5, 40, 3), seed=0):
     rng = np.random.default_rng(seed)
     hidden = rng.normal(size=n)
     place = [np.clip((hidden + rng.normal(size=n) + 3) / 6, 0, 0.999) for _ in widths]
-    return pd.DataFrame({f"q{j}": [f"a{int(p * w)}" for p in own] for j, (own, w) in enumerate(zip(place, widths))})
+    return pd.DataFrame({f"q{j}": [f"a{int(p * width)}" for p in place[j]] for j, width in enumerate(widths)})
 
 
 @pytest.fixture
@@ -82,9 +82,9 @@ def test_more_axes_than_there_are(few_moments):
 
 
 def test_conventions_that_need_the_whole_table_are_refused(few_moments):
-    with pytest.raises(ValueError, match="correction.*joint"):
+    with pytest.raises(ValueError, match=r"correction.*joint"):
         co.MCA(correction="joint").fit(survey())
-    with pytest.raises(ValueError, match="correction.*adjusted"):
+    with pytest.raises(ValueError, match=r"correction.*adjusted"):
         co.MCA(correction="adjusted", exclude=["q0:a3"]).fit(survey())
 
 

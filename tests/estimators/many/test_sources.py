@@ -168,7 +168,7 @@ def test_bad_sources(tmp_path):
         co.MCA().fit(lazy.select("drink"))
     with pytest.warns(co.LeftOut, match="constant"), pytest.raises(ValueError, match="two columns that vary"):
         co.MCA().fit(lazy.select("drink", pl.lit("a").alias("constant")))
-    with pytest.raises(ValueError, match="missing.*error"):
+    with pytest.raises(ValueError, match=r"missing.*error"):
         co.MCA(missing="error").fit(lazy)
     with pytest.raises(ValueError, match="missing must be one of"):
         co.MCA(missing="impute").fit(lazy)

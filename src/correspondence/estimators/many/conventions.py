@@ -168,7 +168,8 @@ def apply_convention(
         return _turn_axes(values, V, axes, moments, burt, names, squares, values**2 / total, total)
     if burt.is_sparse:
         raise ValueError(
-            f'correction must not be "joint" for as many as {len(burt.share):,} answers. Choose "adjusted", or group them.'
+            f'correction must not be "joint" for as many as {len(burt.share):,} answers. '
+            'Choose "adjusted", or group the answers.'
         )
     return _find_joint_axes(n_components or JOINT_COMPONENTS, axes, moments, burt, names)
 
