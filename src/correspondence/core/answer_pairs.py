@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
+from correspondence._util.threads import count_threads, limit_blas_threads, run_in_threads
 from correspondence.core.moments import Moments
 from correspondence.data.answers import list_answers
 
@@ -41,26 +44,38 @@ def count_answer_pairs(
     >>> count_answer_pairs([np.array([0, 1, 1]), np.array([0, 0, -1])], [2, 1]).tolist()
     [[1.0, 0.0, 1.0], [0.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
     """
-    p, n = sum(widths), len(codes[0])
+    n, p = len(codes[0]), sum(widths)
+    is_small = n * (p + 1) <= CELLS_PER_BATCH
+    bounds = np.linspace(0, n, (1 if is_small else count_threads()) + 1).astype(int).tolist()
+    parts = [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
+    with limit_blas_threads(not is_small):  # a batch is too small to be shared by threads
+        return np.asarray(sum(run_in_threads(partial(_count_rows, codes, widths, weights), parts)))
+
+
+def _count_rows(
+    codes: Sequence[np.ndarray], widths: Sequence[int], weights: np.ndarray | None, rows: slice
+) -> np.ndarray:
+    """Lay out the indicators of some rows at a time, and multiply them with themselves."""
+    p = sum(widths)
     starts = np.cumsum([0, *widths[:-1]])
     # Batches of fewer than 2**24 rows: sums of ones are exact in single precision, which takes half the time.
     dtype = np.float32 if weights is None else np.float64
-    root = np.float32(1) if weights is None else np.sqrt(weights)
     step = max(64, CELLS_PER_BATCH // (p + 1))
-    room = np.empty((min(step, n), p + 1), dtype)  # the last place is for those who gave no answer
+    room = np.empty((min(step, rows.stop - rows.start), p + 1), dtype)  # the last place is for no answer
     first = np.arange(len(room)) * (p + 1)
     total = np.zeros((p, p))
-    for start in range(0, n, step):
-        rows = slice(start, min(start + step, n))
-        batch = room[: rows.stop - start]
+    for start in range(rows.start, rows.stop, step):
+        some = slice(start, min(start + step, rows.stop))
+        batch = room[: some.stop - start]
         batch.fill(0)
-        cells, values = batch.reshape(-1), root if weights is None else root[rows]
+        cells = batch.reshape(-1)
+        values: Any = 1 if weights is None else np.sqrt(weights[some])
         for own, begin in zip(codes, starts, strict=True):
-            part = own[rows]
-            place = part + begin
-            if (part < 0).any():
-                place[part < 0] = p
-            cells[place + first[: len(part)]] = values
+            place = own[some] + begin
+            if place.min() < begin:
+                place[place < begin] = p
+            place += first[: len(place)]
+            cells[place] = values
         indicators = batch[:, :p]
         total += indicators.T @ indicators
     return total
