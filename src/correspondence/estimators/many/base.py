@@ -29,8 +29,9 @@ from correspondence.core.column_features import ManyColumns, compute_feature_mom
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.left_out_columns import leave_out_unseen
+from correspondence.core.sparse_moments import SparseCovariance, compute_sparse_moments, find_sparse_block_axes
 from correspondence.data.answers import split_columns
-from correspondence.data.pairs.pairs import is_source
+from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.estimators.many.completing import complete_table
 from correspondence.estimators.many.imputing import fit_gap_filler
 from correspondence.estimators.many.judging import JudgedColumns
@@ -137,7 +138,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         ----------
         X : frame, array-like of shape (n, k), path, glob or lazy frame
             The table has one row for each observation, such as a person, and one column for each variable. Tables in
-            files, or of an engine, are read where they are, in two passes.
+            files, or of an engine, are read where they are.
         Y : None
             It is ignored; scikit-learn gives it.
         sample_weight : array-like of shape (n,), optional
@@ -245,25 +246,24 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
     ) -> ColumnAnalysis:
         self._choose_smoothness(features, arrays, weights)
         if features.width > MAX_MOMENTS:
-            return self._analyse_sparse_rows(features, arrays, weights)
-        moments = freeze_moments(compute_feature_moments(features, arrays, weights))
+            moments = compute_sparse_moments(features.expand_sparsely(arrays), weights)
+        else:
+            moments = freeze_moments(compute_feature_moments(features, arrays, weights))
         return replace(self._find_axes(features, moments), arrays=arrays, weights=weights)
 
     def _find_axes(self, features: ManyColumns, moments: FeatureMoments) -> ColumnAnalysis:
         blocks = leave_out_unseen(self._make_blocks(features, moments), moments)
         whitening = whiten_blocks(moments, blocks)
-        axes = find_block_axes(moments, whitening, None)
+        if isinstance(moments.cov, SparseCovariance):
+            axes = find_sparse_block_axes(moments, whitening, self.n_components or DEFAULT_COMPONENTS)
+        else:
+            axes = find_block_axes(moments, whitening, None)
         return ColumnAnalysis(features, blocks, moments, whitening, axes)
-
-    def _analyse_sparse_rows(
-        self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None
-    ) -> ColumnAnalysis:
-        raise NotImplementedError
 
     def _finish_fit(self, analysis: ColumnAnalysis) -> None:
         """Choose signs, keep the axes asked for, and set the results."""
         axes, features = analysis.axes, analysis.features
-        scale = np.sqrt(np.maximum(np.diag(analysis.moments.cov), 1e-300))
+        scale = np.sqrt(np.maximum(analysis.moments.cov.diagonal(), 1e-300))
         loadings = axes.covariance / np.sqrt(np.maximum(analysis.moments.mean, 0) + 1e-300)[:, None]
         is_label = np.concatenate([np.full(block.width, block.kind == "labels") for block in analysis.blocks])
         loadings = np.where(is_label[:, None], loadings, axes.covariance / scale[:, None])
@@ -347,7 +347,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : frame or array-like of shape (n, k)
+        X : frame, array-like of shape (n, k), path, glob or lazy frame
             The table has the active columns of the fit; a frame may have others.
 
         Returns
@@ -356,7 +356,12 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
             The scores have variance 1 on the rows of the fit. `supplementary` returns principal coordinates too.
         """
         check_is_fitted(self)
-        return self._describe_rows(self._analysis.features.read(X))[0]
+        features = self._analysis.features
+        if not is_source(X):
+            return self._describe_rows(features.read(X))[0]
+        names, f = [column.name for column in features.columns], self.decomposition_.f
+        pairs = Pairs(X.source if isinstance(X, Pairs) else X, x=names, y=names[0])
+        return np.vstack(pairs.each(lambda x, y: f(x)))
 
     def supplementary(self, rows: Any = None, *, columns: Any = None) -> Any:
         """Place rows or columns that took no part in the fit.
