@@ -106,7 +106,7 @@ class Page {
   }
   /* Colour of a row by what it answered to the question chosen; null if there is none. */
   rowInk(cloud, j) {
-    const k = this.model.data.many ? Number($("paint").value) : -1;
+    const k = this.model.data.many ? Number($("paint").value || -1) : -1;
     return k < 0 ? null : this.readable(this.model.data.many.colours[cloud.values[k][j]]);
   }
   /* The questions by which rows can be coloured, and the colours of their answers. */

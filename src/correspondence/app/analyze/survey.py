@@ -88,7 +88,11 @@ class SurveyData:
             "answers": [fact.column for fact in self.facts if fact.kind in KINDS_OF_ANSWERS and fact.is_used],
             "numbers": [fact.column for fact in self.facts if fact.kind in KINDS_OF_NUMBERS and fact.is_used],
         }
-        used = [f"{len(names)} columns of {what}: {list_names(names, 8)}" for what, names in kinds.items() if names]
+        used = [
+            f"{len(names)} column{'' if len(names) == 1 else 's'} of {what}: {list_names(names, 8)}"
+            for what, names in kinds.items()
+            if names
+        ]
         return [*used, *self.notes]
 
     @property
@@ -214,7 +218,7 @@ def write_survey_sentences(est: ManyColumnsEstimator, dimension: Any, held_out: 
     for i in range(min(len(est.pics_), max(found, 1), 3)):
         low, high = list_ends(est, i)
         share = f"{100 * est.shares_[i]:.1f} % of the inertia"
-        sentences.append(f"Axis {i + 1} ({share}) sets {list_names(high, N_WORDS)} against {list_names(low, N_WORDS)}.")
+        sentences.append(f"Axis {i + 1} ({share}) sets {', '.join(high)} against {', '.join(low)}.")
     final = held_out.r2[:, -1]
     best = np.argsort(-final)[: min(3, len(final))]
     told = [f"{held_out.names[k]} {max(final[k], 0):.0%}" for k in best]
@@ -238,7 +242,7 @@ def list_ends(est: ManyColumnsEstimator, axis: int) -> tuple[list[str], list[str
     order = np.argsort(-np.array(contributions))
     least = MIN_CONTRIBUTION * np.mean(contributions)
     strong = [j for j in order.tolist() if contributions[j] >= least] or order.tolist()
-    ends = tuple([str(labels[j]) for j in strong if sign * places[j] > 0] for sign in (-1, 1))
+    ends = tuple([str(labels[j]) for j in strong if sign * places[j] > 0][:N_WORDS] for sign in (-1, 1))
     return ends[0] or ["the rest"], ends[1] or ["the rest"]
 
 
