@@ -297,9 +297,11 @@ def run_race(
         if not contest.budget.affords_fits(names, count_rounds(len(parts) - n_done, contest.n_jobs) + 1):
             break
         survivors, n_done = judge(names, parts) or survivors, len(parts)
-        if _is_settled(survivors, is_last_fold=n_done >= len(folds)):
+        close = _find_close(survivors)
+        if _is_settled(survivors, close, is_last_fold=n_done >= len(folds)):
             break
-        survivors = _drop_slow(survivors)
+        last = (close[0], crown_simplest(survivors).winner, _find_leader(survivors))
+        survivors = [result for result in survivors if result in last]
     return crown_simplest(survivors)
 
 
@@ -333,15 +335,20 @@ def _list_rounds(contest: Contest, folds: list[Split]) -> list[list[Split]]:
     return rounds
 
 
-def _is_settled(results: Sequence[MethodResult], *, is_last_fold: bool) -> bool:
+def _find_close(results: Sequence[MethodResult]) -> list[MethodResult]:
+    """Find the methods that are simpler than the leader, and not so far behind that more folds would change nothing."""
+    leader = _find_leader(results)
+    simpler = results[: next(i for i, result in enumerate(results) if result is leader)]
+    return [r for r in simpler if compute_gain(r.terms, leader.terms) < MIN_STANDARD_ERRORS_SETTLED]
+
+
+def _is_settled(results: Sequence[MethodResult], close: Sequence[MethodResult], *, is_last_fold: bool) -> bool:
     """Tell whether more folds would hardly change the choice.
 
     Other splits than the first are worth their time only where a few pairs decide, such as those of a rare label: which
     of them are held out together is then the luck of the split.
     """
     leader = _find_leader(results)
-    simpler = results[: next(i for i, result in enumerate(results) if result is leader)]
-    close = [r for r in simpler if compute_gain(r.terms, leader.terms) < MIN_STANDARD_ERRORS_SETTLED]
     return not any(not is_last_fold or _is_decided_by_few(r.terms, leader.terms) for r in close)
 
 
@@ -356,15 +363,11 @@ def _find_leader(results: Sequence[MethodResult]) -> MethodResult:
 
 
 def _drop_slow(results: list[MethodResult]) -> list[MethodResult]:
-    """Drop the methods that are clearly behind the leader, unless a few pairs decide that."""
+    """Drop the methods that are clearly behind the leader."""
     if not results:
         return []
     terms = _find_leader(results).terms
-    return [
-        result
-        for result in results
-        if compute_gain(result.terms, terms) <= MAX_STANDARD_ERRORS_BEHIND or _is_decided_by_few(result.terms, terms)
-    ]
+    return [result for result in results if compute_gain(result.terms, terms) <= MAX_STANDARD_ERRORS_BEHIND]
 
 
 def crown_simplest(results: Sequence[MethodResult]) -> Race:
