@@ -73,7 +73,7 @@ class JudgedColumns:
         >>> co.MCA(n_components=1).fit(X[:400]).evaluate(X[400:]).mean.round(2)
         array([0.22])
         """
-        check_is_fitted(self)  # type: ignore[arg-type]
+        check_is_fitted(self)
         if is_source(X):
             raise ValueError("X must be in memory to be evaluated, got a source. Read some rows of it.")
         _check_width(self._analysis.features)
@@ -186,7 +186,7 @@ class JudgedColumns:
         >>> co.MCA(n_components=2).fit(X).bootstrap(50, random_state=0)
         Bootstrap of 0 rows and 12 columns on 2 axes, 50 resamples
         """
-        check_is_fitted(self)  # type: ignore[arg-type]
+        check_is_fitted(self)
         check_whole(n_resamples, "n_resamples", 3)
         check_parameter(align, "align", tuple(ALIGNMENT_FUNCTIONS))
         arrays, features, rng = self._analysis.arrays, self._analysis.features, check_seed(random_state)
