@@ -14,8 +14,10 @@ import scipy.sparse as sp
 from correspondence._util.files import State
 from correspondence._util.labels import MISSING, label_from_json, label_to_json, to_object_array
 from correspondence._util.text import list_names, short_repr
+from correspondence.core.answer_pairs import count_answer_pairs
 from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
 from correspondence.core.functions import FeatureMap
+from correspondence.core.gap_filling import GapFiller
 from correspondence.core.moments import Moments
 from correspondence.core.splines import SplineBasis
 from correspondence.data.answers import MISSING_CODE, UNKNOWN_CODE, find_answers, split_columns
@@ -56,6 +58,10 @@ class FeatureColumn(ABC):
     @abstractmethod
     def find_given(self, values: np.ndarray) -> np.ndarray:
         """Tell which of the values that `read` returned are known, neither missing nor unknown."""
+
+    @abstractmethod
+    def restore(self, features: np.ndarray) -> np.ndarray:
+        """Compute the values that features stand for: the most probable answers, or the numbers."""
 
     @abstractmethod
     def list_labels(self) -> list[str]:
@@ -119,6 +125,21 @@ class LabelColumn(FeatureColumn):
     def find_given(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
         return np.asarray(values >= 0)
 
+    def restore(self, features: np.ndarray) -> np.ndarray:  # noqa: D102
+        return features.argmax(axis=1).astype(np.int32)
+
+    def expand_sparsely(self, values: np.ndarray) -> sp.csr_array:
+        """Compute the features of values that `read` returned, as a sparse array."""
+        known = values >= 0
+        indicators = sp.csr_array(
+            (np.ones(int(known.sum())), values[known], np.concatenate([[0], np.cumsum(known)])),
+            shape=(len(values), self.width),
+        )
+        if self.is_passive or known.all():
+            return indicators
+        is_missing = sp.csr_array((~known).astype(np.float64)[:, None])
+        return sp.csr_array(indicators + is_missing @ sp.csr_array(self.shares[None]))
+
     def list_labels(self) -> list[str]:  # noqa: D102
         return [f"{self.name}:{answer}" for answer in self.answers]
 
@@ -166,6 +187,9 @@ class NumberColumn(FeatureColumn):
     def find_given(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
         return ~np.isnan(values)
 
+    def restore(self, features: np.ndarray) -> np.ndarray:  # noqa: D102
+        return features[:, 0]
+
     def list_labels(self) -> list[str]:  # noqa: D102
         return [str(self.name)]
 
@@ -204,6 +228,9 @@ class CurveColumn(NumberColumn):
     def expand(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
         return self.basis(self.standardise(values))
 
+    def restore(self, features: np.ndarray) -> np.ndarray:  # noqa: D102
+        return self.mean + self.scale * (features @ self.number_weights)
+
     def list_labels(self) -> list[str]:  # noqa: D102
         return [f"{self.name} ({i + 1})" for i in range(self.width)]
 
@@ -222,10 +249,13 @@ class ManyColumns(FeatureMap):
         The columns.
     handle_unknown : {"error", "nan", "missing"}
         What is done with an answer that was not in the fit.
+    filler : GapFiller, optional
+        It fills in missing values from the others of the row; without it, averages stand for them.
     """
 
     columns: tuple[FeatureColumn, ...]
     handle_unknown: str = "error"
+    filler: GapFiller | None = None
     kind: ClassVar[str] = "many"
 
     @property
@@ -276,20 +306,25 @@ class ManyColumns(FeatureMap):
     def expand(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Compute the features of rows that `read` returned."""
         features = np.hstack([column.expand(own) for column, own in zip(self.columns, arrays, strict=True)])
+        if self.filler is not None:
+            return self.filler.fill_gaps(features, self.find_gaps(arrays), self.blocks)
         return features * self._compute_row_factors(arrays)[:, None] if self.is_passive else features
 
     def expand_sparsely(self, arrays: Sequence[np.ndarray]) -> sp.csr_array:
         """Compute the features of rows as a sparse array."""
-        n, parts = len(arrays[0]), []
-        for column, values in zip(self.columns, arrays, strict=True):
-            is_plain = isinstance(column, LabelColumn) and (column.is_passive or (values >= 0).all())
-            if not is_plain:
-                parts.append(sp.csr_array(column.expand(values)))
-                continue
-            rows = np.flatnonzero(values >= 0)
-            parts.append(sp.csr_array((np.ones(len(rows)), (rows, values[rows])), shape=(n, column.width)))
+        if self.filler is not None:
+            return sp.csr_array(self.expand(arrays))
+        parts = [
+            column.expand_sparsely(values) if isinstance(column, LabelColumn) else sp.csr_array(column.expand(values))
+            for column, values in zip(self.columns, arrays, strict=True)
+        ]
         features = sp.csr_array(sp.hstack(parts))
         return sp.csr_array(sp.diags_array(self._compute_row_factors(arrays)) @ features)
+
+    def find_gaps(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Return which values of rows are missing, an array of shape (n, k); unknown answers are too."""
+        pairs = zip(self.columns, arrays, strict=True)
+        return np.column_stack([own < 0 if column.kind == "labels" else np.isnan(own) for column, own in pairs])
 
     def count_given(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Count the answers that each row gave."""
@@ -327,7 +362,10 @@ class ManyColumns(FeatureMap):
             yield rows, self.expand([values[rows] for values in arrays])
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        return self.expand(self.read(values))
+        arrays = self.read(values)
+        features = self.expand(arrays)
+        features[np.any([own == UNKNOWN_CODE for own in arrays], axis=0)] = np.nan
+        return features
 
     def list_labels(self) -> np.ndarray:
         """Name all features."""
@@ -348,6 +386,8 @@ class ManyColumns(FeatureMap):
                 own |= {"scale": column.scale}
                 arrays |= {f"{j}.knots": column.basis.knots[0], f"{j}.ends": np.asarray(column.basis.ends)}
             described.append(own)
+        if self.filler is not None:
+            arrays |= self.filler.to_arrays()
         return State({"columns": described, "handle_unknown": self.handle_unknown}, arrays)
 
     @classmethod
@@ -365,7 +405,7 @@ class ManyColumns(FeatureMap):
             else:
                 basis = SplineBasis([arrays[f"{j}.knots"]], ends=arrays[f"{j}.ends"])
                 columns.append(CurveColumn(name, own["mean"], scale=own["scale"], basis=basis))
-        return cls(tuple(columns), description["handle_unknown"])
+        return cls(tuple(columns), description["handle_unknown"], GapFiller.from_arrays(arrays))
 
     def accept_unknown(self) -> ManyColumns:
         """Return the same features, with unknown answers taken as missing ones."""
@@ -391,13 +431,39 @@ def compute_feature_moments(
     Moments
         Those of y are empty.
     """
-    # Means of indicators are not large against their spread, so raw squares lose nothing, and are faster.
-    has_numbers = any(column.kind != "labels" for column in features.columns)
-    moments = Moments(centre=has_numbers)
+    if all(isinstance(column, LabelColumn) for column in features.columns):
+        return _count_label_moments(features, arrays, weights)
+    moments = Moments()
     for rows, block in features.iterate_features(arrays):
         own = None if weights is None else weights[rows]
         moments.update(block, np.empty((len(block), 0)), own)
     return moments
+
+
+def _count_label_moments(features: ManyColumns, arrays: Sequence[np.ndarray], weights: np.ndarray | None) -> Moments:
+    """Compute the moments of indicators from counts of pairs of answers."""
+    codes, widths, shares = [], [], []
+    for column, values in zip(features.columns, arrays, strict=True):
+        assert isinstance(column, LabelColumn)
+        is_averaged = not column.is_passive and bool((values < 0).any())  # for a while an answer of its own
+        codes.append(np.where(values < 0, column.width, values) if is_averaged else values)
+        widths.append(column.width + is_averaged)
+        identity = sp.eye_array(column.width)
+        shares.append(sp.vstack([identity, sp.csr_array(column.shares[None])]) if is_averaged else identity)
+    n = float(len(arrays[0]) if weights is None else weights.sum())
+    of_sums = of_products = weights
+    if features.is_passive:
+        factors = features._compute_row_factors(arrays)
+        of_sums = factors if weights is None else weights * factors
+        of_products = of_sums * factors
+    products = count_answer_pairs(codes, widths, of_products)
+    sums = products.diagonal()
+    if features.is_passive:
+        parts = [np.where(own < 0, width, own) for own, width in zip(codes, widths, strict=True)]
+        counted = [np.bincount(own, of_sums, w + 1)[:w] for own, w in zip(parts, widths, strict=True)]
+        sums = np.concatenate(counted)
+    together = sp.csr_array(sp.block_diag(shares))
+    return Moments.from_sums(n, together.T @ sums, together.T @ (together.T @ products.T).T)
 
 
 def freeze_moments(moments: Moments) -> FeatureMoments:

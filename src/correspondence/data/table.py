@@ -113,7 +113,9 @@ class Table:
         return f"Table of {rows} rows x {columns} columns, {nonzero} nonzero cells, total {self.total:g}"
 
 
-def as_table(counts: Any, name: str = "X", *, positive: bool = True, advice: str = "") -> Table:
+def as_table(
+    counts: Any, name: str = "X", *, positive: bool = True, advice: str = "", allow_missing: bool = False
+) -> Table:
     """Read a table in any common form, check it, and convert it to float64.
 
     Parameters
@@ -126,14 +128,17 @@ def as_table(counts: Any, name: str = "X", *, positive: bool = True, advice: str
         Raise an error if all counts are zero.
     advice : str
         Say this, after a space, if there are negative counts.
+    allow_missing : bool
+        Let missing counts be NaN.
     """
-    table = read_counts(counts, name)
+    table = read_counts(counts, name, allow_missing)
     table = replace(table, counts=to_float_counts(table.counts, name))
-    check_cells(table, name, advice)
-    if positive and table.total == 0:
+    known = replace(table, counts=np.nan_to_num(table.toarray(), posinf=np.inf)) if allow_missing else table
+    check_cells(known, name, advice)
+    if positive and known.total == 0:
         raise ValueError(f"{name} has only zeros: there is nothing to analyse.")
     if positive:
-        check_total(table.total, name)
+        check_total(known.total, name)
     return table
 
 
@@ -179,14 +184,14 @@ def _convert_labels_to_text(columns: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_counts(counts: Any, name: str) -> Table:
+def read_counts(counts: Any, name: str, allow_missing: bool = False) -> Table:
     if isinstance(counts, Table):
         return counts
     frame = as_frame(counts, name)
     if frame is not None:
-        return read_count_frame(frame, name)
+        return read_count_frame(frame, name, allow_missing)
     if not sp.issparse(counts):
-        counts = read_count_array(counts, name)
+        counts = read_count_array(counts, name, allow_missing)
     if counts.ndim != 2:
         raise ValueError(
             f"{name} must be a two-dimensional table of counts, got {counts.ndim} dimension(s). Reshape your data: "
@@ -198,18 +203,20 @@ def read_counts(counts: Any, name: str) -> Table:
     return Table(counts, rows, columns, named=False)
 
 
-def read_count_array(counts: Any, name: str) -> np.ndarray:
+def read_count_array(counts: Any, name: str, allow_missing: bool = False) -> np.ndarray:
     if counts is None or isinstance(counts, str | bytes | dict):
         raise ValueError(
             f"{name} must be a two-dimensional table of counts, got {type(counts).__name__}: "
             "read a file into a frame first, and make an array or a frame of anything else."
         )
+    if np.ma.is_masked(counts) and allow_missing:
+        return counts.astype(np.float64).filled(np.nan)
     if np.ma.is_masked(counts):
         raise ValueError(_explain_not_finite(f"{name} contains masked entries"))
     return to_array(counts, name)
 
 
-def read_count_frame(frame: nw.DataFrame, name: str) -> Table:
+def read_count_frame(frame: nw.DataFrame, name: str, allow_missing: bool = False) -> Table:
     index = nw.maybe_get_index(frame)
     is_numbered = index is None or getattr(index, "dtype", np.dtype(object)).kind in "iu"
     first = int(is_numbered and frame.shape[1] > 1 and _holds_labels(frame[:, 0]))
@@ -217,7 +224,8 @@ def read_count_frame(frame: nw.DataFrame, name: str) -> Table:
         rows = as_labels(frame[:, 0], f"the first column of {name}")
     else:
         rows = np.arange(len(frame)) if index is None else as_labels(list(index), f"the index of {name}")
-    counts = [read_count_column(frame[:, j], frame.columns[j], name) for j in range(first, frame.shape[1])]
+    places = range(first, frame.shape[1])
+    counts = [read_count_column(frame[:, j], frame.columns[j], name, allow_missing) for j in places]
     table = np.column_stack(counts) if counts else np.empty((len(frame), 0))
     return Table(table, rows, to_object_array(frame.columns[first:]))
 
@@ -229,12 +237,15 @@ def _holds_labels(series: nw.Series) -> bool:
     return series.dtype in (nw.String, nw.Categorical, nw.Enum) or series.dtype.is_temporal()
 
 
-def read_count_column(series: nw.Series, column: Any, name: str) -> np.ndarray:
+def read_count_column(series: nw.Series, column: Any, name: str, allow_missing: bool = False) -> np.ndarray:
     if _holds_labels(series):
         raise ValueError(
             f"{name} must hold counts, but its column {short_repr(column)} is {series.dtype}. "
             "To count two columns of labels give them as fit(x, y)."
         )
+    if series.is_null().any() and allow_missing:
+        cells = zip(series.to_list(), series.is_null().to_list(), strict=True)
+        return np.array([np.nan if is_gap else value for value, is_gap in cells], dtype=np.float64)
     if series.is_null().any():
         raise ValueError(_explain_not_finite(f"{name} contains NaN (column {short_repr(column)})"))
     return to_floats(series_to_array(series), f"column {short_repr(column)} of {name}")

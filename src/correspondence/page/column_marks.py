@@ -16,7 +16,15 @@ from correspondence.results.evidence import CrossFit
 from correspondence.scene.column_marks import ARROW_DEVIATIONS, ColumnMarks, NumberMark, find_column_marks
 from correspondence.scene.points import ScenePoints
 
-__all__ = ["add_column_clouds", "list_structure", "pack_numbers"]
+__all__ = [
+    "MAX_AXES_LISTED",
+    "MAX_NUMBERS",
+    "StructureRow",
+    "add_column_clouds",
+    "list_structure",
+    "pack_number_marks",
+    "pack_numbers",
+]
 
 MAX_CATEGORIES, MAX_NUMBERS = 120, 40  # of each side
 MAX_AXES_LISTED, MAX_COLUMNS_LISTED = 6, 40  # in the table below the plane
@@ -85,7 +93,11 @@ def pack_numbers(marks: dict[str, ColumnMarks], kept: int) -> tuple[dict[str, An
     kept : int
         Number of axes that the page knows.
     """
-    numbers = [(role, number) for role, mark in marks.items() for number in _choose_numbers(mark, kept)]
+    return pack_number_marks([(role, one) for role, mark in marks.items() for one in _choose_numbers(mark, kept)], kept)
+
+
+def pack_number_marks(numbers: list[tuple[str, NumberMark]], kept: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Pack the marks of numbers, each with the role of its side."""
     if not numbers:
         return {}, {}
     said = [

@@ -142,7 +142,7 @@ class Component:
         Correlation on held-out pairs, and the ends of its interval.
     pvalue : float or None
         P-value of the component.
-    share : float
+    share : float or None
         Share of the PIC in chi2.
     chance_low, chance_high : float or None
         Range of held-out correlations that chance explains.
@@ -155,7 +155,7 @@ class Component:
     low: float | None = None
     high: float | None = None
     pvalue: float | None = None
-    share: float = np.nan
+    share: float | None = np.nan
     chance_low: float | None = None
     chance_high: float | None = None
 

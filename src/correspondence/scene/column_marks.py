@@ -24,7 +24,7 @@ from correspondence.data.readable_columns import (
 )
 from correspondence.scene.points import ScenePoints
 
-__all__ = ["ARROW_DEVIATIONS", "CategoryMarks", "ColumnMarks", "NumberMark", "find_column_marks"]
+__all__ = ["ARROW_DEVIATIONS", "CategoryMarks", "ColumnMarks", "NumberMark", "find_column_marks", "is_plain_answer"]
 
 ARROW_DEVIATIONS = 2.0  # standard deviations above the mean at which an arrow ends
 MIN_ROWS_OF_CATEGORY, MIN_SHARE_OF_CATEGORY = 5, 0.02  # fewer rows have no mean to speak of, unless rows are few
@@ -253,5 +253,9 @@ def _write_category(column: ReadableColumn, text: str, is_ambiguous: bool) -> st
         return one_line(text)
     if is_bare_number(text):
         return one_line(f"{column.name} {text}")
-    is_plain = text.lower() in PLAIN_ANSWERS or not any(letter.isalpha() for letter in text) or len(text) < 3
-    return one_line(f"{column.name}: {text}" if is_ambiguous or is_plain else text)
+    return one_line(f"{column.name}: {text}" if is_ambiguous or is_plain_answer(text) else text)
+
+
+def is_plain_answer(text: str) -> bool:
+    """Tell whether a text, such as yes or 3, says nothing without the name of its column."""
+    return text.lower() in PLAIN_ANSWERS or not any(letter.isalpha() for letter in text) or len(text) < 3

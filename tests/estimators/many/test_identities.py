@@ -169,3 +169,12 @@ class TestSmooth:
         smooth = co.MixedCA(1, numeric="smooth").fit(frame)
         assert smooth.smoothing_ >= 1e-2
         assert (smooth.numbers_.correlations[:, 0] ** 2 / smooth.eta2_[:, 0] > 0.95).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_joint_axes_of_noise_explain_no_more_than_there_is(seed):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({name: rng.choice(list("abc"), 200) for name in ("q1", "q2", "q3")})
+    mca = co.MCA(2, correction="joint").fit(frame)
+    assert (mca.inertias_ <= 1).all()
+    assert 0 < mca.explained_share_ <= 1

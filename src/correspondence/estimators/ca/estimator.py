@@ -18,13 +18,13 @@ from correspondence.core.dependence_views import View, view_labels
 from correspondence.core.estimator import MISSING_POLICIES, Estimator
 from correspondence.core.functions import LabelFunctions
 from correspondence.core.scoring import score_pairs
-from correspondence.data.counting import are_whole
 from correspondence.data.pairs.pairs import is_source
 from correspondence.data.table import Table, as_table
 from correspondence.estimators.ca.axes import AnalysedTable
 from correspondence.estimators.ca.bootstrap import bootstrap_points
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
-from correspondence.estimators.ca.row_variables import correlate_numbers, sum_categories, warn_of_measurements
+from correspondence.estimators.ca.row_variables import correlate_numbers, read_new_counts, sum_categories
+from correspondence.estimators.ca.table_imputing import impute_table
 from correspondence.estimators.ca.table_side import (
     TableSide,
     is_column_of_labels,
@@ -39,8 +39,6 @@ from correspondence.results.evidence import HeldOut
 from correspondence.results.points import Bootstrap, Points, SupplementaryNumbers
 
 __all__ = ["CA", "Chi2Test"]
-
-MEASUREMENTS_ADVICE = " Give measurements of the rows as numbers=."
 
 
 class CA(Estimator):
@@ -61,9 +59,9 @@ class CA(Estimator):
         takes the strength that captures most of the counts left out, and claims only the correlations that these
         support; it needs whole counts, and without `n_components` it keeps the components that they support, at
         least one and at most 50.
-    missing : {"indicator", "drop", "error"}
+    missing : {"indicator", "drop", "error", "impute"}
         "indicator" gives missing labels of pairs the label "(missing)", "drop" leaves such pairs out, "error" refuses
-        them. Tables of counts have no missing labels.
+        them. "impute" is for tables: missing counts (NaN) are filled in by an iterative analysis.
 
     Attributes
     ----------
@@ -72,7 +70,9 @@ class CA(Estimator):
     chi2_test_ : Chi2Test
         The test of independence of the whole table: statistic, dof, pvalue, classical_pvalue.
     table_ : Table
-        The counts that were analysed.
+        The counts that were analysed, with those that were filled in.
+    n_axes_imputed_, imputing_errors_ : int and ndarray
+        With "impute": the number of axes that fill in counts, and the errors of masked ones for 0, 1, ... axes.
     regularization_ : float
         The strength of the ridge; 0 without one.
     decomposition_ : Decomposition
@@ -120,7 +120,7 @@ class CA(Estimator):
         "n_components": (None, Whole(0)),
         "handle_unknown": ("error", "nan", "missing"),
         "regularization": (None, "auto", Real(0)),
-        "missing": MISSING_POLICIES,
+        "missing": (*MISSING_POLICIES, "impute"),
     }
 
     def __init__(
@@ -180,6 +180,10 @@ class CA(Estimator):
 
     def _fit_table(self, X: Any, Y: Any, sample_weight: Any, row_weights: Any, column_weights: Any) -> None:
         check_parameters(self)
+        for name in ("n_axes_imputed_", "imputing_errors_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if self.missing == "impute":
+            X, self.n_axes_imputed_, self.imputing_errors_ = impute_table(X, Y)
         X, Y, sample_weight = treat_missing_labels(self.missing, X, Y, sample_weight)
         table, codes = read_table(X, Y, sample_weight)
         self._from_pairs = codes is not None or is_source(X)
@@ -310,9 +314,9 @@ class CA(Estimator):
         check_is_fitted(self)
         placed: list[Points | SupplementaryNumbers] = []
         if rows is not None:
-            placed.append(self._place_rows(self._read_new_counts(rows, "rows"), "rows"))
+            placed.append(self._place_rows(read_new_counts(rows, "rows", self._unweighted), "rows"))
         if columns is not None:
-            placed.append(self._place_columns(self._read_new_counts(columns, "columns"), "columns"))
+            placed.append(self._place_columns(read_new_counts(columns, "columns", self._unweighted), "columns"))
         if numbers is not None:
             placed.append(correlate_numbers(numbers, self.rows_))
         if categories is not None:
@@ -321,13 +325,6 @@ class CA(Estimator):
         if not placed:
             raise ValueError("rows, columns, numbers or categories must be given: there is nothing to place.")
         return placed[0] if len(placed) == 1 else tuple(placed)
-
-    def _read_new_counts(self, values: Any, name: str) -> Table:
-        """Read new rows or columns, with a warning of fractions if the table itself holds whole counts."""
-        table = as_table(values, name, positive=False, advice=MEASUREMENTS_ADVICE if name == "columns" else "")
-        if are_whole(self._unweighted.counts):
-            warn_of_measurements(table if name == "rows" else table.T, name)
-        return table
 
     def _place_rows(self, rows: Any, name: str) -> Points:
         table = as_table(rows, name, positive=False)

@@ -13,11 +13,13 @@ from correspondence._util.arguments import as_frame, find_user_stacklevel, serie
 from correspondence._util.labels import as_labels, encode_labels, to_object_array
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning, LeftOut
-from correspondence.data.table import Table
+from correspondence.data.counting import are_whole
+from correspondence.data.table import Table, as_table
 from correspondence.results.points import Points, SupplementaryNumbers
 
-__all__ = ["correlate_numbers", "sum_categories", "warn_of_measurements"]
+__all__ = ["correlate_numbers", "read_new_counts", "sum_categories"]
 
+MEASUREMENTS_ADVICE = " Give measurements of the rows as numbers=."
 SHARES_TOLERANCE = 0.01  # rounded shares may sum to this much less or more than 1, as a part of the sum
 MIN_RELATIVE_DEVIATION = 1e-12  # a smaller standard deviation, as a part of the largest number, is that of a constant
 
@@ -198,6 +200,14 @@ def _match_rows(labels: list[Any], rows: Points, argument: str) -> np.ndarray:
 def _check_number_of_rows(n: int, argument: str, rows: Points) -> None:
     if n != len(rows):
         raise ValueError(f"{argument} must have a value for each of the {len(rows)} rows of the fit, got {n}.")
+
+
+def read_new_counts(values: Any, name: str, fitted: Table) -> Table:
+    """Read new rows or columns, with a warning of fractions if the table of the fit holds whole counts."""
+    table = as_table(values, name, positive=False, advice=MEASUREMENTS_ADVICE if name == "columns" else "")
+    if are_whole(fitted.counts):
+        warn_of_measurements(table if name == "rows" else table.T, name)
+    return table
 
 
 def warn_of_measurements(table: Table, name: str) -> None:

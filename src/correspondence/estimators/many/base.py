@@ -29,8 +29,11 @@ from correspondence.core.column_features import ManyColumns, compute_feature_mom
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.left_out_columns import leave_out_unseen
+from correspondence.core.sparse_moments import SparseCovariance, compute_sparse_moments, find_sparse_block_axes
 from correspondence.data.answers import split_columns
-from correspondence.data.pairs.pairs import is_source
+from correspondence.data.pairs.pairs import Pairs, is_source
+from correspondence.estimators.many.completing import complete_table
+from correspondence.estimators.many.imputing import fit_gap_filler
 from correspondence.estimators.many.judging import JudgedColumns
 from correspondence.estimators.many.reading import ReadTable, name_rows, select_columns
 from correspondence.estimators.many.sources import read_source
@@ -136,7 +139,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         ----------
         X : frame, array-like of shape (n, k), path, glob or lazy frame
             The table has one row for each observation, such as a person, and one column for each variable. Tables in
-            files, or of an engine, are read where they are, in two passes.
+            files, or of an engine, are read where they are.
         Y : None
             It is ignored; scikit-learn gives it.
         sample_weight : array-like of shape (n,), optional
@@ -182,7 +185,8 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         self._row_names = names[rows]
         self._remember_names(list(active))
         own = table.features.weigh_rows(table.arrays, None if weights is None else weights[rows])
-        analysis = self._analyse_rows(table.features, table.arrays, own)
+        features = self._learn_gaps(table.features, table.arrays, own) if self.missing == "impute" else table.features
+        analysis = self._analyse_rows(features, table.arrays, own)
         if subpopulation is not None:
             chosen = np.flatnonzero(np.isin(rows, find_rows(subpopulation, n, "subpopulation")))
             if len(chosen) < 2:
@@ -191,6 +195,17 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
             self._row_names = names[rows]
         self._finish_fit(analysis)
         self._place_supplementary(X, {key: column[rows] for key, column in others.items()}, names, kept)
+
+    def _learn_gaps(self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None) -> ManyColumns:
+        """Return features that fill in missing values."""
+        if features.width > MAX_MOMENTS:
+            raise ValueError(
+                f'missing must not be "impute" for more than {MAX_MOMENTS} answers, got {features.width}. '
+                'Choose "indicator", "average" or "passive".'
+            )
+        found = fit_gap_filler(features, arrays, weights)
+        self.n_axes_imputed_, self.imputing_errors_ = found.filler.n_axes, found.errors
+        return replace(features, filler=found.filler)
 
     def _place_supplementary(self, X: Any, others: dict[Any, Any], names: np.ndarray, kept: np.ndarray) -> None:
         placed = (
@@ -232,25 +247,24 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
     ) -> ColumnAnalysis:
         self._choose_smoothness(features, arrays, weights)
         if features.width > MAX_MOMENTS:
-            return self._analyse_sparse_rows(features, arrays, weights)
-        moments = freeze_moments(compute_feature_moments(features, arrays, weights))
+            moments = compute_sparse_moments(features.expand_sparsely(arrays), weights)
+        else:
+            moments = freeze_moments(compute_feature_moments(features, arrays, weights))
         return replace(self._find_axes(features, moments), arrays=arrays, weights=weights)
 
     def _find_axes(self, features: ManyColumns, moments: FeatureMoments) -> ColumnAnalysis:
         blocks = leave_out_unseen(self._make_blocks(features, moments), moments)
         whitening = whiten_blocks(moments, blocks)
-        axes = find_block_axes(moments, whitening, None)
+        if isinstance(moments.cov, SparseCovariance):
+            axes = find_sparse_block_axes(moments, whitening, self.n_components or DEFAULT_COMPONENTS)
+        else:
+            axes = find_block_axes(moments, whitening, None)
         return ColumnAnalysis(features, blocks, moments, whitening, axes)
-
-    def _analyse_sparse_rows(
-        self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None
-    ) -> ColumnAnalysis:
-        raise NotImplementedError
 
     def _finish_fit(self, analysis: ColumnAnalysis) -> None:
         """Choose signs, keep the axes asked for, and set the results."""
         axes, features = analysis.axes, analysis.features
-        scale = np.sqrt(np.maximum(np.diag(analysis.moments.cov), 1e-300))
+        scale = np.sqrt(np.maximum(analysis.moments.cov.diagonal(), 1e-300))
         loadings = axes.covariance / np.sqrt(np.maximum(analysis.moments.mean, 0) + 1e-300)[:, None]
         is_label = np.concatenate([np.full(block.width, block.kind == "labels") for block in analysis.blocks])
         loadings = np.where(is_label[:, None], loadings, axes.covariance / scale[:, None])
@@ -334,7 +348,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : frame or array-like of shape (n, k)
+        X : frame, array-like of shape (n, k), path, glob or lazy frame
             The table has the active columns of the fit; a frame may have others.
 
         Returns
@@ -343,7 +357,12 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
             The scores have variance 1 on the rows of the fit. `supplementary` returns principal coordinates too.
         """
         check_is_fitted(self)
-        return self._describe_rows(self._analysis.features.read(X))[0]
+        features = self._analysis.features
+        if not is_source(X):
+            return self._describe_rows(features.read(X))[0]
+        names, f = [column.name for column in features.columns], self.decomposition_.f
+        pairs = Pairs(X.source if isinstance(X, Pairs) else X, x=names, y=names[0])
+        return np.vstack(pairs.each(lambda x, y: f(x)))
 
     def supplementary(self, rows: Any = None, *, columns: Any = None) -> Any:
         """Place rows or columns that took no part in the fit.
@@ -377,6 +396,39 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         if not placed:
             raise ValueError("rows or columns must be given, got neither.")
         return placed[0] if len(placed) == 1 else tuple(placed)
+
+    def impute(self, X: Any) -> Any:
+        """Fill in the missing values of a table, after a fit with ``missing="impute"``.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n, k)
+            The rows of the fit, or new ones. Other columns stay as they are.
+
+        Returns
+        -------
+        frame or ndarray
+            A table of the same library and with the same types, in which the most probable answers and the expected
+            numbers stand in the gaps. In a column of whole numbers they are rounded.
+
+        Warns
+        -----
+        LeftOut
+            If gaps stay: in columns that took no part in the fit, and in dates and numbers written as text.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import correspondence as co
+        >>> drinks, times = ["tea", "tea", "beer", "beer", None] * 5, ["am", "am", "pm", "pm", "pm"] * 5
+        >>> frame = pl.DataFrame({"drink": drinks, "time": times, "with": ["milk", "milk", "nuts", "nuts", "nuts"] * 5})
+        >>> co.MCA(missing="impute").fit(frame).impute(frame)["drink"][:5].to_list()
+        ['tea', 'tea', 'beer', 'beer', 'beer']
+        """
+        check_is_fitted(self)
+        if self._analysis.features.filler is None:
+            raise ValueError(f'missing must be "impute" in the fit, got {self.missing!r}. Fit again with it.')
+        return complete_table(self._analysis.features, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Name the columns of ``transform``: z1, z2, ...

@@ -130,8 +130,7 @@ class MCA(ManyColumnsEstimator):
         labels = analysis.features.list_labels()
         if analysis.is_subpopulation and self.correction != "indicator":
             raise ValueError(f'correction must be "indicator" for a subpopulation, got {self.correction!r}.')
-        is_partial = analysis.is_subpopulation or analysis.features.is_passive
-        found = apply_convention(self.correction, analysis.axes, moments, blocks, labels, self.n_components, is_partial)
+        found = apply_convention(self.correction, analysis.axes, moments, blocks, labels, self.n_components)
         self._warn_of_fewer(len(found.columns.correlations))
         self._analysis = replace(analysis, axes=found.axes)
         self.columns_, self.shares_, self.total_inertia_ = found.columns, found.shares, found.total

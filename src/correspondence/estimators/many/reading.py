@@ -20,7 +20,16 @@ from correspondence.data.column_kinds import MIN_ID_SHARE, MIN_ROWS_FOR_IDS, dec
 from correspondence.data.column_reading import read_array_column, read_series, to_numbers
 from correspondence.data.column_summary import summarise_column
 
-__all__ = ["MANY_ANSWERS", "ReadTable", "name_rows", "read_labels", "read_mixed", "select_columns"]
+__all__ = [
+    "MANY_ANSWERS",
+    "ReadTable",
+    "leave_out_useless",
+    "name_rows",
+    "read_labels",
+    "read_mixed",
+    "select_columns",
+    "warn_of_left_out",
+]
 
 MANY_ANSWERS = 1000  # a column with more answers is hardly a question of a survey
 
@@ -83,7 +92,11 @@ def name_rows(X: Any) -> np.ndarray:
     """Return the labels of the rows: the index of pandas, otherwise numbers from 0."""
     frame = as_frame(X, "X")
     index = None if frame is None else nw.maybe_get_index(frame)
-    return np.arange(len(X) if frame is None else len(frame)) if index is None else as_labels(list(index), "the index")
+    if index is None:
+        return np.arange(len(X) if frame is None else len(frame))
+    if getattr(index, "dtype", None) == np.int64:  # as_labels would look at every number
+        return np.asarray(index)
+    return as_labels(list(index), "the index")
 
 
 def read_labels(
@@ -112,7 +125,7 @@ def read_labels(
     rows = _find_rows({key: codes == MISSING_CODE for key, (codes, _, _) in found.items()}, missing, n)
     share = (np.ones(n) if weights is None else check_weights(weights, n, "sample_weight"))[rows]
     made = [_make_label_column(key, own, missing, rows, share) for key, own in found.items()]
-    kept = _leave_out_useless([column for column, _ in made], len(rows))
+    kept = leave_out_useless([column for column, _ in made], len(rows))
     return ReadTable(ManyColumns(tuple(made[j][0] for j in kept), handle_unknown), [made[j][1] for j in kept], rows)
 
 
@@ -124,8 +137,7 @@ def _make_label_column(
     if missing == "indicator" and (own == MISSING_CODE).any():
         answers = to_object_array([*answers, MISSING])
         own = np.where(own == MISSING_CODE, len(answers) - 1, own).astype(np.int32)
-    is_given = own >= 0
-    counts = np.bincount(own[is_given], share[is_given], len(answers))
+    counts = np.bincount(own + 1, share, len(answers) + 1)[1:]
     return _keep_occurring(LabelColumn(key, answers, counts, given.is_ordered, missing == "passive"), own)
 
 
@@ -148,18 +160,19 @@ def _find_rows(is_missing: Mapping[Any, np.ndarray], missing: str, n: int) -> np
             f'X must have no missing values if missing="error", got some in {int(gone.sum())} row(s), column(s) '
             f"{list_names(keys, 5)}. Choose another value of missing."
         )
-    if missing == "passive":
+    if missing in ("passive", "impute"):
         gone = np.logical_and.reduce(list(is_missing.values()))
     elif missing != "drop":
         return np.arange(n)
+    what = "missing values" if missing == "drop" else "missing values only"
     if gone.all():
-        raise ValueError('X must have rows without missing values if missing="drop", got none. Choose another value.')
+        raise ValueError(f'X must have rows without {what} if missing="{missing}", got none. Choose another value.')
     if gone.any():
-        warn_of_left_out(f"{int(gone.sum()):,} of {n:,} rows are left out: they have missing values.")
+        warn_of_left_out(f"{int(gone.sum()):,} of {n:,} rows are left out: they have {what}.")
     return np.flatnonzero(~gone)
 
 
-def _leave_out_useless(columns: list[LabelColumn], n: int) -> list[int]:
+def leave_out_useless(columns: list[LabelColumn], n: int) -> list[int]:
     """Return the positions of the columns that vary and are no ids; say which are left out."""
     widths = np.array([column.width for column in columns])
     is_constant = widths < 2
