@@ -431,7 +431,7 @@ def compute_feature_moments(
     Moments
         Those of y are empty.
     """
-    if all(isinstance(column, LabelColumn) for column in features.columns):
+    if features.filler is None and all(isinstance(column, LabelColumn) for column in features.columns):
         return _count_label_moments(features, arrays, weights)
     moments = Moments()
     for rows, block in features.iterate_features(arrays):

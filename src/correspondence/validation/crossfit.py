@@ -24,7 +24,6 @@ from correspondence.core.pair_summary import (
 from correspondence.core.scoring import score_pairs
 from correspondence.data.copies import DUPLICATES, is_duplicates
 from correspondence.data.splits import Split, make_splits
-from correspondence.results.column_evidence import ColumnsHeldOut
 from correspondence.results.evidence import CrossFit, HeldOut
 from correspondence.validation.fitting import Fit, check_pairs, fit_and_apply, pad_columns, read_pairs, run_tasks
 from correspondence.validation.many_columns import crossfit_columns, takes_columns
@@ -44,7 +43,7 @@ def crossfit(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
-) -> CrossFit | ColumnsHeldOut:
+) -> Any:
     """Fit to all folds of the pairs but one and judge on the held-out pairs, in turn.
 
     Parameters

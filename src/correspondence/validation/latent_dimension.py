@@ -12,7 +12,6 @@ from correspondence._util.arguments import check_whole, find_user_stacklevel, is
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import NotHeldOut
 from correspondence.data.copies import DUPLICATES, is_duplicates
-from correspondence.results.column_evidence import ColumnsDimension
 from correspondence.results.component_tests import LatentDimension, PermutationTest
 from correspondence.results.evidence import find_points
 from correspondence.validation.fitting import check_pairs, read_pairs
@@ -44,7 +43,7 @@ def latent_dimension(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
-) -> LatentDimension | ColumnsDimension:
+) -> Any:
     """Count the components that are more than chance.
 
     Two variables that share one of M classes, and nothing else, share M - 1 components. For a continuous latent

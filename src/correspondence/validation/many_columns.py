@@ -75,7 +75,7 @@ def crossfit_columns(est: Any, X: Any, cv: Any, groups: Any, random_state: int) 
     table = est._read_table(X)
     place = np.full(n, -1)
     place[table.rows] = np.arange(len(table.rows))
-    parts = [tuple(place[rows][place[rows] >= 0] for rows in part) for part in parts]
+    parts = [(place[train][place[train] >= 0], place[test][place[test] >= 0]) for train, test in parts]
     held, training = [], []
     for (train, _), (moments, others) in zip(parts, _sum_moments(table, parts), strict=True):
         fit = _fit_quietly(est, table, train, moments)

@@ -245,3 +245,15 @@ def test_a_subpopulation_cannot_be_drawn_again():
     frame = draw_survey(100)
     with pytest.raises(ValueError, match="subpopulation"):
         co.MCA(2).fit(frame, subpopulation=np.arange(50)).bootstrap(10)
+
+
+def test_imputed_answers_are_not_judged():
+    # Answers filled in by the others would be predicted by them all too well.
+    frame = draw_survey(600, widths=(3,) * 8, truth=0.9)
+    gaps = frame.mask((np.random.default_rng(2).random(frame.shape) < 0.4) & (frame.columns != "q0"))
+    imputed, average = (co.MCA(2, missing=missing).fit(gaps[:300]) for missing in ("impute", "average"))
+    assert imputed.inertias_[0] > 1.1 * average.inertias_[0]
+    held = imputed.evaluate(gaps[300:])
+    np.testing.assert_allclose(held.mean, average.evaluate(gaps[300:]).mean, atol=0.05)
+    assert held.mean[1] < co.MCA(2).fit(frame[:300]).evaluate(frame[300:]).mean[1]
+    np.testing.assert_allclose(imputed.evaluate(gaps[:300]).r2, held.training, rtol=1e-9)

@@ -88,6 +88,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
     missing: str
     handle_unknown: str
     decomposition_: Decomposition
+    _analysis: ColumnAnalysis
 
     @abstractmethod
     def _read_columns(self, columns: dict[Any, Any], weights: np.ndarray | None) -> ReadTable:

@@ -54,7 +54,8 @@ class JudgedColumns:
         X : frame or array-like of shape (n, k)
             The rows, in memory, with the active columns of the fit. Rows with missing answers are left out if
             ``missing="drop"``, and refused if it is "error"; rows with unknown answers are left out if
-            ``handle_unknown="nan"``. Otherwise such answers count as they do in `transform`.
+            ``handle_unknown="nan"``. Otherwise such answers count as they do in `transform`, except that imputed ones
+            are averages: filled in by the other columns, they would be predicted by them.
         sample_weight : array-like of shape (n,), optional
             The weights of the rows.
 
@@ -73,7 +74,7 @@ class JudgedColumns:
         >>> co.MCA(n_components=1).fit(X[:400]).evaluate(X[400:]).mean.round(2)
         array([0.22])
         """
-        check_is_fitted(self)  # type: ignore[arg-type]
+        check_is_fitted(self)
         if is_source(X):
             raise ValueError("X must be in memory to be evaluated, got a source. Read some rows of it.")
         _check_width(self._analysis.features)
@@ -83,9 +84,8 @@ class JudgedColumns:
         if len(kept) < len(arrays[0]):
             arrays = [values[kept] for values in arrays]
             weights = None if weights is None else weights[kept]
-        moments = compute_feature_moments(
-            self._analysis.features, arrays, self._analysis.features.weigh_rows(arrays, weights)
-        )
+        features = _leave_gaps(self._analysis.features)
+        moments = compute_feature_moments(features, arrays, features.weigh_rows(arrays, weights))
         names = np.array([block.name for block in self._analysis.blocks], dtype=object)
         training = self._measure_left_out(None)
         return ColumnsHeldOut(names, self._measure_left_out(moments).r2, training.r2, moments.n)
@@ -107,10 +107,11 @@ class JudgedColumns:
 
     def _measure_left_out(self, moments: Moments | None) -> ColumnErrors:
         """Measure the errors on rows with these moments, or on the rows of the fit."""
-        fit = self._analysis
-        test = fit.moments if moments is None else freeze_moments(moments)
-        axes = fit.axes.truncate(len(self.pics_))
-        return measure_left_out(fit.moments, test, fit.whitening, fit.blocks, axes)
+        fit, training = self._analysis, self._analysis.moments
+        if fit.features.filler is not None:
+            training = freeze_moments(compute_feature_moments(_leave_gaps(fit.features), fit.arrays, fit.weights))
+        test = training if moments is None else freeze_moments(moments)
+        return measure_left_out(training, test, fit.whitening, fit.blocks, fit.axes.truncate(len(self.pics_)))
 
     def _read_table(self, X: Any) -> ReadTable:
         """Read the columns of a table in memory, without a fit."""
@@ -186,7 +187,7 @@ class JudgedColumns:
         >>> co.MCA(n_components=2).fit(X).bootstrap(50, random_state=0)
         Bootstrap of 0 rows and 12 columns on 2 axes, 50 resamples
         """
-        check_is_fitted(self)  # type: ignore[arg-type]
+        check_is_fitted(self)
         check_whole(n_resamples, "n_resamples", 3)
         check_parameter(align, "align", tuple(ALIGNMENT_FUNCTIONS))
         arrays, features, rng = self._analysis.arrays, self._analysis.features, check_seed(random_state)
@@ -225,6 +226,11 @@ class JudgedColumns:
             if label in place:
                 points[place[label]] = np.pad(own, (0, k - len(own)))
         return points
+
+
+def _leave_gaps(features: ManyColumns) -> ManyColumns:
+    """Return features in which gaps are averages: filled in by the other columns, they would be predicted by them."""
+    return replace(features, filler=None)
 
 
 def _check_width(features: ManyColumns) -> None:
