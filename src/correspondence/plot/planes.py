@@ -270,6 +270,8 @@ def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float, is_above: bool = False
     """Draw the points of a cloud, above arrows and paths if need be."""
     many = len(cloud.xy) > 200
     xy, area = cloud.xy, cloud.area
+    if many and cloud.colours is not None:
+        alpha = 0.45
     if cloud.is_faint:
         alpha = next(share for most, share in FAINT_ALPHAS if len(cloud.xy) <= most)
         if cloud.colours is None and cloud.alphas is None:  # rows with the same values are drawn once, and stay faint
@@ -285,11 +287,7 @@ def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float, is_above: bool = False
         marker=cloud.marker,
         facecolors="none" if cloud.is_hollow else colour,
         edgecolors=colour,
-        alpha=None
-        if cloud.alphas is not None
-        else 0.45
-        if many and cloud.colours is not None and not cloud.is_faint
-        else alpha,
+        alpha=alpha if cloud.alphas is None else None,
         linewidths=1.1 if cloud.is_hollow else 0,
         zorder=2.8 if is_above else 1,
         label=cloud.name,
