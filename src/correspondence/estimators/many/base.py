@@ -161,6 +161,8 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         active, others = select_columns(X, supplementary)
         names = name_rows(X)
         n = len(names)
+        if n < 2:
+            raise ValueError(f"X must have at least two rows, got {n}.")
         weights = None if sample_weight is None else check_weights(sample_weight, n, "sample_weight")
         kept = find_active_rows(supplementary_rows, n)
         if len(kept) < n:

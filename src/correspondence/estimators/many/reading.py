@@ -31,6 +31,7 @@ __all__ = [
     "warn_of_left_out",
 ]
 
+MANY_NUMBERS = 30  # different numbers in a column, which are hardly answers
 MANY_ANSWERS = 1000  # a column with more answers is hardly a question of a survey
 
 
@@ -176,12 +177,21 @@ def leave_out_useless(columns: list[LabelColumn], n: int) -> list[int]:
     widths = np.array([column.width for column in columns])
     is_constant = widths < 2
     is_id = (widths > MIN_ID_SHARE * n) & (n >= MIN_ROWS_FOR_IDS)
-    reasons = {"they have one answer only": is_constant, "nearly every row has its own answer": is_id}
+    is_number = np.array([any(type(answer) is float for answer in column.answers) for column in columns], dtype=bool)
+    reasons = {
+        "they have one answer only": is_constant,
+        "nearly every row has its own answer": is_id & ~is_number,
+        "nearly every row has its own number (MixedCA takes them as numbers)": is_id & is_number,
+    }
     for reason, is_meant in reasons.items():
         if is_meant.any():
             names = [column.name for column, is_one in zip(columns, is_meant, strict=True) if is_one]
             warn_of_left_out(f"Left out, because {reason}: column(s) {list_names(names, 5, show=repr)}.")
     kept = np.flatnonzero(~is_constant & ~is_id).tolist()
+    numbers = [f"{columns[j].name!r} ({columns[j].width:,})" for j in kept if _holds_many_numbers(columns[j])]
+    if numbers:
+        names = list_names(numbers, 5)
+        warn_of_left_out(f"The order of the numbers in column(s) {names} is not used: MixedCA takes them as numbers.")
     many = [columns[j] for j in kept if columns[j].width > MANY_ANSWERS]
     if many:
         names = [f"{short_repr(column.name)} ({column.width:,})" for column in many]
@@ -192,6 +202,13 @@ def leave_out_useless(columns: list[LabelColumn], n: int) -> list[int]:
             "For two variables use CA().fit(x, y)."
         )
     return kept
+
+
+def _holds_many_numbers(column: LabelColumn) -> bool:
+    if column.width <= MANY_NUMBERS:
+        return False
+    kinds = {type(answer) for answer in column.answers.tolist() if answer != MISSING}
+    return kinds <= {int, float}
 
 
 def warn_of_left_out(message: str) -> None:
