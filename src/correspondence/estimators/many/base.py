@@ -362,7 +362,10 @@ def find_active_rows(supplementary_rows: Any, n: int) -> np.ndarray:
     """Return the positions of the rows that take part in the fit."""
     if supplementary_rows is None:
         return np.arange(n)
-    given = np.asarray(supplementary_rows)
+    try:
+        given = np.asarray(supplementary_rows)
+    except Exception:  # of the many libraries that arrays may come from
+        given = np.empty(0)
     if given.dtype == bool and given.shape == (n,):
         passive = np.flatnonzero(given)
     elif given.dtype.kind in "iu" and given.ndim == 1 and (np.abs(given + 0.5) < n + 0.5).all():

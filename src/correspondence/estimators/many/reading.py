@@ -24,6 +24,7 @@ __all__ = [
     "MANY_ANSWERS",
     "ReadTable",
     "leave_out_useless",
+    "list_given_names",
     "name_rows",
     "read_labels",
     "read_mixed",
@@ -74,11 +75,11 @@ def select_columns(X: Any, supplementary: Iterable[Any] | None) -> tuple[dict[An
         The columns by name.
     """
     columns = split_columns(X, "X")
-    wanted = [] if supplementary is None else [supplementary] if isinstance(supplementary, str) else list(supplementary)
+    wanted = list_given_names(supplementary, "supplementary", "columns")
     absent = [key for key in wanted if key not in columns]
     if absent:
         raise ValueError(
-            f"supplementary must name columns of X, got {list_names(absent, 5, show=repr)}. "
+            f"supplementary must name columns of X, got {list_names(absent, 5, show=short_repr)}. "
             f"X has {list_names(list(columns), 10)}."
         )
     active = {key: column for key, column in columns.items() if key not in set(wanted)}
@@ -87,6 +88,21 @@ def select_columns(X: Any, supplementary: Iterable[Any] | None) -> tuple[dict[An
             f"X must have at least two active columns, got {len(active)}. For two variables use CA().fit(x, y)."
         )
     return active, {key: columns[key] for key in wanted}
+
+
+def list_given_names(names: Any, argument: str, what: str) -> list[Any]:
+    """Return the names that a user gave as one or several texts (or numbers, of the columns of an array)."""
+    if names is None:
+        return []
+    listed = [names] if isinstance(names, str) else names
+    try:
+        listed = list(listed)
+        are_names = all(isinstance(name, str | int | np.integer | tuple) for name in set(listed))
+    except Exception:  # whatever an object of the user's raises that cannot be listed
+        are_names = False
+    if not are_names:
+        raise ValueError(f"{argument} must be a list of names of {what}, got {short_repr(names)}.")
+    return listed
 
 
 def name_rows(X: Any) -> np.ndarray:
