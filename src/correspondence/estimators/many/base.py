@@ -270,10 +270,16 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         axes, analysis, d = self._analysis.axes, self._analysis, len(self.pics_)
         n = len(arrays[0])
         scores, squares = np.empty((n, d)), np.empty(n)
-        for rows, block in analysis.features.iterate_features(arrays):
-            centred = block - axes.mean
-            scores[rows] = centred @ axes.weights[:, :d]
-            squares[rows] = ((centred @ analysis.whitening) ** 2).sum(axis=1)
+        if analysis.features.width > MAX_MOMENTS:
+            features, weights = analysis.features.expand_sparsely(arrays), axes.weights[:, :d]
+            scores[:] = features @ weights - axes.mean @ weights
+            whitened, centre = features @ analysis.whitening, analysis.whitening.T @ axes.mean
+            squares[:] = whitened.power(2).sum(axis=1) - 2 * (whitened @ centre) + centre @ centre
+        else:
+            for rows, block in analysis.features.iterate_features(arrays):
+                centred = block - axes.mean
+                scores[rows] = centred @ axes.weights[:, :d]
+                squares[rows] = ((centred @ analysis.whitening) ** 2).sum(axis=1)
         is_unknown = np.any([values == UNKNOWN_CODE for values in arrays], axis=0)
         scores[is_unknown] = np.nan
         return scores, squares

@@ -31,7 +31,7 @@ class MCA(ManyColumnsEstimator):
     Parameters
     ----------
     n_components : int, optional
-        The number of axes; by default all.
+        The number of axes; by default all, or ten of more than 3,000 answers, which are analysed as sparse rows.
     correction : {"indicator", "burt", "adjusted", "joint"}
         The convention by which inertias, and with them the principal coordinates of the columns, are given. "indicator"
         is the analysis of the indicator table. "burt" is that of the table of all pairs of columns, with squared

@@ -206,8 +206,9 @@ def leave_out_useless(columns: list[LabelColumn], n: int) -> list[int]:
     kept = np.flatnonzero(~is_constant & ~is_id).tolist()
     numbers = [f"{columns[j].name!r} ({columns[j].width:,})" for j in kept if _holds_many_numbers(columns[j])]
     if numbers:
-        names = list_names(numbers, 5)
-        warn_of_left_out(f"The order of the numbers in column(s) {names} is not used: MixedCA takes them as numbers.")
+        warn_of_left_out(
+            f"The order of numbers in column(s) {list_names(numbers, 5)} is not used: MixedCA takes them as numbers."
+        )
     many = [columns[j] for j in kept if columns[j].width > MANY_ANSWERS]
     if many:
         names = [f"{short_repr(column.name)} ({column.width:,})" for column in many]
