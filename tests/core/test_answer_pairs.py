@@ -6,7 +6,8 @@ import pytest
 
 from correspondence.core import answer_pairs
 from correspondence.core.answer_pairs import count_answer_pairs, count_part, merge_parts
-from correspondence.core.column_features import LabelColumn, ManyColumns, compute_feature_moments
+from correspondence.core.column_features import LabelColumn, ManyColumns
+from correspondence.core.feature_moments import compute_feature_moments
 from correspondence.core.moments import Moments
 
 

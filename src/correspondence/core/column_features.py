@@ -14,11 +14,9 @@ import scipy.sparse as sp
 from correspondence._util.files import State
 from correspondence._util.labels import MISSING, label_from_json, label_to_json, to_object_array
 from correspondence._util.text import list_names, short_repr
-from correspondence.core.answer_pairs import count_answer_pairs
-from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
+from correspondence.core.column_blocks import ColumnBlock
 from correspondence.core.functions import FeatureMap
 from correspondence.core.gap_filling import GapFiller
-from correspondence.core.moments import Moments
 from correspondence.core.splines import SplineBasis
 from correspondence.data.answers import MISSING_CODE, UNKNOWN_CODE, find_answers, split_columns
 from correspondence.data.column_reading import read_array_column, read_series, to_numbers
@@ -29,8 +27,6 @@ __all__ = [
     "LabelColumn",
     "ManyColumns",
     "NumberColumn",
-    "compute_feature_moments",
-    "freeze_moments",
 ]
 
 MIN_SPARSE_FEATURES = 1000  # from which a sparse array of them is smaller and faster
@@ -314,7 +310,7 @@ class ManyColumns(FeatureMap):
         features = np.hstack([column.expand(own) for column, own in zip(self.columns, arrays, strict=True)])
         if self.filler is not None:
             return self.filler.fill_gaps(features, self.find_gaps(arrays), self.blocks)
-        return features * self._compute_row_factors(arrays)[:, None] if self.is_passive else features
+        return features * self.compute_row_factors(arrays)[:, None] if self.is_passive else features
 
     def expand_sparsely(self, arrays: Sequence[np.ndarray]) -> sp.csr_array:
         """Compute the features of rows as a sparse array."""
@@ -325,7 +321,7 @@ class ManyColumns(FeatureMap):
             for column, values in zip(self.columns, arrays, strict=True)
         ]
         features = sp.csr_array(sp.hstack(parts))
-        return sp.csr_array(sp.diags_array(self._compute_row_factors(arrays)) @ features)
+        return sp.csr_array(sp.diags_array(self.compute_row_factors(arrays)) @ features)
 
     def find_gaps(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Return which values of rows are missing, an array of shape (n, k); unknown answers are too."""
@@ -352,7 +348,7 @@ class ManyColumns(FeatureMap):
         given = self.count_given(arrays) / len(self.columns)
         return given if weights is None else weights * given
 
-    def _compute_row_factors(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    def compute_row_factors(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Return the factor by which the answers of a row count, because others are missing."""
         if not self.is_passive:
             return np.ones(len(arrays[0]))
@@ -421,62 +417,3 @@ class ManyColumns(FeatureMap):
     def accept_unknown(self) -> ManyColumns:
         """Return the same features, with unknown answers taken as missing ones."""
         return replace(self, handle_unknown="missing")
-
-
-def compute_feature_moments(
-    features: ManyColumns, arrays: Sequence[np.ndarray], weights: np.ndarray | None = None
-) -> Moments:
-    """Compute the moments of the features of rows, some of them at a time.
-
-    Parameters
-    ----------
-    features : ManyColumns
-        The features of the columns.
-    arrays : sequence of ndarray
-        The rows, as ``features.read`` returns them.
-    weights : ndarray of shape (n,), optional
-        The weights of the rows; each is 1 by default.
-
-    Returns
-    -------
-    Moments
-        Those of y are empty.
-    """
-    if features.filler is None and all(isinstance(column, LabelColumn) for column in features.columns):
-        return _count_label_moments(features, arrays, weights)
-    moments = Moments()
-    for rows, block in features.iterate_features(arrays):
-        own = None if weights is None else weights[rows]
-        moments.update(block, np.empty((len(block), 0)), own)
-    return moments
-
-
-def _count_label_moments(features: ManyColumns, arrays: Sequence[np.ndarray], weights: np.ndarray | None) -> Moments:
-    """Compute the moments of indicators from counts of pairs of answers."""
-    codes, widths, shares = [], [], []
-    for column, values in zip(features.columns, arrays, strict=True):
-        assert isinstance(column, LabelColumn)
-        is_averaged = not column.is_passive and bool((values < 0).any())  # for a while an answer of its own
-        codes.append(np.where(values < 0, column.width, values) if is_averaged else values)
-        widths.append(column.width + is_averaged)
-        identity = sp.eye_array(column.width)
-        shares.append(sp.vstack([identity, sp.csr_array(column.shares[None])]) if is_averaged else identity)
-    n = float(len(arrays[0]) if weights is None else weights.sum())
-    of_sums = of_products = weights
-    if features.is_passive:
-        factors = features._compute_row_factors(arrays)
-        of_sums = factors if weights is None else weights * factors
-        of_products = of_sums * factors
-    products = count_answer_pairs(codes, widths, of_products)
-    sums = products.diagonal()
-    if features.is_passive:
-        parts = [np.where(own < 0, width, own) for own, width in zip(codes, widths, strict=True)]
-        counted = [np.bincount(own, of_sums, w + 1)[:w] for own, w in zip(parts, widths, strict=True)]
-        sums = np.concatenate(counted)
-    together = sp.csr_array(sp.block_diag(shares))
-    return Moments.from_sums(n, together.T @ sums, together.T @ (together.T @ products.T).T)
-
-
-def freeze_moments(moments: Moments) -> FeatureMoments:
-    """Return the numbers that the algebra needs."""
-    return FeatureMoments(moments.n, moments.mean_f, moments.cov_f)

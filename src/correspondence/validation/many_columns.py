@@ -15,9 +15,9 @@ from sklearn.base import clone
 
 from correspondence._util.arguments import check_whole, count_observations, take_rows
 from correspondence._util.user_warnings import LeftOut
-from correspondence.core.column_features import compute_feature_moments
 from correspondence.core.column_permutations import run_axes_in_turn
 from correspondence.core.dependence_views import HOPELESS_PVALUE
+from correspondence.core.feature_moments import compute_feature_moments
 from correspondence.core.left_out_columns import ColumnErrors
 from correspondence.core.moments import Moments
 from correspondence.data.copies import Copies, is_duplicates

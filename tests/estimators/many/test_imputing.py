@@ -8,13 +8,8 @@ import pytest
 
 from correspondence import LeftOut
 from correspondence.core.column_blocks import find_block_axes, whiten_blocks
-from correspondence.core.column_features import (
-    CurveColumn,
-    ManyColumns,
-    NumberColumn,
-    compute_feature_moments,
-    freeze_moments,
-)
+from correspondence.core.column_features import CurveColumn, ManyColumns, NumberColumn
+from correspondence.core.feature_moments import compute_feature_moments, freeze_moments
 from correspondence.core.gap_filling import choose_axes, make_gap_filler
 from correspondence.core.splines import SplineBasis
 from correspondence.estimators.many.completing import complete_table

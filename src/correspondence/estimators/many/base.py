@@ -5,79 +5,45 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_weights, find_user_stacklevel
 from correspondence._util.constraints import Constraints, check_parameters
-from correspondence._util.text import list_names, short_repr
+from correspondence._util.text import list_names
 from correspondence._util.user_warnings import FewerComponents
 from correspondence.core.column_blocks import (
-    BlockAxes,
     ColumnBlock,
     FeatureMoments,
     find_block_axes,
     whiten_blocks,
 )
-from correspondence.core.column_features import ManyColumns, compute_feature_moments, freeze_moments
+from correspondence.core.column_features import ManyColumns
 from correspondence.core.decomposition import Decomposition
+from correspondence.core.feature_moments import compute_feature_moments, freeze_moments
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.left_out_columns import leave_out_unseen
 from correspondence.core.sparse_moments import SparseCovariance, compute_sparse_moments, find_sparse_block_axes
 from correspondence.data.answers import split_columns
 from correspondence.data.pairs.pairs import Pairs, is_source
+from correspondence.estimators.many.analysis import ColumnAnalysis
 from correspondence.estimators.many.completing import complete_table
 from correspondence.estimators.many.imputing import fit_gap_filler
 from correspondence.estimators.many.judging import JudgedColumns
-from correspondence.estimators.many.reading import ReadTable, name_rows, select_columns
+from correspondence.estimators.many.reading import ReadTable, find_active_rows, find_rows, name_rows, select_columns
 from correspondence.estimators.many.sources import read_source
 from correspondence.estimators.many.supplementary import SupplementaryVariables, place_variables
 from correspondence.results.points import CategoryMeans, Points
 
-__all__ = ["ColumnAnalysis", "ManyColumnsEstimator"]
+__all__ = ["ManyColumnsEstimator"]
 
 MAX_MOMENTS = 3000  # features of which the matrix of moments is computed; more are decomposed as sparse rows
 DEFAULT_COMPONENTS = 10  # axes of so many features, if the user does not say
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnAnalysis:
-    """One analysis of many columns, as the algebra sees it.
-
-    Attributes
-    ----------
-    features : ManyColumns
-        The columns.
-    blocks : list of ColumnBlock
-        Their places among the features, weights, and the answers that are kept.
-    moments : FeatureMoments
-        The moments of the rows that are analysed.
-    whitening : scipy.sparse array
-        The matrix that whitens the features.
-    axes : BlockAxes
-        The axes.
-    arrays : list of ndarray, optional
-        The rows; None if they are in a source.
-    weights : ndarray of shape (n,), optional
-        The weights of the rows.
-    is_subpopulation : bool
-        Whether the rows are a part of those whose moments whiten the features.
-    """
-
-    features: ManyColumns
-    blocks: list[ColumnBlock]
-    moments: FeatureMoments
-    whitening: sp.csr_array
-    axes: BlockAxes
-    arrays: list[np.ndarray] | None = None
-    weights: np.ndarray | None = None
-    is_subpopulation: bool = False
 
 
 class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
@@ -193,7 +159,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
             chosen = np.flatnonzero(np.isin(rows, find_rows(subpopulation, n, "subpopulation")))
             if len(chosen) < 2:
                 raise ValueError(f"subpopulation must have at least two rows of the fit, got {len(chosen)}.")
-            analysis, rows = take_subpopulation(analysis, chosen), rows[chosen]
+            analysis, rows = analysis.take_subpopulation(chosen), rows[chosen]
             self._row_names = names[rows]
         self._finish_fit(analysis)
         self._place_supplementary(X, {key: column[rows] for key, column in others.items()}, names, kept)
@@ -303,31 +269,13 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         return replace(points, mass=mass, inertia=mass * points.chi2_distance**2)
 
     def _make_row_points(self, arrays: list[np.ndarray], names: np.ndarray) -> Points:
-        scores, squares = self._describe_rows(arrays)
+        scores, squares = self._analysis.describe_rows(arrays)
         unknown = np.full(len(names), np.nan)
         return Points(names, unknown, np.sqrt(squares / self._row_divisor), unknown, scores, self._row_correlations)
 
     @property
     def _row_correlations(self) -> np.ndarray:
         return self.correlations_
-
-    def _describe_rows(self, arrays: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores of rows, and their squared distances from the mean."""
-        axes, analysis, d = self._analysis.axes, self._analysis, len(self.pics_)
-        n = len(arrays[0])
-        scores, squares = np.empty((n, d)), np.empty(n)
-        if analysis.features.width > MAX_MOMENTS:
-            features, weights = analysis.features.expand_sparsely(arrays), axes.weights[:, :d]
-            scores[:] = features @ weights - axes.mean @ weights
-            whitened, centre = features @ analysis.whitening, analysis.whitening.T @ axes.mean
-            squares[:] = whitened.power(2).sum(axis=1) - 2 * (whitened @ centre) + centre @ centre
-        else:
-            for rows, block in analysis.features.iterate_features(arrays):
-                centred = block - axes.mean
-                scores[rows] = centred @ axes.weights[:, :d]
-                squares[rows] = ((centred @ analysis.whitening) ** 2).sum(axis=1)
-        scores[analysis.features.find_unknown(arrays)] = np.nan
-        return scores, squares
 
     @property
     def vtests_(self) -> np.ndarray:
@@ -341,15 +289,6 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         if n <= 1 and self._analysis.arrays is not None:  # weights that sum to 1 do not say how many rows there are
             n = len(self._analysis.arrays[0])
         return np.asarray(means * np.sqrt(share * (n - 1) / (1 - share))[:, None])
-
-    def _measure_means(self, membership: np.ndarray) -> np.ndarray:
-        """Return the squared distances of groups of rows from the centre, in the space of the whitened features."""
-        analysis = self._analysis
-        assert analysis.arrays is not None
-        whitened = np.zeros((len(membership), analysis.whitening.shape[1]))
-        for rows, block in analysis.features.iterate_features(analysis.arrays):
-            whitened += membership[:, rows] @ ((block - analysis.axes.mean) @ analysis.whitening)
-        return ((whitened / membership.sum(axis=1)[:, None]) ** 2).sum(axis=1)
 
     def transform(self, X: Any) -> np.ndarray:
         """Compute the scores of rows.
@@ -367,7 +306,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         features = self._analysis.features
         if not is_source(X):
-            return self._describe_rows(features.read(X))[0]
+            return self._analysis.describe_rows(features.read(X))[0]
         names, f = [column.name for column in features.columns], self.decomposition_.f
         pairs = Pairs(X.source if isinstance(X, Pairs) else X, x=names, y=names[0])
         return np.vstack(pairs.each(lambda x, y: f(x)))
@@ -462,37 +401,3 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing not in ("error", "drop")
         return tags
-
-
-def take_subpopulation(analysis: ColumnAnalysis, rows: np.ndarray) -> ColumnAnalysis:
-    """Analyse some rows in the space of all: their own moments, whitened by those of all."""
-    assert analysis.arrays is not None
-    arrays = [values[rows] for values in analysis.arrays]
-    weights = None if analysis.weights is None else analysis.weights[rows]
-    own = freeze_moments(compute_feature_moments(analysis.features, arrays, weights))
-    axes = find_block_axes(own, analysis.whitening)
-    moments = replace(own, mean=analysis.moments.mean)  # masses are those of all rows
-    return replace(analysis, arrays=arrays, weights=weights, moments=moments, axes=axes, is_subpopulation=True)
-
-
-def find_active_rows(supplementary_rows: Any, n: int) -> np.ndarray:
-    """Return the positions of the rows that take part in the fit."""
-    if supplementary_rows is None:
-        return np.arange(n)
-    passive = find_rows(supplementary_rows, n, "supplementary_rows")
-    if len(passive) > n - 2:
-        raise ValueError(f"supplementary_rows must leave at least two rows for the fit, got {len(passive)} of {n}.")
-    return np.setdiff1d(np.arange(n), passive)
-
-
-def find_rows(chosen: Any, n: int, name: str) -> np.ndarray:
-    """Return the positions of rows that are given by position or by a mask."""
-    try:
-        given = np.asarray(chosen)
-    except Exception:  # of the many libraries that arrays may come from
-        given = np.empty(0)
-    if given.dtype == bool and given.shape == (n,):
-        return np.flatnonzero(given)
-    if given.dtype.kind in "iu" and given.ndim == 1 and ((given >= -n) & (given < n)).all():
-        return np.unique(given % n)
-    raise ValueError(f"{name} must be positions below {n}, or a mask of {n} values, got {short_repr(chosen)}.")

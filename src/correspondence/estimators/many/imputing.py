@@ -16,7 +16,8 @@ import numpy as np
 from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.user_warnings import Inexact
 from correspondence.core.column_blocks import FeatureMoments, find_block_axes, whiten_blocks
-from correspondence.core.column_features import FeatureColumn, ManyColumns, compute_feature_moments, freeze_moments
+from correspondence.core.column_features import FeatureColumn, ManyColumns
+from correspondence.core.feature_moments import compute_feature_moments, freeze_moments
 from correspondence.core.gap_filling import GapFiller, choose_axes, make_gap_filler, measure_axes
 from correspondence.core.moments import Moments
 from correspondence.data.answers import MISSING_CODE

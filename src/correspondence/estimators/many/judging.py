@@ -15,8 +15,9 @@ from correspondence._util.arguments import check_seed, check_weights, check_whol
 from correspondence._util.constraints import check_parameter, check_parameters
 from correspondence._util.progress import make_progress_bar
 from correspondence._util.user_warnings import CorrespondenceWarning
-from correspondence.core.column_features import LabelColumn, ManyColumns, compute_feature_moments, freeze_moments
+from correspondence.core.column_features import LabelColumn, ManyColumns
 from correspondence.core.column_permutations import PermutableColumns
+from correspondence.core.feature_moments import compute_feature_moments, freeze_moments
 from correspondence.core.left_out_columns import ColumnErrors, measure_left_out, select_own_whitening
 from correspondence.core.moments import Moments
 from correspondence.data.pairs.pairs import is_source

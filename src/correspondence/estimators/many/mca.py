@@ -12,7 +12,8 @@ from correspondence._util.constraints import Constraints, Real, Whole
 from correspondence._util.text import list_names, short_repr
 from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
 from correspondence.core.column_features import ManyColumns
-from correspondence.estimators.many.base import ColumnAnalysis, ManyColumnsEstimator
+from correspondence.estimators.many.analysis import ColumnAnalysis
+from correspondence.estimators.many.base import ManyColumnsEstimator
 from correspondence.estimators.many.conventions import apply_convention, compute_eta2
 from correspondence.estimators.many.reading import ReadTable, list_given_names, read_labels
 from correspondence.results.points import Points
@@ -147,7 +148,7 @@ class MCA(ManyColumnsEstimator):
             barycentres = membership @ self.rows_.standard / share[:, None]
             distance = np.sqrt(1 / share - 1)
         if self.correction != "indicator":
-            distance = np.sqrt(self._measure_means(membership) / len(self._analysis.blocks))
+            distance = np.sqrt(self._analysis.measure_means(membership) / len(self._analysis.blocks))
         unknown = np.full(len(labels), np.nan)
         standard = barycentres / self.correlations_
         return Points(labels, unknown, distance, unknown, standard, np.sqrt(self.inertias_))

@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from correspondence._util.constraints import Constraints, Whole
 from correspondence._util.labels import to_object_array
 from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
-from correspondence.core.column_features import ManyColumns, compute_feature_moments, freeze_moments
-from correspondence.estimators.many.base import ColumnAnalysis, ManyColumnsEstimator
+from correspondence.core.column_features import ManyColumns
+from correspondence.core.feature_moments import compute_feature_moments, freeze_moments
+from correspondence.estimators.many.analysis import ColumnAnalysis
+from correspondence.estimators.many.base import ManyColumnsEstimator
 from correspondence.estimators.many.conventions import compute_eta2, find_label_features
 from correspondence.estimators.many.groups import GroupedColumns, find_group_axes, relate_groups
 from correspondence.estimators.many.reading import ReadTable, read_mixed
@@ -206,7 +208,7 @@ class MixedCA(ManyColumnsEstimator):
     def _make_supplementary_points(self, labels: np.ndarray, membership: np.ndarray) -> Points:
         share = membership.sum(axis=1)
         means = membership @ self.rows_.standard / share[:, None]
-        distance = np.sqrt(self._measure_means(membership))
+        distance = np.sqrt(self._analysis.measure_means(membership))
         unknown = np.full(len(labels), np.nan)
         return CategoryMeans(labels, unknown, distance, unknown, means, np.sqrt(self.inertias_))
 

@@ -116,6 +116,29 @@ def name_rows(X: Any) -> np.ndarray:
     return as_labels(list(index), "the index")
 
 
+def find_active_rows(supplementary_rows: Any, n: int) -> np.ndarray:
+    """Return the positions of the rows that take part in the fit."""
+    if supplementary_rows is None:
+        return np.arange(n)
+    passive = find_rows(supplementary_rows, n, "supplementary_rows")
+    if len(passive) > n - 2:
+        raise ValueError(f"supplementary_rows must leave at least two rows for the fit, got {len(passive)} of {n}.")
+    return np.setdiff1d(np.arange(n), passive)
+
+
+def find_rows(chosen: Any, n: int, name: str) -> np.ndarray:
+    """Return the positions of rows that are given by position or by a mask."""
+    try:
+        given = np.asarray(chosen)
+    except Exception:  # of the many libraries that arrays may come from
+        given = np.empty(0)
+    if given.dtype == bool and given.shape == (n,):
+        return np.flatnonzero(given)
+    if given.dtype.kind in "iu" and given.ndim == 1 and ((given >= -n) & (given < n)).all():
+        return np.unique(given % n)
+    raise ValueError(f"{name} must be positions below {n}, or a mask of {n} values, got {short_repr(chosen)}.")
+
+
 def read_labels(
     columns: Mapping[Any, Any], missing: str, handle_unknown: str, weights: np.ndarray | None = None
 ) -> ReadTable:

@@ -15,14 +15,8 @@ from correspondence.core.column_blocks import (
     whiten_block,
     whiten_blocks,
 )
-from correspondence.core.column_features import (
-    CurveColumn,
-    FeatureColumn,
-    ManyColumns,
-    NumberColumn,
-    compute_feature_moments,
-    freeze_moments,
-)
+from correspondence.core.column_features import CurveColumn, FeatureColumn, ManyColumns, NumberColumn
+from correspondence.core.feature_moments import compute_feature_moments, freeze_moments
 from correspondence.core.moments import Moments
 from correspondence.core.splines import SplineBasis
 from correspondence.core.whitening import compute_whitening
