@@ -5,7 +5,8 @@ merge of what the blocks gave, in double and in single precision. Interleaved, t
 
 `--calibration` measures instead what the first item found is claimed to be worth, before and after `calibrate`, and
 which ranking held-out pairs choose: views of hidden numbers, and the photographs and captions of Flickr8k by linear
-CCA (CORRESPONDENCE_DATA must have them).
+CCA (CORRESPONDENCE_DATA must have them). `--nets` adds the nets of the study `flickr`, trained for fewer epochs:
+minutes. They stop by the last photographs of the training part, so that the dev part is left for the calibration.
 """
 
 import os
@@ -23,6 +24,7 @@ import correspondence as co
 from correspondence.search.nearest_items import ItemScores
 
 K = 10
+N_EPOCHS, N_STOPPING = 10, 600  # of the nets, and the training photographs by which they stop
 
 
 def draw_clustered(rng, centres, n):
@@ -91,6 +93,20 @@ def load_flickr():
     return fit, (features[1], data.dev.logs), (features[2], data.test.logs)
 
 
+def load_flickr_nets():
+    """Fit two nets to photographs and the words of their captions."""
+    from correspondence.studies import flickr_runs
+
+    data = flickr_runs.load_photos(quick=False)
+    photos, counts = data.train.photos, data.train.counts
+    pice = flickr_runs.make_nets(counts[:-N_STOPPING], 0, quick=False, n_epochs=N_EPOCHS)
+    start = time.perf_counter()
+    fit, stop = slice(None, -N_STOPPING), slice(-N_STOPPING, None)
+    pice.fit(photos[fit], counts[fit], validation=(photos[stop], counts[stop]))
+    print(f"  PICE, {N_EPOCHS} epochs: {time.perf_counter() - start:.0f} s (load average {os.getloadavg()[0]:.1f})")
+    return pice, (data.dev.photos, data.dev.counts), (data.test.photos, data.test.counts)
+
+
 def measure_claims(est, held_out, test):
     """Measure how often the first y found for a test x is right, and what is claimed of it."""
     X, Y = test
@@ -109,13 +125,16 @@ def measure_claims(est, held_out, test):
         print(f"  {name:<12}{how:<18}{np.mean(1 / rank):>8.3f}{np.mean(rank == 1):>8.3f}{claimed:>9.3f}{after:>12}")
 
 
-def measure_calibration():
+def measure_calibration(with_nets):
     problems = {f"views of 8 hidden numbers, fit to {n} pairs": lambda n=n: draw_views(0, n) for n in (100, 400, 4000)}
     problems["Flickr8k: 1000 test photographs, their captions among 1000"] = load_flickr
+    if with_nets:
+        problems["Flickr8k, nets: the same 1000 test photographs"] = load_flickr_nets
     for title, make in problems.items():
         print(f"\n{title}")
+        fitted = make()
         print(f"  {'index':<12}{'ranked by':<18}{'MRR':>8}{'right':>8}{'claimed':>9}{'calibrated':>12}")
-        measure_claims(*make())
+        measure_claims(*fitted)
 
 
 def main():
@@ -125,9 +144,10 @@ def main():
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--calibration", action="store_true")
+    parser.add_argument("--nets", action="store_true")
     args = parser.parse_args()
     if args.calibration:
-        measure_calibration()
+        measure_calibration(args.nets)
         return
     rng = np.random.default_rng(0)
     centres = 2 * rng.normal(size=(200, args.components))

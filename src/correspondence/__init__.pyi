@@ -45,9 +45,12 @@ from .estimators.ca.estimator import Chi2Test as Chi2Test
 from .estimators.cca import CCA as CCA
 from .estimators.kernel import KernelCCA as KernelCCA
 from .estimators.many.mca import MCA as MCA
+from .estimators.many.mixed import MixedCA as MixedCA
 from .estimators.pice.estimator import PICE as PICE
 from .page import explore as explore
 from .recording.recorder import TrainingRecorder as TrainingRecorder
+from .results.column_evidence import ColumnsDimension as ColumnsDimension
+from .results.column_evidence import ColumnsHeldOut as ColumnsHeldOut
 from .results.column_table import ColumnTable as ColumnTable
 from .results.comparison import ClassifierComparison as ClassifierComparison
 from .results.comparison import Comparison as Comparison
@@ -56,10 +59,13 @@ from .results.component_tests import PermutationTest as PermutationTest
 from .results.component_tests import PicIntervals as PicIntervals
 from .results.evidence import CrossFit as CrossFit
 from .results.evidence import HeldOut as HeldOut
+from .results.group_relations import GroupRelations as GroupRelations
 from .results.matches import Confusing as Confusing
 from .results.matches import MatchCalibration as MatchCalibration
 from .results.matches import Matches as Matches
+from .results.points import ActiveNumbers as ActiveNumbers
 from .results.points import Bootstrap as Bootstrap
+from .results.points import CategoryMeans as CategoryMeans
 from .results.points import Points as Points
 from .results.points import SupplementaryNumbers as SupplementaryNumbers
 from .results.structure import Structure as Structure

@@ -81,6 +81,15 @@ def test_types_are_told(wines, save):
         data_of(save(wines), y=["grade"], labels=["grade"], numbers=["grade"])
 
 
+@pytest.mark.parametrize("name", ["data.csv", "data.parquet"])
+def test_whole_numbers_with_gaps_are_labels_as_without(wines, save, name):
+    """pandas writes them with a decimal point."""
+    frame = wines.with_columns(pl.when(pl.int_range(120) % 7 > 0).then(pl.col("grade").cast(pl.Float64)).alias("grade"))
+    data = data_of(save(frame, name), x=["acidity"], y=["grade"])
+    assert data.y.values[:2].tolist() == ["(missing)", str(wines["grade"][1])]
+    assert data_of(save(frame, name), x=["acidity"], y=["grade"], numbers=["grade"]).y.kind == "numbers"
+
+
 def test_numbers_can_be_labels(wines, save):
     data = data_of(save(wines), x=["acidity", "sugar"], y=["grade"], labels=["grade"])
     assert data.lines == ["x: 2 columns of numbers (acidity, sugar)", "y: labels, 3 different (grade)"]
@@ -108,6 +117,19 @@ def test_rows_are_numbered_in_the_file(save):
     assert kept.y.values.tolist() == ["x", "y", "(missing)", "z"]
     with pytest.raises(ValueError, match="--missing"):
         data_of(path, missing="error")
+
+
+def test_without_x_all_others_in_the_order_of_the_file(save):
+    path = save(pl.DataFrame({"a": [1.5, 2, 4, 3], "b": list("xyxy"), "c": [5.0, 6, 7, 9], "g": list("uuvv")}))
+    data = data_of(path, y=["b"], groups="g")
+    assert nw.from_native(data.x.values).to_dict(as_series=False) == {"a": [1.5, 2, 4, 3], "c": [5, 6, 7, 9]}
+    assert data.groups == ["u", "u", "v", "v"]
+    assert data_of(path, x=["c", "a", "c"], y=["b", "b"]).x.columns == ("c", "a")
+
+
+def test_rows_without_a_group_are_left_out(save):
+    path = save(pl.DataFrame({"a": [1.5, 2, 4, 3], "b": list("xyxy"), "g": ["u", None, "v", "v"]}))
+    assert data_of(path, x=["a"], y=["b"], groups="g").ids == [1, 3, 4]
 
 
 def test_two_columns_need_no_names(save):
@@ -367,6 +389,12 @@ def test_rounded_beliefs_are_mended(beliefs, tmp_path):
         ("d.npz", "no arrays", {}, "cannot be read as .npz"),
         ("d.csv", "a,b\n1,x\n", {}, "has 1 row"),
         ("d.csv", "a,b\n,x\n1,\n", {"missing": "drop"}, "has no row"),
+        ("d.csv", "a,b\n", {}, "has no row"),
+        ("d.tsv", "a\tb", {}, "has no row"),
+        ("d.csv", "a,b\n1,2\n4,5\n", {"labels": ["q"]}, "no column 'q' .* a, b"),
+        ("d.csv", "a,b\n1,2\n4,5\n", {"groups": "q"}, "no column 'q'"),
+        ("d.csv", "a,b\n1,2\n4,5\n", {"x": ["a", "b"], "y": ["b"]}, "'b' in both"),
+        ("d.csv", "a,b\n1,2\n4,5\n", {"y": ["a", "b"]}, "--x must name"),
         ("d.csv", "a,b,c\n1,2,3\n4,5,6\n", {}, "--y must name .* a, b, c"),
         ("d.csv", "alcohol,b\n1,2\n4,5\n", {"y": ["alkohol"]}, "no column 'alkohol' .* alcohol"),
         ("d.csv", "a,b\n1,2\n4,5\n", {"x": ["a"], "y": ["a"]}, "'a' in both"),
@@ -604,6 +632,7 @@ def test_words_are_found_once(save, wines, tmp_path, monkeypatch):
         analysis.data.y.values,
         tmp_path / "again.html",
         held_out=analysis.held_out,
+        crossfit=analysis.crossfit,
         names=analysis.names,
         x_labels=[f"row {i}" for i in analysis.data.ids],
         title="wines",

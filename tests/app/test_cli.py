@@ -139,7 +139,7 @@ def test_demo_of_the_table(shown):
     assert "1744 answers" in output
     assert "PICs 0.5429, 0.4450, 0.1270" in output
     assert "Axis 1 separates Wife (Laundry, Main_meal) from Husband (Repairs, Driving)." in output
-    assert "Task and person depend on each other strongly" in (shown[1] / "tasks.html").read_text(encoding="utf-8")
+    assert "task and person depend on each other strongly" in (shown[1] / "tasks.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -225,3 +225,9 @@ def test_the_installed_script(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert_demo(done.stdout, tmp_path / "correspondence-demo")
+
+
+@pytest.mark.parametrize("name", ["analyze", "compare", "embed", "reproduce", "train"])
+def test_long_work_has_a_limit_and_tells_what_it_does(name):
+    options = {option for parameter in main.commands[name].params for option in parameter.opts}
+    assert {"--time-limit", "--progress"} <= options

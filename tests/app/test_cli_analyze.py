@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from pages import Elements
 
 import correspondence as co
 from correspondence.app.analyze import job
@@ -120,6 +121,11 @@ def test_the_structure_of_the_columns(file, frame, run, tmp_path):
     sugar = found.row(by_predicate=pl.col("column") == "sugar", named=True)
     assert sugar["correlation_1"] == pytest.approx(r, rel=1e-4)
     assert (sugar["side"], sugar["kind"], sugar["n"], sugar["mean_1"]) == ("x", "number", len(frame), None)
+    assert 0 < sugar["held_out_n"] <= len(frame)
+    assert sugar["held_out_correlation_1"] == pytest.approx(r, abs=0.2)
+    assert sugar["held_out_correlation_1"] != sugar["correlation_1"]
+    page = Elements((tmp_path / "out" / "report.html").read_text(encoding="utf-8")).text
+    assert f"({sugar['held_out_correlation_1']:.2f})".replace("-", "\N{MINUS SIGN}") in page
     grade = found.filter(pl.col("column") == "grade", pl.col("category").is_not_null())
     labels = grade["category"].to_numpy().astype(object)
     np.testing.assert_allclose(grade["mean_1"].to_numpy(), d.g(labels)[:, 0], rtol=1e-4)
@@ -320,7 +326,7 @@ def test_errors_are_only_text(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), r"--y must name .* name, acidity, sugar, grade"),
+        (("--method", "ace"), r"--y must name .* name, acidity, sugar, grade"),
         (("--y", "Grade"), "no column 'Grade' .* grade"),
         (("--y", "grade", "--id", "nme"), "no column 'nme'"),
         (("--y", "grade", "--labels", "grade", "--components", "9"), "--components 9 is too many"),
@@ -702,3 +708,13 @@ def test_a_significant_component_with_a_wide_interval_is_explained():
     not_judged = component | dict.fromkeys(("held_out", "low", "high"))
     assert "Not judged" in job.explain_figures(summary | {"components": [not_judged]})[1]
     assert "not judged" in job.format_components([component, not_judged])[2]
+
+
+def test_a_column_that_names_the_rows_is_refused_by_its_name(tmp_path, rng):
+    path = tmp_path / "prices.csv"
+    path.write_text("name,price\n" + "".join(f"n{i},{v:.3f}\n" for i, v in enumerate(rng.normal(size=100))))
+    result = CliRunner().invoke(main, ["analyze", str(path), "-o", str(tmp_path / "out")])
+    assert result.exit_code == 1
+    assert "--x must" in result.output
+    assert "'name' names the rows" in result.output
+    assert not (tmp_path / "out").exists()

@@ -258,7 +258,9 @@ def test_wrong_files(run, tmp_path, name, content):
 
 
 def test_no_file(run, tmp_path):
-    assert "does not exist" in assert_sentence(run(tmp_path / "none.csv", "--y", "b"), tmp_path / "out")
+    result = run(tmp_path / "none.csv", "--y", "b")
+    assert "no file" in assert_sentence(result, tmp_path / "out")
+    assert result.exit_code == 1  # that of analyze: the data or files cannot be used
 
 
 def test_where_a_file_is(file, run, tmp_path):

@@ -1,6 +1,7 @@
 """``correspondence embed``: the places of new rows are those that the fit would give them."""
 
 import csv
+import json
 import shutil
 
 import numpy as np
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 import correspondence as co
+from correspondence.app.analyze import pace
 from correspondence.app.cli import main
 
 
@@ -128,6 +130,15 @@ def test_labels_of_ca(analysed, run, tmp_path):
     assert [None if v is None else round(v, 9) for v in found["f_1"]][:2] == [round(x_places["2"], 9), None]
     assert found["f_1"][-1] == pytest.approx(x_places["1"])
     assert "1 row(s) with a label that is not in the fit" in done.stderr
+
+
+def test_a_model_of_ca_that_takes_unknown_labels_places_them(run, tmp_path):
+    ca = co.CA(1, handle_unknown="missing").fit(["a", "b", None, "a", "c"] * 4, ["u", "v", "v", "u", "u"] * 4)
+    ca.decomposition_.save(tmp_path / "m.safetensors")
+    (tmp_path / "n.csv").write_text("x,k\na,1\nnew,2\n,3\n")
+    done = run("embed", tmp_path / "m.safetensors", tmp_path / "n.csv", "--x", "x", "-o", tmp_path / "e.parquet")
+    assert "taken as missing" in done.output
+    np.testing.assert_allclose(pl.read_parquet(tmp_path / "e.parquet")["f_1"], ca.transform(["a", "new", None])[:, 0])
 
 
 def test_counted_pairs(analysed, tmp_path):
@@ -294,3 +305,101 @@ def test_a_variable_that_lacks_a_column_is_told(file, analysed, tmp_path):
     assert "g_1" in found.columns
     assert "f_1" not in found.columns
     assert "no column 'sugar'" in done.stderr
+
+
+# --- columns are read as in the analysis
+
+
+@pytest.fixture
+def prices(tmp_path):
+    """Two columns that disagree on the sign of decimals, two on the order of dates, and codes."""
+    rng = np.random.default_rng(1)
+    n = 200
+    day, month = rng.integers(1, 29, (2, n)), rng.integers(1, 13, (2, n))
+    frame = pl.DataFrame(
+        {
+            "euro": [f"{v:.3f}".replace(".", ",") for v in 20 * rng.random(n)],
+            "dollar": [f"{v:.2f}" for v in 20 * rng.random(n)],
+            "due": [f"{d:02d}/{m:02d}/2020" for d, m in zip(day[0], month[0], strict=True)],
+            "paid": [f"{m:02d}/{d:02d}/2021" for d, m in zip(day[1], month[1], strict=True)],
+            "code": rng.choice(["1.50", "2.50", "x"], n),
+        }
+    )
+    kind = np.where(frame["euro"].str.replace(",", ".").cast(float).to_numpy() > 10, "dear", "cheap")
+    frame = frame.with_columns(pl.Series("kind", kind))
+    frame.write_csv(tmp_path / "prices.csv", separator=";")
+    return frame
+
+
+def test_columns_that_disagree_are_read_as_in_the_analysis(prices, analysed, tmp_path):
+    """One row of the new file alone says nothing about decimals, dates and codes."""
+    clear = pl.col("due").str.slice(0, 2).cast(int) < 13, pl.col("paid").str.slice(3, 2).cast(int) < 13
+    few = prices.with_row_index("row", 1).filter(*clear, pl.col("code") != "x")[:4]
+    few.drop("row").write_csv(tmp_path / "few.csv", separator=";")
+    file = tmp_path / "prices.csv"
+    _, whole = analysed(file, "--y", "kind")
+    done, part = analysed(file, "--y", "kind", new=tmp_path / "few.csv")
+    assert "analysis" not in done.output
+    rows = whole.join(few.select(pl.col("row").cast(whole["row"].dtype)), on="row")
+    np.testing.assert_allclose(part["f_1"], rows["f_1"], rtol=1e-9)
+
+
+def test_a_file_that_contradicts_the_analysis_is_told(prices, analysed, tmp_path):
+    file = tmp_path / "prices.csv"
+    other = prices.with_columns(
+        pl.col("euro").str.replace(",", "."),
+        pl.col("due").str.replace(r"(\d\d)/(\d\d)/(\d+)", "$2/$1/$3"),
+    )
+    other.write_csv(tmp_path / "other.csv", separator=";")
+    _, whole = analysed(file, "--y", "kind")
+    done, part = analysed(file, "--y", "kind", new=tmp_path / "other.csv")
+    assert "euro: " in done.output
+    assert "a comma in the analysis" in done.output
+    assert "due: " in done.output
+    assert "day-first in the analysis" in done.output
+    np.testing.assert_allclose(part["f_1"], whole["f_1"], rtol=1e-9)
+
+
+def test_a_choice_comes_before_the_analysis(prices, analysed, tmp_path):
+    file = tmp_path / "prices.csv"
+    prices[:1].with_columns(euro=pl.lit("1,234")).write_csv(tmp_path / "one.csv", separator=";")
+    _, comma = analysed(file, "--y", "kind", new=tmp_path / "one.csv")
+    _, point = analysed(file, "--y", "kind", new=tmp_path / "one.csv", more=("--decimal", "point"))
+    assert abs(comma["f_1"][0] - point["f_1"][0]) > 1
+
+
+def test_analyses_without_readings_of_columns_still_embed(prices, analysed, run, tmp_path):
+    file = tmp_path / "prices.csv"
+    _, whole = analysed(file, "--y", "kind")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    del summary["readings"]["columns"]
+    (tmp_path / "out" / "summary.json").write_text(json.dumps(summary))
+    run("embed", tmp_path / "out", file, "-o", tmp_path / "e.parquet")
+    np.testing.assert_allclose(pl.read_parquet(tmp_path / "e.parquet")["f_1"], whole["f_1"])
+
+
+@pytest.mark.parametrize(("column", "text"), [("euro", "abc"), ("due", "17")])
+def test_a_column_of_another_kind_is_refused_with_its_value(prices, analysed, run, tmp_path, column, text):
+    analysed(tmp_path / "prices.csv", "--y", "kind")
+    prices[:5].with_columns(pl.lit(text).alias(column)).write_csv(tmp_path / "new.csv", separator=";")
+    done = run("embed", tmp_path / "out", tmp_path / "new.csv", "-o", tmp_path / "e.csv")
+    assert done.exit_code == 1
+    assert f"'{column}'" in done.output
+    assert text in done.output
+
+
+def test_many_rows_are_placed_part_by_part(file, analysed, tmp_path, monkeypatch):
+    monkeypatch.setattr(pace, "ROWS_PER_PART", 30)
+    _, found = analysed(file, *WINE, "--id", "name", "--components", 2)
+    same_places(found, tmp_path / "out")
+
+
+def test_rows_after_the_time_limit_have_no_coordinates(file, analysed, monkeypatch):
+    """Each part ends, but the clock of the limit has run out after the first."""
+    monkeypatch.setattr(pace, "ROWS_PER_PART", 30)
+    done, found = analysed(file, *WINE, "--components", 2, more=("--time-limit", 1e-6))
+    assert "50 row(s) have no coordinates" in done.output
+    assert "time limit" in done.output
+    assert np.isfinite(places(found, "f")[:30]).all()
+    assert found["f_1"][30:].is_null().all()
+    assert len(found) == 80

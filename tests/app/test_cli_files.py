@@ -105,7 +105,9 @@ def test_new_rows_are_read_as_those_of_the_analysis(write, run, tmp_path, rng):
     a = rng.normal(size=60) * 1000
     rows = "".join(f"{x:.3f};{x + e:.1f}\n" for x, e in zip(a, 300 * rng.normal(size=60), strict=True))
     run(write("a;b\n" + rows.replace(".", ",")), "--x", "a", "--y", "b", "--method", "cca")
-    assert read_summary(tmp_path)["readings"] == {"decimal": "comma", "dates": None}
+    readings = read_summary(tmp_path)["readings"]
+    assert (readings["decimal"], readings["dates"]) == ("comma", None)
+    assert readings["columns"]["a"] == {"kind": "number", "decimal": "comma", "dates": None}
     places = {}
     for text in ("1,500", "1.5"):
         new = write(f"a;c\n{text};x\n", "new.csv")

@@ -5,10 +5,13 @@ import datetime
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import correspondence as co
+from correspondence.data.column_kinds import decide_column_kind
 from correspondence.data.column_reading import ID_NAME, columns_of, find_missing, find_missing_rows, to_numbers
+from correspondence.data.column_summary import Survey
 
 WHEN = datetime.datetime(2020, 1, 2, 3, 4)
 
@@ -91,3 +94,58 @@ def test_categories_stand_for_themselves():
     texts = pd.DataFrame({"share": ["10%", "20%"] * 30, "z": np.arange(60.0)})
     assert co.describe_columns(texts).facts[0].kind == "number"
     assert co.describe_columns(texts.astype({"share": "category"})).facts[0].kind == "label"
+
+
+GRADES = np.tile([1, 2, 3, 4], 50)
+
+
+def hold_gaps(make):
+    """Make a column of few whole numbers as a library holds it, with gaps."""
+    return make([None if i % 7 == 0 else int(v) for i, v in enumerate(GRADES)])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda v: pd.Series(v, dtype=float),
+        lambda v: pd.Series(v, dtype="Int64"),
+        lambda v: pl.Series(v, dtype=pl.Int64),
+        lambda v: pa.chunked_array([pa.array(v[:50], pa.int64()), pa.array(v[50:], pa.int64())]),
+        lambda v: np.array(v, dtype=float),
+        lambda v: np.array(v, dtype=object),
+        list,
+    ],
+    ids=["pandas", "nullable", "polars", "pyarrow", "floats", "objects", "list"],
+)
+def test_few_whole_numbers_are_labels_with_gaps_as_without(make):
+    assert co.describe_columns(hold_gaps(make)).facts[0].kind == "label"
+    assert co.describe_columns(make(GRADES.tolist())).facts[0].kind == ("number" if is_float(make) else "label")
+    est = co.CCA(1).fit(hold_gaps(make), np.tile(list("abcd"), 50))
+    np.testing.assert_allclose(est.transform(hold_gaps(make))[1:7], est.transform(make(GRADES.tolist()))[1:7])
+
+
+def is_float(make):
+    return getattr(make([1, 2]), "dtype", None) == np.float64
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series(hold_gaps(list), dtype=pl.Float64),
+        pd.Series(hold_gaps(list), dtype="Float64"),
+        pd.Series(hold_gaps(list), dtype=float) + 0.5,
+        pd.Series([None, *range(100)], dtype=float),
+    ],
+    ids=["polars", "nullable", "decimals", "many"],
+)
+def test_other_numbers_with_gaps_stay_numbers(column):
+    assert co.describe_columns(column).facts[0].kind == "number"
+
+
+def test_partitions_decide_about_whole_numbers_together():
+    """One part has gaps, the other none."""
+    frame = pl.DataFrame({"g": [None] * 5 + GRADES.tolist(), "z": np.arange(205.0), "y": [*"abcda", *"abcd" * 50]})
+    parts = [columns_of(frame[rows], "X") for rows in (slice(0, 100), slice(100, 205))]
+    merged = Survey.merge_parts([Survey.from_columns(part) for part in parts], "X").columns["g"]
+    assert merged == Survey.from_columns(columns_of(frame, "X")).columns["g"]
+    assert decide_column_kind("g", merged, 205, is_alone=False).kind == "label"

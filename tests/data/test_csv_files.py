@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from correspondence.data.file_formats import column_names, read_file, read_frame, read_pairs
+from correspondence.data.file_formats import column_names, read_file, read_frame
 from correspondence.data.text_columns import Readings
 
 NUMBERS, LETTERS = [1, 2, 3, 4], ["x", "y", "x", "z"]
@@ -28,67 +28,54 @@ def rows(separator, end="\n"):
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_csv_of_any_separator(write, separator):
-    data = read_pairs(write(rows(separator)), ["a"], ["b"])
-    assert columns(data.X) == {"a": NUMBERS}
-    assert columns(data.Y) == {"b": LETTERS}
-    assert data.groups is None
-    assert data.n_missing == 0
+    assert columns(read_frame(write(rows(separator)))) == {"a": NUMBERS, "b": LETTERS}
 
 
 def test_tsv_with_commas_in_every_row(write):
-    data = read_pairs(write("a\tb\n1\tx,y\n2\tz,w\n", "data.tsv"), ["a"], ["b"])
-    assert columns(data.Y) == {"b": ["x,y", "z,w"]}
+    assert columns(read_frame(write("a\tb\n1\tx,y\n2\tz,w\n", "data.tsv"))) == {"a": [1, 2], "b": ["x,y", "z,w"]}
 
 
 def test_types_are_those_of_the_whole_column(write):
-    data = read_pairs(write("a,b\n" + "1,x\n" * 2000 + "1.5,y\n"), ["a"], ["b"])
-    assert columns(data.X)["a"][-2:] == [1.0, 1.5]
+    assert columns(read_frame(write("a,b\n" + "1,x\n" * 2000 + "1.5,y\n")))["a"][-2:] == [1.0, 1.5]
 
 
 @pytest.mark.parametrize("text", ["\ufeff" + rows(","), rows(",", "\r\n"), "\ufeff" + rows(";", "\r\n")])
 def test_files_from_windows(write, text):
-    data = read_pairs(write(text), ["a"], ["b"])
-    assert columns(data.X) == {"a": NUMBERS}
-    assert columns(data.Y) == {"b": LETTERS}
+    assert columns(read_frame(write(text))) == {"a": NUMBERS, "b": LETTERS}
 
 
 def test_quoted_separators(write):
-    data = read_pairs(write('a,b\n1,"x,1"\n2,"y;2"\n3,"x ""q"""\n4,"a\nb"\n'), ["a"], ["b"])
-    assert columns(data.X) == {"a": NUMBERS}
-    assert columns(data.Y) == {"b": ["x,1", "y;2", 'x "q"', "a\nb"]}
+    frame = read_frame(write('a,b\n1,"x,1"\n2,"y;2"\n3,"x ""q"""\n4,"a\nb"\n'))
+    assert columns(frame) == {"a": NUMBERS, "b": ["x,1", "y;2", 'x "q"', "a\nb"]}
 
 
 def test_names_of_any_characters(write):
-    data = read_pairs(write("Größe in m,$y$ \u65e5\u672c\n1,ж\n2,я\n"), ["Größe in m"], ["$y$ \u65e5\u672c"])
-    assert columns(data.X) == {"Größe in m": [1, 2]}
-    assert columns(data.Y) == {"$y$ \u65e5\u672c": ["ж", "я"]}
+    frame = read_frame(write("Größe in m,$y$ \u65e5\u672c\n1,ж\n2,я\n"))
+    assert columns(frame) == {"Größe in m": [1, 2], "$y$ \u65e5\u672c": ["ж", "я"]}
 
 
 def test_a_column_more_than_once(write):
     """Libraries rename the second, or refuse."""
     with pytest.raises(ValueError, match=r"'a', so rename one\.$"):
-        read_pairs(write("a,a,b\n1,2,x\n3,4,y\n"), ["a"], ["b"])
+        read_frame(write("a,a,b\n1,2,x\n3,4,y\n"))
 
 
 def test_rows_of_different_lengths(write):
     with pytest.raises(ValueError, match=r"cannot be read as \.csv: .*[^.]\.$"):
-        read_pairs(write("a,b\n1,x,3\n2,y,4\n"), ["a"], ["b"])
+        read_frame(write("a,b\n1,x,3\n2,y,4\n"))
 
 
 @pytest.mark.parametrize("missing", ["NA", "NaN", "nan", "null"])
 def test_words_for_a_missing_number(write, missing):
-    data = read_pairs(write(f"a,b\n1.5,x\n{missing},y\n3.5,z\n"), ["a"], ["b"])
-    assert columns(data.X) == {"a": [1.5, 3.5]}
-    assert data.n_missing == 1
+    assert columns(read_frame(write(f"a,b\n1.5,x\n{missing},y\n3.5,z\n")))["a"] == [1.5, None, 3.5]
 
 
 def test_blank_lines_are_no_rows(write):
-    assert read_pairs(write(rows(",") + "\n\n"), ["a"], ["b"]).n_missing == 0
+    assert columns(read_frame(write(rows(",") + "\n\n"))) == {"a": NUMBERS, "b": LETTERS}
 
 
 def test_decimal_commas(write):
-    data = read_pairs(write("a;b\n1,5;x\n-2;y\n0,25;z\n"), ["a"], ["b"])
-    assert columns(data.X) == {"a": [1.5, -2, 0.25]}
+    assert columns(read_frame(write("a;b\n1,5;x\n-2;y\n0,25;z\n")))["a"] == [1.5, -2, 0.25]
 
 
 def test_the_first_column_may_have_no_name(write):
@@ -221,7 +208,7 @@ def test_formats_of_dates(write, texts, first):
 
 def test_dates_with_zones(write):
     values = read_frame(write("a,b\n2020-01-02T10:00:00Z,1\n2020-01-02T10:00:00+02:00,2\n"))["a"].to_list()
-    assert [value.hour for value in values] == [10, 8]
+    assert [value.hour for value in values] == [10, 10]
 
 
 def test_a_late_date_decides_on_days_and_months(write):
@@ -315,10 +302,28 @@ def test_values_without_a_name(write):
         read_frame(write("a,b,\n1,x,5\n2,y,6\n"))
 
 
-@pytest.mark.parametrize("above", ["# a comment", "Sales of 2020", "# made by, me"])
-def test_lines_above_the_names(write, above):
+@pytest.mark.parametrize(
+    "above", ["# a comment", "Sales of 2020", "# made by, me", "Sales of 2020\n", "\n", "Sales,,", ",,\nBy shop,,\n"]
+)
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_lines_above_the_names_are_recognised_and_told(write, above, separator):
+    text = f"{above}\na,b,c\n1,x,2\n2,y,3\n".replace(",", separator)
+    path = write(text)
+    file = read_file(path)
+    assert file.frame.to_dict(as_series=False) == {"a": [1, 2], "b": ["x", "y"], "c": [2, 3]}
+    assert sum("names of the columns" in note for note in file.list_notes()) == 1
+    assert column_names(path) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("text", ["text\nhello, world\nfoo, bar\n", "Sales, 2020\na,b,c\n1,x,2\n", "a\n1,x\n2,y\n"])
+def test_lines_above_the_names_that_may_be_something_else(write, text):
     with pytest.raises(ValueError, match="first line"):
-        read_frame(write(f"{above}\na,b,c\n1,x,2\n2,y,3\n"))
+        read_frame(write(text))
+
+
+def test_first_lines_that_are_names(write):
+    for text in (",a\nx,1\ny,2\n", "a,b\n1,\n2,\n", "a\n1\n2\n", "count\n\n1\n2\n"):
+        assert not any("part of the table" in note for note in read_file(write(text)).list_notes())
 
 
 def test_quoted_names(write):
@@ -367,3 +372,13 @@ def test_a_name_that_is_not_text(tmp_path):
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "t.parquet")
     path = (tmp_path / "t.parquet").rename(tmp_path / os.fsdecode(b"t\xff.parquet"))
     assert read_frame(path).rows() == [(1,)]
+
+
+@pytest.mark.parametrize("header", ["'a'\t'b'", '"""a"""\t"""b"""'])
+def test_quotes_around_all_names_are_left_out(write, header):
+    path = write(f"{header}\n1\tx\n2\ty\n", "file.tsv")
+    assert list(columns(read_frame(path))) == column_names(path) == ["a", "b"]
+
+
+def test_quotes_in_some_names_stay(write):
+    assert list(columns(read_frame(write("'a',b\n1,x\n2,y\n")))) == ["'a'", "b"]

@@ -64,6 +64,24 @@ def test_names_of_a_spreadsheet(workbook):
     assert read_frame(workbook(Data=[[None, "a"], ["x", 1], ["y", 2]])).columns == ["", "a"]
 
 
+@pytest.mark.parametrize(
+    "above", [[["Sales of 2020"]], [["Sales"], []], [[], []], [["Sales"], ["in euros"], []], [[], ["Sales"], []]]
+)
+def test_rows_above_the_names_are_recognised_and_told(workbook, above):
+    path = workbook(Data=[*above, ["year", "shop", "sales"], [2020, "a", 1.5], [2021, "b", 2]])
+    file = read_file(path)
+    assert file.frame.to_dict(as_series=False) == {"year": [2020, 2021], "shop": ["a", "b"], "sales": [1.5, 2]}
+    assert column_names(path) == ["year", "shop", "sales"]
+    (note,) = file.list_notes()
+    assert note.startswith(f"Row {len(above) + 1} ")
+
+
+def test_a_title_of_two_cells_is_refused(workbook):
+    rows = [["Sales", None, "2020"], [], ["year", "shop", "sales"], [2020, "a", 1], [2021, "b", 2]]
+    with pytest.raises(ValueError, match=r"column 2 .*first row"):
+        read_frame(workbook(Data=rows))
+
+
 @pytest.mark.parametrize(("name", "module"), [("d.xlsx", "fastexcel"), ("d.sav", "pyreadstat")])
 def test_a_missing_extra_is_named(write, monkeypatch, name, module):
     monkeypatch.setitem(sys.modules, module, None)

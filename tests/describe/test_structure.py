@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import correspondence as co
+from correspondence.describe.structure import align_with_functions
 
 MISSING = "(missing)"
 
@@ -64,7 +65,11 @@ def test_held_out_pairs_are_beside(rng):
     est = co.ACE(2).fit(X[:200], Y[:200])
     found = co.structure(est, X[:200], Y[:200], held_out=(X[200:], Y[200:]))
     alone = co.structure(est, X[200:], Y[200:])
-    np.testing.assert_allclose(found.held_out.correlations, alone.correlations)
+    is_straight = [
+        kind == "number" or category is not None for kind, category in zip(found.kinds, found.categories, strict=True)
+    ]
+    np.testing.assert_allclose(found.held_out.correlations[is_straight], alone.correlations[is_straight])
+    assert (found.held_out.explained <= alone.explained + 1e-12).all()  # less what labels and bins explain by chance
     assert "held_out_correlation_1" in found.to_frame("polars").columns
     assert "held out" in repr(found)
 
@@ -143,3 +148,64 @@ def test_wrong_arguments(rng):
         co.structure(est, X[:50], Y[:50], held_out=co.crossfit(co.CCA(1), X, Y))
     with pytest.raises(ValueError, match="names must"):
         co.structure(est, X, Y, names="x")
+
+
+@pytest.mark.parametrize("est", [co.CCA(1), co.ACE(1)])
+def test_a_loaded_model_has_the_kinds_of_its_fit(rng, est, tmp_path):
+    """Of a few rows, every column would be taken for something else."""
+    n = 300
+    X = pd.DataFrame(
+        {
+            "day": (pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), "D")).strftime("%d/%m/%Y"),
+            "grade": rng.integers(1, 5, n),
+            "price": [f"{v:.3f}".replace(".", ",") for v in rng.normal(size=n)],
+            "flag": rng.random(n) < 0.5,
+        }
+    )
+    y = X["grade"] + rng.normal(size=n)
+    est.fit(X, y).decomposition_.save(tmp_path / "model.safetensors")
+    loaded = co.load(tmp_path / "model.safetensors")
+    few = X[X["day"].str[:2].astype(int) < 13][:12], y[X["day"].str[:2].astype(int) < 13][:12]
+    ours, theirs = co.structure(est, *few), co.structure(loaded, *few)
+    assert ours.kinds == theirs.kinds
+    assert "date" in theirs.kinds
+    np.testing.assert_allclose(ours.figures.correlations, theirs.figures.correlations)
+
+
+def test_models_without_kinds_take_them_from_their_encoders(rng, tmp_path):
+    from correspondence.data.encoders.columns import Columns
+
+    X = pd.DataFrame({"grade": rng.integers(1, 5, 300), "size": rng.normal(size=300), "on": rng.random(300) < 0.5})
+    state = Columns.fit(X, "X").state().description
+    del state["kinds"]
+    kinds = Columns.from_state(state, {}).kinds
+    assert {key: kind.kind for key, kind in kinds.items()} == {"grade": "label", "size": "number", "on": "label"}
+
+
+def test_labels_of_ca_are_labels_whatever_they_look_like(rng, tmp_path):
+    x, y = rng.integers(0, 40, 500), rng.choice(list("ab"), 500)
+    ca = co.CA(1).fit(x, y)
+    ca.decomposition_.save(tmp_path / "model.safetensors")
+    for d in (ca, co.load(tmp_path / "model.safetensors")):
+        assert set(co.structure(d, x, y).kinds) == {"label"}
+
+
+def test_many_labels_explain_nothing_of_held_out_pairs_by_chance(rng):
+    X = pd.DataFrame({"size": rng.normal(size=600), "name": rng.choice([f"n{i}" for i in range(60)], 600)})
+    y = X["size"].to_numpy() + rng.normal(size=600)
+    est = co.CCA(n_components=1)
+    found = co.structure(est.fit(X, y), X, y, held_out=co.crossfit(co.CCA(n_components=1), X, y, progress=False))
+    at = next(i for i, name in enumerate(found.columns) if name == "name" and found.categories[i] is None)
+    assert found.held_out.explained[at, 0] < 0.05 < found.explained[at, 0]
+    at = found.columns.index("size")
+    assert found.held_out.explained[at, 0] > 0.5
+
+
+def test_out_of_fold_functions_have_the_order_and_signs_of_the_fit(rng):
+    own = rng.normal(size=(200, 3))
+    folds = np.column_stack([own[:, 1], -own[:, 0], rng.normal(size=200), own[:, 2]]) + 0.1 * rng.normal(size=(200, 4))
+    folds[:50] = np.nan
+    aligned = align_with_functions(folds, own)
+    np.testing.assert_array_equal(aligned[50:], folds[50:, [1, 0, 3]] * [-1, 1, 1])
+    assert np.isnan(aligned[:50]).all()
+    assert align_with_functions(folds[:, :2], own).shape == (200, 2)

@@ -109,6 +109,32 @@ def test_unknown_labels_are_like_missing_ones_on_request(est, pairs):
     np.testing.assert_array_equal(fitted.transform(new), fitted.transform(gap))
 
 
+def test_unknown_labels_of_ca_are_like_missing_ones_on_request(tmp_path):
+    x, y = ["a", "b", None, "a", "c"] * 4, ["u", "v", "v", "u", "u"] * 4
+    ca = co.CA(handle_unknown="missing").fit(x, y)
+    level = ca.rows_.standard[ca.rows_.labels.tolist().index("(missing)")]
+    np.testing.assert_array_equal(ca.transform(["new", None]), [level, level])
+    np.testing.assert_allclose(ca.transform_y(["new", None]), 0, atol=1e-12)  # the mean: no y was missing in the fit
+    assert ca.score([*x, "new"], [*y, "v"]) == pytest.approx(ca.score([*x, None], [*y, "v"]))
+    ca.decomposition_.save(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(co.load(tmp_path / "model.safetensors").f(["new"]), [level])
+
+
+def test_unknown_labels_of_ca_and_of_indicators_mean_the_same(rng):
+    x, y = rng.choice(list("abc"), 200), rng.choice(list("uv"), 200)
+    ca = co.CA(1, handle_unknown="missing").fit(x, y)
+    cca = co.CCA(1, handle_unknown="missing", regularization=0).fit(x, y)
+    new = ["a", "new", None]
+    np.testing.assert_allclose(np.abs(ca.transform(new)), np.abs(cca.transform(new)), atol=1e-8)
+
+
+def test_ca_evaluates_pairs_with_missing_labels():
+    x, y = ["a", "b", None, "a", "c"] * 4, ["u", "v", "v", "u", "u"] * 4
+    ca = co.CA().fit(x, y)
+    assert ca.score(x, y) == pytest.approx(ca.score([label or "(missing)" for label in x], y))
+    assert np.isnan(co.CA(handle_unknown="nan").fit(y, x).transform([None])).all()
+
+
 def test_gaps_of_more_rows_than_are_sampled(rng):
     gap = rng.random(120_000) < 0.9
     X = pd.DataFrame({"a": np.where(gap, np.nan, 1 + rng.random(len(gap))), "b": rng.normal(size=len(gap))})

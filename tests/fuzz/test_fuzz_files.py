@@ -21,16 +21,17 @@ from safetensors.numpy import save_file
 
 import correspondence as co
 from correspondence._util import files as model_files
+from correspondence.app.analyze.inputs import Request, read_data
 from correspondence.app.cli import main
 from correspondence.app.train.inputs import read_input
 from correspondence.app.train.options import Job
 from correspondence.core.decomposition import FILE_FORMAT, FILE_FORMAT_VERSION
-from correspondence.data.file_formats import read_arrays, read_frame, read_pairs
+from correspondence.data.file_formats import read_arrays, read_frame
 from correspondence.search import cross_modal
 
 pytestmark = pytest.mark.slow
 
-NAMES = ("data", "photos", "'a'", "'b'", "x ", "n_components")  # one of which a sentence must have
+NAMES = ("data", "photos", "'a'", "'b'", "x ", "y ", "n_components")  # one of which a sentence must have
 
 
 @pytest.fixture
@@ -55,8 +56,8 @@ def test_pairs_of_files(tmp_path):
     for name, write in FILES.items():
         (tmp_path / name).mkdir()
         path = write(tmp_path / name)
-        found = judged(lambda path=path: read_pairs(path, ["a"], ["b"]), path.name, "'a'")
-        assert found is None or len(found.X) > 0
+        found = judged(lambda path=path: read_data(Request(path, ["a"], ["b"])), path.name, *NAMES)
+        assert found is None or len(found.ids) > 0
         judged(lambda path=path: read_frame(path), path.name)
 
 
@@ -520,4 +521,4 @@ def test_random_bytes(tmp_path_factory, content, ending):
     frame = judged(lambda: read_frame(path), path.name)
     if frame is not None and len(frame.columns) > 1:
         first, *rest = frame.columns
-        judged(lambda: read_pairs(path, [first], rest), path.name, "column")
+        judged(lambda: read_data(Request(path, [first], rest)), path.name, "column", *NAMES)

@@ -107,7 +107,7 @@ def test_the_figures_stand_in_the_page_itself(page, ca):
         assert f"{correlation:.4f}" in text
     assert re.search(r"pairs\s*1,744", text)
     assert "Axis 1 separates" in text
-    assert "nothing was held out" in text
+    assert "no single component was judged on held-out pairs" in text
 
 
 def test_the_title_and_what_is_said_are_text(ca, tmp_path):
@@ -526,3 +526,12 @@ def test_an_existing_file_is_replaced_and_a_missing_folder_named(ca, tmp_path):
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(FileNotFoundError, match="no folder"):
         co.explore(ca, path=tmp_path / "missing" / "page.html")
+
+
+def test_axes_that_do_not_hold_are_not_put_into_words(tmp_path, rng):
+    x, y = rng.choice(list("abc"), 200), rng.choice(list("uvw"), 200)
+    found = co.latent_dimension(co.CA(), x, y, progress=False)
+    assert not found.n_components
+    page = co.explore(co.CA().fit(x, y), path=tmp_path / "page.html", held_out=found).read_text(encoding="utf-8")
+    assert "none is put into words" in page
+    assert "Axis 1 separates" not in page

@@ -344,11 +344,17 @@ def test_the_slider_goes_through_the_training(digits):
         page.locator("#frame").press("Home")
         start, note = page.evaluate(xy), page.inner_text("#note")
         first = page.inner_text("#step")
+        title = "explorer.layer.axisTitle(0, 900)"
+        early = page.evaluate(title)
         page.locator("#frame").press("End")
+        late = page.evaluate(title)
         again = page.evaluate(xy)
         page.click("#play")
         page.wait_for_function("Number(document.querySelector('#frame').value) >= 2")
         page.click("#play")
+    assert "last step" in early
+    assert "0." not in early, "no figure of another step"
+    assert "0." in late
     assert told != first
     assert "accuracy" in told
     assert first.startswith("step 0") or first.startswith("step 1,") or first.startswith("step 5,")

@@ -93,7 +93,7 @@ def test_rows_with_names_are_not_faint(tables, tmp_path):
 
 
 def test_there_is_no_table_without_columns():
-    assert list_structure({}, ("x", "y", "marked")) == []
+    assert list_structure({}, ("x", "y", "marked"), []) == []
 
 
 def test_hostile_names_stay_text(rng, tmp_path):

@@ -98,3 +98,11 @@ def test_the_first_components_alone():
         make_cross_fit().captured_first(1)
     with pytest.raises(ValueError, match="n_components"):
         make_cross_fit(nested_terms=terms).captured_first(3)
+
+
+def test_a_component_that_is_not_judged_has_no_band_of_chance():
+    evidence = Evidence(np.array([0.5, 0.0]), intervals=np.array([[0.3, 0.7], [-1.0, 1.0]]), band=np.array([0.1, 1.0]))
+    d = co.CA().fit(co.datasets.load_smoke()).decomposition_
+    first, second, *_ = list_components(d, evidence)
+    assert first.chance_high == 0.1
+    assert second.chance_high is None

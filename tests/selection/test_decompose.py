@@ -536,24 +536,24 @@ def test_a_line_does_not_win_where_a_curve_sees_a_second_component():
     rng = np.random.default_rng([31, 1])
     x = rng.normal(size=(300, 1))
     y = 0.6 * x + 0.8 * rng.normal(size=(300, 1))
-    contest = race.Contest(x, y, PairsProfile.from_data(x, y), random_state=1)
+    contest = race.Contest(x, y, PairsProfile.from_data(x, y), random_state=3)
     assert race.run_race(contest, ["cca", "ace"]).winner.method == "cca"
-    d = co.decompose(x, y, random_state=1, verbose=False)
+    d = co.decompose(x, y, random_state=3, verbose=False)
     assert d.origin.startswith("ace")
     assert d.n_components >= 2
-    assert co.decompose(x, y, 1, random_state=1, verbose=False).origin.startswith("cca")
+    assert co.decompose(x, y, 1, random_state=3, verbose=False).origin.startswith("cca")
 
 
 def test_a_race_for_nothing_is_short(monkeypatch):
     """Where no dependence is found, one fold decides."""
     lengths = []
 
-    def count_folds(est, X, Y, parts, **options):
+    def count_folds(contest, name, n_components, parts):
         lengths.append(len(parts))
-        return crossfit(est, X, Y, parts, **options)
+        return cross_fit(contest, name, n_components, parts)
 
-    crossfit = race.crossfit
-    monkeypatch.setattr(race, "crossfit", count_folds)
+    cross_fit = race.Contest.cross_fit
+    monkeypatch.setattr(race.Contest, "cross_fit", count_folds)
     rng = np.random.default_rng(0)
     with pytest.warns(co.NothingFound):
         co.decompose(rng.normal(size=(300, 3)), rng.normal(size=(300, 3)), verbose=False)
@@ -591,3 +591,19 @@ def test_three_lines_do_not_win_where_curves_see_more():
     fresh = draw(101, 5000)
     assert d.n_components > 3
     assert d.evaluate(*fresh).captured > lines.evaluate(*fresh).captured + 1
+
+
+@pytest.mark.parametrize("share", [1.0, 0.95])
+def test_names_of_the_rows_are_refused_at_once(rng, monkeypatch, share):
+    monkeypatch.setattr(decompose, "prepare_contest", None)  # nothing is tried
+    names = [f"n{i}" if i < share * 200 else "other" for i in range(200)]
+    y = rng.normal(size=200)
+    with pytest.raises(ValueError, match=r"X must .* names of the rows"):
+        co.decompose(names, y)
+    with pytest.raises(ValueError, match=r"Y must .* names of the rows"):
+        co.compare(y, names)
+
+
+def test_a_method_may_be_asked_for_names_of_the_rows(rng):
+    names = [f"n{i}" for i in range(60)]
+    assert co.decompose(names, rng.integers(3, size=60).astype(str), 1, "ca", verbose=False).n_components == 1

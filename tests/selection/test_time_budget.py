@@ -1,13 +1,18 @@
-"""Limits on time: estimates, what is skipped, and that there is always a result. No test reads a real clock."""
+"""Limits on time: estimates, what is skipped, and that there is always a result.
 
+No test asserts seconds: fake clocks tell what is skipped, and what is cut off would never end by itself.
+"""
+
+import time
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import correspondence as co
+from correspondence._util.interrupts import OutOfTimeError
 from correspondence._util.progress import StageLine
-from correspondence.selection import comparing, race
+from correspondence.selection import comparing, race, time_budget
 from correspondence.selection.time_budget import (
     N_DRAWS_IN_HASTE,
     TimeBudget,
@@ -184,10 +189,97 @@ def test_compare_always_has_a_result(rng, estimates):
     assert list(comparison.results) == ["kernel"]
 
 
+# --- what has begun and takes too long
+
+
+def run_forever(*args, **kwargs):
+    while True:
+        time.sleep(0.01)
+
+
+def test_one_budget_may_be_shared():
+    budget = TimeBudget(10)
+    assert TimeBudget.from_limit(budget) is budget
+    assert TimeBudget.from_limit(3).limit == 3
+
+
+def test_shares_of_the_limit_count_from_the_beginning(monkeypatch):
+    now, asked = [0.0], []
+    monkeypatch.setattr(time_budget, "interrupt_after", asked.append)
+    budget = TimeBudget(100, clock=lambda: now[0])
+    now[0] = 30.0
+    budget.interrupt(0.5)
+    budget.interrupt(0.2, at_least=4)
+    assert asked == pytest.approx([20, 4])
+    with TimeBudget().interrupt():  # without a limit there is nobody to interrupt
+        pass
+
+
+def test_what_is_cut_off_is_replaced_and_told():
+    budget = TimeBudget(0.1)
+    assert budget.attempt("The search", 1.0, run_forever, "something else") == "something else"
+    assert "The search was cut off" in budget.notes[0]
+    assert TimeBudget(1e6).attempt("The search", 1.0, lambda: "found", "something else") == "found"
+
+
+def test_decompose_cuts_off_a_method_that_does_not_end(rng, monkeypatch):
+    monkeypatch.setattr(co.KernelCCA, "fit", run_forever)
+    x, y = smooth_pairs(rng)
+    with pytest.warns(co.LeftOut, match="time limit") as caught:
+        d = co.decompose(x, y, n_components=1, time_limit=6, verbose=False)
+    assert any("kernel was cut off" in str(warning.message) for warning in caught)
+    assert d.n_components == 1
+    assert d.origin.startswith(("cca", "ace"))
+
+
+def test_a_test_that_does_not_end_claims_nothing(rng, monkeypatch):
+    monkeypatch.setattr("correspondence.selection.decompose.find_dependence", run_forever)
+    with pytest.warns(co.LeftOut, match="time limit") as caught:
+        d = co.decompose(*smooth_pairs(rng), time_limit=2, verbose=False)
+    assert any("test of dependence" in str(warning.message) for warning in caught)
+    assert "not tested" in d.origin
+    assert "significant" not in d.origin
+
+
+def test_a_fit_that_does_not_end_is_one_sentence(rng, monkeypatch):
+    monkeypatch.setattr(time_budget, "MIN_SECONDS_FOR_RESULT", 0.1)
+    monkeypatch.setattr(co.KernelCCA, "fit", run_forever)
+    with pytest.raises(ValueError, match=r"time_limit must .* kernel"):
+        co.decompose(*smooth_pairs(rng), n_components=1, method="kernel", time_limit=0.1, verbose=False)
+
+
+def test_the_quickest_method_stands_in_for_a_last_fit_that_does_not_end():
+    budget = TimeBudget(0.1)
+    budget.record_fit("cca", 0.1)
+    budget.record_fit("mlp", 9.0)
+
+    def fit(name):
+        if name == "mlp":
+            raise OutOfTimeError
+        return "fitted"
+
+    assert time_budget.fit_in_time(budget, "mlp", fit) == ("fitted", "cca")
+    assert "mlp" in budget.notes[0]
+
+
+def test_compare_cuts_off_a_method_that_does_not_end(rng, monkeypatch):
+    monkeypatch.setattr(co.KernelCCA, "fit", run_forever)
+    with pytest.warns(co.LeftOut, match="kernel was cut off"):
+        comparison = co.compare(*smooth_pairs(rng), ["cca", "kernel"], 1, time_limit=5)
+    assert list(comparison.results) == ["cca"]
+
+
+def test_compare_says_that_nothing_could_finish(rng, monkeypatch):
+    monkeypatch.setattr(comparing, "MIN_SECONDS_FOR_RESULT", 0.1)
+    monkeypatch.setattr(co.KernelCCA, "fit", run_forever)
+    with pytest.raises(ValueError, match="time_limit must"):
+        co.compare(*smooth_pairs(rng), ["kernel"], 1, time_limit=0.1)
+
+
 def test_stages_of_decompose_are_told(rng, monkeypatch):
     line, told = StageLine(False), []
     monkeypatch.setattr(line, "tell", lambda text, seconds=None: told.append(text))
     co.decompose(*smooth_pairs(rng), progress=line, verbose=False)
-    assert told[0] == "testing for dependence"
+    assert told[:2] == ["looking at the columns and for copies", "testing for dependence"]
     assert "trying ace" in told
     assert told[-1].startswith("fitting")

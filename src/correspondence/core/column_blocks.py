@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, svds
 
 from correspondence.core.penalised_coordinates import whiten_with_penalty
 from correspondence.core.whitening import choose_signs, compute_whitening
 
-__all__ = ["BlockAxes", "ColumnBlock", "FeatureMoments", "find_block_axes", "find_sparse_block_axes", "whiten_blocks"]
+__all__ = ["BlockAxes", "ColumnBlock", "FeatureMoments", "find_block_axes", "whiten_block", "whiten_blocks"]
 
 MIN_EIGENVALUE_SHARE = 1e-12  # of the largest; smaller eigenvalues are rounding errors of 0
 MIN_STANDARD_DEVIATION_SHARE = 1e-14  # of the mean, below which a feature is constant
@@ -65,11 +64,14 @@ class ColumnBlock:
 
 @dataclass(frozen=True, eq=False)
 class FeatureMoments:
-    """The total weight of the rows, and the means and covariances of the features."""
+    """The total weight of the rows, and the means and covariances of the features.
+
+    The covariances of very many features are a `SparseCovariance`, which has products, blocks and a diagonal only.
+    """
 
     n: float
     mean: np.ndarray
-    cov: np.ndarray
+    cov: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,21 +134,23 @@ def whiten_blocks(moments: FeatureMoments, blocks: Sequence[ColumnBlock]) -> sp.
     >>> whiten_blocks(moments, blocks).toarray().diagonal().round(3).tolist()
     [1.118, 2.236, 0.5]
     """
-    parts = [np.sqrt(block.weight) * _whiten_block(moments, block) for block in blocks]
+    parts = [np.sqrt(block.weight) * whiten_block(moments, block) for block in blocks]
     return sp.csr_array(sp.block_diag(parts, format="csr"))
 
 
-def _whiten_block(moments: FeatureMoments, block: ColumnBlock) -> np.ndarray:
-    own, mean = moments.cov[block.features, block.features], moments.mean[block.features]
+def whiten_block(moments: FeatureMoments, block: ColumnBlock) -> sp.sparray:
+    """Compute the matrix that whitens the features of one column, without its weight."""
+    mean = moments.mean[block.features]
+    spread = mean if block.kind == "labels" else moments.cov[block.features, block.features]
     if block.penalty is not None:
-        return whiten_with_penalty(own, block.penalty, 1.0)
+        return sp.csr_array(whiten_with_penalty(spread, block.penalty, 1.0))
     if block.kind == "curve":
-        return compute_whitening(own, mean)
-    spread = mean if block.kind == "labels" else np.diag(own)
+        return sp.csr_array(compute_whitening(spread, mean))
+    spread = spread if block.kind == "labels" else spread.diagonal()
     is_used = spread > MIN_STANDARD_DEVIATION_SHARE**2 * mean**2
     if block.kept is not None:
         is_used &= block.kept
-    return np.diag(np.where(is_used, 1 / np.sqrt(np.where(is_used, spread, 1)), 0))
+    return sp.diags_array(np.where(is_used, 1 / np.sqrt(np.where(is_used, spread, 1)), 0))
 
 
 def find_block_axes(moments: FeatureMoments, whitening: sp.csr_array, n_components: int | None = None) -> BlockAxes:
@@ -182,45 +186,3 @@ def find_block_axes(moments: FeatureMoments, whitening: sp.csr_array, n_componen
     d = rank if n_components is None else min(n_components, rank)
     weights = whitening @ vectors[:, :d] / np.sqrt(values[:d])
     return BlockAxes(values[:d], moments.mean, weights, moments.cov @ weights, float(np.trace(together)))
-
-
-def find_sparse_block_axes(
-    features: sp.csr_array, share: np.ndarray, mean: np.ndarray, whitening: sp.csr_array, n_components: int
-) -> BlockAxes:
-    """Find the leading scores of sparse features that are too many for a matrix of their moments.
-
-    Parameters
-    ----------
-    features : scipy.sparse.csr_array of shape (n, p)
-        The features of the rows.
-    share : ndarray of shape (n,)
-        The weights of the rows, which sum to 1.
-    mean : ndarray of shape (p,)
-        The means of the features.
-    whitening : scipy.sparse array of shape (p, r)
-        The matrix of `whiten_blocks`.
-    n_components : int
-        The number of axes.
-
-    Returns
-    -------
-    BlockAxes
-        The same as of `find_block_axes`, up to the tolerance of ARPACK.
-    """
-    scaled = sp.csr_array(sp.diags_array(np.sqrt(share)) @ (features @ whitening))
-    root, centre = np.sqrt(share), whitening.T @ mean
-    operator = LinearOperator(
-        scaled.shape,
-        matvec=lambda v: scaled @ v - root * (centre @ v),
-        rmatvec=lambda u: scaled.T @ u - centre * (root @ u),
-        dtype=np.float64,
-    )
-    k = min(n_components, min(scaled.shape) - 1)
-    U, s, Vt = svds(operator, k, v0=np.random.default_rng(0).normal(size=min(scaled.shape)))
-    order = np.argsort(-s)
-    order = order[s[order] ** 2 > MIN_EIGENVALUE_SHARE * s.max() ** 2]
-    scores = U[:, order] / root[:, None]
-    weights = whitening @ Vt[order].T / s[order]
-    total = float(scaled.power(2).sum() - centre @ centre)
-    covariance = features.T @ (share[:, None] * scores) - np.outer(mean, share @ scores)
-    return BlockAxes(s[order] ** 2, mean, weights, covariance, total)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from correspondence._util.files import State
 from correspondence._util.labels import MISSING, label_from_json, label_to_json, to_object_array
 from correspondence._util.text import list_names, short_repr
+from correspondence.core.answer_pairs import count_answer_pairs
 from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
 from correspondence.core.functions import FeatureMap
 from correspondence.core.gap_filling import GapFiller
@@ -32,6 +33,7 @@ __all__ = [
     "freeze_moments",
 ]
 
+MIN_SPARSE_FEATURES = 1000  # from which a sparse array of them is smaller and faster
 CELLS_PER_BATCH = 1 << 22  # cells of features that are computed at a time
 
 
@@ -53,6 +55,10 @@ class FeatureColumn(ABC):
     @abstractmethod
     def expand(self, values: np.ndarray) -> np.ndarray:
         """Compute the features of values that `read` returned."""
+
+    @abstractmethod
+    def find_given(self, values: np.ndarray) -> np.ndarray:
+        """Tell which of the values that `read` returned are known, neither missing nor unknown."""
 
     @abstractmethod
     def restore(self, features: np.ndarray) -> np.ndarray:
@@ -117,8 +123,23 @@ class LabelColumn(FeatureColumn):
             features[values < 0] = self.shares
         return features
 
+    def find_given(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
+        return np.asarray(values >= 0)
+
     def restore(self, features: np.ndarray) -> np.ndarray:  # noqa: D102
         return features.argmax(axis=1).astype(np.int32)
+
+    def expand_sparsely(self, values: np.ndarray) -> sp.csr_array:
+        """Compute the features of values that `read` returned, as a sparse array."""
+        known = values >= 0
+        indicators = sp.csr_array(
+            (np.ones(int(known.sum())), values[known], np.concatenate([[0], np.cumsum(known)])),
+            shape=(len(values), self.width),
+        )
+        if self.is_passive or known.all():
+            return indicators
+        is_missing = sp.csr_array((~known).astype(np.float64)[:, None])
+        return sp.csr_array(indicators + is_missing @ sp.csr_array(self.shares[None]))
 
     def list_labels(self) -> list[str]:  # noqa: D102
         return [f"{self.name}:{answer}" for answer in self.answers]
@@ -156,8 +177,16 @@ class NumberColumn(FeatureColumn):
         except ValueError as error:
             raise ValueError(f"{where} {error}") from None
 
+    @property
+    def number_weights(self) -> np.ndarray:
+        """The weights of the features in the number itself, up to a constant and a factor."""
+        return np.ones(1)
+
     def expand(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
         return np.where(np.isnan(values), self.mean, values)[:, None]
+
+    def find_given(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
+        return ~np.isnan(values)
 
     def restore(self, features: np.ndarray) -> np.ndarray:  # noqa: D102
         return features[:, 0]
@@ -168,24 +197,40 @@ class NumberColumn(FeatureColumn):
 
 @dataclass(frozen=True, eq=False)
 class CurveColumn(NumberColumn):
-    """A column of numbers, as the number itself and splines of it."""
+    """A column of numbers, as splines of it.
 
-    basis: SplineBasis | None = None
+    Attributes
+    ----------
+    name, mean, reader
+        See `NumberColumn`.
+    scale : float
+        The standard deviation of the numbers, by which they are divided.
+    basis : SplineBasis
+        The splines; the number itself is a combination of them.
+    """
+
+    scale: float = 1.0
+    basis: SplineBasis = field(default_factory=lambda: SplineBasis([np.empty(0)]))
     kind: ClassVar[str] = "curve"
 
     @property
     def width(self) -> int:  # noqa: D102
-        assert self.basis is not None
         return self.basis.width
 
+    @property
+    def number_weights(self) -> np.ndarray:  # noqa: D102
+        knots = self.basis.knots[0]
+        return knots if len(knots) > 2 else np.ones(1)
+
+    def standardise(self, values: np.ndarray) -> np.ndarray:
+        """Return the numbers on the scale of the splines, as one column."""
+        return (super().expand(values) - self.mean) / self.scale
+
     def expand(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
-        assert self.basis is not None
-        return self.basis(super().expand(values))
+        return self.basis(self.standardise(values))
 
     def restore(self, features: np.ndarray) -> np.ndarray:  # noqa: D102
-        assert self.basis is not None
-        knots = self.basis.knots[0]
-        return features @ knots if len(knots) > 2 else features[:, 0]  # the features are 1 at one knot each
+        return self.mean + self.scale * (features @ self.number_weights)
 
     def list_labels(self) -> list[str]:  # noqa: D102
         return [f"{self.name} ({i + 1})" for i in range(self.width)]
@@ -218,6 +263,11 @@ class ManyColumns(FeatureMap):
     def width(self) -> int:
         """The number of features."""
         return sum(column.width for column in self.columns)
+
+    @property
+    def may_be_nan(self) -> bool:
+        """Whether rows with unknown answers have the features NaN."""
+        return self.handle_unknown == "nan"
 
     @property
     def is_passive(self) -> bool:
@@ -270,14 +320,10 @@ class ManyColumns(FeatureMap):
         """Compute the features of rows as a sparse array."""
         if self.filler is not None:
             return sp.csr_array(self.expand(arrays))
-        n, parts = len(arrays[0]), []
-        for column, values in zip(self.columns, arrays, strict=True):
-            is_plain = isinstance(column, LabelColumn) and (column.is_passive or (values >= 0).all())
-            if not is_plain:
-                parts.append(sp.csr_array(column.expand(values)))
-                continue
-            rows = np.flatnonzero(values >= 0)
-            parts.append(sp.csr_array((np.ones(len(rows)), (rows, values[rows])), shape=(n, column.width)))
+        parts = [
+            column.expand_sparsely(values) if isinstance(column, LabelColumn) else sp.csr_array(column.expand(values))
+            for column, values in zip(self.columns, arrays, strict=True)
+        ]
         features = sp.csr_array(sp.hstack(parts))
         return sp.csr_array(sp.diags_array(self._compute_row_factors(arrays)) @ features)
 
@@ -289,6 +335,22 @@ class ManyColumns(FeatureMap):
     def count_given(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Count the answers that each row gave."""
         return np.sum([values >= 0 for values in arrays], axis=0)
+
+    def find_given(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Tell which values are known, neither missing nor unknown, as an array of shape (n, k)."""
+        return np.column_stack([column.find_given(own) for column, own in zip(self.columns, arrays, strict=True)])
+
+    def find_unknown(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Tell which rows have an answer that was not in the fit."""
+        labels = [own for column, own in zip(self.columns, arrays, strict=True) if column.kind == "labels"]
+        return np.any([np.zeros(len(arrays[0]), dtype=bool), *(own == UNKNOWN_CODE for own in labels)], axis=0)
+
+    def weigh_rows(self, arrays: Sequence[np.ndarray], weights: np.ndarray | None) -> np.ndarray | None:
+        """Return the weights of rows in the moments: if missing answers are passive, a row counts as it answered."""
+        if not self.is_passive:
+            return weights
+        given = self.count_given(arrays) / len(self.columns)
+        return given if weights is None else weights * given
 
     def _compute_row_factors(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Return the factor by which the answers of a row count, because others are missing."""
@@ -306,7 +368,15 @@ class ManyColumns(FeatureMap):
             yield rows, self.expand([values[rows] for values in arrays])
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        return self.expand(self.read(values))
+        arrays = self.read(values)
+        features = self.expand(arrays)
+        features[np.any([own == UNKNOWN_CODE for own in arrays], axis=0)] = np.nan
+        return features
+
+    def map_rows_sparsely(self, values: Any) -> Any:
+        """Evaluate the features, as a sparse array if they are very many."""
+        is_sparse = self.width > MIN_SPARSE_FEATURES and not self.may_be_nan
+        return self.expand_sparsely(self.read(values)) if is_sparse else self(values)
 
     def list_labels(self) -> np.ndarray:
         """Name all features."""
@@ -324,7 +394,7 @@ class ManyColumns(FeatureMap):
             if isinstance(column, NumberColumn):
                 own |= {"mean": column.mean}
             if isinstance(column, CurveColumn):
-                assert column.basis is not None
+                own |= {"scale": column.scale}
                 arrays |= {f"{j}.knots": column.basis.knots[0], f"{j}.ends": np.asarray(column.basis.ends)}
             described.append(own)
         if self.filler is not None:
@@ -345,7 +415,7 @@ class ManyColumns(FeatureMap):
                 columns.append(NumberColumn(name, own["mean"]))
             else:
                 basis = SplineBasis([arrays[f"{j}.knots"]], ends=arrays[f"{j}.ends"])
-                columns.append(CurveColumn(name, own["mean"], basis=basis))
+                columns.append(CurveColumn(name, own["mean"], scale=own["scale"], basis=basis))
         return cls(tuple(columns), description["handle_unknown"], GapFiller.from_arrays(arrays))
 
     def accept_unknown(self) -> ManyColumns:
@@ -372,13 +442,39 @@ def compute_feature_moments(
     Moments
         Those of y are empty.
     """
-    # Means of indicators are not large against their spread, so raw squares lose nothing, and are faster.
-    has_numbers = any(column.kind != "labels" for column in features.columns)
-    moments = Moments(centre=has_numbers)
+    if features.filler is None and all(isinstance(column, LabelColumn) for column in features.columns):
+        return _count_label_moments(features, arrays, weights)
+    moments = Moments()
     for rows, block in features.iterate_features(arrays):
         own = None if weights is None else weights[rows]
         moments.update(block, np.empty((len(block), 0)), own)
     return moments
+
+
+def _count_label_moments(features: ManyColumns, arrays: Sequence[np.ndarray], weights: np.ndarray | None) -> Moments:
+    """Compute the moments of indicators from counts of pairs of answers."""
+    codes, widths, shares = [], [], []
+    for column, values in zip(features.columns, arrays, strict=True):
+        assert isinstance(column, LabelColumn)
+        is_averaged = not column.is_passive and bool((values < 0).any())  # for a while an answer of its own
+        codes.append(np.where(values < 0, column.width, values) if is_averaged else values)
+        widths.append(column.width + is_averaged)
+        identity = sp.eye_array(column.width)
+        shares.append(sp.vstack([identity, sp.csr_array(column.shares[None])]) if is_averaged else identity)
+    n = float(len(arrays[0]) if weights is None else weights.sum())
+    of_sums = of_products = weights
+    if features.is_passive:
+        factors = features._compute_row_factors(arrays)
+        of_sums = factors if weights is None else weights * factors
+        of_products = of_sums * factors
+    products = count_answer_pairs(codes, widths, of_products)
+    sums = products.diagonal()
+    if features.is_passive:
+        parts = [np.where(own < 0, width, own) for own, width in zip(codes, widths, strict=True)]
+        counted = [np.bincount(own, of_sums, w + 1)[:w] for own, w in zip(parts, widths, strict=True)]
+        sums = np.concatenate(counted)
+    together = sp.csr_array(sp.block_diag(shares))
+    return Moments.from_sums(n, together.T @ sums, together.T @ (together.T @ products.T).T)
 
 
 def freeze_moments(moments: Moments) -> FeatureMoments:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import f as f_distribution
 
-from correspondence.core.functions import PrincipalFunctions
+from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.data.column_kinds import ColumnKind
+from correspondence.data.encoders.text import Text
 from correspondence.data.readable_columns import ReadableColumn
 
-__all__ = ["ColumnStructure", "find_column_kinds", "summarise_column", "summarise_columns"]
+__all__ = ["ColumnStructure", "adjust_for_chance", "find_column_kinds", "summarise_column", "summarise_columns"]
 
 N_BINS = 10  # quantile bins that tell how much a column explains
 MIN_ROWS_OF_BIN = 5
@@ -76,10 +77,29 @@ def summarise_columns(columns: Sequence[ReadableColumn], F: np.ndarray) -> list[
     return [summarise_column(column if len(known) == len(F) else column.take_rows(known), F[known]) for column in told]
 
 
+def adjust_for_chance(one: ColumnStructure) -> ColumnStructure:
+    """Take from what a column explains the share that as many categories, or bins, explain by chance alone.
+
+    Means of few rows each explain much of anything, so figures of fewer rows would be larger than those of all rows.
+
+    Parameters
+    ----------
+    one : ColumnStructure
+        The column, and functions that were not fitted to its rows.
+    """
+    groups = len(one.path) if one.column.is_number else int((one.counts > 0).sum())
+    rest = max(1, one.n - groups)
+    explained = np.clip(1 - (1 - one.explained) * (one.n - 1) / rest, 0, 1) if one.n > 1 else one.explained
+    is_label = one.column.kind in ("label", "boolean")
+    return replace(one, explained=explained, correlations=np.sqrt(explained) if is_label else one.correlations)
+
+
 def find_column_kinds(functions: PrincipalFunctions) -> dict[Any, ColumnKind]:
     """Return what the columns of a variable are, as its encoder has decided; empty if that is not known."""
+    if isinstance(functions, LabelFunctions):
+        return {0: ColumnKind("label")}
     encoder = getattr(getattr(functions, "features", None), "encoder", None)
-    return getattr(encoder, "kinds", {})
+    return {0: ColumnKind("text")} if isinstance(encoder, Text) else getattr(encoder, "kinds", {})
 
 
 def summarise_column(column: ReadableColumn, F: np.ndarray) -> ColumnStructure:

@@ -133,8 +133,9 @@ class LabelFunctions(PrincipalFunctions):
         These are the positions of the labels of the observations, unless the fit was to a table.
     code_weights : ndarray of shape (n,), optional
         The observations have these weights.
-    unknown : {"error", "nan"}
-        A label that is not in `labels` raises an error, or gets NaN.
+    unknown : {"error", "nan", "missing"}
+        A label that is not in `labels` raises an error, gets NaN, or is treated like a missing one: it gets the values
+        of the label "(missing)" if that is in `labels`, otherwise their mean.
     merged : tuple, optional
         The level that stands for rare labels, then these, which have its values.
     """
@@ -152,7 +153,7 @@ class LabelFunctions(PrincipalFunctions):
         read_only(self, "values", "mass")
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        if MISSING in self._positions:
+        if MISSING in self._positions or self.unknown != "error":
             values = name_missing_labels(values, "the column of labels")
         wanted = as_labels(values, "the column of labels").tolist()
         try:
@@ -165,7 +166,16 @@ class LabelFunctions(PrincipalFunctions):
                 f"The label {short_repr(unknown)} is not among those of the fit: give one that is, "
                 'or use handle_unknown="nan" to get NaN instead.'
             )
-        return np.where((found < 0)[:, None], np.nan, self.values[found])
+        return np.where((found < 0)[:, None], self._find_unknown_values(), self.values[found])
+
+    def _find_unknown_values(self) -> np.ndarray:
+        """Return the values of a label that is not in the fit."""
+        if self.unknown != "missing":
+            return np.full(self.width, np.nan)
+        if MISSING in self._positions:
+            return self.values[self._positions[MISSING]]
+        used = self.mass > 0
+        return self.mass[used] @ self.values[used] / self.mass.sum()
 
     @cached_property
     def _positions(self) -> dict[Any, int]:
@@ -181,7 +191,7 @@ class LabelFunctions(PrincipalFunctions):
         return replace(self, codes=None, code_weights=None)
 
     def accept_unknown(self) -> LabelFunctions:  # noqa: D102
-        return replace(self, unknown="nan")
+        return replace(self, unknown="nan") if self.unknown == "error" else self
 
     def truncate(self, k: int) -> LabelFunctions:  # noqa: D102
         return replace(self, values=self.values[:, :k])
@@ -264,6 +274,11 @@ class LinearFunctions(PrincipalFunctions):
         features = self._find_features(values)
         if features.ndim != 2 or features.shape[1] != len(self.mean):
             raise ValueError(f"The features must have {len(self.mean)} columns, got shape {features.shape}.")
+        if getattr(self.features, "may_be_nan", False):  # rows with labels that were not in the fit
+            known = ~np.isnan(features).any(axis=1)
+            values = np.full((len(features), self.weights.shape[1]), np.nan)
+            values[known] = self.of_features(features[known])
+            return values
         if not np.isfinite(features.data if sp.issparse(features) else features).all():
             raise ValueError("The features must be finite, but some are NaN or infinity. Leave those values out.")
         return self.of_features(features)

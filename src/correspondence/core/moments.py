@@ -81,6 +81,37 @@ class Moments:
         self._p = 0
         self._digits = FLOAT64_EPS  # relative rounding of the features, the coarsest seen
 
+    @classmethod
+    def from_sums(cls, n: float, sums: np.ndarray, products: np.ndarray) -> Moments:
+        """Make the moments of features f(x) from sums over the observations; there are no g(y).
+
+        Parameters
+        ----------
+        n : float
+            The total weight of the observations.
+        sums : ndarray of shape (p,)
+            The sums of the features, which must not be large against their spread, as indicators are not.
+        products : ndarray of shape (p, p)
+            The sums of the products of two features.
+
+        Returns
+        -------
+        Moments
+            The same as of `update`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> F = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+        >>> Moments.from_sums(3, F.sum(axis=0), F.T @ F).cov_f.round(3).tolist()
+        [[0.222, -0.222], [-0.222, 0.222]]
+        """
+        made = cls(centre=False)
+        made.n, made._p = float(n), len(sums)
+        made._origin, made._offset = np.zeros(len(sums)), sums / n
+        made._scatter = products - np.outer(sums, made._offset)
+        return made
+
     def update(self, F: Any, G: Any, sample_weight: Any = None) -> Moments:
         """Add a batch of observations.
 

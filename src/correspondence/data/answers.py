@@ -62,7 +62,9 @@ def split_columns(values: Any, name: str) -> dict[Any, Any]:
     else:
         array = to_array(values, name)
         if array.ndim != 2:
-            raise ValueError(f"{name} must have rows and columns, got an array of shape {array.shape}.")
+            raise ValueError(
+                f"{name} must have rows and columns, got an array of shape {array.shape}. Reshape your data."
+            )
         columns, n = {j: array[:, j] for j in range(array.shape[1])}, len(array)
     if not columns or not n:
         raise ValueError(f"{name} is empty: it has {n} row(s) and {len(columns)} column(s).")
@@ -94,13 +96,14 @@ def list_answers(column: Any, name: str) -> Answers:
         return Answers(*_list_array_answers(column, name), False)
     is_ordered = isinstance(column.dtype, nw.Enum)
     try:
-        known = [value for value in column.unique().to_list() if value is not None and value == value]
-        answers = [v for v in column.dtype.categories if v in set(known)] if is_ordered else sort_labels(known)  # type: ignore[attr-defined]
-        codes = _look_up_codes(column, answers)
+        raw, values = _encode_series(column)
+        known = {value for value in values if value is not None and value == value}
+        answers = [v for v in column.dtype.categories if v in known] if is_ordered else sort_labels(known)  # type: ignore[attr-defined]
     except Exception:  # values that the library cannot compare (lists, mixed objects): Python can, or says why not
         return Answers(*_list_array_answers(to_object_array(column.to_list()), name), is_ordered)
-    codes[codes == UNKNOWN_CODE] = MISSING_CODE
-    return Answers(codes, to_object_array(answers), is_ordered)
+    place = {answer: i for i, answer in enumerate(answers)}
+    places = np.array([*(place.get(value, MISSING_CODE) for value in values), MISSING_CODE], dtype=np.int32)
+    return Answers(places[raw], to_object_array(answers), is_ordered)
 
 
 def find_answers(column: Any, answers: np.ndarray, name: str) -> np.ndarray:
@@ -131,11 +134,24 @@ def find_answers(column: Any, answers: np.ndarray, name: str) -> np.ndarray:
     return places[codes]
 
 
-def _look_up_codes(series: nw.Series, answers: list[Any]) -> np.ndarray:
-    if not answers:
-        return np.full(len(series), MISSING_CODE, dtype=np.int32)
-    codes = series.replace_strict(answers, list(range(len(answers))), default=UNKNOWN_CODE, return_dtype=nw.Int32)
-    return np.array(codes.to_numpy(), dtype=np.int32)
+def _encode_series(series: nw.Series) -> tuple[np.ndarray, list[Any]]:
+    """Encode a column by the fastest means of its library; -1 and values that are None or NaN are missing ones."""
+    native = series.to_native()
+    if series.implementation.is_pandas():
+        codes, values = native.factorize()
+        return codes, values.tolist()
+    if series.implementation.is_pyarrow():
+        encoded = native.combine_chunks()
+        encoded = encoded if hasattr(encoded, "indices") else encoded.dictionary_encode()
+        return encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
+    values = [value for value in series.unique().to_list() if value is not None]
+    if series.implementation.is_polars() and series.dtype == nw.String and values:
+        import polars as pl
+
+        return native.cast(pl.Enum(values)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy(), values
+    places = list(range(len(values)))
+    codes = series.replace_strict(values, places, default=-1, return_dtype=nw.Int32) if values else None
+    return np.full(len(series), -1) if codes is None else codes.to_numpy(), values
 
 
 def _list_array_answers(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +11,14 @@ from correspondence.data.column_summary import MAX_FEW_VALUES, Extent
 from correspondence.data.encoders.text import are_texts
 from correspondence.data.text_readers import TextReader, find_number_reader, find_text_reader
 
-__all__ = ["KIND_TEXTS", "MAX_LEVELS", "ColumnKind", "decide_column_kind"]
+__all__ = ["KIND_TEXTS", "MAX_LEVELS", "ColumnKind", "decide_column_kind", "find_row_names"]
 
 MAX_FEW_BESIDE_OTHERS = 10  # different whole numbers that are labels in one of several columns
 MIN_ROWS_PER_VALUE = 10  # rows for each of them, on average; with fewer they are numbers
 MIN_ROWS_FOR_IDS = 20  # with fewer rows, labels that all differ may still be labels
 MAX_LEVELS = 60  # labels with a level each, in one of several columns
 MIN_ID_SHARE = 0.5  # of the rows have a label of their own, if a column names the rows
+MIN_ALONE_ID_SHARE = 0.9  # the same of a column that is all there is of a variable
 ROW_NUMBER_NAMES = ("", "id", "index", "row", "rownames", "row_number", "unnamed: 0")  # in lower case
 KIND_TEXTS = {
     "number": "numbers",
@@ -97,6 +99,34 @@ def decide_column_kind(
     return _decide_for_labels(counts, n_present, is_alone)
 
 
+def find_row_names(shares: Sequence[float], n: int) -> str:
+    """Say why labels that are all there is of a variable cannot be analysed: nearly every row has its own.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        The share of the rows that each label has.
+    n : int
+        The number of rows.
+
+    Returns
+    -------
+    str
+        What was found; empty if enough labels occur several times.
+
+    Examples
+    --------
+    >>> find_row_names([1 / 30] * 30, 30)
+    '30 of 30 rows have a label of their own'
+    >>> find_row_names([1 / 3] * 3, 30)
+    ''
+    """
+    n_single = sum(share * n < 1.5 for share in shares)
+    if n < MIN_ROWS_FOR_IDS or n_single < MIN_ALONE_ID_SHARE * n:
+        return ""
+    return f"{n_single:,} of {n:,} rows have a label of their own"
+
+
 def _decide_for_numbers(key: Any, extent: Extent, n: int, is_alone: bool, linear: bool) -> ColumnKind:
     if extent.low != extent.low:
         return ColumnKind("empty")
@@ -108,8 +138,9 @@ def _decide_for_numbers(key: Any, extent: Extent, n: int, is_alone: bool, linear
     is_numbering = extent.dtype == "i" and extent.high - extent.low == n - 1 >= MIN_ROWS_FOR_IDS
     if is_numbering and isinstance(key, str) and key.lower() in ROW_NUMBER_NAMES and not is_alone:
         return ColumnKind("id")
-    if extent.counts is not None and are_few(len(extent.counts), n, is_alone, linear, isinstance(key, str)):
-        return ColumnKind("label", note=f"taken as labels: {len(extent.counts)} different whole numbers")
+    n_values, n_present = len(extent.counts or ()), n - extent.n_missing
+    if n_values and are_few(n_values, n_present, is_alone, linear, isinstance(key, str)):
+        return ColumnKind("label", note=f"taken as labels: {n_values} different whole numbers")
     return ColumnKind("number")
 
 

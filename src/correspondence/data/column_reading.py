@@ -20,6 +20,7 @@ from correspondence.data.pairs.opening import series_to_floats
 __all__ = [
     "ID_NAME",
     "ItemList",
+    "WholeNumbers",
     "check_finite",
     "check_not_infinite",
     "columns_of",
@@ -47,6 +48,10 @@ class CategoryLabel(str):
     __slots__ = ()
 
 
+class WholeNumbers(np.ndarray):
+    """Whole numbers with gaps, as float64 with NaN."""
+
+
 def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
     """Read columns by name; a single column without a name is 0.
 
@@ -60,8 +65,9 @@ def columns_of(values: Any, name: str) -> dict[Any, np.ndarray]:
     Returns
     -------
     dict
-        The name of each column leads to an array: whole numbers are int64, other numbers float64 with NaN for missing
-        ones, dates datetime64 and durations timedelta64 with NaT, everything else objects with None.
+        The name of each column leads to an array: whole numbers are int64, or `WholeNumbers` if some are missing, other
+        numbers float64 with NaN for missing ones, dates datetime64 and durations timedelta64 with NaT, everything else
+        objects with None. Times with a zone are the local time there.
     """
     if sp.issparse(values):
         values = as_sparse(values, name).toarray()
@@ -105,7 +111,10 @@ def read_series(series: nw.Series, where: str, key: Any) -> np.ndarray:
     if dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128, nw.UInt64) and not series.is_null().any():
         return series.to_numpy().astype(np.int64)
     if dtype.is_numeric():
-        return check_not_infinite(series_to_floats(series), where)
+        numbers = check_not_infinite(series_to_floats(series), where)
+        if _has_type_for_gaps(series):
+            return numbers.view(WholeNumbers) if dtype.is_integer() else numbers
+        return _mark_whole_numbers(numbers)
     if isinstance(dtype, nw.Datetime):
         local = series.dt.replace_time_zone(None) if dtype.time_zone is not None else series
         return local.to_numpy().astype("M8[us]")
@@ -129,8 +138,21 @@ def _are_whole(series: nw.Series) -> bool:
     """Say whether a column holds whole numbers, perhaps as decimals because of gaps."""
     if not series.dtype.is_float():
         return series.dtype.is_integer()
-    values = series_to_floats(series)
+    return _are_whole_or_missing(series_to_floats(series))
+
+
+def _are_whole_or_missing(values: np.ndarray) -> bool:
     return bool((np.isnan(values) | ((values == np.rint(values)) & (np.abs(values) < 2**53))).all())
+
+
+def _has_type_for_gaps(series: nw.Series) -> bool:
+    """Say whether whole numbers with gaps are a type of their own; NumPy's, which pandas takes, are decimals then."""
+    return not isinstance(getattr(series.to_native(), "dtype", None), np.dtype)
+
+
+def _mark_whole_numbers(values: np.ndarray) -> np.ndarray:
+    """Mark decimals as whole numbers if they all are, and if they are decimals because of gaps."""
+    return values.view(WholeNumbers) if np.isnan(values).any() and _are_whole_or_missing(values) else values
 
 
 def read_array_column(values: np.ndarray, where: str) -> np.ndarray:
@@ -139,7 +161,7 @@ def read_array_column(values: np.ndarray, where: str) -> np.ndarray:
     if kind == "i" or (kind == "u" and values.dtype.itemsize < 8):
         return values.astype(np.int64)
     if kind in "uf":
-        return check_not_infinite(values.astype(np.float64), where)
+        return _mark_whole_numbers(check_not_infinite(values.astype(np.float64), where))
     if kind == "c":
         raise ValueError(f"Complex data not supported: give real and imaginary parts of {where} as two columns.")
     if kind == "V":
@@ -155,7 +177,9 @@ def _read_objects(values: np.ndarray, where: str) -> np.ndarray:
     cells = [None if gone else value for value, gone in zip(values.tolist(), missing, strict=True)]
     present = [value for value in cells if value is not None]
     if all(_is_number(value) for value in present):
-        return check_not_infinite(np.array([np.nan if v is None else _to_float(v) for v in cells]), where)
+        values = check_not_infinite(np.array([np.nan if v is None else _to_float(v) for v in cells]), where)
+        is_whole = present and all(isinstance(value, numbers.Integral) for value in present)
+        return values.view(WholeNumbers) if is_whole else _mark_whole_numbers(values)
     if all(isinstance(value, datetime.date) for value in present):
         return np.array([_to_naive(value) for value in cells], dtype="M8[us]")
     if all(isinstance(value, datetime.timedelta) for value in present):
@@ -254,8 +278,9 @@ def to_numbers(column: np.ndarray) -> np.ndarray:
         times = column - np.datetime64(0, "us") if column.dtype.kind == "M" else column
         return times / unit
     if column.dtype != object:
-        return column.astype(np.float64, copy=False)
+        return np.asarray(column, dtype=np.float64)
     values = column.tolist()
-    if not all(value is None or _is_number(value) for value in values):
-        raise ValueError("must hold numbers, as in the fit.")
+    odd = next((value for value in values if value is not None and not _is_number(value)), None)
+    if odd is not None:
+        raise ValueError(f"must hold numbers, as in the fit, got {short_repr(odd)}.")
     return np.array([np.nan if value is None else _to_float(value) for value in values])

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from correspondence._util.text import short_repr
-from correspondence.data.column_reading import find_missing, to_numbers
+from correspondence.data.column_reading import WholeNumbers, find_missing, to_numbers
 
 __all__ = ["MAX_FEW_VALUES", "ROWS_TO_SAMPLE", "Extent", "Survey"]
 
@@ -32,7 +32,7 @@ class Extent(NamedTuple):
     dtype : {"i", "f", "M", "m"}
         Whole numbers, other numbers, dates or durations.
     counts : dict, optional
-        How often each value occurs, if they are whole numbers without gaps and at most `MAX_FEW_VALUES` differ.
+        How often each value occurs, if they are whole numbers and at most `MAX_FEW_VALUES` differ.
     """
 
     low: float
@@ -147,7 +147,7 @@ def measure_extent(values: np.ndarray) -> Extent:
     """Measure the extent of a column of numbers, dates or durations."""
     missing = find_missing(values)
     present = to_numbers(values[~missing] if missing.any() else values)
-    n_missing, kind = int(missing.sum()), values.dtype.kind
+    n_missing, kind = int(missing.sum()), "i" if isinstance(values, WholeNumbers) else values.dtype.kind
     if not len(present):
         return Extent(np.nan, np.nan, n_missing, kind)
     low, high = float(present.min()), float(present.max())

@@ -140,7 +140,7 @@ def resolve_groups(groups: Any, X: Any, Y: Any) -> tuple[np.ndarray | None, Copi
     groups : array-like of shape (n,), "duplicates" or None
         Pairs of the same group are never on both sides of a split; "duplicates" makes groups of copies.
     X, Y : array-like, frame, ...
-        The pairs.
+        The pairs, or rows of X alone if Y is None.
 
     Returns
     -------
@@ -164,13 +164,13 @@ def resolve_groups(groups: Any, X: Any, Y: Any) -> tuple[np.ndarray | None, Copi
     return encode_groups(groups, count_observations(X, "X"), "groups"), None
 
 
-def find_copies(X: Any, Y: Any) -> Copies:
+def find_copies(X: Any, Y: Any = None) -> Copies:
     """Find the pairs that are copies of each other, by the rules at the head of this module.
 
     Parameters
     ----------
     X, Y : array-like, frame, list of texts, sparse matrix or array of images
-        The pairs.
+        The pairs; without Y, the rows of X are judged by all of its columns together.
 
     Returns
     -------
@@ -187,11 +187,12 @@ def find_copies(X: Any, Y: Any) -> Copies:
     """
     n = count_observations(X, "X")
     try:
-        sides = [_read_side(X, "X"), _read_side(Y, "Y")]
+        sides = [_read_side(X, "X"), *([] if Y is None else [_read_side(Y, "Y")])]
     except (TypeError, ValueError, AttributeError, RecursionError):
         return Copies(np.arange(n))
     tables = [side for side in sides if isinstance(side, _Rows)]
-    found = [side.find_copies() for side in sides if not isinstance(side, _Rows) or side.is_mostly_different]
+    alone = [side for side in sides if Y is None or not isinstance(side, _Rows) or side.is_mostly_different]
+    found = [side.find_copies() for side in alone]
     if any(len(codes) != n for codes in found):
         return Copies(np.arange(n))
     if len(tables) == 2 and not all(side.is_label for side in tables):

@@ -15,6 +15,7 @@ import polars as pl
 from correspondence._util.text import list_names, one_line
 from correspondence.data.text_columns import AS_SUGGESTED, FileTable, Readings, parse_text_columns
 from correspondence.data.text_files import TextFile, decode_other_text, find_ending, open_text_file
+from correspondence.data.title_rows import count_title_rows, describe_title_rows
 
 __all__ = ["read_csv", "read_header"]
 
@@ -42,16 +43,16 @@ def read_csv(path: Path, readings: Readings = AS_SUGGESTED) -> FileTable:
 
 def read_header(path: Path) -> list[str]:
     """Read the names of the columns."""
-    file = open_text_file(path)
+    file, separator = _find_table(open_text_file(path))
     with file.open_text("replace") as text:
-        return next(csv.reader(text, delimiter=_find_separator(file)), [])
+        return strip_quotes(next(csv.reader(text, delimiter=separator), []))
 
 
 def _read_texts(file: TextFile) -> tuple[pl.DataFrame, list[str]]:
     """Read all columns as texts, and remarks on separators and the names of the columns."""
-    file, separator = _replace_spaces(file, _find_separator(file))
+    file, separator = _replace_spaces(*_find_table(file))
     with file.open_text() as text:
-        names = next(csv.reader(text, delimiter=separator, strict=True), [])
+        names = strip_quotes(next(csv.reader(text, delimiter=separator, strict=True), []))
     _check_names(names)
     try:
         frame = _parse_lines(file, separator)
@@ -66,6 +67,36 @@ def _read_texts(file: TextFile) -> tuple[pl.DataFrame, list[str]]:
         frame = frame.rename({PANDAS_INDEX: ""})
     frame = frame if frame.width < 2 else frame.filter(~pl.all_horizontal(pl.all().is_null()))
     return frame, [*file.notes, *_describe_names(names)]
+
+
+def _find_table(file: TextFile) -> tuple[TextFile, str]:
+    """Find the separator, and leave out blank lines, comments and a title above the names of the columns."""
+    separator = _find_separator(file)
+    with file.open_text("replace") as text:
+        lines = list(islice(text, N_LINES_SNIFFED))
+    widths = set(_count_cells(lines, separator))
+    is_certain = find_ending(file.path).startswith(".tsv") or (len(widths) == 1 and widths != {1})
+    titles = [_find_title(lines, one) for one in (separator if is_certain else CSV_SEPARATORS)]
+    width, n_lines, separator_below = max(titles, default=(0, 0, ""))
+    if not width:
+        return file, separator
+    content = b"".join(file.read_bytes().splitlines(keepends=True)[n_lines:])
+    return TextFile(file.path, content, (*file.notes, *describe_title_rows(n_lines))), separator_below
+
+
+def _find_title(lines: list[str], separator: str) -> tuple[int, int, str]:
+    """Return the width of the table, how many lines stand above it, and the separator; zeros if there are none."""
+    rows, ends = [], []
+    reader = csv.reader(lines, delimiter=separator)
+    try:
+        for row in reader:
+            rows.append(row)
+            ends.append(reader.line_num)
+    except csv.Error:
+        return 0, 0, separator
+    n = count_title_rows(rows)
+    widths = {len(row) for row in (rows[n:-1] if len(lines) == N_LINES_SNIFFED else rows[n:]) if row}
+    return (widths.pop(), ends[n - 1], separator) if n and len(widths) == 1 else (0, 0, separator)
 
 
 def _replace_spaces(file: TextFile, separator: str) -> tuple[TextFile, str]:
@@ -116,6 +147,14 @@ def _parse_lines(file: TextFile, separator: str, truncate_ragged_lines: bool = F
         truncate_ragged_lines=truncate_ragged_lines,
         glob=False,
     )
+
+
+def strip_quotes(names: list[str]) -> list[str]:
+    """Leave out quotes that are left around all names, single or doubled ones, as in ``'age'	'income'``."""
+    quoted = [re.fullmatch(r"""\s*(['"])([^'"]*)\1\s*""", name) for name in names]
+    inner = [found[2] for found in quoted if found]
+    is_clear = len(inner) == len(names) > 1 and len(set(inner)) == len(inner)
+    return inner if is_clear else names
 
 
 def _check_names(names: list[str]) -> None:

@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -28,7 +28,6 @@ from correspondence.data.text_files import NOT_UTF8, PACKED_ENDINGS, find_ending
 __all__ = [
     "ARRAY_ENDINGS",
     "FRAME_ENDINGS",
-    "PairsFile",
     "as_label_texts",
     "check_columns",
     "check_plain",
@@ -39,12 +38,12 @@ __all__ = [
     "read_arrays",
     "read_file",
     "read_frame",
-    "read_pairs",
 ]
 
 MAX_EXACT_INTEGER = 2**53  # float64 holds all whole numbers up to here
 ARRAY_ENDINGS = (".npz", ".npy")
 DAMAGED = "it is damaged, cut short, or something else"
+ODD_OFFSET = "it has times with an offset such as +05:30, so write them in a zone with a name, or without a zone"
 REASONS_BY_ERROR: dict[type[Exception] | tuple[type[Exception], ...], str] = {
     UnicodeError: NOT_UTF8,
     csv.Error: "a quote is never closed, or is not doubled inside a cell",
@@ -53,72 +52,6 @@ REASONS_BY_ERROR: dict[type[Exception] | tuple[type[Exception], ...], str] = {
     pl.exceptions.DuplicateError: "two columns have the same name, so rename one",
     (zipfile.BadZipFile, zlib.error, EOFError, lzma.LZMAError, gzip.BadGzipFile): DAMAGED,
 }
-
-
-class PairsFile(NamedTuple):
-    """Two variables, and perhaps groups, from the rows of a file."""
-
-    X: Any
-    Y: Any
-    groups: list[Any] | None
-    n_missing: int
-    """The number of rows left out because a value is missing."""
-    notes: tuple[str, ...] = ()
-    """Remarks on what was not read literally."""
-
-
-def read_pairs(
-    path: str | Path,
-    x: Sequence[str],
-    y: Sequence[str],
-    labels: Sequence[str] = (),
-    groups: str | None = None,
-    readings: Readings = AS_SUGGESTED,
-) -> PairsFile:
-    """Read the columns of two variables.
-
-    Parameters
-    ----------
-    path : str or Path
-        The ending says what it is, as in `read_file`.
-    x, y : sequence of str
-        These are the columns of the variables; an empty x means all others.
-    labels : sequence of str
-        Take these columns of numbers as labels, such as grades or codes.
-    groups : str, optional
-        This column says which pairs belong together.
-    readings : Readings
-        The choices where a text has two readings.
-
-    Returns
-    -------
-    PairsFile
-        The frames have the columns of x and y; rows with a missing value are left out.
-    """
-    file = read_file(path, readings)
-    frame = nw.from_native(file.frame)
-    if not y:
-        raise ValueError(f"y must name at least one column of {path}, which has {list_names(frame.columns, 20)}.")
-    named = [groups] if groups else []
-    x, y = list(dict.fromkeys(x)), list(dict.fromkeys(y))
-    wanted = x or [name for name in frame.columns if name not in (*y, *named)]
-    check_columns([*wanted, *y, *labels, *named], frame.columns, path)
-    both = [name for name in wanted if name in y]
-    if both or not wanted:
-        raise ValueError(f"x and y must be different columns, {both[0]!r} is in both." if both else "x has no column.")
-    chosen = frame.select(list(dict.fromkeys([*wanted, *y, *named])))
-    check_plain(chosen.iter_columns())
-    complete = find_complete_rows(chosen)
-    if not complete.any():
-        raise ValueError(f"{path} has no row without a missing value in the columns asked for.")
-    whole = as_label_texts(chosen.filter(complete.tolist()), labels)
-    return PairsFile(
-        whole.select(wanted).to_native(),
-        whole.select(list(y)).to_native(),
-        whole[groups].to_list() if groups else None,
-        len(frame) - len(whole),
-        tuple(file.list_notes(chosen.columns)),
-    )
 
 
 def check_columns(names: Iterable[str], columns: Sequence[str], path: Any) -> None:
@@ -200,7 +133,19 @@ def read_file(path: str | Path, readings: Readings = AS_SUGGESTED) -> FileTable:
         raise explain_read_error(path, error) from error
     if not table.frame.columns:
         raise ValueError(f"{path} has no columns.")
-    return table
+    return table._replace(frame=restore_whole_numbers(table.frame))
+
+
+def restore_whole_numbers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Turn whole numbers that were written as decimals because of gaps, as pandas does, into whole numbers again."""
+    gaps = [column.fill_nan(None) for column in frame.iter_columns() if column.dtype.is_float()]
+    whole = [
+        column.cast(pl.Int64)
+        for column in gaps
+        if 0 < column.null_count() < len(column)
+        and bool(((column == column.round()) & (column.abs() < MAX_EXACT_INTEGER)).all())
+    ]
+    return frame.with_columns(whole)
 
 
 def convert_for_numpy(frame: nw.DataFrame) -> nw.DataFrame:
@@ -263,7 +208,7 @@ def _is_panic(error: BaseException) -> bool:
 
 def explain_read_error(path: Path, error: BaseException) -> ValueError:
     if _is_panic(error):
-        error = ValueError(DAMAGED)
+        error = ValueError(ODD_OFFSET if "time zone" in str(error) else DAMAGED)
     reason = next((reason for kinds, reason in REASONS_BY_ERROR.items() if isinstance(error, kinds)), None)
     if reason is None:
         said = (isinstance(error, OSError) and error.strerror) or str(error).partition("\n")[0]

@@ -70,6 +70,8 @@ class NumberTexts(NamedTuple):
     """The separator of decimals that would give the other reading."""
     decimal: Literal["", "point", "comma"]
     """The separator of decimals that the texts prove; "" if they are whole or have another reading."""
+    taken: Literal["", "point", "comma"] = ""
+    """The separator of decimals with which they were read; "" if they are whole and have no separators."""
 
     def list_notes(self, name: str, option: str = "") -> list[str]:
         """Say in sentences what was not read literally.
@@ -155,7 +157,8 @@ def parse_number_texts(texts: pl.Series, decimal: Literal["point", "comma"] | No
         raise TypeError(f"texts must be a column of texts, got {texts.dtype}.")
     numbers = _parse_plain(texts)
     if numbers is not None:
-        return NumberTexts(numbers, "", "", 0, (), "", "", "", "", "point" if numbers.dtype.is_float() else "")
+        proof: Literal["", "point"] = "point" if numbers.dtype.is_float() else ""
+        return NumberTexts(numbers, "", "", 0, (), "", "", "", "", proof, proof)
     if not _are_amounts(_clean_texts(texts.drop_nulls().head(N_TEXTS_TRIED_FIRST))):
         return None  # one text that is not a number is enough, and words are common
     distinct = texts.drop_nulls().unique(maintain_order=True)
@@ -304,7 +307,8 @@ def _describe_numbers(
     example, reading, other = _describe_reading(parts, values, chosen, unit)
     n_markers = int(texts.is_in(list(seen)).sum()) if seen else 0
     told = (n_markers, seen, example, reading, other, _name_decimal(chosen.other))
-    return NumberTexts(numbers.alias(texts.name), unit, sign, *told, _find_proof(parts["body"], chosen))
+    taken = _name_decimal(chosen.spelling) if parts["body"].str.contains("[.,]").any() else ""
+    return NumberTexts(numbers.alias(texts.name), unit, sign, *told, _find_proof(parts["body"], chosen), taken)
 
 
 def _name_decimal(spelling: _Spelling | None) -> Literal["", "point", "comma"]:

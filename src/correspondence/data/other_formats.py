@@ -15,6 +15,7 @@ from correspondence._util.extras import explain_missing_extra
 from correspondence._util.text import list_names, one_line
 from correspondence.data.text_columns import FileTable, Readings, parse_text_columns
 from correspondence.data.text_files import decode_other_text, open_text_file
+from correspondence.data.title_rows import N_ROWS_LOOKED_AT, count_title_rows, describe_title_rows
 
 __all__ = ["read_arff", "read_excel", "read_statistics_file"]
 
@@ -34,29 +35,42 @@ def read_excel(path: Path, readings: Readings) -> FileTable:
         raise ImportError(explain_missing_extra("A spreadsheet needs fastexcel", "excel", "save it as CSV")) from error
     try:
         sheets = fastexcel.read_excel(path.read_bytes()).sheet_names
-        tables = ((sheet, _read_sheet(path, sheet)) for sheet in sheets)
-        name, frame = next(((sheet, frame) for sheet, frame in tables if frame.width), ("", pl.DataFrame()))
+        tables = ((sheet, *_read_sheet(path, sheet)) for sheet in sheets)
+        name, frame, n = next((table for table in tables if table[1].width), ("", pl.DataFrame(), 0))
     except fastexcel.FastExcelError:
         raise ValueError(DAMAGED_WORKBOOK) from None
     others = [sheet for sheet in sheets if sheet != name]
     left = f": {list_names(others, 5)} is not" if len(others) == 1 else f": {list_names(others, 5)} are not"
     notes = [f"Sheet {one_line(name)!r} is read{left}."] if others else []
+    notes += describe_title_rows(n)
     return parse_text_columns(frame, readings, notes)
 
 
-def _read_sheet(path: Path, sheet: str) -> pl.DataFrame:
-    """Read a sheet; its first row names the columns."""
+def _read_sheet(path: Path, sheet: str) -> tuple[pl.DataFrame, int]:
+    """Read a sheet, and count the rows above that which names the columns."""
     content = path.read_bytes()
     options: Any = {"sheet_name": sheet, "engine": "calamine", "raise_if_empty": False}
-    first = pl.read_excel(content, has_header=False, read_options={"n_rows": 1}, **options)
-    names = [str(name) for name in (first.row(0) if len(first) else ()) if name is not None]
+    as_texts = {"n_rows": N_ROWS_LOOKED_AT, "dtypes": "string", "skip_rows": 0}  # or blank rows above are not counted
+    first = pl.read_excel(content, has_header=False, read_options=as_texts, drop_empty_rows=False, **options)
+    n = count_title_rows(first.rows())
+    names = [str(name) for name in (first.row(n) if len(first) else ()) if name is not None]
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
         raise ValueError(f"two columns have the name {one_line(twice)!r}, so rename one")
-    frame = pl.read_excel(content, infer_schema_length=None, **options)
+    below: Any = {"header_row": n} if n else {}
+    frame = pl.read_excel(content, infer_schema_length=None, read_options=below, **options)
+    return _name_columns(frame), n
+
+
+def _name_columns(frame: pl.DataFrame) -> pl.DataFrame:
+    """Drop columns without a name and without a value; only the first may have values, the names of the rows."""
     empty = [c.name for c in frame.iter_columns() if c.name.startswith(NAMELESS) and c.null_count() == len(c)]
     frame = frame.drop(empty)
-    return frame.rename({frame.columns[0]: ""}) if frame.width and frame.columns[0].startswith(NAMELESS) else frame
+    nameless = [i for i, name in enumerate(frame.columns) if name.startswith(NAMELESS)]
+    if nameless and nameless[-1] > 0:
+        why = "the first row must name the columns, so remove what stands above their names"
+        raise ValueError(f"column {nameless[-1] + 1} has values but no name: {why}, or name it")
+    return frame.rename({frame.columns[0]: ""}) if nameless else frame
 
 
 # --- statistics programs

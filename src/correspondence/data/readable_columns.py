@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from correspondence._util.arguments import as_frame, to_array
 from correspondence._util.labels import MISSING, encode_labels
@@ -19,11 +20,17 @@ from correspondence.data.column_reading import columns_of, find_missing, to_numb
 from correspondence.data.column_summary import Survey
 from correspondence.data.encoders.text import MAX_WORDS, WORD_PATTERN, are_texts
 
-__all__ = ["NUMBER_KINDS", "ReadableColumn", "read_columns"]
+__all__ = ["NUMBER_KINDS", "ReadableColumn", "find_telling_words", "is_bare_number", "is_hash", "read_columns"]
 
 NUMBER_KINDS = ("number", "date", "time", "duration")
 LABEL_KINDS = ("label", "boolean")
 MAX_NAMELESS_COLUMNS = 50  # more are pixels or embeddings, which say nothing one by one
+MAX_FUNCTION_WORD_LETTERS = 5  # longer ones in scikit-learn's list may be what a text is about ("system", "computer")
+CONTENT_WORDS = {  # of those in the list that are not longer
+    *("bill", "call", "cry", "fill", "fire", "front", "mill", "mine", "side", "thick", "thin", "top", "well"),
+    *("two", "three", "third", "four", "five", "six", "eight", "nine", "ten", "fifty", "sixty"),
+    *("no", "none", "nor", "not", "never"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +86,8 @@ def read_columns(values: Any, name: str, kinds: Mapping[Any, ColumnKind] | None 
     name : str
         The name of the variable, which its only column has if it has none of its own.
     kinds : mapping, optional
-        What the columns are, as the encoder of a fit has decided; for other columns it is decided here.
+        What the columns are, as a fit has decided, by name, or by position if there are as many without these names;
+        for other columns it is decided here.
 
     Returns
     -------
@@ -99,16 +107,63 @@ def read_columns(values: Any, name: str, kinds: Mapping[Any, ColumnKind] | None 
     survey, is_alone = Survey.from_columns(data), len(data) == 1
     series = nw.from_native(values, series_only=True, pass_through=True)
     own_name = series.name if isinstance(series, nw.Series) else None
+    known = _match_kinds(kinds or {}, list(data))
     columns = []
     for key, summary in survey.columns.items():
-        kind = (kinds or {}).get(key) or decide_column_kind(key, summary, survey.n, is_alone=is_alone)
-        if is_alone and isinstance(summary, dict) and are_texts({k: v for k, v in summary.items() if k is not None}):
-            kind = ColumnKind("text")
+        kind = known.get(key) or decide_column_kind(key, summary, survey.n, is_alone=is_alone)
+        if is_alone and key not in known and isinstance(summary, dict):
+            is_text = are_texts({k: v for k, v in summary.items() if k is not None})
+            kind = ColumnKind("text") if is_text else kind
         called = own_name if isinstance(own_name, str) and own_name else key
         is_named = isinstance(called, str)
         text = one_line(called) if is_named else name if is_alone else f"column {called}"
         columns.append(make_column(text, is_named, kind, data[key]))
     return columns
+
+
+def _match_kinds(kinds: Mapping[Any, ColumnKind], keys: list[Any]) -> Mapping[Any, ColumnKind]:
+    """Match what columns are to those of the data: by name, or by position."""
+    is_by_position = len(kinds) == len(keys) and not any(key in kinds for key in keys)
+    return dict(zip(keys, kinds.values(), strict=True)) if is_by_position else kinds
+
+
+def find_telling_words(words: Sequence[str]) -> list[int]:
+    """Find the words that say something on a map or at an axis: not "of", "the", a single letter or a hash.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The words of texts, or the labels of a column.
+
+    Returns
+    -------
+    list of int
+        The positions of the words that tell; all if there are no others.
+
+    Examples
+    --------
+    >>> find_telling_words(["of", "fire", "s", "the"])
+    [1]
+    """
+    telling = [i for i, word in enumerate(words) if not (_is_function_word(word.lower()) or is_hash(word))]
+    return telling or list(range(len(words)))
+
+
+def is_hash(text: str) -> bool:
+    """Tell whether a text is a long hexadecimal number, which nobody reads."""
+    return bool(re.fullmatch(r"(?=.*\d)[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text))
+
+
+def _is_function_word(word: str) -> bool:
+    is_letter = len(word) == 1 and word.isascii()
+    return is_letter or (
+        word in ENGLISH_STOP_WORDS and len(word) <= MAX_FUNCTION_WORD_LETTERS and word not in CONTENT_WORDS
+    )
+
+
+def is_bare_number(text: str) -> bool:
+    """Tell whether a label is a number, which says nothing without the name of its column."""
+    return bool(re.fullmatch(r"-?\d+(\.\d+)?", text))
 
 
 def _has_columns(values: Any, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
@@ -10,7 +10,7 @@ import polars as pl
 from correspondence._util.text import list_names
 from correspondence.data.number_texts import MISSING_MARKERS, parse_number_texts
 
-__all__ = ["AS_SUGGESTED", "FileTable", "Readings", "parse_text_columns"]
+__all__ = ["AS_SUGGESTED", "ColumnReading", "FileTable", "Readings", "parse_text_columns"]
 
 DECIMAL_OPTION, DATES_OPTION = "--decimal", "--dates"
 MAX_NOTES_SHOWN = 8  # remarks on columns; a file may have hundreds of columns with decimal commas
@@ -22,13 +22,33 @@ DATE_PATTERN = (
     r"(?:[ T][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[-+][0-9]{2}(?::?[0-9]{2})?)?)?$"
 )
 TIME_PATTERN = r"^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?$"
-ZONE_PATTERN = r":[0-9.]+(?:Z|[-+][0-9:]+)$"
+ZONE_PATTERN = r"(:[0-9.]+)(Z|[-+][0-9:]+)$"
 DATE_FORMATS = {
     **dict.fromkeys(("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d"), "year-first"),
     **dict.fromkeys(("%m/%d/%Y", "%m-%d-%Y"), "month-first"),  # if both fit, as `text_readers` reads them
     **dict.fromkeys(("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y"), "day-first"),
 }
 TIME_FORMATS = ("%H:%M:%S%.f", "%H:%M")
+
+
+class ColumnReading(NamedTuple):
+    """How a column of texts was read."""
+
+    kind: Literal["number", "boolean", "time", "text"]
+    """What the texts were taken for: numbers, true or false, dates or times, or themselves."""
+    decimal: str | None = None
+    """The separator of decimals, "point" or "comma", if there was one."""
+    dates: str | None = None
+    """What came first in dates, "day-first" or "month-first", if it was not the year."""
+
+    def list_contradictions(self, name: str, found: ColumnReading) -> list[str]:
+        """Say where another file writes the column in another way."""
+        notes = []
+        if self.decimal and found.decimal and found.decimal != self.decimal:
+            notes.append(f"{name}: decimals have a {found.decimal} here and a {self.decimal} in the analysis")
+        if self.dates and found.dates and found.dates != self.dates:
+            notes.append(f"{name}: dates are {found.dates} here and {self.dates} in the analysis")
+        return [f"{note}; they are read as they are written here." for note in notes]
 
 
 class Readings(NamedTuple):
@@ -38,6 +58,38 @@ class Readings(NamedTuple):
     """The separator of decimals; by default what the column and the other columns of the file suggest."""
     dates: Literal["day-first", "month-first"] | None = None
     """What comes first in a date such as 01/02/2020."""
+    columns: dict[str, ColumnReading] = {}  # noqa: RUF012
+    """How columns of these names were read in another file, which comes before what is chosen for all."""
+
+    def of_column(self, name: str) -> Readings:
+        """Return the choices for one column."""
+        known = self.columns.get(name)
+        if known is None:
+            return Readings(self.decimal, self.dates)
+        return Readings(known.decimal or self.decimal, known.dates or self.dates)  # type: ignore[arg-type]
+
+    def choose(self, decimal: Any, dates: Any) -> Readings:
+        """Return other readings, in which what is given comes before everything else."""
+        columns = {
+            name: one._replace(decimal=decimal or one.decimal, dates=dates or one.dates)
+            for name, one in self.columns.items()
+        }
+        return Readings(decimal or self.decimal, dates or self.dates, columns)
+
+    def rename(self, names: Mapping[str, str]) -> Readings:
+        """Return the same readings for columns that have other names; the old name leads to the new one."""
+        columns = {names.get(name, name): one for name, one in self.columns.items()}
+        return self._replace(columns=columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the readings as JSON can hold them."""
+        return self._asdict() | {"columns": {name: one._asdict() for name, one in self.columns.items()}}
+
+    @classmethod
+    def from_json(cls, state: dict[str, Any]) -> Readings:
+        """Invert `to_json`; earlier versions did not write columns."""
+        columns = {name: ColumnReading(**one) for name, one in state.get("columns", {}).items()}
+        return cls(**state | {"columns": columns})
 
 
 AS_SUGGESTED = Readings()  # by the columns of a file
@@ -68,6 +120,7 @@ class _Reading(NamedTuple):
 
     column: pl.Series
     notes: list[str]
+    how: ColumnReading
     decimal: str = ""
     dates: str = ""
     is_open: bool = False
@@ -99,17 +152,19 @@ def parse_text_columns(frame: pl.DataFrame, readings: Readings = AS_SUGGESTED, n
     ["a: '1,5' is read as 1.5 (a decimal comma)."]
     """
     texts = [column for column in frame.iter_columns() if column.dtype == pl.String]
-    found = {column.name: _parse_column(column, readings, readings) for column in texts}
+    chosen = {column.name: readings.of_column(column.name) for column in texts}
+    found = {column.name: _parse_column(column, chosen[column.name], chosen[column.name], readings) for column in texts}
     shared = Readings(
         readings.decimal or _find_agreement(reading.decimal for reading in found.values()),  # type: ignore[arg-type]
         readings.dates or _find_agreement(reading.dates for reading in found.values()),  # type: ignore[arg-type]
     )
-    if shared != readings:
-        found |= {
-            name: _parse_column(frame[name], shared, readings) for name, reading in found.items() if reading.is_open
-        }
+    for name, reading in found.items():
+        own = Readings(chosen[name].decimal or shared.decimal, chosen[name].dates or shared.dates)
+        if reading.is_open and own != chosen[name]:
+            found[name] = _parse_column(frame[name], own, chosen[name], readings)
     told = {name: reading.notes for name, reading in found.items() if reading.notes}
-    return FileTable(frame.with_columns(reading.column for reading in found.values()), tuple(notes), told, shared)
+    how = shared._replace(columns={name: reading.how for name, reading in found.items()})
+    return FileTable(frame.with_columns(reading.column for reading in found.values()), tuple(notes), told, how)
 
 
 def _find_agreement(proofs: Iterable[str]) -> str | None:
@@ -118,18 +173,30 @@ def _find_agreement(proofs: Iterable[str]) -> str | None:
     return different.pop() if len(different) == 1 else None
 
 
-def _parse_column(column: pl.Series, readings: Readings, chosen: Readings) -> _Reading:
-    """Parse one column; what the user has chosen is not told."""
-    numbers = parse_number_texts(column, readings.decimal)
-    if numbers is not None:
-        told = numbers._replace(other_reading="") if chosen.decimal else numbers
-        is_open = not numbers.decimal and (bool(numbers.example) or numbers.numbers.dtype.is_float())
-        notes = told.list_notes(column.name or "the first column", DECIMAL_OPTION)
-        return _Reading(numbers.numbers, notes, numbers.decimal, is_open=is_open)
-    found = _parse_truth(column) or _parse_dates(column, readings)
+def _parse_column(column: pl.Series, readings: Readings, chosen: Readings, known: Readings) -> _Reading:
+    """Parse one column; what the user has chosen is not told, unless the column contradicts it."""
+    before = known.columns.get(column.name)
+    if before is not None and before.kind == "text":
+        return _Reading(column, [], before)
+    found = _parse_numbers(column, readings, chosen) or _parse_truth(column) or _parse_dates(column, readings)
     if found is None:
-        return _Reading(column, [], is_open=True)
-    return found._replace(notes=[]) if chosen.dates and found.is_open else found
+        return _Reading(column, [], ColumnReading("text"), is_open=True)
+    if found.how.kind == "time" and chosen.dates and found.is_open:
+        found = found._replace(notes=[])
+    against = before.list_contradictions(column.name or "the first column", found.how) if before is not None else []
+    return found._replace(notes=[*found.notes, *against])
+
+
+def _parse_numbers(column: pl.Series, readings: Readings, chosen: Readings) -> _Reading | None:
+    """Parse a column of numbers."""
+    numbers = parse_number_texts(column, readings.decimal)
+    if numbers is None:
+        return None
+    told = numbers._replace(other_reading="") if chosen.decimal else numbers
+    is_open = not numbers.decimal and (bool(numbers.example) or numbers.numbers.dtype.is_float())
+    notes = told.list_notes(column.name or "the first column", DECIMAL_OPTION)
+    how = ColumnReading("number", numbers.taken or None)
+    return _Reading(numbers.numbers, notes, how, numbers.decimal, is_open=is_open)
 
 
 def _parse_truth(column: pl.Series) -> _Reading | None:
@@ -137,7 +204,7 @@ def _parse_truth(column: pl.Series) -> _Reading | None:
     words = column.drop_nulls().unique()
     if not 0 < len(words) <= MAX_TRUTH_SPELLINGS or not words.str.contains("^(?i:true|false)$").all():
         return None
-    return _Reading(column.str.to_lowercase() == "true", [])
+    return _Reading(column.str.to_lowercase() == "true", [], ColumnReading("boolean"))
 
 
 def _parse_dates(column: pl.Series, readings: Readings) -> _Reading | None:
@@ -153,6 +220,7 @@ def _parse_dates(column: pl.Series, readings: Readings) -> _Reading | None:
     texts = distinct.filter(~is_marker)
     written = texts.str.strip_chars().str.replace("T", " ", literal=True)
     fitting = _find_formats(written)
+    offsets = written.str.extract(ZONE_PATTERN, 2).unique(maintain_order=True).to_list()
     if not fitting:
         return None
     form, values = next(
@@ -165,8 +233,12 @@ def _parse_dates(column: pl.Series, readings: Readings) -> _Reading | None:
     if markers:
         shown, n = list_names(markers, 5, show=repr), int(column.is_in(markers).sum())
         notes.append(f"{column.name}: {n} cell(s) with {shown} are read as missing: all others are dates.")
+    if len(offsets) > 1:
+        shown = list_names(["none" if offset is None else offset for offset in offsets], 5)
+        notes.append(f"{column.name}: times have several offsets ({shown}); each is read as the local time written.")
     proof = _get_order(form) if len({_get_order(f) for f in fitting}) == 1 else ""
-    return _Reading(parsed, notes, dates=proof, is_open=bool(others))
+    how = ColumnReading("time", dates=_get_order(form) or None)
+    return _Reading(parsed, notes, how, dates=proof, is_open=bool(others))
 
 
 def _describe_dates(name: str, texts: pl.Series, values: pl.Series, others: pl.Series, form: str) -> str:
@@ -188,6 +260,7 @@ def _find_formats(texts: pl.Series) -> dict[str, pl.Series]:
     if not len(texts) or not (texts.str.contains(DATE_PATTERN).all() or texts.str.contains(TIME_PATTERN).all()):
         return {}
     kind, formats = _list_formats(texts)
+    texts = texts.str.replace(ZONE_PATTERN, "$1")  # what is left is the local time
     found: dict[str, pl.Series] = {}
     for form in formats:
         if not texts.head(N_TEXTS_TRIED_FIRST).str.strptime(kind, form, strict=False).null_count():
@@ -202,5 +275,4 @@ def _list_formats(texts: pl.Series) -> tuple[Any, list[str]]:
         return pl.Date, list(DATE_FORMATS)
     if texts[0].find(":") <= 2:
         return pl.Time, list(TIME_FORMATS)
-    zone = "%#z" if texts.str.contains(ZONE_PATTERN).any() else ""
-    return pl.Datetime("us"), [f"{date} {time}{zone}" for date in DATE_FORMATS for time in TIME_FORMATS]
+    return pl.Datetime("us"), [f"{date} {time}" for date in DATE_FORMATS for time in TIME_FORMATS]

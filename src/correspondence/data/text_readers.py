@@ -25,7 +25,8 @@ DATE_FORMATS = (
 TIME_FORMATS = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%I:%M%p", "%H:%M:%S%.f")
 MONTH_FORMATS = ("%Y-%m-%d", "%b %Y %d", "%b-%Y %d", "%m/%Y %d", "%b-%y %d")  # after " 1" or "-1" is added
 MONTHS_FIRST = ("%m/%d/%Y", "%m/%d/%y", "%m-%d-%Y")  # the day might come first
-ZONE = re.compile(r"\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})$")  # the local time is taken as it is written
+# A zone after a time, without which the text is the local time.
+ZONE = re.compile(r"(:\d\d(?:\.\d+)?(?:\s*[AaPp][Mm])?)\s*(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)$")
 MONTH = re.compile(r"\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*", re.IGNORECASE)
 FIRST_YEAR = 1000  # before it, the two digits of a year were read as four
 TIME_OF_DAY = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?\s?([AaPp]\.?[Mm]\.?)?")
@@ -200,7 +201,7 @@ def _list_date_formats() -> list[str]:
 def _parse_dates(texts: Sequence[str], form: str) -> list[Any]:
     import polars as pl  # not needed for most tables
 
-    plain = [MONTH.sub(r"\1", ZONE.sub("", text.strip()) if ":" in text else text.strip()) for text in texts]
+    plain = [MONTH.sub(r"\1", ZONE.sub(r"\1", text.strip())) for text in texts]
     if form.startswith("1 "):
         form = form[2:]
         plain = [text + ("-1" if form == "%Y-%m-%d" else " 1") for text in plain]

@@ -1,6 +1,13 @@
 """Data sets: small tables that come with the package, and larger ones from a data folder or the official source."""
 
-from correspondence.datasets.bundled import Children, load_children, load_hair_eye, load_housetasks, load_smoke
+from correspondence.datasets.bundled import (
+    Children,
+    load_children,
+    load_hair_eye,
+    load_housetasks,
+    load_poison,
+    load_smoke,
+)
 from correspondence.datasets.data_folder import DamagedDataError, MissingDataError
 from correspondence.datasets.images import Flickr, ImageClasses, fetch_cifar10, fetch_flickr8k, fetch_mnist
 from correspondence.datasets.tables import (
@@ -34,5 +41,6 @@ __all__ = [
     "load_children",
     "load_hair_eye",
     "load_housetasks",
+    "load_poison",
     "load_smoke",
 ]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from correspondence.data.table import Table
 
-__all__ = ["Children", "load_children", "load_hair_eye", "load_housetasks", "load_smoke", "parse_table"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Children", "load_children", "load_hair_eye", "load_housetasks", "load_poison", "load_smoke", "parse_table"]
 
 
 def load_smoke() -> Table:
@@ -163,3 +166,55 @@ def parse_table(text: str) -> Table:
     columns, *rows = (line.split() for line in text.strip().splitlines())
     counts = np.array([[int(cell) for cell in cells] for _, *cells in rows])
     return Table(counts, np.array([name for name, *_ in rows], object), np.array(columns, object))
+
+
+POISON_SYMPTOMS = ("Nausea", "Vomiting", "Abdominals", "Fever", "Diarrhoea")
+POISON_FOODS = ("Potato", "Fish", "Mayonnaise", "Courgette", "Cheese", "Icecream")
+
+# Age, hours until sick, sick (y/n), sex, then a letter for each symptom and food.
+POISON_ROWS = """
+9 22 y F ynyyyyyyyyy; 5 0 n F nnnnnyyyyny; 6 16 y F nyyyyyyyyyy; 9 0 n F nnnnnyynyyy; 7 14 y M nyyyyyyyyyy
+72 9 y M nnyyyynyyyy; 5 16 y F nyyyyyyyyyy; 10 8 y F yyyyyyyyyyy; 5 20 y M ynyyyyyyyyy; 11 12 y M nynyyyyyyyy
+7 17 y F yyyyyyyyyyy; 10 16 y F nyynnyyyyyy; 36 19 y F nnyyyyyyyyy; 9 0 n F nnnnnyynyyy; 8 0 n M nnnnnyynyny
+6 6 y F nyyyyyyyyyy; 7 10 y M nyyyyyyyyny; 5 15 y M yyyyyyyyyyy; 11 14 y F nyyyyyyyyyy; 11 0 n F nnnnnyynyyy
+10 18 y M nnyyyyyyyyy; 8 14 y F nnyyyyyyyyn; 8 21 y F nyyyyyyynyy; 11 13 y M nyynyyyyyyy; 45 10 y F nnyyyyyyyny
+9 0 n M nnnnnyyyyyy; 5 12 y F nyyynyyyyyy; 85 9 y M nyyyyyynnyy; 88 0 n F nnnnnyyyyyy; 79 17 y F yyyyyyyyyyy
+9 9 y F nnyyyyynyyy; 6 0 n M nnnnnyynyny; 8 0 n F nnnnnyyyyyy; 8 0 n M nnnnnyyyyyy; 7 15 y F ynyyynyyyyy
+9 19 y M yyyyyyyyyyy; 9 11 y M ynynynyyyyy; 6 0 n F nnnnnyyynny; 5 17 y M nnyyynyyyyy; 6 16 y M yyyyyyyyyyy
+4 12 y M ynyyyyyyyyy; 7 0 n M nnnnnyyyyyy; 82 20 y F nnyyyyyyyyy; 5 4 y F yyyyyyyynyn; 5 20 y M nyyyyyyynyy
+6 16 y M nnyyyyyyyyy; 10 0 n M nnnnnyynyyn; 83 0 n M nnnnnyyyyyy; 8 0 n F nnnnnyyyyyy; 7 22 y F nnyyyyyyyyy
+10 0 n M nnnnnyynyyy; 11 17 y M nnyyyyyyyyy; 6 0 n F nnnnnyynynn; 10 19 y M nyyynyyyyyy; 7 14 y M nyyyyyyyyyy
+"""
+
+
+def load_poison() -> pl.DataFrame:
+    """Load a survey of 55 people, mostly children, after a school meal: symptoms, and what they ate.
+
+    The survey comes with R's FactoMineR (``poison``). The answers are "yes" and "no".
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns Age and Time (hours until the person fell sick, 0 for the others) are numbers; Sick, Sex, five
+        symptoms and six foods are answers.
+
+    Examples
+    --------
+    >>> load_poison().shape
+    (55, 15)
+    >>> load_poison()["Fever"].value_counts(sort=True).rows()
+    [('yes', 35), ('no', 20)]
+    """
+    import polars as pl
+
+    words = {"y": "yes", "n": "no"}
+    rows = [row.split() for row in POISON_ROWS.replace("\n", ";").split(";") if row.strip()]
+    columns: dict[str, list[Any]] = {
+        "Age": [int(row[0]) for row in rows],
+        "Time": [int(row[1]) for row in rows],
+        "Sick": [words[row[2]] for row in rows],
+        "Sex": [row[3] for row in rows],
+    }
+    for j, name in enumerate((*POISON_SYMPTOMS, *POISON_FOODS)):
+        columns[name] = [words[row[4][j]] for row in rows]
+    return pl.DataFrame(columns)

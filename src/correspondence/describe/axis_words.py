@@ -14,6 +14,7 @@ from typing import Any
 from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
 from correspondence.core.decomposition import as_decomposition
+from correspondence.data.readable_columns import is_bare_number
 from correspondence.describe.candidates import OPPOSITE_WORDS, Ends, Items, collect_items, find_candidates
 
 __all__ = ["AxisWords", "find_axis_words"]
@@ -87,8 +88,9 @@ def find_axis_words(
 
     Labels are named by their contributions, words of texts and indicators by the mean of f_i over those that have
     them, columns of numbers by the correlation of their ranks with f_i, or of the distances of the ranks from the
-    middle one ("extreme", "middling") if that is clearly stronger. Words and indicators are named only at an end where
-    they are more frequent than elsewhere, not if they merely lie on that side; copies of a text count once for that.
+    middle one ("very low or very high", "medium") if that is clearly stronger. Words and indicators are named only at
+    an end where they are more frequent than elsewhere, not if they merely lie on that side; copies of a text count once
+    for that. Words such as "of", and hashes, are not named.
     Labels and words that contribute less than the average are left out unless they are the strongest of their end, with
     a fifth of the average at least, and columns with a correlation below 0.1 unless they are the strongest of all, so
     that a clear axis has few words. What may be chance is left out too.
@@ -161,13 +163,15 @@ def _list_phrases(ends: Ends | None, name: str) -> tuple[list[str], list[str]]:
 
 
 def _find_opposite(text: str) -> str | None:
-    first, _, rest = text.partition(" ")
-    return f"{OPPOSITE_WORDS[first]} {rest}".rstrip() if first in OPPOSITE_WORDS else None
+    for word, opposite in OPPOSITE_WORDS.items():
+        if f"{text} ".startswith(f"{word} "):
+            return opposite + text.removeprefix(word)
+    return None
 
 
 def _prefix_bare_numbers(texts: list[str], name: str) -> list[str]:
     """Write the name of the variable before bare numbers."""
-    if texts and all(re.fullmatch(r"-?\d+(\.\d+)?", text) for text in texts):
+    if texts and all(map(is_bare_number, texts)):
         return [f"{name} {texts[0]}", *texts[1:]]
     return texts
 

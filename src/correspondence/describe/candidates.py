@@ -18,15 +18,22 @@ from correspondence.core.column_structure import find_column_kinds
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.data.encoders.columns import Columns, find_only_category
 from correspondence.data.encoders.text import MAX_WORDS, WORD_PATTERN, is_text
-from correspondence.data.readable_columns import ReadableColumn, read_columns
+from correspondence.data.readable_columns import (
+    ReadableColumn,
+    find_telling_words,
+    is_bare_number,
+    is_hash,
+    read_columns,
+)
 
 __all__ = ["OPPOSITE_WORDS", "Candidates", "Ends", "Items", "Word", "collect_items", "find_candidates", "has_beliefs"]
 
-NUMBER_WORDS = ("high", "low", "extreme", "middling")
-DATE_WORDS = ("late", "early", "extreme", "middling")
+NUMBER_WORDS = ("high", "low", "very low or very high", "medium")
+DATE_WORDS = ("late", "early", "very early or very late", "intermediate")
 OPPOSITE_WORDS = {
-    **{"high": "low", "low": "high", "late": "early", "early": "late"},
-    **{"extreme": "middling", "middling": "extreme"},
+    word: opposite
+    for high, low, outer, inner in (NUMBER_WORDS, DATE_WORDS)
+    for word, opposite in ((high, low), (low, high), (outer, inner), (inner, outer))
 }
 
 
@@ -40,7 +47,8 @@ class Word:
         The word, on one line and of bounded length.
     value : float
         Where the word lies: the standard coordinate of a label, the mean of f_i over the texts that have a word, or the
-        correlation of a column with f_i, negative for "low" and "middling" where "high" and "extreme" are positive.
+        correlation of a column with f_i, negative for "low" and "medium" where "high" and "very low or very high" are
+        positive.
     weight : float
         The share of the variance of f_i that the word explains, from 0 to 1.
     """
@@ -207,7 +215,9 @@ def collect_words(values: np.ndarray, texts: list[str]) -> Candidates | None:
         return None  # not a single word
     first = np.zeros(len(texts), dtype=bool)
     first[np.unique(np.array(texts, dtype=object).astype(str), return_index=True)[1]] = True
-    return collect_indicators(values, has, counter.get_feature_names_out().tolist(), first)
+    words = counter.get_feature_names_out().tolist()
+    telling = find_telling_words(words)
+    return collect_indicators(values, has[:, telling], [words[i] for i in telling], first)
 
 
 def collect_indicators(
@@ -316,7 +326,7 @@ def collect_columns(functions: PrincipalFunctions, values: Any, name: str) -> Ca
     values, weights = (np.vstack([np.empty((0, F.shape[1])), *(part[i] for part in parts)]) for i in (1, 2))
     matters = (weights >= MIN_COLUMN_CORRELATION**2) | (weights == weights.max(axis=0, initial=0))
     weights = np.where(matters & (weights >= _find_chance_weight(len(F))), weights, 0)
-    of_variable = is_nameless and columns[0].is_number
+    of_variable = is_nameless and columns[0].is_number and not is_class_code(columns[0])
     return Candidates(texts, values, weights, np.full(F.shape[1], MIN_COLUMN_CORRELATION**2), of_variable)
 
 
@@ -346,16 +356,33 @@ def name_columns(keys: Iterable[Any]) -> list[str] | None:
 
 def describe_column(F: np.ndarray, column: ReadableColumn, name: str) -> Part:
     """Describe a column by its numbers, labels, words or items; without a name, it is the whole variable."""
-    if column.numbers is not None:
+    if column.numbers is not None and not is_class_code(column):
         return describe_number_column(F, column.numbers, name, DATE_WORDS if column.kind == "date" else NUMBER_WORDS)
-    found = collect_indicators(F, column.has, list(column.categories))
+    if column.numbers is not None:
+        known = np.isfinite(column.numbers)
+        codes = np.unique(column.numbers[known])
+        texts, has, F = [f"{code:g}" for code in codes], column.numbers[known, None] == codes, F[known]
+    else:
+        texts, has = list(column.categories), column.has
+        is_text = column.kind == "text"
+        telling = find_telling_words(texts) if is_text else [i for i, text in enumerate(texts) if not is_hash(text)]
+        texts, has = [texts[i] for i in telling], has[:, telling]
+    found = collect_indicators(F, has, texts)
     sign = " = " if column.kind in ("label", "boolean") else ": "
-    texts = [one_line(f"{name}{sign}{text}", 60) if name else text for text in found.texts]
-    return texts, found.values, found.weights
+    named = [one_line(f"{name}{' ' if is_bare_number(text) else sign}{text}", 60) for text in found.texts]
+    return named if name else found.texts, found.values, found.weights
+
+
+def is_class_code(column: ReadableColumn) -> bool:
+    """Tell whether a column has two whole numbers, such as 0 and 1, which name classes rather than amounts."""
+    if column.numbers is None or column.kind != "number":
+        return False
+    codes = np.unique(column.numbers[np.isfinite(column.numbers)])
+    return len(codes) == 2 and not (codes % 1).any()
 
 
 def describe_number_column(F: np.ndarray, column: np.ndarray, name: str, words: Sequence[str]) -> Part:
-    """Describe a column as high and low, or extreme and middling; by ranks, as units and outliers must not matter."""
+    """Describe a column as high and low, or as extreme and medium; by ranks, as units and outliers must not matter."""
     known = np.isfinite(column)
     F, column = F[known], column[known]
     rank = rankdata(column) / max(1, len(column))

@@ -14,7 +14,7 @@ from correspondence.results.evidence import Evidence
 
 __all__ = ["write_sentences"]
 
-STRENGTH_WORDS = ((0.1, "hardly"), (0.3, "weakly"), (0.5, "moderately"), (0.8, "strongly"))
+STRENGTH_WORDS = ((0.1, "very weakly"), (0.3, "weakly"), (0.5, "moderately"), (0.8, "strongly"))
 MIN_WRITTEN_AS_ONE = 0.99995
 MIN_CLOSE_CORRELATION = 0.995  # from here on, two functions are all but the same
 NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -49,10 +49,10 @@ def write_sentences(
     >>> ca = co.CA().fit(co.datasets.load_smoke())
     >>> for sentence in write_sentences(ca, find_axis_words(ca), names=("staff", "smoking")):
     ...     print(sentence)
-    Staff and smoking depend on each other weakly: the first pair of functions has a correlation of 0.27 on the
+    staff and smoking depend on each other weakly: the first pair of functions has a correlation of 0.27 on the
     training pairs.
     Axis 1 separates medium (JE) from none (SE); axis 2 separates light (JE) from heavy (JM, SM).
-    No component was judged on held-out pairs, so these are training figures and optimistic.
+    No single component was judged on held-out pairs, so these are training figures and optimistic.
     """
     d, called = as_decomposition(d), check_names(names)
     if not d.n_components:
@@ -60,10 +60,8 @@ def write_sentences(
     verdict = _Verdict.from_held_out(d, held_out)
     named = [w for w in words[: min(2, verdict.evidence.n_holding)] if any(w.describe_ends(called))]
     meaning = "; ".join(f"axis {w.axis} {w.write_predicate(called)}" for w in named)
-    strength = verdict.describe_strength(called)
-    if len(called[0]) > 1:  # a letter is a symbol
-        strength = strength[0].upper() + strength[1:]
-    return [strength, *([f"A{meaning[1:]}."] if named else []), verdict.describe_trust()]
+    # A sentence that begins with the name of a column leaves it as it is: "age" is not "Age".
+    return [verdict.describe_strength(called), *([f"A{meaning[1:]}."] if named else []), verdict.describe_trust()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +92,14 @@ class _Verdict:
         is_training = not self.evidence.is_held_out and self.evidence.pvalues is None and not self.of_beliefs
         return is_training and 1 < self.d.n < MIN_PAIRS
 
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether a test on all pairs has found a dependence that is not seen on the held-out ones alone."""
+        evidence = self.evidence
+        if not evidence.is_held_out or evidence.pvalues is None or evidence.intervals is None:
+            return False
+        return bool(evidence.n_holding and evidence.intervals[0, 0] <= 0)
+
     def describe_strength(self, names: tuple[str, str]) -> str:
         """Say how strongly two variables depend on each other."""
         r = float(self.evidence.correlations[0])
@@ -108,9 +114,9 @@ class _Verdict:
             return f"{few}: {figure}."
         if not self.evidence.n_holding:
             return f"It is not clear that {x} and {y} depend on each other: {figure}."
+        if self.is_unconfirmed:
+            return f"{x} and {y} depend on each other, but it is not clear how strongly: {figure}."
         how = next((word for limit, word in STRENGTH_WORDS if r < limit), "very strongly")
-        if how == "hardly":
-            return f"{x} and {y} hardly depend on each other: {figure}."
         return f"{x} and {y} depend on each other {how}: {figure}."
 
     def _format_first_correlation(self) -> str:
@@ -125,7 +131,7 @@ class _Verdict:
         if self.evidence.pvalues is None and not self.evidence.is_held_out:
             if self.of_beliefs:
                 return "Nothing was compared with true classes, so these figures are what the classifier believes."
-            return "No component was judged on held-out pairs, so these are training figures and optimistic."
+            return "No single component was judged on held-out pairs, so these are training figures and optimistic."
         parts = [self._describe_components()]
         if (self.evidence.captured or 0) < 0:
             parts.append("taken together, the components predict new pairs worse than no dependence would")
@@ -169,6 +175,8 @@ class _Verdict:
     def _describe_overfit(self) -> str:
         gap = float(self.d.correlations[0] - self.evidence.correlations[0])
         says = f"training says {format_correlations(self.d.correlations[0])[0]} for the first"
+        if self.is_unconfirmed:
+            return f"{says}, and too few pairs are held out to confirm it"
         if gap <= OVERFIT_GAPS[0]:
             return f"{says}, so there is little overfitting"
         if gap <= OVERFIT_GAPS[1]:

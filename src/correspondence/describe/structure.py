@@ -6,8 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
-from correspondence.core.column_structure import ColumnStructure, find_column_kinds, summarise_columns
+from correspondence.core.column_structure import (
+    ColumnStructure,
+    adjust_for_chance,
+    find_column_kinds,
+    summarise_columns,
+)
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.data.readable_columns import ReadableColumn, read_columns
@@ -15,7 +21,7 @@ from correspondence.describe.axis_words import check_names
 from correspondence.results.evidence import CrossFit
 from correspondence.results.structure import Structure, StructureFigures
 
-__all__ = ["structure"]
+__all__ = ["align_with_functions", "structure"]
 
 Key = tuple[str, str, str | None, str]  # side, column, category, kind
 Values = tuple[np.ndarray | None, np.ndarray | None]  # f and g at the rows
@@ -46,7 +52,8 @@ def structure(
         the labels of a correspondence analysis.
     held_out : (X, Y) or CrossFit, optional
         Compute the same figures from these pairs, which were not used in the fit, and put them beside; or from the
-        out-of-fold functions that `crossfit` found for the pairs X and Y.
+        out-of-fold functions that `crossfit` found for the pairs X and Y. What labels and bins explain there is less
+        what as many explain by chance.
     names : (str, str)
         A variable that is one column without a name is called by these names.
 
@@ -73,10 +80,10 @@ def structure(
         raise ValueError("X must be given: the values of the variables, in the form that fit takes.")
     values = _evaluate_functions(d, data)
     are_pairs = X is not None and Y is not None  # a sample that the functions keep may be of other rows
-    found = _collect_figures(d, data, values, called, are_pairs)
+    found = _collect_figures(d, data, values, called, are_pairs=are_pairs)
     beside = None
     if held_out is not None:
-        beside = _collect_figures(d, *_read_held_out(d, data, values, held_out), called, True)
+        beside = _collect_figures(d, *_read_held_out(d, data, values, held_out), called, is_held_out=True)
     return _make_structure(found, beside, d.n_components)
 
 
@@ -117,14 +124,27 @@ def _read_held_out(
 
 
 def align_with_functions(folds: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Give out-of-fold functions the signs of those of a fit; there may be fewer of them."""
+    """Give out-of-fold functions the order and the signs of those of a fit.
+
+    Components of nearly the same strength change places from fit to fit, so each goes to the function that it is most
+    like. There may be fewer of them, or more, which are left out.
+    """
     k = min(folds.shape[1], own.shape[1])
     known = np.isfinite(folds).all(axis=1) & np.isfinite(own).all(axis=1)
-    return folds[:, :k] * np.where((folds[known, :k] * own[known, :k]).sum(axis=0) < 0, -1.0, 1.0)
+    scale = np.maximum(folds[known].std(axis=0), 1e-12)[:, None] if known.any() else 1.0
+    products = folds[known].T @ own[known, :k] / scale
+    order = linear_sum_assignment(-np.abs(products).T)[1]
+    return folds[:, order] * np.where(products[order, np.arange(k)] < 0, -1.0, 1.0)
 
 
 def _collect_figures(
-    d: Decomposition, data: tuple[Any, Any], values: Values, names: tuple[str, str], are_pairs: bool
+    d: Decomposition,
+    data: tuple[Any, Any],
+    values: Values,
+    names: tuple[str, str],
+    *,
+    are_pairs: bool = True,
+    is_held_out: bool = False,
 ) -> dict[Key, _Figures]:
     """Collect the figures of both sides; of pairs, also those with the functions of the other side."""
     found: dict[Key, _Figures] = {}
@@ -135,12 +155,13 @@ def _collect_figures(
         else:
             is_paired = are_pairs and other is not None and len(other) == len(own)
             columns = read_columns(data[i], names[i], find_column_kinds(functions))
-            found |= dict(_list_column_figures(columns, own, other if is_paired else None, letter))
+            other = other if is_paired else None
+            found |= dict(_list_column_figures(columns, own, other, letter, is_held_out=is_held_out))
     return found
 
 
 def _list_column_figures(
-    columns: list[ReadableColumn], own: np.ndarray, other: np.ndarray | None, letter: str
+    columns: list[ReadableColumn], own: np.ndarray, other: np.ndarray | None, letter: str, *, is_held_out: bool
 ) -> Iterator[tuple[Key, _Figures]]:
     """Go through the columns of one side and their categories."""
     nothing = np.full(own.shape[1], np.nan)
@@ -148,6 +169,9 @@ def _list_column_figures(
     across: Sequence[ColumnStructure | None] = [None] * len(found)
     if other is not None:
         across = summarise_columns(columns, other)
+    if is_held_out:
+        found = [adjust_for_chance(one) for one in found]
+        across = [crossed and adjust_for_chance(crossed) for crossed in across]
     for one, crossed in zip(found, across, strict=True):
         side, kind = one.column.name, one.column.kind
         cross = nothing if crossed is None else crossed.correlations

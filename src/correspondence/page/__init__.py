@@ -19,10 +19,20 @@ from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.page.clouds import Cloud, colour_clouds, list_class_items, make_clouds
 from correspondence.page.column_marks import add_column_clouds, list_structure
+from correspondence.page.many_columns import (
+    adjust_components,
+    find_answer_words,
+    list_column_facts,
+    list_eta2,
+    make_column_clouds,
+    pack_columns_payload,
+    write_column_sentences,
+)
 from correspondence.page.packing import lay_out_scree
 from correspondence.page.payload import pack_payload
-from correspondence.results.evidence import Evidence, list_components
+from correspondence.results.evidence import CrossFit, Evidence, list_components
 from correspondence.scene.classes import make_scene
+from correspondence.scene.many_columns import check_unused, has_many_columns, make_columns_scene, name_share
 from correspondence.scene.points import check_names
 from correspondence.search.cross_modal import CrossModalIndex
 
@@ -36,6 +46,7 @@ def explore(
     path: str | Path = "explore.html",
     *,
     held_out: Any = None,
+    crossfit: CrossFit | None = None,
     classes: Any = None,
     names: Sequence[str] | None = None,
     x_labels: Any = None,
@@ -71,6 +82,9 @@ def explore(
     held_out : HeldOut, CrossFit, LatentDimension or PermutationTest, optional
         What is known of held-out pairs is drawn beside the training; `latent_dimension` knows most. By default it is
         what a `PICE` or a `ClassifierCA` with labels has held out itself.
+    crossfit : CrossFit, optional
+        The table of columns has figures of held-out pairs beside, by these out-of-fold functions of the pairs X and Y;
+        by default `held_out`, if it is one.
     classes : array-like, optional
         Points are coloured, and can be filtered, by these classes, one for each of X (many different numbers are put
         into ranges). By default a `ClassifierCA` gives the classes that it predicts.
@@ -113,6 +127,11 @@ def explore(
     """
     check_whole(max_points, "max_points", 1)
     as_decomposition(d_or_est)
+    if has_many_columns(d_or_est):
+        unused = {"Y": Y, "classes": classes, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images}
+        check_unused(unused | {"y_images": y_images, "marks": marks, "index": index, "recorder": recorder})
+        page = render_columns_page(d_or_est, X, held_out, names, title, about, words, max_points)
+        return write_page(page, path)
     seen = make_scene(d_or_est, X, classes, X if hasattr(d_or_est, "on_beliefs") else None, False)
     if names is None:
         names = ("x", "y") if seen.names == ("rows", "columns") else seen.names
@@ -141,17 +160,59 @@ def explore(
         names=called,
         rows=rows,
         scree=lay_out_scree(rows),
+        n_read=len(words) if evidence is None else evidence.n_holding,
         words=[axis.complete_words(called[:2]) for axis in words],
-        structure=list_structure(described, called),
+        structure=list_structure(described, called, clouds, held_out if crossfit is None else crossfit),
         has_frames=recorder is not None,
         data=pack_payload(seen, clouds, rows, called, colours, index, boundaries, recorder, fitted, described)
         if rows
         else "",
         fitted=fitted,
     )
+    return write_page(page, path)
+
+
+def write_page(page: str, path: str | Path) -> Path:
+    """Write a page to a file, which is replaced only once it is complete."""
     with new_file(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace")
     return Path(path)
+
+
+def render_columns_page(
+    est: Any,
+    X: Any,
+    held_out: Any,
+    names: Sequence[str] | None,
+    title: str,
+    about: Sequence[str] | None,
+    words: Sequence[AxisWords] | None,
+    most: int,
+) -> str:
+    """Render the page of an analysis of many columns; the parameters are those of `explore`."""
+    called = check_names(("rows", "answers") if names is None else names)
+    scene = make_columns_scene(est, X, most)
+    clouds = make_column_clouds(est, scene, called)
+    _check_result_types(held_out, None)
+    evidence = None if held_out is None else held_out.evidence
+    rows = adjust_components(list_components(as_decomposition(est), evidence), est)
+    words = find_answer_words(est, scene) if words is None else words
+    return render_page(
+        title=str(title),
+        about=write_column_sentences(est, words) if about is None else _list_paragraphs(about),
+        level=round(100 * evidence.level, 1) if evidence else None,
+        facts=list_column_facts(est, scene, clouds),
+        names=called,
+        rows=rows,
+        scree=lay_out_scree(rows),
+        words=[axis.complete_words(called[:2]) for axis in words],
+        n_read=len(words) if evidence is None else evidence.n_holding,
+        structure=list_eta2(est),
+        has_frames=False,
+        data=pack_columns_payload(est, scene, clouds, rows, called, "training"),
+        fitted="training",
+        many={"share": name_share(est)},
+    )
 
 
 def _list_paragraphs(about: str | Sequence[str]) -> list[str]:

@@ -18,7 +18,16 @@ from correspondence.scene.classes import Scene, find_classes
 from correspondence.scene.points import ScenePoints, choose_values, locate_labels, locate_marks, locate_values
 from correspondence.search.cross_modal import CrossModalIndex
 
-__all__ = ["Cloud", "Column", "colour_clouds", "list_class_items", "make_clouds", "to_texts"]
+__all__ = [
+    "MAX_COLUMNS_SHOWN",
+    "Cloud",
+    "Column",
+    "colour_clouds",
+    "list_class_items",
+    "make_clouds",
+    "make_column",
+    "to_texts",
+]
 
 MAX_COLUMNS_SHOWN = 30
 MAX_IMAGES = 3000
@@ -41,8 +50,9 @@ class Cloud:
 
     Attributes
     ----------
-    role : {"x", "y", "mark", "xc", "yc"}
-        A mark is a named value of x; xc and yc are the categories of the columns of x and y.
+    role : {"x", "y", "mark", "xc", "yc", "xs", "ys"}
+        A mark is a named value of x; xc and yc are the categories of the columns of x and y; xs and ys are points that
+        took no part in the fit.
     name : str
         What the variable is called.
     points : ScenePoints
@@ -63,6 +73,14 @@ class Cloud:
         The share of the rows that each category has; they overlap.
     is_faint : bool
         Whether the points are rows behind what is drawn of their columns.
+    correlations : ndarray of shape (d,) or None
+        What makes principal coordinates of standard ones, if that is not the same for all clouds.
+    row_shares : ndarray of shape (n,) or None
+        The share of the rows that gave each answer, if the masses say something else.
+    contributions, cos2 : ndarray of shape (n, d) or None
+        What is known of the points on each axis.
+    short_labels : list of str or None
+        What is written in the plane, if it is shorter than the labels.
     """
 
     role: str
@@ -76,6 +94,11 @@ class Cloud:
     image: np.ndarray | None = None
     shares: np.ndarray | None = None
     is_faint: bool = False
+    correlations: np.ndarray | None = None
+    row_shares: np.ndarray | None = None
+    contributions: np.ndarray | None = None
+    cos2: np.ndarray | None = None
+    short_labels: list[str] | None = None
 
     def __len__(self) -> int:
         return len(self.points)
@@ -243,6 +266,7 @@ def iterate_columns(values: Any, name: str) -> Iterator[Column]:
 
 
 def make_column(name: str, values: np.ndarray) -> Column:
+    """Make a column of the data: of finite numbers as they are, of anything else as labels."""
     if values.dtype.kind in "biuf" and np.isfinite(values).all():
         with np.errstate(over="ignore"):
             short = values.astype(np.float32)

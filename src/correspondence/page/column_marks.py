@@ -7,14 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from correspondence.core.column_structure import ColumnStructure
+from correspondence.core.column_structure import ColumnStructure, adjust_for_chance, summarise_columns
 from correspondence.core.decomposition import Decomposition
+from correspondence.describe.structure import align_with_functions
 from correspondence.page.clouds import Cloud, Column, to_texts
 from correspondence.page.packing import shorten_mantissas
+from correspondence.results.evidence import CrossFit
 from correspondence.scene.column_marks import ARROW_DEVIATIONS, ColumnMarks, NumberMark, find_column_marks
 from correspondence.scene.points import ScenePoints
 
-__all__ = ["add_column_clouds", "list_structure", "pack_numbers"]
+__all__ = [
+    "MAX_AXES_LISTED",
+    "MAX_NUMBERS",
+    "StructureRow",
+    "add_column_clouds",
+    "list_structure",
+    "pack_number_marks",
+    "pack_numbers",
+]
 
 MAX_CATEGORIES, MAX_NUMBERS = 120, 40  # of each side
 MAX_AXES_LISTED, MAX_COLUMNS_LISTED = 6, 40  # in the table below the plane
@@ -83,7 +93,11 @@ def pack_numbers(marks: dict[str, ColumnMarks], kept: int) -> tuple[dict[str, An
     kept : int
         Number of axes that the page knows.
     """
-    numbers = [(role, number) for role, mark in marks.items() for number in _choose_numbers(mark, kept)]
+    return pack_number_marks([(role, one) for role, mark in marks.items() for one in _choose_numbers(mark, kept)], kept)
+
+
+def pack_number_marks(numbers: list[tuple[str, NumberMark]], kept: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Pack the marks of numbers, each with the role of its side."""
     if not numbers:
         return {}, {}
     said = [
@@ -116,17 +130,46 @@ class StructureRow:
     cells: list[str]
 
 
-def list_structure(marks: dict[str, ColumnMarks], names: tuple[str, ...]) -> list[StructureRow]:
-    """List how strongly each column goes with the first axes, the strongest of each side first."""
+def list_structure(
+    marks: dict[str, ColumnMarks], names: tuple[str, ...], clouds: list[Cloud], held_out: Any = None
+) -> list[StructureRow]:
+    """List how strongly each column goes with the first axes, the strongest of each side first.
+
+    Parameters
+    ----------
+    marks : dict of ColumnMarks
+        What is shown of the columns of "x" and of "y".
+    names : tuple of str
+        What x and y are called.
+    clouds : list of Cloud
+        The rows of x and y, before other clouds.
+    held_out : CrossFit, optional
+        Out-of-fold functions of the same pairs; anything else is left alone.
+    """
     rows = []
-    for (_, mark), name in zip(sorted(marks.items()), [names["xy".index(role)] for role in sorted(marks)], strict=True):
-        told = [one for one in mark.columns if np.isfinite(one.explained).all()]
-        told.sort(key=lambda one: -float(one.explained[:MAX_AXES_LISTED].max(initial=0)))
+    for i, role in enumerate("xy"):
+        if role not in marks:
+            continue
+        columns = marks[role].columns
+        beside: list[ColumnStructure | None] = [None] * len(columns)
+        if isinstance(held_out, CrossFit) and len(held_out.F) == clouds[i].points.given:
+            points = clouds[i].points
+            folds = align_with_functions((held_out.F, held_out.G)[i][points.rows], points.places)
+            beside = [adjust_for_chance(one) for one in summarise_columns([one.column for one in columns], folds)]
+        told = [pair for pair in zip(columns, beside, strict=True) if np.isfinite(pair[0].explained).all()]
+        told.sort(key=lambda pair: -float(pair[0].explained[:MAX_AXES_LISTED].max(initial=0)))
         rows += [
-            StructureRow(name, one.column.name, one.column.kind, f"{one.n:,}", format_correlations(one))
-            for one in told[:MAX_COLUMNS_LISTED]
+            StructureRow(names[i], one.column.name, one.column.kind, f"{one.n:,}", format_cells(one, other))
+            for one, other in told[:MAX_COLUMNS_LISTED]
         ]
     return rows
+
+
+def format_cells(one: ColumnStructure, held_out: ColumnStructure | None) -> list[str]:
+    """Format the correlations of a column with the first axes, and in brackets those on held-out pairs."""
+    texts = format_correlations(one)
+    beside = [] if held_out is None else format_correlations(replace(held_out, bends=one.bends[: len(held_out.bends)]))
+    return [f"{text} ({beside[i]})" if i < len(beside) else text for i, text in enumerate(texts)]
 
 
 def format_correlations(one: ColumnStructure) -> list[str]:

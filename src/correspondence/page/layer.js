@@ -15,6 +15,7 @@ class Layer {
     this.drawAxes(context);
     this.drawBoundaries(context);
     const taken = new Boxes();
+    this.drawJoined(context);
     this.drawLinks(context);
     this.reserve(taken);
     this.drawNumbers(context, taken);
@@ -55,7 +56,9 @@ class Layer {
     context.restore();
   }
   axisTitle(axis, room) {
-    const { training, held_out, share } = this.model.axes[axis];
+    if (!this.page.isLast) return `Axis ${axis + 1} of the last step`;  // its figures are not those of this one
+    const { training, held_out, share } = this.model.axes[axis], { titles } = this.model.data;
+    if (titles) return room < 380 && share !== null ? `Axis ${axis + 1}: ${(100 * share).toFixed(1)} %` : titles[axis];
     if (room < 380) return `Axis ${axis + 1}: ${(held_out ?? training).toFixed(2)}${held_out === null ? "" : " held out"}`;
     const told = held_out === null ? "" : `, held out ${held_out.toFixed(2)}`;
     const word = this.model.data.fitted === "training" ? "correlation" : this.model.data.fitted;
@@ -75,6 +78,16 @@ class Layer {
       this.stroke(context, at, other, 1.8);
       this.stroke(context, at, one, 1.8, [7, 6]);  // of many lines one must see whose they are: dashes in both colours
     });
+  }
+  /* Lines that join the answers of an ordered variable. */
+  drawJoined(context) {
+    const cloud = this.model.role("y");
+    for (const points of this.model.data.joined || []) {
+      const at = points.map(j => cloud.start + j).filter(i => this.plane.isShown(i)).map(i => this.plane.at(i));
+      context.globalAlpha = .7;
+      this.stroke(context, at, css(this.page.ink(cloud, this.model.classOf(cloud, points[0]))), 1.6);
+      context.globalAlpha = 1;
+    }
   }
   /* Line across the only axis. */
   across(value) {
@@ -134,7 +147,7 @@ class Layer {
   drawNumbers(context, taken) {
     if (!this.page.isLast) return;
     const shown = this.page.numberLines.filter(({ role }) => !this.page.hidden.roles.has(role + "n"));
-    const lines = shown.map(line => ({ ...line, at: line.points.map(point => this.plane.toScreen(...point)), colour: rgb(this.style[line.role]) }));
+    const lines = shown.map(line => ({ ...line, at: line.points.map(point => this.plane.toScreen(...point)), colour: line.colour ? this.page.readable(line.colour) : rgb(this.model.data.many ? this.style.ink : this.style[line.role]) }));
     for (const { at, colour } of lines) {
       this.stroke(context, at, this.style.paper, 4);
       this.stroke(context, at, css(colour), 1.5);
@@ -191,12 +204,12 @@ class Layer {
   writeLabel(context, i, taken, isWanted) {
     const { plane, model } = this;
     if (!plane.isShown(i) || !plane.isInside(plane.at(i), 4)) return false;
-    const [cloud, j] = model.find(i), [x, y] = plane.at(i), text = short(model.label(i), 32);
+    const [cloud, j] = model.find(i), [x, y] = plane.at(i), text = short(cloud.texts ? cloud.texts[j] : model.label(i), 32);
     const isHeavy = cloud.role === "y" || isOfColumns(cloud.role) || isWanted;
     const font = `${isHeavy ? "600 " : ""}${cloud.role === "y" ? 13 : 12}px ${FONT}`;
     const width = this.measure(context, font, text), gap = plane.looks[2 * i] / 2 + 3;
     const corners = [[x + gap, y - 8], [x - gap - width, y - 8], [x - width / 2, y - gap - 15], [x - width / 2, y + gap]];
-    if (isOfColumns(cloud.role) || model.role("xc")) corners.push(...[x + gap - 2, x - gap - width + 2].flatMap(edge => [y - 20, y + 4].map(top => [edge, top])));
+    if (isOfColumns(cloud.role) || model.role("xc") || model.data.many) corners.push(...[x + gap - 2, x - gap - width + 2].flatMap(edge => [y - 20, y + 4].map(top => [edge, top])));
     const colour = css(this.page.text(this.page.ink(cloud, model.classOf(cloud, j))));
     return this.writeText(context, text, corners, width, { font, colour }, taken);
   }

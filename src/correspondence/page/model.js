@@ -1,6 +1,8 @@
 /* What is known of the points: labels, places, and which points of the other variable belong to one.
    Points are numbered in the order in which they are drawn: x, marks, y, each after its rows if these are faint.
-   A role begins with the letter of its variable: xc and yc are the categories of the columns of x and y. */
+   A role begins with the letter of its variable: xc and yc are the categories of the columns of x and y, xs and ys points
+   that took no part in the fit. In an analysis of many columns (data.many), x are its rows and y the answers, each of
+   which has its variable as its class. */
 
 class Model {
   constructor(data) {
@@ -12,10 +14,11 @@ class Model {
       ...cloud,
       places: arrays[`${c}.places`], prior: arrays[`${c}.prior`], rows: arrays[`${c}.rows`],
       classes: arrays[`${c}.classes`], image: arrays[`${c}.image`],
+      shares: arrays[`${c}.shares`], contributions: arrays[`${c}.contributions`], cos2: arrays[`${c}.cos2`],
       values: cloud.columns.map((_, j) => arrays[`${c}.column.${j}`]),
     }));
     this.size = 0;
-    const last = this.role("y").faint ? ["y", "xc", "mark", "yc"] : ["xc", "mark", "y", "yc"];
+    const last = this.role("y").faint ? ["y", "xc", "mark", "yc"] : ["xs", "xc", "mark", "ys", "y", "yc"];
     for (const role of ["x", ...last]) {
       const cloud = this.role(role);
       if (!cloud) continue;
@@ -23,6 +26,7 @@ class Model {
       this.size += cloud.n;
     }
     this.crowd = this.role("x").n + (this.role("y").faint ? this.role("y").n : 0);  // may be thinned out in motion
+    if (data.many && this.role("y").classes) this.role("y").layers = data.classes.names.length;
     this.setNumbers();
     this.drawn = [...this.clouds].sort((a, b) => a.start - b.start);
   }
@@ -50,6 +54,7 @@ class Model {
 
   /* Share of a point in the inertia of an axis; tags overlap, and are compared with each other. */
   contribution(cloud, j, axis) {
+    if (cloud.contributions) return cloud.contributions[j * this.data.kept + axis];
     const { kept } = this.data, inertia = i => cloud.prior[i] * cloud.places[i * kept + axis] ** 2;
     cloud.inertias ??= [];
     if (cloud.inertias[axis] === undefined) {
@@ -62,11 +67,13 @@ class Model {
 
   /* --- where the points are drawn */
 
-  factor(scaling, axis, mass) {
-    const s = this.correlations[axis];
+  factor(scaling, axis, mass, cloud) {
+    const s = cloud?.correlations ? cloud.correlations[axis] : this.correlations[axis];
     return { principal: s, symmetric: Math.sqrt(s), standard: 1, mass, root_mass: Math.sqrt(mass) }[scaling];
   }
-  scaling(cloud, map) { return this.data.maps[map][isOfY(cloud.role) ? 1 : 0]; }
+  scaling(cloud, map) { return this.data.maps[map][isOfY(cloud.role) && !this.data.many?.barycentric ? 1 : 0]; }
+  /* Share of the rows, of points that have one; otherwise the mass. */
+  share(cloud, j) { return (cloud.shares || cloud.prior)[j]; }
 
   /* How many points of a cloud lie where each of them lies: rows with the same values, which stay faint together. */
   copies(cloud) {
@@ -96,9 +103,9 @@ class Model {
     const weight = number => axes.reduce((sum, axis) => sum + number.explained[axis] * this.axes[axis].pic, 0);
     const isPath = number => axes.some(axis => number.bends[axis]);
     const told = this.numbers.filter(number => isPath(number) || length(number) >= SHORTEST_ARROW ** 2);
-    const place = (number, value) => [first, second].map(axis => axis < 0 ? 0 : value(axis) * this.factor(this.scaling(number, map), axis, 0));
+    const place = (number, value) => [first, second].map(axis => axis < 0 ? 0 : value(axis) * this.factor(this.scaling(number, map), axis, 0, this.role(number.role)));
     return told.sort((a, b) => weight(b) - weight(a)).slice(0, MOST_NUMBERS).map(number => ({
-      name: number.name, role: number.role,
+      name: number.name, role: number.role, colour: number.colour,
       points: isPath(number) ? Array.from({ length: number.bins }, (_, bin) => place(number, axis => number.path[bin * kept + axis]))
         : [[0, 0], place(number, axis => this.data.arrow_deviations * number.correlations[axis])],
     }));
@@ -112,7 +119,7 @@ class Model {
       [first, second].forEach((axis, k) => {
         for (let j = 0; j < cloud.n; j++) {
           const at = 2 * (cloud.start + j) + k;
-          xy[at] = axis < 0 ? spread(cloud, j) : cloud.places[j * kept + axis] * this.factor(scaling, axis, cloud.prior[j]);
+          xy[at] = axis < 0 ? spread(cloud, j) : cloud.places[j * kept + axis] * this.factor(scaling, axis, cloud.prior[j], cloud);
         }
       });
     }
@@ -147,7 +154,7 @@ class Model {
       for (let j = 0; j < cloud.n; j++) {
         let inertia = 0;
         for (const axis of [first, second]) if (axis >= 0) inertia += this.axes[axis].pic * cloud.places[j * kept + axis] ** 2;
-        weights[cloud.start + j] = inertia * cloud.prior[j];
+        weights[cloud.start + j] = inertia * (isPassive(cloud.role) && this.data.many ? this.share(cloud, j) / (this.data.classes?.names.length || 1) : cloud.prior[j]);
         points.push(cloud.start + j);
       }
     }
@@ -159,12 +166,19 @@ class Model {
   /* Points of another cloud, those that belong most to point i first: position, density ratio, probability. */
   matches(i, cloud, most) {
     const [own, j] = this.find(i), query = this.place(own, j);
+    if (this.data.many) return this.pairedAnswers(cloud, j, most);
     const { scores, ratios } = this.scores(query, cloud);
     const order = Array.from(scores.keys()).sort((a, b) => scores[b] - scores[a]).slice(0, most);
     const isLearned = this.data.learned && cloud.role === "y", claims = isLearned ? this.learnedClaims(scores, cloud) : null;
     const total = this.data.by === "gaussian" && !isOfColumns(cloud.role) ? sumOfExp(scores) : null, whole = total ? 1 : this.certainty(cloud, ratios);
     const claim = k => total ? Math.exp(scores[k] - total.most) / total.sum : Math.min(1, Math.max(0, cloud.prior[k] * ratios[k])) / whole;
     return order.map(k => ({ point: cloud.start + k, ratio: ratios[k], probability: claims ? claims[k] : claim(k) }));
+  }
+  /* Answers to other questions that those who gave an answer give more often than all: by how much, and their share. */
+  pairedAnswers(cloud, j, most) {
+    const { pairs } = this.data.arrays, ratio = k => pairs[j * cloud.n + k], excess = k => cloud.shares[k] * (ratio(k) - 1);
+    const others = Array.from({ length: cloud.n }, (_, k) => k).filter(k => cloud.classes[k] !== cloud.classes[j] && ratio(k) > 1);
+    return others.sort((a, b) => excess(b) - excess(a)).slice(0, most).map(k => ({ point: cloud.start + k, ratio: ratio(k), probability: Math.min(1, cloud.shares[k] * ratio(k)) }));
   }
   /* Probabilities that the index has learned on held-out pairs, as calibrating.py does. */
   learnedClaims(scores, cloud) {
@@ -215,6 +229,7 @@ class Model {
   /* Clouds in which what belongs to a point is looked for. */
   others(i) {
     const [cloud] = this.find(i);
+    if (this.data.many) return cloud.role === "y" && this.data.arrays.pairs ? [cloud] : [];
     const others = this.clouds.filter(one => isOfY(one.role) !== isOfY(cloud.role)).reverse();
     return isOfColumns(cloud.role) && others.some(one => !one.faint) ? others.filter(one => !one.faint) : others;
   }
@@ -252,6 +267,7 @@ class Model {
 
 const MOST_NUMBERS = 16, SHORTEST_ARROW = .1;
 function isOfY(role) { return role[0] === "y"; }
+function isPassive(role) { return role === "xs" || role === "ys"; }
 function isOfColumns(role) { return role === "xc" || role === "yc"; }
 
 /* A cell that a spreadsheet neither splits nor runs. */
@@ -266,8 +282,10 @@ function number(value) {
   return Math.abs(value) < 1e4 ? String(value) : value.toLocaleString("en");  // years have no commas
 }
 
-/* Where a point lies across a single axis, always the same: labels in the middle, x below and other y above it. */
+/* Where a point lies across a single axis, always the same: labels in the middle, x below and other y above it; answers
+   of many columns above it, each variable at a height of its own. */
 function spread(cloud, j) {
+  if (cloud.layers) return .06 + .5 * cloud.classes[j] / cloud.layers;
   const across = .05 + .45 * ((j * .6180339887) % 1);
   return cloud.role === "x" ? -across : cloud.named ? 0 : across;
 }

@@ -157,4 +157,14 @@ def lay_out_scree(rows: list[Component]) -> dict[str, Any]:
     ]
     ticks = [(y(value), f"{value:g}") for value in (-0.5, 0, 0.25, 0.5, 0.75, 1) if value >= lowest]
     size = (left + step * max(3, len(shown)) + 8, top + height + 34)
-    return {"size": size, "zero": y(0), "left": left, "step": step, "ticks": ticks, "bars": bars, "base": top + height}
+    layout = {
+        "size": size,
+        "zero": y(0),
+        "left": left,
+        "step": step,
+        "ticks": ticks,
+        "bars": bars,
+        "base": top + height,
+    }
+    has = {"has_held_out": "held_out", "has_intervals": "low", "has_band": "chance_low"}
+    return layout | {name: any(bar[key] is not None for bar in bars) for name, key in has.items()}

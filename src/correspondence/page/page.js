@@ -1,6 +1,6 @@
 /* The page around the plane: the card of a point, search, filters, slider, tables. */
 
-const MOST_MATCHES = 8, MOST_FOUND = 12, MOST_ROWS = 12;
+const MOST_MATCHES = 8, MOST_FOUND = 12, MOST_ROWS = 12, MOST_ANSWERS = 30;
 const $ = id => document.getElementById(id);
 
 /* Element with a class, text and children; nothing is ever read as HTML. */
@@ -31,6 +31,7 @@ class Page {
     this.setTheme();
     this.setControls();
     this.setLegend();
+    this.setPaint();
     this.setSearch();
     this.setSlider();
     this.setKeys();
@@ -53,18 +54,29 @@ class Page {
     this.plane.setPoints(xy, model.crowd);
     this.numberLines = model.numberLines(first, second, this.map);
     this.hover(-1, [0, 0]);
-    this.named = { y: model.byWeight(["y", "yc"], first, second), others: model.byWeight(["x", "xc", "mark"], first, second) };
+    this.named = { y: model.byWeight(["y", "ys", "yc"], first, second), others: model.byWeight(["x", "xs", "xc", "mark"], first, second) };
     this.colour();
     $("note").textContent = this.isLast ? this.describeMap() : "During the training: inputs where the model of this step puts them, in the axes of its end.";
     if (this.chosen >= 0) this.showCard();
   }
   /* What distances mean, and what the marks of columns are. */
   describeMap() {
-    const { model } = this, parts = [NOTES[this.map]];
+    const { model } = this, parts = [model.data.many ? this.describeAnswers() : NOTES[this.map]];
     const arrows = this.numberLines.filter(line => line.points.length === 2).length, paths = this.numberLines.length - arrows;
     if (model.clouds.some(cloud => isOfColumns(cloud.role))) parts.push("Categories lie at the mean of their rows, which are the faint points.");
     if (arrows) parts.push("An arrow has the direction of the correlations of a number with the axes, and ends where rows two standard deviations above its mean lie.");
-    if (paths) parts.push("A path goes through the means of the rows of ten quantiles of a number that bends, from low to high.");
+    if (paths && model.data.many) parts.push("A path shows where the smooth function of a number puts the rows, from low to high.");
+    else if (paths) parts.push("A path goes through the means of the rows of ten quantiles of a number that bends, from low to high.");
+    return parts.join(" ");
+  }
+  /* What distances mean in an analysis of many columns. */
+  describeAnswers() {
+    const { many, joined } = this.model.data, parts = [];
+    if (many.barycentric || this.map === "colprincipal") parts.push("An answer lies at the mean of the rows that gave it.");
+    else if (this.map === "rowprincipal") parts.push("A row lies at the mean of its answers.");
+    else parts.push("Rows near each other gave similar answers; answers near each other were given by the same rows.");
+    if (joined.length) parts.push("Lines join the answers of an ordered variable.");
+    if (this.model.clouds.some(cloud => isPassive(cloud.role))) parts.push("Diamonds took no part in the fit.");
     return parts.join(" ");
   }
   colour() {
@@ -72,16 +84,17 @@ class Page {
     for (const cloud of model.clouds) {
       const many = cloud.n > 20000 ? 3.2 : cloud.n > 3000 ? 4.5 : cloud.n > 300 ? 6 : 9;
       const ofY = cloud.named ? Math.max(many, cloud.n > 300 ? 9 : 15) : many + 1;
-      const size = cloud.faint ? Math.min(many, 5) : { x: many, mark: 9, y: ofY, xc: cloud.n > 40 ? 8 : 11, yc: cloud.n > 40 ? 11 : 15 }[cloud.role];
+      const size = cloud.faint ? Math.min(many, 5) : { x: many, mark: 9, y: model.data.many ? Math.min(ofY, cloud.n > 30 ? 10 : 12) : ofY, xs: 8, ys: cloud.n > 15 ? 8 : 10, xc: cloud.n > 40 ? 8 : 11, yc: cloud.n > 40 ? 11 : 15 }[cloud.role];
       const solid = cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
-      const behind = (cloud.n < 300 ? 80 : cloud.n <= 3000 ? 55 : cloud.n <= 20000 ? 32 : 18) * (cloud.classes ? 2 : 1);
+      const behind = (cloud.n < 300 ? 80 : cloud.n <= 3000 ? 55 : cloud.n <= 20000 ? 32 : 18) * (cloud.classes ? 2 : model.data.many && cloud.n > 20000 ? .3 : 1);
       const alphas = cloud.faint ? model.copies(cloud).map(times => Math.max(1, behind / times)) : null;
       for (let j = 0; j < cloud.n; j++) {
         const i = cloud.start + j, code = model.classOf(cloud, j);
         const isHidden = hidden.roles.has(cloud.role) || hidden.classes.has(code);
-        colours.set(this.ink(cloud, code), 4 * i);
-        colours[4 * i + 3] = isHidden ? 0 : alphas ? alphas[j] : solid;
-        looks.set([size, SHAPES[cloud.role === "mark" ? "diamond" : isOfY(cloud.role) ? "triangle" : "circle"]], 2 * i);
+        const painted = cloud.role === "x" ? this.rowInk(cloud, j) : null;
+        colours.set(painted || this.ink(cloud, code), 4 * i);
+        colours[4 * i + 3] = isHidden ? 0 : alphas ? Math.min(255, alphas[j] * (painted ? 2.5 : 1)) : solid;
+        looks.set([size, SHAPES[cloud.role === "mark" || isPassive(cloud.role) ? "diamond" : isOfY(cloud.role) ? "triangle" : "circle"]], 2 * i);
       }
     }
     this.plane.paper = rgb(this.style.paper);
@@ -89,7 +102,31 @@ class Page {
   }
   ink(cloud, code) {
     const { classes } = this.model.data;
-    return code >= 0 ? this.readable(classes.colours[code]) : rgb(this.style[base(cloud.role)]);
+    return code >= 0 ? this.readable(classes.colours[code]) : rgb(this.style[this.model.data.many ? "mark" : base(cloud.role)]);
+  }
+  /* Colour of a row by what it answered to the question chosen; null if there is none. */
+  rowInk(cloud, j) {
+    const k = this.model.data.many ? Number($("paint").value || -1) : -1;
+    return k < 0 ? null : this.readable(this.model.data.many.colours[cloud.values[k][j]]);
+  }
+  /* The questions by which rows can be coloured, and the colours of their answers. */
+  setPaint() {
+    const { many } = this.model.data, cloud = this.model.role("x");
+    if (!many) return;
+    const fit = cloud.columns.map((column, k) => ({ ...column, k })).filter(({ labels }) => labels && labels.length <= many.colours.length);
+    $("paint").closest("label").hidden = !fit.length || !cloud.n;
+    $("paint").replaceChildren(option(-1, "nothing"), ...fit.map(({ name, k }) => option(k, short(name, 28))));
+    $("paint").addEventListener("change", () => {
+      const column = cloud.columns[Number($("paint").value)];
+      const used = column ? new Set(cloud.values[Number($("paint").value)]) : new Set();
+      $("painted").replaceChildren(...(column ? column.labels : []).flatMap((label, code) => {
+        const dot = make("span", "dot");
+        dot.dataset.colour = many.colours[code];
+        return used.has(code) ? [make("span", "key", dot, short(label, 28))] : [];
+      }));
+      $("painted").hidden = !column;
+      this.applyTheme();
+    });
   }
   /* Colours of classes are made for light paper. */
   readable(colour) {
@@ -144,20 +181,21 @@ class Page {
     tip.style.top = `${y + 16 + tip.offsetHeight > height ? Math.max(4, y - tip.offsetHeight - 12) : y + 16}px`;
   }
   /* What a tip or a card says of a point. */
-  describe(i) {
+  describe(i, isCard = false) {
     const { model } = this, [cloud, j] = model.find(i), parts = [];
     const picture = this.thumbnail(i, 96);
     if (picture) parts.push(picture);
     parts.push(make("strong", "", model.label(i)));
     const rows = [];
     if (cloud.labels) rows.push(["", cloud.name]);
-    const own = model.className(cloud, j);
+    const own = model.data.many ? "" : model.className(cloud, j);  // the variable is among the values
     if (own && own !== model.label(i)) rows.push(["class", own]);
-    rows.push(...model.values(cloud, j).slice(0, MOST_ROWS));
-    if (cloud.mass || isOfColumns(cloud.role)) rows.push(["share", `${(100 * cloud.prior[j]).toPrecision(3)} %`]);
+    rows.push(...model.values(cloud, j).slice(0, model.data.many && isCard ? MOST_ANSWERS : MOST_ROWS));
+    if (cloud.mass || isOfColumns(cloud.role) || cloud.shares) rows.push(["share", `${(100 * model.share(cloud, j)).toPrecision(3)} %`]);
     this.axes.forEach((axis, k) => {
       const share = cloud.mass && this.isLast && axis >= 0 ? `, contributes ${(100 * model.contribution(cloud, j, axis)).toFixed(1)} %` : "";
-      if (axis >= 0) rows.push([`axis ${axis + 1}`, `${this.plane.xy[2 * i + k].toFixed(2)}${share}`]);
+      const cos2 = cloud.cos2 && axis >= 0 ? `, cos2 ${cloud.cos2[j * model.data.kept + axis].toFixed(2)}` : "";
+      if (axis >= 0) rows.push([`axis ${axis + 1}`, `${this.plane.xy[2 * i + k].toFixed(2)}${share}${cos2}`]);
     });
     const list = make("dl");
     for (const [name, value] of rows) list.append(make("dt", "", name), make("dd", "", value));
@@ -186,7 +224,7 @@ class Page {
     $("card").hidden = chosen < 0;
     this.matches = [];
     if (chosen < 0) { $("said").textContent = ""; return; }
-    $("point").replaceChildren(...this.describe(chosen));
+    $("point").replaceChildren(...this.describe(chosen, true));
     const when = this.isLast ? [] : [make("p", "soft", "At the end of the training:")];
     $("matches").replaceChildren(...when, ...model.others(chosen).flatMap(cloud => this.listMatches(cloud)));
     $("said").textContent = `${model.label(chosen)}: ${this.matches.slice(0, 3).map(match => model.label(match.point)).join(", ")}`;
@@ -211,6 +249,7 @@ class Page {
       button.addEventListener("click", () => this.reveal(match.point, 1));
       list.append(make("li", "", button));
     }
+    if (model.data.many) return [make("h3", "", "Given with it more often than by chance"), make("p", "soft", "The share of those who gave this answer."), list];
     return [make("h3", "", isOfY(cloud.role) ? `Belongs to: ${cloud.name}` : `Belongs here: ${cloud.name}`), list];
   }
 
@@ -235,7 +274,7 @@ class Page {
   setControls() {
     const { model } = this, { data } = model, d = data.kept;
     for (const [id, chosen] of [["first", 0], ["second", d > 1 ? 1 : -1]]) {
-      $(id).replaceChildren(...model.axes.slice(0, d).map((axis, a) => option(a, `${a + 1} (${axis.training.toFixed(2)})`)));
+      $(id).replaceChildren(...model.axes.slice(0, d).map((axis, a) => option(a, `${a + 1} (${!data.many ? axis.training.toFixed(2) : axis.share === null ? axis.pic.toFixed(3) : `${(100 * axis.share).toFixed(1)} %`})`)));
       if (id === "second") $(id).append(option(-1, "none"));
       $(id).value = String(chosen);
       $(id).addEventListener("change", () => this.change());
@@ -265,11 +304,13 @@ class Page {
     const { model } = this, marks = { x: "●", mark: "◆", y: "▲" };
     for (const cloud of model.clouds) {
       const key = base(cloud.role);
-      $("roles").append(this.chip(this.hidden.roles, cloud.role, `${marks[key]} ${cloud.name} (${cloud.n.toLocaleString("en")})`, key));
+      const chip = this.chip(this.hidden.roles, cloud.role, `${marks[key]} ${cloud.name} (${cloud.n.toLocaleString("en")})`, model.data.many ? "mark" : key);
+      chip.hidden = !cloud.n;
+      $("roles").append(chip);
     }
     for (const role of ["x", "y"]) {
       const n = model.numbers.filter(number => number.role === role).length;
-      if (n) $("roles").append(this.chip(this.hidden.roles, role + "n", `→ numbers of ${model.role(role).name} (${n})`, role));
+      if (n) $("roles").append(this.chip(this.hidden.roles, role + "n", model.data.many ? `→ numbers (${n})` : `→ numbers of ${model.role(role).name} (${n})`, model.data.many ? "" : role));
     }
     const { classes } = model.data;
     if (!classes) return;
@@ -444,7 +485,7 @@ class Page {
 
   setTables() {
     document.querySelectorAll(".strip").forEach(strip => this.fillStrip(strip, Number(strip.dataset.axis), Number(strip.dataset.sign)));
-    const tables = this.model.clouds.filter(cloud => cloud.mass && cloud.role !== "mark");
+    const tables = this.model.clouds.filter(cloud => cloud.mass && cloud.n && cloud.role !== "mark");
     $("makeup").hidden = !tables.length;
     $("axis").replaceChildren(...this.model.axes.slice(0, this.model.data.kept).map((_, a) => option(a, `axis ${a + 1}`)));
     const show = () => $("contributions").replaceChildren(...tables.map(cloud => this.contributions(cloud, Number($("axis").value))));
@@ -483,7 +524,7 @@ class Page {
       bar.style.width = `${100 * share(j) / most}%`;
       button.type = "button";
       button.addEventListener("click", () => { this.reveal(cloud.start + j); $("plane").scrollIntoView({ block: "nearest" }); });
-      body.append(make("tr", "", make("td", "", button), make("td", "", (100 * cloud.prior[j]).toPrecision(3)), make("td", "", at(j).toFixed(2)), make("td", "", (100 * share(j)).toFixed(1), bar)));
+      body.append(make("tr", "", make("td", "", button), make("td", "", (100 * model.share(cloud, j)).toPrecision(3)), make("td", "", at(j).toFixed(2)), make("td", "", (100 * share(j)).toFixed(1), bar)));
     }
     const head = make("tr", "", ...[cloud.name, "share %", "coordinate", "contribution %"].map(text => header(text)));
     return make("div", "scroll", make("table", "contributions", make("thead", "", head), body));
@@ -510,7 +551,7 @@ function short(text, most) {
   return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
 }
 /* The letter of a variable, or mark. */
-function base(role) { return role === "mark" ? role : role[0]; }
+function base(role) { return role === "mark" || isPassive(role) ? "mark" : role[0]; }
 function rgb(hex) { return [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16)); }
 /* As WCAG defines it. */
 function luminance(parts) {

@@ -16,7 +16,7 @@ from correspondence.scene.classes import Scene, choose_boundary_pairs
 from correspondence.scene.column_marks import ColumnMarks
 from correspondence.scene.points import list_maps
 
-__all__ = ["pack_payload"]
+__all__ = ["collect_arrays", "count_axes", "describe_cloud", "pack_payload"]
 
 MAX_AXES = 50  # components that a page knows; fewer if there are many points
 MAX_NUMBERS = 2_000_000
@@ -61,7 +61,7 @@ def pack_payload(
     marks : dict of ColumnMarks
         What is shown of the columns of x and y.
     """
-    kept = min(len(rows), MAX_AXES, max(10, MAX_NUMBERS // sum(map(len, clouds))))
+    kept = count_axes(rows, clouds)
     content: dict[str, Any] = {
         "names": names,
         "kept": kept,
@@ -84,6 +84,11 @@ def pack_payload(
         content |= more
         arrays |= data
     return pack_arrays(content, arrays)
+
+
+def count_axes(rows: list[Component], clouds: list[Cloud]) -> int:
+    """Count the axes that a page knows: fewer if there are many points."""
+    return min(len(rows), MAX_AXES, max(10, MAX_NUMBERS // max(1, sum(map(len, clouds)))))
 
 
 def _choose_ranking(y: Cloud, index: Any) -> dict[str, Any]:
@@ -114,6 +119,8 @@ def describe_cloud(cloud: Cloud) -> dict[str, Any]:
         "faint": cloud.is_faint,
         "columns": [{"name": column.name, "labels": column.labels} for column in cloud.columns],
         "sprites": sprites,
+        "texts": cloud.short_labels,
+        "correlations": None if cloud.correlations is None else cloud.correlations.tolist(),
     }
 
 
@@ -124,6 +131,11 @@ def collect_arrays(kept: int, clouds: list[Cloud]) -> dict[str, np.ndarray]:
         arrays[f"{i}.places"] = shorten_mantissas(cloud.points.places[:, :kept])
         arrays[f"{i}.prior"] = shorten_mantissas(cloud.prior)
         arrays[f"{i}.rows"] = cloud.points.rows.astype(np.uint32)
+        if cloud.row_shares is not None:
+            arrays[f"{i}.shares"] = shorten_mantissas(cloud.row_shares)
+        for name, values in (("contributions", cloud.contributions), ("cos2", cloud.cos2)):
+            if values is not None:
+                arrays[f"{i}.{name}"] = shorten_mantissas(values[:, :kept])
         if cloud.classes is not None:
             arrays[f"{i}.classes"] = cloud.classes
         for j, column in enumerate(cloud.columns):

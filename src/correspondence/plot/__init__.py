@@ -1,6 +1,7 @@
 """Pictures of a decomposition, a comparison, a classifier or its training, which only read, never estimate."""
 
 from correspondence.plot.charts import comparison, contributions, dimension, scree
+from correspondence.plot.circles import correlation_circle
 from correspondence.plot.classifiers import classifiers
 from correspondence.plot.planes import plane
 from correspondence.plot.style import STYLES
@@ -17,6 +18,7 @@ __all__ = [
     "classifiers",
     "comparison",
     "contributions",
+    "correlation_circle",
     "dimension",
     "plane",
     "scree",

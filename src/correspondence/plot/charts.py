@@ -15,7 +15,9 @@ from correspondence.core.functions import LabelFunctions
 from correspondence.plot.style import STYLES, make_axes, simplify_frame
 from correspondence.results.comparison import Comparison
 from correspondence.results.component_tests import LatentDimension
+from correspondence.results.evidence import find_judged
 from correspondence.scene.colours import COLUMNS, GREY, ROWS
+from correspondence.scene.many_columns import find_shares, has_many_columns, name_share
 from correspondence.scene.points import check_axes
 
 __all__ = ["comparison", "contributions", "dimension", "scree"]
@@ -23,6 +25,8 @@ __all__ = ["comparison", "contributions", "dimension", "scree"]
 
 def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> Axes:
     """Draw the PICs as bars, with the share of each in chi2.
+
+    Of an analysis of many columns, the inertias are drawn with their shares, by the convention of the analysis.
 
     Parameters
     ----------
@@ -47,16 +51,21 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     """
     d = as_decomposition(d_or_est)
     check_axes(d, (1,))
+    is_many = has_many_columns(d_or_est)
+    pics = d_or_est.inertias_ if is_many else d.pics
+    shares = find_shares(d_or_est) if is_many else d.inertia_ratios
     shown = min(d.n_components, check_whole(n_components, "n_components", 1))
     ax = make_axes(ax, (min(8.0, max(4.0, 2.2 + 0.6 * shown)), 4))
-    bars = ax.bar(np.arange(1, shown + 1), d.pics[:shown], color=ROWS, width=0.7)
-    shares = [f"{100 * ratio:.1f} %" for ratio in d.inertia_ratios[:shown]]
-    ax.bar_label(bars, shares, fontsize=8, padding=3, rotation=0 if shown <= 8 else 90)
+    bars = ax.bar(np.arange(1, shown + 1), pics[:shown], color=ROWS, width=0.7)
+    if shares is not None:
+        texts = [f"{100 * share:.1f} %" for share in shares[:shown]]
+        ax.bar_label(bars, texts, fontsize=8, padding=3, rotation=0 if shown <= 8 else 90)
     ax.set_xticks(np.arange(1, shown + 1))
     ax.set_xlim(0.4, max(shown, 3) + 0.6)
-    ax.set_ylim(0, 1.2 * d.pics[0] if d.pics[0] > 1e-12 else 1)
-    ax.set_xlabel("Component, with its share of chi2")
-    ax.set_ylabel("Principal inertia component (PIC)")
+    ax.set_ylim(0, 1.2 * pics[0] if pics[0] > 1e-12 else 1)
+    whole = name_share(d_or_est) if is_many else "chi2"
+    ax.set_xlabel("Component" if shares is None else f"Component, with its share of {whole}")
+    ax.set_ylabel(f"Principal {whole}" if is_many else "Principal inertia component (PIC)")
     simplify_frame(ax)
     return ax
 
@@ -207,12 +216,15 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
         raise ValueError("There are no components to draw.")
     ax = make_axes(ax, (max(7.5, 2.5 + 0.45 * shown), 4.5))  # the legend needs the width, however few components
     at = np.arange(1, shown + 1)
+    judged = find_judged(result.intervals[:shown])
     # Chance keeps a correlation within the band: correlations of exchanged pairs are as often below 0 as above.
-    edges, high = np.arange(0.5, shown + 1), np.append(result.band[:shown], result.band[shown - 1])
+    band = np.where(judged, result.band[:shown], 0)
+    edges, high = np.arange(0.5, shown + 1), np.append(band, band[-1])
     ax.fill_between(edges, -high, high, step="post", color="0.86", lw=0, zorder=0.5, label="chance")
     ax.plot(at, result.training[:shown], "o", mfc="none", mec=GREY, ms=6, label="training")
-    ax.vlines(at, *result.intervals[:shown].T, color=ROWS, lw=1.5)
-    ax.plot(at, result.correlations[:shown], "o", color=ROWS, ms=6, label=f"held out, {100 * (1 - result.alpha):g} %")
+    ax.vlines(at[judged], *result.intervals[:shown][judged].T, color=ROWS, lw=1.5)
+    held_out = np.where(judged, result.correlations[:shown], np.nan)
+    ax.plot(at, held_out, "o", color=ROWS, ms=6, label=f"held out, {100 * (1 - result.alpha):g} %")
     _draw_cut(ax, result, shown)
     ax.axhline(0, color="0.75", lw=0.8, zorder=0)
     ax.set_xticks(at if shown <= 20 else at[4::5])

@@ -18,7 +18,16 @@ from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height
 from correspondence.scene.column_marks import ARROW_DEVIATIONS, ColumnMarks, NumberMark, find_column_marks
 from correspondence.scene.points import Scaling, ScenePoints, find_scale_factor
 
-__all__ = ["SideColumns", "draw_numbers", "find_side_columns", "write_caption"]
+__all__ = [
+    "FAINT_AREA_POINTS",
+    "SideColumns",
+    "annotate_caption",
+    "draw_number",
+    "draw_numbers",
+    "find_side_columns",
+    "sample_lines",
+    "write_caption",
+]
 
 MAX_CATEGORIES = 25  # of each side
 MAX_NUMBERS = 12
@@ -136,18 +145,28 @@ def _make_named_cloud(
 
 def draw_numbers(ax: Axes, side: SideColumns) -> np.ndarray:
     """Draw arrows and paths, and return points of them, which no label should cover."""
-    outline = [withStroke(linewidth=2.6, foreground="white", alpha=0.8)]
-    colour = side.tips.colour
     for line in side.lines:
-        if len(line) > 2:
-            ax.plot(
-                line[:-1, 0], line[:-1, 1], color=colour, lw=1.0, marker=".", ms=3, zorder=2.6, path_effects=outline
-            )
-        arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.1, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
-        ax.annotate("", line[-1], line[-2], arrowprops=arrow, zorder=2.7)
-        ax.update_datalim(line)
+        draw_number(ax, line, side.tips.colour)
+    return sample_lines(side.lines)
+
+
+def draw_number(ax: Axes, line: np.ndarray, colour: str, is_dashed: bool = False) -> None:
+    """Draw an arrow, or a path that ends in one."""
+    if len(line) > 2:
+        outline = [withStroke(linewidth=2.6, foreground="white", alpha=0.8)]
+        style: dict[str, Any] = {"color": colour, "lw": 1.0, "marker": ".", "ms": 3, "zorder": 2.6}
+        ax.plot(line[:-1, 0], line[:-1, 1], path_effects=outline, **style)
+    arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.1, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
+    if is_dashed:
+        arrow["linestyle"] = "--"
+    ax.annotate("", line[-1], line[-2], arrowprops=arrow, zorder=2.7)
+    ax.update_datalim(line)
+
+
+def sample_lines(lines: Sequence[np.ndarray]) -> np.ndarray:
+    """Return points on all pieces of lines, which no label should cover."""
     share = np.linspace(0, 1, N_LINE_POINTS)[:, None]
-    pieces = [a + share * (b - a) for line in side.lines for a, b in pairwise(line)]
+    pieces = [a + share * (b - a) for line in lines for a, b in pairwise(line)]
     return np.vstack([np.empty((0, 2)), *pieces])
 
 
@@ -165,9 +184,14 @@ def write_caption(ax: Axes, sides: Sequence[SideColumns]) -> None:
     if not parts:
         return
     text = "; ".join(parts)
+    annotate_caption(ax, text[:1].upper() + text[1:])
+
+
+def annotate_caption(ax: Axes, text: str) -> None:
+    """Write a text below the plane."""
     room = 72 * ax.bbox.width / ax.figure.dpi / CAPTION_LETTER_POINTS
     ax.annotate(
-        textwrap.fill(text[:1].upper() + text[1:], max(30, int(room))),  # a longer line would squeeze the plane
+        textwrap.fill(text, max(30, int(room))),  # a longer line would squeeze the plane
         (0, 0),
         (0, -CAPTION_OFFSET_POINTS),
         xycoords="axes fraction",

@@ -24,7 +24,15 @@ from correspondence.scene.points import (
     locate_values,
 )
 
-__all__ = ["DrawnCloud", "add_zero_height", "colour_by_class", "make_marks", "make_sides", "place_supplementary"]
+__all__ = [
+    "DrawnCloud",
+    "add_zero_height",
+    "choose_areas",
+    "colour_by_class",
+    "make_marks",
+    "make_sides",
+    "place_supplementary",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +59,10 @@ class DrawnCloud:
         A colour for each point, if they differ.
     is_faint : bool
         Whether they are only a background of what is drawn of their columns.
+    is_hollow : bool
+        Whether their markers are outlines.
+    alphas : ndarray of shape (n,) or None
+        How opaque each point is, if they stand for numbers of points.
     """
 
     points: ScenePoints
@@ -63,6 +75,8 @@ class DrawnCloud:
     marker: str
     colours: np.ndarray | None = None
     is_faint: bool = False
+    is_hollow: bool = False
+    alphas: np.ndarray | None = None
 
     @property
     def labels(self) -> list[Any]:
@@ -105,7 +119,7 @@ def _make_cloud(
     return DrawnCloud(
         points,
         xy=add_zero_height(standard * find_scale_factor(scaling, s, points.mass)),
-        area=_choose_areas(mass, by_mass),
+        area=choose_areas(mass, by_mass),
         weight=np.where(is_written, weight, np.nan),
         is_principal=scaling == "principal",
         **style,
@@ -117,7 +131,8 @@ def add_zero_height(xy: np.ndarray) -> np.ndarray:
     return xy if xy.shape[1] == 2 else np.column_stack([xy, np.zeros(len(xy))])
 
 
-def _choose_areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
+def choose_areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
+    """Choose the areas of markers: proportional to masses, or smaller the more there are."""
     if by_mass:
         largest = max(60, 500 * min(1, 20 / len(mass)))
         return np.maximum(largest * mass / mass.max(), 2)  # 2 can just be seen

@@ -25,14 +25,22 @@ _ELBOW_ROOM = np.array([-5, -3, 5, 3])
 class LabelPlacing(Artist):
     """Search for room for labels whenever the picture is drawn, because only then layout and size are known.
 
-    It is drawn first on its axes, and is itself invisible. All lengths are in points.
+    It is drawn first on its axes, and is itself invisible. All lengths are in points. Labels for which there is no room
+    within `reach` are not written.
     """
 
     def __init__(
-        self, labels: list[Any], leaders: LineCollection, index: np.ndarray, xy: np.ndarray, radius: np.ndarray
+        self,
+        labels: list[Any],
+        leaders: LineCollection,
+        index: np.ndarray,
+        xy: np.ndarray,
+        radius: np.ndarray,
+        reach: float = np.inf,
     ) -> None:
         super().__init__()
         self.labels, self.leaders, self.index, self.xy, self.radius = labels, leaders, index, xy, radius
+        self.is_near = reach >= _DISTANCES_IN_POINTS
         self.seen = np.empty(0)
         self.set_zorder(-1)
         self.set_in_layout(False)
@@ -61,6 +69,7 @@ class LabelPlacing(Artist):
         far = []
         for label, i, size in zip(self.labels, self.index, sizes, strict=True):
             boxes, leaders = list_places(centres[i], self.radius[i], size)
+            boxes, leaders = boxes[self.is_near], leaders[self.is_near]
             taken = np.vstack([markers[crowd != i], written, np.hstack([lines, lines])])
             best = choose_place(boxes, leaders, taken, written, frame)
             label.set_visible(best is not None)
@@ -85,7 +94,7 @@ def choose_place(
     """Choose a place for a label that is free, near and, if possible, not crowded."""
     points = leaders.reshape(-1, 2)
     crossing = find_overlaps(np.hstack([points, points]), written).reshape(leaders.shape[:2]).any(axis=1)
-    cost = _DISTANCES_IN_POINTS + 8 * find_overlaps(boxes + _ELBOW_ROOM, taken)
+    cost = _DISTANCES_IN_POINTS[: len(boxes)] + 8 * find_overlaps(boxes + _ELBOW_ROOM, taken)
     is_outside = np.any(np.hstack([boxes[:, :2] < frame[:2] + 2, boxes[:, 2:] > frame[2:] - 2]), axis=1)
     cost[find_overlaps(boxes, taken) | crossing | is_outside] = np.inf
     best = int(np.argmin(cost))

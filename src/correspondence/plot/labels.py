@@ -26,8 +26,9 @@ def write_labels(
     most: int,
     pictures: Sequence[tuple[Thumbnail, np.ndarray]],
     lines: np.ndarray,
+    reach: float = np.inf,
 ) -> None:
-    """Write labels beside their points, clear of each other and of points on lines, as far as there is room."""
+    """Write labels beside their points, clear of each other and of points on lines, as far as there is room nearby."""
     named = [cloud for cloud in clouds if any(label is not None for label in cloud.labels)]  # labels may cover dots
     outline = [withStroke(linewidth=2, foreground="white", alpha=0.8)] if len(named) < len(clouds) else []
     clouds = named
@@ -44,7 +45,7 @@ def write_labels(
     area = np.concatenate([area, np.full(len(pictures), 40.0), np.full(len(lines), 1.0)])
     leaders = LineCollection([], colors="0.6", linewidths=0.5, zorder=0.5)
     ax.add_collection(leaders, autolim=False)
-    ax.add_artist(LabelPlacing(labels, leaders, chosen, xy, np.sqrt(area) / 2))
+    ax.add_artist(LabelPlacing(labels, leaders, chosen, xy, np.sqrt(area) / 2, reach))
 
 
 def write_label(ax: Axes, cloud: DrawnCloud, i: int, outline: list[Any]) -> Annotation:

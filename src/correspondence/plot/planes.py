@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Ellipse, Patch
 
 from correspondence._util.arguments import check_flag, check_whole
@@ -17,16 +18,29 @@ from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.plot.column_marks import SideColumns, draw_numbers, find_side_columns, write_caption
 from correspondence.plot.drawn_clouds import DrawnCloud, colour_by_class, make_marks, make_sides, place_supplementary
 from correspondence.plot.labels import write_labels
+from correspondence.plot.many_columns import (
+    LABEL_REACH_POINTS,
+    choose_figure_size,
+    draw_answer_ellipses,
+    draw_column_lines,
+    is_long_legend,
+    list_column_handles,
+    make_drawn_columns,
+    write_columns_caption,
+)
 from correspondence.plot.overlays import draw_boundaries, draw_confusing
 from correspondence.plot.style import make_axes
 from correspondence.results.points import Bootstrap, Ellipses, Points
 from correspondence.scene.classes import make_scene
 from correspondence.scene.colours import GREY
+from correspondence.scene.many_columns import check_unused, has_many_columns, make_columns_scene, write_axis_title
 from correspondence.scene.points import check_axes, check_map, check_names, find_scale_factor
 
 __all__ = ["plane"]
 
 FAINT_ALPHAS = ((500, 0.3), (3000, 0.2), (20_000, 0.12), (np.inf, 0.06))  # of rows behind their columns, up to a number
+
+MAX_LARGE_HANDLES = 9  # in a legend
 
 
 def plane(
@@ -126,6 +140,18 @@ def plane(
     >>> ax.get_xlabel()
     'Axis 1: PIC 0.0748, 87.8 % of chi2'
     """
+    if has_many_columns(d_or_est):
+        unused = {"Y": Y, "marks": marks, "confusing": confusing, "columns": columns}
+        unused |= {"boundaries": boundaries or None, "thumbnails": None if thumbnails is False else thumbnails}
+        check_unused(unused)
+        style: dict[str, Any] = {
+            "size_by_mass": size_by_mass,
+            "ellipses": ellipses,
+            "level": level,
+            "supplementary": supplementary,
+        }
+        style |= {"labels": labels, "max_labels": max_labels, "names": names, "X": X, "classes": classes}
+        return draw_columns_plane(d_or_est, axes, map, ax, **style)
     seen = make_scene(d_or_est, X, classes, confusing, thumbnails)
     d = as_decomposition(seen.est)
     index = check_axes(d, axes)
@@ -145,8 +171,7 @@ def plane(
     check_whole(max_labels, "max_labels", 0)
     clouds = [*sides, *(side.categories for side in described), *placed]
     ax = make_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
-    ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
-    ax.axvline(0, color="0.75", lw=0.8, ls="--", zorder=0)
+    draw_cross(ax)
     for cloud in clouds:
         draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9, is_above=bool(described) and not cloud.is_faint)
     for cloud, spread in spreads:
@@ -158,12 +183,59 @@ def plane(
         if boundaries is not False:
             lines = np.vstack([lines, draw_boundaries(ax, seen.est, boundaries, index, factor)])
         pictures = draw_confusing(ax, seen, index, factor)
-    label_axes(ax, d, index)
+    label_axes(ax, [f"Axis {i + 1}: PIC {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of chi2" for i in index])
     add_legend(ax, _make_class_handles(sides, seen.colours))
     write_labels(ax, [*clouds, *(side.tips for side in described)], written, max_labels, pictures, lines)
     if described:
         write_caption(ax, described)
     return ax
+
+
+def draw_columns_plane(
+    est: Any,
+    axes: tuple[int, int],
+    map: str,
+    ax: Axes | None,
+    *,
+    size_by_mass: bool,
+    ellipses: Any,
+    level: float,
+    supplementary: Any,
+    labels: str,
+    max_labels: int,
+    names: Sequence[str] | None,
+    X: Any,
+    classes: Any,
+) -> Axes:
+    """Draw the plane of an analysis of many columns; the parameters are those of `plane`."""
+    index = check_axes(as_decomposition(est), axes)
+    check_whole(max_labels, "max_labels", 0)
+    scene = make_columns_scene(est, X)
+    groups = list(supplementary) if isinstance(supplementary, list | tuple) else [supplementary]
+    drawn = make_drawn_columns(scene, est.inertias_, index, map, size_by_mass, classes, groups)
+    if names is not None:
+        drawn = drawn.rename_rows(check_names(names)[0])
+    written = drawn.choose_written(labels, scene.has_row_names)
+    if drawn.rows and drawn.rows[0] not in written:
+        drawn = drawn.leave_rows_nameless()
+    ax = make_axes(ax, choose_figure_size(drawn, len(index)))
+    draw_cross(ax)
+    for cloud in drawn.clouds:
+        draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9, is_above=not cloud.is_faint)
+    if ellipses is not None:
+        draw_answer_ellipses(ax, drawn, ellipses, axes[: len(index)], level, len(est.columns_))
+    lines = draw_column_lines(ax, drawn)
+    label_axes(ax, [write_axis_title(est, i) for i in index])
+    add_legend(ax, list_column_handles(drawn), is_beside=is_long_legend(drawn, len(index)))
+    write_labels(ax, [*drawn.clouds, drawn.tips], written, max_labels, [], lines, LABEL_REACH_POINTS)
+    write_columns_caption(ax, scene, drawn)
+    return ax
+
+
+def draw_cross(ax: Axes) -> None:
+    """Draw dashed lines through the centre."""
+    ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
+    ax.axvline(0, color="0.75", lw=0.8, ls="--", zorder=0)
 
 
 def add_columns(
@@ -198,19 +270,25 @@ def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float, is_above: bool = False
     """Draw the points of a cloud, above arrows and paths if need be."""
     many = len(cloud.xy) > 200
     xy, area = cloud.xy, cloud.area
+    if many and cloud.colours is not None:
+        alpha = 0.45
     if cloud.is_faint:
         alpha = next(share for most, share in FAINT_ALPHAS if len(cloud.xy) <= most)
-        if cloud.colours is None:  # rows with the same values are drawn once, and stay faint
+        if cloud.colours is None and cloud.alphas is None:  # rows with the same values are drawn once, and stay faint
             xy, first = np.unique(xy.round(9), axis=0, return_index=True)
             area = area[first]
+    colour: Any = cloud.colour if cloud.colours is None else cloud.colours
+    if cloud.alphas is not None:
+        colour = np.column_stack([np.tile(to_rgb(cloud.colour), (len(xy), 1)), cloud.alphas])
     ax.scatter(
         xy[:, 0],
         xy[:, 1],
         s=area,
         marker=cloud.marker,
-        color=cloud.colour if cloud.colours is None else cloud.colours,
-        alpha=0.45 if many and cloud.colours is not None and not cloud.is_faint else alpha,
-        linewidths=0,
+        facecolors="none" if cloud.is_hollow else colour,
+        edgecolors=colour,
+        alpha=alpha if cloud.alphas is None else None,
+        linewidths=1.1 if cloud.is_hollow else 0,
         zorder=2.8 if is_above else 1,
         label=cloud.name,
         rasterized=len(cloud.xy) > 5000,
@@ -243,9 +321,8 @@ def _add_ellipses(ax: Axes, cloud: DrawnCloud, ellipses: Ellipses) -> None:
     ax.autoscale_view()
 
 
-def label_axes(ax: Axes, d: Decomposition, index: list[int]) -> None:
+def label_axes(ax: Axes, texts: list[str]) -> None:
     """Write the axes' titles, and give both axes the same scale."""
-    texts = [f"Axis {i + 1}: PIC {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of chi2" for i in index]
     ax.set_xlabel(texts[0])
     if len(texts) == 2:
         ax.set_ylabel(texts[1])
@@ -258,13 +335,15 @@ def label_axes(ax: Axes, d: Decomposition, index: list[int]) -> None:
     ax.set_aspect("equal", adjustable="box" if shared else "datalim")
 
 
-def add_legend(ax: Axes, more: list[Patch]) -> None:
-    """Add a legend of all kinds of points, and of more handles."""
+def add_legend(ax: Axes, more: Sequence[Any], is_beside: bool = False) -> None:
+    """Add a legend of all kinds of points, and of more handles, above the plane or beside it."""
     handles = [*ax.get_legend_handles_labels()[0], *more]
-    columns = 4 if not more else 6
-    legend = ax.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=columns, frameon=False, handletextpad=0.2
-    )
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "ncols": 4 if not more else 6}
+    if len(handles) > MAX_LARGE_HANDLES:
+        place |= {"ncols": 6, "fontsize": 8.5}
+    if is_beside:
+        place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "fontsize": 8.5, "labelspacing": 0.6}
+    legend = ax.legend(handles=handles, frameon=False, handletextpad=0.2, **place)
     for text in legend.get_texts():
         text.set_parse_math(False)
     for handle in legend.legend_handles:

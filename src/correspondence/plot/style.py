@@ -5,11 +5,13 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
+from correspondence.scene.colours import VARIABLES
+
 __all__ = ["STYLES", "make_axes", "simplify_frame"]
 
 STYLES = list(  # colour-blind readers see the difference, by colour and by marker
     zip(
-        ["#0067A5", "#C1440E", "#2A8B57", "#8E4B9E", "#B8860B", "#444444", "#00A0B0", "#D0508B"] * 3,
+        list(VARIABLES) * 3,
         "o^sDvPX*" * 3,
         strict=True,
     )

@@ -32,8 +32,9 @@ class PermutationTest:
         variables without these components.
     n_permutations : int
         Number of permutations drawn.
-    kind : {"all pairs", "held-out pairs", "refitted"}
-        Kind of the test.
+    kind : {"all pairs", "held-out pairs", "refitted", "all rows"}
+        Kind of the test. "all rows" is that of many columns, whose statistics are eigenvalues divided by the number of
+        columns, that is inertias.
 
     Examples
     --------

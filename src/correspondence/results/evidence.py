@@ -142,7 +142,7 @@ class Component:
         Correlation on held-out pairs, and the ends of its interval.
     pvalue : float or None
         P-value of the component.
-    share : float
+    share : float or None
         Share of the PIC in chi2.
     chance_low, chance_high : float or None
         Range of held-out correlations that chance explains.
@@ -155,7 +155,7 @@ class Component:
     low: float | None = None
     high: float | None = None
     pvalue: float | None = None
-    share: float = np.nan
+    share: float | None = np.nan
     chance_low: float | None = None
     chance_high: float | None = None
 
@@ -209,7 +209,8 @@ def _list_known(evidence: Evidence) -> dict[str, np.ndarray]:
     if evidence.pvalues is not None:
         known["pvalue"] = evidence.pvalues
     if evidence.band is not None:
-        known["chance_low"], known["chance_high"] = -evidence.band, evidence.band
+        band = np.where(unknown, np.nan, evidence.band)  # chance keeps nothing where nothing was judged
+        known["chance_low"], known["chance_high"] = -band, band
     return known
 
 

@@ -13,7 +13,16 @@ from correspondence._util.arguments import read_only
 from correspondence._util.text import list_names
 from correspondence.data.table import Backend, to_frame
 
-__all__ = ["Bootstrap", "Ellipses", "FrameResult", "Points", "SupplementaryNumbers", "number_columns"]
+__all__ = [
+    "ActiveNumbers",
+    "Bootstrap",
+    "CategoryMeans",
+    "Ellipses",
+    "FrameResult",
+    "Points",
+    "SupplementaryNumbers",
+    "number_columns",
+]
 
 
 @dataclass(frozen=True)
@@ -279,3 +288,66 @@ class SupplementaryNumbers(FrameResult):
         for label, values in list(zip(self.labels, self.correlations, strict=True))[:20]:
             lines.append(f"  {label!s:<12}" + "".join(f"{value:>10.4f}" for value in values[:8]))
         return "\n".join([*lines, *(["  ..."] if len(self) > 20 else [])])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CategoryMeans(Points):
+    """Answers at the mean of their rows, in an analysis of numbers and answers.
+
+    The attributes are those of `Points`, but `standard` is the mean of the standard scores of the rows that gave the
+    answer, `principal` that of their principal coordinates, and `correlations` are the roots of the inertias.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import correspondence as co
+    >>> frame = pl.DataFrame({"height": [1.6, 1.7, 1.8, 1.9], "weight": [50, 64, 70, 85], "sex": ["f", "f", "m", "m"]})
+    >>> co.MixedCA(n_components=1).fit(frame).columns_.principal.round(2)
+    array([[-1.56],
+           [ 1.56]])
+    """
+
+    @property
+    def contributions(self) -> np.ndarray:
+        """Shares of the answers in the inertia of each axis; those of numbers and answers together sum to 1."""
+        return self.mass[:, None] * self.standard**2 / self.correlations**2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ActiveNumbers(SupplementaryNumbers):
+    """Numbers that took part in an analysis of many columns.
+
+    `to_frame` has one row for each number, with its correlations, cos2 and contributions.
+
+    Attributes
+    ----------
+    labels, correlations
+        The names of the numbers, and their correlations with the axes.
+    contributions : ndarray of shape (m, d)
+        Shares of the numbers in the inertia of each axis.
+    deviations : ndarray of shape (m,)
+        Standard deviations by which numbers that are not standardised are multiplied; 1 for the others.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import correspondence as co
+    >>> frame = pl.DataFrame({"height": [1.6, 1.7, 1.8, 1.9], "weight": [50, 64, 70, 85], "sex": ["f", "f", "m", "m"]})
+    >>> co.MixedCA(n_components=1).fit(frame).numbers_.correlations.round(3)
+    array([[0.995],
+           [0.969]])
+    """
+
+    contributions: np.ndarray
+    deviations: np.ndarray
+
+    def __post_init__(self) -> None:
+        read_only(self, "labels", "correlations", "contributions", "deviations")
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Correlations times the deviations: where an arrow ends in a map of numbers that are not standardised."""
+        return self.correlations * self.deviations[:, None]
+
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        return super()._collect_columns() | number_columns("contribution_", self.contributions)

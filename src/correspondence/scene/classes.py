@@ -138,7 +138,11 @@ def _code_distinct_values(values: np.ndarray, colours: dict[Any, str]) -> PointC
     known = {name: colour for name, colour in colours.items() if name is not None and name == name}  # not NaN
     position = {name: i for i, name in enumerate(known)}
     codes = np.array([position.get(value, -1) for value in values.tolist()], dtype=np.int16)
-    return PointClasses(codes, list(known), list(known.values()))
+    is_whole = all(isinstance(name, float) and name.is_integer() for name in known)
+    names = (
+        [int(name) for name in known] if is_whole else list(known)
+    )  # as they were before a gap made decimals of them
+    return PointClasses(codes, names, list(known.values()))
 
 
 def _code_ranges(values: np.ndarray) -> PointClasses | None:

@@ -13,9 +13,11 @@ __all__ = [
     "ROWS",
     "TAB10",
     "TURBO",
+    "VARIABLES",
     "choose_class_colours",
     "choose_scene_colours",
     "list_distinct_colours",
+    "list_variable_colours",
     "pick_colour",
 ]
 
@@ -65,6 +67,7 @@ def pick_colour(scale: str, share: float) -> str:
 
 ROWS, COLUMNS = "#0067A5", "#C1440E"  # colour-blind readers see the difference
 GREY = "0.45"
+VARIABLES = ("#0067A5", "#C1440E", "#2A8B57", "#8E4B9E", "#B8860B", "#444444", "#00A0B0", "#D0508B")
 
 
 def choose_class_colours(values: np.ndarray, nominal: bool = False) -> dict[Any, str]:
@@ -121,3 +124,25 @@ def list_distinct_colours(n: int) -> list[str]:
         parts = (int(TAB10[at : at + 2], 16) / 255 for at in range(start, start + 6, 2))
         colours.append("#" + "".join(f"{round(255 * (shade * part)):02x}" for part in parts))
     return colours
+
+
+def list_variable_colours(n: int) -> list[str]:
+    """List colours of variables that can be read as text: of few, those that colour-blind readers tell apart."""
+    return list(VARIABLES[:n]) if n <= len(VARIABLES) else [_darken(colour) for colour in list_distinct_colours(n)]
+
+
+MIN_TEXT_CONTRAST = 3.8  # of the luminances of paper and ink, by WCAG
+
+
+def _darken(colour: str) -> str:
+    """Return a colour as dark as texts on white paper need it."""
+    parts = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    while 1.05 / (_compute_luminance(parts) + 0.05) < MIN_TEXT_CONTRAST:
+        parts = 0.95 * parts
+    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
+
+
+def _compute_luminance(parts: np.ndarray) -> float:
+    """Compute the relative luminance of red, green and blue, each from 0 to 1, as WCAG defines it."""
+    linear = np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,16 @@ from correspondence._util.labels import MISSING
 from correspondence._util.text import one_line
 from correspondence.core.column_structure import ColumnStructure, find_column_kinds, summarise_columns
 from correspondence.core.functions import PrincipalFunctions
-from correspondence.data.readable_columns import ReadableColumn, read_columns
+from correspondence.data.readable_columns import (
+    ReadableColumn,
+    find_telling_words,
+    is_bare_number,
+    is_hash,
+    read_columns,
+)
 from correspondence.scene.points import ScenePoints
 
-__all__ = ["ARROW_DEVIATIONS", "CategoryMarks", "ColumnMarks", "NumberMark", "find_column_marks"]
+__all__ = ["ARROW_DEVIATIONS", "CategoryMarks", "ColumnMarks", "NumberMark", "find_column_marks", "is_plain_answer"]
 
 ARROW_DEVIATIONS = 2.0  # standard deviations above the mean at which an arrow ends
 MIN_ROWS_OF_CATEGORY, MIN_SHARE_OF_CATEGORY = 5, 0.02  # fewer rows have no mean to speak of, unless rows are few
@@ -80,7 +86,10 @@ class CategoryMarks:
         weight = self.counts / max(1, n_rows) * ((there * scale) ** 2).sum(axis=1)
         matters &= weight >= MIN_CONTRIBUTION * (scale**2).sum()
         order = np.argsort(-weight, kind="stable")
-        return order[matters[order]][:most]
+        chosen = order[matters[order]]
+        # A word of several columns of texts is written once, where it matters most.
+        firsts = {label: i for i, label in reversed(list(zip(chosen.tolist(), self.labels[chosen], strict=True)))}
+        return chosen[np.isin(chosen, list(firsts.values()))][:most]
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +228,7 @@ def make_number_mark(one: ColumnStructure) -> NumberMark:
 
 def collect_categories(found: Sequence[ColumnStructure], d: int) -> CategoryMarks:
     """Collect the categories of all columns that occur."""
-    groups = [one for one in found if not one.column.is_number]
+    groups = [leave_out_mute_categories(one) for one in found if not one.column.is_number]
     times = Counter(text for one in groups for text in one.column.categories)
     labels = [_write_category(one.column, text, times[text] > 1) for one in groups for text in one.column.categories]
     columns = [one.column.name for one in groups for _ in one.column.categories]
@@ -229,9 +238,24 @@ def collect_categories(found: Sequence[ColumnStructure], d: int) -> CategoryMark
     return marks.take(np.flatnonzero(counts > 0))
 
 
+def leave_out_mute_categories(one: ColumnStructure) -> ColumnStructure:
+    """Leave out what says nothing on a map: words of texts such as "of", labels that are hashes."""
+    texts = one.column.categories
+    is_text = one.column.kind == "text"
+    telling = find_telling_words(texts) if is_text else [i for i, text in enumerate(texts) if not is_hash(text)]
+    column = replace(one.column, categories=tuple(texts[i] for i in telling))
+    return replace(one, column=column, counts=one.counts[telling], means=one.means[telling])
+
+
 def _write_category(column: ReadableColumn, text: str, is_ambiguous: bool) -> str:
     """Write a category, after the name of its column where it says little without."""
     if column.kind == "text":
         return one_line(text)
-    is_plain = text.lower() in PLAIN_ANSWERS or not any(letter.isalpha() for letter in text) or len(text) < 3
-    return one_line(f"{column.name}: {text}" if is_ambiguous or is_plain else text)
+    if is_bare_number(text):
+        return one_line(f"{column.name} {text}")
+    return one_line(f"{column.name}: {text}" if is_ambiguous or is_plain_answer(text) else text)
+
+
+def is_plain_answer(text: str) -> bool:
+    """Tell whether a text, such as yes or 3, says nothing without the name of its column."""
+    return text.lower() in PLAIN_ANSWERS or not any(letter.isalpha() for letter in text) or len(text) < 3

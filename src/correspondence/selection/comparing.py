@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import check_whole, find_user_stacklevel
+from correspondence._util.interrupts import OutOfTimeError
 from correspondence._util.labels import find_labels
-from correspondence._util.progress import open_stages
+from correspondence._util.progress import ProgressArgument, StageLine, open_stages
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.core.estimator import check_missing_policy, treat_missing
@@ -22,7 +23,12 @@ from correspondence.results.evidence import CrossFit
 from correspondence.selection.method_registry import PairsProfile, list_sensible_methods, make_estimator
 from correspondence.selection.preparing import check_min_count, merge_rare_labels
 from correspondence.selection.race import Contest, choose_folds
-from correspondence.selection.time_budget import TimeBudget, count_rounds, estimate_fit_seconds
+from correspondence.selection.time_budget import (
+    MIN_SECONDS_FOR_RESULT,
+    TimeBudget,
+    count_rounds,
+    estimate_fit_seconds,
+)
 from correspondence.validation.crossfit import crossfit
 from correspondence.validation.fitting import check_in_memory
 
@@ -41,8 +47,8 @@ def compare(
     missing: str = "indicator",
     random_state: int = 0,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    time_limit: float | None = None,
+    progress: ProgressArgument = None,
+    time_limit: float | TimeBudget | None = None,
 ) -> Comparison:
     """Try several methods on the same pairs.
 
@@ -77,8 +83,8 @@ def compare(
     progress : bool or None
         Show a progress bar; by default after two seconds.
     time_limit : float, optional
-        Skip methods that would not finish in so many seconds; by default there is no limit. The first method is always
-        fitted, and nothing that has begun is interrupted, so it may take longer.
+        Skip methods that would not finish in so many seconds, and cut off those that do not; by default there is no
+        limit. The first method has a few seconds at least.
 
     Returns
     -------
@@ -88,8 +94,8 @@ def compare(
     Warns
     -----
     LeftOut
-        If a method that was not asked for by name cannot be fitted to a part of the pairs, if a method is skipped
-        because of the time limit, or if a table counts so many pairs that a sample of them is compared.
+        If a method that was not asked for by name cannot be fitted to a part of the pairs, if a method is skipped or
+        cut off because of the time limit, or if a table counts so many pairs that a sample of them is compared.
 
     Examples
     --------
@@ -104,16 +110,21 @@ def compare(
     True
     """
     check_in_memory(X)
-    budget = TimeBudget(time_limit)
+    if isinstance(progress, StageLine):
+        progress.tell("looking at the columns and for copies")
+    budget = TimeBudget.from_limit(time_limit)
     if Y is None:
         X, Y = list_counted_pairs(X, groups)
     check_missing_policy(missing)
     X, Y, groups = treat_missing(missing, X, Y, groups)
     pairs = PairsProfile.from_data(X, Y)
+    if methods is None:
+        pairs.check_labels_repeat()
     X, Y = pairs.name_missing_labels(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together, notes = _find_groups(groups, cv, X, Y)
-    contest = Contest(X, Y, pairs, groups=together, random_state=random_state, n_jobs=n_jobs, progress=progress)
+    options: dict[str, Any] = {"groups": together, "n_jobs": n_jobs, "progress": progress}
+    contest = Contest(X, Y, pairs, random_state=random_state, budget=budget, **options)
     prepared = merge_rare_labels(contest, check_min_count(min_count))
     if prepared.merges:
         X, Y = prepared.merge_pairs(X, Y)
@@ -122,10 +133,10 @@ def compare(
     folds = choose_folds(pairs, together, random_state) if cv is None else cv
     parts = make_splits(folds, pairs.n, labels=find_labels(Y), groups=together, random_state=random_state)
     with open_stages(progress) as line:
-        options: dict[str, Any] = {"groups": together, "n_jobs": n_jobs, "progress": line}
+        options |= {"progress": line}
         results, failed = crossfit_possible_methods(chosen, X, Y, parts, options, budget, is_strict=methods is not None)
     left_out = [f"Left out, because it cannot be compared: {name}. {error}" for name, error in failed.items()]
-    for note in [*left_out, *budget.notes]:
+    for note in [*left_out, *dict.fromkeys(budget.notes)]:
         warnings.warn(note, LeftOut, stacklevel=find_user_stacklevel())
     return Comparison(results, {name: chosen[name] for name in results}, notes)
 
@@ -159,22 +170,27 @@ def crossfit_possible_methods(
     for number, (name, est) in enumerate(chosen.items(), start=1):
         text = f"trying {name}, method {number} of {len(chosen)}"
         line.tell(text)
-        if budget.skips(name):
+        if results and budget.skips(name):
             continue
-        if results and budget.limit is not None:
-            seconds = rounds * estimate_fit_seconds(est, X, Y, options["groups"], budget.left)
-            if budget.skips(name, seconds):
-                continue
-            line.tell(text, seconds)
         try:
-            results[name] = crossfit(est, X, Y, parts, **options)
-            budget.record_fit(name, results[name].seconds)
+            with budget.interrupt(at_least=0.0 if results else MIN_SECONDS_FOR_RESULT):
+                if results and budget.limit is not None:
+                    seconds = rounds * estimate_fit_seconds(est, X, Y, options["groups"], budget.left)
+                    if budget.skips(name, seconds):
+                        continue
+                    line.tell(text, seconds)
+                results[name] = crossfit(est, X, Y, parts, **options)
+                budget.record_fit(name, results[name].seconds)
+        except OutOfTimeError:
+            budget.note_cut(f"The trial of {name}")
+            if not results and budget.left <= 0:
+                break
         except ValueError as error:
             if is_strict:
                 raise
             failed[name] = error
     if not results:
-        raise next(iter(failed.values()))
+        raise next(iter(failed.values())) if failed else budget.explain_failure("one method")
     return results, failed
 
 

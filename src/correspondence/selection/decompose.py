@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from correspondence.data.table import Table
 from correspondence.estimators.ca.estimator import CA
 from correspondence.results.component_tests import LatentDimension
 from correspondence.results.evidence import find_points
+from correspondence.selection.choice import NOTHING_FOUND_TEXT, Choice
 from correspondence.selection.dependence_test import (
     N_DRAWS,
     SIGNIFICANCE_LEVEL,
@@ -33,61 +35,24 @@ from correspondence.selection.dependence_test import (
 )
 from correspondence.selection.method_registry import METHODS, PairsProfile, list_sensible_methods, make_estimator
 from correspondence.selection.preparing import (
-    PreparedLabels,
     check_min_count,
     merge_for_tests,
     merge_rare_of_table,
     prepare_contest,
 )
-from correspondence.selection.race import Contest, Race, limit_components, race_again, run_race
-from correspondence.selection.time_budget import NO_TIME_TEXT, TimeBudget
+from correspondence.selection.race import Contest, Race, decide_by_more, find_cross_fit, limit_components, run_race
+from correspondence.selection.time_budget import (
+    COUNT_SHARE,
+    NO_TIME_TEXT,
+    TEST_SHARE,
+    TimeBudget,
+    fit_in_time,
+)
 from correspondence.validation.fitting import fit_copy
 from correspondence.validation.latent_dimension import assess_components, latent_dimension
 from correspondence.validation.permutation import MIN_FOR_BLOCKS
 
-__all__ = ["MIN_PAIRS", "NOTHING_FOUND_TEXT", "Choice", "choose_decomposition", "decompose"]
-
-NOTHING_FOUND_TEXT = "Nothing was found: no component is clearly more than chance, and what is kept may be chance."
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """What `choose_decomposition` has decided and found."""
-
-    method: str
-    reason: str
-    """Why this method, and how many components are significant."""
-    decomposition: Decomposition
-    dimension: LatentDimension | None = None
-    """Held-out correlations and p-values of the components, where they were asked for."""
-    found: int | None = None
-    """Number of components that are more than chance, where that was tested."""
-    is_compared: bool = False
-    """Whether the method was chosen by what it captures of the same pairs, which flatters held-out figures a bit."""
-    not_tested: str = ""
-    """Why components were not tested, if they were not."""
-    count_text: str = ""
-    """The part of the reason that says how many components are significant."""
-    copies: Copies | None = None
-    """Which pairs are copies of each other, where that was looked for."""
-    prepared: PreparedLabels = field(default_factory=PreparedLabels)
-    """Which rare labels were merged."""
-
-    @property
-    def origin(self) -> str:
-        """The method and the reason in a sentence."""
-        return f"{self.method}: {self.reason}."
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was done with copies and rare labels, in sentences."""
-        copies = "" if self.copies is None else self.copies.describe()
-        return (*([f"{copies}."] if copies else []), *self.prepared.notes)
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether components were tested and none is significant."""
-        return self.found == 0
+__all__ = ["MIN_PAIRS", "choose_decomposition", "decompose"]
 
 
 def decompose(
@@ -134,7 +99,8 @@ def decompose(
     min_count : int or "auto"
         Merge labels that occur fewer times into one level, "other (k labels)"; the result takes the labels themselves
         as well. By default 5, 2 or 1 (none) for tables and two columns of labels with ten rare ones or more, the
-        largest that does not capture clearly less of held-out pairs; none for other variables.
+        largest that does not capture clearly less of held-out pairs; 2 for one column of labels and other variables,
+        because what a label says that occurs once cannot be checked.
     missing : {"indicator", "drop", "error"}
         "indicator" keeps pairs with missing values: a missing number is the middle of the others, with an indicator
         beside it, and a missing label is a level of its own. "drop" leaves them out, "error" refuses them.
@@ -147,8 +113,8 @@ def decompose(
     verbose : bool
         Say in one line, on the error output, which method was taken and why. It is also the `origin` of the result.
     time_limit : float, optional
-        Skip methods that would not finish in so many seconds, and shorten tests; by default there is no limit. The
-        simplest method is always fitted, and nothing that has begun is interrupted, so it may take longer.
+        Skip methods that would not finish in so many seconds, and shorten or cut off tests; by default there is no
+        limit. The simplest method is always fitted, in a few seconds at least.
 
     Returns
     -------
@@ -160,7 +126,7 @@ def decompose(
     NothingFound
         If no component is more than chance.
     LeftOut
-        If a method is skipped because of the time limit.
+        If a method or a test is skipped or cut off because of the time limit.
 
     Examples
     --------
@@ -202,21 +168,21 @@ def choose_decomposition(
     *,
     among: Collection[str] = tuple(METHODS),
     test: bool = False,
-    time_limit: float | None = None,
+    time_limit: float | TimeBudget | None = None,
     **options: Any,
 ) -> Choice:
     """Do the work of `decompose`, and keep what was learnt on the way.
 
     Parameters
     ----------
-    X, Y, n_components, method
+    X, Y, n_components, method, time_limit
         These are the parameters of `decompose`.
     among : collection of str
         Let "auto" choose among these methods.
     test : bool
         Test the components even if their number is given, and judge them on held-out pairs, from 40 pairs on.
-    time_limit : float, optional
-        It is that of `decompose`.
+    time_limit : float or TimeBudget, optional
+        It is that of `decompose`, or a budget that has begun.
     **options
         groups, min_count, missing, random_state, n_jobs and progress are those of `decompose`.
     """
@@ -227,11 +193,11 @@ def choose_decomposition(
     check_whole(options.get("random_state", 0), "random_state", 0, 2**32 - 1)
     check_missing_policy(options.get("missing", "indicator"))
     check_min_count(options.get("min_count", "auto"))
-    budget = TimeBudget(time_limit)
+    budget = TimeBudget.from_limit(time_limit)
     with open_stages(options.get("progress")) as line:
         wanted = _Wanted(n_components, method, among, test, **options | {"progress": line}, budget=budget)
         choice = choose_for_table(X, wanted) if Y is None else choose_for_pairs(X, Y, wanted)
-    for note in budget.notes:
+    for note in dict.fromkeys(budget.notes):
         warnings.warn(note, LeftOut, stacklevel=find_user_stacklevel())
     return replace(choice, decomposition=replace(choice.decomposition, origin=choice.origin))
 
@@ -306,48 +272,73 @@ def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
 
 def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None) -> Choice:
     """Choose for pairs: test whether they depend on each other, race, count components, and fit to all pairs."""
+    wanted.progress.tell("looking at the columns and for copies")
     X, Y, groups = treat_missing(wanted.missing, X, Y, wanted.groups)
     wanted = replace(wanted, groups=groups)
     pairs = PairsProfile.from_data(X, Y)
+    if wanted.method == "auto" and table is None:
+        pairs.check_labels_repeat()
     X, Y = pairs.name_missing_labels(X, Y)
     groups, copies = resolve_groups(wanted.groups, X, Y)
     wanted = replace(wanted, groups=groups, copies=copies)
     given = Contest(X, Y, pairs, **wanted.options, budget=wanted.budget)
     prepared, contest, table = prepare_contest(given, table, wanted.min_count, wanted.method)
-    X, Y, pairs = contest.X, contest.Y, contest.pairs
-    dependence = DependenceTest()
+    pairs, dependence = contest.pairs, DependenceTest()
     if wanted.can_test_all and count_different(pairs, wanted) >= MIN_PAIRS and wanted.tests_components:
         wanted.progress.tell("testing for dependence")
         tested = take_firsts(*merge_for_tests(given, contest, wanted.min_count), groups)
-        dependence = find_dependence(*tested, wanted.list_names(pairs), pairs, wanted.random_state, wanted.budget)
+        look = partial(find_dependence, *tested, wanted.list_names(pairs), pairs, wanted.random_state, wanted.budget)
+        dependence = wanted.budget.attempt("The test of dependence", TEST_SHARE, look, DependenceTest(is_cut=True))
     is_short = dependence.is_absent and wanted.n_components is None
     race, method, reason = pick_method(contest, wanted, is_short=is_short)
-    is_compared, seen_by = race is not None, dependence.find_method(method)
-    if race is not None and wanted.n_components is None and (more := dependence.find_more(race, pairs)):
-        race = _decide_by_more(contest, race, more)
+    attempt = partial(wanted.budget.attempt, "The test of components", COUNT_SHARE)
+    is_compared, seen_by, more = race is not None, method, None
+    if dependence.views:
+        seen_by = attempt(partial(dependence.find_method, method), method)
+    if race is not None and dependence.views and wanted.n_components is None:
+        more = attempt(partial(dependence.find_more, race, pairs), None)
+    if race is not None and more:
+        race = decide_by_more(contest, race, more)
         method = race.winner.method
     elif seen_by != method:
         reason = f"finds dependence that {method} misses" + (f", which {race.describe_winner()}" if race else "")
         race, method = None, seen_by
     wanted.progress.tell(f"testing components of {method}")
-    k, counted = count_components(contest, method, race, dependence, wanted)
+    unknown = wanted.n_components or 1, _Counted(not_tested=NO_TIME_TEXT)
+    count = partial(count_components, contest, method, race, dependence, wanted)
+    k, counted = attempt(count, unknown) if wanted.tests_components else count()
     if race is not None:
         reason = race.describe_winner(k)
     count_text = "" if counted.found is None else f"; {_describe_count(counted.found, k)}"
     if counted.not_tested:
         count_text = f"; not tested, because {counted.not_tested}"
     reason += count_text
-    est = make_estimator(method, pairs, k, wanted.random_state)
-    wanted.progress.tell(f"fitting {method} to all pairs", wanted.budget.seconds_per_fit.get(method))
-    d = (est.fit(table) if table is not None else fit_copy(est, X, Y, wanted.groups)).decomposition_
+    d, fitted = fit_chosen(contest, table, method, k, wanted)
+    if fitted != method:
+        reason, method = f"the quickest, because the time limit ended the fit of {method}, which {reason}", fitted
+        counted = _Counted(not_tested=NO_TIME_TEXT)
     d = prepared.teach_labels(d)
     dimension = counted.dimension and counted.dimension.limit(d.n_components)
     if copies is not None and copies.n_copies:
         reason += f"; {copies.describe()}"
     if prepared.merges:
         reason += f"; labels that occur fewer than {prepared.min_count} times are merged"
-    guards = (count_text, copies, prepared)
+    guards = (count_text, copies, prepared, find_cross_fit(contest, race, method, k) if wanted.test else None)
     return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested, *guards)
+
+
+def fit_chosen(
+    contest: Contest, table: Table | None, method: str, k: int, wanted: _Wanted
+) -> tuple[Decomposition, str]:
+    """Fit a method, or in want of time the quickest, to all pairs or the table that counts them; also return which."""
+
+    def fit_all(name: str) -> Decomposition:
+        wanted.progress.tell(f"fitting {name} to all pairs", wanted.budget.seconds_per_fit.get(name))
+        est = make_estimator(name, contest.pairs, k, wanted.random_state)
+        fitted = est.fit(table) if table is not None else fit_copy(est, contest.X, contest.Y, wanted.groups)
+        return fitted.decomposition_
+
+    return fit_in_time(wanted.budget, method, fit_all)
 
 
 def count_different(pairs: PairsProfile, wanted: _Wanted) -> int:
@@ -363,7 +354,10 @@ def pick_method(contest: Contest, wanted: _Wanted, *, is_short: bool) -> tuple[R
     with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
         race = run_race(contest, names, wanted.n_components, is_short=is_short)
     if race is None:
-        return None, names[0], "the simplest, because no part of the pairs can be judged by the others"
+        why = (
+            "the time limit left no time to judge" if contest.budget.notes else "no part of the pairs can be judged by"
+        )
+        return None, names[0], f"the simplest, because {why} the others"
     return race, race.winner.method, ""
 
 
@@ -380,46 +374,20 @@ def count_components(
     contest: Contest, method: str, race: Race | None, dependence: DependenceTest, wanted: _Wanted
 ) -> tuple[int, _Counted]:
     """Return the number of components to fit, and the test behind it, given that of the first."""
-    X, Y, pairs = contest.X, contest.Y, contest.pairs
-    if (n := count_different(pairs, wanted)) < MIN_PAIRS:
-        which = "pairs" if n == pairs.n else "different pairs"
-        why = f"there are only {n} {which}, and {MIN_PAIRS} are needed"
+    if why := _find_why_not_tested(contest.pairs, wanted):
         return wanted.n_components or 1, _Counted(not_tested=why)
-    n_groups = MIN_FOR_BLOCKS if wanted.groups is None else int(wanted.groups.max()) + 1
-    if n_groups == 1:
-        raise ValueError(
-            "groups must contain at least two different values, got one. Leave them out to split all pairs."
-        )
-    if n_groups < MIN_FOR_BLOCKS:
-        why = f"there are only {n_groups} groups, and {MIN_FOR_BLOCKS} are needed"
-        return wanted.n_components or 1, _Counted(not_tested=why)
-    if wanted.n_components is not None and not wanted.test:
-        return wanted.n_components, _Counted()
-    limit = wanted.n_components or pairs.max_components
+    if not wanted.tests_components:
+        return wanted.n_components or 1, _Counted()
+    if dependence.is_cut:
+        return wanted.n_components or 1, _Counted(not_tested=NO_TIME_TEXT)
     views = dependence.views.get("ca" if method == "ridge-ca" else method, [])  # a ridge changes no label
     if not views and wanted.can_test_all:
-        views = list_views(*take_firsts(X, Y, wanted.groups), method, pairs)
-    is_first_found = dependence.pvalue <= SIGNIFICANCE_LEVEL
-    has_time = wanted.budget.affords_test(method)
-    if not views and not has_time:
-        first = int(is_first_found) if dependence.views else None
-        return wanted.n_components or 1, _Counted(first, not_tested=NO_TIME_TEXT)
+        views = list_views(*take_firsts(contest.X, contest.Y, wanted.groups), method, contest.pairs)
     if not views:
-        est = make_estimator(method, pairs, limit, wanted.random_state)
-        try:
-            with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-                dimension = latent_dimension(est, X, Y, SIGNIFICANCE_LEVEL, n_permutations=999, **wanted.options)
-        except ValueError:  # a rare label may be missing in a part; what is wrong with all pairs is reported by the fit
-            if dependence.pvalue < 1:
-                return wanted.n_components or 1, _Counted(int(is_first_found))
-            why = "a part of the pairs has too few labels to be fitted"
-            return wanted.n_components or 1, _Counted(not_tested=why)
-        if find_points(dimension.intervals)[:1].any():
-            is_first_found = False
-        found = max(dimension.n_components, int(is_first_found))
-        k = wanted.n_components or max(1, found)
-        return k, _Counted(found, replace(dimension, n_components=found).take_first(k))
+        return _count_held_out(contest, method, dependence, wanted)
+    limit = wanted.n_components or contest.pairs.max_components
     draws = wanted.random_state, wanted.budget.limit_draws(N_DRAWS)
+    has_time = wanted.budget.affords_test(method)
     test = run_component_tests(views, dependence.pvalue, limit, *draws)
     found = int((test.pvalues <= SIGNIFICANCE_LEVEL).sum())
     k = wanted.n_components or max(1, found)
@@ -428,10 +396,45 @@ def count_components(
             k = limit_components(contest, race.winner, found)
     if not wanted.test or not has_time:
         return k, _Counted(found, not_tested=NO_TIME_TEXT if wanted.test else "")
-    est = make_estimator(method, pairs, min(k + 1, limit), wanted.random_state)
-    dimension = assess_components(est, X, Y, test, SIGNIFICANCE_LEVEL, **wanted.options).take_first(k)
+    est = make_estimator(method, contest.pairs, min(k + 1, limit), wanted.random_state)
+    dimension = assess_components(est, contest.X, contest.Y, test, SIGNIFICANCE_LEVEL, **wanted.options).take_first(k)
     points = np.flatnonzero(find_points(dimension.intervals))
     return k, _Counted(min([found, *points.tolist()]), dimension)
+
+
+def _find_why_not_tested(pairs: PairsProfile, wanted: _Wanted) -> str:
+    """Say why components cannot be tested, because pairs or groups are too few; nothing if they can."""
+    if (n := count_different(pairs, wanted)) < MIN_PAIRS:
+        which = "pairs" if n == pairs.n else "different pairs"
+        return f"there are only {n} {which}, and {MIN_PAIRS} are needed"
+    n_groups = MIN_FOR_BLOCKS if wanted.groups is None else int(wanted.groups.max()) + 1
+    if n_groups == 1:
+        raise ValueError(
+            "groups must contain two different values or more, got one. Leave them out to split all pairs."
+        )
+    return f"there are only {n_groups} groups, and {MIN_FOR_BLOCKS} are needed" if n_groups < MIN_FOR_BLOCKS else ""
+
+
+def _count_held_out(contest: Contest, method: str, dependence: DependenceTest, wanted: _Wanted) -> tuple[int, _Counted]:
+    """Count the components of a method that can be tested only on pairs not used in the fit."""
+    is_first_found = dependence.pvalue <= SIGNIFICANCE_LEVEL
+    if not wanted.budget.affords_test(method):
+        first = int(is_first_found) if dependence.views else None
+        return wanted.n_components or 1, _Counted(first, not_tested=NO_TIME_TEXT)
+    limit = wanted.n_components or contest.pairs.max_components
+    est, options = make_estimator(method, contest.pairs, limit, wanted.random_state), {"n_permutations": 999}
+    try:
+        with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
+            dimension = latent_dimension(est, contest.X, contest.Y, SIGNIFICANCE_LEVEL, **options | wanted.options)
+    except ValueError:  # a rare label may be missing in a part; what is wrong with all pairs is reported by the fit
+        if dependence.pvalue < 1:
+            return wanted.n_components or 1, _Counted(int(is_first_found))
+        return wanted.n_components or 1, _Counted(not_tested="a part of the pairs has too few labels to be fitted")
+    if find_points(dimension.intervals)[:1].any():
+        is_first_found = False
+    found = max(dimension.n_components, int(is_first_found))
+    k = wanted.n_components or max(1, found)
+    return k, _Counted(found, replace(dimension, n_components=found).take_first(k))
 
 
 def _describe_count(found: int, kept: int) -> str:
@@ -439,11 +442,3 @@ def _describe_count(found: int, kept: int) -> str:
     if kept >= found:
         return text
     return f"{text}, the first {'' if kept == 1 else f'{kept} '}kept, because more capture less of held-out pairs"
-
-
-def _decide_by_more(contest: Contest, race: Race, other: str) -> Race:
-    """Let a method that sees more components win, if with all of them it captures more."""
-    if race.winner.crossfit.correlations.size < contest.pairs.max_components_compared:
-        return race.lead_by_captured()
-    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-        return race_again(contest, [race.winner.method, other]) or race

@@ -30,6 +30,8 @@ class DependenceTest:
     """The p-value by all methods together; 1 without methods."""
     views: dict[str, list[View]] = field(default_factory=dict)
     seed: int = 0
+    is_cut: bool = False
+    """Whether the time limit has ended the test before there was a p-value."""
 
     @property
     def is_absent(self) -> bool:

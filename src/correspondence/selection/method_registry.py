@@ -17,6 +17,7 @@ from correspondence._util.labels import name_missing_labels
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.estimator import Estimator
+from correspondence.data.column_kinds import find_row_names
 from correspondence.data.encoders.base import Encoder
 from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, find_only_category
@@ -38,6 +39,7 @@ MIN_PAIRS_FOR_MODELS = 100  # for fewer, only the simplest methods are tried
 MIN_PAIRS_FOR_NET = 1000
 N_LANDMARKS = 200  # quick enough for the kernel to take part in every race
 N_TREES = 100  # new data get the mean over the forests of five folds, which more trees do not improve
+LOGISTIC_TOLERANCE = 1e-3  # of the gradient: a tenth of it takes twice as long and predicts no better
 IMAGE_STEPS = 600  # a step of a net of images takes long
 
 
@@ -109,6 +111,16 @@ class PairsProfile:
             raise ValueError(f"X and Y must have the same length, got {n} and {m}.")
         check_index(X, Y)
         return cls(n, VariableProfile.from_values(X, "X"), VariableProfile.from_values(Y, "Y"))
+
+    def check_labels_repeat(self) -> None:
+        """Raise an error if labels name the rows: nothing that is found of a label holds for another row."""
+        for side, name in ((self.x, "X"), (self.y, "Y")):
+            labels = find_only_category(side.encoder)
+            if labels is not None and (found := find_row_names(labels.shares, self.n)):
+                raise ValueError(
+                    f"{name} must have labels that occur several times, got names of the rows: {found}. "
+                    "Take another column, or choose a method."
+                )
 
     def name_missing_labels(self, X: Any, Y: Any) -> tuple[Any, Any]:
         """Give missing labels a level of their own, on each side that is one column of labels."""
@@ -214,7 +226,7 @@ METHODS: dict[str, Method] = {
     ),
     "logistic": Method(
         METHOD_TEXTS["logistic"],
-        lambda p, d, seed: _make_regressor_ace(LogisticRegression(max_iter=1000), p, d, seed),
+        lambda p, d, seed: _make_regressor_ace(LogisticRegression(tol=LOGISTIC_TOLERANCE, max_iter=1000), p, d, seed),
         lambda p: p.n >= MIN_PAIRS_FOR_MODELS and _has_labels(p) and not p.are_labels,
         is_costly=True,
     ),

@@ -5,19 +5,32 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from correspondence._util.arguments import count_observations, is_number, take_rows
+from correspondence._util.interrupts import OutOfTimeError, interrupt_after
 from correspondence._util.progress import describe_seconds
 from correspondence._util.text import short_repr
 from correspondence.data.splits import select_groups
 from correspondence.validation.fitting import fit_copy
 
-__all__ = ["NO_TIME_TEXT", "TimeBudget", "check_time_limit", "count_rounds", "estimate_fit_seconds"]
+__all__ = [
+    "COUNT_SHARE",
+    "MIN_SECONDS_FOR_RESULT",
+    "NO_TIME_TEXT",
+    "RACE_SHARE",
+    "TEST_SHARE",
+    "TimeBudget",
+    "check_time_limit",
+    "count_rounds",
+    "estimate_fit_seconds",
+    "fit_in_time",
+]
 
 MAX_PROBE_PAIRS = 800  # pairs of the larger of the two fits that show how long a fit takes; the other has half of them
 MAX_PROBE_SHARE = 0.5  # share of all pairs that a probe may have
@@ -27,6 +40,10 @@ N_PROBE_STEPS = 50  # steps of nets in a probe
 N_FITS_FOR_TEST = 3  # of a test on held-out pairs, each to a part of them
 NO_TIME_TEXT = "the time limit leaves no time for fits to parts of the pairs"
 N_DRAWS_IN_HASTE = 99  # of a test for which little time is left
+# Shares of the limit after which what has begun is interrupted, so that time is left for what comes after it.
+TEST_SHARE, RACE_SHARE, COUNT_SHARE, FIT_SHARE = 0.4, 0.65, 0.8, 0.95
+MIN_SECONDS_FOR_RESULT = 4.0  # a first method and a last fit have at least this long, however short the limit is
+Result = TypeVar("Result")
 
 
 def check_time_limit(value: Any) -> float | None:
@@ -39,7 +56,8 @@ def check_time_limit(value: Any) -> float | None:
 class TimeBudget:
     """The time that is left for methods and tests, what each fit takes, and what was skipped.
 
-    Nothing that has begun is interrupted, and the first method always runs, so that there is a result.
+    What would take too long is not begun, and what takes longer than expected is interrupted. The first method always
+    runs, and the last fit has a few seconds at least, so that there is a result.
 
     Parameters
     ----------
@@ -76,6 +94,44 @@ class TimeBudget:
         """Whether less than half of the time is left."""
         return self.limit is not None and self.left < self.limit / 2
 
+    @classmethod
+    def from_limit(cls, limit: Any) -> Self:
+        """Begin a budget with a limit in seconds, or go on with one that has begun."""
+        return limit if isinstance(limit, cls) else cls(limit)
+
+    def interrupt(self, share: float = 1.0, at_least: float = 0.0) -> AbstractContextManager[None]:
+        """Raise OutOfTimeError in the block when a share of the limit has passed since the beginning.
+
+        Parameters
+        ----------
+        share : float
+            The share of the limit.
+        at_least : float
+            The block has at least so many seconds.
+        """
+        if self.limit is None:
+            return nullcontext()
+        return interrupt_after(max(share * self.limit - (self.clock() - self.begin), at_least))
+
+    def attempt(self, what: str, share: float, run: Callable[[], Result], otherwise: Result) -> Result:
+        """Return the result of a call or, if a share of the limit passes before, another one, and keep a sentence."""
+        try:
+            with self.interrupt(share):
+                return run()
+        except OutOfTimeError:
+            self.note_cut(what)
+            return otherwise
+
+    def note_cut(self, what: str) -> None:
+        """Keep a sentence about what has not ended."""
+        self.notes.append(f"{what} was cut off by the time limit.")
+
+    def explain_failure(self, what: str) -> ValueError:
+        """Make the error for a limit in which nothing could be fitted."""
+        return ValueError(
+            f"time_limit must leave time to fit {what}, got {self.limit:g} seconds. Allow more, or give fewer pairs."
+        )
+
     def record_fit(self, name: str, seconds: float) -> None:
         """Keep what a fit of a method has taken, from which later ones are estimated."""
         self.seconds_per_fit[name] = seconds
@@ -109,6 +165,34 @@ class TimeBudget:
     def limit_draws(self, n_draws: int) -> int:
         """Return the number of draws of a test: fewer if little time is left."""
         return min(n_draws, N_DRAWS_IN_HASTE) if self.is_hasty else n_draws
+
+
+def fit_in_time(budget: TimeBudget, name: str, fit: Callable[[str], Result]) -> tuple[Result, str]:
+    """Fit a method to all pairs or, if the time limit ends that, the method that was quickest before.
+
+    Parameters
+    ----------
+    budget : TimeBudget
+        The time that is left, and what fits of methods have taken.
+    name : str
+        The method to fit.
+    fit : callable
+        It is called with the name of a method.
+
+    Returns
+    -------
+    tuple
+        What `fit` returned, and the name of the method.
+    """
+    taken = budget.seconds_per_fit
+    quickest = min(taken, key=lambda other: taken[other], default=name)
+    for each in dict.fromkeys((name, quickest)):
+        try:
+            with budget.interrupt(FIT_SHARE, MIN_SECONDS_FOR_RESULT):
+                return fit(each), each
+        except OutOfTimeError:
+            budget.note_cut(f"The fit of {each} to all pairs")
+    raise budget.explain_failure(name)
 
 
 def count_rounds(n_fits: int, n_jobs: int | None) -> int:

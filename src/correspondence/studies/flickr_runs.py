@@ -22,6 +22,7 @@ __all__ = [
     "fit_nets",
     "guess_tags",
     "load_photos",
+    "make_nets",
     "measure_image_precision",
     "measure_tag_precision",
 ]
@@ -119,18 +120,18 @@ def load_photos(quick: bool) -> PhotosAndCaptions:
     return PhotosAndCaptions(train, dev, test, terms)
 
 
-def fit_nets(data: PhotosAndCaptions, seed: int, quick: bool) -> RetrievalResult:
-    """Learn the functions with two nets."""
+def make_nets(counts: np.ndarray, seed: int, quick: bool, n_epochs: int = N_EPOCHS) -> co.PICE:
+    """Make the estimator with two nets, for captions with these counts of terms and their photographs."""
     import torch
 
     from correspondence.studies.captions import CaptionNet, PhotoNet
 
     torch.manual_seed(seed)
-    steps = 4 if quick else N_EPOCHS * len(data.train.photos) // BATCH_SIZE
-    pice = co.PICE(
+    steps = 4 if quick else n_epochs * len(counts) // BATCH_SIZE
+    return co.PICE(
         N_COMPONENTS,
         PhotoNet(N_COMPONENTS + N_SPARE_OUTPUTS, width=8 if quick else 32),
-        CaptionNet(data.train.counts, N_COMPONENTS + N_SPARE_OUTPUTS),
+        CaptionNet(counts, N_COMPONENTS + N_SPARE_OUTPUTS),
         "lowrank",
         batch_size=BATCH_SIZE,
         learning_rate=3e-3,
@@ -140,6 +141,11 @@ def fit_nets(data: PhotosAndCaptions, seed: int, quick: bool) -> RetrievalResult
         schedule="anneal",
         random_state=seed,
     )
+
+
+def fit_nets(data: PhotosAndCaptions, seed: int, quick: bool) -> RetrievalResult:
+    """Learn the functions with two nets."""
+    pice = make_nets(data.train.counts, seed, quick)
     start = time.perf_counter()
     with warnings.catch_warnings():
         if quick:

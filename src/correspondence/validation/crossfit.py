@@ -23,11 +23,12 @@ from correspondence.core.pair_summary import (
 )
 from correspondence.core.scoring import score_pairs
 from correspondence.data.copies import DUPLICATES, is_duplicates
-from correspondence.data.splits import make_splits
+from correspondence.data.splits import Split, make_splits
 from correspondence.results.evidence import CrossFit, HeldOut
 from correspondence.validation.fitting import Fit, check_pairs, fit_and_apply, pad_columns, read_pairs, run_tasks
+from correspondence.validation.many_columns import crossfit_columns, takes_columns
 
-__all__ = ["crossfit"]
+__all__ = ["crossfit", "pool_fits"]
 
 MIN_CLUSTERS_FOR_MOMENTS = 10  # second moments need at least this many pairs or groups
 
@@ -42,7 +43,7 @@ def crossfit(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
-) -> CrossFit:
+) -> Any:
     """Fit to all folds of the pairs but one and judge on the held-out pairs, in turn.
 
     Parameters
@@ -52,7 +53,8 @@ def crossfit(
     X, Y : array-like, frame, ...
         Fit to and judge on these pairs, of any kind that ``est.fit`` takes. For `CA`, X alone may be a
         table of whole counts in any form that it takes: the pairs that it counts are used, about 200,000 of them,
-        drawn at random, if there are more.
+        drawn at random, if there are more. For `MCA`, X is the table of all columns: each is predicted from
+        the others on held-out rows, and all folds cost one pass over the rows.
     cv : int, splitter or iterable
         The number of shuffled folds, one of scikit-learn's splitters, or pairs of arrays of positions.
     groups : array-like of shape (n,), "duplicates" or None
@@ -68,8 +70,9 @@ def crossfit(
 
     Returns
     -------
-    CrossFit
-        The held-out correlations with intervals, beside those of the training.
+    CrossFit or ColumnsHeldOut
+        The held-out correlations with intervals, beside those of the training; for many columns, the shares of
+        each that the others predict.
 
     Examples
     --------
@@ -82,6 +85,8 @@ def crossfit(
       component  training  held out
               1    0.8839    0.8791 [0.8392, 0.9096]
     """
+    if takes_columns(est, Y):
+        return crossfit_columns(est, X, cv, groups, random_state)
     X, Y = read_pairs(est, X, Y, groups)
     if is_duplicates(groups) and not (isinstance(cv, int) or hasattr(cv, "split")):
         groups = None  # positions are the user's own choice
@@ -90,13 +95,31 @@ def crossfit(
     fits = run_tasks(
         fit_and_apply, [(est, X, Y, train, test, together) for train, test in parts], n_jobs, "cross-fit", progress
     )
+    return pool_fits(X, Y, parts, fits, together)
+
+
+def pool_fits(X: Any, Y: Any, parts: Sequence[Split], fits: Sequence[Fit], groups: np.ndarray | None) -> CrossFit:
+    """Judge all held-out pairs by the fits to the other pairs.
+
+    Parameters
+    ----------
+    X, Y : array-like, frame, ...
+        All pairs.
+    parts : sequence of splits
+        The positions of the pairs of each fit, and of those that it is applied to.
+    fits : sequence of Fit
+        One fit for each split.
+    groups : ndarray of shape (n,) or None
+        The number of each pair's group.
+    """
+    n = count_observations(X, "X")
     d = max(fit.d.n_components for fit in fits)
     fits, agreement = zip(*(_align_with_first(fit, fits[0], X, Y, d) for fit in fits), strict=True)
     F, G = np.full((n, d), np.nan), np.full((n, d), np.nan)
     for (_, test), fit in zip(parts, fits, strict=True):
         F[test], G[test] = pad_columns(fit.F, d), pad_columns(fit.G, d)
     shared = _find_variance_inflation(np.array(agreement), [train for train, _ in parts])
-    groups_of_pairs = np.arange(n) if together is None else together
+    groups_of_pairs = np.arange(n) if groups is None else groups
     pooled, nested, spread = pool_splits([test for _, test in parts], fits, groups_of_pairs, shared)
     warn_of_few(spread, fewest=0.5)  # splits are small, and their terms spread more
     training = np.mean([pad_columns(fit.d.correlations[None], d)[0] for fit in fits], axis=0)

@@ -38,13 +38,16 @@ from correspondence.data.pairs.pairs import Pairs
 from correspondence.data.splits import select_groups
 
 __all__ = [
+    "EXPECTED_WARNINGS",
     "Fit",
+    "check_estimator",
     "check_in_memory",
     "check_pairs",
     "fit_and_apply",
     "fit_copy",
     "order_by_groups",
     "pad_columns",
+    "read_groups",
     "read_pairs",
     "run_tasks",
 ]
@@ -167,7 +170,7 @@ def read_pairs(est: Any, X: Any, Y: Any, groups: Any = None) -> tuple[Any, Any]:
     >>> len(x), len(y)
     (193, 193)
     """
-    _check_estimator(est)
+    check_estimator(est)
     check_in_memory(X)
     if Y is not None:
         return X, Y
@@ -180,7 +183,8 @@ def read_pairs(est: Any, X: Any, Y: Any, groups: Any = None) -> tuple[Any, Any]:
     return list_counted_pairs(X, groups, min_pairs=2, keep_labels=has_subset)
 
 
-def _check_estimator(est: Any) -> None:
+def check_estimator(est: Any) -> None:
+    """Check that an estimator is one of this package, and not its class."""
     if isinstance(est, type) or not all(hasattr(est, name) for name in ("fit", "get_params", "evaluate")):
         raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {short_repr(est)}.")
 
@@ -221,7 +225,7 @@ def check_pairs(
     >>> check_pairs(co.CA(), ["a", "b", "a"], ["u", "v", "v"], ["Ann", "Bob", "Ann"], random_state=0)
     (3, array([0, 1, 0]))
     """
-    _check_estimator(est)
+    check_estimator(est)
     check_in_memory(X)
     n, m = count_observations(X, "X"), count_observations(Y, "Y")
     if n != m:
@@ -232,6 +236,12 @@ def check_pairs(
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     if is_duplicates(groups) and getattr(est, "_takes_tables", False):
         return n, None
+    together = read_groups(groups, X, Y, min_different)
+    return n, together
+
+
+def read_groups(groups: Any, X: Any, Y: Any, min_different: int) -> np.ndarray | None:
+    """Read groups of pairs, or of the rows of X alone if Y is None, and warn of copies; see `check_pairs`."""
     together, copies = resolve_groups(groups, X, Y)
     if copies is not None and copies.n_copies:
         text = copies.describe()
@@ -240,7 +250,7 @@ def check_pairs(
         warnings.warn(f"{text}.", CorrespondenceWarning, stacklevel=find_user_stacklevel())
     if together is not None and together.max() < 1:
         raise ValueError("groups must contain at least two different values.")
-    return n, together
+    return together
 
 
 def check_in_memory(X: Any) -> None:

@@ -15,6 +15,7 @@ from correspondence.data.copies import DUPLICATES, is_duplicates
 from correspondence.results.component_tests import LatentDimension, PermutationTest
 from correspondence.results.evidence import find_points
 from correspondence.validation.fitting import check_pairs, read_pairs
+from correspondence.validation.many_columns import count_axes, takes_columns
 from correspondence.validation.permutation import (
     MIN_FOR_BLOCKS,
     Block,
@@ -42,7 +43,7 @@ def latent_dimension(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
-) -> LatentDimension:
+) -> Any:
     """Count the components that are more than chance.
 
     Two variables that share one of M classes, and nothing else, share M - 1 components. For a continuous latent
@@ -51,7 +52,8 @@ def latent_dimension(
 
     Components are tested one after the other, as `permutation_test` does, until one is not significant at the level
     `alpha`; so too many are found with a probability of about `alpha`. Correlations and intervals are those of held-out
-    pairs, by three fits.
+    pairs, by three fits. For axes of many columns (`MCA`, without Y) the shares of the columns that are predicted on
+    held-out rows, as by `crossfit`, take their place.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ def latent_dimension(
     X, Y : array-like, frame, ...
         Test these pairs, of any kind that ``est.fit`` takes. For `CA`, X alone may be a
         table of whole counts in any form that it takes: the pairs that it counts are used, about 200,000 of them,
-        drawn at random, if there are more.
+        drawn at random, if there are more. For `MCA`, X is the table of all columns.
     alpha : float
         The level of each test, and about how often too many components may be found.
     n_permutations : int
@@ -72,8 +74,9 @@ def latent_dimension(
 
     Returns
     -------
-    LatentDimension
-        The number, an interval, and the test; `plot.dimension` draws it.
+    LatentDimension or ColumnsDimension
+        The number, an interval, and the test; `plot.dimension` draws it. For many columns the number, the test, and
+        what the axes predict.
 
     Examples
     --------
@@ -94,6 +97,8 @@ def latent_dimension(
         raise ValueError(f"negligible must be a number between 0 and 1, got {short_repr(negligible)}.")
     check_whole(n_permutations, "n_permutations", 19, 10**6)
     n_permutations = max(n_permutations, round(PVALUE_STEPS_PER_ALPHA / alpha) - 1)
+    if takes_columns(est, Y):
+        return count_axes(est, X, alpha, n_permutations, groups, random_state)
     X, Y = read_pairs(est, X, Y, groups)
     _, together = check_pairs(est, X, Y, groups, random_state, MIN_FOR_BLOCKS)
     on_all = None

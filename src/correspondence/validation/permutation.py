@@ -15,7 +15,6 @@ from correspondence._util.arguments import (
     check_whole,
     count_observations,
     find_user_stacklevel,
-    take_rows,
 )
 from correspondence._util.user_warnings import FewerComponents
 from correspondence.core.dependence_views import HOPELESS_PVALUE, run_in_turn
@@ -33,6 +32,8 @@ from correspondence.validation.fitting import (
     read_pairs,
     run_tasks,
 )
+from correspondence.validation.many_columns import run_columns_test, takes_columns
+from correspondence.validation.refitting import run_with_refits
 
 __all__ = [
     "MIN_FOR_BLOCKS",
@@ -213,6 +214,9 @@ def permutation_test(
     partners are exchanged. (Ordinary k-fold values would not do: the fit of each fold depends on the noise of all
     others, and such a test rejects too often.) What a component has in common with those before it is subtracted first.
 
+    Axes of many columns (`MCA`, without Y) are tested on all rows, or on 20,000 of them drawn at random: each column is
+    permuted on its own. Axis k + 1 is compared with columns that have k axes in common, and nothing else.
+
     Sums of products are in units of their own standard error, so that variables that merely share a scale do not count
     as correlated.
 
@@ -223,7 +227,7 @@ def permutation_test(
     X, Y : array-like, frame, ...
         Test these pairs, of any kind that ``est.fit`` takes. For `CA`, X alone may be a
         table of whole counts in any form that it takes: the pairs that it counts are used, about 200,000 of them,
-        drawn at random, if there are more.
+        drawn at random, if there are more. For `MCA`, X is the table of all columns.
     n_permutations : int
         The smallest possible p-value is 1 / (n_permutations + 1). For many pairs fewer may be drawn, at least 199.
     refit : bool, optional
@@ -262,6 +266,8 @@ def permutation_test(
     check_whole(n_permutations, "n_permutations", 19)
     if refit is not None:
         check_flag(refit, "refit")
+    if takes_columns(est, Y):
+        return run_columns_test(est, X, n_permutations, refit, groups, random_state)
     X, Y = read_pairs(est, X, Y, groups)
     _, together = check_pairs(est, X, Y, groups, random_state, MIN_FOR_BLOCKS)
     if refit:
@@ -428,23 +434,3 @@ def check_enough_for_blocks(n: int, are_groups: bool) -> None:
         f"X must have at least {MIN_FOR_BLOCKS} pairs for a test on held-out ones, got {n}. "
         "Use permutation_test with refit=True, which holds none out."
     )
-
-
-def run_with_refits(
-    est: Any, X: Any, Y: Any, n_permutations: int, groups: Any, seed: int, n_jobs: Any, progress: Any
-) -> PermutationTest:
-    """Compare training correlations with the largest of fits to pairs whose partners are exchanged."""
-    if groups is not None:
-        raise ValueError("groups cannot be kept together when partners are exchanged. Use refit=False.")
-    observed = fit_copy(est, X, Y).decomposition_.correlations
-    rng, n = np.random.default_rng(seed), count_observations(X, "X")
-    tasks = ((est, X, Y, rng.permutation(n)) for _ in range(n_permutations))
-    largest = np.array(run_tasks(_fit_permuted_pairs, tasks, n_jobs, "permutations", progress))
-    exceeded = (largest[:, None] >= observed - 1e-12).sum(axis=0)
-    null = np.tile(largest[:, None], (1, len(observed)))
-    pvalues = np.maximum.accumulate((1 + exceeded) / (1 + n_permutations))
-    return PermutationTest(pvalues, observed, observed, null, n_permutations, "refitted")
-
-
-def _fit_permuted_pairs(est: Any, X: Any, Y: Any, order: np.ndarray) -> float:
-    return fit_copy(est, X, take_rows(Y, order)).decomposition_.maximal_correlation

@@ -14,7 +14,7 @@ import numpy as np
 from correspondence._util.arguments import take_rows
 from correspondence._util.files import new_file
 from correspondence._util.progress import ProgressArgument
-from correspondence._util.text import list_names
+from correspondence._util.text import list_names, one_line
 from correspondence.app.analyze.files import (
     MODEL_FILE,
     SUMMARY_FILE,
@@ -25,6 +25,7 @@ from correspondence.app.analyze.files import (
     with_names,
 )
 from correspondence.app.analyze.inputs import SUM_ERROR
+from correspondence.app.analyze.pace import Pace
 from correspondence.app.analyze.variables import array_values, frame_values
 from correspondence.core.decomposition import Decomposition, load
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
@@ -45,8 +46,11 @@ from correspondence.data.file_formats import (
 )
 from correspondence.data.image_files import image_files, read_images
 from correspondence.data.text_columns import AS_SUGGESTED, Readings
+from correspondence.selection.time_budget import FIT_SHARE, TimeBudget
 
 __all__ = ["Embedding", "LoadedModel", "embed_file", "load_model", "write_columns"]
+
+X_SHARE = 0.6  # of a time limit, for x if y is placed too
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +96,7 @@ def attach_summary(d: Decomposition, path: Path) -> LoadedModel:
         known = json.loads(path.read_text(encoding="utf-8"))
         if known["format"] != SUMMARY_FORMAT:
             return LoadedModel(d)
-        readings = Readings(**known.get("readings", {}))  # which earlier versions did not write
+        readings = Readings.from_json(known.get("readings", {}))  # which earlier versions did not write
         if known["form"] == "table" and not isinstance(d.g, LabelFunctions):
             raise ValueError("This is not the model of a table.")
         return LoadedModel(d, known["form"], {role: known[role]["columns"] for role in "xy"}, known["id"], readings)
@@ -108,6 +112,7 @@ def embed_file(
     id: str | None = None,
     images: Path | None = None,
     progress: ProgressArgument = None,
+    time_limit: float | TimeBudget | None = None,
 ) -> Embedding:
     """Place new data.
 
@@ -123,8 +128,10 @@ def embed_file(
         The column of names; by default that of the analysis, or the number of the row.
     images : Path, optional
         The folder of the images that the file lists.
-    progress : bool, optional
-        Show a progress bar while images are read.
+    progress : bool or StageLine, optional
+        Show progress bars, or tell the stages on a line.
+    time_limit : float or TimeBudget, optional
+        Place no more rows after so many seconds; those that are left have no coordinates, and that is said.
 
     Returns
     -------
@@ -133,18 +140,21 @@ def embed_file(
     """
     rows: _Rows
     told: list[str] = []
+    pace = Pace(progress, TimeBudget.from_limit(time_limit))
+    pace.tell(f"reading {one_line(file.name)}")
     if images is not None or file.is_dir():
         rows = read_image_rows(model, file, images, x, progress)
     elif file.suffix.lower() in ARRAY_ENDINGS:
         rows = _ArrayRows(read_arrays(file), file)
     else:
-        table = read_file(file, model.readings)
+        given = zip([*model.columns["x"], *model.columns["y"]], [*(x or model.columns["x"]), *y], strict=False)
+        table = read_file(file, model.readings.rename(dict(given)))
         rows = _FrameRows(nw.from_native(table.frame), file)
         told = table.list_notes([*x, *y, *model.columns["x"], *model.columns["y"]])
     if model.form == "table":
         found = embed_table_rows(model, rows)
     else:
-        found = embed_rows(model, rows, {"x": list(x), "y": list(y)}, id)
+        found = embed_rows(model, rows, {"x": list(x), "y": list(y)}, id, pace)
     return Embedding(found.columns, [*told, *found.notes])
 
 
@@ -271,7 +281,8 @@ def _get_encoder(functions: PrincipalFunctions) -> Encoder | None:
 
 def _takes_gaps(functions: PrincipalFunctions) -> bool:
     """Say whether functions take missing values, and labels that are not in the fit as such."""
-    return isinstance(_get_encoder(functions), Columns | Text)
+    is_tolerant = isinstance(functions, LabelFunctions) and functions.unknown == "missing"
+    return is_tolerant or isinstance(_get_encoder(functions), Columns | Text)
 
 
 def _is_beliefs(functions: PrincipalFunctions) -> bool:
@@ -317,7 +328,9 @@ def find_known_rows(functions: PrincipalFunctions, values: Any) -> np.ndarray:
 # --- coordinates
 
 
-def embed_rows(model: LoadedModel, rows: _Rows, given: dict[str, list[str]], id_column: str | None) -> Embedding:
+def embed_rows(
+    model: LoadedModel, rows: _Rows, given: dict[str, list[str]], id_column: str | None, pace: Pace
+) -> Embedding:
     """Place rows by the columns of x, of y, or both."""
     check_columns([*given["x"], *given["y"], *([id_column] if id_column else [])], rows.names, rows.path)
     notes: list[str] = []
@@ -330,7 +343,7 @@ def embed_rows(model: LoadedModel, rows: _Rows, given: dict[str, list[str]], id_
                 f"{role} is not placed, because {rows.path} has no column {list_names(lacking, 5, show=repr)}."
             )
         if names:
-            placed[letter] = place_rows(model.get_functions(role), rows, names, role, notes)
+            placed[letter] = place_rows(model.get_functions(role), rows, names, role, notes, pace)
     if not placed:
         raise ValueError(_explain_missing_columns(model, rows))
     name = id_column if id_column is not None else model.id if model.id in rows.names else None
@@ -367,8 +380,11 @@ def _explain_missing_columns(model: LoadedModel, rows: _Rows) -> str:
     )
 
 
-def place_rows(functions: PrincipalFunctions, rows: _Rows, names: list[str], role: str, notes: list[str]) -> np.ndarray:
+def place_rows(
+    functions: PrincipalFunctions, rows: _Rows, names: list[str], role: str, notes: list[str], pace: Pace
+) -> np.ndarray:
     """Compute the coordinates of all rows, NaN for those that cannot be placed."""
+    pace.tell(f"placing the rows by {role}")
     values, complete = rows.select_values(names, functions)
     places = np.full((len(rows), functions.width), np.nan)
     missing = int((~complete).sum())
@@ -384,7 +400,11 @@ def place_rows(functions: PrincipalFunctions, rows: _Rows, names: list[str], rol
         notes.append(f"{role}: {int((~known).sum())} row(s) with a label that is not in the fit have no coordinates.")
         values = take_rows(values, np.flatnonzero(known))
     if known.any():
-        places[np.flatnonzero(complete)[known]] = functions(values)
+        found, which = pace.evaluate(functions, values, X_SHARE if role == "x" else FIT_SHARE), np.flatnonzero(complete)
+        places[which[known][: len(found)]] = found
+        if len(found) < known.sum():
+            late = int(known.sum()) - len(found)
+            notes.append(f"{role}: the last {late:,} row(s) have no coordinates, because of the time limit.")
     return places
 
 

@@ -35,8 +35,10 @@ from correspondence.results.evidence import HeldOut
 __all__ = [
     "HISTORY_FILE",
     "MODEL_FILE",
+    "REPORT_FILE",
     "SUMMARY_FILE",
     "SUMMARY_FORMAT",
+    "SURVEY_FILES",
     "check_folder",
     "check_format",
     "describe_variable",
@@ -58,7 +60,13 @@ STRUCTURE_FILE = "structure.csv"
 SIDE_FILES = (X_FILE, Y_FILE, X_CSV_FILE, Y_CSV_FILE)
 RESULT_FILES = (REPORT_FILE, PICS_FILE, *SIDE_FILES, MODEL_FILE, SUMMARY_FILE, STRUCTURE_FILE)
 HISTORY_FILE = "history.csv"
-OWNED_FILES = (*RESULT_FILES, EXCEL_FILE, HISTORY_FILE)  # what one command writes to a folder, another removes
+SURVEY_FILES = ("axes.csv", "columns.csv", "rows.parquet", "rows.csv")
+OWNED_FILES = (
+    *RESULT_FILES,
+    EXCEL_FILE,
+    HISTORY_FILE,
+    *SURVEY_FILES,
+)  # what one command writes to a folder, another removes
 MAX_CSV_CELLS = 1_000_000  # cells of x and y that are also written as CSV without being asked for: about two seconds
 MAX_SHEET_ROWS = 2**20 - 1  # rows of a spreadsheet below its heading
 
@@ -116,6 +124,7 @@ def write_report(analysis: Analysis, path: Path, title: str) -> None:
         None if is_beliefs else Y,
         path,
         held_out=analysis.held_out,
+        crossfit=analysis.crossfit,
         classes=Y if is_beliefs else None,
         names=analysis.names,
         x_labels=_make_x_labels(analysis),
@@ -261,7 +270,7 @@ def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title
         "n_missing": data.n_missing,
         "rows": {"in_file": data.n_rows, "used": len(data.ids)} if data.form == "pairs" else None,
         "columns": [asdict(fact) for fact in data.facts],
-        "readings": data.readings._asdict(),
+        "readings": data.readings.to_json(),
         "method": analysis.method,
         "reason": analysis.reason,
         "seed": seed,

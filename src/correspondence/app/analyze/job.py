@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from correspondence._util.progress import ProgressArgument, StageLine
@@ -13,14 +14,17 @@ from correspondence.app.analyze.inputs import Data
 from correspondence.app.messages import collect_warnings, make_safe
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.decomposition import Decomposition
+from correspondence.data.column_kinds import find_row_names
 from correspondence.data.copies import DUPLICATES
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.describe.structure import structure
 from correspondence.results.component_tests import LatentDimension
-from correspondence.results.evidence import Component, HeldOut, find_points, list_components
-from correspondence.selection.decompose import NOTHING_FOUND_TEXT, choose_decomposition
+from correspondence.results.evidence import Component, CrossFit, HeldOut, find_points, list_components
+from correspondence.selection.choice import NOTHING_FOUND_TEXT
+from correspondence.selection.decompose import choose_decomposition
 from correspondence.selection.preparing import PreparedLabels
+from correspondence.selection.time_budget import TimeBudget
 
 __all__ = ["Analysis", "analyze_data", "format_components", "format_summary", "list_structure_rows"]
 
@@ -56,6 +60,8 @@ class Analysis:
         The warnings.
     guards : tuple of str
         What was done with copies and rare labels, in sentences; they are among the notes.
+    crossfit : CrossFit or None
+        Out-of-fold functions of the pairs, which tell how columns go with the axes on held-out pairs.
     seconds : float
         The time that the analysis took.
     not_saved : str
@@ -75,6 +81,7 @@ class Analysis:
     seconds: float
     not_saved: str = ""
     guards: tuple[str, ...] = ()
+    crossfit: CrossFit | None = None
 
     @property
     def names(self) -> tuple[str, str]:
@@ -117,6 +124,7 @@ class _WayResult:
     note: str = ""
     guards: tuple[str, ...] = ()
     prepared: PreparedLabels = field(default_factory=PreparedLabels)
+    crossfit: CrossFit | None = None
 
 
 def analyze_data(
@@ -128,7 +136,7 @@ def analyze_data(
     splits_copies: bool = False,
     random_state: int = 0,
     progress: ProgressArgument = None,
-    time_limit: float | None = None,
+    time_limit: float | TimeBudget | None = None,
 ) -> Analysis:
     """Analyse data.
 
@@ -148,15 +156,15 @@ def analyze_data(
         The seed of folds and methods.
     progress : bool, optional
         Show progress bars; by default in a terminal, from two seconds on. Or the line that tells the stages.
-    time_limit : float, optional
-        Skip methods that would not finish in so many seconds, and shorten tests.
+    time_limit : float or TimeBudget, optional
+        Skip methods that would not finish in so many seconds, and shorten or cut off tests; or a budget that has begun.
 
     Returns
     -------
     Analysis
         The result and what is known about it.
     """
-    begin = time.perf_counter()
+    begin, budget = time.perf_counter(), TimeBudget.from_limit(time_limit)
     check_options(data, method, n_components)
     with collect_warnings() as notes:
         if data.form == "beliefs":
@@ -164,7 +172,7 @@ def analyze_data(
         else:
             groups = DUPLICATES if data.groups is None and not splits_copies else data.groups
             options = {"groups": groups, "min_count": min_count, "random_state": random_state, "progress": progress}
-            found = choose_method(data, method, n_components, options | {"time_limit": time_limit})
+            found = choose_method(data, method, n_components, options | {"time_limit": budget})
             data = merge_rare_values(data, found.prepared)
     d = replace(found.decomposition, origin=f"{found.method}: {found.reason}.")
     if not d.n_components:
@@ -180,7 +188,10 @@ def analyze_data(
             notes.append(NOTHING_FOUND_TEXT)
     if isinstance(progress, StageLine):
         progress.tell("finding words for the axes")
-    words = find_axis_words(d, data.x.values, data.y.values) if data.form == "pairs" else find_axis_words(d)
+    values = (data.x.values, data.y.values) if data.form == "pairs" else ()
+    no_words: list[AxisWords] = []
+    words = budget.attempt("The search for words", 1.0, partial(find_axis_words, d, *values), no_words)
+    notes += budget.notes
     sentences = write_sentences(d, words, held_out, (data.x.name, data.y.name))
     not_saved = find_saving_obstacle(d)
     if not_saved:
@@ -188,6 +199,7 @@ def analyze_data(
     return Analysis(
         *(data, found.est or d, d, found.method, found.reason, held_out, found.not_held_out),
         *(words, sentences, tuple(dict.fromkeys(notes)), time.perf_counter() - begin, not_saved, found.guards),
+        found.crossfit if data.form == "pairs" else None,
     )
 
 
@@ -210,6 +222,12 @@ def check_options(data: Data, method: str, n_components: int | None) -> None:
         other = data.x if data.x.kind != "labels" else data.y
         hint = "--labels makes labels of numbers"
         raise ValueError(f"--method ca needs labels for x and y, but {other.role} has {other.text}: {hint}.")
+    for side in (data.x, data.y) if data.form == "pairs" and method == "auto" else ():
+        if side.kind == "labels" and (found := find_row_names(side.labels_with_shares[1].tolist(), len(data.ids))):
+            raise ValueError(
+                f"--{side.role} must have labels that occur several times, but {side.name!r} names the rows: {found}. "
+                "Take another column; --id names the rows."
+            )
     if method == "pice":
         importlib.import_module("correspondence.estimators.pice")  # which says how to install torch
     most, why = find_component_limit(data)
@@ -269,7 +287,8 @@ def choose_method(data: Data, method: str, n_components: int | None, options: di
         reason = f"{what}; {reason}" if choice.dimension is not None else what
     note = CHOSEN_METHOD_NOTE if is_compared and choice.dimension else ""
     judged = (choice.decomposition, choice.dimension, choice.not_tested)
-    return _WayResult(choice.method, reason, *judged, note=note, guards=choice.notes, prepared=choice.prepared)
+    more: dict[str, Any] = {"guards": choice.notes, "prepared": choice.prepared, "crossfit": choice.crossfit}
+    return _WayResult(choice.method, reason, *judged, note=note, **more)
 
 
 def _analyze_beliefs(data: Data, n_components: int | None, progress: bool | None) -> _WayResult:
@@ -280,13 +299,17 @@ def _analyze_beliefs(data: Data, n_components: int | None, progress: bool | None
 
 
 def list_structure_rows(analysis: Analysis) -> list[list[Any]]:
-    """List how each column, and each of its categories, goes with each function, below the names of the figures."""
+    """List how each column, and each of its categories, goes with each function, below the names of the figures.
+
+    Of pairs, the same figures with out-of-fold functions are beside those of the fit.
+    """
     data = analysis.data
     readable = [
         side.values if data.form == "pairs" and side.kind not in ("images", "sparse") else None
         for side in (data.x, data.y)
     ]
-    frame = structure(analysis.decomposition, *readable, names=analysis.names).to_frame("polars")
+    found = structure(analysis.decomposition, *readable, held_out=analysis.crossfit, names=analysis.names)
+    frame = found.to_frame("polars")
     return [frame.columns, *map(list, frame.iter_rows())]
 
 

@@ -41,6 +41,7 @@ EXAMPLES_TEXT = """\b
 Examples:
   correspondence analyze winequality-red.csv --y quality --labels quality
   correspondence analyze housetasks.csv --table -o tasks
+  correspondence analyze survey.csv
   correspondence analyze captions.csv --images photos --size 64 --method kernel
 
 \b
@@ -119,14 +120,15 @@ def analyze_command(
     output: Path | None,
     **options: Any,
 ) -> None:
-    """Analyse two variables of FILE, and say how far the result holds.
+    """Analyse two variables of FILE, or without --y all its columns, and say how far the result holds.
 
     FILE may be CSV or TSV (also packed: .csv.gz), Excel, Parquet, JSON, JSON lines, SPSS, Stata, SAS, ARFF or NPZ.
 
     The kind of each column is guessed, and printed. The files are report.html (a page to explore, which needs no
     network), pics.csv (each component: PIC, training and held-out correlation, its interval, p-value), x.parquet and
     y.parquet (coordinates, also as CSV), model.safetensors (for `correspondence embed` and co.load), summary.json and
-    structure.csv (the correlation of each column with each axis).
+    structure.csv (the correlation of each column with each axis). Of all columns they are report.html, axes.csv,
+    columns.csv (answers and numbers), rows.csv, model.safetensors and summary.json.
     """
     import matplotlib
 
@@ -135,9 +137,12 @@ def analyze_command(
     from correspondence.app.analyze.files import check_folder, check_format, to_json, write_analysis
     from correspondence.app.analyze.inputs import Request, describe_file, read_data
     from correspondence.app.analyze.job import analyze_data, format_summary
+    from correspondence.app.analyze.survey import analyze_survey, format_survey, read_survey, write_survey
     from correspondence.selection.method_registry import MIN_PAIRS_FOR_NET
+    from correspondence.selection.time_budget import TimeBudget
 
     matplotlib.use("Agg")
+    budget = TimeBudget(time_limit)
     request = Request(file=file, **options)
     check_usage(request)
     if show_columns:
@@ -152,13 +157,30 @@ def analyze_command(
     with one_sentence(), open_stages(progress) as line:
         check_format(format)
         line.tell(f"reading {make_safe(file.name)}")
+        survey = read_survey(request) if method == "auto" else None
+        if survey is not None:
+            line.clear()
+            tell_lines(survey.lines)
+            unused = {"--time-limit": time_limit, "--min-count": min_count, "--format": format}
+            given = [name for name, value in unused.items() if value is not None]
+            tell_lines([f"{name} says nothing about an analysis of all columns." for name in given])
+            found = analyze_survey(survey, components, seed, line)
+    if survey is not None:
+        tell_lines(found.notes)
+        with one_sentence(), writing_to(folder), open_stages(progress) as line:
+            line.tell("writing the page and the tables")
+            summary = write_survey(found, request, folder, title or to_valid_text(file.stem), seed)
+        click.echo(to_json(summary) if as_json else format_survey(summary))
+        return
+    with one_sentence(), open_stages(progress) as line:
+        line.tell(f"reading {make_safe(file.name)}")
         data = read_data(request, line)
         line.clear()
         tell_lines(data.lines)
         if data.x.kind == "images" and method == "auto" and len(data.ids) >= MIN_PAIRS_FOR_NET and find_spec("torch"):
             tell_lines(["Nets are tried too, which takes minutes for this many images; --method kernel takes seconds."])
         guards: dict[str, Any] = {"min_count": min_count or "auto", "splits_copies": split_copies}
-        guards |= {"progress": line, "time_limit": time_limit}
+        guards |= {"progress": line, "time_limit": budget}
         analysis = analyze_data(data, method, components, random_state=seed, **guards)
     tell_lines(analysis.notes)
     with one_sentence(), writing_to(folder), open_stages(progress) as line:

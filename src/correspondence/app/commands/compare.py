@@ -42,7 +42,7 @@ __all__ = ["compare_command"]
     short_help="Compare methods on a file by held-out rows.",
     epilog=METHODS_LISTED,
 )
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path))
 @columns_option("x", "Columns of X, separated by commas; by default all others.")
 @columns_option("y", "Columns of Y, separated by commas. Not needed for a table.")
 @table_option
@@ -98,8 +98,10 @@ def compare_command(
     import correspondence as co
     from correspondence._util.progress import open_stages
     from correspondence.app.analyze.inputs import Request, read_data
+    from correspondence.selection.time_budget import TimeBudget
 
     matplotlib.use("Agg")
+    budget = TimeBudget(time_limit)
     if table:
         check_usage(Request(file, x, y, labels, groups=groups, table=True))
     elif not y:
@@ -126,13 +128,14 @@ def compare_command(
             X, Y, together = data.x.values, data.y.values, data.groups
         groups_or_copies = "duplicates" if together is None and not split_copies else together
         options: dict[str, Any] = {"groups": groups_or_copies, "min_count": min_count or "auto", "random_state": seed}
-        options |= {"progress": line, "time_limit": time_limit}
+        options |= {"progress": line, "time_limit": budget}
         with collect_warnings() as notes:
             comparison = co.compare(X, Y, methods or None, components, cv, **options)
     tell_lines(notes)
     click.echo(repr(comparison))
     figures, picture = output / "comparison.csv", output / "comparison.png"
-    with writing_to(output):
+    with writing_to(output), open_stages(progress) as line:
+        line.tell("writing the table and the figure")
         output.mkdir(parents=True, exist_ok=True)
         write_comparison(comparison, figures, picture)
     click.echo(f"\nTable:  {figures.resolve()}\nFigure: {picture.resolve()}")

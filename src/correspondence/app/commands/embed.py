@@ -17,6 +17,7 @@ from correspondence.app.commands.options import (
     output_option,
     progress_option,
     tell_lines,
+    time_limit_option,
     writing_to,
 )
 from correspondence.app.messages import make_safe
@@ -42,6 +43,7 @@ Exit codes: as for analyze.""",
 @click.option("--images", type=click.Path(path_type=Path), help="Folder of the images that FILE lists.")
 @decimal_option
 @dates_option
+@time_limit_option("Place no more rows after so many seconds; those that are left have empty coordinates.")
 @progress_option
 @output_option("A .parquet or .csv file.", show_default="the name of FILE with -embedded.parquet")
 def embed_command(
@@ -53,6 +55,7 @@ def embed_command(
     images: Path | None,
     decimal: Any,
     dates: Any,
+    time_limit: float | None,
     progress: bool | None,
     output: Path | None,
 ) -> None:
@@ -64,19 +67,20 @@ def embed_command(
     """
     from correspondence._util.progress import open_stages
     from correspondence.app.analyze.embedding import embed_file, load_model, write_columns
-    from correspondence.data.text_columns import Readings
+    from correspondence.selection.time_budget import TimeBudget
 
+    budget = TimeBudget(time_limit)
     target = Path(f"{file.stem}-embedded.parquet") if output is None else output
     if target.suffix.lower() not in (".parquet", ".csv"):
         raise click.UsageError(f"--output must end in .parquet or .csv, got {target}.")
     with one_sentence(), open_stages(progress) as line:
         line.tell(f"reading {make_safe(model.name)}")
         loaded = load_model(model)
-        readings = Readings(decimal or loaded.readings.decimal, dates or loaded.readings.dates)
-        line.tell(f"placing the rows of {make_safe(file.name)}")
-        found = embed_file(replace(loaded, readings=readings), file, x, y, id, images, line)
+        readings = loaded.readings.choose(decimal, dates)
+        found = embed_file(replace(loaded, readings=readings), file, x, y, id, images, line, budget)
     tell_lines(found.notes)
-    with one_sentence(), writing_to(target.parent):
+    with one_sentence(), writing_to(target.parent), open_stages(progress) as line:
+        line.tell(f"writing {make_safe(target.name)}")
         write_columns(found.columns, target)
     rows = len(next(iter(found.columns.values())))
     click.echo(f"Written to {make_safe(target.resolve())}: {rows:,} rows, {', '.join(map(make_safe, found.columns))}")

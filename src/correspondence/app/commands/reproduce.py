@@ -57,7 +57,7 @@ def reproduce_command(
 
     folder = output or (Path("results") if name == "all" else Path("results", name))
     if name == "all":
-        run_all_studies(folder, seeds, quick, again, time_limit)
+        run_all_studies(folder, seeds, quick, again, time_limit, progress)
         return
     if again:
         raise click.UsageError("--again goes with all: a single study is always run.")
@@ -72,12 +72,21 @@ def reproduce_command(
     click.echo(f"Written to {folder.resolve()}: {', '.join(path.name for path in files)}")
 
 
-def run_all_studies(folder: Path, seeds: int | None, quick: bool, again: bool, time_limit: float | None) -> None:
+def run_all_studies(
+    folder: Path, seeds: int | None, quick: bool, again: bool, time_limit: float | None, progress: bool | None
+) -> None:
     """Run all studies, and say which were not run and which failed."""
+    from correspondence._util.progress import open_stages
     from correspondence.studies.reproducing import reproduce_all
 
-    with writing_to(folder):
-        outcome = reproduce_all(folder, seeds, quick, again, click.echo, time_limit)
+    with writing_to(folder), open_stages(progress) as line:
+
+        def tell(text: str) -> None:
+            line.clear()
+            click.echo(text)
+            line.tell(text.strip())
+
+        outcome = reproduce_all(folder, seeds, quick, again, tell, time_limit)
     page, table = outcome.files
     click.echo(f"\nPage:  {page.resolve()}\nTable: {table.resolve()}")
     if outcome.missing:

@@ -15,6 +15,7 @@ from correspondence.app.commands.options import (
     labels_option,
     one_sentence,
     output_option,
+    progress_option,
     seed_option,
     tell_lines,
     time_limit_option,
@@ -86,10 +87,18 @@ Exit codes: as for analyze.""",
 )
 @seed_option
 @time_limit_option("Stop at the first look at the held-out pairs after so many seconds of training, and keep the best.")
+@progress_option
 @click.option("--overwrite", is_flag=True, help="Start again, whatever is in the folder.")
 @json_option
 @output_option("Folder for the files.", show_default="the name of the first FILE with -training")
-def train_command(files: tuple[str, ...], output: Path | None, overwrite: bool, as_json: bool, **options: Any) -> None:
+def train_command(
+    files: tuple[str, ...],
+    output: Path | None,
+    overwrite: bool,
+    as_json: bool,
+    progress: bool | None,
+    **options: Any,
+) -> None:
     """Train `PICE`, two nets, on the pairs of FILE (any that analyze takes), or of several (CSV or Parquet).
 
     Several processes train the same model as one, but for rounding: each computes its share of every batch, in one
@@ -112,7 +121,7 @@ def train_command(files: tuple[str, ...], output: Path | None, overwrite: bool, 
         check_folder(folder)
         is_new = is_worker() or job.prepare_folder(overwrite)
     if is_new:
-        run_training(job, overwrite)
+        run_training(job, overwrite, progress)
     else:
         tell_lines([f"{folder} holds the result of this command already: --overwrite would train again."])
     if is_first():
@@ -120,12 +129,12 @@ def train_command(files: tuple[str, ...], output: Path | None, overwrite: bool, 
         click.echo(to_json(summary) if as_json else format_summary(summary))
 
 
-def run_training(job: Job, overwrite: bool) -> None:
+def run_training(job: Job, overwrite: bool, is_shown: bool | None) -> None:
     """Train, in new processes or as one of torchrun's, and show the progress."""
     from correspondence.app.train.launch import TrainingError, is_first, is_worker, launch_processes, work_as_one_of
     from correspondence.app.train.terminal import Progress
 
-    with one_sentence(), Progress(job.steps, is_first=is_first()) as progress:
+    with one_sentence(), Progress(job.steps, is_shown if is_first() else False) as progress:
         try:
             if is_worker():
                 work_as_one_of(job, progress, overwrite)

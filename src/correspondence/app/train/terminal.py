@@ -48,15 +48,22 @@ def _format_heading(summary: dict[str, Any]) -> str:
 class Progress:
     """Lines and progress of a run on standard error: a bar on a terminal, otherwise a line now and then.
 
-    Until the first step, a line on a terminal says that the pairs are being read.
+    Until the first look at the held-out pairs, a line on a terminal says what is done.
+
+    Parameters
+    ----------
+    steps : int
+        The largest number of steps.
+    is_shown : bool, optional
+        Show the line until the first look always or never; by default only on a terminal.
     """
 
-    def __init__(self, steps: int, *, is_first: bool = True) -> None:
+    def __init__(self, steps: int, is_shown: bool | None = None) -> None:
         self.steps, self._told = steps, 0
-        self._stages = StageLine(None if is_first else False)
+        self._stages = StageLine(is_shown)
 
     def __enter__(self) -> Self:
-        self._stages.tell("reading the pairs and preparing the nets")
+        self._stages.tell("starting, and reading the pairs")
         self._stages.__enter__()
         self._bar = tqdm(total=self.steps, desc="training", disable=None, delay=0.5)
         return self
@@ -70,6 +77,7 @@ class Progress:
         if "line" in event:
             self._stages.clear()
             tqdm.write(make_safe(event["line"]), file=sys.stderr)
+            self._stages.tell("preparing the nets, and training until the first look at held-out pairs")
             return
         self._stages.__exit__()
         captured = "" if event["captured"] is None else f"captured, held out: {event['captured']:.4f}, "

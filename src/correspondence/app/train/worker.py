@@ -165,7 +165,7 @@ def summarise_training(job: Job, data: Input, est: PICE, notes: list[str], secon
         "id": None,
         "n": int(est.decomposition_.n),
         "n_missing": data.n_missing,
-        "readings": data.readings._asdict(),
+        "readings": data.readings.to_json(),
         "method": "pice",
         "model": est.model_,
         "seed": job.seed,

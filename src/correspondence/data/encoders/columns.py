@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +34,7 @@ from correspondence.data.encoders.single_column import (
     column_to_state,
 )
 from correspondence.data.encoders.text import is_text
+from correspondence.data.text_readers import TextReader
 
 __all__ = ["MAX_DENSE_COLUMNS", "Columns", "copy_for_expectations", "find_only_category", "is_table"]
 
@@ -62,7 +63,8 @@ class Columns(Encoder):
     names : list
         These are the names of all columns of the data, constant ones included.
     kinds : dict
-        The name of each column leads to what it is; empty for an encoder that was loaded.
+        The name of each column leads to what it is, as the fit has decided; models of earlier versions know it of
+        encoded columns only.
     """
 
     columns: dict[Any, Column]
@@ -149,12 +151,34 @@ class Columns(Encoder):
 
     def state(self) -> State:  # noqa: D102
         columns = [[label_to_json(key), column_to_state(c)] for key, c in self.columns.items()]
-        return State({"kind": self.kind, "columns": columns, "names": [label_to_json(key) for key in self.names]}, {})
+        description = {"kind": self.kind, "columns": columns, "names": [label_to_json(key) for key in self.names]}
+        inferred = {key: infer_kind(column) for key, column in self.columns.items()}
+        told = {key: kind for key, kind in self.kinds.items() if replace(kind, note="") != inferred.get(key)}
+        kinds = [[label_to_json(key), asdict(kind)] for key, kind in told.items()]
+        return State(description | ({"kinds": kinds} if kinds else {}), {})
 
     @classmethod
     def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Columns:  # noqa: D102
         columns = {label_from_json(key): column_from_state(column) for key, column in description["columns"]}
-        return cls(columns, [label_from_json(key) for key in description["names"]])
+        kinds = {key: infer_kind(column) for key, column in columns.items()}
+        kinds |= {label_from_json(key): kind_from_state(kind) for key, kind in description.get("kinds", ())}
+        return cls(columns, [label_from_json(key) for key in description["names"]], kinds)
+
+
+def kind_from_state(state: dict[str, Any]) -> ColumnKind:
+    """Put together what `dataclasses.asdict` took apart."""
+    reader = state["reader"]
+    return ColumnKind(state["kind"], None if reader is None else TextReader(**reader), state["note"])
+
+
+def infer_kind(encoder: Column) -> ColumnKind:
+    """Infer what a column is from its encoder; what this does not tell, such as yes or no, is saved beside it."""
+    if isinstance(encoder, Indicated):
+        return infer_kind(encoder.inner)
+    if isinstance(encoder, Parsed):
+        return ColumnKind(encoder.reader.kind, encoder.reader)
+    kinds = {Category: "label", Dates: "date", Items: "list", Words: "text"}
+    return ColumnKind(kinds.get(type(encoder), "number"))
 
 
 def _warn_of_merged_labels(notes: dict[Any, str], name: str) -> None:

@@ -233,7 +233,8 @@ class Dates(ColumnEncoder):
 
     def __call__(self, column: np.ndarray) -> np.ndarray:  # noqa: D102
         if column.dtype.kind != "M" and not find_missing(column).all():
-            raise ValueError("must hold dates, as in the fit.")
+            odd = column[~find_missing(column)].tolist()[0]
+            raise ValueError(f"must hold dates, as in the fit, got {short_repr(odd)}.")
         days = to_numbers(column)
         known = np.where(np.isnan(days), 0, days)
         whole = np.floor(known)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from correspondence.data.pairs.on_spark import deserialise_table, map_in_arrow, serialise_batches
+from correspondence.data.pairs.on_spark import deserialise_table, map_in_arrow, serialise_batches, take_universal_time
 from correspondence.data.pairs.opening import import_pyarrow, is_spark
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def read_tables(frame: nw.LazyFrame) -> Generator[pa.Table, None, None]:
     elif frame.implementation.is_duckdb():
         read = native.to_arrow_reader if hasattr(native, "to_arrow_reader") else native.fetch_record_batch
         with read(ROWS_PER_BATCH) as batches:
-            yield from cut_batches(import_pyarrow().Table.from_batches([batch]) for batch in batches)
+            tables = (import_pyarrow().Table.from_batches([take_universal_time(batch)]) for batch in batches)
+            yield from cut_batches(tables)
     elif frame.implementation.is_polars():
         yield from cut_batches(batch.to_arrow() for batch in _collect_polars_batches(native))
     else:

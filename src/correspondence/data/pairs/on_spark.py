@@ -12,7 +12,7 @@ from correspondence.data.pairs.opening import import_pyarrow
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["deserialise_table", "map_in_arrow", "map_spark", "serialise_batches"]
+__all__ = ["deserialise_table", "map_in_arrow", "map_spark", "serialise_batches", "take_universal_time"]
 
 
 def map_spark(frame: Any, function: Callable[[pa.Table, int], Any]) -> list[Any]:
@@ -42,7 +42,18 @@ def map_in_arrow(frame: Any, function: Callable[[Any], Any], schema: str) -> Any
 def _call_with_names(function: Callable[[Any], Any], names: list[str], batches: Iterable[pa.RecordBatch]) -> Any:
     import pyarrow as pa
 
-    return function(pa.RecordBatch.from_arrays(batch.columns, names) for batch in batches)
+    return function(take_universal_time(pa.RecordBatch.from_arrays(batch.columns, names)) for batch in batches)
+
+
+def take_universal_time(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Give times the zone UTC: DuckDB and Spark keep none, and show them in that of the session."""
+    import pyarrow as pa
+
+    columns = [
+        column.cast(pa.timestamp(column.type.unit, "UTC")) if getattr(column.type, "tz", None) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
 
 
 class _Failure:

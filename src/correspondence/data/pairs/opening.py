@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import tempfile
 import uuid
 from collections import Counter
@@ -38,6 +39,8 @@ MIN_MEMORY_BYTES = 2e9  # DuckDB may take this much,
 MEMORY_SHARE = 1 / 8  # or this share of the memory if that is more
 FORMATS_BY_ENDING = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
 WHOLE_NUMBER_PATTERN = "[-+]?(0|[1-9][0-9]*)"  # without leading zeros, which codes have
+OFFSET_PATTERN = " *(Z|[-+][0-9]{2}(:?[0-9]{2})?)$"
+AWARE_TYPE = "TIMESTAMP WITH TIME ZONE"
 ENGINE_MODULES = ("_duckdb", "duckdb", "narwhals", "polars", "pyspark", "py4j")  # whose errors are translated
 
 
@@ -111,6 +114,8 @@ def open_files(source: Any, name: str) -> Any:
         # option also get a type that holds the values of all files, where the first file would decide.
         is_joined = len(names) > 1 and (kinds == {"csv"} or _have_different_types(connection, names))
         relation = read(names, union_by_name=is_joined, **options)
+        if kinds == {"parquet"}:
+            relation = _take_local_times(relation, files)
     check_renamed_columns(relation.columns, files, name)
     return relation
 
@@ -122,16 +127,72 @@ def _read_csv_files(connection: Any, names: list[str], **options: Any) -> Any:
     texts of such columns takes a tenth of the time of letting it look at all rows, which is done only if there is one.
     """
     relation = connection.read_csv(names, **options)
+    aware = _find_aware_columns(relation)
+    if aware:
+        options["dtype"] = dict.fromkeys(aware, "VARCHAR")
+        return _strip_offsets(_read_csv_files(connection, names, **options), aware)
     whole = [name for name, kind in zip(relation.columns, relation.types, strict=True) if str(kind) == "BIGINT"]
     texts = connection.read_csv(names, all_varchar=True, **options)
     if not whole:
         return relation
     if texts.columns == relation.columns:
-        quoted = ['"' + name.replace('"', '""') + '"' for name in whole]
+        quoted = [_quote_name(name) for name in whole]
         is_odd = " OR ".join(f"NOT regexp_full_match(trim({name}), '{WHOLE_NUMBER_PATTERN}')" for name in quoted)
         if not texts.filter(is_odd).limit(1).fetchall():
             return relation
     return connection.read_csv(names, sample_size=-1, **options)
+
+
+def _find_aware_columns(relation: Any) -> list[str]:
+    """Find the columns of times with a zone."""
+    return [name for name, kind in zip(relation.columns, relation.types, strict=True) if str(kind) == AWARE_TYPE]
+
+
+def _replace_columns(relation: Any, expressions: dict[str, str]) -> Any:
+    """Replace columns by expressions of SQL."""
+    parts = [(expressions.get(name, _quote_name(name)), _quote_name(name)) for name in relation.columns]
+    return relation.project(", ".join(f"{expression} AS {name}" for expression, name in parts))
+
+
+def _quote_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _strip_offsets(relation: Any, names: list[str]) -> Any:
+    """Turn texts of times with an offset into the local times that are written."""
+    times = {name: f"regexp_replace({_quote_name(name)}, '{OFFSET_PATTERN}', '')::TIMESTAMP" for name in names}
+    return _replace_columns(relation, times)
+
+
+def _take_local_times(relation: Any, files: Sequence[str]) -> Any:
+    """Turn times with a zone into the local times of that zone, which DuckDB does not look for in Parquet files.
+
+    A zone is part of the schema that Arrow and pandas write; without one, or if files disagree, the times are UTC.
+    """
+    aware = _find_aware_columns(relation)
+    if not aware:
+        return relation
+    import_pyarrow()
+    from pyarrow.parquet import read_schema
+
+    schemas = [read_schema(file) for file in files]
+    found = {
+        name: {getattr(schema.field(name).type, "tz", None) for schema in schemas if name in schema.names}
+        for name in aware
+    }
+    zones = {name: (zones.pop() if len(zones) == 1 else None) or "UTC" for name, zones in found.items()}
+    return _replace_columns(
+        relation, {name: _write_local_time(_quote_name(name), zone) for name, zone in zones.items()}
+    )
+
+
+def _write_local_time(column: str, zone: str) -> str:
+    """Write the local time of a column as SQL; DuckDB knows zones by their names, but no offsets such as +02:00."""
+    offset = re.fullmatch(r"([-+])(\d\d):(\d\d)", zone)
+    if offset is None:
+        return f"timezone('{zone}', {column})"
+    sign, hours, minutes = offset.groups()
+    return f"timezone('UTC', {column}) {sign} INTERVAL '{hours} hours {minutes} minutes'"
 
 
 def _have_different_types(connection: Any, names: list[str]) -> bool:

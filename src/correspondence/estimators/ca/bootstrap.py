@@ -22,7 +22,7 @@ from correspondence.data.counting import are_whole
 from correspondence.data.table import Table
 from correspondence.results.points import Bootstrap
 
-__all__ = ["bootstrap_points"]
+__all__ = ["ALIGNMENT_FUNCTIONS", "PointSpread", "bootstrap_points"]
 
 
 def bootstrap_points(
@@ -39,7 +39,7 @@ def bootstrap_points(
     refit = clone(ca).set_params(n_components=k, regularization=ca.regularization_)
     rows, columns = ca._analysed.rows, ca._analysed.columns
     target, mass = stack_points(ca, k), np.concatenate([ca.rows_.mass, ca.columns_.mass])
-    spread = _PointSpread(target)
+    spread = PointSpread(target)
     with make_progress_bar(n_resamples, "bootstrap", progress) as done:
         for _ in range(n_resamples):
             resample = draw()
@@ -104,7 +104,7 @@ def reflect_points(points: np.ndarray, target: np.ndarray, mass: np.ndarray) -> 
 ALIGNMENT_FUNCTIONS = {"signs": reflect_points, "rotation": rotate_points}
 
 
-class _PointSpread:
+class PointSpread:
     """Running products of the deviations of each point from its target, over the resamples in which it occurs."""
 
     def __init__(self, target: np.ndarray) -> None:
@@ -114,10 +114,12 @@ class _PointSpread:
         self.products = np.zeros((m, k, k))
 
     def add_points(self, points: np.ndarray) -> None:
+        """Add the points of a resample; those that it lacks are NaN."""
         seen = np.isfinite(points).all(axis=1)
         deviation = points[seen] - self.target[seen]
         self.count[seen] += 1
         self.products[seen] += deviation[:, :, None] * deviation[:, None, :]
 
     def compute_covariance(self) -> np.ndarray:
+        """Compute the mean products; NaN for points that occur fewer than three times."""
         return self.products / np.where(self.count > 2, self.count, np.nan)[:, None, None]

@@ -50,9 +50,9 @@ class CA(Estimator):
         The number of components; by default all, or the 10 leading ones if there are more than 1000.
     subset_rows, subset_columns : sequence of labels, optional
         Analyse only these, with the margins of the whole table (subset correspondence analysis).
-    handle_unknown : {"error", "nan"}
-        What `transform` does with a label that was not in the fit. In `evaluate`, "nan" counts it as
-        average (f = 0).
+    handle_unknown : {"error", "nan", "missing"}
+        In new data, a label that was not in the fit is an error, lies at NaN (in `evaluate`, at the average 0), or is
+        treated like a missing one: as the label "(missing)", or as the average if no label was missing in the fit.
     regularization : float or "auto", optional
         The strength of a ridge on the margins that holds rare labels back, in observations: a label that was seen as
         often counts half. None, the default, is exact correspondence analysis. "auto" deals the counts out to folds,
@@ -118,7 +118,7 @@ class CA(Estimator):
     _takes_tables: ClassVar[bool] = True
     _constraints: ClassVar[Constraints] = {
         "n_components": (None, Whole(0)),
-        "handle_unknown": ("error", "nan"),
+        "handle_unknown": ("error", "nan", "missing"),
         "regularization": (None, "auto", Real(0)),
         "missing": (*MISSING_POLICIES, "impute"),
     }
@@ -368,6 +368,7 @@ class CA(Estimator):
         """Read the counts of pairs to be evaluated, with labels of the fit."""
         if Y is None and self._from_pairs and not is_source(X) and not is_table_of_counts(X):
             raise ValueError("Y is missing: give the other label of each pair.")
+        X, Y, sample_weight = treat_missing_labels(self.missing, X, Y, sample_weight)
         table, codes = read_table(X, Y, sample_weight)
         if codes is not None or is_source(X):
             return table

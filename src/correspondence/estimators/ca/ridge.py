@@ -26,6 +26,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from correspondence._util.threads import limit_blas_threads
 from correspondence.core.residual_svd import Residuals
 from correspondence.data.counting import thin_counts
 
@@ -206,7 +207,10 @@ def choose_ridge(counts: Any, k: int) -> Ridge:
         return Ridge(0.0, np.zeros(k))
     best, best_score, n_worse = Ridge(0.0, np.zeros(k)), -np.inf, 0
     for strength in RIDGE_STRENGTHS:
-        score, claims = judge_folds([fold.check_strength(strength) for fold in folds], float(counts.sum()))
+        # Beside products with sparse counts there are only matrices of a few columns: more threads would wait busily.
+        with limit_blas_threads(sp.issparse(counts) and is_large):
+            checks = [fold.check_strength(strength) for fold in folds]
+        score, claims = judge_folds(checks, float(counts.sum()))
         n_worse = n_worse + 1 if score <= best_score else 0
         if score >= best_score:
             best, best_score = Ridge(strength, claims), score

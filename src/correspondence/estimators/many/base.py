@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,9 +14,10 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import check_weights
+from correspondence._util.arguments import check_weights, find_user_stacklevel
 from correspondence._util.constraints import Constraints, check_parameters
 from correspondence._util.text import list_names, short_repr
+from correspondence._util.user_warnings import FewerComponents
 from correspondence.core.column_blocks import (
     BlockAxes,
     ColumnBlock,
@@ -26,14 +28,17 @@ from correspondence.core.column_blocks import (
 from correspondence.core.column_features import ManyColumns, compute_feature_moments, freeze_moments
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
-from correspondence.data.answers import UNKNOWN_CODE, split_columns
-from correspondence.data.pairs.pairs import is_source
+from correspondence.core.left_out_columns import leave_out_unseen
+from correspondence.core.sparse_moments import SparseCovariance, compute_sparse_moments, find_sparse_block_axes
+from correspondence.data.answers import split_columns
+from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.estimators.many.completing import complete_table
 from correspondence.estimators.many.imputing import fit_gap_filler
+from correspondence.estimators.many.judging import JudgedColumns
 from correspondence.estimators.many.reading import ReadTable, name_rows, select_columns
 from correspondence.estimators.many.sources import read_source
 from correspondence.estimators.many.supplementary import SupplementaryVariables, place_variables
-from correspondence.results.points import Points
+from correspondence.results.points import CategoryMeans, Points
 
 __all__ = ["ColumnAnalysis", "ManyColumnsEstimator"]
 
@@ -61,6 +66,8 @@ class ColumnAnalysis:
         The rows; None if they are in a source.
     weights : ndarray of shape (n,), optional
         The weights of the rows.
+    is_subpopulation : bool
+        Whether the rows are a part of those whose moments whiten the features.
     """
 
     features: ManyColumns
@@ -70,9 +77,10 @@ class ColumnAnalysis:
     axes: BlockAxes
     arrays: list[np.ndarray] | None = None
     weights: np.ndarray | None = None
+    is_subpopulation: bool = False
 
 
-class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
+class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
     """Base of the analyses of many columns: `fit` sets ``decomposition_`` and the points of rows and columns."""
 
     _constraints: ClassVar[Constraints]
@@ -80,6 +88,7 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
     missing: str
     handle_unknown: str
     decomposition_: Decomposition
+    _analysis: ColumnAnalysis
 
     @abstractmethod
     def _read_columns(self, columns: dict[Any, Any], weights: np.ndarray | None) -> ReadTable:
@@ -122,6 +131,7 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         sample_weight: Any = None,
         supplementary: Iterable[Any] | None = None,
         supplementary_rows: Any = None,
+        subpopulation: Any = None,
     ) -> Self:
         """Analyse the columns of a table.
 
@@ -129,7 +139,7 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         ----------
         X : frame, array-like of shape (n, k), path, glob or lazy frame
             The table has one row for each observation, such as a person, and one column for each variable. Tables in
-            files, or of an engine, are read where they are, in two passes.
+            files, or of an engine, are read where they are.
         Y : None
             It is ignored; scikit-learn gives it.
         sample_weight : array-like of shape (n,), optional
@@ -138,6 +148,9 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
             These columns take no part in the fit; they are placed afterwards.
         supplementary_rows : array-like of int or bool, optional
             The positions of rows that take no part in the fit, or a mask; they are placed afterwards.
+        subpopulation : array-like of int or bool, optional
+            The positions of rows, or a mask: only these are analysed, in the space of all rows (class-specific
+            analysis), that is with the distances that the shares of all rows give.
 
         Returns
         -------
@@ -148,20 +161,23 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         try:
             check_parameters(self)
             self.__dict__ = {name: value for name, value in before.items() if not name.endswith("_")}
-            self.__dict__.pop("rows_", None)
             if is_source(X):
-                self._fit_source(X, sample_weight, supplementary, supplementary_rows)
+                self._fit_source(X, sample_weight, supplementary, supplementary_rows, subpopulation)
             else:
-                self._fit_memory(X, sample_weight, supplementary, supplementary_rows)
+                self._fit_memory(X, sample_weight, supplementary, supplementary_rows, subpopulation)
         except BaseException:  # a fit that fails leaves everything as it was
             self.__dict__ = before
             raise
         return self
 
-    def _fit_memory(self, X: Any, sample_weight: Any, supplementary: Any, supplementary_rows: Any) -> None:
+    def _fit_memory(
+        self, X: Any, sample_weight: Any, supplementary: Any, supplementary_rows: Any, subpopulation: Any
+    ) -> None:
         active, others = select_columns(X, supplementary)
         names = name_rows(X)
         n = len(names)
+        if n < 2:
+            raise ValueError(f"X must have at least two rows, got {n}.")
         weights = None if sample_weight is None else check_weights(sample_weight, n, "sample_weight")
         kept = find_active_rows(supplementary_rows, n)
         if len(kept) < n:
@@ -170,12 +186,16 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         rows = kept[table.rows]
         self._row_names = names[rows]
         self._remember_names(list(active))
-        own = None if weights is None else weights[rows]
-        if table.features.is_passive:  # a row counts as much as it answered
-            given = table.features.count_given(table.arrays) / len(table.features.columns)
-            own = given if own is None else own * given
+        own = table.features.weigh_rows(table.arrays, None if weights is None else weights[rows])
         features = self._learn_gaps(table.features, table.arrays, own) if self.missing == "impute" else table.features
-        self._finish_fit(self._analyse_rows(features, table.arrays, own))
+        analysis = self._analyse_rows(features, table.arrays, own)
+        if subpopulation is not None:
+            chosen = np.flatnonzero(np.isin(rows, find_rows(subpopulation, n, "subpopulation")))
+            if len(chosen) < 2:
+                raise ValueError(f"subpopulation must have at least two rows of the fit, got {len(chosen)}.")
+            analysis, rows = take_subpopulation(analysis, chosen), rows[chosen]
+            self._row_names = names[rows]
+        self._finish_fit(analysis)
         self._place_supplementary(X, {key: column[rows] for key, column in others.items()}, names, kept)
 
     def _learn_gaps(self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None) -> ManyColumns:
@@ -205,13 +225,19 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
             ]
             self.supplementary_rows_ = self._make_row_points(arrays, names[rest])
 
-    def _fit_source(self, X: Any, sample_weight: Any, supplementary: Any, supplementary_rows: Any) -> None:
-        if sample_weight is not None or supplementary_rows is not None:
-            raise ValueError("sample_weight and supplementary_rows must be None for a table that is not in memory.")
+    def _fit_source(
+        self, X: Any, sample_weight: Any, supplementary: Any, supplementary_rows: Any, subpopulation: Any
+    ) -> None:
+        given = {
+            "sample_weight": sample_weight,
+            "supplementary_rows": supplementary_rows,
+            "subpopulation": subpopulation,
+        }
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(f"{name} must be None for a table that is not in memory. Read the table first.")
         read = read_source(X, supplementary, self.missing, self.handle_unknown)
-        self._remember_names([column.name for column in read.features.columns])
-        moments = freeze_moments(read.moments)
-        self._finish_fit(self._find_axes(read.features, moments))
+        self._fit_moments(read.features, read.moments)
 
     def _remember_names(self, names: list[Any]) -> None:
         self.n_features_in_ = len(names)
@@ -221,26 +247,26 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
     def _analyse_rows(
         self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None
     ) -> ColumnAnalysis:
+        self._choose_smoothness(features, arrays, weights)
         if features.width > MAX_MOMENTS:
-            return self._analyse_sparse_rows(features, arrays, weights)
-        moments = freeze_moments(compute_feature_moments(features, arrays, weights))
+            moments = compute_sparse_moments(features.expand_sparsely(arrays), weights)
+        else:
+            moments = freeze_moments(compute_feature_moments(features, arrays, weights))
         return replace(self._find_axes(features, moments), arrays=arrays, weights=weights)
 
     def _find_axes(self, features: ManyColumns, moments: FeatureMoments) -> ColumnAnalysis:
-        blocks = self._make_blocks(features, moments)
+        blocks = leave_out_unseen(self._make_blocks(features, moments), moments)
         whitening = whiten_blocks(moments, blocks)
-        axes = find_block_axes(moments, whitening, None)
+        if isinstance(moments.cov, SparseCovariance):
+            axes = find_sparse_block_axes(moments, whitening, self.n_components or DEFAULT_COMPONENTS)
+        else:
+            axes = find_block_axes(moments, whitening, None)
         return ColumnAnalysis(features, blocks, moments, whitening, axes)
-
-    def _analyse_sparse_rows(
-        self, features: ManyColumns, arrays: list[np.ndarray], weights: np.ndarray | None
-    ) -> ColumnAnalysis:
-        raise NotImplementedError
 
     def _finish_fit(self, analysis: ColumnAnalysis) -> None:
         """Choose signs, keep the axes asked for, and set the results."""
         axes, features = analysis.axes, analysis.features
-        scale = np.sqrt(np.maximum(np.diag(analysis.moments.cov), 1e-300))
+        scale = np.sqrt(np.maximum(analysis.moments.cov.diagonal(), 1e-300))
         loadings = axes.covariance / np.sqrt(np.maximum(analysis.moments.mean, 0) + 1e-300)[:, None]
         is_label = np.concatenate([np.full(block.width, block.kind == "labels") for block in analysis.blocks])
         loadings = np.where(is_label[:, None], loadings, axes.covariance / scale[:, None])
@@ -248,6 +274,14 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         self._analysis = replace(analysis, axes=axes)
         self._set_results(self._analysis)
         self.__dict__.pop("rows_", None)
+
+    def _warn_of_fewer(self, available: int) -> None:
+        if self.n_components is not None and self.n_components > available:
+            warnings.warn(
+                f"There are only {available} axes, fewer than n_components = {self.n_components}.",
+                FewerComponents,
+                stacklevel=find_user_stacklevel(),
+            )
 
     def _make_decomposition(self, columns: Points, eigenvalues: np.ndarray, total: float) -> Decomposition:
         """Make the decomposition whose f are the scores of rows, and g the standard coordinates of the columns."""
@@ -282,20 +316,47 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         axes, analysis, d = self._analysis.axes, self._analysis, len(self.pics_)
         n = len(arrays[0])
         scores, squares = np.empty((n, d)), np.empty(n)
-        for rows, block in analysis.features.iterate_features(arrays):
-            centred = block - axes.mean
-            scores[rows] = centred @ axes.weights[:, :d]
-            squares[rows] = ((centred @ analysis.whitening) ** 2).sum(axis=1)
-        is_unknown = np.any([values == UNKNOWN_CODE for values in arrays], axis=0)
-        scores[is_unknown] = np.nan
+        if analysis.features.width > MAX_MOMENTS:
+            features, weights = analysis.features.expand_sparsely(arrays), axes.weights[:, :d]
+            scores[:] = features @ weights - axes.mean @ weights
+            whitened, centre = features @ analysis.whitening, analysis.whitening.T @ axes.mean
+            squares[:] = whitened.power(2).sum(axis=1) - 2 * (whitened @ centre) + centre @ centre
+        else:
+            for rows, block in analysis.features.iterate_features(arrays):
+                centred = block - axes.mean
+                scores[rows] = centred @ axes.weights[:, :d]
+                squares[rows] = ((centred @ analysis.whitening) ** 2).sum(axis=1)
+        scores[analysis.features.find_unknown(arrays)] = np.nan
         return scores, squares
+
+    @property
+    def vtests_(self) -> np.ndarray:
+        """How many standard deviations the mean score of each answer lies from 0, if its rows were drawn at random."""
+        check_is_fitted(self)
+        points: Points = self.columns_
+        means = points.standard if isinstance(points, CategoryMeans) else points.standard * self.correlations_
+        labels = self._analysis.features.list_labels().tolist()
+        share = self._analysis.moments.mean[[labels.index(label) for label in points.labels]]
+        n = self._analysis.moments.n
+        if n <= 1 and self._analysis.arrays is not None:  # weights that sum to 1 do not say how many rows there are
+            n = len(self._analysis.arrays[0])
+        return np.asarray(means * np.sqrt(share * (n - 1) / (1 - share))[:, None])
+
+    def _measure_means(self, membership: np.ndarray) -> np.ndarray:
+        """Return the squared distances of groups of rows from the centre, in the space of the whitened features."""
+        analysis = self._analysis
+        assert analysis.arrays is not None
+        whitened = np.zeros((len(membership), analysis.whitening.shape[1]))
+        for rows, block in analysis.features.iterate_features(analysis.arrays):
+            whitened += membership[:, rows] @ ((block - analysis.axes.mean) @ analysis.whitening)
+        return ((whitened / membership.sum(axis=1)[:, None]) ** 2).sum(axis=1)
 
     def transform(self, X: Any) -> np.ndarray:
         """Compute the scores of rows.
 
         Parameters
         ----------
-        X : frame or array-like of shape (n, k)
+        X : frame, array-like of shape (n, k), path, glob or lazy frame
             The table has the active columns of the fit; a frame may have others.
 
         Returns
@@ -304,7 +365,12 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
             The scores have variance 1 on the rows of the fit. `supplementary` returns principal coordinates too.
         """
         check_is_fitted(self)
-        return self._describe_rows(self._analysis.features.read(X))[0]
+        features = self._analysis.features
+        if not is_source(X):
+            return self._describe_rows(features.read(X))[0]
+        names, f = [column.name for column in features.columns], self.decomposition_.f
+        pairs = Pairs(X.source if isinstance(X, Pairs) else X, x=names, y=names[0])
+        return np.vstack(pairs.each(lambda x, y: f(x)))
 
     def supplementary(self, rows: Any = None, *, columns: Any = None) -> Any:
         """Place rows or columns that took no part in the fit.
@@ -398,20 +464,35 @@ class ManyColumnsEstimator(TransformerMixin, BaseEstimator):
         return tags
 
 
+def take_subpopulation(analysis: ColumnAnalysis, rows: np.ndarray) -> ColumnAnalysis:
+    """Analyse some rows in the space of all: their own moments, whitened by those of all."""
+    assert analysis.arrays is not None
+    arrays = [values[rows] for values in analysis.arrays]
+    weights = None if analysis.weights is None else analysis.weights[rows]
+    own = freeze_moments(compute_feature_moments(analysis.features, arrays, weights))
+    axes = find_block_axes(own, analysis.whitening)
+    moments = replace(own, mean=analysis.moments.mean)  # masses are those of all rows
+    return replace(analysis, arrays=arrays, weights=weights, moments=moments, axes=axes, is_subpopulation=True)
+
+
 def find_active_rows(supplementary_rows: Any, n: int) -> np.ndarray:
     """Return the positions of the rows that take part in the fit."""
     if supplementary_rows is None:
         return np.arange(n)
-    given = np.asarray(supplementary_rows)
-    if given.dtype == bool and given.shape == (n,):
-        passive = np.flatnonzero(given)
-    elif given.dtype.kind in "iu" and given.ndim == 1 and (np.abs(given + 0.5) < n + 0.5).all():
-        passive = np.unique(given % n)
-    else:
-        raise ValueError(
-            f"supplementary_rows must be positions below {n}, or a mask of {n} values, "
-            f"got {short_repr(supplementary_rows)}."
-        )
+    passive = find_rows(supplementary_rows, n, "supplementary_rows")
     if len(passive) > n - 2:
         raise ValueError(f"supplementary_rows must leave at least two rows for the fit, got {len(passive)} of {n}.")
     return np.setdiff1d(np.arange(n), passive)
+
+
+def find_rows(chosen: Any, n: int, name: str) -> np.ndarray:
+    """Return the positions of rows that are given by position or by a mask."""
+    try:
+        given = np.asarray(chosen)
+    except Exception:  # of the many libraries that arrays may come from
+        given = np.empty(0)
+    if given.dtype == bool and given.shape == (n,):
+        return np.flatnonzero(given)
+    if given.dtype.kind in "iu" and given.ndim == 1 and ((given >= -n) & (given < n)).all():
+        return np.unique(given % n)
+    raise ValueError(f"{name} must be positions below {n}, or a mask of {n} values, got {short_repr(chosen)}.")

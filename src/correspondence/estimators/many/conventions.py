@@ -16,19 +16,23 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.user_warnings import Inexact
-from correspondence.core.column_blocks import BlockAxes, ColumnBlock, FeatureMoments
+from correspondence.core.column_blocks import BlockAxes, ColumnBlock, FeatureMoments, whiten_block
+from correspondence.core.sparse_moments import SparseCovariance
 from correspondence.results.points import Points
 
 __all__ = ["Convention", "apply_convention", "compute_eta2", "find_label_features"]
 
-MAX_JOINT_STEPS = 20_000
-JOINT_TOLERANCE = 1e-13  # change of the largest cell of S in a step
+MAX_JOINT_STEPS = 1000
+JOINT_TOLERANCE = 1e-12  # change of the largest cell of S in a step
+MAX_JOINT_CHANGE = 1e-7  # in the last step; a larger one gets a warning
 JOINT_COMPONENTS = 2  # axes of the joint analysis, if the user does not say
 
 
@@ -71,16 +75,26 @@ def find_label_features(blocks: Sequence[ColumnBlock]) -> np.ndarray:
 class _Burt:
     """The standardised residuals S of all answers, and which of them are kept."""
 
-    S: np.ndarray
+    cov: Any
     share: np.ndarray
     owner: np.ndarray
     kept: np.ndarray
 
     @classmethod
     def from_moments(cls, moments: FeatureMoments, blocks: Sequence[ColumnBlock]) -> _Burt:
-        root = np.sqrt(moments.mean)
         owner = np.repeat(np.arange(len(blocks)), [block.width for block in blocks])
-        return cls(moments.cov / np.outer(root, root) / len(blocks), moments.mean, owner, find_label_features(blocks))
+        return cls(moments.cov, moments.mean, owner, find_label_features(blocks))
+
+    @cached_property
+    def S(self) -> np.ndarray:  # noqa: N802 (as in the formulas)
+        """The standardised residuals."""
+        root = np.sqrt(np.where(self.share > 0, self.share, 1))  # an answer that nobody gave has no residuals
+        return np.asarray(self.cov / np.outer(root, root) / self.k)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether S is too large to be formed."""
+        return isinstance(self.cov, SparseCovariance)
 
     @property
     def k(self) -> int:
@@ -100,6 +114,18 @@ class _Burt:
     def select_kept(self, matrix: np.ndarray) -> np.ndarray:
         """Return the rows and columns of the kept answers."""
         return matrix[np.ix_(self.kept, self.kept)]
+
+    def sum_squares(self, of_pairs: bool = False) -> np.ndarray:
+        """Sum the squares of S over the kept answers, or over those of other columns only."""
+        if not self.is_sparse:
+            return np.asarray((self.select_kept(np.where(self.is_own, 0, self.S) if of_pairs else self.S) ** 2).sum(1))
+        squares, is_kept = np.zeros(len(self.share)), np.isin(np.arange(len(self.share)), self.kept)
+        for columns, cov in self.cov.iterate_columns():
+            part = cov**2 / np.multiply.outer(self.share, self.share[columns])
+            if of_pairs:
+                part[self.owner[:, None] == self.owner[columns]] = 0
+            squares += part @ is_kept[columns]
+        return squares[self.kept] / self.k**2
 
 
 def apply_convention(
@@ -137,14 +163,34 @@ def apply_convention(
     if correction in ("indicator", "burt"):
         return _take_plain_axes(correction, axes.truncate(n_components or len(axes.eigenvalues)), burt, names)
     if correction == "adjusted":
-        k, r = burt.k, np.sqrt(burt.mass)
-        S = k / (k - 1) * (burt.select_kept(burt.S) - (np.eye(len(r)) - np.outer(r, r)) / k)
-        other = np.where(burt.is_own, 0, burt.S)
-        squares = k / (k - 1) * (burt.select_kept(other) ** 2).sum(axis=1)
+        values, V = _find_adjusted_axes(axes, burt, n_components)
+        squares = burt.k / (burt.k - 1) * burt.sum_squares(of_pairs=True)
         total = float(squares.sum())
-        values, V = _find_positive(S, n_components)
         return _turn_axes(values, V, axes, moments, burt, names, squares, values**2 / total, total)
+    if burt.is_sparse:
+        raise ValueError(
+            f'correction must not be "joint" for as many as {len(burt.share):,} answers. '
+            'Choose "adjusted", or group the answers.'
+        )
     return _find_joint_axes(n_components or JOINT_COMPONENTS, axes, moments, burt, names)
+
+
+def _find_adjusted_axes(axes: BlockAxes, burt: _Burt, n_components: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Find eigenvalues and eigenvectors of S without what each column explains of itself."""
+    k, r = burt.k, np.sqrt(burt.mass)
+    if not burt.is_sparse:
+        S = k / (k - 1) * (burt.select_kept(burt.S) - (np.eye(len(r)) - np.outer(r, r)) / k)
+        return _find_positive(S, n_components)
+    if len(burt.kept) < len(burt.share):
+        raise ValueError(
+            f'correction must not be "adjusted" with excluded answers for as many as {len(burt.share):,}. '
+            'Choose "indicator" or "burt".'
+        )
+    # All answers are kept, so eigenvectors of S are orthogonal to r, and only the eigenvalues move.
+    values = k / (k - 1) * (axes.eigenvalues / k - 1 / k)
+    used = values > 1e-12 * max(values[0], 1e-300)
+    V = axes.covariance[:, used] / burt.share[:, None] / np.sqrt(axes.eigenvalues[used] / k)
+    return values[used], V * r[:, None]
 
 
 def _take_plain_axes(correction: str, axes: BlockAxes, burt: _Burt, names: np.ndarray) -> Convention:
@@ -153,9 +199,10 @@ def _take_plain_axes(correction: str, axes: BlockAxes, burt: _Burt, names: np.nd
     standard = axes.covariance[burt.kept] / share[:, None] / np.sqrt(eigenvalues)
     if correction == "indicator":
         # For 0 and 1 this is mass * (1 / share - 1), but shares that stand for missing answers vary less.
-        squares, inertias, total = np.diag(burt.S)[burt.kept], eigenvalues, axes.total / burt.k
+        squares = burt.cov.diagonal()[burt.kept] / share / burt.k
+        inertias, total = eigenvalues, axes.total / burt.k
     else:
-        squares = (burt.select_kept(burt.S) ** 2).sum(axis=1)
+        squares = burt.sum_squares()
         inertias, total = eigenvalues**2, float(squares.sum())
     points = _make_points(names, burt.mass, squares, standard, inertias)
     shares = inertias / total
@@ -221,19 +268,49 @@ def _predict_own_blocks(burt: _Burt, kept: np.ndarray, d: int) -> tuple[np.ndarr
     own, r = burt.is_own[square], np.sqrt(burt.share[kept] / k)
     S = np.where(own, 0, burt.S[square])
     values, V = _find_positive(k / (k - 1) * (burt.S[square] - (np.eye(len(r)) - np.outer(r, r)) / k), d)
+
+    columns = [np.flatnonzero(burt.owner[kept] == j) for j in range(k)]
+
+    def predict(blocks: np.ndarray) -> np.ndarray:
+        values, V = _find_positive(S + blocks, d)
+        return _bound_blocks(np.where(own, (V * values) @ V.T, 0), columns, 1 / k)
+
+    blocks = np.where(own, (V * values) @ V.T, 0)
     for _ in range(MAX_JOINT_STEPS):
-        fitted = np.where(own, (V * values) @ V.T, S)
-        values, V = _find_positive(fitted, d)
-        change = np.abs(((V * values) @ V.T - fitted)[own]).max()
+        first = predict(blocks)
+        second = predict(first)
+        change = np.abs(second - first).max()
         if change < JOINT_TOLERANCE:
             break
-    else:
+        blocks = predict(_extrapolate(blocks, first, second))
+    if change > MAX_JOINT_CHANGE:
         warnings.warn(
-            f"The joint analysis moved by {change:.1e} in its last step, more than {JOINT_TOLERANCE:g}.",
+            f"The joint analysis still moved by {change:.1e} in its last step; too little goes together for its axes.",
             Inexact,
             stacklevel=find_user_stacklevel(),
         )
-    return values, V, fitted
+    fitted = S + second
+    return *_find_positive(fitted, d), fitted
+
+
+def _bound_blocks(blocks: np.ndarray, columns: Sequence[np.ndarray], most: float) -> np.ndarray:
+    """Let axes explain no more of a column than there is: otherwise they explain one column alone, without end."""
+    for own in columns:
+        values, vectors = np.linalg.eigh(blocks[np.ix_(own, own)])
+        if len(values) and values[-1] > most:
+            blocks[np.ix_(own, own)] = (vectors * np.minimum(values, most)) @ vectors.T
+    return blocks
+
+
+def _extrapolate(start: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Go on along the last two steps, because steps shrink slowly (Varadhan and Roland's squared extrapolation)."""
+    step = first - start
+    bend = second - first - step
+    size = np.linalg.norm(bend)
+    if size == 0:
+        return second
+    length = max(1.0, float(np.linalg.norm(step) / size))
+    return start + 2 * length * step + length**2 * bend
 
 
 def compute_eta2(axes: BlockAxes, moments: FeatureMoments, blocks: Sequence[ColumnBlock]) -> np.ndarray:
@@ -263,6 +340,8 @@ def compute_eta2(axes: BlockAxes, moments: FeatureMoments, blocks: Sequence[Colu
         elif block.kind == "number":
             found[j] = own[0] ** 2 / moments.cov[block.features, block.features][0, 0]
         else:
-            cov = moments.cov[block.features, block.features]
-            found[j] = np.einsum("ij,ij->j", own, np.linalg.pinv(cov, hermitian=True) @ own)
+            # The curve that the penalty allows: its squared correlation with the score.
+            curve = (W := whiten_block(moments, block)) @ (W.T @ own)
+            spread = np.einsum("ij,ij->j", curve, moments.cov[block.features, block.features] @ curve)
+            found[j] = np.einsum("ij,ij->j", curve, own) ** 2 / np.where(spread > 0, spread, np.inf)
     return found

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.constraints import Constraints, Real, Whole
-from correspondence._util.text import list_names
-from correspondence._util.user_warnings import FewerComponents
+from correspondence._util.text import list_names, short_repr
 from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
 from correspondence.core.column_features import ManyColumns
 from correspondence.estimators.many.base import ColumnAnalysis, ManyColumnsEstimator
 from correspondence.estimators.many.conventions import apply_convention, compute_eta2
-from correspondence.estimators.many.reading import ReadTable, read_labels
+from correspondence.estimators.many.reading import ReadTable, list_given_names, read_labels
 from correspondence.results.points import Points
 
 __all__ = ["MCA"]
@@ -31,7 +28,7 @@ class MCA(ManyColumnsEstimator):
     Parameters
     ----------
     n_components : int, optional
-        The number of axes; by default all.
+        The number of axes; by default all, or ten of more than 3,000 answers, which are analysed as sparse rows.
     correction : {"indicator", "burt", "adjusted", "joint"}
         The convention by which inertias, and with them the principal coordinates of the columns, are given. "indicator"
         is the analysis of the indicator table. "burt" is that of the table of all pairs of columns, with squared
@@ -115,12 +112,13 @@ class MCA(ManyColumnsEstimator):
         return len(self._analysis.blocks)
 
     def _make_blocks(self, features: ManyColumns, moments: FeatureMoments) -> list[ColumnBlock]:
-        wanted = [] if self.exclude is None else list(self.exclude)
-        unknown = set(wanted) - set(features.list_labels())
+        labels = features.list_labels()
+        wanted = list_given_names(self.exclude, "exclude", "answers")
+        unknown = [label for label in wanted if label not in set(labels)]
         if unknown:
             raise ValueError(
-                f"exclude must name answers such as {features.list_labels()[0]!r}, "
-                f"got {list_names(sorted(map(str, unknown)), 5, show=repr)}."
+                f"exclude must name answers such as {short_repr(labels[0])}, "
+                f"got {list_names(unknown, 5, show=short_repr)}. Leave out the others."
             )
         blocks = []
         for column, block in zip(features.columns, features.blocks, strict=True):
@@ -134,6 +132,8 @@ class MCA(ManyColumnsEstimator):
     def _set_results(self, analysis: ColumnAnalysis) -> None:
         moments, blocks, k = analysis.moments, analysis.blocks, len(analysis.blocks)
         labels = analysis.features.list_labels()
+        if analysis.is_subpopulation and self.correction != "indicator":
+            raise ValueError(f'correction must be "indicator" for a subpopulation, got {self.correction!r}.')
         found = apply_convention(self.correction, analysis.axes, moments, blocks, labels, self.n_components)
         self._warn_of_fewer(len(found.columns.correlations))
         self._analysis = replace(analysis, axes=found.axes)
@@ -144,19 +144,13 @@ class MCA(ManyColumnsEstimator):
         self.eta2_ = compute_eta2(found.axes, moments, blocks)
         self.decomposition_ = self._make_decomposition(self.columns_, found.axes.eigenvalues / k, found.axes.total / k)
 
-    def _warn_of_fewer(self, available: int) -> None:
-        if self.n_components is not None and self.n_components > available:
-            warnings.warn(
-                f"There are only {available} axes, fewer than n_components = {self.n_components}.",
-                FewerComponents,
-                stacklevel=find_user_stacklevel(),
-            )
-
     def _make_supplementary_points(self, labels: np.ndarray, membership: np.ndarray) -> Points:
         share = membership.sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             barycentres = membership @ self.rows_.standard / share[:, None]
             distance = np.sqrt(1 / share - 1)
+        if self.correction != "indicator":
+            distance = np.sqrt(self._measure_means(membership) / len(self._analysis.blocks))
         unknown = np.full(len(labels), np.nan)
         standard = barycentres / self.correlations_
         return Points(labels, unknown, distance, unknown, standard, np.sqrt(self.inertias_))

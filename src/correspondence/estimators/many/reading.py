@@ -20,8 +20,19 @@ from correspondence.data.column_kinds import MIN_ID_SHARE, MIN_ROWS_FOR_IDS, dec
 from correspondence.data.column_reading import read_array_column, read_series, to_numbers
 from correspondence.data.column_summary import summarise_column
 
-__all__ = ["MANY_ANSWERS", "ReadTable", "name_rows", "read_labels", "read_mixed", "select_columns"]
+__all__ = [
+    "MANY_ANSWERS",
+    "ReadTable",
+    "leave_out_useless",
+    "list_given_names",
+    "name_rows",
+    "read_labels",
+    "read_mixed",
+    "select_columns",
+    "warn_of_left_out",
+]
 
+MANY_NUMBERS = 30  # different numbers in a column, which are hardly answers
 MANY_ANSWERS = 1000  # a column with more answers is hardly a question of a survey
 
 
@@ -64,11 +75,11 @@ def select_columns(X: Any, supplementary: Iterable[Any] | None) -> tuple[dict[An
         The columns by name.
     """
     columns = split_columns(X, "X")
-    wanted = [] if supplementary is None else [supplementary] if isinstance(supplementary, str) else list(supplementary)
+    wanted = list_given_names(supplementary, "supplementary", "columns")
     absent = [key for key in wanted if key not in columns]
     if absent:
         raise ValueError(
-            f"supplementary must name columns of X, got {list_names(absent, 5, show=repr)}. "
+            f"supplementary must name columns of X, got {list_names(absent, 5, show=short_repr)}. "
             f"X has {list_names(list(columns), 10)}."
         )
     active = {key: column for key, column in columns.items() if key not in set(wanted)}
@@ -79,11 +90,30 @@ def select_columns(X: Any, supplementary: Iterable[Any] | None) -> tuple[dict[An
     return active, {key: columns[key] for key in wanted}
 
 
+def list_given_names(names: Any, argument: str, what: str) -> list[Any]:
+    """Return the names that a user gave as one or several texts (or numbers, of the columns of an array)."""
+    if names is None:
+        return []
+    listed = [names] if isinstance(names, str) else names
+    try:
+        listed = list(listed)
+        are_names = all(isinstance(name, str | int | np.integer | tuple) for name in set(listed))
+    except Exception:  # whatever an object of the user's raises that cannot be listed
+        are_names = False
+    if not are_names:
+        raise ValueError(f"{argument} must be a list of names of {what}, got {short_repr(names)}.")
+    return listed
+
+
 def name_rows(X: Any) -> np.ndarray:
     """Return the labels of the rows: the index of pandas, otherwise numbers from 0."""
     frame = as_frame(X, "X")
     index = None if frame is None else nw.maybe_get_index(frame)
-    return np.arange(len(X) if frame is None else len(frame)) if index is None else as_labels(list(index), "the index")
+    if index is None:
+        return np.arange(len(X) if frame is None else len(frame))
+    if getattr(index, "dtype", None) == np.int64:  # as_labels would look at every number
+        return np.asarray(index)
+    return as_labels(list(index), "the index")
 
 
 def read_labels(
@@ -112,7 +142,7 @@ def read_labels(
     rows = _find_rows({key: codes == MISSING_CODE for key, (codes, _, _) in found.items()}, missing, n)
     share = (np.ones(n) if weights is None else check_weights(weights, n, "sample_weight"))[rows]
     made = [_make_label_column(key, own, missing, rows, share) for key, own in found.items()]
-    kept = _leave_out_useless([column for column, _ in made], len(rows))
+    kept = leave_out_useless([column for column, _ in made], len(rows))
     return ReadTable(ManyColumns(tuple(made[j][0] for j in kept), handle_unknown), [made[j][1] for j in kept], rows)
 
 
@@ -124,8 +154,7 @@ def _make_label_column(
     if missing == "indicator" and (own == MISSING_CODE).any():
         answers = to_object_array([*answers, MISSING])
         own = np.where(own == MISSING_CODE, len(answers) - 1, own).astype(np.int32)
-    is_given = own >= 0
-    counts = np.bincount(own[is_given], share[is_given], len(answers))
+    counts = np.bincount(own + 1, share, len(answers) + 1)[1:]
     return _keep_occurring(LabelColumn(key, answers, counts, given.is_ordered, missing == "passive"), own)
 
 
@@ -160,17 +189,27 @@ def _find_rows(is_missing: Mapping[Any, np.ndarray], missing: str, n: int) -> np
     return np.flatnonzero(~gone)
 
 
-def _leave_out_useless(columns: list[LabelColumn], n: int) -> list[int]:
+def leave_out_useless(columns: list[LabelColumn], n: int) -> list[int]:
     """Return the positions of the columns that vary and are no ids; say which are left out."""
     widths = np.array([column.width for column in columns])
     is_constant = widths < 2
     is_id = (widths > MIN_ID_SHARE * n) & (n >= MIN_ROWS_FOR_IDS)
-    reasons = {"they have one answer only": is_constant, "nearly every row has its own answer": is_id}
+    is_number = np.array([any(type(answer) is float for answer in column.answers) for column in columns], dtype=bool)
+    reasons = {
+        "they have one answer only": is_constant,
+        "nearly every row has its own answer": is_id & ~is_number,
+        "nearly every row has its own number (MixedCA takes them as numbers)": is_id & is_number,
+    }
     for reason, is_meant in reasons.items():
         if is_meant.any():
             names = [column.name for column, is_one in zip(columns, is_meant, strict=True) if is_one]
             warn_of_left_out(f"Left out, because {reason}: column(s) {list_names(names, 5, show=repr)}.")
     kept = np.flatnonzero(~is_constant & ~is_id).tolist()
+    numbers = [f"{columns[j].name!r} ({columns[j].width:,})" for j in kept if _holds_many_numbers(columns[j])]
+    if numbers:
+        warn_of_left_out(
+            f"The order of numbers in column(s) {list_names(numbers, 5)} is not used: MixedCA takes them as numbers."
+        )
     many = [columns[j] for j in kept if columns[j].width > MANY_ANSWERS]
     if many:
         names = [f"{short_repr(column.name)} ({column.width:,})" for column in many]
@@ -183,13 +222,24 @@ def _leave_out_useless(columns: list[LabelColumn], n: int) -> list[int]:
     return kept
 
 
+def _holds_many_numbers(column: LabelColumn) -> bool:
+    if column.width <= MANY_NUMBERS:
+        return False
+    kinds = {type(answer) for answer in column.answers.tolist() if answer != MISSING}
+    return kinds <= {int, float}
+
+
 def warn_of_left_out(message: str) -> None:
     """Warn that a part of the data is not used."""
     warnings.warn(message, LeftOut, stacklevel=find_user_stacklevel())
 
 
 def read_mixed(
-    columns: Mapping[Any, Any], missing: str, handle_unknown: str, weights: np.ndarray | None = None
+    columns: Mapping[Any, Any],
+    missing: str,
+    handle_unknown: str,
+    weights: np.ndarray | None = None,
+    min_columns: int = 2,
 ) -> ReadTable:
     """Read columns of numbers and answers, each as what it is.
 
@@ -197,6 +247,8 @@ def read_mixed(
     ----------
     columns, missing, handle_unknown, weights
         See `read_labels`. A missing number is the mean, unless it is imputed or its row dropped.
+    min_columns : int
+        At least so many columns must vary.
 
     Returns
     -------
@@ -235,7 +287,7 @@ def read_mixed(
     if constant:
         warn_of_left_out(f"Left out, because they have one value only: column(s) {list_names(constant, 5, show=repr)}.")
     ordered = [made[key] for key in columns if key in made and key not in constant]
-    if len(ordered) < 2:
+    if len(ordered) < min_columns:
         _refuse_few(len(ordered))
     features = ManyColumns(tuple(column for column, _ in ordered), handle_unknown)
     return ReadTable(features, [values for _, values in ordered], rows)

@@ -159,7 +159,8 @@ class Data:
             where = list_names([f"{name} {n:,}" for name, n in sorted(gaps.items(), key=lambda gap: -gap[1])], 5)
             sentences.append(f"All {len(self.ids):,} rows take part; missing values are marked as missing: {where}.")
         sentences += [
-            f"{variable.facts[0].n_missing:,} rows have no {variable.name}; an axis may show just that, because "
+            f"{variable.facts[0].n_missing:,} row{'s have' if variable.facts[0].n_missing > 1 else ' has'} no "
+            f"{variable.name}; an axis may show just that, because "
             "(missing) is one of its labels. --missing drop leaves rows with gaps out."
             for variable in (self.x, self.y)
             if variable.kind == "labels" and len(variable.facts) == 1 and variable.facts[0].n_missing

@@ -1,0 +1,367 @@
+"""All columns of a file in one analysis, when no y is named: a survey, a table of customers, measurements."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from correspondence._util.files import csv_text
+from correspondence._util.text import list_names, to_valid_text
+from correspondence.app.analyze.files import (
+    MODEL_FILE,
+    REPORT_FILE,
+    SUMMARY_FILE,
+    SURVEY_FILES,
+    make_coordinate_columns,
+    new_files,
+    to_csv,
+    to_json,
+    to_parquet,
+    with_names,
+)
+from correspondence.app.analyze.inputs import Request
+from correspondence.app.analyze.inputs.pairs import convert_columns
+from correspondence.app.analyze.variables import find_useful_columns, name_empty_texts
+from correspondence.app.messages import collect_warnings, make_safe
+from correspondence.data.file_formats import ARRAY_ENDINGS, as_label_texts, read_file
+from correspondence.describe.columns import describe_columns
+from correspondence.estimators.many.base import ManyColumnsEstimator
+from correspondence.estimators.many.mca import MCA
+from correspondence.estimators.many.mixed import MixedCA
+from correspondence.page import explore
+from correspondence.results.column_table import ColumnFacts
+from correspondence.validation.crossfit import crossfit
+from correspondence.validation.latent_dimension import latent_dimension
+
+__all__ = [
+    "SURVEY_FORMAT",
+    "SurveyAnalysis",
+    "SurveyData",
+    "analyze_survey",
+    "format_survey",
+    "read_survey",
+    "write_survey",
+]
+
+SURVEY_FORMAT = "correspondence.survey 1"
+AXES_FILE, COLUMNS_FILE, ROWS_FILE, ROWS_CSV_FILE = SURVEY_FILES
+KINDS_OF_ANSWERS, KINDS_OF_NUMBERS = ("label", "boolean"), ("number", "date", "time", "duration")
+MIN_AXES, MAX_AXES = 2, 10  # axes that are kept, if the user does not say
+MAX_ROWS_FOR_CSV = 100_000
+MAX_AXES_IN_WORDS = 3
+N_WORDS = 4  # answers and numbers that a sentence names at each end of an axis
+MIN_CONTRIBUTION = 1.0  # times the average; what contributes less is not named
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyData:
+    """The columns of a file that take part.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        The columns: answers as texts, numbers as they are.
+    facts : list of ColumnFacts
+        What each column of the file is taken for.
+    ids : list
+        The name of each row.
+    id_name : str
+        The name of these ids.
+    notes : tuple of str
+        Remarks for the user.
+    groups : list, optional
+        The group of each row, if there are groups.
+    """
+
+    frame: Any
+    facts: list[ColumnFacts]
+    ids: list[Any]
+    id_name: str
+    notes: tuple[str, ...]
+    groups: list[Any] | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """What was found, one line each."""
+        kinds = {
+            "answers": [fact.column for fact in self.facts if fact.kind in KINDS_OF_ANSWERS and fact.is_used],
+            "numbers": [fact.column for fact in self.facts if fact.kind in KINDS_OF_NUMBERS and fact.is_used],
+        }
+        used = [
+            f"{len(names)} column{'' if len(names) == 1 else 's'} of {what}: {list_names(names, 8)}"
+            for what, names in kinds.items()
+            if names
+        ]
+        return [*used, *self.notes]
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether there are numbers among the columns."""
+        return any(fact.kind in KINDS_OF_NUMBERS and fact.is_used for fact in self.facts)
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyAnalysis:
+    """What was found in a survey.
+
+    Attributes
+    ----------
+    data : SurveyData
+        The columns.
+    est : ManyColumnsEstimator
+        The fitted analysis.
+    held_out : ColumnsHeldOut or None
+        How much of each column the others predict on held-out rows.
+    dimension : LatentDimension or None
+        How many axes are more than chance.
+    sentences : list of str
+        The result as a colleague would put it.
+    notes : tuple of str
+        The warnings.
+    seconds : float
+        The time that it took.
+    """
+
+    data: SurveyData
+    est: ManyColumnsEstimator
+    held_out: Any
+    dimension: Any
+    sentences: list[str]
+    notes: tuple[str, ...]
+    seconds: float
+
+
+def read_survey(request: Request) -> SurveyData | None:
+    """Read all columns of a file, if neither x nor y is named and there are more than two that can be used.
+
+    Parameters
+    ----------
+    request : Request
+        The options of the command line.
+
+    Returns
+    -------
+    SurveyData or None
+        None if the request is for pairs, a table of counts, images or beliefs.
+    """
+    is_other = request.table or request.beliefs or request.images is not None or request.weights is not None
+    if is_other or request.x or request.y or request.file.suffix.lower() in ARRAY_ENDINGS:
+        return None
+    file = read_file(request.file, request.readings)
+    frame = nw.from_native(file.frame)
+    request.check_columns(frame.columns, request.file)
+    useful, notes = find_useful_columns(frame, [name for name in frame.columns if name not in request.other_columns])
+    if len(useful) <= 2:
+        return None
+    complete = request.find_rows(frame, useful)
+    rows = name_empty_texts(convert_columns(frame.filter(complete.tolist()), request))
+    facts = list(describe_columns(rows.select(useful).to_native()).facts)
+    left_out = {fact.column: fact.kind for fact in facts if fact.kind not in KINDS_OF_ANSWERS + KINDS_OF_NUMBERS}
+    remarks = [f"Not used: {name}, which is of the kind {kind!r}." for name, kind in left_out.items()]
+    dates = [fact.column for fact in facts if fact.kind == "date"]
+    if dates:
+        remarks.append(f"Dates are taken as days: {list_names(dates, 5)}.")
+    answers = [fact.column for fact in facts if fact.kind in KINDS_OF_ANSWERS and fact.is_used]
+    used = [fact.column for fact in facts if fact.column not in left_out and fact.is_used]
+    facts = [replace(fact, is_used=fact.column in used) for fact in facts]
+    n_missing = int((~complete).sum())
+    if n_missing:
+        remarks.append(f"{n_missing:,} of {len(frame):,} rows are left out: they have missing values.")
+    ids = request.choose_ids(rows, (np.flatnonzero(complete) + 1).tolist())
+    chosen = as_label_texts(rows.select(used), answers).to_native()
+    all_notes = (*file.list_notes(used), *notes, *remarks)
+    groups = rows[request.groups].to_list() if request.groups is not None else None
+    return SurveyData(chosen, facts, ids, request.id or "row", all_notes, groups)
+
+
+def analyze_survey(
+    data: SurveyData, n_components: int | None = None, random_state: int = 0, progress: Any = None
+) -> SurveyAnalysis:
+    """Analyse all columns together.
+
+    Parameters
+    ----------
+    data : SurveyData
+        The columns.
+    n_components : int, optional
+        The number of axes; by default those that are more than chance, at least 2 and at most 10.
+    random_state : int
+        The seed of folds and permutations.
+    progress : StageLine, optional
+        The line that tells the stages.
+
+    Returns
+    -------
+    SurveyAnalysis
+        The axes, and how far they hold.
+    """
+    begin = time.perf_counter()
+    make = MixedCA if data.has_numbers else MCA
+    options: dict[str, Any] = {"random_state": random_state} | ({} if data.groups is None else {"groups": data.groups})
+    with collect_warnings() as notes:
+        if progress is not None:
+            progress.tell("testing how many axes are more than chance")
+        dimension = latent_dimension(make(MAX_AXES), data.frame, **options)
+        d = n_components or min(max(MIN_AXES, dimension.n_components), MAX_AXES)
+        if progress is not None:
+            progress.tell("predicting each column from the others")
+        est = make(d).fit(data.frame)
+        held_out = crossfit(make(len(est.pics_)), data.frame, **options)
+    sentences = write_survey_sentences(est, dimension, held_out)
+    unique = tuple(dict.fromkeys(notes))
+    return SurveyAnalysis(data, est, held_out, dimension, sentences, unique, time.perf_counter() - begin)
+
+
+def write_survey_sentences(est: ManyColumnsEstimator, dimension: Any, held_out: Any) -> list[str]:
+    """Write what was found: the number of axes, what lies at their ends, which columns the others predict."""
+    found = dimension.n_components
+    verb = "is" if found == 1 else "are"
+    sentences = [f"{found or 'No'} {'axis' if found == 1 else 'axes'} {verb} more than chance."]
+    for i in range(min(len(est.pics_), found, MAX_AXES_IN_WORDS)):
+        low, high = list_ends(est, i)
+        share = f"{100 * est.shares_[i]:.1f} % of the inertia"
+        sentences.append(f"Axis {i + 1} ({share}) sets {', '.join(high)} against {', '.join(low)}.")
+    final = held_out.r2[:, -1]
+    best = np.argsort(-final)[: min(3, len(final))]
+    told = [f"{held_out.names[k]} {max(final[k], 0):.0%}" for k in best]
+    sentences.append(
+        f"Of held-out rows the other columns predict {max(float(final.mean()), 0):.0%} of a column on average, "
+        f"most of {list_names(told, 3)}."
+    )
+    return sentences
+
+
+def list_ends(est: ManyColumnsEstimator, axis: int) -> tuple[list[str], list[str]]:
+    """List the answers and numbers that contribute most to both ends of an axis, strongest first."""
+    columns: Any = est.columns_
+    labels, places = list(columns.labels), columns.standard[:, axis].tolist()
+    contributions = columns.contributions[:, axis].tolist()
+    numbers = getattr(est, "numbers_", None)
+    if numbers is not None:
+        labels += [f"high {label}" for label in numbers.labels] + [f"low {label}" for label in numbers.labels]
+        places += [*numbers.correlations[:, axis].tolist(), *(-numbers.correlations[:, axis]).tolist()]
+        contributions += 2 * numbers.contributions[:, axis].tolist()
+    order = np.argsort(-np.array(contributions))
+    least = MIN_CONTRIBUTION * np.mean(contributions)
+    strong = [j for j in order.tolist() if contributions[j] >= least] or order.tolist()
+    ends = tuple([str(labels[j]) for j in strong if sign * places[j] > 0][:N_WORDS] for sign in (-1, 1))
+    return ends[0] or ["the rest"], ends[1] or ["the rest"]
+
+
+def write_survey(analysis: SurveyAnalysis, request: Request, folder: Path, title: str, seed: int) -> dict[str, Any]:
+    """Write all files, and return the summary.
+
+    Parameters
+    ----------
+    analysis : SurveyAnalysis
+        The result to write.
+    request : Request
+        The request that led to it.
+    folder : Path
+        Write to this folder, which is made if it does not exist.
+    title : str
+        The heading of the page.
+    seed : int
+        The seed that was used.
+
+    Returns
+    -------
+    dict
+        The content of summary.json.
+    """
+    est, data = analysis.est, analysis.data
+    rows = with_names({data.id_name: data.ids}, make_coordinate_columns(est.rows_.principal, "z"))
+    files = [REPORT_FILE, AXES_FILE, COLUMNS_FILE, ROWS_FILE, MODEL_FILE, SUMMARY_FILE]
+    if len(data.ids) <= MAX_ROWS_FOR_CSV:
+        files.insert(4, ROWS_CSV_FILE)
+    content = summarise_survey(analysis, request, folder, title, seed, files)
+    with new_files(folder) as temporary:
+        explore(est, path=temporary / REPORT_FILE, title=title, about=[*analysis.sentences, *data.notes])
+        axes = content["axes"]
+        (temporary / AXES_FILE).write_text(
+            csv_text([list(axes[0]), *(a.values() for a in axes)], floats=".10g"), "utf-8"
+        )
+        columns = list_column_points(est)
+        (temporary / COLUMNS_FILE).write_text(to_csv(columns), encoding="utf-8")
+        to_parquet(rows, temporary / ROWS_FILE)
+        if ROWS_CSV_FILE in files:
+            (temporary / ROWS_CSV_FILE).write_text(to_csv(rows), encoding="utf-8")
+        est.decomposition_.save(temporary / MODEL_FILE)
+        (temporary / SUMMARY_FILE).write_text(to_json(content) + "\n", encoding="utf-8")
+    return content
+
+
+def list_column_points(est: ManyColumnsEstimator) -> dict[str, list[Any]]:
+    """List answers and numbers with coordinates, contributions and qualities."""
+    columns: Any = est.columns_
+    numbers = getattr(est, "numbers_", None)
+    parts: list[tuple[str, Any, Any]] = [("answer", columns, columns.principal)]
+    if numbers is not None and len(numbers):
+        parts.append(("number", numbers, numbers.correlations))
+    table: dict[str, list[Any]] = {"label": [], "kind": []}
+    for kind, part, coordinates in parts:
+        table["label"] += [str(label) for label in part.labels]
+        table["kind"] += [kind] * len(part.labels)
+        for name, values in (("coordinate", coordinates), ("contribution", part.contributions), ("cos2", part.cos2)):
+            for i, column in enumerate(values.T):
+                table.setdefault(f"{name}_{i + 1}", []).extend(column.tolist())
+    return table
+
+
+def summarise_survey(
+    analysis: SurveyAnalysis, request: Request, folder: Path, title: str, seed: int, files: list[str]
+) -> dict[str, Any]:
+    """Return everything that is said, as plain values."""
+    est, data, held_out = analysis.est, analysis.data, analysis.held_out
+    pvalues = analysis.dimension.pvalues
+    return {
+        "format": SURVEY_FORMAT,
+        "title": title,
+        "file": to_valid_text(request.file),
+        "folder": to_valid_text(folder.resolve()),
+        "files": files,
+        "form": "columns",
+        "method": "mixed" if data.has_numbers else "mca",
+        "n": len(data.ids),
+        "columns": [asdict(fact) for fact in data.facts],
+        "seed": seed,
+        "seconds": round(analysis.seconds, 2),
+        "significant": analysis.dimension.n_components,
+        "axes": [
+            {
+                "axis": i + 1,
+                "inertia": float(est.inertias_[i]),
+                "share": float(est.shares_[i]),
+                "pvalue": float(pvalues[i]) if i < len(pvalues) else None,
+            }
+            for i in range(len(est.pics_))
+        ],
+        "predicted": [
+            {"column": str(name), "held_out": float(value)}
+            for name, value in zip(held_out.names, held_out.r2[:, -1], strict=True)
+        ],
+        "sentences": analysis.sentences,
+        "notes": [*data.notes, *analysis.notes],
+    }
+
+
+def format_survey(summary: dict[str, Any]) -> str:
+    """Format the axes, sentences and paths of the summary of a survey."""
+    what = "answers and numbers" if summary["method"] == "mixed" else "answers"
+    columns = sum(fact["is_used"] for fact in summary["columns"])
+    lines = [
+        f"{make_safe(summary['title'])}, {summary['n']:,} rows, {columns} columns of {what}, "
+        f"{summary['seconds']:.1f} s.",
+        "",
+        "axis  inertia   share  p-value",
+    ]
+    for axis in summary["axes"]:
+        pvalue = "" if axis["pvalue"] is None else f"{axis['pvalue']:>9.3f}"
+        lines.append(f"{axis['axis']:>4}  {axis['inertia']:>7.4f}  {100 * axis['share']:>4.1f} %{pvalue}".rstrip())
+    lines += ["", *(make_safe(sentence) for sentence in summary["sentences"]), ""]
+    return "\n".join([*lines, f"Written to {make_safe(summary['folder'])}: {', '.join(summary['files'])}"])

@@ -1,0 +1,285 @@
+"""The page of an analysis of many columns: answers by variable over their rows, numbers, and a table of eta2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from correspondence.core.column_features import LabelColumn
+from correspondence.describe.axis_words import AxisWords, find_axis_words
+from correspondence.page.clouds import MAX_COLUMNS_SHOWN, Cloud, Column, make_column, to_texts
+from correspondence.page.column_marks import MAX_AXES_LISTED, MAX_NUMBERS, StructureRow, pack_number_marks
+from correspondence.page.packing import pack_arrays, shorten_mantissas
+from correspondence.page.payload import collect_arrays, count_axes, describe_cloud
+from correspondence.results.evidence import Component
+from correspondence.results.points import Points
+from correspondence.scene.colours import list_variable_colours
+from correspondence.scene.column_marks import NumberMark
+from correspondence.scene.many_columns import (
+    AnswerPoints,
+    ManyColumnsScene,
+    NumberArrows,
+    find_shares,
+    name_share,
+    write_axis_title,
+)
+from correspondence.scene.points import ScenePoints, list_maps
+
+__all__ = [
+    "adjust_components",
+    "find_answer_words",
+    "list_column_facts",
+    "list_eta2",
+    "make_column_clouds",
+    "pack_columns_payload",
+    "write_column_sentences",
+]
+
+MAX_ANSWERS = 600
+MAX_PAIRED_ANSWERS = 300  # of which the page knows how often each goes with each
+MAX_NAMED_COLUMNS = 3  # in a sentence about an axis
+N_ROW_COLOURS = 20
+
+
+def make_column_clouds(est: Any, scene: ManyColumnsScene, names: tuple[str, ...]) -> list[Cloud]:
+    """Make the points of rows and answers, and of those that took no part in the fit."""
+    d = len(est.shares_)
+    clouds = [_make_row_cloud(est, scene, names[0], d), _make_answer_cloud(scene.answers, est, names[1], "y", d)]
+    if scene.supplementary is not None:
+        clouds.append(_make_answer_cloud(scene.supplementary, est, f"supplementary {names[1]}", "ys", d))
+    if scene.supplementary_rows is not None:
+        clouds.append(_make_passive_rows(scene.supplementary_rows, f"supplementary {names[0]}"))
+    return clouds
+
+
+def _make_row_cloud(est: Any, scene: ManyColumnsScene, name: str, d: int) -> Cloud:
+    if scene.rows is None:
+        empty = ScenePoints(np.empty((0, d)), None, None, np.arange(0), 0, 0)
+        return Cloud("x", name, empty, None, False, is_faint=True, correlations=scene.row_correlations)
+    labels = to_texts(scene.rows.labels) if scene.rows.labels is not None and scene.has_row_names else None
+    columns = _list_row_values(est, scene)
+    return Cloud(
+        "x", name, scene.rows, labels, labels is not None, columns, is_faint=True, correlations=scene.row_correlations
+    )
+
+
+def _list_row_values(est: Any, scene: ManyColumnsScene) -> list[Column]:
+    """List what each row answered, if it is in memory and the columns are few."""
+    columns, arrays = est._analysis.features.columns, est._analysis.arrays
+    assert scene.rows is not None
+    if arrays is None or len(columns) > MAX_COLUMNS_SHOWN or scene.rows.given != len(arrays[0]):
+        return []
+    values = []
+    for column, array in zip(columns, arrays, strict=True):
+        own = array[scene.rows.rows]
+        if isinstance(column, LabelColumn):
+            answers = [*to_texts(column.answers), "\N{EN DASH}"]  # the last is for missing ones, whose code is negative
+            codes = np.where(own < 0, len(answers) - 1, own).astype(np.uint32)
+            values.append(Column(str(column.name), codes, answers))
+        else:
+            values.append(make_column(str(column.name), np.asarray(own, dtype=float)))
+    return values
+
+
+def _make_answer_cloud(answers: AnswerPoints | None, est: Any, name: str, role: str, d: int) -> Cloud:
+    """Make the cloud of answers, of very many those that contribute most."""
+    if answers is None:
+        return Cloud(role, name, ScenePoints(np.empty((0, d)), None, np.empty(0), np.arange(0), 0, 0), [], True)
+    points, n = answers.points, len(answers)
+    is_active = role == "y"
+    weight = np.nan_to_num(points.contributions).sum(axis=1) if is_active else (points.principal**2).sum(axis=1)
+    known = np.flatnonzero(np.isfinite(points.standard).all(axis=1))
+    kept = np.sort(known[np.argsort(-weight[known], kind="stable")[:MAX_ANSWERS]])
+    mass = points.mass[kept] if is_active else None
+    seen = ScenePoints(points.standard[kept], answers.texts[kept], mass, kept, n, n)
+    counts = answers.shares[kept] * est._analysis.moments.n
+    columns = [
+        Column("variable", answers.codes[kept].astype(np.uint32), to_texts(answers.variables)),
+        make_column("answer", np.array(answers.answers, dtype=object)[kept]),
+    ]
+    if np.isfinite(counts).all():
+        columns.append(make_column("rows", np.round(counts, 6)))
+    return Cloud(
+        role,
+        name,
+        seen,
+        to_texts(answers.full_texts[kept]),
+        True,
+        columns,
+        classes=answers.codes[kept].astype(np.int16) if is_active else None,
+        correlations=points.correlations,
+        row_shares=answers.shares[kept] if np.isfinite(counts).all() else None,
+        contributions=points.contributions[kept] if is_active else None,
+        cos2=points.cos2[kept],
+        short_labels=to_texts(answers.texts[kept]),
+    )
+
+
+def _make_passive_rows(points: Points, name: str) -> Cloud:
+    seen = ScenePoints.from_places(points.standard, points.labels)
+    return Cloud("xs", name, seen, to_texts(points.labels[seen.rows]), True, correlations=points.correlations)
+
+
+def adjust_components(rows: list[Component], est: Any) -> list[Component]:
+    """Return the components with inertias and shares by the convention of the analysis."""
+    shares = find_shares(est)
+    return [
+        replace(row, pic=float(est.inertias_[i]), share=None if shares is None else float(shares[i]))
+        for i, row in enumerate(rows)
+    ]
+
+
+def pack_columns_payload(
+    est: Any, scene: ManyColumnsScene, clouds: list[Cloud], rows: list[Component], names: tuple[str, ...], fitted: str
+) -> str:
+    """Pack everything that the script needs, as `pack_arrays` writes it.
+
+    Parameters
+    ----------
+    est : estimator
+        The analysis.
+    scene : ManyColumnsScene
+        What is shown of it.
+    clouds : list of Cloud
+        The points, as `make_column_clouds` returns them.
+    rows : list of Component
+        The components.
+    names : tuple of str
+        What rows and answers are called.
+    fitted : str
+        What the correlations of the fit are called.
+    """
+    kept = count_axes(rows, clouds)
+    variables = [] if scene.answers is None else scene.answers.variables
+    colours = list_variable_colours(len(variables))
+    content: dict[str, Any] = {
+        "names": names,
+        "kept": kept,
+        "axes": [asdict(row) for row in rows[:kept]],
+        "titles": [write_axis_title(est, i) for i in range(kept)],
+        "classes": {"names": to_texts(variables), "colours": colours} if variables else None,
+        "fitted": fitted,
+        "many": {"barycentric": scene.is_barycentric, "colours": list_variable_colours(N_ROW_COLOURS)},
+        "by": "posterior",
+        "scaled": False,
+        "claims": True,
+        "learned": None,
+        "maps": list_maps(has_mass=False),
+        "clouds": [describe_cloud(cloud) for cloud in clouds],
+        "joined": _list_joined(scene, clouds[1]),
+    }
+    arrays = collect_arrays(kept, clouds)
+    numbers = scene.numbers.choose(range(kept), 0.0, MAX_NUMBERS)
+    more, data = pack_number_marks([("x", mark) for mark in _list_number_marks(numbers)], kept)
+    for said, colour in zip(more.get("numbers", []), _choose_number_colours(numbers, len(variables)), strict=True):
+        said["colour"] = colour
+    return pack_arrays(content | more, arrays | data | _collect_pairs(est, clouds[1]))
+
+
+def _list_joined(scene: ManyColumnsScene, cloud: Cloud) -> list[list[int]]:
+    """List the answers of ordered variables in their order, as positions in their cloud."""
+    if scene.answers is None:
+        return []
+    position = {row: i for i, row in enumerate(cloud.points.rows.tolist())}
+    return [[position[row] for row in line.tolist() if row in position] for line in scene.answers.lines]
+
+
+def _choose_number_colours(numbers: NumberArrows, n_variables: int) -> list[str | None]:
+    """Choose colours for numbers that have groups, or paths, which cross; others have that of texts."""
+    if (numbers.groups >= 0).any():
+        palette = list_variable_colours(int(numbers.groups.max()) + 1)
+        return [palette[group] if group >= 0 else None for group in numbers.groups.tolist()]
+    if any(curve is not None for curve in numbers.curves):
+        return [*list_variable_colours(n_variables + len(numbers))[n_variables:]]
+    return [None] * len(numbers)
+
+
+def _list_number_marks(numbers: NumberArrows) -> list[NumberMark]:
+    """Make marks of numbers, as the page draws them."""
+    d = numbers.correlations.shape[1]
+    marks = []
+    for j, label in enumerate(numbers.labels.tolist()):
+        name = f"{label} (supplementary)" if numbers.is_supplementary[j] else str(label)
+        straight, curve = np.nan_to_num(numbers.correlations[j]), numbers.curves[j]
+        mark = NumberMark(name, 0, straight, np.zeros(d, bool), np.empty((0, d)), np.empty(0), numbers.explained[j])
+        marks.append(mark if curve is None else replace(mark, bends=curve.bends, path=curve.path))
+    return marks
+
+
+def _collect_pairs(est: Any, cloud: Cloud) -> dict[str, np.ndarray]:
+    """Collect how much more often two answers go together than by chance, if they are not too many."""
+    analysis, n = est._analysis, len(cloud)
+    if not n or n > MAX_PAIRED_ANSWERS:
+        return {}
+    blocks = [block for block in analysis.blocks if block.kind == "labels"]
+    kept = [np.arange(b.features.start, b.features.stop)[slice(None) if b.kept is None else b.kept] for b in blocks]
+    features = np.concatenate(kept)[cloud.points.rows]
+    mean = analysis.moments.mean[features]
+    together = analysis.moments.cov[np.ix_(features, features)] + np.outer(mean, mean)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios = np.nan_to_num(np.maximum(together, 0) / np.outer(mean, mean))
+    return {"pairs": shorten_mantissas(ratios)}
+
+
+def list_column_facts(est: Any, scene: ManyColumnsScene, clouds: list[Cloud]) -> list[tuple[str, str]]:
+    """List figures, each with its name."""
+    facts = [("rows", f"{est._analysis.moments.n:,.10g}"), ("columns", f"{len(est.variables_):,}")]
+    for cloud in clouds[1:]:
+        if len(cloud):
+            total = cloud.points.total
+            facts.append((cloud.name, f"{total:,}" if len(cloud) == total else f"{len(cloud):,} of {total:,}"))
+    if len(scene.numbers):
+        facts.append(("numbers" if len(scene.numbers) > 1 else "number", f"{len(scene.numbers):,}"))
+    return [*facts, (f"total {name_share(est)}", f"{est.total_inertia_:.4g}")]
+
+
+def find_answer_words(est: Any, scene: ManyColumnsScene) -> list[AxisWords]:
+    """Find what the axes separate: the answers that contribute most at each end."""
+    if scene.answers is None or scene.is_barycentric:
+        return list(find_axis_words(est.decomposition_))
+    answers = scene.answers
+    known = np.flatnonzero(np.isfinite(answers.points.standard).all(axis=1))
+    items = (answers.full_texts[known].tolist(), answers.points.standard[known], answers.points.mass[known])
+    return list(find_axis_words(est.decomposition_, y_items=items))
+
+
+def write_column_sentences(est: Any, words: Sequence[AxisWords]) -> list[str]:
+    """Say how much the first axes have of the inertia, what they separate, and which columns go with them."""
+    shares, first = find_shares(est), min(2, len(est.shares_))
+    if shares is None:
+        told = f"The axes together explain {100 * est.explained_share_:.1f} % of the {name_share(est)}."
+    else:
+        told = f"Axis 1 has {100 * shares[0]:.1f} % of the {name_share(est)}"
+        told += f", axis 2 {100 * shares[1]:.1f} %." if first > 1 else "."
+    if "adjusted" in name_share(est):
+        told += " Adjusted shares need not add up to 100 %."
+    sentences = [told]
+    for i in range(first):
+        order = np.argsort(-est.eta2_[:, i], kind="stable")[:MAX_NAMED_COLUMNS]
+        columns = ", ".join(f"{est.variables_[j]} ({est.eta2_[j, i]:.2f})" for j in order)
+        has_words = i < len(words) and words[i].y
+        start = f"{words[i].write_sentence(('rows', 'answers'))} It" if has_words else f"Axis {i + 1}"
+        sentences.append(f"{start} goes most with {columns}.")
+    return sentences
+
+
+def list_eta2(est: Any) -> list[StructureRow]:
+    """List the share of the variance of the first axes that each column explains, the strongest first."""
+    widths = {str(c.name): c.width for c in est._analysis.features.columns if isinstance(c, LabelColumn)}
+    rows = [(str(name), "active", eta2) for name, eta2 in zip(est.variables_, est.eta2_, strict=True)]
+    passive = [(str(name), "supplementary", eta2) for name, eta2 in getattr(est, "supplementary_eta2_", {}).items()]
+    numbers = getattr(est, "supplementary_numbers_", None)
+    if numbers is not None:
+        squares = zip(numbers.labels, numbers.cos2, strict=True)
+        passive += [(str(name), "supplementary", r2) for name, r2 in squares]
+    kinds = {str(name) for name in getattr(est, "supplementary_eta2_", {})} | set(widths)
+    listed = []
+    for part in (rows, passive):
+        for name, side, eta2 in sorted(part, key=lambda one: -float(np.nan_to_num(one[2][:2]).max(initial=0))):
+            cells = ["\N{EN DASH}" if np.isnan(value) else f"{value:.2f}" for value in eta2[:MAX_AXES_LISTED]]
+            n = str(widths[name]) if name in widths and side == "active" else ""
+            listed.append(StructureRow(side, name, "label" if name in kinds else "number", n, cells))
+    return listed
