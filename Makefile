@@ -74,6 +74,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/text.py
+	$(BIN)/python benchmarks/imputing.py
 
 clean:
 	rm -rf $(VENV) docs/_build docs/generated

@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from correspondence import LeftOut
+from correspondence import LeftOut, MixedCA
 from correspondence.core.column_blocks import find_block_axes, whiten_blocks
 from correspondence.core.column_features import CurveColumn, ManyColumns, NumberColumn
 from correspondence.core.feature_moments import compute_feature_moments, freeze_moments
@@ -131,3 +131,25 @@ def test_choice_of_axes():
     assert choose_axes([[1.0, 0.99, 1.2], [1.0, 1.02, 1.1], [1.0, 0.98, 1.3]]) == 0  # no better than the shares
     assert choose_axes([[1.0, 0.8, 0.5], [1.0, 0.7, 0.6], [1.0, 0.8, 0.5]]) == 2
     assert choose_axes([[1.0, 0.5]]) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options", [{}, {"numeric": "smooth"}, {"groups": {"a": ["x0", "q3"], "b": ["x1", "x2", "q4"]}}]
+)
+def test_mixed_analysis_of_the_completed_table(mixed, options):
+    gaps, _ = mask(mixed, 0.2)
+    gaps = gaps[gaps.notna().any(axis=1)]
+    est = MixedCA(missing="impute", n_components=2, **options).fit(gaps)
+    np.testing.assert_allclose(est.transform(gaps), est.rows_.standard, atol=1e-10)
+    np.testing.assert_allclose(est.rows_.standard.T @ est.rows_.standard / len(gaps), np.eye(2), atol=1e-9)
+    filled, truth = est.impute(gaps), mixed.loc[gaps.index]
+    assert filled.notna().all(axis=None)
+    for name in ("x0", "x1", "x2"):
+        own = gaps[name].isna()
+        assert ((filled[name] - truth[name])[own] ** 2).mean() < 0.5 * truth[name].var()
+
+
+def test_a_number_of_minus_two_is_a_number(mixed):
+    frame = mixed.assign(x0=np.where(np.arange(300) == 0, -2.0, mixed["x0"]))
+    assert np.isfinite(MixedCA(n_components=1).fit(frame).rows_.standard).all()

@@ -62,6 +62,9 @@ class MCA(ManyColumnsEstimator):
         The names of the columns.
     supplementary_rows_, supplementary_columns_, supplementary_numbers_ : Points or SupplementaryNumbers or None
         What was named as supplementary in the fit.
+    n_axes_imputed_, imputing_errors_ : int and ndarray
+        With "impute": the number of axes that fill in missing answers, chosen by the errors of masked answers for
+        0, 1, ... axes, where 1 is no better than the shares of the column. `impute` returns the completed table.
     decomposition_ : Decomposition
         The same as a correspondence analysis of the indicator table: f are the scores, g the answers.
 
