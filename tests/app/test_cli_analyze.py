@@ -326,7 +326,7 @@ def test_errors_are_only_text(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), r"--y must name .* name, acidity, sugar, grade"),
+        (("--method", "ace"), r"--y must name .* name, acidity, sugar, grade"),
         (("--y", "Grade"), "no column 'Grade' .* grade"),
         (("--y", "grade", "--id", "nme"), "no column 'nme'"),
         (("--y", "grade", "--labels", "grade", "--components", "9"), "--components 9 is too many"),

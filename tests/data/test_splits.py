@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 
-from correspondence.data.splits import make_splits
+from correspondence.data.splits import deal_out_rare, make_splits
 
 
 def as_sets(pairs):
@@ -123,3 +123,11 @@ def test_bad_groups(groups, message):
 def test_more_folds_than_groups():
     with pytest.raises(ValueError, match=r"groups has only 3 .* cv=5"):
         make_splits(5, 30, groups=np.arange(30) % 3)
+
+
+def test_groups_of_rare_labels_are_dealt_out_whole():
+    labels, groups = np.repeat([0, 1], [90, 10]), np.repeat(np.arange(50), 2)
+    folds = deal_out_rare(labels, 5, 20, groups, random_state=3)
+    assert [int((labels[test] == 1).sum()) for _, test in folds] == [2, 2, 2, 2, 2]
+    for train, test in folds:
+        assert not set(groups[train]) & set(groups[test])

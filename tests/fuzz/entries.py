@@ -83,6 +83,16 @@ def _ca_points(ca):
     ]
 
 
+def _answers():
+    return pd.DataFrame({"a": labels(), "b": np.roll(labels(), 1), "c": labels()[::-1]})
+
+
+def _many(est, X, **options):
+    """Everything finite that an estimator of many columns says of the rows of its fit."""
+    est.fit(X, **options)
+    return [est.decomposition_, est.rows_.principal, est.columns_.principal, est.columns_.contributions, est.eta2_]
+
+
 def _pice(**options):
     from correspondence import PICE
 
@@ -104,6 +114,14 @@ FITS = (
         "CA column_weights": lambda v: _ca_points(co.CA().fit(TABLE, column_weights=v)),
         "CA subset_rows": lambda v: _ca_points(co.CA(subset_rows=v).fit(TABLE)),
         "CA subset_columns": lambda v: _ca_points(co.CA(subset_columns=v).fit(TABLE)),
+        "MCA X": lambda v: _many(co.MCA(2), v),
+        "MCA X passive": lambda v: _many(co.MCA(2, missing="passive"), v),
+        "MCA column": lambda v: _many(co.MCA(2), _two_columns(v)),
+        "MCA sample_weight": lambda v: _many(co.MCA(2), _answers(), sample_weight=v),
+        "MCA supplementary": lambda v: _many(co.MCA(1), _answers(), supplementary=v),
+        "MCA supplementary_rows": lambda v: _many(co.MCA(1), _answers(), supplementary_rows=v),
+        "MCA exclude": lambda v: _many(co.MCA(1, exclude=v), _answers()),
+        "MCA transform": lambda v: co.MCA(1, handle_unknown="missing").fit(_answers()).transform(v),
         "Moments F": lambda v: _moments(co.Moments().update(v, numbers(v))),
         "Moments G": lambda v: _moments(co.Moments().update(numbers(v), v)),
         "Moments sample_weight": lambda v: _moments(co.Moments().update(*dependent(), v)),

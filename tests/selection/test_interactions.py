@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from correspondence.selection.interactions import leaves_dependence
 from correspondence.selection.method_registry import PairsProfile
-from correspondence.selection.race import leaves_dependence
 
 
 def find_more(X, Y):

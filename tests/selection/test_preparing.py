@@ -198,3 +198,32 @@ class TestMinCount:
 
     def test_notes_of_nothing(self):
         assert PreparedLabels().notes == ()
+
+
+class TestLabelsBesideOtherVariables:
+    def test_labels_that_occur_once_are_merged(self):
+        x, y = self.draw()
+        choice = choose_decomposition(x, y, 2)
+        assert choice.prepared.min_count == 2
+        assert choice.prepared.y[0].n_levels == 4
+        assert "once" in choice.notes[-1]
+        assert np.isfinite(choice.decomposition.g(["one", "two", "rare"])).all()
+
+    def test_they_make_no_component_of_their_own(self):
+        x, y = self.draw()
+        strength = {k: co.decompose(x, y, 1, "cca", min_count=k, **OPTIONS).g(["one"])[0, 0] for k in (1, "auto")}
+        assert abs(strength["auto"]) < 3 < abs(strength[1])
+
+    def test_others_and_a_single_one_are_left_alone(self):
+        x, y = self.draw()
+        y[1:10] = "a"
+        assert not choose_decomposition(x, y, 2).prepared.merges
+
+    def draw(self):
+        """Draw two similar rows with a label each, and others whose labels depend on the first number."""
+        rng = np.random.default_rng(0)
+        x = rng.normal(size=(200, 3))
+        y = np.where(x[:, 0] > 0, "a", "b").astype(object)
+        y[:14] = ["one", "two", *(f"label {i}" for i in range(8)), "rare", "rare", "rare", "rare"]
+        x[:2] = [[0.0, 30.0, 0.0], [0.0, 31.0, 0.0]]
+        return x, y

@@ -4,14 +4,17 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import correspondence as co
+from correspondence.estimators.cca import CCA
 from correspondence.results.comparison import MethodResult, pick_simplest
 from correspondence.results.evidence import CrossFit
 from correspondence.selection import race
 from correspondence.selection.method_registry import METHODS, PairsProfile
 from correspondence.selection.race import Contest, Race, choose_folds, run_race
+from correspondence.validation.crossfit import crossfit
 
 
 def a_crossfit(terms, n_components=1):
@@ -38,12 +41,12 @@ def scores(monkeypatch):
     def make(name, pairs, n_components, random_state):
         return name
 
-    def cross(name, X, Y, parts, **options):
+    def cross(self, name, n_components, parts):
         asked.append((name, len(parts)))
         return terms[name]
 
     monkeypatch.setattr(race, "make_estimator", make)
-    monkeypatch.setattr(race, "crossfit", cross)
+    monkeypatch.setattr(Contest, "cross_fit", cross)
     return terms, asked
 
 
@@ -267,3 +270,72 @@ def test_without_a_part_that_can_be_fitted_there_is_no_race():
     assert any("no part of the pairs can be judged" in origin for origin in origins)
     with pytest.raises(ValueError, match="Y has one value"):
         co.decompose(x, np.zeros(200), verbose=False)
+
+
+# --- rare labels: the choice does not depend on the split
+
+
+def draw_with_rare_class(seed, n=600, n_rare=7):
+    """Draw numbers and labels of things, and their classes, of which one has a few rows."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["fan", "jet", "prop"], n, p=[0.7, 0.2, 0.1]).astype(object)
+    y[:n_rare] = "shaft"
+    level = np.array([{"fan": 0.0, "jet": 1.0, "prop": 2.0, "shaft": 5.0}[label] for label in y])
+    seats = np.exp(0.5 * rng.normal(size=n) + 0.5 * (y == "fan"))
+    year, speed = level + 1.5 * rng.normal(size=n), rng.normal(size=n) + 0.4 * (level - 1) ** 2
+    usual = np.array([{"fan": "A", "jet": "B"}.get(label, "C") for label in y])
+    maker = np.where(rng.random(n) < 0.6, usual, rng.choice(list("ABCDE"), n))
+    return pd.DataFrame({"seats": seats, "year": year, "speed": speed, "maker": maker}), y
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data_seed", [0, 5])
+def test_the_choice_with_a_rare_class_does_not_depend_on_the_seed(data_seed):
+    X, y = draw_with_rare_class(data_seed)
+    pairs = PairsProfile.from_data(X, y)
+    names = ["cca", "ace", "kernel", "logistic"]
+    winners = {run_race(Contest(X, y, pairs, random_state=seed), names).winner.method for seed in range(4)}
+    assert winners == {"logistic"}
+
+
+def test_rare_labels_are_dealt_out_to_the_folds():
+    X, y = draw_with_rare_class(0)
+    contest = Contest(X, y, PairsProfile.from_data(X, y))
+    for folds in (contest.split_pairs(), contest.split_pairs(repeat=1)):
+        assert sorted(int((y[test] == "shaft").sum()) for _, test in folds) == [1, 1, 1, 2, 2]
+        assert np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(len(y)))
+    assert not np.array_equal(contest.split_pairs()[0][1], contest.split_pairs(repeat=1)[0][1])
+
+
+def test_other_splits_are_tried_only_where_few_pairs_decide(scores):
+    terms, asked = scores
+    few = np.zeros(400)
+    few[:3] = 100.0
+    terms |= {"cca": a_crossfit(np.zeros(400)), "ace": a_crossfit(few)}
+    let_race(["cca", "ace"])
+    assert max(folds for _, folds in asked) == 10
+    asked.clear()
+    terms["ace"] = a_crossfit(ahead(0.9))
+    let_race(["cca", "ace"])
+    assert max(folds for _, folds in asked) == 5
+
+
+def test_a_method_too_slow_for_more_folds_does_not_keep_others_from_them(scores, monkeypatch):
+    terms, asked = scores
+    answer(monkeypatch, True)
+    monkeypatch.setattr(race, "MAX_NUMBERS_FOR_FOLDS", 1999)  # there are 500 pairs of 4 numbers
+    terms |= {"cca": a_crossfit(np.zeros(400)), "forest": a_crossfit(ahead(0.5))}
+    assert let_race(["cca", "forest"]).winner.method == "cca"
+    assert asked == [("cca", 1), ("forest", 1), ("cca", 3)]
+
+
+def test_a_method_is_fitted_to_each_part_once():
+    X, y = draw_with_rare_class(0, n=100)
+    contest = Contest(X, y, PairsProfile.from_data(X, y))
+    folds = contest.split_pairs()
+    first = contest.cross_fit("cca", 1, folds[:2])
+    assert len(contest.fits) == 2
+    assert len(contest.cross_fit("cca", 1, folds).splits) == len(contest.fits) == 5
+    again = contest.cross_fit("cca", 1, folds[:2])
+    assert np.array_equal(first.terms, again.terms)
+    assert np.allclose(first.terms, crossfit(CCA(1), X, y, folds[:2]).terms)

@@ -33,6 +33,7 @@ __all__ = [
     "freeze_moments",
 ]
 
+MIN_SPARSE_FEATURES = 1000  # from which a sparse array of them is smaller and faster
 CELLS_PER_BATCH = 1 << 22  # cells of features that are computed at a time
 
 
@@ -264,6 +265,11 @@ class ManyColumns(FeatureMap):
         return sum(column.width for column in self.columns)
 
     @property
+    def may_be_nan(self) -> bool:
+        """Whether rows with unknown answers have the features NaN."""
+        return self.handle_unknown == "nan"
+
+    @property
     def is_passive(self) -> bool:
         """Whether missing answers have no features, so that the others of the row count more."""
         return any(isinstance(column, LabelColumn) and column.is_passive for column in self.columns)
@@ -366,6 +372,11 @@ class ManyColumns(FeatureMap):
         features = self.expand(arrays)
         features[np.any([own == UNKNOWN_CODE for own in arrays], axis=0)] = np.nan
         return features
+
+    def map_rows_sparsely(self, values: Any) -> Any:
+        """Evaluate the features, as a sparse array if they are very many."""
+        is_sparse = self.width > MIN_SPARSE_FEATURES and not self.may_be_nan
+        return self.expand_sparsely(self.read(values)) if is_sparse else self(values)
 
     def list_labels(self) -> np.ndarray:
         """Name all features."""

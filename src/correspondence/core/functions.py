@@ -274,6 +274,11 @@ class LinearFunctions(PrincipalFunctions):
         features = self._find_features(values)
         if features.ndim != 2 or features.shape[1] != len(self.mean):
             raise ValueError(f"The features must have {len(self.mean)} columns, got shape {features.shape}.")
+        if getattr(self.features, "may_be_nan", False):  # rows with labels that were not in the fit
+            known = ~np.isnan(features).any(axis=1)
+            values = np.full((len(features), self.weights.shape[1]), np.nan)
+            values[known] = self.of_features(features[known])
+            return values
         if not np.isfinite(features.data if sp.issparse(features) else features).all():
             raise ValueError("The features must be finite, but some are NaN or infinity. Leave those values out.")
         return self.of_features(features)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -159,7 +160,7 @@ def find_sparse_block_axes(moments: FeatureMoments, whitening: sp.csr_array, n_c
     """
     used = np.flatnonzero(np.asarray(abs(whitening).sum(axis=0)).ravel() > 0)
     whitening = sp.csr_array(whitening[:, used])
-    Q = _WhitenedFeatures(moments.cov, whitening)
+    Q: Any = _WhitenedFeatures(moments.cov, whitening)  # it has what run_arpack needs of residuals
     k = min(n_components, *Q.shape)
     _, s, V = run_arpack(Q, k, None)
     rank = int((s**2 > MIN_EIGENVALUE_SHARE * s[0] ** 2).sum())

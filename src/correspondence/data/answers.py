@@ -62,7 +62,9 @@ def split_columns(values: Any, name: str) -> dict[Any, Any]:
     else:
         array = to_array(values, name)
         if array.ndim != 2:
-            raise ValueError(f"{name} must have rows and columns, got an array of shape {array.shape}.")
+            raise ValueError(
+                f"{name} must have rows and columns, got an array of shape {array.shape}. Reshape your data."
+            )
         columns, n = {j: array[:, j] for j in range(array.shape[1])}, len(array)
     if not columns or not n:
         raise ValueError(f"{name} is empty: it has {n} row(s) and {len(columns)} column(s).")

@@ -54,6 +54,7 @@ from correspondence.estimators.conditional_expectations import (
     expect_span,
     find_most_correlated,
     find_start,
+    suit_rows,
 )
 
 __all__ = ["ACE"]
@@ -263,8 +264,9 @@ class ACE(PairsEstimator):
         folds = make_splits(cv, n, labels=labels, groups=groups, random_state=self.random_state)
         if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
             raise ValueError("cv must hold out each pair exactly once, as k-fold splitters do.")
+        models = [self._choose_model(side, encoders) for side in (0, 1)]
         x, y = (
-            ConditionalExpectation("XY"[side], encoders[side], rows[side], self._choose_model(side, encoders))
+            ConditionalExpectation("XY"[side], encoders[side], suit_rows(rows[side], models[side]), models[side])
             for side in (0, 1)
         )
         known = find_known("Y", encoders[1], y.rows) if self.y_regressor is None else None

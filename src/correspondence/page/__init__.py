@@ -206,6 +206,7 @@ def render_columns_page(
         rows=rows,
         scree=lay_out_scree(rows),
         words=[axis.complete_words(called[:2]) for axis in words],
+        n_read=len(words) if evidence is None else evidence.n_holding,
         structure=list_eta2(est),
         has_frames=False,
         data=pack_columns_payload(est, scene, clouds, rows, called, "training"),

@@ -147,7 +147,7 @@ class Layer {
   drawNumbers(context, taken) {
     if (!this.page.isLast) return;
     const shown = this.page.numberLines.filter(({ role }) => !this.page.hidden.roles.has(role + "n"));
-    const lines = shown.map(line => ({ ...line, at: line.points.map(point => this.plane.toScreen(...point)), colour: rgb(this.model.data.many ? this.style.ink : this.style[line.role]) }));
+    const lines = shown.map(line => ({ ...line, at: line.points.map(point => this.plane.toScreen(...point)), colour: line.colour ? this.page.readable(line.colour) : rgb(this.model.data.many ? this.style.ink : this.style[line.role]) }));
     for (const { at, colour } of lines) {
       this.stroke(context, at, this.style.paper, 4);
       this.stroke(context, at, css(colour), 1.5);

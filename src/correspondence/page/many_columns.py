@@ -21,6 +21,7 @@ from correspondence.scene.column_marks import NumberMark
 from correspondence.scene.many_columns import (
     AnswerPoints,
     ManyColumnsScene,
+    NumberArrows,
     find_shares,
     name_share,
     write_axis_title,
@@ -171,7 +172,10 @@ def pack_columns_payload(
         "joined": _list_joined(scene, clouds[1]),
     }
     arrays = collect_arrays(kept, clouds)
-    more, data = pack_number_marks([("x", mark) for mark in _list_number_marks(scene)], kept)
+    numbers = scene.numbers.choose(range(kept), 0.0, MAX_NUMBERS)
+    more, data = pack_number_marks([("x", mark) for mark in _list_number_marks(numbers)], kept)
+    for said, colour in zip(more.get("numbers", []), _choose_number_colours(numbers, len(variables)), strict=True):
+        said["colour"] = colour
     return pack_arrays(content | more, arrays | data | _collect_pairs(est, clouds[1]))
 
 
@@ -183,10 +187,19 @@ def _list_joined(scene: ManyColumnsScene, cloud: Cloud) -> list[list[int]]:
     return [[position[row] for row in line.tolist() if row in position] for line in scene.answers.lines]
 
 
-def _list_number_marks(scene: ManyColumnsScene) -> list[NumberMark]:
-    """List the numbers that go most with the axes, as the page draws them."""
-    d = scene.numbers.correlations.shape[1]
-    numbers = scene.numbers.choose(range(d), 0.0, MAX_NUMBERS)
+def _choose_number_colours(numbers: NumberArrows, n_variables: int) -> list[str | None]:
+    """Choose colours for numbers that have groups, or paths, which cross; others have that of texts."""
+    if (numbers.groups >= 0).any():
+        palette = list_variable_colours(int(numbers.groups.max()) + 1)
+        return [palette[group] if group >= 0 else None for group in numbers.groups.tolist()]
+    if any(curve is not None for curve in numbers.curves):
+        return [*list_variable_colours(n_variables + len(numbers))[n_variables:]]
+    return [None] * len(numbers)
+
+
+def _list_number_marks(numbers: NumberArrows) -> list[NumberMark]:
+    """Make marks of numbers, as the page draws them."""
+    d = numbers.correlations.shape[1]
     marks = []
     for j, label in enumerate(numbers.labels.tolist()):
         name = f"{label} (supplementary)" if numbers.is_supplementary[j] else str(label)

@@ -105,7 +105,7 @@ class Model {
     const told = this.numbers.filter(number => isPath(number) || length(number) >= SHORTEST_ARROW ** 2);
     const place = (number, value) => [first, second].map(axis => axis < 0 ? 0 : value(axis) * this.factor(this.scaling(number, map), axis, 0, this.role(number.role)));
     return told.sort((a, b) => weight(b) - weight(a)).slice(0, MOST_NUMBERS).map(number => ({
-      name: number.name, role: number.role,
+      name: number.name, role: number.role, colour: number.colour,
       points: isPath(number) ? Array.from({ length: number.bins }, (_, bin) => place(number, axis => number.path[bin * kept + axis]))
         : [[0, 0], place(number, axis => this.data.arrow_deviations * number.correlations[axis])],
     }));
@@ -154,7 +154,7 @@ class Model {
       for (let j = 0; j < cloud.n; j++) {
         let inertia = 0;
         for (const axis of [first, second]) if (axis >= 0) inertia += this.axes[axis].pic * cloud.places[j * kept + axis] ** 2;
-        weights[cloud.start + j] = inertia * (isPassive(cloud.role) && this.data.many ? this.share(cloud, j) / this.data.classes?.names.length : cloud.prior[j]);
+        weights[cloud.start + j] = inertia * (isPassive(cloud.role) && this.data.many ? this.share(cloud, j) / (this.data.classes?.names.length || 1) : cloud.prior[j]);
         points.push(cloud.start + j);
       }
     }

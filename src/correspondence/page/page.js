@@ -86,7 +86,7 @@ class Page {
       const ofY = cloud.named ? Math.max(many, cloud.n > 300 ? 9 : 15) : many + 1;
       const size = cloud.faint ? Math.min(many, 5) : { x: many, mark: 9, y: model.data.many ? Math.min(ofY, cloud.n > 30 ? 10 : 12) : ofY, xs: 8, ys: cloud.n > 15 ? 8 : 10, xc: cloud.n > 40 ? 8 : 11, yc: cloud.n > 40 ? 11 : 15 }[cloud.role];
       const solid = cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
-      const behind = (cloud.n < 300 ? 80 : cloud.n <= 3000 ? 55 : cloud.n <= 20000 ? 32 : 18) * (cloud.classes ? 2 : 1);
+      const behind = (cloud.n < 300 ? 80 : cloud.n <= 3000 ? 55 : cloud.n <= 20000 ? 32 : 18) * (cloud.classes ? 2 : model.data.many && cloud.n > 20000 ? .3 : 1);
       const alphas = cloud.faint ? model.copies(cloud).map(times => Math.max(1, behind / times)) : null;
       for (let j = 0; j < cloud.n; j++) {
         const i = cloud.start + j, code = model.classOf(cloud, j);
@@ -106,7 +106,7 @@ class Page {
   }
   /* Colour of a row by what it answered to the question chosen; null if there is none. */
   rowInk(cloud, j) {
-    const k = this.model.data.many ? Number($("paint").value) : -1;
+    const k = this.model.data.many ? Number($("paint").value || -1) : -1;
     return k < 0 ? null : this.readable(this.model.data.many.colours[cloud.values[k][j]]);
   }
   /* The questions by which rows can be coloured, and the colours of their answers. */

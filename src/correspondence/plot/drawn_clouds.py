@@ -61,6 +61,8 @@ class DrawnCloud:
         Whether they are only a background of what is drawn of their columns.
     is_hollow : bool
         Whether their markers are outlines.
+    alphas : ndarray of shape (n,) or None
+        How opaque each point is, if they stand for numbers of points.
     """
 
     points: ScenePoints
@@ -74,6 +76,7 @@ class DrawnCloud:
     colours: np.ndarray | None = None
     is_faint: bool = False
     is_hollow: bool = False
+    alphas: np.ndarray | None = None
 
     @property
     def labels(self) -> list[Any]:

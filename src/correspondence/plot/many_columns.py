@@ -43,6 +43,8 @@ FAR_DISTANCES = 1.25  # or are so many times as far from the centre as the avera
 LABEL_REACH_POINTS = 34.0
 MAX_VARIABLES_IN_LEGEND = 20
 MAX_LEGEND_ABOVE = 8
+MAX_DOTS = 20_000  # rows; of more, the density is drawn
+N_SQUARES, DENSITY_AREA_POINTS, DENSITY_ALPHAS = 150, 6.0, (0.08, 0.4)
 MAX_ROWS_WITH_PARTIAL = 40
 SUPPLEMENTARY_COLOUR = "0.25"
 
@@ -150,6 +152,8 @@ def make_drawn_columns(
         values = check_classes(classes, rows[0].points)[rows[0].points.rows]
         colours = choose_class_colours(values)
         rows[0] = replace(rows[0], colours=np.array([colours[value] for value in values.tolist()]))
+    elif rows and len(rows[0].xy) > MAX_DOTS and len(index) == 2:
+        rows[0] = thin_out_rows(rows[0])
     if scene.supplementary_rows is not None:
         passive = place_supplementary(scene.supplementary_rows, index, is_first=True)
         rows.append(replace(passive, name="supplementary rows", marker="s", area=passive.area / 2))
@@ -191,6 +195,24 @@ def _draw_rows(scene: ManyColumnsScene, scaling: Scaling, index: list[int]) -> D
     )
 
 
+def thin_out_rows(rows: DrawnCloud) -> DrawnCloud:
+    """Draw many rows as a density: one dot for each square of a grid that has some, the darker the more it has."""
+    low, high = rows.xy.min(axis=0), rows.xy.max(axis=0)
+    squares = ((rows.xy - low) / max(float((high - low).max()), 1e-12) * N_SQUARES).astype(int)
+    _, first, code, count = np.unique(squares, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    sums = np.column_stack([np.bincount(code.ravel(), column) for column in rows.xy.T])
+    points = replace(rows.points, labels=None, places=rows.points.places[first], rows=rows.points.rows[first])
+    faintest, darkest = DENSITY_ALPHAS
+    return replace(
+        rows,
+        points=points,
+        xy=sums / count[:, None],
+        area=np.full(len(count), DENSITY_AREA_POINTS),
+        weight=np.full(len(count), np.nan),
+        alphas=faintest + (darkest - faintest) * np.sqrt(count / count.max()),
+    )
+
+
 def _place_answers(
     answers: AnswerPoints | None, inertias: np.ndarray, index: list[int], scaling: Scaling, by_mass: bool, is_grey: bool
 ) -> tuple[list[DrawnCloud], list[tuple[np.ndarray, str]], int]:
@@ -217,7 +239,8 @@ def _place_answers(
     for j, name in enumerate(answers.variables):
         own = np.flatnonzero((answers.codes == j) & is_drawn)
         seen = ScenePoints(points.standard[own], texts[own], points.mass[own], own, len(own), len(answers))
-        legend = one_line(name) if k <= MAX_VARIABLES_IN_LEGEND and not is_grey else "_"
+        shown = f" {one_line(name)}" if name.startswith("_") else one_line(name)  # matplotlib hides names with _
+        legend = shown if k <= MAX_VARIABLES_IN_LEGEND and not is_grey else "_"
         clouds.append(
             DrawnCloud(seen, legend, xy[own], area[own], rank[own], scaling == "principal", colours[j], markers[j])
         )
@@ -352,6 +375,8 @@ def write_columns_caption(ax: Axes, scene: ManyColumnsScene, drawn: DrawnColumns
         parts.append(f"points of groups are drawn up to {MAX_ROWS_WITH_PARTIAL} rows")
     if scene.answers is not None and len(scene.answers.variables) > MAX_VARIABLES_IN_LEGEND:
         parts.append("a colour for each variable, which the labels name")
+    if drawn.rows and drawn.rows[0].alphas is not None:
+        parts.append(f"the darker, the more of the {len(scene.rows or ()):,} rows")
     if scene.rows is not None and len(scene.rows) < scene.rows.given:
         parts.append(f"without {scene.rows.given - len(scene.rows):,} rows that have no place")
     counts = (drawn.n_hidden[0], 0 if drawn.partial else drawn.n_hidden[1])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Ellipse, Patch
 
 from correspondence._util.arguments import check_flag, check_whole
@@ -269,12 +270,16 @@ def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float, is_above: bool = False
     """Draw the points of a cloud, above arrows and paths if need be."""
     many = len(cloud.xy) > 200
     xy, area = cloud.xy, cloud.area
+    if many and cloud.colours is not None:
+        alpha = 0.45
     if cloud.is_faint:
         alpha = next(share for most, share in FAINT_ALPHAS if len(cloud.xy) <= most)
-        if cloud.colours is None:  # rows with the same values are drawn once, and stay faint
+        if cloud.colours is None and cloud.alphas is None:  # rows with the same values are drawn once, and stay faint
             xy, first = np.unique(xy.round(9), axis=0, return_index=True)
             area = area[first]
     colour: Any = cloud.colour if cloud.colours is None else cloud.colours
+    if cloud.alphas is not None:
+        colour = np.column_stack([np.tile(to_rgb(cloud.colour), (len(xy), 1)), cloud.alphas])
     ax.scatter(
         xy[:, 0],
         xy[:, 1],
@@ -282,7 +287,7 @@ def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float, is_above: bool = False
         marker=cloud.marker,
         facecolors="none" if cloud.is_hollow else colour,
         edgecolors=colour,
-        alpha=0.45 if many and cloud.colours is not None and not cloud.is_faint else alpha,
+        alpha=alpha if cloud.alphas is None else None,
         linewidths=1.1 if cloud.is_hollow else 0,
         zorder=2.8 if is_above else 1,
         label=cloud.name,

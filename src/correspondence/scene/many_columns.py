@@ -259,7 +259,7 @@ def _locate_rows(est: Any, points: Points | None, X: Any, most: int | None) -> S
     if points is None and X is None:
         return None
     n = count_observations(X, "X") if points is None else len(points)
-    scores = est.transform(X) if points is None else points.standard
+    scores = np.asarray(est.transform(X)) if points is None else points.standard
     rows = np.arange(n)
     if most is not None and n > most:
         rows = np.sort(np.random.default_rng(0).choice(n, most, replace=False))

@@ -99,7 +99,8 @@ def decompose(
     min_count : int or "auto"
         Merge labels that occur fewer times into one level, "other (k labels)"; the result takes the labels themselves
         as well. By default 5, 2 or 1 (none) for tables and two columns of labels with ten rare ones or more, the
-        largest that does not capture clearly less of held-out pairs; none for other variables.
+        largest that does not capture clearly less of held-out pairs; 2 for one column of labels and other variables,
+        because what a label says that occurs once cannot be checked.
     missing : {"indicator", "drop", "error"}
         "indicator" keeps pairs with missing values: a missing number is the middle of the others, with an indicator
         beside it, and a missing label is a level of its own. "drop" leaves them out, "error" refuses them.
@@ -373,48 +374,20 @@ def count_components(
     contest: Contest, method: str, race: Race | None, dependence: DependenceTest, wanted: _Wanted
 ) -> tuple[int, _Counted]:
     """Return the number of components to fit, and the test behind it, given that of the first."""
-    X, Y, pairs = contest.X, contest.Y, contest.pairs
-    if (n := count_different(pairs, wanted)) < MIN_PAIRS:
-        which = "pairs" if n == pairs.n else "different pairs"
-        why = f"there are only {n} {which}, and {MIN_PAIRS} are needed"
+    if why := _find_why_not_tested(contest.pairs, wanted):
         return wanted.n_components or 1, _Counted(not_tested=why)
-    n_groups = MIN_FOR_BLOCKS if wanted.groups is None else int(wanted.groups.max()) + 1
-    if n_groups == 1:
-        raise ValueError(
-            "groups must contain at least two different values, got one. Leave them out to split all pairs."
-        )
-    if n_groups < MIN_FOR_BLOCKS:
-        why = f"there are only {n_groups} groups, and {MIN_FOR_BLOCKS} are needed"
-        return wanted.n_components or 1, _Counted(not_tested=why)
-    if wanted.n_components is not None and not wanted.test:
-        return wanted.n_components, _Counted()
+    if not wanted.tests_components:
+        return wanted.n_components or 1, _Counted()
     if dependence.is_cut:
         return wanted.n_components or 1, _Counted(not_tested=NO_TIME_TEXT)
-    limit = wanted.n_components or pairs.max_components
     views = dependence.views.get("ca" if method == "ridge-ca" else method, [])  # a ridge changes no label
     if not views and wanted.can_test_all:
-        views = list_views(*take_firsts(X, Y, wanted.groups), method, pairs)
-    is_first_found = dependence.pvalue <= SIGNIFICANCE_LEVEL
-    has_time = wanted.budget.affords_test(method)
-    if not views and not has_time:
-        first = int(is_first_found) if dependence.views else None
-        return wanted.n_components or 1, _Counted(first, not_tested=NO_TIME_TEXT)
+        views = list_views(*take_firsts(contest.X, contest.Y, wanted.groups), method, contest.pairs)
     if not views:
-        est = make_estimator(method, pairs, limit, wanted.random_state)
-        try:
-            with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-                dimension = latent_dimension(est, X, Y, SIGNIFICANCE_LEVEL, n_permutations=999, **wanted.options)
-        except ValueError:  # a rare label may be missing in a part; what is wrong with all pairs is reported by the fit
-            if dependence.pvalue < 1:
-                return wanted.n_components or 1, _Counted(int(is_first_found))
-            why = "a part of the pairs has too few labels to be fitted"
-            return wanted.n_components or 1, _Counted(not_tested=why)
-        if find_points(dimension.intervals)[:1].any():
-            is_first_found = False
-        found = max(dimension.n_components, int(is_first_found))
-        k = wanted.n_components or max(1, found)
-        return k, _Counted(found, replace(dimension, n_components=found).take_first(k))
+        return _count_held_out(contest, method, dependence, wanted)
+    limit = wanted.n_components or contest.pairs.max_components
     draws = wanted.random_state, wanted.budget.limit_draws(N_DRAWS)
+    has_time = wanted.budget.affords_test(method)
     test = run_component_tests(views, dependence.pvalue, limit, *draws)
     found = int((test.pvalues <= SIGNIFICANCE_LEVEL).sum())
     k = wanted.n_components or max(1, found)
@@ -423,10 +396,45 @@ def count_components(
             k = limit_components(contest, race.winner, found)
     if not wanted.test or not has_time:
         return k, _Counted(found, not_tested=NO_TIME_TEXT if wanted.test else "")
-    est = make_estimator(method, pairs, min(k + 1, limit), wanted.random_state)
-    dimension = assess_components(est, X, Y, test, SIGNIFICANCE_LEVEL, **wanted.options).take_first(k)
+    est = make_estimator(method, contest.pairs, min(k + 1, limit), wanted.random_state)
+    dimension = assess_components(est, contest.X, contest.Y, test, SIGNIFICANCE_LEVEL, **wanted.options).take_first(k)
     points = np.flatnonzero(find_points(dimension.intervals))
     return k, _Counted(min([found, *points.tolist()]), dimension)
+
+
+def _find_why_not_tested(pairs: PairsProfile, wanted: _Wanted) -> str:
+    """Say why components cannot be tested, because pairs or groups are too few; nothing if they can."""
+    if (n := count_different(pairs, wanted)) < MIN_PAIRS:
+        which = "pairs" if n == pairs.n else "different pairs"
+        return f"there are only {n} {which}, and {MIN_PAIRS} are needed"
+    n_groups = MIN_FOR_BLOCKS if wanted.groups is None else int(wanted.groups.max()) + 1
+    if n_groups == 1:
+        raise ValueError(
+            "groups must contain two different values or more, got one. Leave them out to split all pairs."
+        )
+    return f"there are only {n_groups} groups, and {MIN_FOR_BLOCKS} are needed" if n_groups < MIN_FOR_BLOCKS else ""
+
+
+def _count_held_out(contest: Contest, method: str, dependence: DependenceTest, wanted: _Wanted) -> tuple[int, _Counted]:
+    """Count the components of a method that can be tested only on pairs not used in the fit."""
+    is_first_found = dependence.pvalue <= SIGNIFICANCE_LEVEL
+    if not wanted.budget.affords_test(method):
+        first = int(is_first_found) if dependence.views else None
+        return wanted.n_components or 1, _Counted(first, not_tested=NO_TIME_TEXT)
+    limit = wanted.n_components or contest.pairs.max_components
+    est, options = make_estimator(method, contest.pairs, limit, wanted.random_state), {"n_permutations": 999}
+    try:
+        with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
+            dimension = latent_dimension(est, contest.X, contest.Y, SIGNIFICANCE_LEVEL, **options | wanted.options)
+    except ValueError:  # a rare label may be missing in a part; what is wrong with all pairs is reported by the fit
+        if dependence.pvalue < 1:
+            return wanted.n_components or 1, _Counted(int(is_first_found))
+        return wanted.n_components or 1, _Counted(not_tested="a part of the pairs has too few labels to be fitted")
+    if find_points(dimension.intervals)[:1].any():
+        is_first_found = False
+    found = max(dimension.n_components, int(is_first_found))
+    k = wanted.n_components or max(1, found)
+    return k, _Counted(found, replace(dimension, n_components=found).take_first(k))
 
 
 def _describe_count(found: int, kept: int) -> str:

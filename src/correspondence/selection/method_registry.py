@@ -39,6 +39,7 @@ MIN_PAIRS_FOR_MODELS = 100  # for fewer, only the simplest methods are tried
 MIN_PAIRS_FOR_NET = 1000
 N_LANDMARKS = 200  # quick enough for the kernel to take part in every race
 N_TREES = 100  # new data get the mean over the forests of five folds, which more trees do not improve
+LOGISTIC_TOLERANCE = 1e-3  # of the gradient: a tenth of it takes twice as long and predicts no better
 IMAGE_STEPS = 600  # a step of a net of images takes long
 
 
@@ -225,7 +226,7 @@ METHODS: dict[str, Method] = {
     ),
     "logistic": Method(
         METHOD_TEXTS["logistic"],
-        lambda p, d, seed: _make_regressor_ace(LogisticRegression(max_iter=1000), p, d, seed),
+        lambda p, d, seed: _make_regressor_ace(LogisticRegression(tol=LOGISTIC_TOLERANCE, max_iter=1000), p, d, seed),
         lambda p: p.n >= MIN_PAIRS_FOR_MODELS and _has_labels(p) and not p.are_labels,
         is_costly=True,
     ),

@@ -41,6 +41,7 @@ __all__ = [
 
 LABEL_METHODS = ("ca", "ridge-ca")
 MIN_COUNTS = (5, 2)  # tried by default, from few levels to many; 1 merges nothing
+MIN_UNIQUE_LABELS = 2  # labels that occur once; a single one would be merged with nothing
 MIN_RARE_LABELS = 10  # of a column: fewer can do little harm, and are left alone by default
 
 
@@ -198,7 +199,8 @@ def merge_for_tests(given: Contest, prepared: Contest, min_count: Any) -> tuple[
 def merge_rare_labels(contest: Contest, min_count: Any, method: str = "auto") -> PreparedLabels:
     """Find the rare labels to merge: those asked for, or by default as many as held-out pairs agree to.
 
-    The fewest levels are taken that do not capture clearly less than the best. Functions of merged labels are functions
+    If only one variable is a column of labels, those that occur once are merged by default. Of two columns of labels,
+    the fewest levels are taken that do not capture clearly less than the best: functions of merged labels are functions
     of the labels, so what they capture can be compared.
 
     Parameters
@@ -217,11 +219,22 @@ def merge_rare_labels(contest: Contest, min_count: Any, method: str = "auto") ->
         single = [isinstance(encoder, Columns) and len(encoder.columns) == 1 for encoder in sides]
         return _check_levels(PreparedLabels.from_contest(contest, min_count), single)
     if not contest.pairs.are_labels:
-        # Methods for other variables hold rare labels back themselves, and merging costs what these say: on a table of
-        # data breaches .43 was captured instead of 1.47 (benchmarks/messy.py).
-        return PreparedLabels()
+        return _merge_unique_labels(contest)
     candidates = [PreparedLabels.from_contest(contest, k, MIN_RARE_LABELS) for k in MIN_COUNTS]
     return _choose_preparation(contest, candidates, method)
+
+
+def _merge_unique_labels(contest: Contest) -> PreparedLabels:
+    """Find the labels that occur once, on a side that is one column of labels.
+
+    Such a label is in the fit or among the held-out pairs, never in both: nothing that it says can be checked, and two
+    similar rows with a label each are enough for a component of their own, which comes first and holds nowhere else.
+    Labels that occur more often are left alone: methods for other variables hold them back as far as they should, and
+    what merging costs is decided by so few pairs that held-out pairs cannot tell (docs/how-much-dependence.md).
+    """
+    own = PreparedLabels.from_contest(contest, 2, MIN_UNIQUE_LABELS)
+    x, y = ({} if side.labels is None else rare for side, rare in ((contest.pairs.x, own.x), (contest.pairs.y, own.y)))
+    return replace(own, x=x, y=y) if x or y else PreparedLabels()
 
 
 def _merge_plain_labels(contest: Contest, min_count: Any, method: str) -> PreparedLabels:

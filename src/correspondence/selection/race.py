@@ -1,32 +1,28 @@
-"""The race of methods on held-out pairs, and whether trees find more than sums of functions."""
+"""The race of methods on held-out pairs."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesRegressor
-from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
-from correspondence._util.arguments import take_rows
 from correspondence._util.interrupts import OutOfTimeError
 from correspondence._util.progress import ProgressArgument, StageLine
 from correspondence._util.user_warnings import CorrespondenceWarning
-from correspondence.core.feature_maps import to_dense
-from correspondence.core.splines import SplineBasis
-from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns
-from correspondence.data.splits import Split, make_splits
+from correspondence.data.splits import Split, deal_out_rare, make_splits
 from correspondence.results.comparison import MIN_STANDARD_ERRORS_AHEAD, MethodResult, pick_simplest
 from correspondence.results.evidence import CrossFit, compute_gain
+from correspondence.selection.interactions import leaves_dependence
 from correspondence.selection.method_registry import METHODS, MIN_PAIRS_FOR_NET, PairsProfile, make_estimator
 from correspondence.selection.time_budget import RACE_SHARE, TimeBudget, count_rounds, estimate_fit_seconds
-from correspondence.validation.crossfit import crossfit
+from correspondence.validation.crossfit import pool_fits
+from correspondence.validation.fitting import Fit, fit_and_apply, run_tasks
 
 __all__ = [
     "Contest",
@@ -34,95 +30,18 @@ __all__ = [
     "choose_folds",
     "decide_by_more",
     "find_cross_fit",
-    "leaves_dependence",
     "limit_components",
     "run_race",
 ]
 
-MAX_ROWS = 3000  # two thirds to learn from, one third to predict
-MAX_TARGETS = 8
-N_TREES = 50
-OUTLIER_SHARE = 0.005  # of the values at each end
-MIN_STANDARD_ERRORS_OUTSTANDING = 3.5  # of a correlation with what additive functions leave
-
-
-def leaves_dependence(X: Any, Y: Any, pairs: PairsProfile, seed: int = 0) -> bool:
-    """Tell whether there is dependence that sums of functions of single columns cannot see.
-
-    Trees learn what an additive regression of one variable on the other leaves, and its square. If they predict that on
-    other pairs, methods that can see interactions are worth their time. Two single columns have no interactions; for
-    images, texts and very wide tables the answer is not known, so it is yes.
-
-    Parameters
-    ----------
-    X, Y : array-like, frame, ...
-        The pairs.
-    pairs : PairsProfile
-        What the pairs are like, with the encoders of both variables.
-    seed : int
-        The seed of the trees, and of the choice of pairs that they learn from.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(1000, 2))
-    >>> Y = X[:, 0] * X[:, 1] + rng.normal(size=1000)
-    >>> leaves_dependence(X, Y, PairsProfile.from_data(X, Y))
-    True
-    >>> Y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=1000)
-    >>> leaves_dependence(X, Y, PairsProfile.from_data(X, Y))
-    False
-    """
-    x, y = pairs.x.encoder, pairs.y.encoder
-    if not (isinstance(x, Columns) and isinstance(y, Columns) and max(x.width, y.width) <= MAX_DENSE_COLUMNS):
-        return True
-    order = np.random.default_rng(seed).permutation(pairs.n)[:MAX_ROWS]
-    rows_x, rows_y = to_dense(x(take_rows(X, order), "X")), to_dense(y(take_rows(Y, order), "Y"))
-    sides = ((x, rows_x, rows_y), (y, rows_y, rows_x))
-    return any(
-        _trees_find_more(own, encoder.coordinates, _list_targets(other), seed)
-        for encoder, own, other in sides
-        if len(encoder.columns) > 1
-    )
-
-
-def _list_targets(rows: np.ndarray) -> np.ndarray:
-    """Return the first columns of a variable that vary, without outliers that would decide a regression alone."""
-    first = rows[:, :MAX_TARGETS]
-    first = np.clip(first, *np.quantile(first, [OUTLIER_SHARE, 1 - OUTLIER_SHARE], axis=0))
-    return first[:, first.std(axis=0) > 1e-9]
-
-
-def _trees_find_more(x: np.ndarray, is_number: np.ndarray, targets: np.ndarray, seed: int) -> bool:
-    """Tell whether trees predict, on a third of the rows, what additive regressions leave of the targets."""
-    if not targets.size:
-        return False
-    train, test = slice(0, 2 * len(x) // 3), slice(2 * len(x) // 3, None)
-    basis = SplineBasis.for_columns(x[train], is_number, 8)
-    features = basis(basis.temper_extremes(x))
-    scale = np.maximum(features[train].std(axis=0), 1e-9)
-
-    def find_residuals(values: np.ndarray) -> np.ndarray:
-        additive = RidgeCV(10.0 ** np.arange(-1, 5)).fit(features[train] / scale, values[train])
-        return values - additive.predict(features / scale).reshape(values.shape)
-
-    # Squares of what is left show a changing spread; squares of the targets would be full of products of columns.
-    left = find_residuals(targets)
-    left = np.hstack([left, find_residuals(left**2)])
-    trees = ExtraTreesRegressor(N_TREES, min_samples_leaf=5, random_state=seed).fit(x[train], left[train])
-    predicted = trees.predict(x).reshape(left.shape)
-    # What the ridge has left of additive functions is found by trees too, but is not an interaction: it is subtracted.
-    additive = Ridge(1.0).fit(features[train] / scale, predicted[train])
-    predicted -= additive.predict(features / scale).reshape(left.shape)
-    a, b = (values[test] - values[test].mean(axis=0) for values in (predicted, left))
-    # Studentised, so that a single outlier among the targets does not decide.
-    z = (a * b).sum(axis=0) / np.sqrt(np.maximum(((a * b) ** 2).sum(axis=0), 1e-300))
-    return bool(z.max() > MIN_STANDARD_ERRORS_OUTSTANDING)
-
-
 MAX_STANDARD_ERRORS_BEHIND = 3.0  # after the first fold, a method further behind the leader is dropped
 FEW_FOLDS, MIN_PAIRS_FOR_FEW_FOLDS = 3, 400  # so many folds are judged first, from so many pairs on
-MAX_NUMBERS_FOR_LOGISTIC = 2e6  # in all columns, up to which a logistic regression is quick
+MIN_ROWS_IN_FOLD = 10  # of a label on average; those of a label with fewer are dealt out to the folds
+N_REPEATS = 1  # further splits into folds, where few pairs decide
+MIN_STANDARD_ERRORS_SETTLED = 2.0  # by which simpler methods are behind, if more folds would hardly change the choice
+MIN_DECIDING_PAIRS = 10  # of equal weight; with fewer, a standard error says little
+MAX_NUMBERS_FOR_LOGISTIC = 5e6  # in all columns, up to which a logistic regression is quick
+MAX_NUMBERS_FOR_CLASSIFIERS = 2e6  # up to which forests and nets are tried because a logistic regression leads
 MAX_NUMBERS_FOR_FOLDS = 3e5  # in all columns, up to which a forest takes about two seconds for a fold
 
 
@@ -181,17 +100,42 @@ class Contest:
     n_jobs: int | None = None
     progress: ProgressArgument = None
     budget: TimeBudget = field(default_factory=TimeBudget)
+    fits: dict[tuple[str, int, bytes], Fit] = field(default_factory=dict, init=False)
+    """The fits to parts of these pairs, by method, number of components and held-out pairs."""
 
-    def split_pairs(self) -> list[Split]:
-        """Split the pairs into folds."""
-        folds = choose_folds(self.pairs, self.groups, self.random_state)
-        return make_splits(folds, self.pairs.n, groups=self.groups, random_state=self.random_state)
+    def split_pairs(self, repeat: int = 0) -> list[Split]:
+        """Split the pairs into folds, otherwise for each repeat; pairs of rare labels are dealt out to all folds."""
+        seeds = np.random.SeedSequence(self.random_state).generate_state(repeat)
+        seed = int(seeds[-1]) if repeat else self.random_state
+        folds = choose_folds(self.pairs, self.groups, seed)
+        labels = self._find_rare_labels(folds) if isinstance(folds, int) else None
+        if labels is not None:
+            return deal_out_rare(labels, folds, MIN_ROWS_IN_FOLD * folds, self.groups, seed)
+        return make_splits(folds, self.pairs.n, groups=self.groups, random_state=seed)
+
+    def _find_rare_labels(self, n_folds: int) -> np.ndarray | None:
+        """Number the labels of the variable that is one column of them, if some are rare in a fold but not unique."""
+        if self.pairs.are_labels:  # a table, most of whose labels may be rare
+            return None
+        sides = ((self.Y, self.pairs.y, "Y"), (self.X, self.pairs.x, "X"))
+        labels = next(
+            (side.encoder(v, name).argmax(axis=1) for v, side, name in sides if side.labels is not None), None
+        )
+        if labels is None:
+            return None
+        labels = np.asarray(labels).ravel()
+        counts = np.bincount(labels)
+        return labels if ((counts > 1) & (counts < MIN_ROWS_IN_FOLD * n_folds)).any() else None
 
     def cross_fit(self, name: str, n_components: int, parts: list[Split]) -> CrossFit:
-        """Cross-fit a method to parts of the pairs."""
+        """Cross-fit a method to parts of the pairs; to each part it is fitted once only."""
         est = make_estimator(name, self.pairs, n_components, self.random_state)
-        options: dict[str, Any] = {"groups": self.groups, "n_jobs": self.n_jobs, "progress": self.progress}
-        result = crossfit(est, self.X, self.Y, parts, **options)
+        keys = [(name, n_components, test.tobytes()) for _, test in parts]
+        new = [(key, part) for key, part in zip(keys, parts, strict=True) if key not in self.fits]
+        tasks = [(est, self.X, self.Y, *part, self.groups) for _, part in new]
+        fits = run_tasks(fit_and_apply, tasks, self.n_jobs, "cross-fit", self.progress)
+        self.fits.update(zip([key for key, _ in new], fits, strict=True))
+        result = pool_fits(self.X, self.Y, parts, [self.fits[key] for key in keys], self.groups)
         self.budget.record_fit(name, result.seconds)
         return result
 
@@ -258,35 +202,29 @@ def run_race(
     """
     pairs, folds = contest.pairs, contest.split_pairs()
     judge = partial(contest.judge_all, n_components=n_components, limit=pairs.max_components_compared)
-    first, others = _part_by_cost(names, pairs)
-    survivors = _drop_slow(judge(first, folds[:1]))
+    survivors = _judge_first_fold(contest, judge, names, folds[:1])
     if not survivors:
         return None
-    # Where a classifier is ahead of functions of columns, other classifiers may be further ahead.
-    leads = _find_leader(survivors).method == "logistic"
-    # A kernel that keeps up sees the interactions that nets would see, at a fraction of their cost; so do classifiers.
-    if pairs.n < MIN_PAIRS_FOR_NET or leads or "kernel" in {result.method for result in survivors}:
-        others = [name for name in others if name != "pice"]
-    looks_further = partial(leaves_dependence, contest.X, contest.Y, pairs, contest.random_state)
-    what = "The search for interactions"
-    if others and (leads or contest.budget.attempt(what, RACE_SHARE, looks_further, otherwise=False)):
-        survivors = _drop_slow([*survivors, *judge(others, folds[:1])])
     if n_components is not None:
         most = max(len(result.crossfit.correlations) for result in survivors)
         survivors = [r for r in survivors if len(r.crossfit.correlations) >= min(n_components, most)]
-    # A single survivor too is judged by more than the first fold, so that what is said of it is not that fold's luck.
-    if len(folds) > 1 and not is_short and all(_suits_several_folds(r.method, pairs) for r in survivors):
-        few = folds if pairs.n < MIN_PAIRS_FOR_FEW_FOLDS else folds[:FEW_FOLDS]
+    race = crown_simplest(survivors)
+    if len(folds) == 1 or is_short or not _suits_several_folds(race.winner.method, pairs):
+        return race
+    # A method that is too slow for more folds would have to be clearly ahead on the first. A single survivor too is
+    # judged by more, so that what is said of it is not that fold's luck.
+    survivors = [result for result in survivors if _suits_several_folds(result.method, pairs)]
+    n_done = 1
+    for parts in _list_rounds(contest, folds):
         names = [result.method for result in survivors]
-        if not contest.budget.affords_fits(names, count_rounds(len(few), contest.n_jobs) + 1):
-            return crown_simplest(survivors)
-        survivors = judge(names, few) or survivors
-        # Only if the simplest method that keeps up is not the leader, both are judged by all folds.
-        simplest, leader = crown_simplest(survivors).winner.method, _find_leader(survivors).method
-        if len(few) < len(folds) and simplest != leader:
-            names = [result.method for result in survivors if result.method in (simplest, leader)]
-            if contest.budget.affords_fits(names, count_rounds(len(folds), contest.n_jobs) + 1):
-                survivors = judge(names, folds) or survivors
+        if not contest.budget.affords_fits(names, count_rounds(len(parts) - n_done, contest.n_jobs) + 1):
+            break
+        survivors, n_done = judge(names, parts) or survivors, len(parts)
+        close = _find_close(survivors)
+        if _is_settled(survivors, close, is_last_fold=n_done >= len(folds)):
+            break
+        last = (close[0], crown_simplest(survivors).winner, _find_leader(survivors))
+        survivors = [result for result in survivors if result in last]
     return crown_simplest(survivors)
 
 
@@ -317,6 +255,59 @@ def find_cross_fit(contest: Contest, race: Race | None, method: str, n_component
     with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning), suppress(ValueError):
         return contest.cross_fit(method, n_components, folds)
     return None
+
+
+def _judge_first_fold(
+    contest: Contest, judge: Callable[..., list[MethodResult]], names: Sequence[str], parts: list[Split]
+) -> list[MethodResult]:
+    """Judge the quick methods, and the others if something is left for them; keep those that are not far behind."""
+    first, others = _part_by_cost(names, contest.pairs)
+    survivors = _drop_slow(judge(first, parts))
+    if not survivors:
+        return []
+    # Where a classifier is ahead of functions of columns, other classifiers may be further ahead.
+    leads = _find_leader(survivors).method == "logistic"
+    # A kernel that keeps up sees the interactions that nets would see, at a fraction of their cost; so do classifiers.
+    if contest.pairs.n < MIN_PAIRS_FOR_NET or leads or "kernel" in {result.method for result in survivors}:
+        others = [name for name in others if name != "pice"]
+    is_small = _count_numbers(contest.pairs) <= MAX_NUMBERS_FOR_CLASSIFIERS
+    looks_further = partial(leaves_dependence, contest.X, contest.Y, contest.pairs, contest.random_state)
+    what = "The search for interactions"
+    if others and ((leads and is_small) or contest.budget.attempt(what, RACE_SHARE, looks_further, otherwise=False)):
+        survivors = _drop_slow([*survivors, *judge(others, parts)])
+    return survivors
+
+
+def _list_rounds(contest: Contest, folds: list[Split]) -> list[list[Split]]:
+    """List the folds of each round of the race: a few of them, all, and all of other splits as well."""
+    few = folds if contest.pairs.n < MIN_PAIRS_FOR_FEW_FOLDS else folds[:FEW_FOLDS]
+    rounds = [few] if len(few) == len(folds) else [few, folds]
+    for repeat in range(1, N_REPEATS + 1):
+        rounds.append([*rounds[-1], *contest.split_pairs(repeat)])
+    return rounds
+
+
+def _find_close(results: Sequence[MethodResult]) -> list[MethodResult]:
+    """Find the methods that are simpler than the leader, and not so far behind that more folds would change nothing."""
+    leader = _find_leader(results)
+    simpler = results[: next(i for i, result in enumerate(results) if result is leader)]
+    return [r for r in simpler if compute_gain(r.terms, leader.terms) < MIN_STANDARD_ERRORS_SETTLED]
+
+
+def _is_settled(results: Sequence[MethodResult], close: Sequence[MethodResult], *, is_last_fold: bool) -> bool:
+    """Tell whether more folds would hardly change the choice.
+
+    Other splits than the first are worth their time only where a few pairs decide, such as those of a rare label: which
+    of them are held out together is then the luck of the split.
+    """
+    leader = _find_leader(results)
+    return not any(not is_last_fold or _is_decided_by_few(r.terms, leader.terms) for r in close)
+
+
+def _is_decided_by_few(first: np.ndarray, second: np.ndarray) -> bool:
+    """Tell whether the difference of two methods depends on a few pairs."""
+    squares = (second - first - (second - first).mean()) ** 2
+    return bool(squares.sum() ** 2 < MIN_DECIDING_PAIRS * (squares**2).sum())
 
 
 def _find_leader(results: Sequence[MethodResult]) -> MethodResult:
@@ -359,20 +350,20 @@ def _part_by_cost(names: Sequence[str], pairs: PairsProfile) -> tuple[list[str],
     return first, [name for name in names if name not in first]
 
 
-def decide_by_more(contest: Contest, race: Race, other: str) -> Race:
-    """Let a method that sees more components win, if with all of them it captures more."""
-    if race.winner.crossfit.correlations.size < contest.pairs.max_components_compared:
-        return race.lead_by_captured()
-    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-        return race_again(contest, [race.winner.method, other]) or race
-
-
 def race_again(contest: Contest, names: Sequence[str]) -> Race | None:
     """Compare methods, from simple to flexible, by all components to look for; `run_race` judges the first three."""
     if not contest.budget.affords_fits(list(names), count_rounds(FEW_FOLDS, contest.n_jobs) + 1):
         return None
     results = contest.judge_all(names, contest.split_pairs()[:FEW_FOLDS], None, contest.pairs.max_components)
     return crown_simplest(results) if results else None
+
+
+def decide_by_more(contest: Contest, race: Race, other: str) -> Race:
+    """Let a method that sees more components win, if with all of them it captures more."""
+    if race.winner.crossfit.correlations.size < contest.pairs.max_components_compared:
+        return race.lead_by_captured()
+    with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
+        return race_again(contest, [race.winner.method, other]) or race
 
 
 def limit_components(contest: Contest, result: MethodResult, found: int) -> int:

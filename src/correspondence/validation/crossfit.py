@@ -23,12 +23,12 @@ from correspondence.core.pair_summary import (
 )
 from correspondence.core.scoring import score_pairs
 from correspondence.data.copies import DUPLICATES, is_duplicates
-from correspondence.data.splits import make_splits
+from correspondence.data.splits import Split, make_splits
 from correspondence.results.evidence import CrossFit, HeldOut
 from correspondence.validation.fitting import Fit, check_pairs, fit_and_apply, pad_columns, read_pairs, run_tasks
 from correspondence.validation.many_columns import crossfit_columns, takes_columns
 
-__all__ = ["crossfit"]
+__all__ = ["crossfit", "pool_fits"]
 
 MIN_CLUSTERS_FOR_MOMENTS = 10  # second moments need at least this many pairs or groups
 
@@ -95,13 +95,31 @@ def crossfit(
     fits = run_tasks(
         fit_and_apply, [(est, X, Y, train, test, together) for train, test in parts], n_jobs, "cross-fit", progress
     )
+    return pool_fits(X, Y, parts, fits, together)
+
+
+def pool_fits(X: Any, Y: Any, parts: Sequence[Split], fits: Sequence[Fit], groups: np.ndarray | None) -> CrossFit:
+    """Judge all held-out pairs by the fits to the other pairs.
+
+    Parameters
+    ----------
+    X, Y : array-like, frame, ...
+        All pairs.
+    parts : sequence of splits
+        The positions of the pairs of each fit, and of those that it is applied to.
+    fits : sequence of Fit
+        One fit for each split.
+    groups : ndarray of shape (n,) or None
+        The number of each pair's group.
+    """
+    n = count_observations(X, "X")
     d = max(fit.d.n_components for fit in fits)
     fits, agreement = zip(*(_align_with_first(fit, fits[0], X, Y, d) for fit in fits), strict=True)
     F, G = np.full((n, d), np.nan), np.full((n, d), np.nan)
     for (_, test), fit in zip(parts, fits, strict=True):
         F[test], G[test] = pad_columns(fit.F, d), pad_columns(fit.G, d)
     shared = _find_variance_inflation(np.array(agreement), [train for train, _ in parts])
-    groups_of_pairs = np.arange(n) if together is None else together
+    groups_of_pairs = np.arange(n) if groups is None else groups
     pooled, nested, spread = pool_splits([test for _, test in parts], fits, groups_of_pairs, shared)
     warn_of_few(spread, fewest=0.5)  # splits are small, and their terms spread more
     training = np.mean([pad_columns(fit.d.correlations[None], d)[0] for fit in fits], axis=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,7 @@ AXES_FILE, COLUMNS_FILE, ROWS_FILE, ROWS_CSV_FILE = SURVEY_FILES
 KINDS_OF_ANSWERS, KINDS_OF_NUMBERS = ("label", "boolean"), ("number", "date", "time", "duration")
 MIN_AXES, MAX_AXES = 2, 10  # axes that are kept, if the user does not say
 MAX_ROWS_FOR_CSV = 100_000
+MAX_AXES_IN_WORDS = 3
 N_WORDS = 4  # answers and numbers that a sentence names at each end of an axis
 MIN_CONTRIBUTION = 1.0  # times the average; what contributes less is not named
 
@@ -73,6 +74,8 @@ class SurveyData:
         The name of these ids.
     notes : tuple of str
         Remarks for the user.
+    groups : list, optional
+        The group of each row, if there are groups.
     """
 
     frame: Any
@@ -80,6 +83,7 @@ class SurveyData:
     ids: list[Any]
     id_name: str
     notes: tuple[str, ...]
+    groups: list[Any] | None = None
 
     @property
     def lines(self) -> list[str]:
@@ -88,7 +92,11 @@ class SurveyData:
             "answers": [fact.column for fact in self.facts if fact.kind in KINDS_OF_ANSWERS and fact.is_used],
             "numbers": [fact.column for fact in self.facts if fact.kind in KINDS_OF_NUMBERS and fact.is_used],
         }
-        used = [f"{len(names)} columns of {what}: {list_names(names, 8)}" for what, names in kinds.items() if names]
+        used = [
+            f"{len(names)} column{'' if len(names) == 1 else 's'} of {what}: {list_names(names, 8)}"
+            for what, names in kinds.items()
+            if names
+        ]
         return [*used, *self.notes]
 
     @property
@@ -160,13 +168,15 @@ def read_survey(request: Request) -> SurveyData | None:
         remarks.append(f"Dates are taken as days: {list_names(dates, 5)}.")
     answers = [fact.column for fact in facts if fact.kind in KINDS_OF_ANSWERS and fact.is_used]
     used = [fact.column for fact in facts if fact.column not in left_out and fact.is_used]
+    facts = [replace(fact, is_used=fact.column in used) for fact in facts]
     n_missing = int((~complete).sum())
     if n_missing:
         remarks.append(f"{n_missing:,} of {len(frame):,} rows are left out: they have missing values.")
     ids = request.choose_ids(rows, (np.flatnonzero(complete) + 1).tolist())
     chosen = as_label_texts(rows.select(used), answers).to_native()
     all_notes = (*file.list_notes(used), *notes, *remarks)
-    return SurveyData(chosen, facts, ids, request.id or "row", all_notes)
+    groups = rows[request.groups].to_list() if request.groups is not None else None
+    return SurveyData(chosen, facts, ids, request.id or "row", all_notes, groups)
 
 
 def analyze_survey(
@@ -192,15 +202,16 @@ def analyze_survey(
     """
     begin = time.perf_counter()
     make = MixedCA if data.has_numbers else MCA
+    options: dict[str, Any] = {"random_state": random_state} | ({} if data.groups is None else {"groups": data.groups})
     with collect_warnings() as notes:
         if progress is not None:
             progress.tell("testing how many axes are more than chance")
-        dimension = latent_dimension(make(MAX_AXES), data.frame, random_state=random_state)
+        dimension = latent_dimension(make(MAX_AXES), data.frame, **options)
         d = n_components or min(max(MIN_AXES, dimension.n_components), MAX_AXES)
         if progress is not None:
             progress.tell("predicting each column from the others")
         est = make(d).fit(data.frame)
-        held_out = crossfit(make(len(est.pics_)), data.frame, random_state=random_state)
+        held_out = crossfit(make(len(est.pics_)), data.frame, **options)
     sentences = write_survey_sentences(est, dimension, held_out)
     unique = tuple(dict.fromkeys(notes))
     return SurveyAnalysis(data, est, held_out, dimension, sentences, unique, time.perf_counter() - begin)
@@ -211,10 +222,10 @@ def write_survey_sentences(est: ManyColumnsEstimator, dimension: Any, held_out: 
     found = dimension.n_components
     verb = "is" if found == 1 else "are"
     sentences = [f"{found or 'No'} {'axis' if found == 1 else 'axes'} {verb} more than chance."]
-    for i in range(min(len(est.pics_), max(found, 1), 3)):
+    for i in range(min(len(est.pics_), found, MAX_AXES_IN_WORDS)):
         low, high = list_ends(est, i)
         share = f"{100 * est.shares_[i]:.1f} % of the inertia"
-        sentences.append(f"Axis {i + 1} ({share}) sets {list_names(high, N_WORDS)} against {list_names(low, N_WORDS)}.")
+        sentences.append(f"Axis {i + 1} ({share}) sets {', '.join(high)} against {', '.join(low)}.")
     final = held_out.r2[:, -1]
     best = np.argsort(-final)[: min(3, len(final))]
     told = [f"{held_out.names[k]} {max(final[k], 0):.0%}" for k in best]
@@ -238,7 +249,7 @@ def list_ends(est: ManyColumnsEstimator, axis: int) -> tuple[list[str], list[str
     order = np.argsort(-np.array(contributions))
     least = MIN_CONTRIBUTION * np.mean(contributions)
     strong = [j for j in order.tolist() if contributions[j] >= least] or order.tolist()
-    ends = tuple([str(labels[j]) for j in strong if sign * places[j] > 0] for sign in (-1, 1))
+    ends = tuple([str(labels[j]) for j in strong if sign * places[j] > 0][:N_WORDS] for sign in (-1, 1))
     return ends[0] or ["the rest"], ends[1] or ["the rest"]
 
 

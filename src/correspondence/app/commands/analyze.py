@@ -41,6 +41,7 @@ EXAMPLES_TEXT = """\b
 Examples:
   correspondence analyze winequality-red.csv --y quality --labels quality
   correspondence analyze housetasks.csv --table -o tasks
+  correspondence analyze survey.csv
   correspondence analyze captions.csv --images photos --size 64 --method kernel
 
 \b
@@ -119,14 +120,15 @@ def analyze_command(
     output: Path | None,
     **options: Any,
 ) -> None:
-    """Analyse two variables of FILE, and say how far the result holds.
+    """Analyse two variables of FILE, or without --y all its columns, and say how far the result holds.
 
     FILE may be CSV or TSV (also packed: .csv.gz), Excel, Parquet, JSON, JSON lines, SPSS, Stata, SAS, ARFF or NPZ.
 
     The kind of each column is guessed, and printed. The files are report.html (a page to explore, which needs no
     network), pics.csv (each component: PIC, training and held-out correlation, its interval, p-value), x.parquet and
     y.parquet (coordinates, also as CSV), model.safetensors (for `correspondence embed` and co.load), summary.json and
-    structure.csv (the correlation of each column with each axis).
+    structure.csv (the correlation of each column with each axis). Of all columns they are report.html, axes.csv,
+    columns.csv (answers and numbers), rows.csv, model.safetensors and summary.json.
     """
     import matplotlib
 
@@ -155,10 +157,13 @@ def analyze_command(
     with one_sentence(), open_stages(progress) as line:
         check_format(format)
         line.tell(f"reading {make_safe(file.name)}")
-        survey = read_survey(request)
+        survey = read_survey(request) if method == "auto" else None
         if survey is not None:
             line.clear()
             tell_lines(survey.lines)
+            unused = {"--time-limit": time_limit, "--min-count": min_count, "--format": format}
+            given = [name for name, value in unused.items() if value is not None]
+            tell_lines([f"{name} says nothing about an analysis of all columns." for name in given])
             found = analyze_survey(survey, components, seed, line)
     if survey is not None:
         tell_lines(found.notes)

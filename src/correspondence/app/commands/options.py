@@ -72,7 +72,11 @@ x_option = columns_option(
     "Columns of X, separated by commas (a name with a comma in double quotes); by default all others. For an NPZ file, "
     "the name of an array.",
 )
-y_option = columns_option("y", "Columns of Y, separated by commas. Not needed for a file of two columns.")
+y_option = columns_option(
+    "y",
+    "Columns of Y, separated by commas. Not needed for a file of two columns; without it, analyze takes all columns "
+    "of a larger file together.",
+)
 labels_option = columns_option("labels", "Columns of numbers that are labels, such as grades.")
 numbers_option = columns_option("numbers", "Columns of few whole numbers that are numbers, not labels, such as counts.")
 missing_option = click.option(

@@ -41,8 +41,8 @@ class ImputedTable(NamedTuple):
     n_axes : int
         The number of axes that filled in the missing ones.
     errors : ndarray of shape (d + 1,)
-        The squared errors of masked cells filled in by 0, 1, ... axes, each divided by the cell that independence
-        expects, relative to those of 0 axes. It is empty for a table without gaps.
+        The squared errors of the roots of masked cells filled in by 0, 1, ... axes, relative to those of 0 axes. It is
+        empty for a table without gaps.
     """
 
     table: Table
@@ -177,7 +177,13 @@ def measure_cell_errors(counts: np.ndarray, is_gap: np.ndarray, rng: np.random.G
     parts = [part for part in parts if part.is_masked.any()]
     if not parts:
         return np.zeros((1, 1))
-    return measure_axes([part.fill for part in parts], min(counts.shape) - 2)
+    return measure_axes([part.fill for part in parts], _limit_axes(counts.shape, max(part.n_gaps for part in parts)))
+
+
+def _limit_axes(shape: tuple[int, ...], n_gaps: int) -> int:
+    """Return the number of axes that leave more degrees of freedom than there are gaps: more could fit anything."""
+    wanted = range(1, min(shape) - 1)
+    return max((d for d in wanted if (shape[0] - 1 - d) * (shape[1] - 1 - d) > n_gaps), default=0)
 
 
 class _MaskedCells:
@@ -191,13 +197,17 @@ class _MaskedCells:
         is_masked &= (left.sum(axis=1) > 0)[:, None] & (left.sum(axis=0) > 0)
         self.truth, self.is_masked, self.is_gap = counts, is_masked, is_gap | is_masked
         self.filled = np.where(self.is_gap, left.sum() / max((left > 0).sum(), 1), counts)
-        self.scale = np.ones(0)
+
+    @property
+    def n_gaps(self) -> int:
+        """The number of cells that are missing or masked."""
+        return int(self.is_gap.sum())
 
     def fill(self, n_axes: int) -> float:
-        """Fill in by so many axes, and return the mean squared error relative to what independence expects."""
+        """Fill in by so many axes, and return the mean squared error of the roots, relative to the mean count.
+
+        The root of a count varies by chance as much whether the count is large or small.
+        """
         self.filled = fill_cells(self.filled, self.is_gap, n_axes, CHOICE_TOLERANCE).counts
-        if n_axes == 0:
-            expected = np.maximum(self.filled[self.is_masked], 1e-9 * self.filled.max())
-            self.scale = expected * self.filled.mean()  # so that the unit of the table does not matter
-        squares = (self.filled - self.truth)[self.is_masked] ** 2
-        return float((squares / self.scale).mean())
+        error = (np.sqrt(self.filled) - np.sqrt(self.truth))[self.is_masked]
+        return float((error**2).mean() / self.filled.mean())

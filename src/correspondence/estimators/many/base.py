@@ -176,6 +176,8 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         active, others = select_columns(X, supplementary)
         names = name_rows(X)
         n = len(names)
+        if n < 2:
+            raise ValueError(f"X must have at least two rows, got {n}.")
         weights = None if sample_weight is None else check_weights(sample_weight, n, "sample_weight")
         kept = find_active_rows(supplementary_rows, n)
         if len(kept) < n:
@@ -314,10 +316,16 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         axes, analysis, d = self._analysis.axes, self._analysis, len(self.pics_)
         n = len(arrays[0])
         scores, squares = np.empty((n, d)), np.empty(n)
-        for rows, block in analysis.features.iterate_features(arrays):
-            centred = block - axes.mean
-            scores[rows] = centred @ axes.weights[:, :d]
-            squares[rows] = ((centred @ analysis.whitening) ** 2).sum(axis=1)
+        if analysis.features.width > MAX_MOMENTS:
+            features, weights = analysis.features.expand_sparsely(arrays), axes.weights[:, :d]
+            scores[:] = features @ weights - axes.mean @ weights
+            whitened, centre = features @ analysis.whitening, analysis.whitening.T @ axes.mean
+            squares[:] = whitened.power(2).sum(axis=1) - 2 * (whitened @ centre) + centre @ centre
+        else:
+            for rows, block in analysis.features.iterate_features(arrays):
+                centred = block - axes.mean
+                scores[rows] = centred @ axes.weights[:, :d]
+                squares[rows] = ((centred @ analysis.whitening) ** 2).sum(axis=1)
         scores[analysis.features.find_unknown(arrays)] = np.nan
         return scores, squares
 
@@ -479,7 +487,10 @@ def find_active_rows(supplementary_rows: Any, n: int) -> np.ndarray:
 
 def find_rows(chosen: Any, n: int, name: str) -> np.ndarray:
     """Return the positions of rows that are given by position or by a mask."""
-    given = np.asarray(chosen)
+    try:
+        given = np.asarray(chosen)
+    except Exception:  # of the many libraries that arrays may come from
+        given = np.empty(0)
     if given.dtype == bool and given.shape == (n,):
         return np.flatnonzero(given)
     if given.dtype.kind in "iu" and given.ndim == 1 and ((given >= -n) & (given < n)).all():

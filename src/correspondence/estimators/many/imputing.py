@@ -28,7 +28,7 @@ MASKED_SHARE = 0.1  # share of the given values that each set masks
 MAX_ROWS_FOR_CHOICE = 3000  # rows of a sample that is used to choose the number of axes
 MAX_STEPS = 1000
 TOLERANCE = 1e-8  # change of a correlation between features in a step
-CHOICE_TOLERANCE = 1e-4  # the same while the number of axes is being chosen
+CHOICE_TOLERANCE = 1e-3  # the same while the number of axes is being chosen
 
 
 @dataclass(frozen=True, eq=False)

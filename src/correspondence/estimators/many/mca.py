@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence._util.constraints import Constraints, Real, Whole
-from correspondence._util.text import list_names
+from correspondence._util.text import list_names, short_repr
 from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
 from correspondence.core.column_features import ManyColumns
 from correspondence.estimators.many.base import ColumnAnalysis, ManyColumnsEstimator
 from correspondence.estimators.many.conventions import apply_convention, compute_eta2
-from correspondence.estimators.many.reading import ReadTable, read_labels
+from correspondence.estimators.many.reading import ReadTable, list_given_names, read_labels
 from correspondence.results.points import Points
 
 __all__ = ["MCA"]
@@ -28,7 +28,7 @@ class MCA(ManyColumnsEstimator):
     Parameters
     ----------
     n_components : int, optional
-        The number of axes; by default all.
+        The number of axes; by default all, or ten of more than 3,000 answers, which are analysed as sparse rows.
     correction : {"indicator", "burt", "adjusted", "joint"}
         The convention by which inertias, and with them the principal coordinates of the columns, are given. "indicator"
         is the analysis of the indicator table. "burt" is that of the table of all pairs of columns, with squared
@@ -109,12 +109,13 @@ class MCA(ManyColumnsEstimator):
         return len(self._analysis.blocks)
 
     def _make_blocks(self, features: ManyColumns, moments: FeatureMoments) -> list[ColumnBlock]:
-        wanted = [] if self.exclude is None else list(self.exclude)
-        unknown = set(wanted) - set(features.list_labels())
+        labels = features.list_labels()
+        wanted = list_given_names(self.exclude, "exclude", "answers")
+        unknown = [label for label in wanted if label not in set(labels)]
         if unknown:
             raise ValueError(
-                f"exclude must name answers such as {features.list_labels()[0]!r}, "
-                f"got {list_names(sorted(map(str, unknown)), 5, show=repr)}."
+                f"exclude must name answers such as {short_repr(labels[0])}, "
+                f"got {list_names(unknown, 5, show=short_repr)}. Leave out the others."
             )
         blocks = []
         for column, block in zip(features.columns, features.blocks, strict=True):

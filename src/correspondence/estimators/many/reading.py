@@ -24,6 +24,7 @@ __all__ = [
     "MANY_ANSWERS",
     "ReadTable",
     "leave_out_useless",
+    "list_given_names",
     "name_rows",
     "read_labels",
     "read_mixed",
@@ -31,6 +32,7 @@ __all__ = [
     "warn_of_left_out",
 ]
 
+MANY_NUMBERS = 30  # different numbers in a column, which are hardly answers
 MANY_ANSWERS = 1000  # a column with more answers is hardly a question of a survey
 
 
@@ -73,11 +75,11 @@ def select_columns(X: Any, supplementary: Iterable[Any] | None) -> tuple[dict[An
         The columns by name.
     """
     columns = split_columns(X, "X")
-    wanted = [] if supplementary is None else [supplementary] if isinstance(supplementary, str) else list(supplementary)
+    wanted = list_given_names(supplementary, "supplementary", "columns")
     absent = [key for key in wanted if key not in columns]
     if absent:
         raise ValueError(
-            f"supplementary must name columns of X, got {list_names(absent, 5, show=repr)}. "
+            f"supplementary must name columns of X, got {list_names(absent, 5, show=short_repr)}. "
             f"X has {list_names(list(columns), 10)}."
         )
     active = {key: column for key, column in columns.items() if key not in set(wanted)}
@@ -86,6 +88,21 @@ def select_columns(X: Any, supplementary: Iterable[Any] | None) -> tuple[dict[An
             f"X must have at least two active columns, got {len(active)}. For two variables use CA().fit(x, y)."
         )
     return active, {key: columns[key] for key in wanted}
+
+
+def list_given_names(names: Any, argument: str, what: str) -> list[Any]:
+    """Return the names that a user gave as one or several texts (or numbers, of the columns of an array)."""
+    if names is None:
+        return []
+    listed = [names] if isinstance(names, str) else names
+    try:
+        listed = list(listed)
+        are_names = all(isinstance(name, str | int | np.integer | tuple) for name in set(listed))
+    except Exception:  # whatever an object of the user's raises that cannot be listed
+        are_names = False
+    if not are_names:
+        raise ValueError(f"{argument} must be a list of names of {what}, got {short_repr(names)}.")
+    return listed
 
 
 def name_rows(X: Any) -> np.ndarray:
@@ -177,12 +194,22 @@ def leave_out_useless(columns: list[LabelColumn], n: int) -> list[int]:
     widths = np.array([column.width for column in columns])
     is_constant = widths < 2
     is_id = (widths > MIN_ID_SHARE * n) & (n >= MIN_ROWS_FOR_IDS)
-    reasons = {"they have one answer only": is_constant, "nearly every row has its own answer": is_id}
+    is_number = np.array([any(type(answer) is float for answer in column.answers) for column in columns], dtype=bool)
+    reasons = {
+        "they have one answer only": is_constant,
+        "nearly every row has its own answer": is_id & ~is_number,
+        "nearly every row has its own number (MixedCA takes them as numbers)": is_id & is_number,
+    }
     for reason, is_meant in reasons.items():
         if is_meant.any():
             names = [column.name for column, is_one in zip(columns, is_meant, strict=True) if is_one]
             warn_of_left_out(f"Left out, because {reason}: column(s) {list_names(names, 5, show=repr)}.")
     kept = np.flatnonzero(~is_constant & ~is_id).tolist()
+    numbers = [f"{columns[j].name!r} ({columns[j].width:,})" for j in kept if _holds_many_numbers(columns[j])]
+    if numbers:
+        warn_of_left_out(
+            f"The order of numbers in column(s) {list_names(numbers, 5)} is not used: MixedCA takes them as numbers."
+        )
     many = [columns[j] for j in kept if columns[j].width > MANY_ANSWERS]
     if many:
         names = [f"{short_repr(column.name)} ({column.width:,})" for column in many]
@@ -193,6 +220,13 @@ def leave_out_useless(columns: list[LabelColumn], n: int) -> list[int]:
             "For two variables use CA().fit(x, y)."
         )
     return kept
+
+
+def _holds_many_numbers(column: LabelColumn) -> bool:
+    if column.width <= MANY_NUMBERS:
+        return False
+    kinds = {type(answer) for answer in column.answers.tolist() if answer != MISSING}
+    return kinds <= {int, float}
 
 
 def warn_of_left_out(message: str) -> None:

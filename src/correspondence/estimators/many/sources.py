@@ -18,7 +18,7 @@ from correspondence.core.column_features import FeatureColumn, LabelColumn, Many
 from correspondence.core.moments import Moments
 from correspondence.data.pairs.opening import open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import Pairs
-from correspondence.estimators.many.reading import MANY_ANSWERS, leave_out_useless, warn_of_left_out
+from correspondence.estimators.many.reading import MANY_ANSWERS, leave_out_useless, list_given_names, warn_of_left_out
 
 __all__ = ["ReadSource", "find_source_columns", "read_source"]
 
@@ -83,11 +83,11 @@ def find_source_columns(X: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _select_active(names: Sequence[str], supplementary: Iterable[Any] | None) -> list[str]:
-    wanted = [] if supplementary is None else [supplementary] if isinstance(supplementary, str) else list(supplementary)
+    wanted = list_given_names(supplementary, "supplementary", "columns")
     absent = [name for name in wanted if name not in names]
     if absent:
         raise ValueError(
-            f"supplementary must name columns of X, got {list_names(absent, 5, show=repr)}. "
+            f"supplementary must name columns of X, got {list_names(absent, 5, show=short_repr)}. "
             f"X has {list_names(list(names), 10)}."
         )
     active = [name for name in names if name not in wanted]
