@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 import correspondence as co
-from correspondence.estimators.ca.bootstrap import _PointSpread, reflect_points, rotate_points
+from correspondence.estimators.ca.bootstrap import PointSpread, reflect_points, rotate_points
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_rotation_is_found_from_the_heavy_points(rng):
 def test_spread_is_about_the_points_drawn(rng):
     points, target = rng.normal(size=(30, 4, 2)) + 1000, np.full((4, 2), 999.0)
     points[5, 2] = np.nan
-    spread = _PointSpread(target)
+    spread = PointSpread(target)
     for values in points:
         spread.add_points(values)
     for j in range(4):
