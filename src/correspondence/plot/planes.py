@@ -73,9 +73,9 @@ def plane(
     lie on average. A path goes through the means of the rows of ten quantile bins, from the lowest to the highest.
 
     Of an analysis of many columns, such as `MCA`, the answers of each variable have a colour and a marker, and a line
-    joins those of an ordered one; rows are faint dots, of very many a density; numbers are arrows as above, or the paths
-    of smooth functions; hollow markers and dashed arrows took no part in the fit. With groups, thin lines lead from up
-    to 40 rows to where each group sees them.
+    joins those of an ordered one; rows are faint dots, of very many a density; numbers are arrows as above, or the
+    paths of smooth functions; hollow markers and dashed arrows took no part in the fit. With groups, thin lines lead from
+    up to 40 rows to where each group sees them.
 
     Parameters
     ----------
