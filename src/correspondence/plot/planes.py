@@ -74,8 +74,8 @@ def plane(
 
     Of an analysis of many columns, such as `MCA`, the answers of each variable have a colour and a marker, and a line
     joins those of an ordered one; rows are faint dots, of very many a density; numbers are arrows as above, or the
-    paths of smooth functions; hollow markers and dashed arrows took no part in the fit. With groups, thin lines lead from
-    up to 40 rows to where each group sees them.
+    paths of smooth functions; hollow markers and dashed arrows took no part in the fit. With groups, thin lines lead
+    from up to 40 rows to where each group sees them.
 
     Parameters
     ----------
