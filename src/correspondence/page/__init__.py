@@ -69,6 +69,9 @@ def explore(
     drawn over its rows, which become a faint cloud: categories at the mean of their rows, numbers as arrows, or as
     paths where they bend (see `plot.plane`).
 
+    Of an analysis of many columns, such as `MCA`, the answers are drawn in the colours of their variables over the
+    rows; a click on one lists what else was answered, and rows can be coloured by any question.
+
     Parameters
     ----------
     d_or_est : Decomposition or fitted estimator

@@ -72,6 +72,11 @@ def plane(
     the correlations of the column's ranks with the axes, and ends where rows two standard deviations above the mean
     lie on average. A path goes through the means of the rows of ten quantile bins, from the lowest to the highest.
 
+    Of an analysis of many columns, such as `MCA`, the answers of each variable have a colour and a marker, and a line
+    joins those of an ordered one; rows are faint dots, of very many a density; numbers are arrows as above, or the
+    paths of smooth functions; hollow markers and dashed arrows took no part in the fit. With groups, thin lines lead
+    from up to 40 rows to where each group sees them.
+
     Parameters
     ----------
     d_or_est : Decomposition or fitted estimator
@@ -91,7 +96,7 @@ def plane(
     size_by_mass : bool
         Make the area of a point proportional to its mass, on each side for itself.
     ellipses : Bootstrap, optional
-        Draw the confidence ellipses, which ``CA.bootstrap`` returned, of the points in principal coordinates.
+        Draw the confidence ellipses, which `bootstrap` of the estimator returned, of points in principal coordinates.
     level : float
         Draw ellipses at this confidence level.
     supplementary : Points or list of Points
@@ -106,7 +111,7 @@ def plane(
         `ClassifierCA` inputs and classes.
     X, Y : array-like, optional
         Draw these values at f(x) and g(y), as small points unless they are labels. They are needed for functions of
-        anything but labels.
+        anything but labels. Of many columns, X are other rows than those of the fit.
     classes : array-like, optional
         Colour the points of X by these classes, one for each, and the labels of Y that they are. By default a
         `ClassifierCA` gives the class that it predicts.
