@@ -72,6 +72,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/retrieval.py
 	$(BIN)/python benchmarks/explore.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/many.py
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/text.py
 	$(BIN)/python benchmarks/imputing.py

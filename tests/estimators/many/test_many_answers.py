@@ -102,3 +102,4 @@ def test_ten_thousand_answers():
         explained = [pd.Series(z).groupby(frame[name]).transform("mean").var(ddof=0) for z in scores.T]
         np.testing.assert_allclose(mca.eta2_[j], explained, atol=1e-8)
     np.testing.assert_allclose(mca.pics_, mca.eta2_.mean(axis=0), rtol=1e-8)
+    np.testing.assert_allclose(mca.decomposition_.f(frame), scores, atol=1e-10)
