@@ -37,6 +37,16 @@ class GroupRelations(FrameResult):
         For each group the inertias of its own analysis, divided by the first.
     inertia_ratio : ndarray of shape (d,)
         The share of the inertia of all partial points that lies between their means: 1 if all groups agree.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> survey = co.datasets.load_poison()
+    >>> groups = {"symptoms": survey.columns[4:9], "food": survey.columns[9:]}
+    >>> co.MixedCA(n_components=2, groups=groups).fit(survey[:, 4:]).groups_
+    GroupRelations: 2 groups, coordinates on 2 axes
+      symptoms        0.7727    0.1102
+      food            0.6827    0.7337
     """
 
     labels: np.ndarray

@@ -294,8 +294,22 @@ class SupplementaryNumbers(FrameResult):
 class CategoryMeans(Points):
     """Answers at the mean of their rows, in an analysis of numbers and answers.
 
-    The attributes are those of `Points`, but `standard` is the mean of the standard scores of the rows that gave the
-    answer, `principal` that of their principal coordinates, and `correlations` are the roots of the inertias.
+    In `Points` they lie at the mean of the standard scores divided by the correlations; here at the mean itself.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (m,)
+        The names of the answers, such as ``column:answer``.
+    mass : ndarray of shape (m,)
+        The share of the rows that gave each answer, times the weight of its column.
+    chi2_distance : ndarray of shape (m,)
+        The distance of the mean of these rows from the centre.
+    inertia : ndarray of shape (m,)
+        The part of the total inertia that comes from the indicator of the answer.
+    standard : ndarray of shape (m, d)
+        The mean of the standard scores of these rows; `principal` is that of their principal coordinates.
+    correlations : ndarray of shape (d,)
+        The roots of the inertias of the axes.
 
     Examples
     --------
