@@ -137,7 +137,7 @@ def analyze_command(
     from correspondence.app.analyze.files import check_folder, check_format, to_json, write_analysis
     from correspondence.app.analyze.inputs import Request, describe_file, read_data
     from correspondence.app.analyze.job import analyze_data, format_summary
-    from correspondence.app.analyze.survey import analyze_survey, format_survey, read_survey, write_survey
+    from correspondence.app.analyze.survey import read_survey
     from correspondence.selection.method_registry import MIN_PAIRS_FOR_NET
     from correspondence.selection.time_budget import TimeBudget
 
@@ -158,19 +158,13 @@ def analyze_command(
         check_format(format)
         line.tell(f"reading {make_safe(file.name)}")
         survey = read_survey(request) if method == "auto" else None
-        if survey is not None:
-            line.clear()
-            tell_lines(survey.lines)
-            unused = {"--time-limit": time_limit, "--min-count": min_count, "--format": format}
-            given = [name for name, value in unused.items() if value is not None]
-            tell_lines([f"{name} says nothing about an analysis of all columns." for name in given])
-            found = analyze_survey(survey, components, seed, line)
+    heading = title or to_valid_text(file.stem)
     if survey is not None:
-        tell_lines(found.notes)
-        with one_sentence(), writing_to(folder), open_stages(progress) as line:
-            line.tell("writing the page and the tables")
-            summary = write_survey(found, request, folder, title or to_valid_text(file.stem), seed)
-        click.echo(to_json(summary) if as_json else format_survey(summary))
+        unused = {"--time-limit": time_limit, "--min-count": min_count, "--format": format}
+        tell_lines(
+            [f"{name} says nothing about an analysis of all columns." for name in unused if unused[name] is not None]
+        )
+        _analyze_all_columns(survey, request, components, seed, progress, as_json, folder, heading)
         return
     with one_sentence(), open_stages(progress) as line:
         line.tell(f"reading {make_safe(file.name)}")
@@ -185,5 +179,30 @@ def analyze_command(
     tell_lines(analysis.notes)
     with one_sentence(), writing_to(folder), open_stages(progress) as line:
         line.tell("writing the page and the tables")
-        summary = write_analysis(analysis, request, folder, title or to_valid_text(file.stem), seed, format)
+        summary = write_analysis(analysis, request, folder, heading, seed, format)
     click.echo(to_json(summary) if as_json else format_summary(summary))
+
+
+def _analyze_all_columns(
+    survey: Any,
+    request: Any,
+    components: int | None,
+    seed: int,
+    progress: bool | None,
+    as_json: bool,
+    folder: Path,
+    heading: str,
+) -> None:
+    """Analyse all columns of a file together, write the files and print the result."""
+    from correspondence._util.progress import open_stages
+    from correspondence.app.analyze.files import to_json
+    from correspondence.app.analyze.survey import analyze_survey, format_survey, write_survey
+
+    tell_lines(survey.lines)
+    with one_sentence(), open_stages(progress) as line:
+        found = analyze_survey(survey, components, seed, line)
+    tell_lines(found.notes)
+    with one_sentence(), writing_to(folder), open_stages(progress) as line:
+        line.tell("writing the page and the tables")
+        summary = write_survey(found, request, folder, heading, seed)
+    click.echo(to_json(summary) if as_json else format_survey(summary))

@@ -33,6 +33,7 @@ from correspondence.data.answers import split_columns
 from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.estimators.many.analysis import ColumnAnalysis
 from correspondence.estimators.many.completing import complete_table
+from correspondence.estimators.many.conventions import find_label_features
 from correspondence.estimators.many.imputing import fit_gap_filler
 from correspondence.estimators.many.judging import JudgedColumns
 from correspondence.estimators.many.reading import ReadTable, find_active_rows, find_rows, name_rows, select_columns
@@ -283,8 +284,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         points: Points = self.columns_
         means = points.standard if isinstance(points, CategoryMeans) else points.standard * self.correlations_
-        labels = self._analysis.features.list_labels().tolist()
-        share = self._analysis.moments.mean[[labels.index(label) for label in points.labels]]
+        share = self._analysis.moments.mean[find_label_features(self._analysis.blocks)]
         n = self._analysis.moments.n
         if n <= 1 and self._analysis.arrays is not None:  # weights that sum to 1 do not say how many rows there are
             n = len(self._analysis.arrays[0])
