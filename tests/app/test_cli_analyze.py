@@ -407,8 +407,10 @@ def test_a_file_that_may_not_be_read(file, run, tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied", str(file))
 
     monkeypatch.setattr("correspondence.app.analyze.inputs.read_data", forbidden)
-    error = assert_sentence(run(file), tmp_path / "out")
-    assert error == f"Error: {file} cannot be read: Permission denied."
+    monkeypatch.setattr("correspondence.app.analyze.survey.read_survey", forbidden)
+    for options in (("--y", "grade"), ()):
+        error = assert_sentence(run(file, *options), tmp_path / "out")
+        assert error == f"Error: {file} cannot be read: Permission denied."
 
 
 def test_torch_is_missing(file, run, tmp_path, monkeypatch):
