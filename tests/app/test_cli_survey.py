@@ -91,3 +91,44 @@ def test_rows_with_gaps(survey, tmp_path):
     assert "20 of 200 rows" in dropped.output
     assert run(survey, "--missing", "error", "-o", tmp_path / "error").exit_code == 1
     assert not (tmp_path / "error").exists()
+
+
+def test_some_columns_only(survey, tmp_path):
+    done = run(survey, "--x", "q0,q1,q2", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert [fact["column"] for fact in summary["columns"]] == ["q0", "q1", "q2"]
+
+
+def test_counted_rows(survey, tmp_path):
+    frame = pl.read_csv(survey).select(pl.col("^q.$"))
+    frame.group_by(pl.all(), maintain_order=True).len("times").write_csv(tmp_path / "counted.csv")
+    done = run(tmp_path / "counted.csv", "--weights", "times", "--components", 2, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    axes = json.loads((tmp_path / "out" / "summary.json").read_text())["axes"]
+    assert [axis["inertia"] for axis in axes] == pytest.approx(co.MCA(2).fit(frame).inertias_.tolist())
+    assert axes[0]["pvalue"] < 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "words"), [(("--components", 99), "--components 99"), (("--weights", "age"), "--weights")]
+)
+def test_wrong_options(survey, tmp_path, options, words):
+    done = run(survey, *options, "-o", tmp_path / "out")
+    assert done.exit_code == 1
+    assert words in done.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_embed_says_what_to_do(survey, tmp_path):
+    assert run(survey, "-o", tmp_path / "out").exit_code == 0
+    done = CliRunner().invoke(main, ["embed", str(tmp_path / "out"), str(survey), "-o", str(tmp_path / "e.csv")])
+    assert done.exit_code == 1
+    assert "all columns" in done.output
+
+
+def test_one_column(tmp_path):
+    pl.DataFrame({"sex": ["f", "m", "f"]}).write_csv(tmp_path / "one.csv")
+    done = run(tmp_path / "one.csv", "-o", tmp_path / "out")
+    assert done.exit_code == 1
+    assert "at least two columns" in done.output

@@ -237,13 +237,22 @@ def list_column_facts(est: Any, scene: ManyColumnsScene, clouds: list[Cloud]) ->
 
 
 def find_answer_words(est: Any, scene: ManyColumnsScene) -> list[AxisWords]:
-    """Find what the axes separate: the answers that contribute most at each end."""
-    if scene.answers is None or scene.is_barycentric:
-        return list(find_axis_words(est.decomposition_))
-    answers = scene.answers
-    known = np.flatnonzero(np.isfinite(answers.points.standard).all(axis=1))
-    items = (answers.full_texts[known].tolist(), answers.points.standard[known], answers.points.mass[known])
-    return list(find_axis_words(est.decomposition_, y_items=items))
+    """Find what the axes separate: the answers and numbers that contribute most at each end."""
+    texts: list[str] = []
+    places, mass = [np.empty((0, len(est.pics_)))], [np.empty(0)]
+    if scene.answers is not None:
+        answers, scale = scene.answers, est.correlations_ if scene.is_barycentric else 1.0
+        known = np.flatnonzero(np.isfinite(answers.points.standard).all(axis=1))
+        texts += answers.full_texts[known].tolist()
+        places.append(answers.points.standard[known] / scale)
+        mass.append(answers.points.mass[known])
+    numbers = getattr(est, "numbers_", None)
+    if numbers is not None:  # a number lies at both ends: high at one, low at the other
+        for word, sign in (("high", 1), ("low", -1)):
+            texts += [f"{word} {label}" for label in numbers.labels]
+            places.append(sign * numbers.correlations / est.correlations_)
+            mass.append(np.ones(len(numbers.labels)))
+    return list(find_axis_words(est.decomposition_, y_items=(texts, np.vstack(places), np.concatenate(mass))))
 
 
 def write_column_sentences(est: Any, words: Sequence[AxisWords]) -> list[str]:

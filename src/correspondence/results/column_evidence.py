@@ -9,6 +9,7 @@ import numpy as np
 
 from correspondence._util.arguments import read_only
 from correspondence.results.component_tests import PermutationTest
+from correspondence.results.evidence import Evidence
 from correspondence.results.points import FrameResult, number_columns
 
 __all__ = ["ColumnsDimension", "ColumnsHeldOut"]
@@ -150,6 +151,17 @@ class ColumnsDimension:
 
     def __post_init__(self) -> None:
         read_only(self, "pvalues")
+
+    @property
+    def evidence(self) -> Evidence:
+        """The p-values of the axes, as pages and sentences read them; no axis has a correlation on held-out rows."""
+        return Evidence(
+            np.full(len(self.pvalues), np.nan),
+            is_held_out=False,
+            pvalues=self.pvalues,
+            alpha=self.alpha,
+            may_be_more=self.at_least,
+        )
 
     @property
     def at_least(self) -> bool:

@@ -19,6 +19,7 @@ from correspondence.app.analyze.files import (
     MODEL_FILE,
     SUMMARY_FILE,
     SUMMARY_FORMAT,
+    SURVEY_FORMAT,
     make_coordinate_columns,
     to_csv,
     to_parquet,
@@ -94,14 +95,21 @@ def attach_summary(d: Decomposition, path: Path) -> LoadedModel:
     """Return a model with what analyze wrote beside it."""
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
-        if known["format"] != SUMMARY_FORMAT:
+        is_survey = known["format"] == SURVEY_FORMAT
+        if known["format"] != SUMMARY_FORMAT and not is_survey:
             return LoadedModel(d)
-        readings = Readings.from_json(known.get("readings", {}))  # which earlier versions did not write
-        if known["form"] == "table" and not isinstance(d.g, LabelFunctions):
-            raise ValueError("This is not the model of a table.")
-        return LoadedModel(d, known["form"], {role: known[role]["columns"] for role in "xy"}, known["id"], readings)
+        if not is_survey:
+            readings = Readings.from_json(known.get("readings", {}))  # which earlier versions did not write
+            if known["form"] == "table" and not isinstance(d.g, LabelFunctions):
+                raise ValueError("This is not the model of a table.")
+            columns = {role: known[role]["columns"] for role in "xy"}
+            return LoadedModel(d, known["form"], columns, known["id"], readings)
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is damaged: give the file of the model, with --x or --y.") from None
+    raise ValueError(
+        f"MODEL must be an analysis of two variables, but {path.parent} is one of all columns. "
+        "In Python, co.load(the model).f(frame) gives the scores of rows."
+    )
 
 
 def embed_file(

@@ -39,6 +39,7 @@ __all__ = [
     "SUMMARY_FILE",
     "SUMMARY_FORMAT",
     "SURVEY_FILES",
+    "SURVEY_FORMAT",
     "check_folder",
     "check_format",
     "describe_variable",
@@ -53,6 +54,7 @@ __all__ = [
 ]
 
 SUMMARY_FORMAT = "correspondence.analysis 1"
+SURVEY_FORMAT = "correspondence.survey 1"  # of all columns
 REPORT_FILE, PICS_FILE, X_FILE, Y_FILE = "report.html", "pics.csv", "x.parquet", "y.parquet"
 X_CSV_FILE, Y_CSV_FILE, EXCEL_FILE = "x.csv", "y.csv", "coordinates.xlsx"
 MODEL_FILE, SUMMARY_FILE = "model.safetensors", "summary.json"

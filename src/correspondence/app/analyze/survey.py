@@ -17,6 +17,7 @@ from correspondence.app.analyze.files import (
     REPORT_FILE,
     SUMMARY_FILE,
     SURVEY_FILES,
+    SURVEY_FORMAT,
     make_coordinate_columns,
     new_files,
     to_csv,
@@ -39,7 +40,6 @@ from correspondence.validation.crossfit import crossfit
 from correspondence.validation.latent_dimension import latent_dimension
 
 __all__ = [
-    "SURVEY_FORMAT",
     "SurveyAnalysis",
     "SurveyData",
     "analyze_survey",
@@ -48,11 +48,11 @@ __all__ = [
     "write_survey",
 ]
 
-SURVEY_FORMAT = "correspondence.survey 1"
 AXES_FILE, COLUMNS_FILE, ROWS_FILE, ROWS_CSV_FILE = SURVEY_FILES
 KINDS_OF_ANSWERS, KINDS_OF_NUMBERS = ("label", "boolean"), ("number", "date", "time", "duration")
 MIN_AXES, MAX_AXES = 2, 10  # axes that are kept, if the user does not say
 MAX_ROWS_FOR_CSV = 100_000
+MAX_COUNTED_ROWS = 10_000_000
 MAX_AXES_IN_WORDS = 3
 N_WORDS = 4  # answers and numbers that a sentence names at each end of an axis
 MIN_CONTRIBUTION = 1.0  # times the average; what contributes less is not named
@@ -76,6 +76,8 @@ class SurveyData:
         Remarks for the user.
     groups : list, optional
         The group of each row, if there are groups.
+    counts : ndarray of int, optional
+        How often each row was counted; once each by default.
     """
 
     frame: Any
@@ -84,6 +86,12 @@ class SurveyData:
     id_name: str
     notes: tuple[str, ...]
     groups: list[Any] | None = None
+    counts: np.ndarray | None = None
+
+    @property
+    def counted_frame(self) -> Any:
+        """The rows, each as often as it was counted."""
+        return self.frame if self.counts is None else self.frame[np.repeat(np.arange(len(self.ids)), self.counts)]
 
     @property
     def lines(self) -> list[str]:
@@ -149,14 +157,17 @@ def read_survey(request: Request) -> SurveyData | None:
     SurveyData or None
         None if the request is for pairs, a table of counts, images or beliefs.
     """
-    is_other = request.table or request.beliefs or request.images is not None or request.weights is not None
-    if is_other or request.x or request.y or request.file.suffix.lower() in ARRAY_ENDINGS:
+    is_other = request.table or request.beliefs or request.images is not None
+    if is_other or request.y or request.file.suffix.lower() in ARRAY_ENDINGS:
         return None
     file = read_file(request.file, request.readings)
     frame = nw.from_native(file.frame)
     request.check_columns(frame.columns, request.file)
     useful, notes = find_useful_columns(frame, [name for name in frame.columns if name not in request.other_columns])
-    if len(useful) <= 2:
+    if request.x:  # y is the only other column, unless there are several or none
+        is_survey = len(request.x) > 1 and sum(name not in request.x for name in useful) != 1
+        useful, notes = (list(request.x), ()) if is_survey else ([], ())
+    if len(useful) <= (1 if request.x else 2):
         return None
     complete = request.find_rows(frame, useful)
     rows = name_empty_texts(convert_columns(frame.filter(complete.tolist()), request))
@@ -176,7 +187,18 @@ def read_survey(request: Request) -> SurveyData | None:
     chosen = as_label_texts(rows.select(used), answers).to_native()
     all_notes = (*file.list_notes(used), *notes, *remarks)
     groups = rows[request.groups].to_list() if request.groups is not None else None
-    return SurveyData(chosen, facts, ids, request.id or "row", all_notes, groups)
+    weights = None if request.weights is None else read_counts(rows, request.weights)
+    return SurveyData(chosen, facts, ids, request.id or "row", all_notes, groups, weights)
+
+
+def read_counts(rows: nw.DataFrame, name: str) -> np.ndarray:
+    """Read how often each row was counted."""
+    counts = rows[name].to_numpy() if rows[name].dtype.is_numeric() else np.array([np.nan])
+    if not (np.isfinite(counts) & (counts >= 0) & (counts == np.rint(counts))).all() or counts.sum() > MAX_COUNTED_ROWS:
+        raise ValueError(
+            f"--weights must be a column of whole counts that sum to at most {MAX_COUNTED_ROWS:,}, got {name!r}."
+        )
+    return counts.astype(np.int64)
 
 
 def analyze_survey(
@@ -202,16 +224,24 @@ def analyze_survey(
     """
     begin = time.perf_counter()
     make = MixedCA if data.has_numbers else MCA
-    options: dict[str, Any] = {"random_state": random_state} | ({} if data.groups is None else {"groups": data.groups})
+    options: dict[str, Any] = {"random_state": random_state}
+    if data.groups is not None:
+        options["groups"] = data.groups
+    if data.counts is not None:  # rows that were counted together are no copies
+        options["groups"] = None
     with collect_warnings() as notes:
         if progress is not None:
             progress.tell("testing how many axes are more than chance")
-        dimension = latent_dimension(make(MAX_AXES), data.frame, **options)
+        dimension = latent_dimension(make(MAX_AXES), data.counted_frame, **options)
         d = n_components or min(max(MIN_AXES, dimension.n_components), MAX_AXES)
         if progress is not None:
             progress.tell("predicting each column from the others")
-        est = make(d).fit(data.frame)
-        held_out = crossfit(make(len(est.pics_)), data.frame, **options)
+        est = make(d).fit(data.frame, sample_weight=data.counts)
+        if n_components is not None and len(est.pics_) < n_components:
+            raise ValueError(
+                f"--components {n_components} is too many: there can be at most {len(est.pics_)} of these columns."
+            )
+        held_out = crossfit(make(len(est.pics_)), data.counted_frame, **options)
     sentences = write_survey_sentences(est, dimension, held_out)
     unique = tuple(dict.fromkeys(notes))
     return SurveyAnalysis(data, est, held_out, dimension, sentences, unique, time.perf_counter() - begin)
@@ -221,16 +251,17 @@ def write_survey_sentences(est: ManyColumnsEstimator, dimension: Any, held_out: 
     """Write what was found: the number of axes, what lies at their ends, which columns the others predict."""
     found = dimension.n_components
     verb = "is" if found == 1 else "are"
-    sentences = [f"{found or 'No'} {'axis' if found == 1 else 'axes'} {verb} more than chance."]
+    number = f"At least {found}" if dimension.at_least else found or "No"
+    sentences = [f"{number} {'axis' if found == 1 else 'axes'} {verb} more than chance."]
     for i in range(min(len(est.pics_), found, MAX_AXES_IN_WORDS)):
         low, high = list_ends(est, i)
         share = f"{100 * est.shares_[i]:.1f} % of the inertia"
         sentences.append(f"Axis {i + 1} ({share}) sets {', '.join(high)} against {', '.join(low)}.")
     final = held_out.r2[:, -1]
     best = np.argsort(-final)[: min(3, len(final))]
-    told = [f"{held_out.names[k]} {max(final[k], 0):.0%}" for k in best]
+    told = [f"{held_out.names[k]} {100 * max(final[k], 0):.0f} %" for k in best]
     sentences.append(
-        f"Of held-out rows the other columns predict {max(float(final.mean()), 0):.0%} of a column on average, "
+        f"Of held-out rows the other columns predict {100 * max(float(final.mean()), 0):.0f} % of a column on average, "
         f"most of {list_names(told, 3)}."
     )
     return sentences
@@ -281,7 +312,8 @@ def write_survey(analysis: SurveyAnalysis, request: Request, folder: Path, title
         files.insert(4, ROWS_CSV_FILE)
     content = summarise_survey(analysis, request, folder, title, seed, files)
     with new_files(folder) as temporary:
-        explore(est, path=temporary / REPORT_FILE, title=title, about=[*analysis.sentences, *data.notes])
+        about = [*analysis.sentences, *data.notes]
+        explore(est, path=temporary / REPORT_FILE, held_out=analysis.dimension, title=title, about=about)
         axes = content["axes"]
         (temporary / AXES_FILE).write_text(
             csv_text([list(axes[0]), *(a.values() for a in axes)], floats=".10g"), "utf-8"

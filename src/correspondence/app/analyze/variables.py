@@ -67,6 +67,8 @@ def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: 
     both = [name for name in x if name in y]
     if both:
         raise ValueError(f"x and y must be different columns, got {both[0]!r} in both.")
+    if len(frame.columns) < 2:
+        raise ValueError(f"{path} must have at least two columns, got {list_names(frame.columns, 20)}.")
     free = [name for name in frame.columns if name not in (*x, *y, *named)]
     if x and y:
         return Roles(x, y)
