@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -20,6 +21,7 @@ from correspondence.core.gap_filling import GapFiller
 from correspondence.core.splines import SplineBasis
 from correspondence.data.answers import MISSING_CODE, UNKNOWN_CODE, find_answers, split_columns
 from correspondence.data.column_reading import read_array_column, read_series, to_numbers
+from correspondence.data.text_readers import TextReader
 
 __all__ = [
     "CurveColumn",
@@ -64,6 +66,10 @@ class FeatureColumn(ABC):
     def list_labels(self) -> list[str]:
         """Name the features."""
 
+    def list_exact_labels(self) -> list[str]:
+        """Name the features as Python writes them, where the other names are those of several features."""
+        return [repr(label) for label in self.list_labels()]
+
 
 @dataclass(frozen=True, eq=False)
 class LabelColumn(FeatureColumn):
@@ -81,6 +87,8 @@ class LabelColumn(FeatureColumn):
         Whether the answers have an order.
     is_passive : bool
         Whether missing answers have no features at all.
+    names_missing : bool
+        Whether missing answers are the answer `MISSING`; without it, that is an answer as any other.
     """
 
     name: Any
@@ -88,6 +96,7 @@ class LabelColumn(FeatureColumn):
     shares: np.ndarray
     is_ordered: bool = False
     is_passive: bool = False
+    names_missing: bool = False
     kind: ClassVar[str] = "labels"
 
     @property
@@ -108,8 +117,9 @@ class LabelColumn(FeatureColumn):
 
     def name_missing(self, codes: np.ndarray) -> np.ndarray:
         """Give missing answers their level, if there is one."""
-        levels = np.flatnonzero(self.answers == MISSING)
-        return np.where(codes == MISSING_CODE, levels[0], codes) if len(levels) else codes
+        if not self.names_missing:
+            return codes
+        return np.where(codes == MISSING_CODE, np.flatnonzero(self.answers == MISSING)[0], codes)
 
     def expand(self, values: np.ndarray) -> np.ndarray:  # noqa: D102
         features = np.zeros((len(values), self.width))
@@ -140,6 +150,9 @@ class LabelColumn(FeatureColumn):
     def list_labels(self) -> list[str]:  # noqa: D102
         return [f"{self.name}:{answer}" for answer in self.answers]
 
+    def list_exact_labels(self) -> list[str]:  # noqa: D102
+        return [f"{self.name!r}:{answer!r}" for answer in self.answers]
+
 
 @dataclass(frozen=True, eq=False)
 class NumberColumn(FeatureColumn):
@@ -151,13 +164,13 @@ class NumberColumn(FeatureColumn):
         The name of the column.
     mean : float
         The mean of the numbers.
-    reader : callable, optional
+    reader : TextReader, optional
         It turns texts such as "1,234" into numbers.
     """
 
     name: Any
     mean: float
-    reader: Any = None
+    reader: TextReader | None = None
     kind: ClassVar[str] = "number"
 
     @property
@@ -366,7 +379,7 @@ class ManyColumns(FeatureMap):
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
         arrays = self.read(values)
         features = self.expand(arrays)
-        features[np.any([own == UNKNOWN_CODE for own in arrays], axis=0)] = np.nan
+        features[self.find_unknown(arrays)] = np.nan
         return features
 
     def map_rows_sparsely(self, values: Any) -> Any:
@@ -375,8 +388,13 @@ class ManyColumns(FeatureMap):
         return self.expand_sparsely(self.read(values)) if is_sparse else self(values)
 
     def list_labels(self) -> np.ndarray:
-        """Name all features."""
-        return to_object_array([label for column in self.columns for label in column.list_labels()])
+        """Name all features, each by a name of its own: 1 and "1" of a column would have the same otherwise."""
+        labels = [label for column in self.columns for label in column.list_labels()]
+        if len(set(labels)) < len(labels):
+            counts = Counter(labels)
+            exact = [label for column in self.columns for label in column.list_exact_labels()]
+            labels = [own if counts[label] > 1 else label for label, own in zip(labels, exact, strict=True)]
+        return to_object_array(labels)
 
     def state(self) -> State:  # noqa: D102
         described: list[dict[str, Any]] = []
@@ -386,9 +404,10 @@ class ManyColumns(FeatureMap):
             if isinstance(column, LabelColumn):
                 own |= {"answers": [label_to_json(answer) for answer in column.answers]}
                 own |= {"is_ordered": column.is_ordered, "is_passive": column.is_passive}
+                own |= {"names_missing": column.names_missing}
                 arrays[f"{j}.shares"] = column.shares
             if isinstance(column, NumberColumn):
-                own |= {"mean": column.mean}
+                own |= {"mean": column.mean, "reader": None if column.reader is None else asdict(column.reader)}
             if isinstance(column, CurveColumn):
                 own |= {"scale": column.scale}
                 arrays |= {f"{j}.knots": column.basis.knots[0], f"{j}.ends": np.asarray(column.basis.ends)}
@@ -406,12 +425,15 @@ class ManyColumns(FeatureMap):
             name = label_from_json(own["name"])
             if own["kind"] == "labels":
                 answers = to_object_array([label_from_json(answer) for answer in own["answers"]])
-                columns.append(LabelColumn(name, answers, arrays[f"{j}.shares"], own["is_ordered"], own["is_passive"]))
-            elif own["kind"] == "number":
-                columns.append(NumberColumn(name, own["mean"]))
+                flags = own["is_ordered"], own["is_passive"], own.get("names_missing", MISSING in answers.tolist())
+                columns.append(LabelColumn(name, answers, arrays[f"{j}.shares"], *flags))
+                continue
+            reader = None if own.get("reader") is None else TextReader(**own["reader"])
+            if own["kind"] == "number":
+                columns.append(NumberColumn(name, own["mean"], reader))
             else:
                 basis = SplineBasis([arrays[f"{j}.knots"]], ends=arrays[f"{j}.ends"])
-                columns.append(CurveColumn(name, own["mean"], scale=own["scale"], basis=basis))
+                columns.append(CurveColumn(name, own["mean"], reader, own["scale"], basis))
         return cls(tuple(columns), description["handle_unknown"], GapFiller.from_arrays(arrays))
 
     def accept_unknown(self) -> ManyColumns:

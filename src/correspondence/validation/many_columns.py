@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from correspondence._util.arguments import check_whole, count_observations, take_rows
+from correspondence._util.labels import to_object_array
 from correspondence._util.user_warnings import LeftOut
 from correspondence.core.column_permutations import run_axes_in_turn
 from correspondence.core.dependence_views import HOPELESS_PVALUE
@@ -81,7 +82,7 @@ def crossfit_columns(est: Any, X: Any, cv: Any, groups: Any, random_state: int) 
         fit = _fit_quietly(est, table, train, moments)
         held.append(fit._measure_left_out(others))
         training.append(fit._measure_left_out(None))
-    names = np.array([column.name for column in table.features.columns], dtype=object)
+    names = to_object_array([column.name for column in table.features.columns])
     pooled, own = ColumnErrors.pool(held), ColumnErrors.pool(training)
     return ColumnsHeldOut(names, pooled.r2, own.r2, pooled.n, len(parts))
 

@@ -81,7 +81,8 @@ class ColumnAnalysis:
                 centred = block - axes.mean
                 scores[rows] = centred @ axes.weights
                 squares[rows] = ((centred @ self.whitening) ** 2).sum(axis=1)
-        scores[self.features.find_unknown(arrays)] = np.nan
+        is_unknown = self.features.find_unknown(arrays)
+        scores[is_unknown], squares[is_unknown] = np.nan, np.nan
         return scores, squares
 
     def measure_means(self, membership: np.ndarray) -> np.ndarray:

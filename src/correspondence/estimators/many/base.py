@@ -284,11 +284,15 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         points: Points = self.columns_
         means = points.standard if isinstance(points, CategoryMeans) else points.standard * self.correlations_
-        share = self._analysis.moments.mean[find_label_features(self._analysis.blocks)]
+        own = find_label_features(self._analysis.blocks)
+        share = self._analysis.moments.mean[own]
+        if self._analysis.is_subpopulation:  # whose answers lie at the mean of their rows times their share in all
+            share = self._analysis.axes.mean[own]
+            means = _divide_by_share(self._analysis.axes.covariance[own], share)
         n = self._analysis.moments.n
         if n <= 1 and self._analysis.arrays is not None:  # weights that sum to 1 do not say how many rows there are
             n = len(self._analysis.arrays[0])
-        return np.asarray(means * np.sqrt(share * (n - 1) / (1 - share))[:, None])
+        return np.asarray(means * np.sqrt(_divide_by_share((share * (n - 1))[:, None], 1 - share)))
 
     def transform(self, X: Any) -> np.ndarray:
         """Compute the scores of rows.
@@ -401,3 +405,9 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing not in ("error", "drop")
         return tags
+
+
+def _divide_by_share(values: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Divide rows by shares; those of answers that nobody gave, or everybody, are NaN."""
+    some = np.where(share > 1e-12, share, np.nan)
+    return np.asarray(values / some[:, None])

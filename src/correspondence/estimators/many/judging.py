@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_seed, check_weights, check_whole
 from correspondence._util.constraints import check_parameter, check_parameters
+from correspondence._util.labels import to_object_array
 from correspondence._util.progress import make_progress_bar
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.column_features import LabelColumn, ManyColumns
@@ -87,7 +88,7 @@ class JudgedColumns:
             weights = None if weights is None else weights[kept]
         features = _leave_gaps(self._analysis.features)
         moments = compute_feature_moments(features, arrays, features.weigh_rows(arrays, weights))
-        names = np.array([block.name for block in self._analysis.blocks], dtype=object)
+        names = to_object_array([block.name for block in self._analysis.blocks])
         training = self._measure_left_out(None)
         return ColumnsHeldOut(names, self._measure_left_out(moments).r2, training.r2, moments.n)
 

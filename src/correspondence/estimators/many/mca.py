@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence._util.constraints import Constraints, Real, Whole
+from correspondence._util.labels import to_object_array
 from correspondence._util.text import list_names, short_repr
 from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
 from correspondence.core.column_features import ManyColumns
@@ -122,8 +123,8 @@ class MCA(ManyColumnsEstimator):
                 f"got {list_names(unknown, 5, show=short_repr)}. Leave out the others."
             )
         blocks = []
-        for column, block in zip(features.columns, features.blocks, strict=True):
-            kept = np.array([label not in wanted for label in column.list_labels()])
+        for block in features.blocks:
+            kept = np.array([label not in wanted for label in labels[block.features]])
             kept &= moments.mean[block.features] >= self.min_share
             blocks.append(block if kept.all() else replace(block, kept=kept))
         if sum(block.width if block.kept is None else int(block.kept.sum()) for block in blocks) < 2:
@@ -141,7 +142,7 @@ class MCA(ManyColumnsEstimator):
         self.columns_, self.shares_, self.total_inertia_ = found.columns, found.shares, found.total
         self.inertias_ = found.columns.correlations**2
         self.explained_share_ = found.explained
-        self.variables_ = np.array([block.name for block in blocks], dtype=object)
+        self.variables_ = to_object_array([block.name for block in blocks])
         self.eta2_ = compute_eta2(found.axes, moments, blocks)
         self.decomposition_ = self._make_decomposition(self.columns_, found.axes.eigenvalues / k, found.axes.total / k)
 

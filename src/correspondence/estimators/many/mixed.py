@@ -157,7 +157,7 @@ class MixedCA(ManyColumnsEstimator):
         moments, blocks = analysis.moments, analysis.blocks
         self.inertias_, self.total_inertia_ = axes.eigenvalues, axes.total
         self.shares_ = self.inertias_ / self.total_inertia_
-        self.variables_ = np.array([block.name for block in blocks], dtype=object)
+        self.variables_ = to_object_array([block.name for block in blocks])
         self.eta2_ = compute_eta2(axes, moments, blocks)
         self.columns_ = self._make_category_means()
         self.numbers_ = self._make_numbers()
@@ -225,7 +225,7 @@ class MixedCA(ManyColumnsEstimator):
         wanted = {name: column for name, column in others.items() if name in members}
         features, arrays, moments, blocks = analysis.features, analysis.arrays, analysis.moments, analysis.blocks
         if wanted:
-            table = read_mixed(wanted, "average", "missing", None, min_columns=1)
+            table = read_mixed(wanted, "average", "missing", analysis.weights, min_columns=1)
             features = replace(features, columns=(*features.columns, *table.features.columns))
             arrays = [*arrays, *table.arrays]
             moments = freeze_moments(compute_feature_moments(features, arrays, analysis.weights))

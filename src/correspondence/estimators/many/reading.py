@@ -96,8 +96,9 @@ def list_given_names(names: Any, argument: str, what: str) -> list[Any]:
         return []
     listed = [names] if isinstance(names, str) else names
     try:
+        is_used_up = iter(listed) is listed  # by the first fit, and the next would find no names
         listed = list(listed)
-        are_names = all(isinstance(name, str | int | np.integer | tuple) for name in set(listed))
+        are_names = not is_used_up and all(isinstance(name, str | int | np.integer | tuple) for name in set(listed))
     except Exception:  # whatever an object of the user's raises that cannot be listed
         are_names = False
     if not are_names:
@@ -131,7 +132,9 @@ def find_rows(chosen: Any, n: int, name: str) -> np.ndarray:
     try:
         given = np.asarray(chosen)
     except Exception:  # of the many libraries that arrays may come from
-        given = np.empty(0)
+        given = np.empty(())
+    if given.shape == (0,):
+        return np.empty(0, dtype=np.intp)
     if given.dtype == bool and given.shape == (n,):
         return np.flatnonzero(given)
     if given.dtype.kind in "iu" and given.ndim == 1 and ((given >= -n) & (given < n)).all():
@@ -175,10 +178,12 @@ def _make_label_column(
     """Make a column of its answers, and return the codes of the rows that take part; `share` are their weights."""
     own, answers = given.codes[rows], given.different
     if missing == "indicator" and (own == MISSING_CODE).any():
-        answers = to_object_array([*answers, MISSING])
-        own = np.where(own == MISSING_CODE, len(answers) - 1, own).astype(np.int32)
+        if MISSING not in answers.tolist():
+            answers = to_object_array([*answers, MISSING])
+        own = np.where(own == MISSING_CODE, answers.tolist().index(MISSING), own).astype(np.int32)
     counts = np.bincount(own + 1, share, len(answers) + 1)[1:]
-    return _keep_occurring(LabelColumn(key, answers, counts, given.is_ordered, missing == "passive"), own)
+    column, codes = _keep_occurring(LabelColumn(key, answers, counts, given.is_ordered, missing == "passive"), own)
+    return replace(column, names_missing=missing == "indicator" and MISSING in column.answers.tolist()), codes
 
 
 def _keep_occurring(column: LabelColumn, codes: np.ndarray) -> tuple[LabelColumn, np.ndarray]:
@@ -306,7 +311,7 @@ def read_mixed(
         key: _make_label_column(key, own, missing, rows, share) for key, own in labels.items()
     }
     made |= {key: _make_number_column(key, values, reader, rows, share) for key, (values, reader) in numbers.items()}
-    constant = [key for key in columns if key in made and _is_constant(*made[key])]
+    constant = [key for key in columns if key in made and _is_constant(*made[key], share)]
     if constant:
         warn_of_left_out(f"Left out, because they have one value only: column(s) {list_names(constant, 5, show=repr)}.")
     ordered = [made[key] for key in columns if key in made and key not in constant]
@@ -325,10 +330,10 @@ def _make_number_column(
     return NumberColumn(key, mean, reader), own
 
 
-def _is_constant(column: FeatureColumn, values: np.ndarray) -> bool:
+def _is_constant(column: FeatureColumn, values: np.ndarray, share: np.ndarray) -> bool:
     if isinstance(column, LabelColumn):
         return column.width < 2
-    known = values[~np.isnan(values)]
+    known = values[~np.isnan(values) & (share > 0)]
     return not len(known) or bool(np.ptp(known) <= 1e-15 * np.abs(known).max())
 
 

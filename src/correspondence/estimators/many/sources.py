@@ -141,9 +141,12 @@ def _make_column(name: str, counts: AnswerPairs, j: int, missing: str, dtype: An
     answers = [answer for answer in dtype.categories if answer in own] if is_ordered else sort_labels(own)
     sizes = [own[answer] for answer in answers]
     if missing == "indicator" and n_missing:
-        answers, sizes = [*answers, MISSING], [*sizes, n_missing]
+        if MISSING not in answers:
+            answers, sizes = [*answers, MISSING], [*sizes, 0]
+        sizes[answers.index(MISSING)] += n_missing
     shares = np.array(sizes, dtype=np.float64) / max(sum(sizes), 1)
-    return LabelColumn(name, to_object_array(answers), shares, is_ordered, is_passive=missing == "passive")
+    names_missing = missing == "indicator" and MISSING in answers
+    return LabelColumn(name, to_object_array(answers), shares, is_ordered, missing == "passive", names_missing)
 
 
 def _warn_of_given_up(active: list[str], counts: AnswerPairs) -> None:
@@ -171,7 +174,7 @@ def _map_answers(counts: AnswerPairs, columns: dict[int, FeatureColumn]) -> sp.c
         position = {answer: i for i, answer in enumerate(column.answers.tolist())}
         part = sp.lil_array((len(own), column.width))
         for i, answer in enumerate(own):
-            if answer is None and MISSING not in position:
+            if answer is None and not column.names_missing:
                 part[i] = column.shares  # the average of the others
             else:
                 part[i, position[MISSING if answer is None else answer]] = 1

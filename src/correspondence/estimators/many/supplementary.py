@@ -10,9 +10,10 @@ import narwhals as nw
 import numpy as np
 
 from correspondence._util.labels import to_object_array
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 from correspondence.data.answers import list_answers
-from correspondence.data.column_reading import read_array_column, read_series, to_numbers
+from correspondence.data.column_reading import find_missing, read_array_column, read_series, to_numbers
+from correspondence.estimators.many.reading import warn_of_left_out
 from correspondence.results.points import Points, SupplementaryNumbers
 
 __all__ = ["SupplementaryVariables", "place_variables"]
@@ -58,11 +59,14 @@ def place_variables(
     """
     labels: list[str] = []
     memberships, eta2 = [], {}
-    names, correlations = [], []
+    names, correlations, empty = [], [], []
     for key, column in columns.items():
         where = f"Column {short_repr(key)}"
         is_series = isinstance(column, nw.Series)
         values = read_series(column, where, None) if is_series else read_array_column(column, where)
+        if find_missing(values).all():
+            empty.append(key)
+            continue
         if values.dtype != object:
             names.append(key)
             correlations.append(correlate_column(to_numbers(values), rows))
@@ -72,6 +76,8 @@ def place_variables(
         labels += [f"{key}:{answer}" for answer in answers]
         memberships.append(own)
         eta2[key] = compute_correlation_ratios(own, rows.standard)
+    if empty:
+        warn_of_left_out(f"Left out, because they have no values: column(s) {list_names(empty, 5, show=repr)}.")
     points = make_points(to_object_array(labels), np.vstack(memberships)) if labels else None
     numbers = SupplementaryNumbers(to_object_array(names), np.array(correlations)) if names else None
     return SupplementaryVariables(points, numbers, eta2)
