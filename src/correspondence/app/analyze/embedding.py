@@ -95,10 +95,7 @@ def attach_summary(d: Decomposition, path: Path) -> LoadedModel:
     """Return a model with what analyze wrote beside it."""
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
-        is_survey = known["format"] == SURVEY_FORMAT
-        if known["format"] != SUMMARY_FORMAT and not is_survey:
-            return LoadedModel(d)
-        if not is_survey:
+        if known["format"] == SUMMARY_FORMAT:
             readings = Readings.from_json(known.get("readings", {}))  # which earlier versions did not write
             if known["form"] == "table" and not isinstance(d.g, LabelFunctions):
                 raise ValueError("This is not the model of a table.")
@@ -106,10 +103,10 @@ def attach_summary(d: Decomposition, path: Path) -> LoadedModel:
             return LoadedModel(d, known["form"], columns, known["id"], readings)
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is damaged: give the file of the model, with --x or --y.") from None
-    raise ValueError(
-        f"MODEL must be an analysis of two variables, but {path.parent} is one of all columns. "
-        "In Python, co.load(the model).f(frame) gives the scores of rows."
-    )
+    if known["format"] == SURVEY_FORMAT:
+        why = f"MODEL must be an analysis of two variables, but {path.parent} is one of all columns. "
+        raise ValueError(f"{why}In Python, co.load(the model).f(frame) gives the scores of rows.")
+    return LoadedModel(d)
 
 
 def embed_file(
